@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -200,6 +201,9 @@ def test_nothing_named_on_a_terminal() -> None:
     assert "name a file, a folder, or - for standard input" in shown
 
 
+LAST = b"\0the command has ended\0"
+
+
 def _on_terminal(arguments: list[str], variables: dict[str, str] | None = None) -> tuple[int, str]:
     """Exit code and what a terminal shows, standard output and error together."""
     import pty
@@ -210,15 +214,13 @@ def _on_terminal(arguments: list[str], variables: dict[str, str] | None = None) 
     process = subprocess.Popen(
         [*COMMAND, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=environment, close_fds=True
     )
-    os.close(theirs)
     shown = b""
-    while True:
-        try:
-            part = os.read(ours, 65536)
-        except OSError:
-            break
-        if not part:
-            break
-        shown += part
+    # A terminal whose last writer has gone may lose what was not read yet: this process is the last, and says so.
+    ending = threading.Thread(target=lambda: (process.wait(120), os.write(theirs, LAST)))
+    ending.start()
+    while not shown.endswith(LAST):
+        shown += os.read(ours, 65536)
+    ending.join()
     os.close(ours)
-    return process.wait(120), shown.decode()
+    os.close(theirs)
+    return process.wait(120), shown.removesuffix(LAST).decode()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import gc
 import os
+import select
 import selectors
 import signal
 import socket
@@ -230,6 +231,9 @@ class Server:
         # The kernel tells of the end of the last writer by a signal that ends a process which does not handle it.
         fcntl.fcntl(self.life, fcntl.F_SETOWN, os.getpid())
         fcntl.fcntl(self.life, fcntl.F_SETFL, fcntl.fcntl(self.life, fcntl.F_GETFL) | os.O_ASYNC)
+        if _has_ended(self.life):
+            # It did so before the kernel was asked to tell of it.
+            os.kill(os.getpid(), signal.SIGKILL)
 
     def _woken(self) -> None:
         with suppress(BlockingIOError):
@@ -256,6 +260,13 @@ class Server:
         if caller.left is None:
             self.selector.unregister(caller.connection)
         caller.close()
+
+
+def _has_ended(pipe: int) -> bool:
+    """Whether nobody can write to ``pipe`` any more."""
+    poll = select.poll()
+    poll.register(pipe, 0)
+    return bool(poll.poll(0))
 
 
 def _idle_seconds() -> float:

@@ -116,7 +116,19 @@ def test_a_caller_that_is_killed_takes_its_call_along(commands: Commands) -> Non
     assert alive(server) and commands.call("-", input=GOOD).returncode == 0
 
 
-def test_a_server_that_is_killed_takes_its_calls_along(commands: Commands) -> None:
+SLOW_COPY = """
+from pto_dialect.tools.server import serve
+leave = serve.Server._leave
+serve.Server._leave = lambda server: (time.sleep(1), leave(server))
+"""
+
+
+@pytest.mark.parametrize("slow", ["", SLOW_COPY], ids=["later", "before the copy knows"])
+def test_a_server_that_is_killed_takes_its_calls_along(commands: Commands, slow: str) -> None:
+    script = commands.script.read_text()
+    commands.script.write_text(
+        script.replace("from pto_dialect.tools.start", SLOW.format(slow) + "from pto_dialect.tools.start")
+    )
     server = commands.start()
     call, worker = waiting_call(commands, server)
     os.kill(server, signal.SIGKILL)
