@@ -113,10 +113,10 @@ def test_single_typos_find_their_name() -> None:
 
 def test_a_large_table_and_a_long_word_are_quick() -> None:
     names = [f"pto.{a}{b}_{c}" for a in ("mad", "mte", "tadd") for b in range(30) for c in range(10)]
-    begin = time.perf_counter()
+    begin = time.process_time()
     assert did_you_mean("pto.mte1_l2", names)
     assert did_you_mean("q" * 1_000_000, names) == []
-    assert time.perf_counter() - begin < 1.0
+    assert time.process_time() - begin < 1.0
 
 
 def plain_distance(a: str, b: str) -> int:

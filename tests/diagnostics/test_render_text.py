@@ -197,9 +197,9 @@ def test_megabyte_line_is_quick() -> None:
     text = "%a, " * 250_000
     source = SourceFile("k.pto", text)
     diags = [Diagnostic("r", Severity.ERROR, "m", Span(source, n * 40_000, n * 40_000 + 2)) for n in range(25)]
-    begin = time.perf_counter()
+    begin = time.process_time()
     output = render_text(diags)
-    assert time.perf_counter() - begin < 1.0
+    assert time.process_time() - begin < 1.0
     assert max(map(len, output.splitlines())) <= MAX_COLUMNS + 2
 
 

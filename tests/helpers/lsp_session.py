@@ -93,5 +93,5 @@ class Session:
 
     def ended(self) -> int:
         """What the process, which ends by itself, ends with."""
-        self.process.communicate(timeout=10)
+        self.process.communicate(timeout=60)
         return self.process.returncode

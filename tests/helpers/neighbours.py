@@ -322,6 +322,11 @@ def verdict(text: str) -> str:
     return "+".join(places) + f"~{digest(*(diag.message for diag in result.diagnostics))}"
 
 
+def is_accepted(said: str) -> bool:
+    """Whether a verdict is that of a correct program."""
+    return said.split("~")[0].split("+")[0] == "ok"
+
+
 def row(statement: Statement) -> str:
     """One line of a file: what is said about a statement and its neighbours."""
     return " ".join([f"{statement.label}:", *map(verdict, neighbours(statement))])

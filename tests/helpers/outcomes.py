@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -18,7 +18,9 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from neighbours import Statement, families, neighbours, statements
+from kept_rows import kept
+from neighbours import FOLDER as neighbours_folder
+from neighbours import Statement, is_accepted, neighbours, statements
 from operand_numbers import EVERYWHERE, LIMITS, SCALARS
 from parse_helpers import parsed
 from single_operations import REFUSALS, Single, content
@@ -26,8 +28,6 @@ from single_operations import Statement as Tried
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Attribute
 
-from pto_dialect.driver.options import Options
-from pto_dialect.driver.pipeline import process
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.runtime.numerics.decode import decode
@@ -119,15 +119,16 @@ def outcome(op: PtoOp, target: str, edges: bool) -> str:
     return f"{exact.hexdigest()[:6]}|{sums[0]:.3g}|{sums[1]:.3g}"
 
 
-def runs(statement: Statement) -> Iterator[tuple[PtoOp, str, bool]]:
-    """What is run: operation, target, and whether its numbers are at the edges."""
+def runs(statement: Statement, verdicts: Sequence[str]) -> Iterator[tuple[PtoOp, str, bool]]:
+    """What is run: operation, target, and whether its numbers are at the edges; ``verdicts`` are those of
+    :func:`neighbours.verdict` about each neighbour."""
     assert isinstance(statement.op, PtoOp)
     yield statement.op, statement.target, False
     yield statement.op, statement.target, True
     seen: set[str] = set()
-    for number, text in enumerate(neighbours(statement)):
+    for number, (text, said) in enumerate(zip(neighbours(statement), verdicts, strict=True)):
         target = statement.target if number != 1 else {"a5": "a2a3", "a2a3": "a5"}[statement.target]
-        if text in seen or not number or not process(text, "n.pto", Options(printing=False)).ok:
+        if text in seen or not number or not is_accepted(said):
             continue
         if len(seen) == _MOST:
             return
@@ -138,14 +139,15 @@ def runs(statement: Statement) -> Iterator[tuple[PtoOp, str, bool]]:
             yield ops[-1], target, False
 
 
-def row(statement: Statement) -> str:
+def row(statement: Statement, verdicts: Sequence[str]) -> str:
     """One line of a file."""
-    return " ".join([f"{statement.label}:", *(outcome(*run) for run in runs(statement))])
+    return " ".join([f"{statement.label}:", *(outcome(*run) for run in runs(statement, verdicts))])
 
 
 def rows(family: str) -> list[str]:
-    """The lines of a family's file."""
-    return [row(statement) for statement in statements(family)]
+    """The lines of a family's file; the verdicts about its neighbours are kept already."""
+    verdicts = kept(neighbours_folder, family)
+    return [row(statement, verdicts[statement.label]) for statement in statements(family)]
 
 
 def agree(name: str, old: str, new: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from kept_rows import found, kept, labels
+from neighbours import FOLDER as VERDICTS
 from neighbours import families
 from outcomes import FOLDER, agree, outcome, runs
 
@@ -11,7 +12,7 @@ from outcomes import FOLDER, agree, outcome, runs
 @pytest.mark.parametrize(("family", "label"), labels(FOLDER), ids=lambda name: name.replace(" ", "-"))
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_results_near_a_statement_stay(family: str, label: str) -> None:
-    tried = list(runs(found(family)[label]))
+    tried = list(runs(found(family)[label], kept(VERDICTS, family)[label]))
     computed = [outcome(*run) for run in tried]
     wrong = [
         f"was {old}, is {new}: {op} on {target}{', numbers at the edges' if edges else ''}"

@@ -391,6 +391,6 @@ def test_a_process_that_is_told_to_stop_leaves_nothing_behind(pto_run) -> None:
     assert process.stderr is not None and process.stderr.readline() == "ready\n"
     time.sleep(1)
     process.terminate()
-    _, told = process.communicate(timeout=20)
+    _, told = process.communicate(timeout=120)
     assert (process.returncode, told) == (128 + signal.SIGTERM, "")
     assert not [name for name in os.listdir() if name.endswith((".tmp", ".new", ".npy"))]

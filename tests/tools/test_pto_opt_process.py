@@ -162,7 +162,7 @@ def _interrupted(arguments: list[str], pipe: Path, seconds: float) -> tuple[int,
         os.killpg(process.pid, signal.SIGINT)
         errors = process.stderr.read()
     process.stderr.close()
-    code = process.wait(30)
+    code = process.wait(120)
     # Nobody of its group is left.
     for _ in range(50):
         try:

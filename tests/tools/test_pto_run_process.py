@@ -39,7 +39,7 @@ def test_interrupt_ends_the_run_quietly(tmp_path: Path) -> None:
         time.sleep(1.5)
         assert process.poll() is None, "the program should still run"
         process.send_signal(signal.SIGINT)
-        printed, said = process.communicate(timeout=20)
+        printed, said = process.communicate(timeout=120)
     finally:
         process.kill()
         process.wait()
