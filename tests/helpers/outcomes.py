@@ -161,4 +161,4 @@ def agree(name: str, old: str, new: str) -> bool:
     return abs(size - other_size) <= near and all(abs(a - b) <= near for a, b in zip(sums, other_sums, strict=True))
 
 
-__all__ = ["FOLDER", "agree", "families", "outcome", "row", "rows", "runs"]
+__all__ = ["FOLDER", "agree", "outcome", "row", "rows", "runs"]
