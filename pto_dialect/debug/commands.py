@@ -13,6 +13,7 @@ from pto_dialect.recording import Handle, RecordingError
 from . import show
 from .expressions import Expression, ExpressionError
 from .memory import memory_of, numbers_at, target_of
+from .notable import remarks, written
 from .points import FindingPoint, NanPoint, Point, StatementPoint, WritePoint, statements_at, statements_named
 from .session import DebugError, Session
 
@@ -238,9 +239,12 @@ class Debugger(cmd.Cmd):
         """print EXPRESSION: shows a value, e.g. %c[0:4, :8] or max(abs(%c - ref))."""
         expression = Expression(_needed(text, "an expression"))
         bare = self.session.variables().get(expression.text)
+        value = self.session.value(expression)
         if isinstance(bare, Handle):
             self.say(show.handle_text(self.session.recording, bare))
-        self.say(show.value_text(self.session.value(expression)))
+        self.say(show.value_text(value))
+        if isinstance(bare, Handle) and (told := remarks(value, bare.form.element)):
+            self.say(told)
 
     def do_display(self, text: str) -> None:
         """display [EXPRESSION]: shows a value now and at every stop; without one those that are displayed."""
@@ -411,6 +415,7 @@ class Debugger(cmd.Cmd):
             size = int(recording.accesses.size[access.number])
             name = recording.memories[access.memory].name
             yield f"{word} {size} bytes of {name} in [{access.first}, {access.stop})"
+        yield from written(recording, step)
 
     def _signals(self) -> Iterable[str]:
         for one in self.session.recording.signals_of(self.session.around().number):

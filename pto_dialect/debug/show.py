@@ -66,11 +66,13 @@ def bytes_text(content: bytes, first: int) -> str:
 
 
 def difference(one: Array, other: Array) -> str:
-    """Where two arrays of one shape differ."""
+    """Where two arrays of one shape differ, and whether they are the same when one is transposed."""
     one, other = np.asarray(one), np.asarray(other)
+    turned = one.ndim == other.ndim == 2 and one.shape == other.T.shape and bool(_same(one, other.T).all())
+    hint = "; one transposed is the other" if turned else ""
     if one.shape != other.shape:
-        return f"the shapes differ: {one.shape} and {other.shape}"
-    same = (one == other) | (np.isnan(one.astype(np.float64)) & np.isnan(other.astype(np.float64)))
+        return f"the shapes differ: {one.shape} and {other.shape}{hint}"
+    same = _same(one, other)
     if same.all():
         return f"equal: {one.size} elements"
     places = np.argwhere(~same)
@@ -80,5 +82,10 @@ def difference(one: Array, other: Array) -> str:
     largest = np.nanmax(worst) if not np.isnan(worst).all() else np.nan
     return (
         f"{len(places)} of {one.size} elements differ, by at most {largest:.6g}; first [{index}]: "
-        f"{one[first].item()!r} and {other[first].item()!r}"
+        f"{one[first].item()!r} and {other[first].item()!r}{hint}"
     )
+
+
+def _same(one: Array, other: Array) -> Array:
+    """Which elements are equal; NaN is equal to NaN."""
+    return (one == other) | (np.isnan(one.astype(np.float64)) & np.isnan(other.astype(np.float64)))

@@ -190,8 +190,9 @@ def memory_parts(touched: Touched, places: Places, buffers: Sequence[Buffer]) ->
 
 
 def _format(one: Format) -> dict[str, Any]:
-    """An element type as the page decodes it: up to 8 bits by a table of its values."""
+    """An element type as the page decodes it: up to 8 bits by a table of its values; the ends of its range."""
     found: dict[str, Any] = {"bits": one.bits, "bytes": one.bytes, "elements": one.elements, "kind": one.kind}
+    found["ends"] = [-one.max_finite, one.max_finite] if one.is_float else [one.min_value, one.max_value]
     if one.is_float and one.bits <= 8:
         found["table"] = encoded("f32", value_table(one.name))
     return found

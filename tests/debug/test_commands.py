@@ -281,3 +281,18 @@ def test_stepping_is_quick_in_long_runs(folder: Path) -> None:
     started = process_time()
     dialogue(session, *["step", "back", "next", "rnext"] * 5)
     assert (process_time() - started) / 20 < 0.25
+
+
+def test_numbers_that_stand_out_are_told(session: Session) -> None:
+    said = dialogue(
+        session, "break tmuls", "c", "set %t[0, 0:4] = 1e38", "print %t", "set %t[0, 0:2] = 3.4e38", "info step"
+    )
+    assert "of" not in said[3].split("\n")[-1]
+    assert "2 infinite" in said[5].split("\n")[-1]
+
+
+def test_an_array_that_is_another_one_transposed(session: Session) -> None:
+    session.arrays |= {"one": np.arange(6.0).reshape(2, 3), "square": np.array([[1.0, 2.0], [np.nan, 4.0]])}
+    said = dialogue(session, "compare one , T(one)", "compare square , T(square)", "compare square , T(square) + 1")
+    assert said[0] == "the shapes differ: (2, 3) and (3, 2); one transposed is the other"
+    assert said[1].endswith("; one transposed is the other") and "transposed" not in said[2]

@@ -52,6 +52,9 @@ module attributes {{pto.target_arch = "a5"}} {{
 """
 
 
+TURNED = f"!turned = !pto.tile_buf<mat, {SIDE}x{SIDE}xf16, blayout=row_major, slayout=col_major>\n!view ="
+
+
 @pytest.fixture(scope="module")
 def chrome() -> Iterator[Any]:
     with browser() as one:
@@ -143,6 +146,38 @@ def test_differences_are_those_of_numpy(product: Product) -> None:
     shown.page.wait_for_selector("[data-fact='max']")
     # The buffer held zeros before the run.
     assert np.array_equal(found, numbers(shown), equal_nan=True) and np.isnan(found).sum() == SIDE
+
+
+def pinned(shown: Shown, kept: str, other: str) -> list[str]:
+    """The facts of a tile beside another one that was pinned."""
+    shown.part("tiles")
+    for name in kept, other:
+        shown.tile(name)
+        shown.settle()
+        if name == kept:
+            shown.page.click("#part-tiles button:text-is('Pin')")
+            shown.page.wait_for_selector("[data-fact='differ']")
+    shown.page.wait_for_selector("[data-fact='differ']")
+    return shown.texts("#part-tiles [data-fact]")
+
+
+def test_a_tile_that_is_another_one_transposed_says_so(chrome: Any, tmp_path: Path) -> None:
+    random = np.random.default_rng(4)
+    for name in "ab":
+        np.save(tmp_path / f"{name}.npy", random.integers(-99, 99, size=(SIDE, SIDE)).astype(np.float16))
+    # The right operand from a view of its columns, as it would lie transposed.
+    strides = "%vb = pto.make_tensor_view %b, shape = [%n, %n], strides = "
+    text = GEMM.replace(f"{strides}[%n, %c1]", f"{strides}[%c1, %n] {{layout = #pto.layout<dn>}}")
+    text = text.replace("!view =", TURNED).replace("%bl = pto.alloc_tile : !left", "%bl = pto.alloc_tile : !turned")
+    text = text.replace("ins(%bl : !left)", "ins(%bl : !turned)").replace("outs(%bl : !left)", "outs(%bl : !turned)")
+    files = (f"{tmp_path}/{name}.npy" for name in "ab")
+    given = [word for name, file in zip("ab", files, strict=True) for word in ("--arg", f"{name}={file}")]
+    page(tmp_path, text, *given, "--arg", f"c=zeros:f32:{SIDE}x{SIDE}")
+    with Shown(chrome, tmp_path / "report.html") as shown:
+        assert "rows and columns are exchanged" in " ".join(pinned(shown, "b", "%b0"))
+        facts = pinned(shown, "a", "%a0")
+        assert "differ 0" in facts and "exchanged" not in " ".join(facts)
+        assert shown.said == []
 
 
 def test_an_element_is_found_in_its_fractal(product: Product) -> None:

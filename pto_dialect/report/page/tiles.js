@@ -13,7 +13,7 @@ function buildTiles(panel) {
   tileView.shapes = el("select", { "aria-label": "Seen as", onchange: () => { tileView.shape = Number(tileView.shapes.value) || 0; tileView.kind = tileView.shapes.value; showTile(); } });
   tileView.slider = el("input", { type: "range", min: 0, value: 0, "aria-label": "Write that is shown", oninput: () => { tileView.step = tileView.versions[Number(tileView.slider.value)]; showTile(); } });
   tileView.when = el("span", { class: "scope" });
-  tileView.against_ = choice("Difference to", [["none", "Values"], ["before", "Difference to the write before"], ["first", "Difference to the first write"], ["pinned", "Difference to the pinned step"], ["expected", "Difference to what was expected"]], (value) => { tileView.against = value; showTile(); });
+  tileView.against_ = choice("Difference to", [["none", "Values"], ["before", "Difference to the write before"], ["first", "Difference to the first write"], ["pinned", "Difference to what is pinned"], ["expected", "Difference to what was expected"]], (value) => { tileView.against = value; showTile(); });
   tileView.columns = el("input", { type: "number", min: 1, max: 65536, style: { width: "78px" }, "aria-label": "Columns", onchange: () => { tileView.cols = Number(tileView.columns.value); showTile(); } });
   tileView.columnsLabel = el("label", null, "columns ", tileView.columns);
   tileView.facts = el("div", { class: "numbers" });
@@ -25,7 +25,7 @@ function buildTiles(panel) {
   tileView.values.addEventListener("toggle", showNumbers);
   fill(panel, el("div", { class: "toolbar" }, tileView.list, tileView.shapes, tileView.columnsLabel),
     el("div", { class: "toolbar" }, button("◀", () => version(-1), { "aria-label": "Write before" }), tileView.slider, button("▶", () => version(1), { "aria-label": "Next write" }), tileView.when,
-      tileView.against_, button("Pin", () => { tileView.pinned = tileView.step; tileView.against_.value = tileView.against = "pinned"; showTile(); }, { title: "Keep this step to compare others with it" })),
+      tileView.against_, button("Pin", () => { tileView.pinned = pinned(); tileView.against_.value = tileView.against = "pinned"; showTile(); }, { title: "Keep these numbers to compare other steps and tiles with them" })),
     tileView.facts,
     el("div", { class: "split" }, el("figure", null, el("figcaption", null, "As a matrix"), el("div", { class: "sheet" }, tileView.matrix.canvas)),
       el("figure", null, el("figcaption", null, tileView.caption = el("span", null, "In the order of the memory")), el("div", { class: "sheet" }, tileView.memory.canvas))),
@@ -136,8 +136,8 @@ async function showTile() {
   const now = await bytesAt(memory, g.start, g.stop, tileView.step);
   const other = await compared(g, memory);
   if (turn !== tileTurn) return;
-  Object.assign(tileView, { g, now, other });
-  readValues();
+  Object.assign(tileView, { g, now });
+  readValues(other);
   describeTile();
   sizeSheets();
   tileView.matrix.draw();
@@ -147,49 +147,73 @@ async function showTile() {
   document.documentElement.dataset.tile = `${tileView.box}@${tileView.step}`;
 }
 
-/** What the values are compared with: a function from an element to a value, or null. */
+/** The numbers that are shown, as a matrix. */
+function pinned() {
+  const { g, raw, position } = tileView, values = new Float64Array(g.rows * g.cols).fill(NaN);
+  position.forEach((at, element) => { if (at >= 0 && tileView.missing[element] === KNOWN) values[at] = raw[element]; });
+  return { rows: g.rows, cols: g.cols, values, text: `${boxName(tileView.box)}${tileView.step < 0 ? " before the run" : `, ${stepText(tileView.step)}`}` };
+}
+
+/** What the values are compared with: `of` an element and `at` a row and a column, and its rows and columns; or null. */
 async function compared(g, memory) {
-  const at = tileView.versions.indexOf(tileView.step);
-  const steps = { before: tileView.versions[at - 1], first: tileView.versions[0], pinned: tileView.pinned };
+  const at = tileView.versions.indexOf(tileView.step), byElement = (of) => ({ of, at: (row, col) => of(g.unit(row, col)), rows: g.rows, cols: g.cols });
+  const steps = { before: tileView.versions[at - 1], first: tileView.versions[0] };
   if (tileView.against === "expected") {
     const wanted = M.expected[M.memories[memory].name];
-    return wanted ? (element) => (element < wanted.length ? wanted[element] : NaN) : null;
+    return wanted ? byElement((element) => (element < wanted.length ? wanted[element] : NaN)) : null;
+  }
+  if (tileView.against === "pinned") {
+    const kept = tileView.pinned;
+    return kept ? { ...kept, of: kept.rows === g.rows && kept.cols === g.cols ? (element) => (tileView.position[element] < 0 ? NaN : kept.values[tileView.position[element]]) : null, at: (row, col) => kept.values[row * kept.cols + col] } : null;
   }
   const step = steps[tileView.against];
   if (step === undefined) return null;
   const { bytes, known } = await bytesAt(memory, g.start, g.stop, step), view = new DataView(bytes.buffer);
-  return (element) => {
+  return byElement((element) => {
     const unit = Math.floor(element / g.format.elements);
     return known[unit * g.format.bytes] === KNOWN ? elementAt(view, g.name, g.format, unit, element % g.format.elements) : NaN;
-  };
+  });
+}
+
+/** Whether the tile is what it is compared with, with rows and columns exchanged, and is not so without. */
+function isTurned(against, rows, cols) {
+  const { g, raw } = tileView;
+  if (!against || against.rows !== g.cols || against.cols !== g.rows || rows < 2 || cols < 2) return false;
+  for (let row = 0; row < rows; row++) for (let col = 0; col < cols; col++) if (!Object.is(raw[g.unit(row, col)], against.at(col, row))) return false;
+  return true;
 }
 
 /** Values by matrix position and by place in memory, and their range. */
-function readValues() {
-  const { g, now, other } = tileView, view = new DataView(now.bytes.buffer), per = g.format.elements;
-  const total = Math.floor(now.bytes.length / g.format.bytes) * per, flat = new Float64Array(total), missing = new Uint8Array(total);
+function readValues(against) {
+  const { g, now } = tileView, view = new DataView(now.bytes.buffer), per = g.format.elements;
+  const total = Math.floor(now.bytes.length / g.format.bytes) * per, raw = new Float64Array(total), missing = new Uint8Array(total);
   for (let element = 0; element < total; element++) {
     const unit = Math.floor(element / per);
     missing[element] = now.known[unit * g.format.bytes];
-    flat[element] = elementAt(view, g.name, g.format, unit, element % per);
+    raw[element] = elementAt(view, g.name, g.format, unit, element % per);
   }
-  tileView.raw = flat;
-  tileView.flat = other ? flat.map((value, element) => (Object.is(value, other(element)) ? 0 : value - other(element))) : flat;
-  tileView.missing = missing;
-  let low = Infinity, high = -Infinity, sum = 0, count = 0, nan = 0, inf = 0, changed = 0;
-  tileView.position = new Int32Array(total).fill(-1);
-  const rows = Math.min(g.rows, Number.isFinite(g.validRows) ? g.validRows : g.rows), cols = Math.min(g.cols, Number.isFinite(g.validCols) ? g.validCols : g.cols);
+  const position = new Int32Array(total).fill(-1);
   for (let row = 0; row < g.rows; row++) for (let col = 0; col < g.cols; col++) {
     const element = g.unit(row, col);
-    if (element < 0 || element >= total) continue;
-    tileView.position[element] = row * g.cols + col;
-    if (row >= rows || col >= cols || missing[element] !== KNOWN) continue;
+    if (element >= 0 && element < total) position[element] = row * g.cols + col;
+  }
+  Object.assign(tileView, { raw, missing, position });
+  const other = (tileView.other = against && against.of);
+  tileView.flat = other ? raw.map((value, element) => (Object.is(value, other(element)) ? 0 : value - other(element))) : raw;
+  let low = Infinity, high = -Infinity, sum = 0, count = 0, nan = 0, inf = 0, changed = 0;
+  const rows = Math.min(g.rows, Number.isFinite(g.validRows) ? g.validRows : g.rows), cols = Math.min(g.cols, Number.isFinite(g.validCols) ? g.validCols : g.cols);
+  // Zero is the end of numbers without a sign, and an ordinary number.
+  const ends = new Map((g.format.ends || []).filter((one) => one !== 0 && !other).map((one) => [one, 0]));
+  for (let row = 0; row < rows; row++) for (let col = 0; col < cols; col++) {
+    const element = g.unit(row, col);
+    if (element < 0 || element >= total || missing[element] !== KNOWN) continue;
     const value = tileView.flat[element];
+    if (ends.has(value)) ends.set(value, ends.get(value) + 1);
     if (Number.isNaN(value)) nan++;
     else if (!Number.isFinite(value)) inf++;
     else { low = Math.min(low, value); high = Math.max(high, value); sum += value; count++; if (value) changed++; }
   }
-  tileView.stats = { low, high, mean: sum / count, count, nan, inf, changed };
+  tileView.stats = { low, high, mean: sum / count, count, nan, inf, changed, ends: [...ends].filter(([, many]) => many), turned: (!other || changed + nan > 0) && isTurned(against, rows, cols) };
 }
 
 function describeTile() {
@@ -201,7 +225,9 @@ function describeTile() {
   const absent = tileView.missing.reduce((sum, one) => sum + (one === MISSING ? 1 : 0), 0);
   fill(tileView.facts, part(other ? "least difference" : "min", number(stats.low)), part(other ? "largest difference" : "max", number(stats.high)), part("mean", number(stats.mean)), part("elements", stats.count.toLocaleString("en")),
     stats.nan ? part("NaN", String(stats.nan)) : "", stats.inf ? part("inf", String(stats.inf)) : "", other ? part("differ", `${(stats.changed + stats.nan).toLocaleString("en")}`) : "",
-    tileView.against !== "none" && !other ? part("nothing to compare with", "") : "", absent ? part("not in the page", absent.toLocaleString("en")) : "");
+    stats.ends.map(([end, many]) => el("span", { "data-fact": "end", title: `${end === g.format.ends[0] ? "The least" : "The largest"} number of ${g.name}: what was beyond it may have been cut off.` }, el("span", { class: "quiet" }, `at ${number(end)} `), el("b", null, many.toLocaleString("en")))),
+    tileView.against === "pinned" && tileView.pinned ? part("to", tileView.pinned.text) : "", stats.turned ? part("rows and columns are exchanged", "") : "",
+    tileView.against !== "none" && !other && !stats.turned ? part("nothing to compare with", "") : "", absent ? part("not in the page", absent.toLocaleString("en")) : "");
   tileView.caption.textContent = g.kind === "plain" || g.kind === "ND" ? "In the order of the memory" : `In the order of the memory: ${g.kind}${g.inner[0] * g.inner[1] > 1 ? `, fractals of ${g.inner[0]} × ${g.inner[1]}` : ""}`;
 }
 
