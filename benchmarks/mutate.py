@@ -1,20 +1,24 @@
 """Do the tests see small changes?  Changes places of the package one at a time and runs the tests that cover them.
 
-Usage: python benchmarks/mutate.py [--count N] [--seed S] [--jobs J] [--tests N] [--data FILE] [--out FILE]
+Usage: python benchmarks/mutate.py [--count N] [--seed S] [--files PATTERN] [--jobs J] [--tests N] [--data FILE]
+                                   [--out FILE]
 
 Needs `pip install -e '.[test,bench]'`.  Works on a copy of the files that git knows.  The tests run once to learn which
 test function executes which line (``--data`` keeps that for the next time); then `N` places, as many in each room of
 the package, are changed, and tests that cover the place run, quick ones first: in a process that has loaded everything
 when the change is inside of a function, and otherwise, or when nothing was noticed there, in a new process.  A change
 that no test notices is a survivor; those that change nothing a user could see stand in `harmless_changes.txt`, with
-reasons.  Functions that no test executes must stand in `unexecuted_functions.txt`, with reasons.  Exits with 1 when
-less than 92 % of the others are noticed, less than 88 % in a room, or a function without a reason is never executed.
+reasons.  Functions that no test executes must stand in `unexecuted_functions.txt`, with reasons.  With ``--files`` only
+files of the package that match are looked at, for instance `runtime/simt/*` (`*` stands for folders too).  Exits with 1
+when less than 92 % of the others are noticed, less than 88 % in a room, or a function without a reason is never
+executed.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import fnmatch
 import json
 import math
 import os
@@ -285,12 +289,17 @@ def collected(tree: Path, data_file: Path) -> coverage.CoverageData:
 # --- functions that nobody executes -----------------------------------------------------------------------
 
 
-def unexecuted(tree: Path, tests: Tests) -> Iterator[str]:
-    """`file function` of all functions of which no test executes a line."""
+def looked_at(tree: Path, pattern: str) -> Iterator[tuple[str, Path]]:
+    """Files of the rooms whose names in the package match ``pattern``."""
     for file in sorted((tree / "pto_dialect").rglob("*.py")):
         path = str(file.relative_to(tree))
-        if room_of(path) is None:
-            continue
+        if room_of(path) is not None and fnmatch.fnmatchcase(path.removeprefix("pto_dialect/"), pattern):
+            yield path, file
+
+
+def unexecuted(tree: Path, tests: Tests, pattern: str = "*") -> Iterator[str]:
+    """`file function` of all functions of which no test executes a line."""
+    for path, file in looked_at(tree, pattern):
         executed = tests.executed(path)
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef):
@@ -314,19 +323,18 @@ def reasons(name: str) -> dict[str, str]:
 # --- the measurement --------------------------------------------------------------------------------------
 
 
-def sample(tree: Path, count: int, rng: random.Random) -> list[Change]:
-    """``count`` changes, as many in each room; within a room every kind in turn."""
-    by_room: dict[str, dict[str, list[Change]]] = {room: defaultdict(list) for room in ROOMS}
-    for file in sorted((tree / "pto_dialect").rglob("*.py")):
-        path = str(file.relative_to(tree))
-        room = room_of(path)
-        if room is not None:
-            for change in changes(path, file.read_text(encoding="utf-8")):
-                by_room[room][change.kind].append(change)
+def sample(tree: Path, count: int, rng: random.Random, pattern: str = "*") -> list[Change]:
+    """``count`` changes of files that match, as many in each room; within a room every kind in turn."""
+    found: dict[str, list[Change]] = defaultdict(list)
+    for path, file in looked_at(tree, pattern):
+        found[room_of(path) or ""] += changes(path, file.read_text(encoding="utf-8"))
     chosen: list[Change] = []
-    for kinds in by_room.values():
-        pools = [rng.sample(found, len(found)) for _, found in sorted(kinds.items())]
-        wanted = len(chosen) + count // len(ROOMS)
+    for room in (room for room in ROOMS if found[room]):
+        kinds: dict[str, list[Change]] = defaultdict(list)
+        for change in found[room]:
+            kinds[change.kind].append(change)
+        pools = [rng.sample(group, len(group)) for _, group in sorted(kinds.items())]
+        wanted = len(chosen) + count // sum(map(bool, found.values()))
         while len(chosen) < wanted and any(pools):
             for pool in pools:
                 if pool and len(chosen) < wanted:
@@ -432,6 +440,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=630)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--files", default="*", metavar="PATTERN")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--tests", type=int, default=40)
     parser.add_argument("--data", type=Path)
@@ -441,8 +450,9 @@ def main() -> None:
         trees = [copied(Path(folder) / f"tree{number}") for number in range(options.jobs + 1)]
         data = collected(trees[0], (options.data or Path(folder) / "coverage").absolute())
         tests = Tests(data, trees[0])
-        idle = [name for name in unexecuted(trees[0], tests) if name not in reasons("unexecuted_functions.txt")]
-        chosen = sample(trees[0], options.count, random.Random(options.seed))
+        known = reasons("unexecuted_functions.txt")
+        idle = [name for name in unexecuted(trees[0], tests, options.files) if name not in known]
+        chosen = sample(trees[0], options.count, random.Random(options.seed), options.files)
         results = measured(chosen, tests, trees, options.tests, options.seed)
     text, met = report(results, reasons("harmless_changes.txt"))
     text += "\n".join(
