@@ -13,7 +13,7 @@ from product_programs import DTYPES, Writer
 
 from pto_dialect.ir.core import types as t
 from pto_dialect.runtime.compile.flavours import PLAIN, Flavour
-from pto_dialect.runtime.compile.held import Tile, _overlapping
+from pto_dialect.runtime.compile.held import Tile, _is_foreign, _overlapping
 from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
@@ -214,3 +214,22 @@ def test_tiles_that_share_bytes_are_found() -> None:
             if one != other and a.space == b.space and a.start < b.end and b.start < a.end
         }
         assert _overlapping(tiles) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "foreign"),
+    [
+        *((f"!pto.multi_tile_buf<{loc}, 16x16xf32, count=2>", loc != "vec") for loc in ("mat", "left", "acc", "vec")),
+        *((f"!pto.ptr<f16, {space}>", space not in ("gm", "ub")) for space in ("gm", "ub", "l1", "l0a", "l0b", "l0c")),
+        ("memref<16x16xf16, #pto.address_space<mat>>", True),
+        ("memref<16x16xf16, #pto.address_space<gm>>", False),
+        ("memref<16x16xf16>", False),
+        ("!pto.tile_buf<mat, 16x16xf32>", False),
+        ("index", False),
+    ],
+)
+def test_what_gives_access_to_the_memories_of_the_matrix_unit(text: str, foreign: bool) -> None:
+    module, _ = parsed(f"func.func private @f(%x: {text})")
+    (function,) = module.body.block.ops
+    (type_,) = function.properties["function_type"].inputs
+    assert _is_foreign(type_) == foreign

@@ -206,3 +206,21 @@ def test_wrong_arguments(arguments, message):
         convert(np.zeros((1, 2), np.float32), "f32", "f16", **arguments)
     with pytest.raises(ValueError, match="f32 or i32, not f16"):
         convert(np.zeros((1, 2), np.float32), "f16", "f16")
+
+
+@pytest.mark.parametrize("dst", ["f16", "bf16", "f32"])
+@pytest.mark.parametrize("mode", ["req8_scalar", "qf322b8_pre_scalar", "req4_scalar", "qf322s4_pre_scalar"])
+def test_integers_of_a_mode_are_numbers_in_a_float(mode, dst):
+    """No program that is verified asks for it; what is stored then are still the numbers, not their bits."""
+    src = "i32" if mode.startswith("req") else "f32"
+    x = np.array([[-300, -5, 0, 3, 7, 200]], np.int32 if src == "i32" else np.float32)
+    low, high = (-8, 7) if "4_" in mode or "s4" in mode else (0, 255)
+    found = convert(x, src, dst, quant=(mode, 1.0))
+    assert found.astype(np.float64).tolist() == [np.clip(x[0], low, high).tolist()]
+
+
+def test_halves_are_limited_and_not_infinite():
+    """Beyond the largest f16, both ways, and in f32 and bf16 where there is no such limit."""
+    x = np.array([[2**30, -(2**30), 65504, -65520, 65504 + 16, 0]], np.int32)
+    found = convert(x, "i32", "f16", quant=("deqf16_scalar", 1.0))
+    assert found.tolist() == [[65504, -65504, 65504, -65504, 65504, 0]]

@@ -223,3 +223,37 @@ def test_contents_that_are_no_rows_are_apart_where_one_ends_before_the_other() -
 def test_a_recording_ends_where_an_instruction_would_wait() -> None:
     with pytest.raises(Foreign, match="waits"):
         _Straight._append(_Straight.__new__(_Straight), "PIPE_V", ())
+
+
+def test_what_is_computed_twice_is_one_value() -> None:
+    """The same elements and the same bits of numbers; other places, shapes, types, functions and numbers are others."""
+    memory = np.zeros(1024, np.uint8)
+    a, b, c = (memory[at : at + 64].view(F32) for at in (0, 64, 128))
+    out = [memory[at : at + 64].view(F32) for at in range(256, 1024, 64)]
+
+    def nodes(*steps: tuple[Any, list[Any]]) -> int:
+        made = [Step(Style.EACH, function, inputs, out[n]) for n, (function, inputs) in enumerate(steps)]
+        return len({id(one.ref.node) for one in Graph([memory], [], made).outputs})
+
+    assert nodes((np.negative, [a]), (np.negative, [a])) == 1
+    assert nodes((np.add, [a, b]), (np.add, [a, b]), (np.add, [b, a])) == 2
+    assert nodes((np.negative, [a]), (np.negative, [b]), (np.absolute, [a])) == 3
+    assert nodes((np.multiply, [a, 0.0]), (np.multiply, [a, -0.0]), (np.multiply, [a, 0])) == 3
+    loads = [Step(Style.SAME, None, [part], out[n]) for n, part in enumerate((a, a, b, c, memory[:64].view(np.int32)))]
+    graph = Graph([memory], [], loads[:4])
+    assert len({id(one.ref.node) for one in graph.outputs}) == len(graph.nodes) == 3
+    twice = Graph([memory], [], [loads[0], Step(Style.SAME, None, [a.view(np.int32)], out[1].view(np.int32))])
+    assert len(twice.nodes) == 2
+
+
+def test_constants_are_computed_when_the_plan_is_made() -> None:
+    memory, inner = np.zeros(256, np.uint8), np.zeros(256, np.uint8)
+    y, zeros, more = memory[64:128].view(F32), inner[:64].view(F32), inner[64:128].view(F32)
+    steps = [
+        Step(Style.EACH, np.add, [zeros, 2.5], more),
+        Step(Style.ROWS, np.add, [more.reshape(4, 4)], inner[128:144].view(F32).reshape(4, 1)),
+        Step(Style.EACH, np.multiply, [more, more], y),
+    ]
+    (output,) = Graph([memory], [inner], steps).outputs
+    assert output.ref.node.values is not None and (output.ref.node.values == 6.25).all()
+    assert output.ref.node.inputs == ()

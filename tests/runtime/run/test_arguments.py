@@ -12,7 +12,9 @@ import pto_dialect
 from pto_dialect.runtime.errors import BindingError
 from pto_dialect.runtime.memory.spaces import Pointer
 from pto_dialect.runtime.memory.values import GmTensor, ValueTile
+from pto_dialect.runtime.run import arguments
 from pto_dialect.runtime.run.arguments import bind_argument
+from pto_dialect.targets.profile import get_profile
 
 
 def type_of(text: str) -> Attribute:
@@ -152,3 +154,20 @@ def test_pairs_behind_a_pointer() -> None:
     for array in (np.zeros(7, np.float16), np.zeros(16, np.float16)[::2]):
         with pytest.raises(BindingError, match="whole vector<2xf16>"):
             bound("!pto.ptr<vector<2xf16>>", array)
+
+
+@pytest.mark.parametrize("space", ["", ", gm"])
+def test_plain_arrays_are_global_memory_at_once(space: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most arguments of most launches: nothing is asked but their type and how they lie."""
+    monkeypatch.setattr(arguments, "bind_argument", None)
+    bind = arguments.binder("x", type_of(f"!pto.ptr<f32{space}>"), get_profile("a5"), lambda _: "otherwise")
+    values = np.arange(6, dtype=np.float32)
+    pointer = bind(values)
+    assert isinstance(pointer, Pointer) and (pointer.arena.space, pointer.offset) == ("gm", 0)
+    assert pointer.arena.bytes.nbytes == 24 and np.may_share_memory(pointer.arena.bytes, values)
+    fixed = values.copy()
+    fixed.flags.writeable = False
+    for other in (values[::2], values.astype(np.float16), fixed, values.tolist()):
+        assert bind(other) == "otherwise"
+    local = arguments.binder("x", type_of("!pto.ptr<f32, ub>"), get_profile("a5"), lambda _: "otherwise")
+    assert local(values) == "otherwise"
