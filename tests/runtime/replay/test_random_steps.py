@@ -202,5 +202,5 @@ def test_plans_leave_what_the_steps_leave(part: int, monkeypatch: pytest.MonkeyP
     if part % 2:
         # Groups of one to a few values.
         monkeypatch.setattr(batch, "MOST_BYTES", 300)
-    accepted = sum(replayed(seed) for seed in range(part * 100, part * 100 + 100))
-    assert accepted >= 20
+    accepted = sum(replayed(seed) for seed in range(part * 50, part * 50 + 50))
+    assert accepted >= 8
