@@ -2,7 +2,7 @@
 
 A change is a replacement of one piece of the text, so that everything else stays as it is.  Wording (docstrings,
 messages, annotations, imports) is left out, and what nobody can tell from the original: None in place of the False of a
-function that answers yes or no, and how many entries a cache keeps before it starts anew.
+function that answers yes or no, how many entries a cache keeps before it starts anew, and that `zip` checks lengths.
 """
 
 from __future__ import annotations
@@ -96,6 +96,11 @@ class _Finder(ast.NodeVisitor):
 
     def visit_Assert(self, node: ast.Assert) -> None:
         pass
+
+    def visit_keyword(self, node: ast.keyword) -> None:
+        # As an assertion: what is paired has one length.
+        if not (node.arg == "strict" and isinstance(node.value, ast.Constant) and node.value.value is True):
+            self.generic_visit(node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:

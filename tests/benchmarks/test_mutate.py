@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import random
 import sys
 from pathlib import Path
 
@@ -81,6 +82,35 @@ def test_what_nobody_can_tell_stays() -> None:
         "key in KEPT", "len(KEPT) >= 7", "len(self.others) > LIMIT",
     }  # fmt: skip
     assert not any(old == "len(KEPT) >= LIMIT" for _, old in found)
+
+
+def test_checks_of_lengths_stay() -> None:
+    found = changes("m.py", "PAIRS = list(zip(A, B, strict=True))\nSOME = made(zip(A, B, strict=False), sure=True)\n")
+    assert {(change.old, change.new) for change in found} == {("False", "True"), ("True", "False")}
+    assert [change.line for change in found] == [2, 2]
+
+
+def test_files_that_are_looked_at(tmp_path: Path) -> None:
+    """Those of a room whose names in the package match, also in folders below."""
+    pytest.importorskip("coverage")
+    from mutate import looked_at, sample
+
+    for name in ("runtime/run/a.py", "runtime/b.py", "syntax/c.py", "elsewhere/d.py"):
+        (tmp_path / "pto_dialect" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "pto_dialect" / name).write_text("LIMIT = 7\nOTHER = 8\n", encoding="utf-8")
+
+    def names(pattern: str) -> list[str]:
+        return [path.removeprefix("pto_dialect/") for path, _ in looked_at(tmp_path, pattern)]
+
+    assert names("*") == ["runtime/b.py", "runtime/run/a.py", "syntax/c.py"]
+    assert names("runtime/*") == ["runtime/b.py", "runtime/run/a.py"]
+    assert names("runtime/run/*") == ["runtime/run/a.py"] and names("run/*") == []
+    chosen = sample(tmp_path, 4, random.Random(1), "runtime/*")
+    assert (
+        sorted(change.path for change in chosen)
+        == ["pto_dialect/runtime/b.py"] * 2 + ["pto_dialect/runtime/run/a.py"] * 2
+    )
+    assert len(sample(tmp_path, 4, random.Random(1))) == 4
 
 
 def test_wording_stays() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -27,6 +27,14 @@ from pto_dialect.runtime.replay.record import _Straight
 from pto_dialect.runtime.replay.steps import Box, Foreign, Step, Style
 
 F32 = np.dtype(np.float32)
+
+
+class Layout(NamedTuple):
+    """How a tile in blocks lies, as far as a graph asks."""
+
+    rows: int
+    cols: int
+    nbytes: int
 
 
 @pytest.mark.parametrize("shape", [(), (5,), (1,), (2, 3), (4, 1), (2, 3, 4), (1, 7, 1, 2)])
@@ -104,7 +112,7 @@ def test_runs_without_a_common_byte(low: int, apart: bool) -> None:
      ((3,), (8,), None), ((2, 3), (8, 4), None)],
 )  # fmt: skip
 def test_rows_without_gaps(shape: Any, strides: Any, rows: Any) -> None:
-    assert _rows(content(0, shape, strides)) == rows
+    assert _rows(content(0, shape, strides)) == _rows(content(64, shape, strides)) == rows
 
 
 def box(row: int, col: int, rows: int, cols: int) -> Any:
@@ -136,7 +144,7 @@ def test_whose_bytes_they_are() -> None:
         (239, 240, 1),
     ):
         assert graph._buffer(base + low, base + high) == number
-    for low, high in ((100, 151), (149, 151), (199, 201), (200, 241), (240, 241), (250, 260)):
+    for low, high in ((50, 60), (90, 101), (100, 151), (149, 151), (199, 201), (200, 241), (240, 241), (250, 260)):
         with pytest.raises(Foreign, match="elsewhere"):
             graph._buffer(base + low, base + high)
 
@@ -257,3 +265,108 @@ def test_constants_are_computed_when_the_plan_is_made() -> None:
     (output,) = Graph([memory], [inner], steps).outputs
     assert output.ref.node.values is not None and (output.ref.node.values == 6.25).all()
     assert output.ref.node.inputs == ()
+
+
+def test_parts_of_a_tile_in_blocks_are_read_together() -> None:
+    """Bands of whole rows one below the other make up a value; other parts are not known as a whole."""
+    memory, inner = np.zeros(1024, np.uint8), np.zeros(1024, np.uint8)
+    start = inner.__array_interface__["data"][0]
+    layout: Any = Layout(8, 4, 128)
+    parts = [memory[at : at + 64].view(F32).reshape(4, 4) for at in (0, 64)]
+    out = memory[512:640].view(F32).reshape(8, 4)
+
+    def at(row: int, col: int, rows: int, cols: int) -> Box:
+        return Box(start, layout, row, col, rows, cols, F32)
+
+    def stored(*places: tuple[int, int, int, int], read: tuple[int, int, int, int] = (0, 0, 8, 4)) -> Ref:
+        steps = [
+            Step(Style.SAME, None, [parts[n][: place[2], : place[3]]], at(*place)) for n, place in enumerate(places)
+        ]
+        target = out[: read[2], : read[3]]
+        (output,) = Graph([memory], [inner], [*steps, Step(Style.SAME, None, [at(*read)], target)]).outputs
+        return output.ref
+
+    whole = stored((0, 0, 4, 4), (4, 0, 4, 4))
+    first, second = whole.node.inputs
+    assert (first.node.offset, second.node.offset, whole.shape, whole.strides) == (0, 64, (8, 4), (16, 4))
+    turned = stored((4, 0, 4, 4), (0, 0, 4, 4))
+    assert [one.node.offset for one in turned.node.inputs] == [64, 0]
+    part = stored((0, 0, 4, 4), read=(1, 2, 2, 2))
+    assert (part.node.buffer, part.offset, part.shape, part.strides) == (0, 16 + 8, (2, 2), (16, 4))
+    for places, read, reason in [
+        (((0, 0, 4, 4),), (0, 0, 8, 4), "not written"),
+        (((1, 0, 4, 4),), (0, 0, 4, 4), "in parts"),
+        (((0, 0, 4, 2), (0, 2, 4, 2)), (0, 0, 4, 4), "in parts"),
+        (((0, 0, 3, 4), (4, 0, 4, 4)), (0, 0, 8, 4), "in parts"),
+        (((0, 0, 4, 4), (4, 0, 4, 4)), (2, 0, 4, 4), "in parts"),
+    ]:
+        with pytest.raises(Foreign, match=reason):
+            stored(*places, read=read)
+    array = Step(Style.SAME, None, [parts[0][:1]], inner[:16].view(F32).reshape(1, 4))
+    with pytest.raises(Foreign, match="another tile"):
+        Graph([memory], [inner], [array, Step(Style.SAME, None, [at(0, 0, 8, 4)], out)])
+    other: Any = Layout(4, 8, 128)
+    steps = [Step(Style.SAME, None, [parts[0]], at(0, 0, 4, 4)),
+             Step(Style.SAME, None, [Box(start, other, 0, 0, 4, 4, F32)], out[:4])]  # fmt: skip
+    with pytest.raises(Foreign, match="another tile"):
+        Graph([memory], [inner], steps)
+
+
+def test_parts_of_a_row_are_read_together() -> None:
+    memory, inner = np.zeros(1024, np.uint8), np.zeros(1024, np.uint8)
+    a, b = (memory[at : at + 32].view(F32) for at in (0, 32))
+
+    def read(low: int, high: int, *places: tuple[int, int], dtype: Any = F32) -> Ref:
+        steps = [Step(Style.SAME, None, [(a, b)[n][: (stop - first) // 4]], inner[first:stop].view(F32))
+                 for n, (first, stop) in enumerate(places)]  # fmt: skip
+        target = memory[512 : 512 + high - low].view(dtype)
+        (output,) = Graph(
+            [memory], [inner], [*steps, Step(Style.SAME, None, [inner[low:high].view(dtype)], target)]
+        ).outputs
+        return output.ref
+
+    assert read(64, 96, (64, 96)).node.offset == 0
+    assert read(72, 80, (64, 96))[1:4] == (8, (2,), (4,))
+    both = read(72, 104, (64, 96), (96, 128))
+    assert [(one.node.offset, one.offset, one.shape) for one in both.node.inputs] == [(0, 8, (6,)), (32, 0, (2,))]
+    gaps = np.ndarray((2, 2), F32, inner, 640, (16, 4))
+    steps = [
+        Step(Style.SAME, None, [a[:4].reshape(2, 2)], gaps),
+        Step(Style.EACH, np.negative, [gaps], b[:4].reshape(2, 2)),
+    ]
+    (output,) = Graph([memory], [inner], steps).outputs
+    assert [(one.node.buffer, one.offset) for one in output.ref.node.inputs] == [(0, 0)]
+    untouched = read(256, 288, (64, 96)).node.values
+    assert untouched is not None and untouched.tolist() == [0.0] * 8
+    for low, high, places, reason in [
+        (64, 128, ((64, 96),), "not written"), (60, 92, ((64, 96),), "in parts"),
+        (64, 128, ((64, 92), (96, 128)), "in parts"),
+    ]:  # fmt: skip
+        with pytest.raises(Foreign, match=reason):
+            read(low, high, *places)
+    with pytest.raises(Foreign, match="another type"):
+        read(64, 96, (64, 96), dtype=np.dtype(np.int32))
+
+
+def test_what_was_lost_is_no_zero() -> None:
+    """A part of a strided content that something else covers: its bytes are not known, those beside it are."""
+    memory, inner = np.zeros(256, np.uint8), np.zeros(1024, np.uint8)
+    gaps = np.ndarray((4,), F32, inner, 64, (16,))
+    steps = [Step(Style.SAME, None, [memory[:16].view(F32)], gaps),
+             Step(Style.SAME, None, [memory[:16].view(F32)], inner[72:88].view(F32))]  # fmt: skip
+
+    def read(low: int, high: int) -> Ref:
+        target = memory[128 : 128 + high - low].view(F32)
+        return (
+            Graph([memory], [inner], [*steps, Step(Style.SAME, None, [inner[low:high].view(F32)], target)])
+            .outputs[0]
+            .ref
+        )
+
+    end = 64 + 3 * 16 + 4
+    for low, high in ((48, 64), (end, end + 16)):
+        values = read(low, high).node.values
+        assert values is not None and not values.any()
+    for low, high in ((48, 68), (end - 4, end), (96, 100)):
+        with pytest.raises(Foreign, match="in parts"):
+            read(low, high)

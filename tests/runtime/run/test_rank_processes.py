@@ -223,5 +223,3 @@ def test_a_standstill_stops_all(monkeypatch: pytest.MonkeyPatch) -> None:
     assert halted[:6] == [0, 0, 0, 0, 0, 1] and going.board.over[0] == 1
     for source, _ in ends:
         os.close(source)
-
-
