@@ -167,7 +167,7 @@ def test_signals_in_memory_change_in_one_step() -> None:
         def __exit__(self, *_: object) -> None:
             seen.append("out")
 
-    found.guard = Guard()  # type: ignore[assignment]
+    found.guard = Guard()
     core = found.cores[0]
     core.notify(lambda signal, value: seen.append(f"{signal}={value}"), "s", 4)
     assert seen == ["in", "s=4", "out"]

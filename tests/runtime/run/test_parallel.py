@@ -188,7 +188,7 @@ def test_a_block_that_fails_ends_the_launch(error: BaseException, rule: str, mes
 def test_unforeseen_errors_name_the_operation_they_left() -> None:
     kernel = a_kernel()
     *_, op = kernel.program.operations
-    kernel.locate = lambda trace: op  # type: ignore[method-assign]
+    kernel.locate = lambda trace: op
     assert failure_of(4, ValueError("v"), kernel).message == f"{op.name} cannot be executed: ValueError: v"
     placed = failure_of(4, ProgramError("mem-oob", "too far", None, (), op), kernel)
     assert placed.span is not None and placed.block == 4
