@@ -35,6 +35,7 @@ BEFORE: dict[str, tuple[str, ...]] = {
     "lower-vector": ("assign-memory", "insert-sync"),
     "lower-vector{fuse=false}": ("assign-memory", "insert-sync"),
     "sums-in-place": (),
+    "repeat-sums": (),
     "lower-transfers": ("assign-memory", "insert-sync"),
 }
 """Each pass, and the ones that run first."""

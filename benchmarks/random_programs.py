@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
@@ -27,6 +29,8 @@ from pto_dialect.passes.registry import VERIFY_PASSES
 from pto_dialect.passes.stages import USUAL, lowering
 
 GOAL = 0.95
+BATCH = 25
+"""Programs that a process judges before another one takes its place: plans and launches are kept for a process."""
 CHIPS = ("a5", "a2a3")
 REFUSALS = frozenset(
     (
@@ -88,6 +92,17 @@ def keep(folder: Path, name: str, text: str, verdict: Verdict, small: str) -> No
     (folder / f"{name}.txt").write_text(said, encoding="utf-8")
 
 
+def judged(
+    number: int, only: str | None, stages: str, seconds: float | None, failures: Path | None, limit: float
+) -> tuple[str, tuple[str, ...]]:
+    """What becomes of the program with a number; a failing one is kept and made small."""
+    text = TileProgram(number, only or CHIPS[number % 2]).text
+    verdict = judge(text, stages, seconds)
+    if verdict.failed and failures is not None:
+        keep(failures, str(number), text, verdict, smaller(text, verdict, stages, seconds, limit))
+    return verdict.kind, verdict.why
+
+
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--count", default=100, show_default=True, help="programs")
 @click.option("--seed", default=0, show_default=True, help="number of the first program")
@@ -103,16 +118,15 @@ def main(
     kinds: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
     started = perf_counter()
-    for number in range(seed, seed + count):
-        target = only or CHIPS[number % 2]
-        text = TileProgram(number, target).text
-        verdict = judge(text, stages, seconds)
-        kinds[verdict.kind] += 1
-        reasons.update(f"{verdict.kind}: {reason}" for reason in verdict.why)
-        if verdict.failed:
-            print(f"{number} {target}: {', '.join(verdict.why)}", flush=True)
-            if failures is not None:
-                keep(failures, str(number), text, verdict, smaller(text, verdict, stages, seconds, limit))
+    one = partial(judged, only=only, stages=stages, seconds=seconds, failures=failures, limit=limit)
+    with get_context("fork").Pool(1, maxtasksperchild=BATCH) as pool:
+        for number, (kind, why) in zip(
+            range(seed, seed + count), pool.imap(one, range(seed, seed + count)), strict=True
+        ):
+            kinds[kind] += 1
+            reasons.update(f"{kind}: {reason}" for reason in why)
+            if kind == "failed":
+                print(f"{number}: {', '.join(why)}", flush=True)
     print(f"{count} programs, {perf_counter() - started:.0f} s")
     print(*(f"{kind}: {number}" for kind, number in sorted(kinds.items())), sep="\n")
     print(*(f"{number:>6} {reason}" for reason, number in reasons.most_common()), sep="\n")

@@ -72,6 +72,12 @@ PASS_TABLE: dict[str, PassEntry] = {
         "products write the accumulator that they add to",
         changes=True,
     ),
+    "repeat-sums": PassEntry(
+        "loops.again",
+        "RepeatSumsPass",
+        "sums that are needed after others went on with them are computed twice",
+        changes=True,
+    ),
     "assign-memory": PassEntry(
         "assign_memory.assign",
         "AssignMemoryPass",

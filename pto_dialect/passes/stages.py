@@ -16,7 +16,7 @@ class Stage(NamedTuple):
 
 
 STAGES: dict[str, Stage] = {
-    "sums": Stage(("sums-in-place",), usual=False),
+    "sums": Stage(("sums-in-place", "repeat-sums"), usual=False),
     "memory": Stage(("assign-memory",)),
     "sync": Stage(("insert-sync",)),
     "cube": Stage(("lower-cube",), usual=False),

@@ -21,7 +21,18 @@ def test_every_stage_is_a_pipeline_of_passes_that_change_something():
         ("cube,usual", ("assign-memory", "insert-sync", "lower-cube")),
         ("vector,cube", ("lower-cube", "lower-vector")),
         ("transfers,vector", ("lower-vector", "lower-transfers")),
-        ("all", ("sums-in-place", "assign-memory", "insert-sync", "lower-cube", "lower-vector", "lower-transfers")),
+        (
+            "all",
+            (
+                "sums-in-place",
+                "repeat-sums",
+                "assign-memory",
+                "insert-sync",
+                "lower-cube",
+                "lower-vector",
+                "lower-transfers",
+            ),
+        ),
     ],
 )
 def test_stages_run_in_the_order_of_their_table(text: str, passes: tuple[str, ...]):

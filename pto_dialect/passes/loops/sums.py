@@ -25,6 +25,9 @@ from pto_dialect.passes.base import PtoPass
 
 from .webs import UnfollowedError, Webs, Write
 
+SUMS = (AccumulatingProductOp, AccumulatingScaledProductOp)
+"""Products that go on with a sum."""
+
 
 @dataclass(frozen=True)
 class SumsInPlacePass(PtoPass):
@@ -37,35 +40,55 @@ class SumsInPlacePass(PtoPass):
         """Changes ``module``."""
         for op in list(walk(module)):
             if has_role(op, Role.FUNCTION) and op.regions[0].blocks:
-                _in_place(op)
+                InPlace(op).write()
 
 
-def _in_place(function: Operation) -> None:
-    sums = [op for op in walk(function) if isinstance(op, (AccumulatingProductOp, AccumulatingScaledProductOp))]
-    buffers = [op.results[0] for op in walk(function) if isinstance(op, AllocTileOp) and _is_followed(op)]
-    if all(map(_is_in_place, sums)) or not buffers or len(function.regions[0].blocks) > 1:
-        return
-    try:
-        webs = Webs(function.regions[0].blocks[0], buffers, PhasedProductOp)
-    except UnfollowedError:
-        return
-    pairs = {op: values for op in sums if (values := _values(webs, op)) is not None}
-    for op, values in pairs.items():
-        if _is_in_place(op):
-            webs.join(*values)
-    merged: dict[Write, set[SSAValue]] = {}
-    for op, values in pairs.items():
-        one, other = map(webs.value, values)
-        if _is_in_place(op) or one == other or webs.together(one, other) or {one, other} & webs.held_before():
-            continue
-        places = merged.pop(one, {one.buffer}) | merged.pop(other, {other.buffer})
-        merged[webs.join(one, other)] = places
-    _rename(webs, merged)
+class InPlace:
+    """Which sums of a function can lie in the place of those that they go on with.
+
+    ``apart`` has the products that cannot write the accumulator that they add to.
+    """
+
+    def __init__(self, function: Operation) -> None:
+        self.sums = [op for op in walk(function) if isinstance(op, SUMS)]
+        self.apart = [op for op in self.sums if not is_in_place(op)]
+        self.webs: Webs | None = None
+        self._merged: dict[Write, set[SSAValue]] = {}
+        buffers = [op.results[0] for op in walk(function) if isinstance(op, AllocTileOp) and is_followed(op, "acc")]
+        if not self.apart or not buffers or len(function.regions[0].blocks) > 1:
+            return
+        try:
+            self.webs = Webs(function.regions[0].blocks[0], buffers, PhasedProductOp)
+        except UnfollowedError:
+            return
+        self._join(self.webs)
+
+    def _join(self, webs: Webs) -> None:
+        pairs = {op: values for op in self.sums if (values := _values(webs, op)) is not None}
+        for op, values in pairs.items():
+            if is_in_place(op):
+                webs.join(*values)
+        for values in pairs.values():
+            one, other = map(webs.value, values)
+            if one == other or webs.together(one, other) or {one, other} & webs.held_before():
+                continue
+            places = self._merged.get(one, {one.buffer}) | self._merged.get(other, {other.buffer})
+            if len({place.owner.parent for place in places if isinstance(place.owner, Operation)}) > 1:
+                continue
+            for value in (one, other):
+                self._merged.pop(value, None)
+            self._merged[webs.join(one, other)] = places
+        self.apart = [op for op in self.apart if op not in pairs or len(set(map(webs.value, pairs[op]))) > 1]
+
+    def write(self) -> None:
+        """Puts the sums there."""
+        if self.webs is not None:
+            _rename(self.webs, self._merged)
 
 
 def _values(webs: Webs, op: Operation) -> tuple[Write, Write] | None:
     """The sum that a product adds to and the one that it makes, where both are followed and alike."""
-    start, dst = _start(op), find(op, "dst")
+    start, dst = start_of(op), find(op, "dst")
     if start not in webs.buffers or dst not in webs.buffers or start is None or dst is None or start.type != dst.type:
         return None
     numbers = [number for number, value in enumerate(op.operands) if value in (start, dst)]
@@ -73,18 +96,21 @@ def _values(webs: Webs, op: Operation) -> tuple[Write, Write] | None:
     return None if first is None or last is None else (first, last)
 
 
-def _start(op: Operation) -> SSAValue | None:
-    """The sum that a product goes on with."""
-    return find(op, "acc_in" if isinstance(op, AccumulatingProductOp) else "c_in")
+def start_of(op: Operation) -> SSAValue | None:
+    """The sum that a product goes on with; ``None`` for any other operation."""
+    return find(op, "acc_in" if isinstance(op, AccumulatingProductOp) else "c_in") if isinstance(op, SUMS) else None
 
 
-def _is_in_place(op: Operation) -> bool:
-    return _start(op) is find(op, "dst")
+def is_in_place(op: Operation) -> bool:
+    """Whether a product writes the sum where it was."""
+    return start_of(op) is find(op, "dst")
 
 
-def _is_followed(op: AllocTileOp) -> bool:
+def is_followed(op: AllocTileOp, *places: str) -> bool:
+    """Whether a tile lies in one of some memories, has no address yet and sizes that are stated, and no handle shows a
+    part of it."""
     type_ = op.result.type
-    if not isinstance(type_, TileBufType) or type_.loc != "acc" or op.addr is not None:
+    if not isinstance(type_, TileBufType) or type_.loc not in places or op.addr is not None:
         return False
     if DYNAMIC in (type_.valid_rows, type_.valid_cols):
         return False
@@ -100,9 +126,7 @@ def _rename(webs: Webs, merged: dict[Write, set[SSAValue]]) -> None:
     homes: dict[Write, SSAValue] = {}
     for value, places in merged.items():
         allocations = [place.owner for place in places]
-        blocks = {one.parent for one in allocations if isinstance(one, AllocTileOp)}
-        if len(blocks) == 1:
-            homes[value] = _home([one for one in allocations if isinstance(one, AllocTileOp)])
+        homes[value] = _home([one for one in allocations if isinstance(one, AllocTileOp)])
     for (op, number), write in webs.seen.items():
         home = homes.get(webs.value(write))
         if home is not None:

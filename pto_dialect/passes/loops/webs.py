@@ -108,7 +108,7 @@ class Webs:
         return state
 
     def _through(self, op: Operation, state: State) -> State:
-        blocks = _blocks(op)
+        blocks = blocks_of(op)
         if isinstance(op, ForOp) and blocks:
             while True:
                 after = _merged(state, self._forward(blocks[0], state))
@@ -137,7 +137,7 @@ class Webs:
         return live
 
     def _before(self, op: Operation, live: frozenset[Write]) -> frozenset[Write]:
-        blocks = _blocks(op)
+        blocks = blocks_of(op)
         if isinstance(op, ForOp) and blocks:
             while True:
                 before = live | self._backward(blocks[0], live)
@@ -152,7 +152,7 @@ class Webs:
         return live
 
 
-def _blocks(op: Operation) -> list[Block]:
+def blocks_of(op: Operation) -> list[Block]:
     """The blocks of an operation that runs each of them once, of a loop that runs or of a branch."""
     blocks = [block for region in op.regions for block in region.blocks]
     if isinstance(op, ForOp) and never_runs(op):

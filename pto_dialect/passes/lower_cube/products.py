@@ -63,7 +63,7 @@ def product(writer: Writer, profile: Profile) -> None:
         raise NotLoweredError(
             op,
             "it adds to another tile than the one that it writes",
-            "the pass sums-in-place adds in place where nobody needs the old sum",
+            "sums-in-place adds in place where nobody needs the old sum, repeat-sums computes it twice",
         )
     made = Product(writer, form, left, right, dst, start)
     for name, side, operand in zip(form.scales, ("left", "right"), (form.left, form.right), strict=False):

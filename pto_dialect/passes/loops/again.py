@@ -1,0 +1,231 @@
+"""``repeat-sums``: where a product goes on with a sum that is needed afterwards as well, the sum is computed twice.
+
+Nothing loads an accumulator from another one, so the second sum comes from the same products.
+Source: docs/reference/numerics.md, "Matrix products"; docs/reference/layouts.md, "Moves between tiles".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import InsertPoint
+
+from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.ir.buffers.views import AllocTileOp
+from pto_dialect.ir.core.operands import find
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.types import TileBufType
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.cube.matmul import PhasedProductOp
+from pto_dialect.ir.tile.move import TExtractOp, TMovOp
+from pto_dialect.passes.base import PtoPass
+
+from .copies import put
+from .definitions import Definitions
+from .sums import InPlace, is_followed, start_of
+
+_MOST = 64
+"""Sums of a function that are computed twice, products behind one another that are repeated for one of them."""
+
+
+@dataclass(frozen=True)
+class RepeatSumsPass(PtoPass):
+    """Computes a sum twice where a product goes on with it in another accumulator and the sum itself is needed later;
+    then products write the accumulators that they add to, as by ``sums-in-place``."""
+
+    name: ClassVar[str] = "repeat-sums"
+
+    def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
+        """Changes ``module``."""
+        for op in list(walk(module)):
+            if has_role(op, Role.FUNCTION) and op.regions[0].blocks:
+                _repeat(op)
+
+
+def _repeat(function: Operation) -> None:
+    for _ in range(_MOST):
+        plan = InPlace(function)
+        plan.write()
+        if plan.webs is None or not any(_repeated(function, op, plan.apart) for op in plan.apart):
+            return
+    InPlace(function).write()
+
+
+def _repeated(function: Operation, op: Operation, apart: Sequence[Operation]) -> bool:
+    """Lets ``op`` go on with a sum of its own, where that makes one product less of ``apart``."""
+    start, dst = start_of(op), find(op, "dst")
+    if start is None or dst is None or start.type != dst.type:
+        return False
+    places = ("acc", "left", "right")
+    buffers = [one.results[0] for one in walk(function) if isinstance(one, AllocTileOp) and is_followed(one, *places)]
+    last = Definitions(function.regions[0].blocks[0], buffers)
+    for way in (_here, _beside, _kept):
+        copy = Copy(last)
+        try:
+            own = way(copy, op, start)
+        except _NoCopyError:
+            copy.undo()
+            continue
+        numbers = [number for number, value in enumerate(op.operands) if value is start]
+        op.operands[numbers[0]] = own
+        if set(InPlace(function).apart) < set(apart):
+            return True
+        op.operands[numbers[0]] = start
+        copy.undo()
+    return False
+
+
+class _NoCopyError(Exception):
+    """A sum cannot be computed twice in some way."""
+
+
+@dataclass
+class Copy:
+    """Operations that make a second sum."""
+
+    last: Definitions
+    made: list[Operation] = field(default_factory=list[Operation])
+    operands: dict[tuple[Operation, SSAValue], SSAValue] = field(
+        default_factory=dict[tuple[Operation, SSAValue], SSAValue]
+    )
+    """Operands that are kept, by the operation that wrote them and their buffer."""
+
+    def buffer(self, like: SSAValue) -> SSAValue:
+        """Another buffer of the type of ``like``, allocated behind it."""
+        op = like.owner
+        if not isinstance(op, AllocTileOp) or like not in self.last.buffers:
+            raise _NoCopyError
+        made = put(op.clone(), InsertPoint.after(op), op)
+        made.results[0].name_hint = like.name_hint
+        self.made.append(made)
+        return made.results[0]
+
+    def repeat(self, op: Operation, point: InsertPoint, changed: dict[SSAValue, SSAValue]) -> None:
+        """Puts a copy of ``op`` with other operands."""
+        if len(self.made) > 2 * _MOST:
+            raise _NoCopyError
+        made = put(op.clone(), point, op)
+        for number, value in enumerate(op.operands):
+            made.operands[number] = changed.get(value, value)
+        self.made.append(made)
+
+    def undo(self) -> None:
+        """Takes all operations out again."""
+        for op in reversed(self.made):
+            op.detach()
+            op.erase()
+        self.made.clear()
+
+
+# ------------------------------------------------------------ the same products once more
+
+
+def _here(copy: Copy, op: Operation, start: SSAValue) -> SSAValue:
+    """Repeats the products of a sum in front of ``op``, whose operands are all there still."""
+    return _chained(copy, op, start, keep=False)
+
+
+def _kept(copy: Copy, op: Operation, start: SSAValue) -> SSAValue:
+    """Repeats the products of a sum in front of ``op``; operands that are overwritten before are loaded twice."""
+    return _chained(copy, op, start, keep=True)
+
+
+def _chained(copy: Copy, op: Operation, start: SSAValue, keep: bool) -> SSAValue:
+    own = copy.buffer(start)
+    products: list[tuple[Operation, dict[SSAValue, SSAValue]]] = []
+    user, sum_ = op, start
+    while True:
+        product = copy.last.only(user, sum_)
+        if product is None or len(products) > _MOST:
+            raise _NoCopyError
+        before = _sum_before(product)
+        changed = {value: _operand(copy, product, value, op, keep) for value in _factors(product)}
+        products.append((product, {**changed, sum_: own, **({before: own} if before else {})}))
+        if before is None:
+            break
+        user, sum_ = product, before
+    for product, changed in reversed(products):
+        copy.repeat(product, InsertPoint.before(op), changed)
+    return own
+
+
+def _operand(copy: Copy, product: Operation, value: SSAValue, op: Operation, keep: bool) -> SSAValue:
+    """What holds an operand of ``product`` when ``op`` runs."""
+    if not isinstance(value.type, TileBufType):
+        return value
+    if value not in copy.last.buffers:
+        raise _NoCopyError
+    written = copy.last.only(product, value)
+    if written is None:
+        raise _NoCopyError
+    if copy.last.only(op, value) is written:
+        return value
+    if not keep or not _fills(written, value):
+        raise _NoCopyError
+    if (written, value) not in copy.operands:
+        own = copy.operands[written, value] = copy.buffer(value)
+        copy.repeat(written, InsertPoint.after(written), {value: own})
+    return copy.operands[written, value]
+
+
+def _fills(op: Operation, buffer: SSAValue) -> bool:
+    """Whether ``op`` writes all that others read of a tile."""
+    source = find(op, "src")
+    if not isinstance(op, (TMovOp, TExtractOp)) or op.results or source is None or source is buffer:
+        return False
+    one, other = source.type, buffer.type
+    if isinstance(op, TExtractOp):
+        return True
+    if not isinstance(one, TileBufType) or not isinstance(other, TileBufType):
+        return False
+    return (one.valid_rows, one.valid_cols) == (other.valid_rows, other.valid_cols)
+
+
+# ------------------------------------------------------------ a second sum beside the first
+
+
+def _beside(copy: Copy, op: Operation, start: SSAValue) -> SSAValue:
+    """Makes each product of the sum that ``op`` goes on with twice, where the first is made."""
+    return _mirrored(copy, op, start, ())
+
+
+def _mirrored(copy: Copy, op: Operation, start: SSAValue, above: tuple[Operation, ...]) -> SSAValue:
+    own = copy.buffer(start)
+    found: dict[Operation, None] = {}
+    waiting: list[Operation] = [op]
+    while waiting:
+        for product in copy.last.ends(waiting.pop(), start):
+            if product is None:
+                raise _NoCopyError
+            if product not in found:
+                found[product] = None
+                if _sum_before(product) is start:
+                    waiting.append(product)
+    for product in found:
+        before, point = _sum_before(product), InsertPoint.before(product)
+        changed = {start: own}
+        if before is not None and before is not start:
+            if product in above or len(above) > _MOST:
+                raise _NoCopyError
+            changed[before] = _mirrored(copy, product, before, (*above, product))
+        copy.repeat(product, point, changed)
+    return own
+
+
+# ------------------------------------------------------------ products
+
+
+def _sum_before(op: Operation) -> SSAValue | None:
+    """The sum that a product goes on with; raises :class:`_NoCopyError` for what is no product of tiles."""
+    if not isinstance(op, PhasedProductOp) or op.results:
+        raise _NoCopyError
+    return start_of(op)
+
+
+def _factors(op: Operation) -> list[SSAValue]:
+    """The operands of a product but for sums."""
+    return [value for value in op.operands if value is not find(op, "dst") and value is not start_of(op)]

@@ -1,0 +1,81 @@
+"""Which operations may have written last what a buffer holds, at each place of a structured program.
+
+Source: docs/reference/language.md, "Level 1 and Level 2".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from xdsl.dialects.scf import ForOp, IfOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
+
+from .webs import blocks_of
+
+Last = Mapping[SSAValue, dict[Operation | None, None]]
+"""The operations that may have written each buffer last, in the order of the program; ``None`` where none has."""
+
+
+class Definitions:
+    """The last writes of some buffers in front of each operation that uses one of them.
+
+    Raises :class:`~.webs.UnfollowedError` for control flow that is not followed.
+    """
+
+    def __init__(self, entry: Block, buffers: Collection[SSAValue]) -> None:
+        self.buffers = frozenset(buffers)
+        self._before: dict[Operation, Last] = {}
+        self._forward(entry, {buffer: {None: None} for buffer in buffers})
+
+    def only(self, op: Operation, buffer: SSAValue) -> Operation | None:
+        """The one operation that has certainly written ``buffer`` last when ``op`` runs.
+
+        No other operation writes the buffer between the two. All loops around the write are loops around ``op``, and
+        it comes first in their bodies, so both belong to the same iterations.
+        """
+        found = self.ends(op, buffer)
+        return found[0] if len(found) == 1 else None
+
+    def ends(self, op: Operation, buffer: SSAValue) -> list[Operation | None]:
+        """The operations that may have written ``buffer`` last when ``op`` runs, ``None`` for none of them and where
+        ``op`` never runs."""
+        found = self._before.get(op, {}).get(buffer, {None: None})
+        return list(found)
+
+    def _forward(self, block: Block, last: Last) -> Last:
+        for op in block.ops:
+            if not self.buffers.isdisjoint(op.operands):
+                self._before[op] = last
+                written = {one for one in _written(op) if one in self.buffers}
+                if written:
+                    last = {**last, **{buffer: {op: None} for buffer in written}}
+            last = self._through(op, last)
+        return last
+
+    def _through(self, op: Operation, last: Last) -> Last:
+        blocks = blocks_of(op)
+        if isinstance(op, ForOp) and blocks:
+            while True:
+                after = _merged(last, self._forward(blocks[0], last))
+                if after == last:
+                    return last
+                last = after
+        if isinstance(op, IfOp):
+            ends = [self._forward(block, last) for block in blocks]
+            return _merged(*ends) if len(ends) > 1 else _merged(last, ends[0])
+        for block in blocks:
+            last = self._forward(block, last)
+        return last
+
+
+def _written(op: Operation) -> tuple[SSAValue, ...]:
+    if not isinstance(op, PtoOp):
+        return ()
+    groups = operand_groups(op)
+    return tuple(value for name in op_spec(type(op)).writes for value in groups.get(name, ()))
+
+
+def _merged(one: Last, other: Last) -> Last:
+    return {buffer: {**found, **other[buffer]} for buffer, found in one.items()}
