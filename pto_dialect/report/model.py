@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,16 +38,29 @@ class Buffer:
     expected: Array | None = None
 
 
+class Told(NamedTuple):
+    """A wait or a piece of advice in words: ``share`` is the part of the time that it takes or saves, ``passes`` the
+    pipeline that makes the change (empty where no pass does)."""
+
+    text: str
+    share: float
+    passes: str = ""
+
+
 @dataclass
 class Run:
     """What only those know who have started the run: the file of the program, the buffers, what went wrong outside of
-    the sanitizers, and whether the run came to its end."""
+    the sanitizers, whether the run came to its end, what its pipes have waited for, and what would make it faster.
+    ``advice`` is ``None`` where no changes were tried, and ``untried`` says why not."""
 
     file: str
     buffers: Sequence[Buffer] = ()
     failures: Sequence[Diagnostic] = ()
     complete: bool = True
     checked: Sequence[str] = ()
+    waits: Sequence[Told] = ()
+    advice: Sequence[Told] | None = None
+    untried: str = ""
 
 
 class Document:
@@ -97,6 +110,9 @@ class Document:
             for one in kernel.blocked
         ]
         document["roofs"] = roofs(times)
+        document["waits"] = [one._asdict() for one in self.run.waits]
+        document["advice"] = None if self.run.advice is None else [one._asdict() for one in self.run.advice]
+        document["untried"] = self.run.untried
         document["files"] = [
             {"name": one.name, "text": one.text, "first": one.first_line} for one in self.sources
         ]  # fmt: skip

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from read_pages import ROOT, Read, column, page
 
 from pto_dialect.report.columns import Columns, Ranges, encoded
 from pto_dialect.report.order import causes, shifted
+from tools.pto_run import main
 
 FAULTY = ROOT / "examples" / "faulty"
 
@@ -94,6 +96,17 @@ def test_steps_wait_for_the_data_that_they_need(scaled: tuple[Read, np.ndarray])
     # One tile for all turns: nothing overlaps but the load behind the product that has read the tile.
     assert found.steps["cause"].tolist()[:4] == [-1, 0, 1, 1]
     assert (found.steps["start"][1:3] == found.steps["end"][:2]).all()
+
+
+def test_waits_and_advice_stand_on_the_page_as_cycles_tell_them(tmp_path: Path) -> None:
+    arguments = ("--arg", "a=ones:f32:24x16", "--arg", "b=zeros:f32:24x16")
+    found = Read(page(tmp_path, SCALE, *arguments, "--cycles")).doc
+    told = CliRunner().invoke(main, [str(tmp_path / "kernel.pto"), *arguments, "--quiet", "--cycles", "--no-cache"])
+    lines = [line for line in told.stdout.split("\n") if " waits " in line or line.startswith("saves ")]
+    assert [one["text"] for one in (*found["waits"], *found["advice"])] == lines
+    assert found["waits"] and found["advice"] and found["advice"][0]["passes"].startswith("double-buffer")
+    plain = Read(page(tmp_path, SCALE, *arguments)).doc
+    assert plain["waits"] == found["waits"] and plain["advice"] is None
 
 
 def test_a_product_counts_its_operations(tmp_path: Path) -> None:

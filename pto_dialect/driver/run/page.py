@@ -12,12 +12,14 @@ import numpy as np
 
 from pto_dialect.diagnostics.files import atomic_write
 from pto_dialect.report import Buffer, Run, page_of
-from pto_dialect.report.model import failure
+from pto_dialect.report.model import Told, failure
 
+from ..cycle_text import advice_text, shown_waits, wait_text
 from .files import FileError
 from .sanitizing import Sanitizing, kept_findings
 
 if TYPE_CHECKING:
+    from pto_dialect.analysis.cycles.static import ModuleCycles
     from pto_dialect.report.kernel import ReportKernel
 
     from .binding import Bound
@@ -61,9 +63,21 @@ class RunPage:
         ]
         ended = bool(launch.failures or kernel.stopped)
         checked = sorted(self.request.options.checks)
-        text = page_of(kernel, Run(launch.item.name, buffers, failures, not ended, checked))
+        run = Run(launch.item.name, buffers, failures, not ended, checked)
+        if not ended:
+            tell_times(run, launch.timed or kernel.cycles(launch.item.name), launch)
+        text = page_of(kernel, run)
         assert self.request.html is not None
         try:
             atomic_write(self.request.html, text)
         except OSError as problem:
             raise FileError(f"cannot write '{self.request.html}': {problem.strerror or problem}") from None
+
+
+def tell_times(run: Run, found: ModuleCycles, launch: Launch) -> None:
+    """Adds to ``run`` the longest waits of the pipes and, where changes were tried, the advice."""
+    for one in shown_waits(found):
+        run.waits = [*run.waits, Told(wait_text(one), one.share)]
+    if launch.timed is not None and launch.request.advice:
+        run.advice = [Told(advice_text(one), one.saved, one.passes) for one in found.advice]
+        run.untried = found.untried or ""

@@ -42,6 +42,7 @@ from .sanitizing import collected, keep_recording, save_recording, unchecked_lin
 from .value_text import Given, OutputFile
 
 if TYPE_CHECKING:
+    from pto_dialect.analysis.cycles.static import ModuleCycles
     from pto_dialect.report.kernel import ReportKernel
     from pto_dialect.runtime.compile.group import Group
     from pto_dialect.sanitize.launch import WatchedKernel
@@ -116,7 +117,8 @@ def run_program(item: Input, request: Request, streams: Streams) -> int:
 
 class Launch:
     """The steps of one launch, each for those who put them together themselves; ``log`` collects times. ``failures``
-    are what has ended the run, ``mismatches`` reports of what it should have written."""
+    are what has ended the run, ``mismatches`` reports of what it should have written, ``timed`` what it has taken where
+    that was asked for."""
 
     def __init__(self, item: Input, request: Request, streams: Streams) -> None:
         self.item = item
@@ -126,6 +128,7 @@ class Launch:
         self.unsaved = False
         self.failures: list[Diagnostic] = []
         self.mismatches: list[str] = []
+        self.timed: ModuleCycles | None = None
 
     def run(self) -> int:
         """Compiles and runs the program as the request says; returns the exit code of the process. Raises ``Failure``

@@ -27,7 +27,7 @@ def show_cycles(launch: Launch, kernel: Kernel, originals: Sequence[Bound], resu
     ``results`` those after it with what it returned."""
     request = launch.request
     assert isinstance(kernel, CycleKernel) and request.cycles is not None
-    found = kernel.cycles(launch.item.name)
+    found = launch.timed = kernel.cycles(launch.item.name)
     module = kernel.function.get_toplevel_object()
     if request.advice:
         from xdsl.dialects.builtin import ModuleOp

@@ -88,7 +88,7 @@ function buildTimeline(panel) {
     }, timeline.block) : "",
     toggle("signals", "signals"), toggle("waits", "waits"), toggle("critical", "critical path"),
     el("span", { class: "grow" }), timeline.scope);
-  fill(panel, bar, el("div", { class: "sheet" }, timeline.sheet.canvas), pipeLegend(), criticalText(), waitsTable());
+  fill(panel, bar, el("div", { class: "sheet" }, timeline.sheet.canvas), pipeLegend(), criticalText(), advicePart(), waitsTable());
   listenTimeline(timeline.sheet.canvas);
   zoomAll();
 }
