@@ -256,13 +256,27 @@ def test_a_run_that_stands_still_says_so(chrome: Any, tmp_path: Path) -> None:
         look_through(shown)
 
 
-def test_nothing_serious_stands_in_anybodys_way(product: Product, race: Shown) -> None:
-    for shown, theme in (product[0], "light"), (race, "dark"):
+def serious(shown: Shown) -> None:
+    """Nothing that axe calls serious, in either theme."""
+    for theme in "light", "dark":
         shown.anew(theme=theme)
         assert shown.page.evaluate("() => document.documentElement.dataset.theme") == theme
         for part in PARTS:
             shown.part(part)
-        assert shown.complaints() == []
+        assert shown.complaints() == [], theme
+
+
+def test_nothing_serious_stands_in_anybodys_way(product: Product, race: Shown) -> None:
+    serious(product[0])
+    serious(race)
+
+
+def test_lines_that_have_not_run_can_be_read(chrome: Any, tmp_path: Path) -> None:
+    text = (FAULTY / "race.pto").read_text(encoding="utf-8").replace("= %i0 to %i3", "= %i3 to %i3")
+    page(tmp_path, text, "--arg", "a=ones:f32:16", "--arg", "b=zeros:f32:16", "--cycles")
+    with Shown(chrome, tmp_path / "report.html") as shown:
+        assert shown.page.locator("#part-source .line.idle").count() > 2
+        serious(shown)
 
 
 def test_the_theme_can_be_switched(race: Shown) -> None:

@@ -229,7 +229,7 @@ function drawUse(facts) {
   memoryMap.plot = new uPlot({
     width, height: 130, scales: { x: { time: false, range: [0, M.end || 1] }, y: { range: (_, low, high) => [0, Math.max(high, 1) * 1.08] } }, padding: [6, 8, 0, 0],
     series: [{ label: "cycle" }, { label: "bytes in use", stroke: c["space-ub"], fill: c["space-ub"] + "44", width: 1.5, paths: uPlot.paths.stepped({ align: 1 }), points: { show: false } }],
-    axes: [{ ...axis, size: 24 }, { ...axis, size: MAP_LEFT, values: (_, ticks) => ticks.map((one) => bytesText(one)) }], legend: { show: true, live: true },
+    axes: [{ ...axis, size: 24, space: 90 }, { ...axis, size: MAP_LEFT, values: (_, ticks) => ticks.map((one) => bytesText(one)) }], legend: { show: true, live: true },
   }, [facts.times, facts.used], memoryMap.chart);
 }
 

@@ -111,7 +111,7 @@ function criticalText() {
   }
   if (!sum) return "";
   const parts = [...byPipe].sort((one, other) => other[1] - one[1]).map(([pipe, spent]) => `${pipe} ${percent(spent / M.end)}`);
-  return el("p", { class: "summary" }, el("strong", null, "Critical path: "), `${parts.join(", ")} of ${cycles(M.end)} cycles, ${M.critical.steps.length} steps.`);
+  return el("p", { class: "summary" }, el("strong", null, "Critical path: "), `${parts.join(", ")} of ${cycles(M.end)} cycles, ${M.critical.steps.length.toLocaleString("en")} steps.`);
 }
 
 /** For each pipe how long it works and waits, and for what most. */
@@ -129,7 +129,7 @@ function waitsTable() {
       causes.set(key, one);
     }
     const [top] = [...causes.values()].sort((one, other) => other.spent - one.spent);
-    rows.push([(manyBlocks() ? `block ${lane.block} ` : "") + laneName(lane), String(lane.steps.length), cycles(lane.busy), percent(lane.busy / M.end), cycles(lane.waits),
+    rows.push([(manyBlocks() ? `block ${lane.block} ` : "") + laneName(lane), lane.steps.length.toLocaleString("en"), cycles(lane.busy), percent(lane.busy / M.end), cycles(lane.waits),
       top && top.step >= 0 ? [stepLink(top.step), ` ${cycles(top.spent)}`] : ""]);
   }
   return el("details", { class: "more", open: rows.length <= 14 }, el("summary", null, "Work and waits of each pipe"),
