@@ -8,6 +8,7 @@ See docs/integrations.md.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -34,14 +35,18 @@ _EVERYTHING = DiagnosticOptions(max_errors=0)
 class Program:
     """A verified module, with its functions as far as they were launched.
 
-    ``filename`` is what diagnostics call it, ``target`` the chip (``None``: the module's own).
+    ``filename`` is what diagnostics call it, ``target`` the chip (``None``: the module's own); ``ordered`` tells that a
+    compiler orders the pipes of its cores, whatever it orders itself.
     """
 
-    def __init__(self, module: ModuleOp, filename: str, target: str | None, options: RunOptions) -> None:
+    def __init__(
+        self, module: ModuleOp, filename: str, target: str | None, options: RunOptions, ordered: bool = False
+    ) -> None:
         self.module = module
         self.filename = filename
         self.target = target
         self.options = options
+        self.ordered = ordered
         self._kernels: dict[Hashable, Kernel] = {}
 
     @property
@@ -56,17 +61,21 @@ class Program:
         """
         return self._kept((entry, watch), (self.module, entry, self.target), watch, None)
 
-    def group(self, functions: Mapping[str, str], watch: SanitizeOptions | None = None) -> Kernel:
+    def group(
+        self, functions: Mapping[str, str], watch: SanitizeOptions | None = None, beside: Kernel | None = None
+    ) -> Kernel:
         """Functions that start together on the cores of a block, as one kernel with the arguments of all of them.
 
-        ``functions`` maps cores (``cube``, ``vector``, ``vector0``, ``vector1``) to names. Raises ``BindingError`` for
-        functions that cannot start together, ``ProgramError`` where they cannot be executed.
+        ``functions`` maps cores (``cube``, ``vector``, ``vector0``, ``vector1``) to names; ``beside`` is a watched
+        kernel that this one runs beside, on another rank. Raises ``BindingError`` for functions that cannot start
+        together, ``ProgramError`` where they cannot be executed.
         """
         together = tuple(sorted(functions.items()))
-        if (together, watch) in self._kernels:
-            return self._kernels[together, watch]
-        joined = join([Member(self.module, name, core) for core, name in together])
-        return self._kept((together, watch), (None, None, self.target), watch, joined)
+        key = together, watch, beside
+        if key not in self._kernels:
+            joined = join([Member(self.module, name, core) for core, name in together])
+            self._kept(key, (None, None, self.target), watch, joined, beside)
+        return self._kernels[key]
 
     def _kept(
         self,
@@ -74,12 +83,14 @@ class Program:
         what: tuple[ModuleOp | None, str | None, str | None],
         watch: SanitizeOptions | None,
         group: Group | None,
+        beside: Kernel | None = None,
     ) -> Kernel:
         if key not in self._kernels:
             if watch is None:
                 made = Kernel(*what, self.options, group=group)
             else:
-                made = watched_kernel(*what, self.options, watch, group)
+                mode = replace(watch, sync="compiler") if self.ordered else watch
+                made = watched_kernel(*what, self.options, mode, group, beside)
             self._kernels[key] = made
         return self._kernels[key]
 
@@ -94,24 +105,27 @@ class Device:
         self.name = name
         self.target = target
         self.options = options if options is not None else RunOptions()
-        self._programs: dict[tuple[str, str, str | None], Program] = {}
+        self._programs: dict[tuple[str, str, str | None, bool], Program] = {}
 
     @property
     def programs(self) -> list[Program]:
         """What has been compiled so far."""
         return list(self._programs.values())
 
-    def compile(self, text: str, filename: str = "<string>", target: str | None = None) -> Program:
+    def compile(
+        self, text: str, filename: str = "<string>", target: str | None = None, ordered: bool = False
+    ) -> Program:
         """The program that ``text`` describes, for ``target`` or the chip of the device.
 
-        Raises ``ParseError`` or ``VerifyError`` with all that is wrong.
+        ``ordered`` tells that a compiler is meant to order the pipes of its cores. Raises ``ParseError`` or
+        ``VerifyError`` with all that is wrong.
         """
-        key = text, filename, target if target is not None else self.target
+        key = text, filename, target if target is not None else self.target, ordered
         if key not in self._programs:
             self._programs[key] = self._compile(*key)
         return self._programs[key]
 
-    def _compile(self, text: str, filename: str, target: str | None) -> Program:
+    def _compile(self, text: str, filename: str, target: str | None, ordered: bool) -> Program:
         from pto_dialect.syntax.read.parser import parse_program
         from pto_dialect.verify.verifier import verify_module
 
@@ -125,7 +139,7 @@ class Device:
             raise VerifyError(engine.diagnostics)
         warnings = tuple(found for found in engine.diagnostics if found.severity is Severity.WARNING)
         tell(Compiled(self.name, filename, target, perf_counter() - started, warnings))
-        return Program(module, filename, target, self.options)
+        return Program(module, filename, target, self.options, ordered)
 
     def launch(
         self,

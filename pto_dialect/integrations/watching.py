@@ -26,13 +26,18 @@ def watched_kernel(
     options: RunOptions,
     watch: SanitizeOptions,
     group: Group | None = None,
+    beside: Kernel | None = None,
 ) -> Kernel:
-    """A function or a group in its watched flavour; on-chip memory starts with values that are not meant to be read."""
+    """A function or a group in its watched flavour; on-chip memory starts with values that are not meant to be read.
+
+    ``beside`` is a watched kernel that has the same watch, because both run side by side.
+    """
     from dataclasses import replace
 
     from pto_dialect.sanitize.launch import WatchedKernel
 
-    return WatchedKernel(module, entry, target, replace(options, fill="poison"), watch, group=group)
+    shared = beside.watch if isinstance(beside, WatchedKernel) else None
+    return WatchedKernel(module, entry, target, replace(options, fill="poison"), watch, group=group, watch=shared)
 
 
 def collect(kernel: Kernel) -> tuple[tuple[Diagnostic, ...], bool]:

@@ -52,8 +52,8 @@ class RecordingKernel(WatchedKernel):
     def watch(self) -> Watch:
         """What observes the runs of this kernel."""
         if self._watch is None:
-            ordered = self.sanitize.sync == "auto" and not self.orders_pipes
-            watch = (LightWatch if self.light else self.recording_watch)(self.sanitize, ordered, self.timeline)
+            kind = LightWatch if self.light else self.recording_watch
+            watch = kind(self.sanitize, self.compiler_orders, self.timeline)
             watch.record = self.record
             self._watch = watch
         return self._watch

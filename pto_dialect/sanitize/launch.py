@@ -83,9 +83,14 @@ class WatchedKernel(Kernel):
     def watch(self) -> Watch:
         """What observes the runs of this kernel."""
         if self._watch is None:
-            ordered = self.sanitize.sync == "auto" and not self.orders_pipes
-            self._watch = self.watch_class(self.sanitize, ordered, self.timeline)
+            self._watch = self.watch_class(self.sanitize, self.compiler_orders, self.timeline)
         return self._watch
+
+    @property
+    def compiler_orders(self) -> bool:
+        """True when the compiler, not the program, orders the pipes of a core."""
+        mode = self.sanitize.sync
+        return mode == "compiler" or (mode == "auto" and not self.orders_pipes)
 
     @property
     def flavour(self) -> Flavour:

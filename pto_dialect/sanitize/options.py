@@ -20,7 +20,7 @@ CHECKS: dict[str, str] = {
 ON_REQUEST = frozenset(("numeric",))
 """Checks that ``all`` leaves out: what they report is often meant."""
 
-SyncMode = Literal["auto", "strict"]
+SyncMode = Literal["auto", "strict", "compiler"]
 
 
 class UnknownCheckError(ValueError):
@@ -30,7 +30,7 @@ class UnknownCheckError(ValueError):
 @dataclass(frozen=True)
 class SanitizeOptions:
     """``checks``: names from ``CHECKS``. ``sync``: ``strict`` checks the order of pipes in every program, ``auto`` only
-    in those that order their pipes themselves."""
+    in those that order their pipes themselves, ``compiler`` in none, because a compiler is going to order all."""
 
     checks: frozenset[str] = field(default_factory=lambda: frozenset(CHECKS) - ON_REQUEST)
     sync: SyncMode = "auto"

@@ -24,19 +24,21 @@ from .watch.core import WatchedCore
 from .watch.deadlock import deadlock_finding
 
 
-def run_watched_ranks(parts: Sequence[Part], world: World) -> list[list[Any]]:
-    """Runs all ranks side by side; what the entry of each returns, nothing for those that a violation has stopped.
+def run_watched_ranks(parts: Sequence[Part], world: World, ranks: Sequence[int] | None = None) -> list[list[Any]]:
+    """Runs ranks side by side; what the entry of each returns, nothing for those that a violation has stopped.
 
-    The kernels are :class:`WatchedKernel`s of one watch, which has what was found. Raises ``BindingError`` for values
-    that do not fit, ``ProgramError`` for a fault that no check covers.
+    ``ranks`` are the numbers of those that have ``parts``, by default all. The kernels are :class:`WatchedKernel`s of
+    one watch, which has what was found. Raises ``BindingError`` for values that do not fit, ``ProgramError`` for a
+    fault that no check covers.
     """
-    bound = [bound_values(rank, part) for rank, part in enumerate(parts)]
+    numbers = range(len(parts)) if ranks is None else ranks
+    bound = [bound_values(rank, part) for rank, part in zip(numbers, parts, strict=True)]
     kernels = [cast(WatchedKernel, part.kernel) for part in parts]
     watch = kernels[0].watch
     watch.join_ranks()
     arena = WatchedWindows(WindowArena(world.layout, world.content), watch)
     going: list[Going] = []
-    for rank, (part, kernel, values) in enumerate(zip(parts, kernels, bound, strict=True)):
+    for rank, part, kernel, values in zip(numbers, parts, kernels, bound, strict=True):
         moved = [world.relocated(value, arena) for value in values]
         kernel.watch_buffers(moved)
         started = kernel.start(moved, range(part.blocks), part.blocks)

@@ -23,17 +23,22 @@ from ..base import Device, Program
 
 CLIENT = "pypto"
 MARK = "// pto-dialect program "
+ORDERS = "--enable-insert-sync"
+"""The flag that has `ptoas` order the pipes of the cores."""
+
 TARGETS = {"a2": "a2a3", "a3": "a2a3", "a5": "a5"}
 """What `--pto-arch` says, and our name for it."""
 
 
 class Embedded(NamedTuple):
-    """A program in a comment of C++: its number, where it was written, its target and its text."""
+    """A program in a comment of C++: its number, where it was written, its target and its text; ``ordered`` tells that
+    the assembler was asked to order the pipes of the cores."""
 
     number: int
     path: str
     target: str | None
     text: str
+    ordered: bool = False
 
 
 @lru_cache(1)
@@ -44,7 +49,7 @@ def device() -> Device:
 
 def program_of(embedded: Embedded) -> Program:
     """The verified program. Raises ``ParseError`` or ``VerifyError``."""
-    return device().compile(embedded.text, embedded.path, embedded.target)
+    return device().compile(embedded.text, embedded.path, embedded.target, embedded.ordered)
 
 
 def target_of(flags: Sequence[str]) -> str | None:
@@ -64,7 +69,7 @@ def assemble(source: str, output: str, flags: Sequence[str] = ()) -> None:
     """
     text = Path(source).read_text(encoding="utf-8")
     number = int.from_bytes(sha256(f"{source}\n{text}".encode()).digest()[:8], "little")
-    embedded = Embedded(number, source, target_of(flags), text)
+    embedded = Embedded(number, source, target_of(flags), text, ORDERS in flags)
     Path(output).write_text(translated(embedded), encoding="utf-8")
 
 
@@ -81,7 +86,7 @@ def translated(embedded: Embedded) -> str:
 
 
 def _comment(embedded: Embedded) -> str:
-    words = "\0".join([embedded.path, embedded.target or "", embedded.text])
+    words = "\0".join([embedded.path, embedded.target or "", "1" * embedded.ordered, embedded.text])
     return f"{MARK}{embedded.number} {b32encode(zlib.compress(words.encode())).decode()}"
 
 
@@ -91,8 +96,8 @@ def embedded_in(text: str) -> list[Embedded]:
     for line in text.splitlines():
         if line.startswith(MARK):
             number, _, packed = line[len(MARK) :].partition(" ")
-            path, target, program = zlib.decompress(b32decode(packed)).decode().split("\0", 2)
-            found.append(Embedded(int(number), path, target or None, program))
+            path, target, ordered, program = zlib.decompress(b32decode(packed)).decode().split("\0", 3)
+            found.append(Embedded(int(number), path, target or None, program, bool(ordered)))
     return found
 
 

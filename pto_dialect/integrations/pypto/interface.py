@@ -67,6 +67,26 @@ class ArgDirection(Enum):
     SCALAR = 3
 
 
+class TensorArgType(Enum):
+    """What a task of a host orchestration does with a tensor."""
+
+    INPUT = 0
+    OUTPUT = 1
+    INOUT = 2
+    OUTPUT_EXISTING = 3
+    NO_DEP = 4
+
+
+@dataclass(frozen=True)
+class CommBufferSpec:
+    """A buffer in the window of each chip of a communication domain."""
+
+    name: str
+    dtype: str = "opaque"
+    count: int = 0
+    nbytes: int = 0
+
+
 def torch_dtype_to_datatype(dtype: Any) -> DataType:
     """The element type for one of PyTorch. Raises ``KeyError``."""
     return TORCH_TYPES[str(dtype).removeprefix("torch.")]
@@ -110,11 +130,13 @@ class TaskArgs:
 
     def __init__(self) -> None:
         self.tensors: list[Tensor] = []
+        self.tags: list[TensorArgType] = []
         self.scalars: list[int] = []
 
-    def add_tensor(self, tensor: Tensor, *_: Any) -> None:
-        """Appends a tensor."""
+    def add_tensor(self, tensor: Tensor, tag: Any = TensorArgType.INOUT, *_: Any) -> None:
+        """Appends a tensor; ``tag`` tells what the task does with it."""
         self.tensors.append(tensor)
+        self.tags.append(tag)
 
     def add_scalar(self, value: int) -> None:
         """Appends a number."""

@@ -48,8 +48,8 @@ class KernelCompiler:
 
 def modules() -> dict[str, ModuleType]:
     """The modules of the run time that PyPTO imports, by name."""
-    types = {name: getattr(interface, name) for name in ("ArgDirection", "CallConfig", "ChipCallable", "CoreCallable",
-             "DataType", "TaskArgs", "Tensor", "scalar_to_uint64")}  # fmt: skip
+    types = {name: getattr(interface, name) for name in ("ArgDirection", "CallConfig", "ChipCallable", "CommBufferSpec",
+             "CoreCallable", "DataType", "TaskArgs", "Tensor", "TensorArgType", "scalar_to_uint64")}  # fmt: skip
     types |= {"ChipStorageTaskArgs": interface.TaskArgs, "ChipTensor": interface.Tensor}
     torch = {
         "make_chip_tensor_arg": interface.make_chip_tensor_arg,

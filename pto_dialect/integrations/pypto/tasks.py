@@ -22,6 +22,7 @@ from pto_dialect.runtime.run.per_core import InParts, PerCore
 from ..base import Device, Program
 from ..events import watching
 from ..memory import AddressSpace
+from .chips import Chip, Launch
 
 CORES = ("cube", "vector0", "vector1")
 """The cores of a block, as orchestrations number them."""
@@ -74,10 +75,14 @@ def decode(words: Sequence[int]) -> Task:
 
 
 class Tasks:
-    """The tasks of one run of an orchestration, on ``memory``; ``programs`` are those of its kernels, by number."""
+    """The tasks of one run of an orchestration, on ``memory``; ``programs`` are those of its kernels, by number,
+    ``chip`` is where it runs among several."""
 
-    def __init__(self, device: Device, memory: AddressSpace, programs: Mapping[int, Program]) -> None:
+    def __init__(
+        self, device: Device, memory: AddressSpace, programs: Mapping[int, Program], chip: Chip | None = None
+    ) -> None:
         self._device = device
+        self._chip = chip
         self._memory = memory
         self._programs = programs
         self.done: list[Task] = []
@@ -100,7 +105,12 @@ class Tasks:
             del functions["vector1"]
             functions["vector"] = functions.pop("vector0")
         kernel = program.group(functions, watching())
-        self._device.run(program, kernel, self._values(kernel, by_core), task.blocks)
+        values = self._values(kernel, by_core)
+        domain = self._chip.domain_of(values) if self._chip is not None else None
+        if self._chip is not None and domain is not None:
+            self._chip.carry_out(domain, Launch(program, functions, values, task.blocks))
+        else:
+            self._device.run(program, kernel, values, task.blocks)
 
     def _function(self, call: Call) -> tuple[int, str]:
         if call.program not in self._programs:

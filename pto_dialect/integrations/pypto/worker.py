@@ -9,9 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from pto_dialect.runtime.memory.spaces import Array
+
 from ..base import Program
 from ..memory import AddressSpace
 from .assembler import device, embedded_in, program_of
+from .chips import Chip
+from .domains import Domain, Window
+from .host import Job, Orchestrator, run_jobs
 from .host_code import library
 from .interface import CallConfig, ChipCallable, DataType, TaskArgs, Tensor, make_chip_tensor_arg
 from .tasks import Tasks, decode
@@ -47,15 +52,29 @@ class Buffer:
 
     def __init__(self, memory: AddressSpace, size: int) -> None:
         self.base = memory.allocate(size)
-        self.size = size
+        self.size = self.nbytes = size
+        self.keep = memory.buffer_at(self.base).keep
 
     def tensor(self, shapes: Sequence[int], dtype: DataType) -> Tensor:
         """The buffer as an argument."""
         return Tensor(self.base, tuple(int(extent) for extent in shapes), DataType(dtype), self)
 
 
+class RunHandle:
+    """A run of an orchestration of the host, which has ended."""
+
+    def __init__(self, error: BaseException | None) -> None:
+        self._error = error
+        self.done = True
+
+    def result(self, timeout: float | None = None) -> None:
+        """Raises what the run has raised."""
+        if self._error is not None:
+            raise self._error
+
+
 class Worker:
-    """A device with its memory; whatever else is configured concerns boards."""
+    """A device with its memory, or at level 3 a host with several; whatever else is configured concerns boards."""
 
     def __init__(self, level: int = 2, device_id: int = 0, platform: str = "a2a3", **_: Any) -> None:
         self.level = level
@@ -65,6 +84,8 @@ class Worker:
         self.host_dlopen_count = 0
         self._memory = AddressSpace()
         self._registered: list[ChipCallable] = []
+        self._committed: dict[int, dict[int, int]] = {}
+        self.domains: list[Domain] = []
 
     def init(self, **_: Any) -> None:
         """Makes the device ready, which it is."""
@@ -72,9 +93,12 @@ class Worker:
     def close(self) -> None:
         """Gives the device back."""
         self._memory = AddressSpace()
+        self.domains.clear()
 
-    def register(self, callable_: ChipCallable) -> int:
-        """The number of an orchestration for ``run``."""
+    def register(self, callable_: Any, **_: Any) -> Any:
+        """The number of an orchestration for ``run``; at level 3 what orchestrations of the host name it by."""
+        if self.level > 2:
+            return callable_
         if callable_ not in self._registered:
             self._registered.append(callable_)
             self.aicpu_dlopen_count += 1
@@ -86,7 +110,45 @@ class Worker:
     def run(self, number: int, args: TaskArgs, config: CallConfig | None = None) -> None:
         """Runs an orchestration; its tensors are written in place. Raises what its kernels raise, ``HostCodeError``
         and ``OrchestrationError``."""
-        run_orchestration(self._registered[number], args, self.platform, self._memory)
+        run_orchestration(self._registered[number], args, self.platform)
+
+    def submit(self, orchestration: Any, args: Any = None, config: CallConfig | None = None) -> RunHandle:
+        """Runs an orchestration of the host, a function of an ``Orchestrator``, and the tasks that it submits."""
+        orchestrator = Orchestrator(self)
+
+        def body(job: Job, chip: Chip) -> None:
+            run_orchestration(job.target, job.args, self.platform, chip)
+
+        try:
+            orchestration(orchestrator, args, config)
+            run_jobs(orchestrator.jobs, body)
+        except BaseException as error:
+            if not isinstance(error, Exception):
+                raise
+            return RunHandle(error)
+        return RunHandle(None)
+
+    def keep_domain(self, domain: Domain) -> None:
+        """Keeps a domain for later runs, which may use it as long as it is not released."""
+        self.domains = [one for one in self.domains if not one.freed] + [domain]
+
+    def alloc_child_tensor(self, worker_id: int, shapes: Sequence[int], dtype: DataType) -> Buffer:
+        """New memory of a chip for a tensor."""
+        made = self.malloc(max(Tensor(0, tuple(shapes), DataType(dtype)).nbytes, 1))
+        self._committed.setdefault(worker_id, {})[made.base] = made.size
+        return made
+
+    def committed_device_memory(self, worker_id: int = 0) -> int:
+        """Bytes of a chip that tensors have."""
+        return sum(self._committed.get(worker_id, {}).values())
+
+    def create_buffer(self, size: int) -> Buffer:
+        """New memory of the host."""
+        return self.malloc(size)
+
+    def release_buffer(self, buffer: Buffer) -> None:
+        """Gives memory of the host back."""
+        self.free(buffer)
 
     def malloc(self, size: int) -> Buffer:
         """New memory of ``size`` bytes, which hold zeros."""
@@ -95,30 +157,42 @@ class Worker:
     def free(self, buffer: Buffer) -> None:
         """Gives memory back."""
         self._memory.release(buffer.base)
+        for tensors in self._committed.values():
+            tensors.pop(buffer.base, None)
 
-    def copy_to(self, buffer: Buffer, source: Any) -> None:
-        """Copies bytes of the host to memory."""
-        given = np.frombuffer(source, np.uint8)
-        self._memory.buffer_at(buffer.base).content[: given.size] = given
+    def copy_to(self, buffer: Any, source: Any) -> None:
+        """Copies bytes of the host, or a buffer, to memory."""
+        given = _bytes_of(source)
+        _bytes_of(buffer)[: given.size] = given
 
-    def copy_from(self, target: Any, buffer: Buffer) -> None:
-        """Copies memory to bytes of the host."""
-        wanted = np.frombuffer(target, np.uint8)
-        wanted[:] = self._memory.buffer_at(buffer.base).content[: wanted.size]
+    def copy_from(self, target: Any, buffer: Any) -> None:
+        """Copies memory to bytes of the host, or to a buffer."""
+        wanted = _bytes_of(target)
+        wanted[:] = _bytes_of(buffer)[: wanted.size]
 
     def make_tensor_arg(self, tensor: Any, **_: Any) -> Tensor:
         """A tensor of the host as an argument."""
         return make_chip_tensor_arg(tensor)
 
 
-def run_orchestration(callable_: ChipCallable, args: TaskArgs, platform: str, resident: AddressSpace) -> None:
-    """Runs an orchestration on its tensors; ``resident`` is memory that they may lie in."""
+def _bytes_of(memory: Any) -> Array:
+    """The bytes of a buffer or of an object that has bytes."""
+    if not isinstance(memory, Buffer | Window):
+        return np.frombuffer(memory, np.uint8)
+    return np.ctypeslib.as_array((ctypes.c_uint8 * memory.nbytes).from_address(memory.base))
+
+
+def run_orchestration(callable_: ChipCallable, args: TaskArgs, platform: str, chip: Chip | None = None) -> None:
+    """Runs an orchestration on its tensors; ``chip`` is where it runs among several."""
     memory = AddressSpace()
     for one in args.tensors:
         memory.register(one.address, one.nbytes, one.keep)
+    if chip is not None:
+        for domain in chip.domains:
+            domain.show(chip.worker, memory)
     kernels = {number: kernel.text for number, kernel in callable_.children.items()}
     code = library(callable_.text, kernels)
-    tasks = Tasks(device(), memory, _programs(kernels.values()))
+    tasks = Tasks(device(), memory, _programs(kernels.values()), chip)
     raised: list[BaseException] = []
 
     def guarded(action: Any) -> Any:
@@ -159,7 +233,6 @@ def run_orchestration(callable_: ChipCallable, args: TaskArgs, platform: str, re
         ctypes.c_uint64(len(args.scalars)),
         (ctypes.c_uint64 * len(args.scalars))(*args.scalars),
     )
-    del resident
     if raised:
         raise raised[0]
 

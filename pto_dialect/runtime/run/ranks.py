@@ -5,7 +5,7 @@ Source: docs/ranks.md, "Signals"; docs/reference/execution.md, "Communication".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,16 +44,18 @@ class Going(NamedTuple):
     started: Started
 
 
-def run_ranks(parts: Sequence[Part], world: World) -> list[list[Any]]:
-    """Runs all ranks side by side in this process; what the entry of each returns.
+def run_ranks(parts: Sequence[Part], world: World, ranks: Sequence[int] | None = None) -> list[list[Any]]:
+    """Runs ranks side by side in this process, by default all of them; what the entry of each returns.
 
-    Raises ``BindingError`` for values that do not fit, ``ProgramError`` for a fault of a program.
+    ``ranks`` are the numbers of those that have ``parts``. Raises ``BindingError`` for values that do not fit,
+    ``ProgramError`` for a fault of a program.
     """
-    bound = [bound_values(rank, part) for rank, part in enumerate(parts)]
+    by_rank = dict(enumerate(parts) if ranks is None else zip(ranks, parts, strict=True))
+    bound = {rank: bound_values(rank, part) for rank, part in by_rank.items()}
     try:
-        return run_bound(parts, bound, range(len(parts)), world, WindowArena(world.layout, world.content))
+        return run_bound(by_rank, bound, list(by_rank), world, WindowArena(world.layout, world.content))
     finally:
-        for values in bound:
+        for values in bound.values():
             hand_back(values)
 
 
@@ -69,8 +71,8 @@ def bound_values(rank: int, part: Part) -> list[Any]:
 
 
 def run_bound(
-    parts: Sequence[Part],
-    bound: Sequence[list[Any]],
+    parts: Mapping[int, Part] | Sequence[Part],
+    bound: Mapping[int, list[Any]] | Sequence[list[Any]],
     ranks: Sequence[int],
     world: World,
     arena: WindowArena,
@@ -93,7 +95,7 @@ def run_bound(
             enter(started)
         going.append(Going(rank, part, started))
     programs = [(core, _told(core, program)) for one in going for core, program in one.started.programs]
-    schedule = parts[0].kernel.options.schedule
+    schedule = going[0].part.kernel.options.schedule
     try:
         with np.errstate(all="ignore"), single_threaded_products():
             returned = run_queued(programs, relieve, schedule)

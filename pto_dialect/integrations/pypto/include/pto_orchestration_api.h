@@ -158,9 +158,9 @@ struct PTO2OrchestrationConfig {
 };
 
 // What the cores of a task start with is gathered here, word by word, by the kernels' stubs.
-inline std::vector<uint64_t> *pto_words = nullptr;
-inline std::deque<ChipTensor> *pto_tensors = nullptr;
-inline uint64_t pto_tasks = 0;
+inline thread_local std::vector<uint64_t> *pto_words = nullptr;
+inline thread_local std::deque<ChipTensor> *pto_tensors = nullptr;
+inline thread_local uint64_t pto_tasks = 0;
 
 constexpr int PTO_CONTEXT = MAX_TENSOR_ARGS + MAX_SCALAR_ARGS;
 using PtoKernel = void (*)(int64_t *);

@@ -49,7 +49,7 @@ struct PtoHost {
     int32_t failed;
 };
 
-inline PtoHost *pto_host = nullptr;
+inline thread_local PtoHost *pto_host = nullptr;
 
 inline void pto_refuse(const char *message) {
     if (!pto_host->failed) pto_host->refuse(message);

@@ -1,0 +1,147 @@
+"""Orchestrations of several chips side by side: each in a thread of its own, of which one runs at a time.
+
+A task that waits for signals of other chips is put off until no orchestration gets on without it; then all tasks that
+wait run together, as ranks. See docs/pypto.md.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.runtime.compile.program import symbol_of
+from pto_dialect.runtime.errors import BindingError
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.ranks import Part, run_ranks
+
+from ..base import Program
+from ..events import Launched, tell, watching
+from ..watching import collect
+from .domains import Domain
+
+
+class Launch(NamedTuple):
+    """A task of one rank of a domain: functions of a program, on the cores that they are for, on ``values``."""
+
+    program: Program
+    functions: dict[str, str]
+    values: Sequence[Any]
+    blocks: int
+
+
+class Stopped(Exception):
+    """Another chip has failed."""
+
+
+class Chip:
+    """An orchestration at work on chip ``worker``: ``body`` runs in a thread, and gives way where it has to wait."""
+
+    def __init__(self, worker: int, domains: Sequence[Domain], body: Callable[[Chip], None]) -> None:
+        self.worker = worker
+        self.domains = domains
+        self.done = False
+        self.error: BaseException | None = None
+        self.waiting: tuple[Domain, Launch] | None = None
+        self._stopped = False
+        self._mine = threading.Semaphore(0)
+        self._others = threading.Semaphore(0)
+        self._thread = threading.Thread(target=self._run, args=(body,), daemon=True)
+        self._thread.start()
+
+    def _run(self, body: Callable[[Chip], None]) -> None:
+        self._mine.acquire()
+        try:
+            if not self._stopped:
+                body(self)
+        except BaseException as error:
+            self.error = error
+        finally:
+            self.done = True
+            self._others.release()
+
+    def go_on(self) -> None:
+        """Lets the orchestration run until it ends or waits. Raises what it raises."""
+        self._mine.release()
+        self._others.acquire()
+        if self.done:
+            self._thread.join()
+        if self.error is not None and not self._stopped:
+            raise self.error
+
+    def stop(self) -> None:
+        """Ends an orchestration that has not ended."""
+        self._stopped = True
+        if not self.done:
+            self.go_on()
+
+    def domain_of(self, values: Sequence[Any]) -> Domain | None:
+        """The domain that a task takes part in; ``None`` for one that no other chip knows of."""
+        found = [one for one in self.domains if any(one.holds(value) for value in values)]
+        if len(found) > 1:
+            names = ", ".join(one.name for one in found)
+            raise BindingError(f"a task has buffers of several communication domains: {names}")
+        return found[0] if found else None
+
+    def carry_out(self, domain: Domain, launch: Launch) -> None:
+        """Runs a task of a domain, when the orchestration may go on behind it."""
+        kernel = launch.program.group(launch.functions, watching())
+        if not waits(kernel):
+            run_together(domain, [(self.worker, launch)])
+            return
+        self.waiting = domain, launch
+        self._others.release()
+        self._mine.acquire()
+        if self._stopped:
+            raise Stopped
+
+
+def waits(kernel: Kernel) -> bool:
+    """True for a kernel that waits for signals of others."""
+    return any(has_role(op, Role.SIGNAL) and has_role(op, Role.WAITS) for op in kernel.program.operations)
+
+
+def meet(chips: Sequence[Chip]) -> None:
+    """Runs the tasks that chips wait for, those of each domain together."""
+    domains = {id(one.waiting[0]): one.waiting[0] for one in chips if one.waiting is not None}
+    for domain in domains.values():
+        here = [one for one in chips if one.waiting is not None and one.waiting[0] is domain]
+        run_together(domain, [(one.worker, one.waiting[1]) for one in here if one.waiting is not None])
+        for one in here:
+            one.waiting = None
+
+
+def run_together(domain: Domain, launches: Sequence[tuple[int, Launch]]) -> None:
+    """Runs tasks of chips of a domain side by side, and tells the observers of them.
+
+    Raises ``BindingError`` and ``ProgramError``.
+    """
+    ranks = [rank for worker, _ in launches if (rank := domain.rank_of(worker)) is not None]
+    options = watching()
+    first: Kernel | None = None
+    parts: list[Part] = []
+    for _, one in launches:
+        kernel = one.program.group(one.functions, options)
+        if first is not None and kernel is not first and options is not None:
+            kernel = one.program.group(one.functions, options, first)
+        first = first or kernel
+        parts.append(Part(kernel, one.values, one.blocks))
+    started = perf_counter()
+    finished = False
+    try:
+        if options is None:
+            run_ranks(parts, domain.world, ranks)
+        else:
+            from pto_dialect.sanitize.ranks import run_watched_ranks
+
+            run_watched_ranks(parts, domain.world, ranks)
+        finished = True
+    finally:
+        seconds = perf_counter() - started
+        for part, (_, one) in zip(parts, launches, strict=True):
+            findings, stopped = collect(part.kernel)
+            functions = tuple(dict.fromkeys(symbol_of(root.function) for root in part.kernel.program.roots.values()))
+            filename = one.program.filename
+            tell(Launched("pypto", filename, functions, part.blocks, seconds, findings, stopped or not finished))
