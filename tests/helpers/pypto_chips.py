@@ -134,14 +134,22 @@ def tensor(array: np.ndarray) -> Tensor:
     return Tensor(array.ctypes.data, array.shape, DataType.FLOAT32, array)
 
 
-def submit(orch: Orchestrator, chips: Sequence[ChipCallable], x: np.ndarray, y: np.ndarray, name: str = "d") -> None:
-    """Submits one orchestration for each chip, in one domain of all of them."""
+def submit(
+    orch: Orchestrator,
+    chips: Sequence[ChipCallable],
+    x: np.ndarray,
+    y: np.ndarray,
+    name: str = "d",
+    workers: Sequence[int] | None = None,
+) -> None:
+    """Submits one orchestration for each chip of a domain, of which ``workers`` are the numbers."""
+    numbers = range(len(chips)) if workers is None else workers
     specs = [CommBufferSpec("data", nbytes=4 * COLS), CommBufferSpec("signal", nbytes=32)]
-    with orch.allocate_domain(name=name, workers=range(len(chips)), window_size=1024, buffers=specs) as domain:
-        for worker, chip in enumerate(chips):
+    with orch.allocate_domain(name=name, workers=numbers, window_size=1024, buffers=specs) as domain:
+        for rank, (worker, chip) in enumerate(zip(numbers, chips, strict=True)):
             args = TaskArgs()
-            args.add_tensor(tensor(x[worker]), TensorArgType.INPUT)
-            args.add_tensor(tensor(y[worker]), TensorArgType.OUTPUT_EXISTING)
+            args.add_tensor(tensor(x[rank]), TensorArgType.INPUT)
+            args.add_tensor(tensor(y[rank]), TensorArgType.OUTPUT_EXISTING)
             windows = domain[worker].buffers
             args.add_tensor(windows["data"].tensor((1, COLS), DataType.FLOAT32), TensorArgType.INOUT)
             args.add_tensor(windows["signal"].tensor((1, 1), DataType.INT32), TensorArgType.INOUT)

@@ -12,7 +12,7 @@ from pypto_chips import COLS, WAIT, next_chip, submit, tensor
 from pypto_programs import SCALE, SCALE_WRAPPER, orchestrated, wrapper
 
 from pto_dialect.integrations.events import Event, Launched, observed, watched
-from pto_dialect.integrations.pypto.domains import Domain
+from pto_dialect.integrations.pypto.domains import AccessMode, Domain, wrap_fork_inherited
 from pto_dialect.integrations.pypto.host import MappedArgs, Orchestrator
 from pto_dialect.integrations.pypto.interface import ChipCallable, CommBufferSpec, DataType, TaskArgs, TensorArgType
 from pto_dialect.integrations.pypto.worker import Worker
@@ -51,7 +51,7 @@ def test_chips_reach_the_windows_of_each_other(tmp_path: Path, count: int) -> No
     assert seen == [float(x.sum())]
 
 
-def watched_pair(chips: list[ChipCallable]) -> tuple[list[str], set[str | None], bool]:
+def watched_pair(chips: list[ChipCallable]) -> tuple[list[str], set[str], bool]:
     """Functions that two chips have run under watch, rules of what was found, and whether the results are right."""
     x, y = numbers(2)
     events: list[Event] = []
@@ -61,6 +61,19 @@ def watched_pair(chips: list[ChipCallable]) -> tuple[list[str], set[str | None],
     rules = {finding.rule for one in launches for finding in one.findings}
     right = np.array_equal(y, np.roll(x, -1, axis=0))
     return sorted(name for one in launches for name in one.functions), rules, right
+
+
+def test_a_chip_meets_those_of_each_of_its_domains(tmp_path: Path) -> None:
+    """Chip 1 is in two domains, one after the other, and chip 2 waits for it meanwhile."""
+    chip = next_chip(tmp_path)
+    x, y = numbers(4)
+
+    def orchestration(orch: Orchestrator, *_: Any) -> None:
+        submit(orch, [chip] * 2, x[:2], y[:2], "low", [0, 1])
+        submit(orch, [chip] * 2, x[2:], y[2:], "high", [1, 2])
+
+    Worker(level=3).run(orchestration)
+    assert np.array_equal(y, x[[1, 0, 3, 2]])
 
 
 def test_compilers_order_the_pipes_of_programs_with_barriers(tmp_path: Path) -> None:
@@ -156,6 +169,33 @@ def test_domains_keep_their_memory_and_are_named() -> None:
     assert [one.name for one in worker.domains] == ["next"]
     with pytest.raises(BindingError, match="communication domain big: there are 1 to 64 ranks, found 65"):
         Domain("big", range(65), 0, [])
+
+
+def test_domains_are_kept_beyond_their_run() -> None:
+    """A domain that is taken out of the journal of its run is there for the next one."""
+    worker = Worker(level=3)
+    made: list[Domain] = []
+
+    def first(orch: Orchestrator, *_: Any) -> None:
+        made.append(orch.allocate_domain(name="kept", workers=[0, 1], window_size=64))
+        journal = worker._building_run_resources
+        assert journal.live_domains == worker._live_domains == {"kept": made[0]} and not journal.retired
+
+    worker.submit(first).result()
+    worker.submit(lambda orch, *_: made.extend(orch._domains)).result()
+    assert made == [made[0]] * 2
+    assert not worker._building_run_resources.live_domains
+    worker.close()
+    assert worker.domains == []
+
+
+def test_memory_of_the_host_at_an_address() -> None:
+    ones, read = np.ones(4, np.float32), np.zeros(4, np.float32)
+    worker = Worker(level=3)
+    buffer = worker.create_buffer(16)
+    worker.copy_to(buffer, wrap_fork_inherited(ones.ctypes.data, 16, b"", 1, access=AccessMode.READ))
+    worker.copy_from(wrap_fork_inherited(read.ctypes.data, 16, b"", 2), buffer)
+    assert read.tolist() == [1.0] * 4
 
 
 def test_memory_of_chips_is_counted() -> None:

@@ -104,9 +104,15 @@ def waits(kernel: Kernel) -> bool:
 
 
 def meet(chips: Sequence[Chip]) -> None:
-    """Runs the tasks that chips wait for, those of each domain together."""
+    """Runs the tasks that chips wait for, those of each domain together.
+
+    A chip of several domains may be busy in one of them: while there are domains whose chips are all there, the others
+    wait for theirs.
+    """
     domains = {id(one.waiting[0]): one.waiting[0] for one in chips if one.waiting is not None}
-    for domain in domains.values():
+    there = {(id(one.waiting[0]), one.worker) for one in chips if one.waiting is not None}
+    complete = [one for one in domains.values() if all((id(one), worker) in there for worker in one.workers)]
+    for domain in complete or domains.values():
         here = [one for one in chips if one.waiting is not None and one.waiting[0] is domain]
         run_together(domain, [(one.worker, one.waiting[1]) for one in here if one.waiting is not None])
         for one in here:

@@ -6,6 +6,8 @@ See docs/ranks.md, "How a program names the memory of a peer", and docs/pypto.md
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import Enum
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +30,34 @@ class Window(NamedTuple):
     def tensor(self, shapes: Sequence[int], dtype: DataType, *_: Any, **__: Any) -> Tensor:
         """The buffer as an argument."""
         return Tensor(self.base, tuple(int(extent) for extent in shapes), DataType(dtype), self.keep)
+
+
+class AccessMode(Enum):
+    """What may be done with memory of the host that a run was told of."""
+
+    READ = 0
+    READWRITE = 1
+
+
+class BackendKind(Enum):
+    """Where memory of the host comes from, which makes no difference here."""
+
+    FORK_COW = 0
+    FORK_SHM = 1
+
+
+def wrap_fork_inherited(data_ptr: int, nbytes: int, *_: Any, **__: Any) -> Window:
+    """Memory of the host at an address."""
+    return Window(int(data_ptr), int(nbytes), None)
+
+
+class Journal:
+    """The domains that the run at work has made, by name."""
+
+    def __init__(self) -> None:
+        self.live_domains: dict[str, Domain] = {}
+        self.domain_lock = Lock()
+        self.retired = False
 
 
 class Member(NamedTuple):

@@ -17,7 +17,7 @@ from typing import Any
 
 from pto_dialect.diagnostics.refused import RefusedProgram
 
-from . import assembler, interface, worker
+from . import assembler, domains, interface, worker
 from .host_code import HEADERS
 from .objects import packed
 
@@ -56,11 +56,14 @@ def modules() -> dict[str, ModuleType]:
         "torch_dtype_to_datatype": interface.torch_dtype_to_datatype,
         "make_tensor_arg": lambda worker, tensor: worker.make_tensor_arg(tensor),
     }
+    memory = {name: getattr(domains, name) for name in ("AccessMode", "BackendKind", "wrap_fork_inherited")}
+    memory["mint_owner_instance_id"] = lambda: b"pto-dialect"
     log = {"get_logger": lambda: logging.getLogger("simpler")}
     return {
         "simpler": _module("simpler", {}, package=True),
         "simpler.task_interface": _module("simpler.task_interface", types),
         "simpler.worker": _module("simpler.worker", {"Worker": worker.Worker}),
+        "simpler.buffer": _module("simpler.buffer", memory),
         "simpler._log": _module("simpler._log", log),
         "simpler_setup": _module("simpler_setup", {"KernelCompiler": KernelCompiler, **torch}, package=True),
         "simpler_setup.torch_interop": _module("simpler_setup.torch_interop", torch),

@@ -15,7 +15,7 @@ from ..base import Program
 from ..memory import AddressSpace
 from .assembler import device, embedded_in, program_of
 from .chips import Chip
-from .domains import Domain, Window
+from .domains import Domain, Journal, Window
 from .host import Job, Orchestrator, run_jobs
 from .host_code import library
 from .interface import CallConfig, ChipCallable, DataType, TaskArgs, Tensor, make_chip_tensor_arg
@@ -85,7 +85,9 @@ class Worker:
         self._memory = AddressSpace()
         self._registered: list[ChipCallable] = []
         self._committed: dict[int, dict[int, int]] = {}
-        self.domains: list[Domain] = []
+        # PyPTO takes domains that it keeps out of the journal of the run, by these names.
+        self._live_domains: dict[str, Domain] = {}
+        self._building_run_resources = Journal()
 
     def init(self, **_: Any) -> None:
         """Makes the device ready, which it is."""
@@ -93,7 +95,7 @@ class Worker:
     def close(self) -> None:
         """Gives the device back."""
         self._memory = AddressSpace()
-        self.domains.clear()
+        self._live_domains.clear()
 
     def register(self, callable_: Any, **_: Any) -> Any:
         """The number of an orchestration for ``run``; at level 3 what orchestrations of the host name it by."""
@@ -107,14 +109,17 @@ class Worker:
     def unregister(self, number: int) -> None:
         """Ends the use of a number."""
 
-    def run(self, number: int, args: TaskArgs, config: CallConfig | None = None) -> None:
+    def run(self, number: Any, args: Any = None, config: CallConfig | None = None) -> None:
         """Runs an orchestration; its tensors are written in place. Raises what its kernels raise, ``HostCodeError``
         and ``OrchestrationError``."""
+        if self.level > 2:
+            return self.submit(number, args, config).result()
         run_orchestration(self._registered[number], args, self.platform)
 
     def submit(self, orchestration: Any, args: Any = None, config: CallConfig | None = None) -> RunHandle:
         """Runs an orchestration of the host, a function of an ``Orchestrator``, and the tasks that it submits."""
         orchestrator = Orchestrator(self)
+        self._building_run_resources = Journal()
 
         def body(job: Job, chip: Chip) -> None:
             run_orchestration(job.target, job.args, self.platform, chip)
@@ -128,9 +133,15 @@ class Worker:
             return RunHandle(error)
         return RunHandle(None)
 
+    @property
+    def domains(self) -> list[Domain]:
+        """The domains that are not released."""
+        return [one for one in self._live_domains.values() if not one.freed]
+
     def keep_domain(self, domain: Domain) -> None:
         """Keeps a domain for later runs, which may use it as long as it is not released."""
-        self.domains = [one for one in self.domains if not one.freed] + [domain]
+        self._live_domains = {one.name: one for one in [*self.domains, domain]}
+        self._building_run_resources.live_domains[domain.name] = domain
 
     def alloc_child_tensor(self, worker_id: int, shapes: Sequence[int], dtype: DataType) -> Buffer:
         """New memory of a chip for a tensor."""
