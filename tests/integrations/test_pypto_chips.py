@@ -183,7 +183,7 @@ def test_domains_are_kept_beyond_their_run() -> None:
 
     worker.submit(first).result()
     worker.submit(lambda orch, *_: made.extend(orch._domains)).result()
-    assert made == [made[0]] * 2
+    assert (made, worker._next_alloc_id) == ([made[0]] * 2, 2)
     assert not worker._building_run_resources.live_domains
     worker.close()
     assert worker.domains == []

@@ -85,7 +85,8 @@ class Worker:
         self._memory = AddressSpace()
         self._registered: list[ChipCallable] = []
         self._committed: dict[int, dict[int, int]] = {}
-        # PyPTO takes domains that it keeps out of the journal of the run, by these names.
+        # PyPTO takes domains that it keeps out of the journal of the run, and counts them, by these names.
+        self._next_alloc_id = 1
         self._live_domains: dict[str, Domain] = {}
         self._building_run_resources = Journal()
 
@@ -142,6 +143,7 @@ class Worker:
         """Keeps a domain for later runs, which may use it as long as it is not released."""
         self._live_domains = {one.name: one for one in [*self.domains, domain]}
         self._building_run_resources.live_domains[domain.name] = domain
+        self._next_alloc_id += 1
 
     def alloc_child_tensor(self, worker_id: int, shapes: Sequence[int], dtype: DataType) -> Buffer:
         """New memory of a chip for a tensor."""
