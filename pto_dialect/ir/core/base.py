@@ -23,9 +23,6 @@ from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AtMost,
-    AttrSizedOperandSegments,
-    AttrSizedResultSegments,
-    IRDLOperation,
     OptAttributeDef,
     OptOperandDef,
     OptResultDef,
@@ -34,10 +31,11 @@ from xdsl.irdl import (
     SingleOf,
     VarOperandDef,
     VarResultDef,
-    irdl_op_definition,
     traits_def,
     var_result_def,
 )
+
+from pto_dialect.ir.core_dialects.deferred_definitions import DeferredOp, defer
 
 from .clauses import Clauses
 from .effects import DeclaredEffects
@@ -224,7 +222,7 @@ def sizes_by_order(slots: Sequence[Slot], number: int) -> list[int]:
     return sizes
 
 
-class PtoOp(IRDLOperation):
+class PtoOp(DeferredOp):
     """Base of all PTO operations; subclassing with a ``name`` declares one."""
 
     traits = traits_def(DeclaredEffects())
@@ -269,10 +267,7 @@ class PtoOp(IRDLOperation):
         inherited = next((_SPECS[b] for b in cls.__mro__[1:] if b in _SPECS), OpSpec())
         _SPECS[cls] = replace(inherited, **spec) if spec else inherited
         if "name" in cls.__dict__:
-            options = _segment_options(cls)
-            if options:
-                cls.irdl_options = options
-            irdl_op_definition(cls)
+            defer(cls)
             if (table := _SPECS[cls].clauses) is not None:
                 _SPECS[cls] = replace(_SPECS[cls], tokens=_words_of_clauses(cls, table))
 
@@ -286,26 +281,8 @@ class PtoOp(IRDLOperation):
 
 _SPECS: dict[type[Operation], OpSpec] = {}
 
-_UNDECLARED = frozenset(IRDLOperation.__mro__)
-"""Classes without declared operands and results, whose many fields need not be looked at."""
-
 SEGMENT_SIZES = frozenset({"operandSegmentSizes", "resultSegmentSizes"})
 """Attributes of the generic form that count operands and results per declared name."""
-
-
-def _segment_options(cls: type[PtoOp]) -> tuple[Any, ...]:
-    """Segment attributes are needed exactly when several operands (or results) may be absent or repeated."""
-    fields: dict[str, Any] = {}
-    for base in reversed(cls.__mro__):
-        if base not in _UNDECLARED:
-            fields |= vars(base)
-    declared = [getattr(field, "cls", None) for field in fields.values()]
-    options: list[Any] = []
-    if sum(d in (OptOperandDef, VarOperandDef) for d in declared) > 1:
-        options.append(AttrSizedOperandSegments())
-    if sum(d in (OptResultDef, VarResultDef) for d in declared) > 1:
-        options.append(AttrSizedResultSegments())
-    return tuple(options)
 
 
 def _words_of_clauses(cls: type[PtoOp], table: Clauses) -> tuple[str, ...]:

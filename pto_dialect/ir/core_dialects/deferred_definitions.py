@@ -1,0 +1,130 @@
+"""Operation classes whose definitions xDSL makes when somebody asks for something that needs them.
+
+Most classes of a family are never used by the program that has the family loaded. What xDSL adds to a class, its
+definition and accessors of operands, results and attributes, takes most of the time that the class takes to load, so
+what declares a part stands for its accessor until somebody asks for one of them, or for the definition.
+"""
+
+from __future__ import annotations
+
+from threading import RLock
+from typing import Any
+
+from xdsl.ir import Attribute
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    AttrSizedResultSegments,
+    IRDLOperation,
+    OpDef,
+    OptOperandDef,
+    OptResultDef,
+    VarOperandDef,
+    VarResultDef,
+    get_accessors_from_op_def,
+    opt_attr_def,
+    opt_operand_def,
+    opt_prop_def,
+    opt_region_def,
+    opt_result_def,
+    opt_successor_def,
+)
+
+_UNDECLARED = frozenset(IRDLOperation.__mro__)
+"""Classes without declared operands and results, whose many fields need not be looked at."""
+
+_lock = RLock()
+_deferred: set[type[Any]] = set()
+"""Classes without definition."""
+
+
+class _Deferred:
+    """What declares a part of an operation, until the class has its definition."""
+
+    owner: type[Any]
+    name: str
+
+    def __get__(self, op: Any, cls: type[Any]) -> Any:
+        define(self.owner)
+        return getattr(cls if op is None else op, self.name)
+
+    def __set__(self, op: Any, value: Any) -> None:
+        define(self.owner)
+        setattr(op, self.name, value)
+
+
+def _deferred_class(field: Any) -> tuple[type[Any], type[Any]]:
+    # xDSL tells what a field declares by its class, so what stands for it is of a class below.
+    return type(field), type(f"Deferred{type(field).__name__}", (_Deferred, type(field)), {})
+
+
+_MADE: tuple[Any, ...] = (
+    opt_operand_def(),
+    opt_result_def(),
+    opt_region_def(),
+    opt_successor_def(),
+    opt_attr_def(Attribute),
+    opt_prop_def(Attribute),
+)
+_FIELDS = dict(map(_deferred_class, _MADE))
+"""Classes of what declares a part of an operation, with those of what stands for it."""
+
+
+class DeferredOp(IRDLOperation):
+    """Base of operations whose definitions are made when they are needed."""
+
+    @classmethod
+    def get_irdl_definition(cls) -> OpDef:
+        """The definition of the class."""
+        define(cls)
+        if (made := vars(cls).get("get_irdl_definition")) is None:
+            return super().get_irdl_definition()
+        return made.__func__(cls)
+
+    def verify_(self) -> None:
+        """Checks the operation by its definition."""
+        define(type(self))
+        vars(type(self))["verify_"](self)
+
+
+def defer(cls: type[DeferredOp]) -> None:
+    """Makes the definition of ``cls`` when it is needed."""
+    fields: dict[str, Any] = {}
+    for base in cls.__mro__:
+        if base not in _UNDECLARED:
+            fields |= {name: field for name, field in vars(base).items() if name not in fields}
+    fields = {name: field for name, field in fields.items() if type(field) in _FIELDS}
+    # In front of the fields of other classes, as in the order in which xDSL looks at them.
+    if options := _segment_options(fields):
+        cls.irdl_options = options  # pyright: ignore[reportAttributeAccessIssue]
+    for name, field in fields.items():
+        stand_in = object.__new__(_FIELDS[type(field)])
+        vars(stand_in).update(vars(field), owner=cls, name=name)
+        setattr(cls, name, stand_in)
+    _deferred.add(cls)
+    if "traits" in vars(cls) or cls.verify_ is not DeferredOp.verify_:
+        define(cls)
+
+
+def define(cls: type[IRDLOperation]) -> None:
+    """Makes the definition of ``cls`` if it was left for later."""
+    if cls not in _deferred:
+        return
+    with _lock:
+        if cls not in _deferred:
+            return
+        definition = OpDef.from_pyrdl(cls)
+        check = cls.verify_ if cls.verify_ is not DeferredOp.verify_ else None
+        for name, accessor in get_accessors_from_op_def(definition, check).items():
+            setattr(cls, name, accessor)
+        _deferred.discard(cls)
+
+
+def _segment_options(fields: dict[str, Any]) -> tuple[Any, ...]:
+    """Segment attributes are needed exactly when several operands (or results) may be absent or repeated."""
+    kinds = [field.cls for field in fields.values()]
+    options: list[Any] = []
+    if sum(kind in (OptOperandDef, VarOperandDef) for kind in kinds) > 1:
+        options.append(AttrSizedOperandSegments())
+    if sum(kind in (OptResultDef, VarResultDef) for kind in kinds) > 1:
+        options.append(AttrSizedResultSegments())
+    return tuple(options)
