@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
+from pto_dialect.collector import paused
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.render import render_text
 
@@ -24,6 +28,11 @@ class PtoPass(ModulePass):
 
     target: str | None = None
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "run" in vars(cls):
+            cls.run = _without_collections(cls.run)
+
     @abstractmethod
     def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
         """Does the work; what is wrong goes to ``engine``, and after an error the module is not used any
@@ -35,3 +44,15 @@ class PtoPass(ModulePass):
         self.run(op, engine)
         if engine.has_errors:
             raise PassFailedException(f"{self.name} failed\n{render_text(engine.diagnostics)}")
+
+
+def _without_collections(run: Callable[[Any, ModuleOp, DiagnosticEngine], None]) -> Callable[..., None]:
+    """``run`` with the collector paused: what a pass keeps of a program is as large as the program, and is looked at
+    again and again otherwise."""
+
+    @wraps(run)
+    def quietly(self: Any, module: ModuleOp, engine: DiagnosticEngine) -> None:
+        with paused():
+            run(self, module, engine)
+
+    return quietly

@@ -30,6 +30,8 @@ _ELEMENTS = (TGetValOp, TSetValOp)
 SHARED = (GLOBAL, "ub", "l1")
 """Memories that another core may write or look at."""
 
+_CALLS = Role.CALL | Role.LAUNCH
+
 
 class Reader:
     """Makes the sequence of a function; ``side`` is the kind of core in a function with sections."""
@@ -82,7 +84,7 @@ class Reader:
             if has_role(op, Role.SCALAR):
                 return None
             raise UnsupportedError(op, f"{op.name} is not followed")
-        if has_role(op, Role.CALL | Role.LAUNCH):
+        if has_role(op, _CALLS):
             raise UnsupportedError(op, "calls are not followed; inline the function first")
         if not mine:
             return None

@@ -27,6 +27,9 @@ _EVERYTHING = tuple(Place(space, None) for space in SHARED)
 _REGISTERS = Place(REGISTERS, "all")
 _ISSUED = ("valid_shape",)
 """State that work takes along when it is issued."""
+_ORDERS = Role.PIPES | Role.LOCK
+_HIDDEN = Role.SIGNAL | Role.PEERS
+_TOLD = Role.CORES | Role.BLOCKS | Role.PEERS | Role.SIGNAL
 _OUTSIDE = (Effect.CHANNEL, Effect.REPORT)
 
 
@@ -41,7 +44,7 @@ class SignalReader(Reader):
         return super().function(op)
 
     def _item(self, op: Operation, path: Path, mine: bool) -> Item | None:
-        if has_role(op, Role.PIPES | Role.LOCK):
+        if has_role(op, _ORDERS):
             if not mine:
                 raise UnsupportedError(op, "cores of both kinds run it")
             return signal_of(op, path, self.arch)
@@ -67,13 +70,12 @@ def unseen(op: PtoOp) -> tuple[Place, ...]:
     """All shared memory for an operation whose effects its operands do not say."""
     spec = op_spec(type(op))
     hidden = spec.queue is not None or spec.effect in _OUTSIDE
-    return _EVERYTHING if hidden or has_role(op, Role.SIGNAL | Role.PEERS) else ()
+    return _EVERYTHING if hidden or has_role(op, _HIDDEN) else ()
 
 
 def tells_others(op: Operation) -> bool:
     """Whether other cores, blocks or ranks, a queue or a reader outside learn from an operation how far the core is."""
-    outside = Role.CORES | Role.BLOCKS | Role.PEERS | Role.SIGNAL
-    return isinstance(op, PtoOp) and (has_role(op, outside) or bool(unseen(op)))
+    return isinstance(op, PtoOp) and (has_role(op, _TOLD) or bool(unseen(op)))
 
 
 def _sets_registers(op: Operation) -> bool:

@@ -179,9 +179,10 @@ class State:
             known = access.outside(known)
         elif not keep_reads:
             pipe = access.leaf.pipe
-            if any(not one.writes and one.leaf.pipe == pipe for one in known):
-                outside = {id(one) for one in access.outside(known)}
-                known = [one for one in known if one.writes or one.leaf.pipe != pipe or id(one) in outside]
+            mine = [one for one in known if not one.writes and one.leaf.pipe == pipe]
+            if mine and len(outside := access.outside(mine)) < len(mine):
+                kept = set(map(id, outside))
+                known = [one for one in known if one.writes or one.leaf.pipe != pipe or id(one) in kept]
         if self.users is not None and len(known) >= self.limits.get(key, self.few):
             known = self._open(known, self.users.spaces[place.space])
             self.limits[key] = max(self.few, 2 * len(known))

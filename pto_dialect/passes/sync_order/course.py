@@ -13,6 +13,7 @@ from pto_dialect.analysis.affine import Sums
 from pto_dialect.passes.accesses.dependences import Levels, V, must_wait
 from pto_dialect.passes.accesses.items import Call, Choice, Item, Leaf, Loop, Sequence, Signal, UnsupportedError
 from pto_dialect.passes.accesses.overlap import ANY, Setting, may_overlap
+from pto_dialect.passes.accesses.places import Place
 from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.accesses.state import COUNT, Access
 
@@ -194,13 +195,18 @@ class Course:
         """The accesses that ``leaf`` depends on, those known to be done by ``row`` aside, and whether it writes."""
         for writes, places in ((False, leaf.reads), (True, leaf.writes)):
             for place in places:
+                known = place.stop is not None and place.root == "bytes"
                 for access in state.earlier(place):
                     if not (writes or access.writes) or (row is not None and access.number <= row[access.leaf.pipe]):
+                        continue
+                    other = access.place
+                    # Most accesses are to other bytes, which takes no more than this to see.
+                    if known and other.root == "bytes" and _apart(other, place):
                         continue
                     if access.leaf is leaf and access.turn == state.turn:
                         continue
                     if must_wait(access, leaf, place, writes, state, self.arch) and may_overlap(
-                        access.place, place, self._setting(access, leaf, state)
+                        other, place, self._setting(access, leaf, state)
                     ):
                         yield access, writes
 
@@ -244,6 +250,13 @@ class Course:
         return self.reader.ranges.get(value, ANY)  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
+def _apart(one: Place, other: Place) -> bool:
+    """Whether one of two ranges of bytes, of which the second has an end, ends before the other begins."""
+    end, stop = one.stop, other.stop
+    assert stop is not None
+    return end is not None and (end <= other.start or stop <= one.start)
+
+
 def _shape(state: Known) -> dict[Key, int]:
     return {key: len(tokens) for key, tokens in state.queues.items()}
 
@@ -251,6 +264,8 @@ def _shape(state: Known) -> dict[Key, int]:
 def _forget_turns(state: Known, depth: int) -> None:
     """Behind a loop the last access of each operation stands for those of the iterations before."""
     for key, accesses in state.accesses.items():
+        if all(len(access.turn) <= depth for access in accesses):  # pyright: ignore[reportArgumentType]
+            continue
         latest: dict[object, Access] = {}
         for access in accesses:
             assert isinstance(access.turn, tuple)

@@ -67,8 +67,8 @@ class _Recorder(Course):
         return state
 
 
-class _Trial(_Recorder):
-    """A run that ends at the first finding that is not known."""
+class _Trial(Course):
+    """A run that ends at the first finding that is not known; it keeps nothing, since most runs end so."""
 
     def __init__(self, reader: Reader, without: frozenset[Signal], known: dict[Finding, None]) -> None:
         super().__init__(reader, without)
@@ -155,11 +155,11 @@ class Judge:
         """Whether all that is in order stays so without ``group``, which is then gone for what is asked later."""
         without = self.gone | set(group.signals)
         try:
-            changed = self._without(_Trial(self.reader, without, self.found), group)
+            self._without(_Trial(self.reader, without, self.found), group)
         except _NeededError:
             return False
         self.gone = without
-        for one in changed:
+        for one in self._without(_Recorder(self.reader, without), group):
             one.visit.states[one.item + 1] = one.state
             one.visit.parts[one.item] = one.parts
         return True
@@ -172,7 +172,7 @@ class Judge:
 
     def _without(self, trial: Course, group: Group) -> list[_Changed]:
         """Runs what may change without ``group``: its sequence from its first signal until all is known again that was
-        before, else what is around that. What has changed."""
+        before, else what is around that. What has changed, if ``trial`` records."""
         path = group.signals[0].path
         depth = next(level for level, (sequence, _) in enumerate(path) if sequence is group.sequence)
         first, last = group.first, group.last
@@ -202,7 +202,8 @@ class Judge:
                     trial.visits = parts
                 state = trial.item(sequence.items[index], state)
                 same = index >= last and state.order() == visit.states[index + 1].order()
-                changed.append(_Changed(visit, index, state.copy(), parts))
+                if isinstance(trial, _Recorder):
+                    changed.append(_Changed(visit, index, state.copy(), parts))
                 if same:
                     break
             else:

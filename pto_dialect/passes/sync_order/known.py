@@ -121,7 +121,12 @@ def together(before: Known, ways: list[Known]) -> Known:
     assert isinstance(found, Known)
     now = found.now
     for target in range(COUNT) if found.users is None else found.users.pipes:
+        rows = [way.why[target] for way in ways]
         for source in range(_WIDTH):
+            why = rows[0][source]
+            if all(row[source] is why for row in rows):
+                found.why[target][source] = why
+                continue
             least = min(ways, key=lambda way: common(before, way, way.clock[target][source], source, now))
             found.why[target][source] = least.why[target][source]
     shapes = [{key: len(tokens) for key, tokens in way.queues.items()} for way in ways]
