@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.constants import constant_of
+from pto_dialect.analysis.symbols import Symbols
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.analysis.ways import TooMuch, Walk
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
@@ -92,8 +93,11 @@ class CheckSyncPass(PtoPass):
 
     def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
         """Reports what the functions of ``module`` do wrong with flags and barriers."""
+        symbols = Symbols()
         for function in entry_functions(module):
-            if any(order_of(op) in _ORDERING for op in walk(function)):
+            calls = [op for op in walk(function) if has_role(op, Role.CALL)]
+            reached = dict.fromkeys([function, *(each for call in calls for each in symbols.reached(call))])
+            if any(order_of(op) in _ORDERING for each in reached for op in walk(each)):
                 followed = _check(function, self.target, engine)
                 if not followed and self.judge != "true":
                     from .sync_order.tell import told_partly
