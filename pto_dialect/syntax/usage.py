@@ -76,17 +76,19 @@ def _form(cls: type[PtoOp]) -> str | None:
     slots = {slot.name: slot for slot in signature(cls).operands}
     order = [slots[name] for name in spec.text or tuple(slots)]
     name = cls.name
+    results = [slot for slot in signature(cls).results if slot.arity == "1"]
+    begin = f"{_names(results)} = " if results else ""
     if shape in _DPS:
         inputs = [slot for slot in order if slot.name not in spec.outs and slot.arity != "?"]
         outputs = [slot for slot in order if slot.name in spec.outs and (slot.arity != "?" or slot.name == "dst")]
         outs = f" outs({_names(outputs)} : {_types(outputs)})" if outputs else ""
-        return f"{name} ins({_names(inputs)} : {_types(inputs)}){outs}"
+        if results:
+            outs += f" outs : {_types(results)}"
+        return f"{begin}{name} ins({_names(inputs)} : {_types(inputs)}){outs}"
     if shape in (Shape.SYNC_BRACKET, Shape.SYNC_TOKEN):
         tokens = [f"<{_word(cls, token) or token}>" for token in spec.tokens if token in signature(cls).attributes]
         tokens += [f"%{slot.name}" for slot in order if slot.arity == "1"]
         return f"{name}[{', '.join(tokens)}]" if shape is Shape.SYNC_BRACKET else f"{name} {', '.join(tokens)}"
-    results = [slot for slot in signature(cls).results if slot.arity == "1"]
-    begin = f"{_names(results)} = " if results else ""
     if shape in _FLAT or shape in _INDEXED:
         return begin + _flat(cls, order, results)
     if shape in (Shape.NULLARY, Shape.NULLARY_TYPED, Shape.NULLARY_ARROW):

@@ -10,7 +10,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-WRITERS = ("write_tables", "kept_relations", "kept_verdicts", "kept_code", "kept_outputs", "kept_runs", "kept_texts")
+WRITERS = (
+    "write_tables",
+    "kept_relations",
+    "kept_verdicts",
+    "kept_code",
+    "kept_outputs",
+    "kept_runs",
+    "kept_texts",
+    "kept_forms",
+)
 
 if __name__ == "__main__":
     for writer in WRITERS:
