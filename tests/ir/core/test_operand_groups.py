@@ -8,6 +8,7 @@ import pytest
 from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import Block
 
+from pto_dialect.ir.core import base
 from pto_dialect.ir.core.base import (
     PtoOp,
     operand_groups,
@@ -74,3 +75,13 @@ def test_the_first_operand_of_a_name_is_that_of_its_group(name: str) -> None:
                 size in ALLOWED[slot.arity] for slot, size in zip(slots, sizes, strict=True)
             ):
                 assert first(op, word) is expected
+
+
+@pytest.mark.parametrize("first_one", ["with", "without"])
+def test_sizes_that_are_new_are_told_from_no_sizes(first_one: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Operations with as many operands, with sizes and without: each has its own layout, whichever is asked first."""
+    monkeypatch.setattr(base, "_layouts", {})
+    tells = {"with": made("pto.tcolsum", 2, (1, 0, 1)), "without": made("pto.tcolsum", 2)}
+    for which in (first_one, "with", "without"):
+        found = [len(group) for group in operand_groups(tells[which]).values()]
+        assert found == {"with": [1, 0, 1], "without": [1, 1, 0]}[which]

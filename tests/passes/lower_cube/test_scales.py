@@ -85,3 +85,15 @@ def test_scales_elsewhere_are_refused():
     reason = "its scales are bound to another address than the one of their tile"
     said = refusals(mx(32, 64, 32, left_at=4096, scales_at=128))
     assert said == [f"{name}: {reason}" for name in ("pto.tmov", "pto.tget_scale_addr", "pto.tmatmul.mx")]
+
+
+@pytest.mark.parametrize(("outer", "groups"), [(24, 2), (8, 2), (16, 1), (32, 3), (24, 3), (17, 4)])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_scales_are_loaded_in_whole_blocks(side, outer, groups):
+    shape = (outer, groups) if side == "left" else (groups, outer)
+    found = Program(s="!pto.f8E8M0")
+    found.view("v", "s", shape, (shape[1], 1))
+    found.types["t"] = f"!pto.tile_buf<mat, {shape[0]}x{shape[1]}x!pto.f8E8M0{BLOCKS[side]}>"
+    found.tiles.append(f"%t = pto.alloc_tile : {found.types['t']}")
+    found.op("tload", "v", to="t")
+    assert refusals(found) == ["pto.tload: scales are loaded in whole blocks of 16 x 2"]

@@ -148,3 +148,15 @@ def test_positions_of_matches_are_refused():
     found.tiles = [line.replace("%n =", "%counts =") for line in found.tiles]
     reason = "how many positions it stores in a row only a run knows"
     assert refusals(found, "lower-vector") == [f"pto.tgather: {reason}"]
+
+
+@pytest.mark.parametrize("open_", ["source columns", "columns", "rows", "source rows"])
+def test_a_pattern_spreads_only_as_many_elements_as_the_text_says(open_):
+    found = Program(a="f32", c="f32", n="=index")
+    of_source = {"source columns": "3x?", "source rows": "?x72"}.get(open_, "3x72")
+    of_result = {"columns": "3x?", "rows": "?x144"}.get(open_, "3x144")
+    for name, cols, valid in (("x", 72, of_source), ("z", 144, of_result)):
+        sizes = {"3x?": "valid_col = %n", "?x72": "valid_row = %n", "?x144": "valid_row = %n"}.get(valid, "")
+        found.tile(name, "vec", 3, cols, "f32", sizes, valid=valid)
+    found.op("tscatter", "x", to="z", extra=", {maskPattern = #pto.mask_pattern<P0101>}")
+    assert refusals(found, "lower-vector") == ["pto.tscatter: how many elements its pattern places only a run knows"]
