@@ -34,6 +34,10 @@ LAUNCH_ONLY = ("params", "arguments", "expectations", "entry", "blocks")
 @click.option("--target", type=click.Choice(TARGETS), help="Chip, if the program does not say or another one is meant.")
 @click.option("--rtol", type=click.FloatRange(min=0), help="Relative tolerance of results; without it all bits count.")
 @click.option("--atol", type=click.FloatRange(min=0), help="Absolute tolerance of results.")
+@click.option(
+    "-j", "--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
+    help="Processes that share the candidates.",
+)  # fmt: skip
 @click.option("--limit", type=click.IntRange(min=1), default=200, show_default=True, help="Candidates at the most.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("--plot", "plot_file", metavar="FILE", help="Write time against memory: .png, .svg or .pdf (extra plot).")
@@ -56,9 +60,11 @@ def main(ctx: click.Context, path: str, **given: Any) -> None:
 
     Exit code: 0 if a candidate is right, 1 if none is, 2 if the command line or the launch file is wrong.
     """
+    from pto_dialect.driver.batch import WorkerError
     from pto_dialect.driver.launch.document import LaunchError
     from pto_dialect.driver.report import render
     from pto_dialect.driver.tune.measure import mark_front
+    from pto_dialect.driver.tune.side_by_side import measured
     from pto_dialect.driver.tune.space import SpaceError, candidates
 
     _check(ctx, path, given)
@@ -67,11 +73,14 @@ def main(ctx: click.Context, path: str, **given: Any) -> None:
         ways = candidates(_document(path, given))
         chosen = ways[: given["limit"]]
         tuner.compare_with(chosen[0])
-        found = [tuner.measure(one) for one in chosen]
+        found = measured(tuner, chosen, given["jobs"])
     except SpaceError as error:
         raise click.UsageError(str(error), ctx) from None
     except LaunchError as error:
         write_stderr(render((error.diagnostic,), False))
+        ctx.exit(2)
+    except WorkerError as error:
+        write_stderr(f"error: {error}\n")
         ctx.exit(2)
     mark_front(found)
     _show(ctx, path, found, tuner, len(ways) - len(chosen), given)
@@ -144,9 +153,7 @@ def _show(ctx: click.Context, path: str, found: list[Measured], tuner: Tuner, le
         if given["plot_file"] is not None and good:
             plot(found, given["plot_file"])
         if given["output"] is not None and good:
-            module = fastest(good).module
-            assert module is not None
-            atomic_write(given["output"], print_module(module))
+            atomic_write(given["output"], print_module(tuner.module(fastest(good))))
     except PlotError as error:
         write_stderr(f"error: {error}\n")
         ctx.exit(2)

@@ -141,6 +141,30 @@ def test_a_tolerance_allows_for_other_roundings(folder: Path) -> None:
     assert [one["right"] for one in found("k.launch.toml", "--rtol", "1e-5")["candidates"]] == [True, True, False]
 
 
+def test_processes_find_what_one_process_finds(folder: Path) -> None:
+    (folder / "k.pto").write_text(kernel(), encoding="utf-8")
+    passes = "double-buffer{count=[1,2]},assign-memory,insert-sync"
+    # The first two do not fit, so the third is what the others are compared with.
+    given = ("k.pto", "--param", "rows=8192,16,32,64", "-p", passes, *ARGUMENTS)
+    alone, together = (found(*given, "-j", jobs, "-o", f"best{jobs}.pto") for jobs in "12")
+    assert [one["right"] for one in alone["candidates"]] == [False, False] + [True] * 6
+    assert together == alone
+    assert (folder / "best2.pto").read_bytes() == (folder / "best1.pto").read_bytes()
+
+
+def test_a_mistake_in_a_process_is_told_as_in_one(folder: Path) -> None:
+    for order in ("rows", "columns"):
+        (folder / f"k_{order}.pto").write_text(kernel(order), encoding="utf-8")
+    (folder / "k.launch.toml").write_text(
+        'program = "k_{order}.pto"\n[tune]\norder = ["rows", "columns", "none"]\nrows = [16]\n'
+        'passes = "assign-memory,insert-sync"\n[arguments]\na = "random:f32:64x32"\nb = "zeros:f32:64x32"\n',
+        encoding="utf-8",
+    )
+    alone, together = (tune("k.launch.toml", "-j", jobs) for jobs in "12")
+    assert alone.exit_code == together.exit_code == 2
+    assert "k_none.pto" in alone.stderr and together.stderr == alone.stderr
+
+
 def test_the_number_of_candidates_is_bounded(folder: Path) -> None:
     (folder / "k.pto").write_text(kernel(), encoding="utf-8")
     told = found("k.pto", "--param", "rows=16,32,64", *ARGUMENTS, "--limit", "1")

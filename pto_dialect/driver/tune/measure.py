@@ -87,6 +87,13 @@ class Tuner:
             found.reason = str(error)
         return found
 
+    def module(self, found: Measured) -> ModuleOp:
+        """The program of a good candidate, made again where another process has measured it."""
+        if found.module is None:
+            plan = self._plan(found.candidate)
+            found.module = self._module(plan, found.candidate, self.target or plan.target)
+        return found.module
+
     def compare_with(self, candidate: Candidate) -> None:
         """Takes the program of ``candidate`` without its passes for the reference, where it runs so, nothing is
         expected, and the program does not depend on what varies. Raises ``LaunchError``."""
