@@ -6,9 +6,10 @@ import re
 
 from lsprotocol import types
 
+from pto_dialect.syntax.read.pieces import Pieces
+
 from .program.document import Document
 from .program.names import BLOCK, SYMBOL, VALUE
-from .program.pieces import Pieces
 
 _FOLDED = re.compile(r"(//[^\n]*)|\"(?:[^\"\\\n]++|\\.)*+\"|([{}])")
 _DECLARED = re.compile(r"func\.func\s+(?:(?:private|public|nested)\s+)?(@[\w$.]+)[^\n]*")

@@ -15,7 +15,7 @@ from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.driver.options import Options
 from pto_dialect.driver.pipeline import build_module
 from pto_dialect.lsp.program.checked import Checked
-from pto_dialect.lsp.program.pieces import split
+from pto_dialect.syntax.read.pieces import split
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = sorted([*ROOT.glob("examples/*/*.pto"), *ROOT.glob("examples/faulty/**/*.pto")])

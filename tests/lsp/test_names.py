@@ -19,8 +19,8 @@ from pto_dialect.lsp.program.document import Document
 from pto_dialect.lsp.program.found import place_of, value_of
 from pto_dialect.lsp.program.names import Names
 from pto_dialect.lsp.program.parts import Part, starts_of_parts
-from pto_dialect.lsp.program.pieces import split
 from pto_dialect.lsp.program.tokens import tokens
+from pto_dialect.syntax.read.pieces import split
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = sorted([*ROOT.glob("examples/*/*.pto"), *ROOT.glob("examples/faulty/**/*.pto")])

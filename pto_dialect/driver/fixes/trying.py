@@ -8,6 +8,7 @@ from typing import NamedTuple
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.fix import Edit, Fix, edited, separate
 
+from . import apart
 from .proposals import proposals
 
 Check = Callable[[str], Sequence[Diagnostic]]
@@ -24,6 +25,9 @@ _TOGETHER = 3
 
 _CHARACTERS = 4_000_000
 """What checks of all diagnostics of a text may read where fixes are only offered."""
+
+_AGAIN = 200_000
+"""What the first checks may read of diagnostics that were not mended in their function alone."""
 
 
 class Tried(NamedTuple):
@@ -158,16 +162,86 @@ def fixed(text: str, check: Check, *, unsafe: bool = False, most: int = 500) -> 
 
     Fixes that are not safe are made only where ``unsafe``. At most ``most`` are made.
     """
-    applied: list[Made] = []
     found = check(text)
-    if len(found) > _TOGETHER:
-        text, applied, found = _plain_ones(text, found, check)
-    hopeless: set[tuple[str, str, int]] = set()
+    first = _function_by_function(text, found, check, unsafe, most)
+    if first is None:
+        return _mended(text, found, check, unsafe, most)
+    done, hopeless = first
+    rest = _mended(done.text, done.found, check, unsafe, most - len(done.applied), hopeless)
+    return rest._replace(applied=(*done.applied, *rest.applied))
+
+
+Key = tuple[str, str, int]
+"""What a diagnostic is known by while fixes are made in front of it: rule, message, distance from the end."""
+
+
+def _key(text: str, diagnostic: Diagnostic) -> Key:
+    assert diagnostic.span is not None
+    return diagnostic.rule, diagnostic.message, len(text) - diagnostic.span.start
+
+
+def _function_by_function(
+    text: str, found: Sequence[Diagnostic], check: Check, unsafe: bool, most: int
+) -> tuple[Fixed, set[Key]] | None:
+    """``text`` with fixes of functions that can be mended apart from the others, and what is not tried again.
+
+    ``None`` where there are no such functions, and where the whole text is not better by all of it.
+    """
+    functions = apart.functions(text, found) if found else None
+    if functions is None:
+        return None
+    applied: list[Made] = []
+    new: dict[int, str] = {}
+    less = 0
+    for number in sorted(functions.told):
+        part = functions.apart(number)
+        told = check(part.text)
+        if not functions.says_the_same(number, part, told):
+            continue
+        own = _mended(part.text, told, check, unsafe, most - len(applied), inside=part.has)
+        function = part.function(own.text)
+        if function is None:
+            continue
+        new[number] = function
+        less += sum(score(told)) - sum(score(own.found))
+        # The lines in front of a function are others there, and more in the whole text.
+        start = functions.pieces.functions[number][0]
+        shift = text.count("\n", 0, start) - part.text.count("\n", 0, part.before)
+        applied += [made._replace(line=made.line + shift) for made in own.applied]
+    whole = functions.with_texts(new)
+    after = check(whole) if applied else found
+    if sum(score(after)) != sum(score(found)) - less:
+        return None
+    again = apart.functions(whole, after)
+    hopeless: set[Key] = set()
+    if again is not None and len(applied) < most:
+        same = (number for number, function in new.items() if again.texts[number : number + 1] == [function])
+        left = {_key(whole, one) for number in same for one in again.told.get(number, ())}
+        if len(left) * len(whole) > _AGAIN:
+            hopeless = left
+    return Fixed(whole, tuple(applied), after), hopeless
+
+
+def _mended(
+    text: str,
+    found: Sequence[Diagnostic],
+    check: Check,
+    unsafe: bool,
+    most: int,
+    hopeless: set[Key] | None = None,
+    inside: apart.Inside = lambda _: True,
+) -> Fixed:
+    """``text``, of which ``found`` is told, with at most ``most`` fixes of what is ``inside`` and not ``hopeless``."""
+    applied: list[Made] = []
+    hopeless = set() if hopeless is None else hopeless
+    if len(found) > _TOGETHER and most > 0:
+        chosen = [one for one in found if one.span is not None and inside(one) and _key(text, one) not in hopeless]
+        text, applied, found = _plain_ones(text, chosen, found, check)
     while len(applied) < most:
         for diagnostic in found:
-            if diagnostic.span is None:
+            if diagnostic.span is None or not inside(diagnostic):
                 continue
-            key = (diagnostic.rule, diagnostic.message, len(text) - diagnostic.span.start)
+            key = _key(text, diagnostic)
             if key in hopeless:
                 continue
             tried = next((t for t in helpful(diagnostic, found, check) if t.fix.safe or unsafe), None)
@@ -182,10 +256,12 @@ def fixed(text: str, check: Check, *, unsafe: bool = False, most: int = 500) -> 
     return Fixed(text, tuple(applied), found)
 
 
-def _plain_ones(text: str, found: Sequence[Diagnostic], check: Check) -> tuple[str, list[Made], Sequence[Diagnostic]]:
-    """Makes the fixes of all diagnostics with one proposal together, if each of them helps."""
+def _plain_ones(
+    text: str, chosen: Sequence[Diagnostic], found: Sequence[Diagnostic], check: Check
+) -> tuple[str, list[Made], Sequence[Diagnostic]]:
+    """Makes the fixes of all ``chosen`` diagnostics with one proposal together, if each of them helps."""
     only: dict[Fix, Diagnostic] = {}
-    for diagnostic in found:
+    for diagnostic in chosen:
         made = proposals(diagnostic)
         if len(made) == 1 and made[0].safe:
             only.setdefault(made[0], diagnostic)

@@ -21,11 +21,10 @@ from pto_dialect.diagnostics.source import SourceFile, Span
 from pto_dialect.driver.pipeline import CONSEQUENCES
 from pto_dialect.ir.core.location import SourceLoc, span_of
 from pto_dialect.syntax.read.parser import parse_program
+from pto_dialect.syntax.read.pieces import Pieces, split
 from pto_dialect.targets.profile import Profile
 from pto_dialect.verify.program.arch import ARCH_MIX
 from pto_dialect.verify.verifier import verify_parts
-
-from .pieces import Pieces, split
 
 _SYMBOL = re.compile(r"(func\.func\s+(?:(?:private|public|nested)\s+)?)?@(\"(?:[^\"\\\n]|\\.)*\"|[\w$.]+)")
 ALL = DiagnosticOptions(max_errors=0)

@@ -20,6 +20,7 @@ from pto_dialect.driver.project.settings import SettingsError, configured
 from pto_dialect.driver.project.suppression import Suppressions
 from pto_dialect.syntax.errors.types import TypeSyntaxError
 from pto_dialect.syntax.read.lexer import is_assembly
+from pto_dialect.syntax.read.pieces import Pieces, edited, split
 from pto_dialect.syntax.text import expand_aliases
 from pto_dialect.syntax.types.parser import parse_type
 
@@ -27,7 +28,6 @@ from .checked import Checked
 from .lines import Lines
 from .names import Names
 from .parts import Part
-from .pieces import Pieces, edited, split
 from .seen import Seen, seen_before
 
 if TYPE_CHECKING:

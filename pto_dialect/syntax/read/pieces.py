@@ -11,7 +11,7 @@ from bisect import bisect_right
 from itertools import accumulate
 from typing import NamedTuple
 
-from pto_dialect.syntax.read.lexer import is_assembly
+from .lexer import is_assembly
 
 _MARK = re.compile(r"//[^\n]*|\"(?:[^\"\\\n]++|\\.)*+\"|([{}])|(func\.func)(?<![\w.%@#!$]func\.func)(?![\w.])")
 _START = re.compile(r"^([ \t]*)func\.func(?![\w.])", re.MULTILINE)
