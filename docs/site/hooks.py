@@ -25,6 +25,7 @@ _BACKGROUND = frozenset(
     )
 )
 """Pages that a search shows behind the others."""
+_DIALOG = re.compile(r'(data-md-component="search" role="dialog")')
 _OUTSIDE = re.compile(r"\[([^\]]+)\]\((?!https?:|docs/|#|mailto:)[^)]*\)")
 
 
@@ -80,3 +81,9 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     out = "../" * (depth + 1)
     markdown = re.sub(rf"\[([^\]]+)\]\({re.escape(out)}[^)]*\)", r"\1", markdown)
     return markdown.replace("```mermaid\n", "```text\n")
+
+
+def on_post_page(output: str, page: Any, config: Any) -> str:
+    """The dialog of the search has a name, which the theme leaves out; screen readers say it."""
+    del page, config
+    return _DIALOG.sub(r'\1 aria-label="Search"', output)
