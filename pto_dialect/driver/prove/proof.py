@@ -64,7 +64,7 @@ class Proof:
             subject = Subject(name, span_of(first[name]), self.target, blocks)
             share = self.seconds / (self.steps + 1) / (len(names) - number)
             if self._limited(share, subject, lambda one=subject: one.prepare(self.module)):
-                self._tell_unwritten(subject)
+                self._tell_limits(subject)
                 self.subjects.append(subject)
 
     def after(self, call: str) -> None:
@@ -200,7 +200,7 @@ class Proof:
             self._report(OPEN.id, f"@{subject.name} is not proven: {reason}", place or subject.span)
         return reason is None
 
-    def _tell_unwritten(self, subject: Subject) -> None:
+    def _tell_limits(self, subject: Subject) -> None:
         unwritten = next((trial.unwritten for trial in subject.trials if trial.unwritten is not None), None)
         if unwritten is not None:
             message = f"@{subject.name} uses memory that it never writes: only the order of what it does is proven"
@@ -209,6 +209,9 @@ class Proof:
             schedules = ", ".join(sorted(subject.unsteady))
             message = f"the flags of @{subject.name} itself let its results change under {schedules}"
             self._report(OPEN.id, message, subject.span)
+        if subject.crossing is not None:
+            message = f"the blocks of @{subject.name} race with each other: only what one block does is proven"
+            self._report(OPEN.id, message, subject.crossing.span or subject.span)
 
     def _report(self, rule: str, message: str, span: Span | None = None, notes: Sequence[Note] = ()) -> None:
         severity = Severity.INFO if rule in (OPEN.id, DONE.id) else Severity.ERROR

@@ -26,6 +26,8 @@ ORDER = frozenset(
     )
 )
 """Rules about the order of the pipes of a core, which a program without flags leaves to the passes."""
+CROSSING = "race-cross-block"
+"""Tells of blocks that get into each other's way, with which no pass has to do."""
 
 Key = tuple[str, Span | None]
 
@@ -33,18 +35,20 @@ Key = tuple[str, Span | None]
 @dataclass
 class Trial:
     """An input, and what the function has left after a run on it; ``findings`` are those under watch, ``unwritten`` one
-    of them that tells of memory that was never written."""
+    of them that tells of memory that was never written, ``crossing`` one that tells of blocks that race."""
 
     input: Input
     expected: list[Array]
     findings: frozenset[Key]
     unwritten: Finding | None
+    crossing: Finding | None
 
 
 @dataclass
 class Subject:
     """A function that a launch may start. ``ordered``: it orders its pipes itself, and no pass does that for it;
-    ``unsteady`` are schedules under which its own flags let it compute something else."""
+    ``unsteady`` are schedules under which its own flags let it compute something else; ``crossing`` is a race between
+    its blocks, for which it is run on one."""
 
     name: str
     span: Span | None
@@ -54,24 +58,38 @@ class Subject:
     names: list[str] = field(default_factory=list)
     trials: list[Trial] = field(default_factory=list)
     unsteady: set[str] = field(default_factory=set)
+    crossing: Finding | None = None
 
     def prepare(self, module: ModuleOp) -> None:
         """Runs the function before any pass. Raises ``ProgramError`` and ``BindingError`` where it does not run."""
+        self._prepare(module)
+        self.crossing = next((one.crossing for one in self.trials if one.crossing is not None), None)
+        if self.crossing is not None and self.blocks > 1:
+            self.blocks = 1
+            self.trials.clear()
+            self.unsteady.clear()
+            self._prepare(module)
+
+    def _prepare(self, module: ModuleOp) -> None:
         runs = Runs(module, self.name, self.target, self.blocks, False)
         kernel = runs.kernel()
         self.ordered = any(ordered(root.function) for root in kernel.program.roots.values())
         self.names = runs.names()
+        # Strictly judged, a function without flags has findings that no pass mends either.
+        watched = runs if self.ordered else Runs(module, self.name, self.target, self.blocks, True)
         for number, input in enumerate(inputs_of(kernel, self.blocks)):
             try:
-                self.trials.append(self._trial(runs, input))
+                self.trials.append(self._trial(runs, watched, input))
             except (ProgramError, BindingError):
                 if not number:
                     raise
 
-    def _trial(self, runs: Runs, input: Input) -> Trial:
+    def _trial(self, runs: Runs, watched: Runs, input: Input) -> Trial:
         expected = runs.results(input)
-        findings = runs.findings(input)
-        unwritten = next((one for one in findings if one.rule == UNWRITTEN), None)
+        findings = watched.findings(input)
+        unwritten, crossing = (
+            next((one for one in findings if one.rule == rule), None) for rule in (UNWRITTEN, CROSSING)
+        )
         for schedule in SCHEDULES[1:] if self.ordered else ():
             try:
                 same = difference(expected, runs.results(input, schedule)) is None
@@ -79,7 +97,7 @@ class Subject:
                 same = False
             if not same:
                 self.unsteady.add(schedule)
-        return Trial(input, expected, frozenset(map(key_of, findings)), unwritten)
+        return Trial(input, expected, frozenset(map(key_of, findings)), unwritten, crossing)
 
 
 def key_of(finding: Finding) -> Key:

@@ -126,6 +126,54 @@ def test_flags_of_the_author_that_are_wrong_are_not_the_fault_of_a_pass():
     assert "prove-finding" not in rules(found)
 
 
+SHARED = """module attributes {pto.target_arch = "a5", pto.kernel_kind = #pto.kernel_kind<vector>} {
+  func.func @f(%a: !pto.ptr<i64>) attributes {pto.kernel} {
+    %c0 = arith.constant 0 : index
+    %block = pto.get_block_idx
+    pto.store_scalar %block, %a[%c0] : !pto.ptr<i64>, i64
+    return
+  }
+}
+"""
+
+
+def test_blocks_that_race_are_not_the_fault_of_a_pass():
+    found = proven(SHARED, "insert-sync")
+    assert rules(found) == {"prove-open", "prove-done"}
+    said = next(one for one in found if one.rule == "prove-open")
+    assert said.message == "the blocks of @f race with each other: only what one block does is proven"
+    assert said.span is not None
+    assert "store_scalar" in said.span.text
+
+
+def test_blocks_that_do_not_race_are_both_run():
+    found = proven(
+        SHARED.replace("%a[%c0]", "%a[%at]").replace(
+            "    pto.st", "    %at = arith.index_cast %block : i64 to index\n    pto.st"
+        ),
+        "insert-sync",
+    )
+    assert rules(found) == {"prove-done"}
+
+
+UNIT_FLAG = """module attributes {pto.target_arch = "a5", pto.kernel_kind = #pto.kernel_kind<cube>} {
+  func.func @f(%from: !pto.ptr<f32, l0c>, %to: !pto.ptr<f32>) attributes {pto.kernel} {
+    %c0 = arith.constant 0 : i64
+    %c16 = arith.constant 16 : i64
+    pto.mte_l0c_gm %from, %to, %c16, %c16, %c16, %c16, %c0, %c0, unit_flag(check_only), nz2nd
+      : !pto.ptr<f32, l0c>, !pto.ptr<f32>, i64, i64, i64, i64, i64, i64
+    return
+  }
+}
+"""
+
+
+def test_signals_that_no_pass_gives_are_not_its_fault():
+    found = proven(UNIT_FLAG, "insert-sync")
+    assert found
+    assert "prove-finding" not in rules(found)
+
+
 def test_the_time_is_bounded():
     found = proven(COPY, "assign-memory", "insert-sync", seconds=0.001)
     assert [one.rule for one in found] == ["prove-open"]
