@@ -6,13 +6,14 @@ usually follow from it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib import import_module
+from itertools import compress
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnregisteredOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, Region
+from xdsl.ir import Attribute, Operation, Region
 
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.target import target_choice
@@ -22,6 +23,7 @@ from pto_dialect.families import PROGRAM_RULES, all_rule_modules
 from pto_dialect.ir.core.base import PtoOp, is_pto
 from pto_dialect.ir.core.likeness import likeness_of
 from pto_dialect.ir.core.location import SourceLoc
+from pto_dialect.ir.core.types import PartitionViewType, TensorViewType, TileBufType
 from pto_dialect.targets.backend import ATTRIBUTE, BACKENDS, backend_named
 from pto_dialect.targets.profile import TargetChoice
 
@@ -71,6 +73,9 @@ Table = list[tuple[str, list[Check]]]
 _SITUATIONS: dict[tuple[object, ...], object] = {}
 """One object for each target and selection of passes: the key of verdicts that hold for it."""
 
+_NO_NUMBERS = frozenset((TileBufType, PartitionViewType, TensorViewType))
+"""Classes of types of which no value is an integer."""
+
 _SETS_OF_NUMBERS = 64
 """For how many different integers of its operands an operation's silence is remembered."""
 
@@ -79,17 +84,19 @@ class Verdict:
     """What is left to check of operations of one likeness, of which the checks of types and attributes say nothing.
 
     ``core``: a core operation whose surroundings are looked at. ``rest`` are the checks that are not pure, ``other``
-    those of them that are not numeric either; ``silent`` are integers of the operands of which the latter say nothing.
+    those of them that are not numeric either; ``silent`` are integers of the operands of which the latter say nothing,
+    of those ``asked``: a tile or a view is no integer.
     """
 
-    __slots__ = ("core", "other", "rest", "silent")
+    __slots__ = ("asked", "core", "other", "rest", "silent")
 
-    def __init__(self, core: bool, rest: Table) -> None:
+    def __init__(self, core: bool, rest: Table, operands: Sequence[Attribute] = ()) -> None:
         self.core = core
         self.rest = rest
         other = [(stage, some) for stage, all in rest if (some := [check for check in all if check not in NUMERIC])]
         numeric = any(check in NUMERIC for _, all in rest for check in all)
         self.other = other
+        self.asked = [type(one) not in _NO_NUMBERS for one in operands]
         self.silent: set[tuple[int | None, ...]] | None = set() if numeric else None
 
 
@@ -196,7 +203,9 @@ class Verifier:
             return
         if likeness.fits(op):
             core = not is_pto(op) and has_surroundings(op.name)
-            likeness.verdicts[self.situation] = Verdict(core, _tables(op.name, self.stages)[1])
+            likeness.verdicts[self.situation] = Verdict(
+                core, _tables(op.name, self.stages)[1], likeness.types[: likeness.operands]
+            )
 
     def _rest(self, op: Operation, verdict: Verdict) -> None:
         """The checks of ``op`` that its types and attributes do not answer."""
@@ -212,7 +221,7 @@ class Verifier:
         if silent is None:
             self._apply(op, verdict.rest)
             return
-        known = [constant_of(value) for value in op._operands]
+        known = [constant_of(value) for value in compress(op._operands, verdict.asked)]
         numbers = tuple([number if isinstance(number, int) else None for number in known])
         if numbers in silent:
             if verdict.other:

@@ -15,7 +15,7 @@ from pto_dialect.syntax.read.parser import parse_program
 from pto_dialect.syntax.read.plans import PLANS
 from pto_dialect.syntax.types.parser import parse_type
 from pto_dialect.verify.engine.rule import CHECKS, PASSES
-from pto_dialect.verify.verifier import load_all_rules, verify_module
+from pto_dialect.verify.verifier import Verdict, load_all_rules, verify_module
 
 
 @pytest.fixture(autouse=True)
@@ -144,3 +144,8 @@ def test_constants_share_what_is_found_out_because_no_check_looks_at_numbers() -
     two = [op for op in module.walk() if op.name == "arith.constant"]
     two[1].properties["value"] = IntegerAttr(2, 64)
     assert rules(module) == ["core-constant"]
+
+
+def test_only_operands_that_may_be_integers_are_asked_for_one() -> None:
+    tile = parse_type("!pto.tile_buf<vec, 16x16xf32>")
+    assert list(Verdict(False, [], [tile, IndexType(), tile]).asked) == [False, True, False]
