@@ -257,3 +257,18 @@ def test_updates_of_narrow_integers(word: str, dst: str, mode: str) -> None:
             new = model_quant(mode, int(value), f32(0.25), 0, signed, 0)
             stored_new = as_stored(model_store(new, dst, "default", *limits(mode, dst, signed)), dst)
             assert found[i, j] == function(plain(before)[i, j], found.dtype.type(stored_new)), name
+
+
+@pytest.mark.parametrize("op", ["mte_l0c_gm", "mte_l0c_l1"])
+@pytest.mark.parametrize("combine", ["add", "max", "min"])
+def test_only_what_goes_to_global_memory_is_combined(op: str, combine: str) -> None:
+    """The control register is about stores to global memory."""
+    c, d = "!pto.ptr<f32, l0c>", f"!pto.ptr<f32, {SPACES[op]}>"
+    extra, numbers = HEAD[SPACES[op]]
+    source, memory = np.rint(values() * 4), np.full(4096, 3, np.float32)
+    body = f"""pto.set_atomic_f32
+    pto.set_atomic_{combine}
+    pto.{op} %c, %d, %n16, %n32, %n16, %n{STRIDE}{extra}, nz2nd : {c}, {d}, i64, i64, i64, i64{numbers}"""
+    run(body, {"c": (c, accumulators(source)), "d": (d, memory)})
+    both = {"add": np.add, "max": np.maximum, "min": np.minimum}[combine](source, np.float32(3))
+    np.testing.assert_array_equal(plain(memory), both if op == "mte_l0c_gm" else source)
