@@ -1,0 +1,143 @@
+"""What the text of a function does with each of its arguments (docs/reference/execution.md, "Launches")."""
+
+from __future__ import annotations
+
+import pytest
+from parse_helpers import parsed
+
+from pto_dialect.runtime.compile.usage import Access, access_of, buffer_usage, directions_of
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.machine import RunOptions
+
+TILE, VIEW = "!pto.tile_buf<vec, 8x16xf32>", "!pto.tensor_view<8x16xf32>"
+PART = "!pto.partition_tensor_view<8x16xf32>"
+LOAD = "pto.load_scalar {0}[%c1] : !pto.ptr<f32> -> f32"
+STORE = "pto.store_scalar %f, {0}[%c1] : !pto.ptr<f32>, f32"
+HELPERS = """
+    func.func private @reads(%n: i32, %p: !pto.ptr<f32>) {
+      %c1 = arith.constant 1 : index
+      %v = pto.load_scalar %p[%c1] : !pto.ptr<f32> -> f32
+      return
+    }
+    func.func private @writes(%p: !pto.ptr<f32>) {
+      %c1 = arith.constant 1 : index
+      %f = arith.constant 1.0 : f32
+      pto.store_scalar %f, %p[%c1] : !pto.ptr<f32>, f32
+      return
+    }
+    func.func private @again(%p: !pto.ptr<f32>, %n: i32) {
+      func.call @reads(%n, %p) : (i32, !pto.ptr<f32>) -> ()
+      return
+    }"""
+
+
+def kernel(body: str, arguments: str = "%x: !pto.ptr<f32>, %y: !pto.ptr<f32>") -> Kernel:
+    text = f"""module attributes {{pto.target_arch = "a5"}} {{{HELPERS}
+    func.func @k({arguments}) attributes {{pto.kernel}} {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c8 = arith.constant 8 : index
+      %c16 = arith.constant 16 : index
+      %n = arith.constant 3 : i32
+      %f = arith.constant 2.0 : f32
+      %t = arith.constant true
+      {body}
+      return
+    }}
+    }}"""
+    module, found = parsed(text)
+    assert {entry[0] for entry in found} <= {"op-deprecated"}, found
+    return Kernel(module, "k", None, RunOptions())
+
+
+def view(name: str) -> str:
+    """A view of all that a pointer points to, and its part."""
+    return (
+        f"%{name}v = pto.make_tensor_view %{name}, shape = [%c8, %c16], strides = [%c16, %c1] : {VIEW}\n"
+        f"%{name}p = pto.partition_view %{name}v, offsets = [%c0, %c0], sizes = [%c8, %c16] : {VIEW} -> {PART}"
+    )
+
+
+ALLOC = f"%a = pto.alloc_tile : {TILE}"
+
+
+@pytest.mark.parametrize(
+    ("body", "directions"),
+    [
+        ("", ["unused", "unused"]),
+        (f"%v = {LOAD.format('%x')}", ["in", "unused"]),
+        (STORE.format("%y"), ["unused", "out"]),
+        (f"%v = {LOAD.format('%y')}\n{STORE.format('%y')}", ["unused", "inout"]),
+        (f"%p = pto.addptr %x, %c1 : !pto.ptr<f32> -> !pto.ptr<f32>\n{STORE.format('%p')}", ["out", "unused"]),
+        (f"%s = arith.select %t, %x, %y : !pto.ptr<f32>\n%v = {LOAD.format('%s')}", ["in", "in"]),
+        ("func.call @reads(%n, %y) : (i32, !pto.ptr<f32>) -> ()", ["unused", "in"]),
+        ("func.call @writes(%x) : (!pto.ptr<f32>) -> ()", ["out", "unused"]),
+        ("func.call @again(%x, %n) : (!pto.ptr<f32>, i32) -> ()", ["in", "unused"]),
+        (f"{view('x')}\n{view('y')}", ["unused", "unused"]),
+        (
+            f"{view('x')}\n{view('y')}\n{ALLOC}\npto.tload ins(%xp : {PART}) outs(%a : {TILE})\n"
+            f"pto.tstore ins(%a : {TILE}) outs(%yp : {PART})",
+            ["in", "out"],
+        ),
+        (
+            f"{view('y')}\n{ALLOC}\npto.tstore ins(%a : {TILE}) outs(%yp : {PART}) "
+            "{atomicType = #pto<atomic_type atomic_add>}",
+            ["unused", "inout"],
+        ),
+        (
+            f"{view('y')}\n{ALLOC}\npto.tstore ins(%a : {TILE}) outs(%yp : {PART}) "
+            "{atomicType = #pto<atomic_type atomic_none>}",
+            ["unused", "out"],
+        ),
+        ("%a = pto.castptr %x : !pto.ptr<f32> -> i64\n%b = arith.addi %a, %a : i64", ["inout", "unused"]),
+    ],
+)
+def test_directions(body: str, directions: list[str]) -> None:
+    program = kernel(body).program
+    assert directions_of(program) == directions
+    written = {number for number, direction in enumerate(directions) if direction in ("out", "inout")}
+    assert buffer_usage(program).written == written
+    function = program.roots["all"].function if "all" in program.roots else next(iter(program.roots.values())).function
+    found = [access_of(argument, program.symbols) for argument in function.regions[0].blocks[0].args]
+    assert [one.direction for one in found] == directions
+
+
+def test_memory_of_tiles_and_memrefs() -> None:
+    arguments = f"%a: {TILE}, %b: {TILE}, %m: memref<4xf32>, %w: memref<4xf32>, %d: memref<?xf32>"
+    body = f"""pto.tadds ins(%a, %f : {TILE}, f32) outs(%b : {TILE})
+    %v = memref.load %m[%c1] : memref<4xf32>
+    memref.store %f, %w[%c1] : memref<4xf32>
+    %e = memref.dim %d, %c0 : memref<?xf32>"""
+    program = kernel(body, arguments).program
+    assert directions_of(program) == ["in", "out", "in", "out", "unused"]
+    # Tiles are handed back, whatever was done with them.
+    assert buffer_usage(program).written == {0, 1, 3}
+
+
+@pytest.mark.parametrize(
+    ("body", "combines"),
+    [
+        (STORE.format("%y"), False),
+        ("pto.set_atomic_f32\npto.set_atomic_add", True),
+        (f"{ALLOC}\npto.tprint ins(%a : {TILE})", True),
+        (
+            f"{view('y')}\n{ALLOC}\npto.tstore ins(%a : {TILE}) outs(%yp : {PART}) "
+            "{atomicType = #pto<atomic_type atomic_add>}",
+            True,
+        ),
+        (
+            f"{view('y')}\n{ALLOC}\npto.tstore ins(%a : {TILE}) outs(%yp : {PART}) "
+            "{atomicType = #pto<atomic_type atomic_none>}",
+            False,
+        ),
+    ],
+)
+def test_programs_in_which_the_order_of_blocks_shows(body: str, combines: bool) -> None:
+    assert buffer_usage(kernel(body).program).combines is combines
+
+
+@pytest.mark.parametrize(("reads", "writes", "text"), [
+    (False, False, "unused"), (True, False, "in"), (False, True, "out"), (True, True, "inout"),
+])  # fmt: skip
+def test_names_of_directions(reads: bool, writes: bool, text: str) -> None:
+    assert Access(reads, writes).direction == text
