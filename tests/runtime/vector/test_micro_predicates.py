@@ -66,11 +66,12 @@ def test_rows_of_a_loop(width: str, loop: int, bound: int) -> None:
     assert got == [bit % step == 0 and bit // step + loop * count < bound for bit in range(256)]
 
 
-@pytest.mark.parametrize("dist", ["NORM", "US", "DS"])
+@pytest.mark.parametrize("stated", ["NORM", "US", "DS", ""])
 @pytest.mark.parametrize("unit", [0, 2])
 @pytest.mark.parametrize("op", ["plds", "pldi"])
-def test_loads_of_predicates(op: str, dist: str, unit: int) -> None:
+def test_loads_of_predicates(op: str, stated: str, unit: int) -> None:
     """`plds` counts bytes, `pldi` units of its distribution; with a second result the access is at the base."""
+    dist, clause = stated or "NORM", f', "{stated}"' if stated else ""
     size = {"NORM": 32, "US": 16, "DS": 32}[dist]
     offset = unit * size
     number = offset if op == "plds" else unit
@@ -81,7 +82,7 @@ def test_loads_of_predicates(op: str, dist: str, unit: int) -> None:
         want = {"NORM": bits[:256], "US": [bits[i // 2] for i in range(256)], "DS": bits[:512:2]}[dist]
         tail = f", {ptr('ui8')}" if updated else ""
         body = f"""{ZERO}%at = arith.constant {number} : index
-        %r{", %next" if updated else ""} = pto.{op} %p[%at], "{dist}" : {ptr("ui8")}, index -> !pto.mask<b8>{tail}
+        %r{", %next" if updated else ""} = pto.{op} %p[%at]{clause} : {ptr("ui8")}, index -> !pto.mask<b8>{tail}
         pto.psts %r, %o[%zero], "NORM" : !pto.mask<b8>, {ptr("ui32")}, index
         """
         if updated:
@@ -94,9 +95,10 @@ def test_loads_of_predicates(op: str, dist: str, unit: int) -> None:
             assert after.view(np.uint8).tolist() == source[offset : offset + 32].tolist()
 
 
-@pytest.mark.parametrize("dist", ["NORM", "PK"])
+@pytest.mark.parametrize("stated", ["NORM", "PK", ""])
 @pytest.mark.parametrize("op", ["psts", "psti"])
-def test_stores_of_predicates(op: str, dist: str) -> None:
+def test_stores_of_predicates(op: str, stated: str) -> None:
+    dist, clause = stated or "NORM", f', "{stated}"' if stated else ""
     size = {"NORM": 32, "PK": 16}[dist]
     bits = random_bits(8, 1)
     kept = bits if dist == "NORM" else bits[::2]
@@ -106,7 +108,7 @@ def test_stores_of_predicates(op: str, dist: str) -> None:
         tail = f" -> {ptr('ui8')}" if updated else ""
         body = f"""{ZERO}%at = arith.constant {number} : index
         %m = pto.plds %p[%zero], "NORM" : {ptr("ui32")}, index -> !pto.mask<b8>
-        {"%next = " if updated else ""}pto.{op} %m, %o[%at], "{dist}" : !pto.mask<b8>, {ptr("ui8")}, index{tail}
+        {"%next = " if updated else ""}pto.{op} %m, %o[%at]{clause} : !pto.mask<b8>, {ptr("ui8")}, index{tail}
         """
         if updated:
             body += f'pto.psts %m, %next[%zero], "PK" : !pto.mask<b8>, {ptr("ui8")}, index\n'
