@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.ir.core.base import signature
+from pto_dialect.ir.core.registry import op_class
 from pto_dialect.targets.profile import Profile, get_profile
 from pto_dialect.targets.vcvt_contract import VCVT_CONTRACT
 
@@ -34,7 +36,9 @@ def element_types(example: Example) -> list[Block]:
     rows = list(_tiles(name))
     if rows:
         return [Table(("form", *_TARGETS), tuple(rows))]
-    return _measured(example)
+    declared = signature(op_class(example.name))
+    # What has no values, such as a flag, has no elements, whatever other statements of its example have.
+    return _measured(example) if declared.operands or declared.results else []
 
 
 def _types(names: Iterable[str]) -> str:

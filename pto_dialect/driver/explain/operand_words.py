@@ -313,7 +313,7 @@ def meaning(cls: type[PtoOp], slot: Slot, attribute: bool = False) -> str:
 
 
 def access(cls: type[PtoOp], name: str) -> str:
-    """``reads``, ``writes`` or both, for operands whose memory is touched."""
+    """``reads``, ``writes`` or both, for operands whose memory is touched; of others only the value counts."""
     spec = op_spec(cls)
     reads, writes = name in spec.reads, name in spec.writes
-    return _ROLES[0] if reads and writes else _ROLES[1] if reads else _ROLES[2] if writes else ""
+    return _ROLES[0] if reads and writes else _ROLES[1] if reads else _ROLES[2] if writes else "value"

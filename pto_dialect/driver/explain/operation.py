@@ -32,7 +32,9 @@ from .wrong import wrong
 
 _FORMULA = 90
 """Longest formula; what is longer is a sentence."""
-_ARITY = {"1": "", "?": "optional", "*": "any number"}
+_ENUM = re.compile(r"#pto<\w+ (\w+)>")
+"""A word of an enumeration, in its long form."""
+_ARITY = {"1": "one", "?": "optional", "*": "any number"}
 _SOURCE = re.compile(r"docs/(reference/\w[\w-]*\.md), \"([^\"]+)\"")
 _LAYOUT = re.compile(r"<(\w+), [^<>]*?(blayout=(\w+))?(?:, )?(slayout=(\w+))?[^<>]*>")
 _SPACE = re.compile(r"!pto\.ptr<[^<>]*(?:<[^<>]*>)?[^<>]*, (\w+)>|!pto\.(?:multi_)?tile_buf<(\w+),")
@@ -126,7 +128,7 @@ def _attributes(cls: type[PtoOp]) -> Iterator[Block]:
     for slot in signature(cls).attributes.values():
         words = values_of(cls, slot)
         values = codes(words) if words else plain(slot.kind.label)
-        absent = code(defaults[slot.name]) if slot.name in defaults else "absent"
+        absent = code(_ENUM.sub(r"\1", str(defaults[slot.name]))) if slot.name in defaults else "absent"
         default = "needed" if slot.arity == "1" else absent
         rows.append((f"`{slot.name}`", default, meaning(cls, slot, True), values))
     if rows:

@@ -20,6 +20,7 @@ class Suppressions:
         self.broken = [each for each in found if isinstance(each, Span)]
         self.allowed = [each for each in found if isinstance(each, Allowed)]
         self.used: set[tuple[int, str]] = set()
+        self.refused: set[tuple[int, str]] = set()
 
     def __call__(self, diag: Diagnostic) -> bool:
         """True for a diagnostic that a comment allows; what cannot be read stays an error."""
@@ -28,9 +29,13 @@ class Suppressions:
         line = diag.span.line
         hit = False
         for number, one in enumerate(self.allowed):
-            if diag.rule in one.rules and one.first <= line <= one.last and _may_be_allowed(diag):
+            if diag.rule not in one.rules or not one.first <= line <= one.last:
+                continue
+            if _may_be_allowed(diag):
                 self.used.add((number, diag.rule))
                 hit = True
+            else:
+                self.refused.add((number, diag.rule))
         return hit
 
     def report(self, passes: Collection[str]) -> Iterator[Diagnostic]:
@@ -55,6 +60,8 @@ class Suppressions:
                     yield Diagnostic(FORM, Severity.WARNING, f"unknown rule '{rule}'", one.span, help=help)
                 elif declared.stage in ran and (number, rule) not in self.used:
                     message = f"rule {rule} finds nothing here, so nothing is to be allowed"
+                    if (number, rule) in self.refused:
+                        message = f"errors of {rule} cannot be allowed, as the statement would be missing"
                     yield Diagnostic(UNUSED, Severity.WARNING, message, one.span, help="remove the comment")
 
 

@@ -75,6 +75,25 @@ def test_element_types_are_those_of_the_tables() -> None:
     assert "`f32`" in measured["accepted"] and "`i32`" in measured["with a warning"]
 
 
+def test_operations_without_values_have_no_element_types() -> None:
+    for name in ("pto.wait_flag", "pto.set_flag", "pto.barrier"):
+        assert all(section.title != "Element types" for section in operation_page(name).sections if section.blocks)
+
+
+def test_every_operand_says_how_often_it_stands_and_what_becomes_of_it() -> None:
+    rows = {row[0]: row for row in cells(operation_page("pto.tgather"), "Operands")}
+    assert rows["`%src`"][2:4] == ("one", "reads")
+    assert rows["`%kValue`"][2:4] == ("optional", "value")
+    assert rows["`%results`"][2:4] == ("any number", "result")
+    names = [name for name in list(OPS)[::70] if signature(op_class(name)).operands]
+    assert all(all(row) for name in names for row in cells(operation_page(name), "Operands"))
+
+
+def test_defaults_are_words_of_the_values_beside_them() -> None:
+    rows = {row[0]: row for row in cells(operation_page("pto.tstore"), "Attributes")}
+    assert rows["`atomicType`"][1] == "`atomic_none`" and "`atomic_none`" in rows["`atomicType`"][3]
+
+
 def test_related_operations() -> None:
     assert {"pto.tadds", "pto.vadd"} <= set(related("pto.tadd"))
     assert {"pto.mad_acc", "pto.mad_bias"} <= set(related("pto.mad"))

@@ -58,3 +58,9 @@ def test_words_in_strings_are_no_comments() -> None:
 def test_statements_of_several_lines_are_covered() -> None:
     lines = ("pto.set_flag[", '"PIPE_MTE2", "PIPE_V", "EVENT_ID0"]')
     assert found("// pto: allow(sync-unpaired) because so", *lines) == []
+
+
+def test_what_cannot_be_allowed_is_not_said_to_be_absent() -> None:
+    told = process("// pto: allow(op-unknown) because so\nfoo.bar\n", "x.pto", Options(printing=False)).diagnostics
+    messages = [one.message for one in told if one.rule == "suppression-unused"]
+    assert messages == ["errors of op-unknown cannot be allowed, as the statement would be missing"]
