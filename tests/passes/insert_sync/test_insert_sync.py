@@ -195,3 +195,35 @@ def test_more_flags_than_numbers_become_fewer():
     arrays = [np.arange(4096, dtype=np.float32), np.zeros(4096, np.float32), 1]
     assert disorder(module, arrays) == []
     assert results(module, arrays, "oldest") == results(lowered(text, "check-memory")[0], arrays)
+
+
+REGIONS = {
+    "loop": (LOOP, "}"),
+    "branch": ("%some = arith.cmpi slt, %n, %c4 : index\nscf.if %some {", "}"),
+    "loop in a loop": (f"{LOOP}\n{LOOP.replace('%i', '%j')}", "}\n}"),
+}
+
+
+@pytest.mark.parametrize("region", REGIONS)
+def test_an_order_that_others_imply_gets_no_flag_in_front_of_a_region(region: str):
+    """The stores inside wait for the sum, which knew of the load; the flag of the load goes to the sum alone."""
+    begin, end = REGIONS[region]
+    inside = [*begin.split("\n"), store("y", "q"), store("x", "p"), *end.split("\n")]
+    found = outline(kernel(*HEAD, load("p", "x"), add("x", "x", "y"), *inside))
+    sets = [line.split()[1] for line in found if line.startswith("set")]
+    assert [pair for pair in sets if pair.endswith(">MTE3")] == ["V>MTE3"]
+    assert sets.count("MTE2>V") == 1
+
+
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+def test_a_gather_from_global_memory_joins_all_pipes_of_a2a3(target: str):
+    """Nothing is put around it there; on a5 it is work of the vector unit."""
+    index = "!pto.tile_buf<vec, 16x16xi32>"
+    gather = (
+        "pto.mgather ins(%q, %k : !pto.partition_tensor_view<16x16xf32>, "
+        f"{index}) outs(%x : !pto.tile_buf<vec, 16x16xf32>) {{coalesce = #pto<coalesce elem>}}"
+    )
+    at = ("%at3 = arith.constant 8192 : i64", f"%k = pto.alloc_tile addr = %at3 : {index}")
+    found = outline(kernel(*HEAD, *at, load("p", "x"), gather, store("x", "p"), target=target))
+    both = ["set MTE2>V 0", "wait MTE2>V 0", "set V>MTE3 0", "wait V>MTE3 0"]
+    assert [line for line in found if line[0] in "sw"] == ([] if target == "a2a3" else both)

@@ -96,3 +96,15 @@ def test_the_proof_holds():
     calls = ["unroll{factor=3}", "double-buffer", "assign-memory", "insert-sync"]
     assert prove_passes(module, calls, engine, None, seconds=30)
     assert [one.rule for one in engine.diagnostics] == ["prove-done"]
+
+
+@pytest.mark.parametrize("low", [0, 1, 16])
+@pytest.mark.parametrize("step", [1, 16])
+def test_the_number_of_an_iteration_is_computed_from_what_is_not_trivial(low, step):
+    text = program().replace("%low to %high step %step", f"%c{low} to %high step %c{step}")
+    module, said = passed(text, "double-buffer")
+    assert not said
+    printed = print_module(module)
+    assert printed.count("arith.subi") == (low != 0)
+    assert printed.count("arith.divui") == (step != 1)
+    assert printed.count("arith.remui") == 1

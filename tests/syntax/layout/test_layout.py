@@ -48,6 +48,8 @@ def words(text: str) -> list[str]:
          ".arg %a : !pto.tile<8x8xf32>\n# comment\n%b = tadd %a, %a : !pto.tile<8x8xf32>\n"),
         ("pto.x %a\n// expected-error@-1 {{no}}\n\n\nreturn  %b",
          "pto.x %a\n// expected-error@-1 {{no}}\n\n\nreturn %b\n"),
+        ("pto.x %a  pto.y %b // why\n  // expected-error@-1 {{no}}",
+         "pto.x %a pto.y %b  // why\n// expected-error@-1 {{no}}\n"),
         ("pto.x %a :\n  i32\n// expected-error@-2 {{no}}", "pto.x %a :\n    i32\n// expected-error@-2 {{no}}\n"),
         ("", ""),
         ("// only", "// only\n"),

@@ -1,0 +1,79 @@
+"""Which numbers are certainly multiples: what is said so is one in every run, and what the text shows is seen."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from pto_dialect import parse
+from pto_dialect.analysis.affine import Sums
+from pto_dialect.passes.instructions import geometry
+
+OPERATIONS: dict[str, Any] = {
+    "addi": lambda a, b: a + b, "subi": lambda a, b: a - b, "muli": lambda a, b: a * b, "maxsi": max, "minsi": min,
+    "maxui": max, "minui": min, "divui": lambda a, b: a // b, "divsi": lambda a, b: a // b,
+}  # fmt: skip
+NUMBERS = (0, 1, 2, 3, 4, 8, 16, 24, 32, 48)
+
+
+def judged(lines: list[str], unit: int, name: str = "r") -> bool:
+    """Whether %r is said to be a multiple."""
+    constants = [f"%c{number} = arith.constant {number} : index" for number in NUMBERS]
+    text = "func.func @f(%x: index, %y: index) {\n" + "\n".join([*constants, *lines]) + "\nreturn\n}\n"
+    (value,) = [result for op in parse(text).walk() for result in op.results if result.name_hint == name]
+    sums = Sums()
+    return geometry._multiple(sums, sums.of(value), unit)
+
+
+@pytest.mark.parametrize(
+    ("lines", "units"),
+    [
+        (["%r = arith.muli %x, %c16 : index"], {16, 8, 4, 2}),
+        (["%p = arith.muli %x, %c16 : index", "%r = arith.muli %p, %y : index"], {16, 8, 4, 2}),
+        (["%p = arith.muli %x, %c16 : index", "%r = arith.muli %y, %p : index"], {16, 8, 4, 2}),
+        (["%r = arith.muli %x, %y : index"], set()),
+        (["%p = arith.muli %x, %c16 : index", "%r = arith.addi %p, %c8 : index"], {8, 4, 2}),
+        (["%p = arith.muli %x, %c16 : index", "%r = arith.maxsi %p, %c24 : index"], {8, 4, 2}),
+        (["%p = arith.muli %x, %c16 : index", "%r = arith.minsi %p, %y : index"], set()),
+        (["%p = arith.muli %x, %c48 : index", "%r = arith.divui %p, %c3 : index"], {16, 8, 4, 2}),
+        (["%p = arith.muli %x, %c16 : index", "%r = arith.divui %p, %y : index"], set()),
+        (["%p = arith.muli %x, %c16 : index", "%r = arith.subi %p, %x : index"], set()),
+    ],
+)
+def test_what_the_text_shows(lines: list[str], units: set[int]) -> None:
+    assert {unit for unit in (16, 8, 4, 2) if judged(lines, unit)} == units
+
+
+@pytest.mark.parametrize(
+    ("low", "step", "units"), [(0, 16, {16, 8}), (8, 16, {8}), (16, 8, {8}), (16, 16, {16, 8}), (1, 16, set())]
+)
+def test_the_index_of_a_loop(low: int, step: int, units: set[int]) -> None:
+    lines = ["%c1_ = arith.constant 1 : index", f"scf.for %i = %c{low} to %x step %c{step} {{",
+             "%r = arith.muli %i, %c1_ : index", "}"]  # fmt: skip
+    assert {unit for unit in (16, 8) if judged(lines, unit)} == units
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_what_is_said_is_so(seed: int) -> None:
+    """Random computations: every multiple that is claimed is one for all numbers that are tried."""
+    rng = random.Random(seed)
+    names, lines, steps = ["x", "y", "c2", "c8", "c16", "c24", "c48"], [], []
+    for number in range(5):
+        name, op = ("r" if number == 4 else f"v{number}"), rng.choice(sorted(OPERATIONS))
+        left, right = rng.choice(names), rng.choice(names)
+        if op.startswith("div"):
+            right = rng.choice(["c2", "c3", "c8"])
+        lines.append(f"%{name} = arith.{op} %{left}, %{right} : index")
+        steps.append((name, op, left, right))
+        names.append(name)
+    for unit in (2, 8, 16):
+        if judged(lines, unit):
+            for x in (0, 1, 5, 16, 37):
+                for y in (0, 2, 3, 8, 11):
+                    values: dict[str, int] = {"x": x, "y": y, **{f"c{n}": n for n in NUMBERS}}
+                    for name, op, left, right in steps:
+                        values[name] = OPERATIONS[op](values[left], values[right])
+                    if min(values.values()) >= 0:
+                        assert values["r"] % unit == 0, (lines, unit, x, y)
