@@ -12,12 +12,11 @@ only costs the time to compile.
 from __future__ import annotations
 
 import builtins
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .kept_table import KeptTable, table_file
+from .kept_table import KeptTable, table_for
 
 KNOWN = ((3, 11), (3, 14))
 """The first and the last version of Python whose ``dataclasses`` was looked at: it calls ``exec(text, globals,
@@ -50,8 +49,8 @@ def kept() -> Iterator[None]:
 
     For processes of our own: others that make classes in the meantime would be helped as well.
     """
-    path = table_file("dataclasses") if KNOWN[0] <= sys.version_info[:2] <= KNOWN[1] else None
-    if path is None:
+    table = table_for("dataclasses", KNOWN, MOST_BYTES)
+    if table is None:
         yield
         return
     import dataclasses
@@ -60,7 +59,7 @@ def kept() -> Iterator[None]:
         # Somebody has had the same thought.
         yield
         return
-    codes = KeptCode(KeptTable(path, MOST_BYTES))
+    codes = KeptCode(table)
     setattr(dataclasses, _NAME, codes)
     try:
         yield

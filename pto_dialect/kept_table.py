@@ -20,6 +20,12 @@ def table_file(name: str) -> str | None:
     return os.path.join(folder, f"{name}-{tag}-{sys.hexversion:x}-{sys.flags.optimize}.code")
 
 
+def table_for(name: str, versions: tuple[tuple[int, int], tuple[int, int]], most_bytes: int) -> KeptTable | None:
+    """The table in :func:`table_file` for a Python from the first to the last of ``versions``, else ``None``."""
+    path = table_file(name) if versions[0] <= sys.version_info[:2] <= versions[1] else None
+    return None if path is None else KeptTable(path, most_bytes)
+
+
 class KeptTable:
     """Values by key; ``added`` are those that the file does not have yet.
 

@@ -9,12 +9,11 @@ On a Python whose modules are not known to work this way nothing is done.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .kept_table import KeptTable, table_file
+from .kept_table import KeptTable, table_for
 
 KNOWN = ((3, 11), (3, 13))
 """The first and the last version of Python whose ``re._compiler.compile`` was looked at: it parses, makes code, and
@@ -65,8 +64,8 @@ def kept() -> Iterator[None]:
 
     For processes of our own: others that compile some in the meantime would be helped as well.
     """
-    path = table_file("expressions") if KNOWN[0] <= sys.version_info[:2] <= KNOWN[1] else None
-    if path is None:
+    table = table_for("expressions", KNOWN, MOST_BYTES)
+    if table is None:
         yield
         return
     from re import _compiler  # pyright: ignore[reportAttributeAccessIssue]
@@ -76,7 +75,7 @@ def kept() -> Iterator[None]:
         # Already in force.
         yield
         return
-    expressions = KeptExpressions(KeptTable(path, MOST_BYTES), compiler)
+    expressions = KeptExpressions(table, compiler)
     compiler.compile = expressions
     try:
         yield

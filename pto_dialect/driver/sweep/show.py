@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from ..plot import axes
 from .points import value_text
 from .store import Record, StoreError
 
@@ -62,27 +62,14 @@ def plot(records: Sequence[Record], path: str, x: str | None, by: str | None) ->
             raise StoreError(f"'{name}' is not swept; there are: {', '.join(names) or 'none'}")
     if x is None:
         raise StoreError("there is no swept name to plot over")
-    try:
-        import matplotlib
-    except ModuleNotFoundError:
-        raise StoreError("a plot needs the extra plot: pip install 'pto_dialect[plot]'") from None
-    matplotlib.use("Agg")
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 5), layout="constrained")
-    axes = figure.add_subplot()
     groups: dict[str, dict[Any, list[float]]] = {}
     for record in in_order(records, names):
         if x not in record["point"]:
             continue
         group = record["file"] if by is None else f"{by} = {value_text(record['point'].get(by, ''))}"
         groups.setdefault(group, {}).setdefault(record["point"][x], []).append(record["ms"])
-    for label, values in groups.items():
-        axes.plot(list(values), [sum(one) / len(one) for one in values.values()], marker="o", label=label)
-    axes.set_xlabel(x)
-    axes.set_ylabel("ms")
-    axes.legend()
-    try:
-        figure.savefig(path)
-    except (OSError, ValueError) as error:
-        raise StoreError(f"cannot write '{os.path.basename(path)}': {error}") from None
+    with axes(path, StoreError) as plot:
+        for label, values in groups.items():
+            plot.plot(list(values), [sum(one) / len(one) for one in values.values()], marker="o", label=label)
+        plot.set_xlabel(x)
+        plot.set_ylabel("ms")

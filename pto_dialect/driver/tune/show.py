@@ -6,10 +6,10 @@ Source: docs/tune.md, "What is done with each candidate".
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from typing import Any
 
+from ..plot import axes
 from ..sweep.points import value_text
 from .measure import Measured
 
@@ -83,40 +83,25 @@ def plot(found: Sequence[Measured], path: str) -> None:
     good = [one for one in found if not one.reason]
     if not good:
         raise PlotError("there is nothing to plot: no candidate is right")
-    try:
-        import matplotlib
-    except ModuleNotFoundError:
-        raise PlotError("a plot needs the extra plot: pip install 'pto_dialect[plot]'") from None
-    matplotlib.use("Agg")
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 5), layout="constrained")
-    axes = figure.add_subplot()
     front = sorted((one for one in good if one.front), key=lambda one: one.bytes)
     rest = [one for one in good if not one.front]
-    for some, color, label in ((rest, "0.6", "others"), (front, "C0", "front")):
-        if some:
-            times = [one.microseconds for one in some]
-            bars = [
-                [max(one.whole.cycles - one.whole.low, 0) / one.clock_mhz for one in some],
-                [max(one.whole.high - one.whole.cycles, 0) / one.clock_mhz for one in some],
-            ]
-            places = [one.bytes / 1024 for one in some]
-            axes.errorbar(places, times, yerr=bars, fmt="o", color=color, label=label, elinewidth=0.8, capsize=2)
-    axes.step([one.bytes / 1024 for one in front], [one.microseconds for one in front], where="post", color="C0")
-    largest = max(one.bytes for one in good)
-    for one in front:
-        text = ", ".join(f"{name}={value_text(value)}" for name, value in one.candidate.point.items())
-        side = "right" if one.bytes > 0.6 * largest else "left"
-        axes.annotate(
-            text, (one.bytes / 1024, one.microseconds), xytext=(-6 if side == "right" else 6, 8), fontsize=8, ha=side,
-            textcoords="offset points",
-        )  # fmt: skip
-    axes.margins(x=0.12, y=0.15)
-    axes.set_xlabel("on-chip memory, KiB")
-    axes.set_ylabel("time by the cycle model, µs")
-    axes.legend()
-    try:
-        figure.savefig(path)
-    except (OSError, ValueError) as error:
-        raise PlotError(f"cannot write '{os.path.basename(path)}': {error}") from None
+    with axes(path, PlotError) as plot:
+        for some, color, label in ((rest, "0.6", "others"), (front, "C0", "front")):
+            if some:
+                times = [one.microseconds for one in some]
+                bars = [
+                    [max(one.whole.cycles - one.whole.low, 0) / one.clock_mhz for one in some],
+                    [max(one.whole.high - one.whole.cycles, 0) / one.clock_mhz for one in some],
+                ]
+                places = [one.bytes / 1024 for one in some]
+                plot.errorbar(places, times, yerr=bars, fmt="o", color=color, label=label, elinewidth=0.8, capsize=2)
+        plot.step([one.bytes / 1024 for one in front], [one.microseconds for one in front], where="post", color="C0")
+        largest = max(one.bytes for one in good)
+        for one in front:
+            text = ", ".join(f"{name}={value_text(value)}" for name, value in one.candidate.point.items())
+            side = "right" if one.bytes > 0.6 * largest else "left"
+            place, shift = (one.bytes / 1024, one.microseconds), (-6 if side == "right" else 6, 8)
+            plot.annotate(text, place, xytext=shift, fontsize=8, ha=side, textcoords="offset points")
+        plot.margins(x=0.12, y=0.15)
+        plot.set_xlabel("on-chip memory, KiB")
+        plot.set_ylabel("time by the cycle model, µs")

@@ -28,15 +28,17 @@ KERNELS: dict[str, Generate] = {}
 """Code generators by operation name."""
 
 
-def kernel(*mnemonics: str) -> Callable[[Generate], Generate]:
-    """Registers the code generator of the named operations."""
-
+def _registering(table: dict[str, Generate], mnemonics: tuple[str, ...]) -> Callable[[Generate], Generate]:
     def register(function: Generate) -> Generate:
-        for mnemonic in mnemonics:
-            KERNELS[mnemonic] = function
+        table.update(dict.fromkeys(mnemonics, function))
         return function
 
     return register
+
+
+def kernel(*mnemonics: str) -> Callable[[Generate], Generate]:
+    """Registers the code generator of the named operations."""
+    return _registering(KERNELS, mnemonics)
 
 
 LANE_KERNELS: dict[str, Generate] = {}
@@ -45,13 +47,7 @@ LANE_KERNELS: dict[str, Generate] = {}
 
 def lane_kernel(*mnemonics: str) -> Callable[[Generate], Generate]:
     """Registers the code generator of the named operations where work-items have values of their own."""
-
-    def register(function: Generate) -> Generate:
-        for mnemonic in mnemonics:
-            LANE_KERNELS[mnemonic] = function
-        return function
-
-    return register
+    return _registering(LANE_KERNELS, mnemonics)
 
 
 _imported: set[str] = set()

@@ -220,26 +220,29 @@ def _load_operand(
     return wide != rows
 
 
-def l1_to_l0a(
+def l1_to_l0(
+    left: bool,
     dst: Pointer,
     src: Pointer,
-    m: int,
-    k: int,
+    rows: int,
+    cols: int,
     start_row: int = 0,
     start_col: int = 0,
     *,
     transpose: bool = False,
     packed: bool = False,
 ) -> bool:
-    """mte_l1_l0a with four or six operands: the L0A image of an M x K operand (docs/reference/layouts.md, "Loads into
-    L0").
+    """mte_l1_l0a and mte_l1_l0b with four or six operands: the L0A image of an M x K operand or the L0B image of a
+    K x N operand (docs/reference/layouts.md, "Loads into L0").
 
     Args:
-        dst, src: L0A and L1 addresses; ``src`` gives the element size.
-        m, k: extents in elements, 1 ... 4095.
+        left: to L0A, else to L0B.
+        dst, src: L0 and L1 addresses; ``src`` gives the element size.
+        rows, cols: extents of the operand in elements, 1 ... 4095.
         start_row, start_col: source start in fractals of 16 rows and of 32 bytes.
-        transpose: the source is NZ of K x M instead of M x K.
-        packed: 4-bit elements, two per byte; ``m`` and ``k`` count them singly and ``start_col`` is halved.
+        transpose: the source of a left operand is NZ of K x M instead of M x K, that of a right one NZ of K x N instead
+            of N x K.
+        packed: 4-bit elements, two per byte; M or N counts them singly and ``start_col`` is halved.
 
     Returns:
         True if the block columns of a transposed 8-bit or 4-bit image are wider than ``mad`` reads them: the loader
@@ -248,29 +251,11 @@ def l1_to_l0a(
     Raises:
         Fault: ``l1l0-extent``, ``l1l0-start-nonneg``, ``mem-align``, ``mem-oob``.
     """
-    _check_extents(m=m, k=k)
-    return _load_operand(dst, src, m, k, start_row, start_col, transpose, packed)
-
-
-def l1_to_l0b(
-    dst: Pointer,
-    src: Pointer,
-    k: int,
-    n: int,
-    start_row: int = 0,
-    start_col: int = 0,
-    *,
-    transpose: bool = False,
-    packed: bool = False,
-) -> bool:
-    """mte_l1_l0b with four or six operands: the L0B image of a K x N operand (docs/reference/layouts.md, "Loads into
-    L0").
-
-    The arguments, result and faults are those of :func:`l1_to_l0a`; with ``transpose`` the source is NZ of
-    K x N, without it NZ of N x K.
-    """
-    _check_extents(k=k, n=n)
-    return _load_operand(dst, src, n, k, start_row, start_col, transpose, packed)
+    if left:
+        _check_extents(m=rows, k=cols)
+        return _load_operand(dst, src, rows, cols, start_row, start_col, transpose, packed)
+    _check_extents(k=rows, n=cols)
+    return _load_operand(dst, src, cols, rows, start_row, start_col, transpose, packed)
 
 
 def mx_scale_address(data_address: int) -> int:

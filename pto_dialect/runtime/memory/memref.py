@@ -14,10 +14,10 @@ from ..numerics.decode import decode
 from ..numerics.encode import encode
 from ..numerics.formats import Format
 from .spaces import Array, Pointer, strided_view
-from .values import GmTensor
+from .values import GmTensor, WithArray
 
 
-class MemRef(GmTensor):
+class MemRef(WithArray, GmTensor):
     """Elements at an address with extents and element strides, in any memory.
 
     ``offset`` is the distance of the first element from the start of the allocation, in elements. Transfers of tiles
@@ -53,18 +53,9 @@ class MemRef(GmTensor):
     valid_cols = cols
 
     @property
-    def array(self) -> Array:
+    def array(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The matrix: the memory itself where it is evenly spaced, else a copy."""
         return self.elements().reshape(self.rows, self.cols)
-
-    def read(self) -> Array:
-        """As ``array``."""
-        return self.array
-
-    def read_into(self, out: Array) -> None:
-        """Fills ``out`` with its shape's prefix of the matrix, widened to its dtype."""
-        rows, cols = out.shape
-        np.copyto(out, self.array[:rows, :cols], casting="same_kind")
 
     def write(self, values: Array) -> None:
         """Stores ``values`` (storage dtype) into the prefix of their shape."""

@@ -153,7 +153,24 @@ class Tile:
         self.view = self.pointer = FREED
 
 
-class ValueTile:
+class WithArray:
+    """Reads a matrix that ``array`` gives as a whole, in its storage dtype."""
+
+    __slots__ = ()
+
+    array: Array
+
+    def read(self) -> Array:
+        """The matrix."""
+        return self.array
+
+    def read_into(self, out: Array) -> None:
+        """Fills ``out`` with its shape's prefix of the matrix, widened to its dtype."""
+        rows, cols = out.shape
+        np.copyto(out, self.array[:rows, :cols], casting="same_kind")
+
+
+class ValueTile(WithArray):
     """Tile value of the SSA forms: a matrix of its own, row after row."""
 
     __slots__ = ("array", "cols", "fmt", "loc", "rows", "valid_cols", "valid_rows")
@@ -166,15 +183,6 @@ class ValueTile:
         self.fmt = fmt
         self.loc = "value"
         self.array = np.zeros((rows, cols), fmt.storage) if array is None else array
-
-    def read(self) -> Array:
-        """The matrix, storage dtype."""
-        return self.array
-
-    def read_into(self, out: Array) -> None:
-        """Fills ``out`` with its shape's prefix, widened to its dtype."""
-        rows, cols = out.shape
-        np.copyto(out, self.array[:rows, :cols], casting="same_kind")
 
     def write(self, values: Array) -> None:
         """Stores ``values`` into the prefix of their shape."""

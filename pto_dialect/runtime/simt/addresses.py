@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..run.machine import AddressMap, Core
 from .items import Mask, WorkItems
 
 
+@dataclass(slots=True, eq=False)
 class Pointers:
     """One address for each work-item.
 
@@ -23,16 +25,11 @@ class Pointers:
     ``None`` where all point into the only one.
     """
 
-    __slots__ = ("arenas", "dtype", "item_bytes", "offset", "which")
-
-    def __init__(
-        self, arenas: tuple[Arena, ...], which: Array | None, offset: Array, dtype: DType, item_bytes: int
-    ) -> None:
-        self.arenas = arenas
-        self.which = which
-        self.offset = offset
-        self.dtype = dtype
-        self.item_bytes = item_bytes
+    arenas: tuple[Arena, ...]
+    which: Array | None
+    offset: Array
+    dtype: DType
+    item_bytes: int
 
     def advance(self, elements: Any) -> Pointers:
         """The pointers ``elements`` elements further."""
@@ -88,15 +85,15 @@ def addresses_of(core: Core, value: AnyPointer) -> Array:
     return found.offset + (bases[0] if found.which is None else bases[found.which])
 
 
+@dataclass(eq=False)
 class PointersAt:
     """Builds pointers of one type from byte addresses."""
 
     label = "pointers_at"
 
-    def __init__(self, space: str, dtype: DType, item_bytes: int) -> None:
-        self.space = space
-        self.dtype = dtype
-        self.item_bytes = item_bytes
+    space: str
+    dtype: DType
+    item_bytes: int
 
     def __call__(self, core: Core, items: WorkItems, mask: Mask, addresses: Array) -> Pointers:
         """The pointers to byte ``addresses`` of the memory; those of work-items that do not run are of no account."""

@@ -5,6 +5,7 @@ docs/reference/work-items.md, "Operations".
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -79,17 +80,17 @@ class FusedMultiplyAdd:
         return encode(fma_to_odd(*parts), self.fmt, saturate=False)
 
 
+@dataclass(eq=False)
 class Converter:
     """Values of one format in another; ``source`` and ``target`` tell how integers are read and made."""
 
     label = "convert"
 
-    def __init__(self, source: Format, target: Format, letter: str, saturate: bool, result: np.dtype[Any]) -> None:
-        self.source = source
-        self.target = target
-        self.letter = letter
-        self.saturate = saturate
-        self.result = result
+    source: Format
+    target: Format
+    letter: str
+    saturate: bool
+    result: np.dtype[Any]
 
     def __call__(self, value: Array) -> Array:
         """The results in the storage of the result type."""
@@ -143,14 +144,14 @@ class FloatArithmetic:
         return encode(self.function(*(decode(value, self.fmt) for value in values)), self.fmt, saturate=False)
 
 
+@dataclass(eq=False)
 class FloatComparison:
     """``arith.cmpf``: whether the predicate holds, NaN counted as the predicate says."""
 
     label = "cmpf"
 
-    def __init__(self, predicate: str, fmt: Format) -> None:
-        self.predicate = predicate
-        self.fmt = fmt
+    predicate: str
+    fmt: Format
 
     def __call__(self, a: Array, b: Array) -> Array:
         """Booleans."""
@@ -164,14 +165,14 @@ class FloatComparison:
         return compared & ~unordered if self.predicate[0] == "o" else compared | unordered
 
 
+@dataclass(eq=False)
 class FromInteger:
     """Integers as floats, rounded once."""
 
     label = "to_float"
 
-    def __init__(self, fmt: Format, signed: bool) -> None:
-        self.fmt = fmt
-        self.signed = signed
+    fmt: Format
+    signed: bool
 
     def __call__(self, value: Array) -> Array:
         """Floats in the storage of the format; a single bit is 1, as a signed number -1."""
@@ -182,14 +183,14 @@ class FromInteger:
         return encode(value, self.fmt, saturate=False)
 
 
+@dataclass(eq=False)
 class ToInteger:
     """Floats without their fraction; the low bits of numbers beyond the range, 0 for NaN and infinities."""
 
     label = "to_integer"
 
-    def __init__(self, fmt: Format, target: Format) -> None:
-        self.fmt = fmt
-        self.target = target
+    fmt: Format
+    target: Format
 
     def __call__(self, value: Array) -> Array:
         """Integers in the storage of the target."""

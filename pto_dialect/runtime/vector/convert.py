@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from pto_dialect.targets.vector_unit import VL_BYTES
@@ -24,16 +26,20 @@ def scaled(a: Array, scalar: float, mask: Array, target: Format, letter: str, od
     return result
 
 
+@dataclass(eq=False)
 class Conversion:
     """Lanes of one type to another: a wider result takes every n-th lane, a narrower one fills every n-th."""
 
-    def __init__(self, source: Format, target: Format, part: int, letter: str, saturate: bool) -> None:
-        self.source = source
-        self.target = target
-        self.part = part
-        self.letter = letter
-        self.saturate = saturate
-        self.label = f"vcvt_{source.name}_{target.name}"
+    source: Format
+    target: Format
+    part: int
+    letter: str
+    saturate: bool
+
+    @property
+    def label(self) -> str:
+        """The name in generated code."""
+        return f"vcvt_{self.source.name}_{self.target.name}"
 
     def _encoded(self, values: Array) -> Array:
         return encode(values, self.target, rounding=self.letter, saturate=self.saturate)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 
 from xdsl.dialects.builtin import MemRefType
@@ -26,14 +27,14 @@ TILES = (t.TileBufType, t.MultiTileBufType)
 _PLAIN = frozenset(("atomic_none", "none"))
 
 
+@dataclass(eq=False)
 class Site:
     """One operation; ``number`` is its place in ``table``, ``loops`` the names of the loop indices around."""
 
-    def __init__(self, number: int, op: Operation, loops: tuple[str, ...], table: Sites) -> None:
-        self.number = number
-        self.op = op
-        self.loops = loops
-        self.table = table
+    number: int
+    op: Operation
+    loops: tuple[str, ...]
+    table: Sites
 
     @property
     def name(self) -> str:

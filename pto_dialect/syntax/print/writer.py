@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import TypeVar
 
 from xdsl.dialects.builtin import DenseArrayBase
@@ -21,6 +22,7 @@ class Inexpressible(Exception):
     """The operation has no custom form that says all of it; it is printed in generic form instead."""
 
 
+@dataclass(slots=True, eq=False)
 class Body:
     """A region inside a statement, printed as ``{`` .. ``}``.
 
@@ -29,24 +31,13 @@ class Body:
     ``generic`` that a block without anything has a label.
     """
 
-    __slots__ = ("elided", "entered", "generic", "isolated", "labelled", "region")
-
-    def __init__(
-        self,
-        region: Region,
-        *,
-        entered: bool = False,
-        labelled: bool = True,
-        isolated: bool = False,
-        elided: Operation | None = None,
-        generic: bool = False,
-    ) -> None:
-        self.region = region
-        self.generic = generic
-        self.entered = entered
-        self.labelled = labelled
-        self.isolated = isolated
-        self.elided = elided
+    region: Region
+    _: KW_ONLY
+    entered: bool = False
+    labelled: bool = True
+    isolated: bool = False
+    elided: Operation | None = None
+    generic: bool = False
 
 
 Piece = str | Body

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -34,6 +35,7 @@ def shown(text: str) -> str:
     return line if len(line) <= _SHOWN else line[: _SHOWN - 2] + ".."
 
 
+@dataclass(eq=False)
 class Situation:
     """A token that the grammar does not allow where it stands.
 
@@ -41,21 +43,12 @@ class Situation:
     ``following`` the token behind it, ``names`` the values visible here.
     """
 
-    def __init__(
-        self,
-        token: Tok,
-        expected: frozenset[str],
-        statement: list[Tok],
-        following: Tok | None,
-        names: Collection[str],
-        text: str,
-    ) -> None:
-        self.token = token
-        self.expected = expected
-        self.statement = statement
-        self.following = following
-        self.names = names
-        self.text = text
+    token: Tok
+    expected: frozenset[str]
+    statement: list[Tok]
+    following: Tok | None
+    names: Collection[str]
+    text: str
 
     @property
     def previous(self) -> Tok | None:

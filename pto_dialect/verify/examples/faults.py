@@ -51,27 +51,15 @@ def _slot(number: int) -> str:
     )
 
 
-def _shift(count: int) -> str:
-    """Integers shifted by ``count``."""
+def _with_number(operation: str, name: str, number: int) -> str:
+    """Integers that are shifted or divided by ``number``, which is called ``name``."""
     return kernel(
-        f"%count = arith.constant {count} : i32",
+        f"%{name} = arith.constant {number} : i32",
         f"%s = pto.alloc_tile : {_INTEGERS}",
         f"%t = pto.alloc_tile : {_INTEGERS}",
-        f"pto.texpands ins(%count : i32) outs(%s : {_INTEGERS})",
-        f"pto.texpands ins(%count : i32) outs(%t : {_INTEGERS})",
-        f"pto.tshl ins(%s, %t : {_INTEGERS}, {_INTEGERS}) outs(%s : {_INTEGERS})",
-    )
-
-
-def _divided(divisor: int) -> str:
-    """Integers divided by ``divisor``."""
-    return kernel(
-        f"%by = arith.constant {divisor} : i32",
-        f"%s = pto.alloc_tile : {_INTEGERS}",
-        f"%t = pto.alloc_tile : {_INTEGERS}",
-        f"pto.texpands ins(%by : i32) outs(%s : {_INTEGERS})",
-        f"pto.texpands ins(%by : i32) outs(%t : {_INTEGERS})",
-        f"pto.tdiv ins(%s, %t : {_INTEGERS}, {_INTEGERS}) outs(%s : {_INTEGERS})",
+        f"pto.texpands ins(%{name} : i32) outs(%s : {_INTEGERS})",
+        f"pto.texpands ins(%{name} : i32) outs(%t : {_INTEGERS})",
+        f"pto.{operation} ins(%s, %t : {_INTEGERS}, {_INTEGERS}) outs(%s : {_INTEGERS})",
     )
 
 
@@ -268,8 +256,8 @@ FAULT_EXAMPLES: dict[str, tuple[str, str]] = {
     "capacity-dynamic": (_big_tiles(3), _big_tiles(1)),
     "mem-capacity": (_late_tile(262144), _late_tile(2048)),
     "mem-oob-tile": (_slot(2), _slot(1)),
-    "shift-count": (_shift(32), _shift(31)),
-    "zero-divisor": (_divided(0), _divided(3)),
+    "shift-count": (_with_number("tshl", "count", 32), _with_number("tshl", "count", 31)),
+    "zero-divisor": (_with_number("tdiv", "by", 0), _with_number("tdiv", "by", 3)),
     "ub-repeat": (_repeats(256), _repeats(255)),
     "division-by-zero": (_divide(1), _divide(0)),
     "scf-step": (_loop("subi %n, %n"), _loop("addi %n, %n")),

@@ -14,7 +14,7 @@ from pto_dialect.ir.core.types import I16, MaskType, PtrType, VRegType, bit_widt
 from pto_dialect.ir.vector.memory import SprstiOp, VLdusOp, VStsx2Op
 
 from ..engine.context import Context
-from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, checks, rule
+from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, Rule, checks, rule
 from ..program.parsing import SPECIAL_REGISTER, VSTS_DIST
 from .common import MASK_OF_BITS, mnemonics
 
@@ -253,20 +253,17 @@ def _same_element(op: Operation, ctx: Context, register: object, dist: str) -> N
 @checks(TRIPLES, "pto.vgather2")
 def gather(op: Operation, ctx: Context) -> None:
     """Offsets and mask as wide as the lanes of the result."""
-    result, offsets, mask = op.results[0].type, named(op, "offsets").type, named(op, "mask").type
+    result, offsets = op.results[0].type, named(op, "offsets").type
     bits = vector_bits(result)
     if bits not in (16, 32):
         message = f"vgather2 yields 16- or 32-bit lanes, found {vector_element(result)}"
         ctx.report(GATHER_FORMS, op, message)
-    elif not _integers(offsets, bits):
-        message = f"offsets of vgather2 for {bits}-bit lanes are {bits}-bit integers, found {vector_element(offsets)}"
-        ctx.report(GATHER_FORMS, op, message, at=named(op, "offsets"))
-    elif vector_element(offsets).startswith("s"):
-        message = f"offsets of vgather2 are unsigned, found {vector_element(offsets)}"
-        ctx.report(GATHER_FORMS, op, message, at=named(op, "offsets"))
-    elif isinstance(mask, MaskType) and mask.granularity != MASK_OF_BITS[bits]:
-        message = f"the mask of vgather2 for {bits}-bit lanes is {MASK_OF_BITS[bits]}, found {mask.granularity}"
-        ctx.report(GATHER_FORMS, op, message, at=named(op, "mask"))
+    elif _fitting_offsets(op, ctx, GATHER_FORMS, bits, bits):
+        if vector_element(offsets).startswith("s"):
+            message = f"offsets of vgather2 are unsigned, found {vector_element(offsets)}"
+            ctx.report(GATHER_FORMS, op, message, at=named(op, "offsets"))
+        else:
+            _check_mask(op, ctx, GATHER_FORMS, bits, bits)
     memory = element_type(named(op, "source").type)
     if memory is not None and isinstance(result, VRegType) and memory != result.element:
         widths = (bit_width(memory), bits)
@@ -301,23 +298,39 @@ def gather_blocks(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, "pto.vscatter")
 def scatter(op: Operation, ctx: Context) -> None:
     """Offsets and mask that fit the lanes."""
-    value, offsets, mask = named(op, "value").type, named(op, "offsets").type, named(op, "mask").type
+    value = named(op, "value").type
     bits = vector_bits(value)
     if bits not in (8, 16, 32):
         message = f"vscatter has 8-, 16- or 32-bit lanes, found {vector_element(value)}"
         ctx.report(SCATTER_FORMS, op, message, at=named(op, "value"))
         return
     wide = max(bits, 16)
-    if not _integers(offsets, wide):
-        message = f"offsets of vscatter for {bits}-bit lanes are {wide}-bit integers, found {vector_element(offsets)}"
-        ctx.report(SCATTER_FORMS, op, message, at=named(op, "offsets"))
-    if isinstance(mask, MaskType) and mask.granularity != MASK_OF_BITS[wide]:
-        message = f"the mask of vscatter for {bits}-bit lanes is {MASK_OF_BITS[wide]}, found {mask.granularity}"
-        ctx.report(SCATTER_FORMS, op, message, at=named(op, "mask"))
+    _fitting_offsets(op, ctx, SCATTER_FORMS, bits, wide)
+    _check_mask(op, ctx, SCATTER_FORMS, bits, wide)
     memory = element_type(named(op, "destination").type)
     if memory is not None and isinstance(value, VRegType) and memory != value.element:
         message = f"vscatter of {vector_element(value)} goes to memory of that type, found {element_name(memory)}"
         ctx.report(SCATTER_FORMS, op, message, at=named(op, "destination"))
+
+
+def _fitting_offsets(op: Operation, ctx: Context, wrong: Rule, bits: int, wide: int) -> bool:
+    """Whether the offsets for lanes of ``bits`` are integers of ``wide`` bits."""
+    offsets = named(op, "offsets")
+    fits = _integers(offsets.type, wide)
+    if not fits:
+        name, found = op.name.removeprefix("pto."), vector_element(offsets.type)
+        message = f"offsets of {name} for {bits}-bit lanes are {wide}-bit integers, found {found}"
+        ctx.report(wrong, op, message, at=offsets)
+    return fits
+
+
+def _check_mask(op: Operation, ctx: Context, wrong: Rule, bits: int, wide: int) -> None:
+    """The mask for lanes of ``bits`` is one of ``wide`` bits."""
+    mask, wanted = named(op, "mask"), MASK_OF_BITS[wide]
+    if isinstance(mask.type, MaskType) and mask.type.granularity != wanted:
+        name = op.name.removeprefix("pto.")
+        message = f"the mask of {name} for {bits}-bit lanes is {wanted}, found {mask.type.granularity}"
+        ctx.report(wrong, op, message, at=mask)
 
 
 def _integers(type_: object, bits: int) -> bool:

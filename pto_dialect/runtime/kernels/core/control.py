@@ -50,7 +50,7 @@ def for_loop(op: Operation, g: Generator) -> None:
     for argument, result in zip(body.args[1:], op.results, strict=True):
         g.names[argument] = str(g.name(result))
     with g.emitter.block(f"for {index} in range({lower}, {upper}, {g.argument(check_step)}({step})):"):
-        _branch(op, body, g)
+        run_block(body, op.results, g)
 
 
 @kernel("scf.parallel")
@@ -100,10 +100,10 @@ def if_else(op: Operation, g: Generator) -> None:
         g.bind(result)
     then, otherwise = op.regions
     with g.emitter.block(f"if {g.name(named(op, 'cond'))}:"):
-        _branch(op, then.block, g)
+        run_block(then.block, op.results, g)
     if otherwise.blocks and not _trivial(otherwise.block):
         with g.emitter.block("else:"):
-            _branch(op, otherwise.block, g)
+            run_block(otherwise.block, op.results, g)
 
 
 def _trivial(block: Block) -> bool:
@@ -111,10 +111,11 @@ def _trivial(block: Block) -> bool:
     return first is None or (has_role(first, Role.YIELD) and not first.operands)
 
 
-def _branch(op: Operation, block: Block, g: Generator) -> None:
+def run_block(block: Block, targets: Sequence[SSAValue], g: Generator) -> None:
+    """Runs the only block of a region and gives ``targets`` the values that it yields."""
     for inner in block.ops:
         if has_role(inner, Role.YIELD):
-            assign(op.results, list(inner.operands), g)
+            assign(targets, list(inner.operands), g)
         else:
             g.operation(inner)
 
@@ -138,11 +139,7 @@ def while_loop(op: Operation, g: Generator) -> None:
                     g.emitter.line("break")
             else:
                 g.operation(inner)
-        for inner in after.ops:
-            if inner is after.last_op:
-                assign(before.args, list(inner.operands), g)
-            else:
-                g.operation(inner)
+        run_block(after, before.args, g)
 
 
 @kernel("scf.execute_region")
@@ -152,7 +149,7 @@ def execute_region(op: Operation, g: Generator) -> None:
         g.bind(result)
     blocks = list(op.regions[0].blocks)
     if len(blocks) == 1:
-        _branch(op, blocks[0], g)
+        run_block(blocks[0], op.results, g)
         return
     if g.lanes is not None and any(branches_apart(block, g) for block in blocks):
         raise g.error("unmodelled", "scf.execute_region whose blocks work-items reach separately", op)
@@ -177,10 +174,10 @@ def index_switch(op: Operation, g: Generator) -> None:
     keyword = "if"
     for value, region in zip(cases.get_values(), regions, strict=True):
         with g.emitter.block(f"{keyword} {g.name(named(op, 'arg'))} == {value}:"):
-            _branch(op, region.block, g)
+            run_block(region.block, op.results, g)
         keyword = "elif"
     with g.emitter.block("else:" if regions else "if True:"):
-        _branch(op, default.block, g)
+        run_block(default.block, op.results, g)
 
 
 @kernel("func.return")

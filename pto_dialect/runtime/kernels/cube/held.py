@@ -5,6 +5,8 @@ See docs/performance.md, "Matrix products".
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from pto_dialect.runtime.memory.cast import copy_cast
@@ -18,15 +20,15 @@ MOST_KEPT = 256
 """Widened parts of one view that are kept: 16 MiB of 128x128 elements."""
 
 
+@dataclass(eq=False)
 class HeldLoad:
     """The elements of a view as float32, in the rows and columns of a tile. Nobody changes what it returns."""
 
     label = "tload"
 
-    def __init__(self, fmt: Format, rows: int, cols: int) -> None:
-        self.fmt = fmt
-        self.rows = rows
-        self.cols = cols
+    fmt: Format
+    rows: int
+    cols: int
 
     def __call__(self, source: GmTensor, before: Array) -> Array:
         """Loads ``source``; what it does not cover stays as in ``before``."""

@@ -4,6 +4,7 @@ with a change of layout", "Loads into L0", "MX scales".
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -16,9 +17,8 @@ from pto_dialect.runtime.memory.atomic import AtomicMode
 from pto_dialect.runtime.memory.dma import burst_copy, gap_copy, l1_to_bt, l1_to_fb
 from pto_dialect.runtime.memory.fractal_load import (
     gm_to_l1_frac,
+    l1_to_l0,
     l1_to_l0_mx,
-    l1_to_l0a,
-    l1_to_l0b,
     load_fractals,
     load_mx_fragments,
     mx_scale_address,
@@ -161,18 +161,17 @@ def gm_l1_frac(op: PtoOp, g: Generator) -> None:
     )
 
 
+@dataclass(eq=False)
 class OperandLoad:
     """L1 to L0A or L0B, by matrix extents or by fractals."""
 
-    def __init__(self, left: bool, transpose: bool, packed: bool) -> None:
-        self.left = left
-        self.transpose = transpose
-        self.packed = packed
+    left: bool
+    transpose: bool
+    packed: bool
 
-    def extents(self, dst: Pointer, src: Pointer, outer: int, inner: int, row: int, col: int) -> None:
+    def extents(self, dst: Pointer, src: Pointer, rows: int, cols: int, row: int, col: int) -> None:
         """The form with matrix extents."""
-        load = l1_to_l0a if self.left else l1_to_l0b
-        load(dst, src, outer, inner, row, col, transpose=self.transpose, packed=self.packed)
+        l1_to_l0(self.left, dst, src, rows, cols, row, col, transpose=self.transpose, packed=self.packed)
 
     def fractals(self, dst: Pointer, src: Pointer, *numbers: int) -> None:
         """The form with starts, steps and strides in fractals."""

@@ -27,7 +27,7 @@ from pto_dialect.runtime.simt.scope import is_number
 from pto_dialect.runtime.simt.selection import merge
 from pto_dialect.runtime.simt.variance import Variance
 
-from ..core.control import assign, reduce
+from ..core.control import reduce, run_block
 from ..registry import lane_kernel
 from .lane_values import ITEMS, invoke, lane, mask_of, scope_of
 
@@ -201,14 +201,10 @@ def while_loop(op: Operation, g: Generator) -> None:
                     g.emitter.line("break")
             else:
                 g.operation(inner)
-        for inner in after.ops:
-            if inner is after.last_op:
-                assign(before.args, list(inner.operands), g)
-                if still is not None:
-                    values = ", ".join(["items", mask, *(g.name(argument) for argument in before.args)])
-                    g.emitter.line(f"{still}.check({values})")
-            else:
-                g.operation(inner)
+        run_block(after, before.args, g)
+        if still is not None:
+            values = ", ".join(["items", mask, *(g.name(argument) for argument in before.args)])
+            g.emitter.line(f"{still}.check({values})")
 
 
 def _polls(op: Operation) -> bool:

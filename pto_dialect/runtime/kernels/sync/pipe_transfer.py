@@ -6,6 +6,7 @@ Source: docs/reference/execution.md, "Queues between cores"; docs/reference/nume
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pto_dialect.analysis.queues import C2V
@@ -87,15 +88,15 @@ def consumer_type(source: Any, element: Any, transfer: Transfer, popped: Sequenc
 # ------------------------------------------------------------ values
 
 
+@dataclass(eq=False)
 class Outgoing:
     """The values of a pushed tile as storage of the entry's element type."""
 
-    def __init__(self, target_type: Any, target: Format, convert: Convert, as_it_is: bool = False) -> None:
-        self.target_type = target_type
-        self.target = target
-        self.convert = convert
-        self.as_it_is = as_it_is
-        """Values stay what they are."""
+    target_type: Any
+    target: Format
+    convert: Convert
+    as_it_is: bool = False
+    """Values stay what they are."""
 
     @classmethod
     def of(cls, op: PtoOp, g: Generator, transfer: Transfer, popped: Sequence[t.TileBufType]) -> Outgoing:

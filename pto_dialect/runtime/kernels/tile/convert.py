@@ -5,6 +5,7 @@ docs/reference/tiles.md, "Conversion".
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -55,15 +56,19 @@ def saturates(source: Format, target: Format, mode: str | None, arch: str) -> bo
     return mode != "OFF" or arch == "a2a3"
 
 
+@dataclass(eq=False)
 class Conversion:
     """Arrays of ``source`` elements into arrays of ``target`` elements, storage dtypes."""
 
-    def __init__(self, source: Format, target: Format, letter: str, saturate: bool) -> None:
-        self.source = source
-        self.target = target
-        self.letter = letter
-        self.saturate = saturate
-        self.label = f"{source.name}_to_{target.name}"
+    source: Format
+    target: Format
+    letter: str
+    saturate: bool
+
+    @property
+    def label(self) -> str:
+        """The name in generated code."""
+        return f"{self.source.name}_to_{self.target.name}"
 
     def convert(self, values: Array) -> Array:
         """The converted values as a new array."""

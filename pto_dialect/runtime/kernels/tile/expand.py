@@ -4,6 +4,8 @@ and reductions".
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from xdsl.ir import SSAValue
 
@@ -91,14 +93,14 @@ def repeated(values: Array, cols: int) -> Array:
     return values.take(np.arange(cols) % values.shape[1], axis=1)
 
 
+@dataclass(eq=False)
 class Cyclic:
     """``compute`` with operand ``position`` repeated over ``cols`` columns."""
 
-    def __init__(self, compute: Compute, position: int, cols: int, label: str) -> None:
-        self.compute = compute
-        self.position = position
-        self.cols = cols
-        self.label = label
+    compute: Compute
+    position: int
+    cols: int
+    label: str
 
     def __call__(self, *operands: Array) -> None:
         """Computes on arrays; the last operand takes the result."""

@@ -61,14 +61,18 @@ def gather_elements(src: AnyTile, indices: AnyTile, dst: AnyTile) -> None:
     dst.write(memory[positions])
 
 
-class GatherMask:
-    """The elements that a pattern selects, packed: along rows one row after the other, or whole rows."""
-
-    label = "tgather"
+class PatternMask:
+    """Positions that a pattern selects, along rows or whole rows."""
 
     def __init__(self, pattern: str, by_rows: bool) -> None:
         self.step, self.first = MASK_PATTERNS[pattern]
         self.by_rows = by_rows
+
+
+class GatherMask(PatternMask):
+    """The elements that a pattern selects, packed: along rows one row after the other, or whole rows."""
+
+    label = "tgather"
 
     def __call__(self, src: AnyTile, dst: AnyTile) -> None:
         """Packs the selected elements of ``src`` into ``dst``."""
@@ -148,14 +152,10 @@ def scatter_elements(src: AnyTile, indexes: AnyTile, dst: AnyTile) -> None:
         write_whole(dst, memory.reshape(dst.rows, dst.cols))
 
 
-class ScatterMask:
+class ScatterMask(PatternMask):
     """Elements of src spread over the positions that a pattern selects, 0 between them."""
 
     label = "tscatter"
-
-    def __init__(self, pattern: str, by_rows: bool) -> None:
-        self.step, self.first = MASK_PATTERNS[pattern]
-        self.by_rows = by_rows
 
     def __call__(self, src: AnyTile, dst: AnyTile) -> None:
         """Spreads the elements of ``src`` over ``dst``."""

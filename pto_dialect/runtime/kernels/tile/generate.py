@@ -4,6 +4,8 @@ operations".
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from xdsl.dialects.builtin import IntegerAttr
 
@@ -23,14 +25,14 @@ def integer_attribute(op: PtoOp, name: str, default: int) -> int:
     return int(attr.value.data) if isinstance(attr, IntegerAttr) else default
 
 
+@dataclass(eq=False)
 class Sequence:
     """dst(0,c) = start + step·c over the valid columns of row 0."""
 
     label = "tci"
 
-    def __init__(self, fmt: Format, step: int) -> None:
-        self.fmt = fmt
-        self.step = step
+    fmt: Format
+    step: int
 
     def __call__(self, start: int, dst: AnyTile) -> None:
         """Writes the numbers from ``start`` to the first row of ``dst``."""

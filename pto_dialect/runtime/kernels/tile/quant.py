@@ -5,6 +5,8 @@ Source: docs/reference/tiles.md, "Irregular operations"; docs/reference/layouts.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from pto_dialect.ir.core.attributes import EnumAttr
@@ -91,18 +93,18 @@ def reciprocal_scales(codes: Array) -> Array:
     return scales
 
 
+@dataclass(eq=False)
 class QuantizeBlocks:
     """Elements of one format with an exponent byte for each 32 of them along a row (``axis`` 1) or a column (0)."""
 
     label = "tquant_mx"
 
-    def __init__(self, source: Format, four_bits: bool, nv: bool, axis: int, interleave: bool, nz: bool) -> None:
-        self.source = source
-        self.four_bits = four_bits
-        self.nv = nv
-        self.axis = axis
-        self.interleave = interleave
-        self.nz = nz
+    source: Format
+    four_bits: bool
+    nv: bool
+    axis: int
+    interleave: bool
+    nz: bool
 
     def exponents(self, maxima: Array) -> Array:
         """Exponent bytes of groups with the given largest magnitudes."""

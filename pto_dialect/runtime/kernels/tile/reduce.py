@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -129,27 +130,27 @@ class Whole:
         np.copyto(out, total, casting="same_kind")
 
 
+@dataclass(eq=False)
 class Position:
     """Index of the first extremum; a NaN counts as one."""
 
-    def __init__(self, function: Callable[..., Any], fmt: Format, axis: int) -> None:
-        self.function = function
-        self.fmt = fmt
-        self.axis = axis
+    function: Callable[..., Any]
+    fmt: Format
+    axis: int
 
     def __call__(self, values: Array, out: Array) -> None:
         """Writes indices along the axis of ``values`` to ``out``, which has extent 1 along it."""
         out[...] = np.expand_dims(self.function(decode(values, self.fmt), axis=self.axis), self.axis)
 
 
+@dataclass(eq=False)
 class ReduceTile:
     """A reduction of a tile's valid region into the first row or column of another tile."""
 
-    def __init__(self, reduce: Reduce, axis: int, label: str, empty_allowed: bool) -> None:
-        self.reduce = reduce
-        self.axis = axis
-        self.label = label
-        self.empty_allowed = empty_allowed
+    reduce: Reduce
+    axis: int
+    label: str
+    empty_allowed: bool
 
     def __call__(self, src: AnyTile, dst: AnyTile) -> None:
         """Reduces the valid region of ``src`` into ``dst``. Raises ``Fault``: ``reduce-nonempty``."""

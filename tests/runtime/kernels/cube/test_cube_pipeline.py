@@ -12,8 +12,7 @@ from pto_dialect.runtime.memory.dma import burst_copy, gap_copy
 from pto_dialect.runtime.memory.fractal_load import (
     gm_to_l1_frac,
     l0c_view,
-    l1_to_l0a,
-    l1_to_l0b,
+    l1_to_l0,
     mad_view_a,
     mad_view_b,
 )
@@ -41,8 +40,8 @@ def test_product(m: int, k: int, n: int, dtype: Any) -> None:
     gm_to_l1_frac(l1_a, Arena.from_array(a).pointer(0, dtype), "nd2nz", m, k, k * size, loop3=up(m, 16))
     gm_to_l1_frac(l1_b, Arena.from_array(b).pointer(0, dtype), "nd2nz", k, n, n * size, loop3=k_rows)
     left, right = cube["l0a"].pointer(0, dtype), cube["l0b"].pointer(0, dtype)
-    l1_to_l0a(left, l1_a, m, k)
-    l1_to_l0b(right, l1_b, k, n, transpose=True)
+    l1_to_l0(True, left, l1_a, m, k)
+    l1_to_l0(False, right, l1_b, k, n, transpose=True)
 
     lhs, rhs = np.empty((m, k), np.float32), np.empty((k, n), np.float32)
     mad_view_a(left, m, k, disable_gemv=True).read_into(lhs)

@@ -1,0 +1,29 @@
+"""Plots as files, with the extra ``plot``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+@contextmanager
+def axes(path: str, error: Callable[[str], Exception]) -> Iterator[Any]:
+    """The axes of a plot, to be filled inside the ``with`` block and written to ``path`` behind it; its ending says the
+    format. Raises what ``error`` makes of a message where nothing can be drawn or written."""
+    try:
+        import matplotlib
+    except ModuleNotFoundError:
+        raise error("a plot needs the extra plot: pip install 'pto_dialect[plot]'") from None
+    matplotlib.use("Agg")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    plot = figure.add_subplot()
+    yield plot
+    plot.legend()
+    try:
+        figure.savefig(path)
+    except (OSError, ValueError) as failed:
+        raise error(f"cannot write '{os.path.basename(path)}': {failed}") from None
