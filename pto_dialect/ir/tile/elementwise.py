@@ -7,7 +7,7 @@ from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def, opt_result_def
 from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import ANY, TILE_OR_VIEW, enum
 from ..core.roles import Role
-from .forms import BinaryScratchTileOp, BinaryTileOp, TernaryTileOp, UnaryTileOp
+from .forms import BinaryScratchTileOp, BinaryTileOp, TernaryTileOp, TileOp, UnaryTileOp
 
 
 class TAbsOp(UnaryTileOp, roles=Role.LANEWISE):
@@ -63,9 +63,7 @@ class TReluOp(UnaryTileOp, roles=Role.LANEWISE):
 
 
 class TRsqrtOp(
-    PtoOp,
-    shape=Shape.DPS,
-    pipe=Pipe.V,
+    TileOp,
     reads=("src",),
     writes=("dst", "tmp"),
     text=("src", "tmp", "dst"),
@@ -77,7 +75,6 @@ class TRsqrtOp(
     src = operand_def(TILE_OR_VIEW)
     dst = tmp = opt_operand_def(TILE_OR_VIEW)
     precisionType = opt_attr_def(enum("rsqrt_precision"))
-    result = opt_result_def(ANY)
 
 
 class TCvtOp(
@@ -176,16 +173,14 @@ class TAddReluOp(BinaryTileOp, since="august"):
     name = "pto.taddrelu"
 
 
-class TCmpOp(PtoOp, shape=Shape.DPS_INNER, pipe=Pipe.V, reads=("src0", "src1"), writes=("dst",), roles=Role.PARTIAL):
+class TCmpOp(TileOp, shape=Shape.DPS_INNER, reads=("src0", "src1"), roles=Role.PARTIAL):
     """Packed bits of src0[i,j] cmpMode src1[i,j]: bit j mod 8 of byte j div 8 of row i
     (docs/reference/tiles.md, "Elementwise").
     """
 
     name = "pto.tcmp"
     src0 = src1 = operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
     cmpMode = opt_attr_def(enum("cmp"))
-    result = opt_result_def(ANY)
 
 
 class TXorOp(BinaryScratchTileOp, scratch_unused=("a5",)):
@@ -210,9 +205,7 @@ class TRemOp(BinaryScratchTileOp, defaults=(("precisionType", "#pto<rem_precisio
 
 
 class TPowOp(
-    PtoOp,
-    shape=Shape.DPS,
-    pipe=Pipe.V,
+    TileOp,
     reads=("base", "exp"),
     writes=("dst", "tmp"),
     text=("base", "exp", "tmp", "dst"),
@@ -225,7 +218,6 @@ class TPowOp(
     base = exp = operand_def(TILE_OR_VIEW)
     dst = tmp = opt_operand_def(TILE_OR_VIEW)
     precisionType = opt_attr_def(enum("pow_precision"))
-    result = opt_result_def(ANY)
 
 
 class TAddcOp(TernaryTileOp):
@@ -240,12 +232,9 @@ class TSubcOp(TernaryTileOp):
     name = "pto.tsubc"
 
 
-class TSelOp(
-    PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("mask", "src0", "src1"), writes=("tmp", "dst"), scratch_unused=("a5",)
-):
+class TSelOp(TileOp, reads=("mask", "src0", "src1"), writes=("tmp", "dst"), scratch_unused=("a5",)):
     """dst[i,j] = bit (i,j) of mask ? src0[i,j] : src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tsel"
     mask = src0 = src1 = operand_def(TILE_OR_VIEW)
-    tmp = dst = opt_operand_def(TILE_OR_VIEW)
-    result = opt_result_def(ANY)
+    tmp = opt_operand_def(TILE_OR_VIEW)

@@ -8,78 +8,70 @@ from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import ANY, NUMBER, SIGNLESS, TILE_OR_VIEW
 
 
-class UnaryTileOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src",), writes=("dst",)):
+class TileOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, writes=("dst",)):
+    """Computes a tile: into a destination, or as a value. What it reads comes before in the order of operands."""
+
+    dst = opt_operand_def(TILE_OR_VIEW)
+    result = opt_result_def(ANY)
+
+
+class UnaryTileOp(TileOp, reads=("src",)):
     """One source tile, one destination tile."""
 
     src = operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    result = opt_result_def(ANY)
 
 
-class UnaryScratchTileOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src",), writes=("tmp", "dst")):
+class UnaryScratchTileOp(TileOp, reads=("src",), writes=("tmp", "dst")):
     """One source tile, optional scratch tile."""
 
     src = operand_def(TILE_OR_VIEW)
-    tmp = dst = opt_operand_def(TILE_OR_VIEW)
-    result = opt_result_def(ANY)
+    tmp = opt_operand_def(TILE_OR_VIEW)
 
 
-class BinaryTileOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src0", "src1"), writes=("dst",)):
+class BinaryTileOp(TileOp, reads=("src0", "src1")):
     """Two source tiles, one destination tile."""
 
     src0 = src1 = operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    result = opt_result_def(ANY)
 
 
-class BinaryScratchTileOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src0", "src1"), writes=("tmp", "dst")):
+class BinaryScratchTileOp(TileOp, reads=("src0", "src1"), writes=("tmp", "dst")):
     """Two source tiles, optional scratch tile."""
 
     src0 = src1 = operand_def(TILE_OR_VIEW)
-    tmp = dst = opt_operand_def(TILE_OR_VIEW)
-    result = opt_result_def(ANY)
+    tmp = opt_operand_def(TILE_OR_VIEW)
 
 
-class TernaryTileOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src0", "src1", "src2"), writes=("dst",)):
+class TernaryTileOp(TileOp, reads=("src0", "src1", "src2")):
     """Three source tiles."""
 
     src0 = src1 = src2 = operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    result = opt_result_def(ANY)
 
 
-class TileScalarOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src",), writes=("dst",)):
+class TileScalarOp(TileOp, reads=("src",)):
     """Source tile and a number."""
 
     src = operand_def(TILE_OR_VIEW)
     scalar = operand_def(NUMBER)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    result = opt_result_def(ANY)
 
 
-class TileScalarScratchOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src",), writes=("tmp", "dst")):
+class TileScalarScratchOp(TileOp, reads=("src",), writes=("tmp", "dst")):
     """Source tile and a number, optional scratch tile."""
 
     src = operand_def(TILE_OR_VIEW)
     scalar = operand_def(NUMBER)
-    tmp = dst = opt_operand_def(TILE_OR_VIEW)
-    result = opt_result_def(ANY)
+    tmp = opt_operand_def(TILE_OR_VIEW)
 
 
-class TileIntegerScalarOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src",), writes=("dst",)):
+class TileIntegerScalarOp(TileOp, reads=("src",)):
     """Source tile and a signless integer."""
 
     src = operand_def(TILE_OR_VIEW)
     scalar = operand_def(SIGNLESS)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    result = opt_result_def(ANY)
 
 
-class TileScalarTileOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src0", "src1"), writes=("dst",)):
+class TileScalarTileOp(TileOp, reads=("src0", "src1")):
     """Two source tiles with a number between them."""
 
     src0 = operand_def(TILE_OR_VIEW)
     scalar = operand_def(NUMBER)
     src1 = operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    result = opt_result_def(ANY)

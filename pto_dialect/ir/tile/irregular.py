@@ -8,6 +8,7 @@ from ..core.base import Pipe, PtoOp, Shape, up_to
 from ..core.kinds import ANY, BOOL, I32_ATTR, INTEGER, NUMBER, SIGNLESS, TILE_OR_VIEW, enum
 from ..core.roles import Role
 from ..core.words import AXIS
+from .forms import TileOp
 
 
 class TGatherOp(
@@ -37,11 +38,9 @@ class TGatherOp(
 
 
 class TScatterOp(
-    PtoOp,
+    TileOp,
     shape=Shape.DPS_MASK,
-    pipe=Pipe.V,
     reads=("src", "indexes"),
-    writes=("dst",),
     text=("src", "indexes", "dst"),
     tokens=("maskPattern", "axis"),
     roles=Role.PARTIAL | Role.SCATTERS,
@@ -55,31 +54,27 @@ class TScatterOp(
     dst = indexes = opt_operand_def(TILE_OR_VIEW)
     axis = opt_attr_def(AXIS)
     maskPattern = opt_attr_def(enum("mask_pattern"))
-    result = opt_result_def(ANY)
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
         """The pipe on ``target``."""
         return Pipe.S if self.indexes is not None and target == "a2a3" else Pipe.V
 
 
-class TGatherbOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "offsets"), writes=("dst",)):
+class TGatherbOp(TileOp, reads=("src", "offsets")):
     """32-byte blocks of src at the byte offsets in offsets (docs/reference/tiles.md, "Irregular operations")."""
 
     name = "pto.tgatherb"
     src = offsets = operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    result = opt_result_def(ANY)
 
 
-class TSort32Op(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "idx"), writes=("tmp", "dst"), roles=Role.PARTIAL):
+class TSort32Op(TileOp, reads=("src", "idx"), writes=("tmp", "dst"), roles=Role.PARTIAL):
     """Groups of 32 scores sorted descending; dst holds (score, index) pairs (docs/reference/tiles.md, "Irregular
     operations").
     """
 
     name = "pto.tsort32"
     src = idx = operand_def(TILE_OR_VIEW)
-    tmp = dst = opt_operand_def(TILE_OR_VIEW)
-    result = opt_result_def(ANY)
+    tmp = opt_operand_def(TILE_OR_VIEW)
 
 
 class TMrgsortOp(
@@ -108,19 +103,15 @@ class TMrgsortOp(
     results_ = up_to(2)
 
 
-class TDequantOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "scale", "offset"), writes=("dst",)):
+class TDequantOp(TileOp, reads=("src", "scale", "offset")):
     """dst[i,j] = (src[i,j] − offset[i])·scale[i] (docs/reference/tiles.md, "Irregular operations")."""
 
     name = "pto.tdequant"
     src = scale = offset = operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    result = opt_result_def(ANY)
 
 
 class TQuantOp(
-    PtoOp,
-    shape=Shape.DPS,
-    pipe=Pipe.V,
+    TileOp,
     reads=("src", "fp", "offset"),
     writes=("tmp", "dst"),
     outs=("dst", "tmp"),
@@ -132,9 +123,8 @@ class TQuantOp(
 
     name = "pto.tquant"
     src = fp = operand_def(TILE_OR_VIEW)
-    offset = tmp = dst = opt_operand_def(TILE_OR_VIEW)
+    offset = tmp = opt_operand_def(TILE_OR_VIEW)
     quant_type = attr_def(enum("quant_type"))
-    result = opt_result_def(ANY)
 
 
 class TQuantMxOp(
@@ -166,34 +156,24 @@ class TQuantMxOp(
     results_ = up_to(5)
 
 
-class THistogramOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "idx"), writes=("dst",), roles=Role.PARTIAL):
+class THistogramOp(TileOp, reads=("src", "idx"), roles=Role.PARTIAL):
     """dst[i,b] = number of elements of row i whose selected byte is at most b, filtered by idx
     (docs/reference/tiles.md, "Irregular operations").
     """
 
     name = "pto.thistogram"
     src = idx = operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
     byte = opt_attr_def(I32_ATTR)
-    result = opt_result_def(ANY)
 
 
-class TRandomOp(
-    PtoOp,
-    shape=Shape.DPS_INNER,
-    pipe=Pipe.V,
-    writes=("dst",),
-    defaults=(("rounds", "10 : i32"),),
-):
+class TRandomOp(TileOp, shape=Shape.DPS_INNER, defaults=(("rounds", "10 : i32"),)):
     """dst = Philox 4x32 random words from key and counter after the given number of rounds
     (docs/reference/tiles.md, "Irregular operations").
     """
 
     name = "pto.trandom"
     key0 = key1 = counter0 = counter1 = counter2 = counter3 = operand_def(SIGNLESS)
-    dst = opt_operand_def(TILE_OR_VIEW)
     rounds = opt_attr_def(I32_ATTR)
-    result = opt_result_def(ANY)
 
 
 class TCiOp(
@@ -213,19 +193,11 @@ class TCiOp(
     result = opt_result_def(ANY)
 
 
-class TTriOp(
-    PtoOp,
-    shape=Shape.DPS_INNER,
-    pipe=Pipe.V,
-    writes=("dst",),
-    defaults=(("upperOrLower", "0 : i32"),),
-):
+class TTriOp(TileOp, shape=Shape.DPS_INNER, defaults=(("upperOrLower", "0 : i32"),)):
     """dst[i,j] = 1 on and below the diagonal offset (upperOrLower 0) or on and above it (1), else 0
     (docs/reference/tiles.md, "Irregular operations").
     """
 
     name = "pto.ttri"
     diagonal = operand_def(INTEGER)
-    dst = opt_operand_def(TILE_OR_VIEW)
     upperOrLower = opt_attr_def(I32_ATTR)
-    result = opt_result_def(ANY)

@@ -9,6 +9,7 @@ from ..core.kinds import ANY, BOOL, I64, INDEX, NUMBER, TILE_OR_VIEW, enum
 from ..core.placement import location
 from ..core.roles import Role
 from .clauses import LOAD_FIELDS
+from .forms import TileOp
 
 
 class TLoadOp(
@@ -88,9 +89,7 @@ class TPrefetchOp(PtoOp, shape=Shape.DPS, pipe=Pipe.MTE2, reads=("src",), roles=
 
 
 class MGatherOp(
-    PtoOp,
-    shape=Shape.DPS,
-    pipe=Pipe.V,
+    TileOp,
     reads=("mem", "idx"),
     writes=("dst", "scratch"),
     text=("mem", "idx", "scratch", "dst"),
@@ -107,7 +106,6 @@ class MGatherOp(
     dst = scratch = opt_operand_def(TILE_OR_VIEW)
     coalesce = opt_attr_def(enum("coalesce"))
     gatherOob = opt_attr_def(enum("gather_oob"))
-    result = opt_result_def(ANY)
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
         """The pipe on ``target``, which follows from where the tile lies."""
@@ -154,14 +152,13 @@ class TGetValOp(PtoOp, shape=Shape.INS_ONLY, pipe=Pipe.S, reads=("src",)):
     dst = result_def(NUMBER)
 
 
-class TSetValOp(PtoOp, shape=Shape.DPS, pipe=Pipe.S, writes=("dst",), text=("offset", "val", "dst"), in_place=("dst",)):
+class TSetValOp(TileOp, pipe=Pipe.S, text=("offset", "val", "dst"), in_place=("dst",)):
     """dst element at a linear offset = val (docs/reference/tiles.md, "Irregular operations")."""
 
     name = "pto.tsetval"
     dst = opt_operand_def(TILE_OR_VIEW)
     offset = operand_def(INDEX)
     val = operand_def(NUMBER)
-    result = opt_result_def(ANY)
 
 
 class TPrintOp(PtoOp, shape=Shape.INS_ONLY, pipe=Pipe.V, reads=("src",), roles=Role.REPORT):

@@ -8,7 +8,7 @@ from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import ANY, I64, INDEX, TILE_OR_VIEW, enum
 from ..core.placement import element_of, location
 from ..core.roles import Role
-from .forms import BinaryTileOp, UnaryScratchTileOp
+from .forms import BinaryTileOp, TileOp, UnaryScratchTileOp
 
 
 class ConvertingMoveOp(
@@ -53,15 +53,13 @@ class TMovOp(
         return Pipe.MTE1 if destination in ("left", "right", "bias") else Pipe.V
 
 
-class TMovFpOp(PtoOp, shape=Shape.DPS, pipe=Pipe.FIX, reads=("src", "fp"), writes=("dst",), since="june"):
+class TMovFpOp(TileOp, pipe=Pipe.FIX, reads=("src", "fp"), since="june"):
     """Accumulator tile moved with one quantisation parameter per channel
     (docs/reference/layouts.md, "Moves between tiles"; docs/reference/numerics.md, "Write-back").
     """
 
     name = "pto.tmov.fp"
     src = fp = operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    result = opt_result_def(ANY)
 
 
 class TExtractOp(
@@ -114,20 +112,11 @@ class TInsertOp(
         return Pipe.FIX
 
 
-class ParameterWindowOp(
-    PtoOp,
-    shape=Shape.DPS,
-    pipe=Pipe.FIX,
-    reads=("src", "fp"),
-    writes=("dst",),
-    since="june",
-):
+class ParameterWindowOp(TileOp, pipe=Pipe.FIX, reads=("src", "fp"), since="june"):
     """Window of an accumulator tile, quantised with one parameter per channel."""
 
     src = fp = operand_def(TILE_OR_VIEW)
     indexRow = indexCol = operand_def(INDEX)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    result = opt_result_def(ANY)
 
 
 class TExtractFpOp(ParameterWindowOp):
@@ -146,12 +135,10 @@ class TInsertFpOp(ParameterWindowOp, in_place=("dst",)):
     name = "pto.tinsert_fp"
 
 
-class PaddingOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src",), writes=("dst",)):
+class PaddingOp(TileOp, reads=("src",)):
     """Copy that gives the elements outside the valid region of ``src`` a value."""
 
     src = operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    result = opt_result_def(ANY)
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
         """The pipe on ``target``, which follows from where both tiles lie."""
@@ -193,19 +180,10 @@ class TConcatOp(BinaryTileOp, roles=Role.PARTIAL):
     name = "pto.tconcat"
 
 
-class TConcatIdxOp(
-    PtoOp,
-    shape=Shape.DPS,
-    pipe=Pipe.V,
-    reads=("src0", "src1", "src0Idx", "src1Idx"),
-    writes=("dst",),
-    roles=Role.PARTIAL,
-):
+class TConcatIdxOp(TileOp, reads=("src0", "src1", "src0Idx", "src1Idx"), roles=Role.PARTIAL):
     """Row i of dst = the leading elements of rows i of src0 and src1, as many as src0Idx and src1Idx say
     (docs/reference/tiles.md, "Irregular operations").
     """
 
     name = "pto.tconcatidx"
     src0 = src1 = src0Idx = src1Idx = operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    result = opt_result_def(ANY)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def, opt_result_def
+from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def
 
-from ..core.base import Pipe, PtoOp, Shape
+from ..core.base import Shape
 from ..core.kinds import ANY, F32, NUMBER, SIGNLESS, TILE_OR_VIEW, enum
 from ..core.roles import Role
-from .forms import TileIntegerScalarOp, TileScalarOp, TileScalarScratchOp, TileScalarTileOp
+from .forms import TileIntegerScalarOp, TileOp, TileScalarOp, TileScalarScratchOp, TileScalarTileOp
 
 
 class TAddsOp(TileScalarOp, roles=Role.LANEWISE):
@@ -42,81 +42,56 @@ class TFmodsOp(TileScalarOp):
     name = "pto.tfmods"
 
 
-class TMulsOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src0",), writes=("dst",), roles=Role.LANEWISE):
+class TMulsOp(TileOp, reads=("src0",), roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] · scalar (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tmuls"
     src0 = operand_def(TILE_OR_VIEW)
     scalar = operand_def(NUMBER)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    result = opt_result_def(ANY)
 
 
-class TDivsOp(
-    PtoOp,
-    shape=Shape.DPS,
-    pipe=Pipe.V,
-    reads=("src", "scalar"),
-    writes=("dst",),
-    defaults=(("precisionType", "#pto<div_precision default>"),),
-):
+class TDivsOp(TileOp, reads=("src", "scalar"), defaults=(("precisionType", "#pto<div_precision default>"),)):
     """dst[i,j] = src[i,j] / scalar, or scalar / src[i,j] when the scalar is written first
     (docs/reference/tiles.md, "Elementwise").
     """
 
     name = "pto.tdivs"
     src = scalar = operand_def(ANY)
-    dst = opt_operand_def(TILE_OR_VIEW)
     precisionType = opt_attr_def(enum("div_precision"))
-    result = opt_result_def(ANY)
 
 
-class TAxpyOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src", "dst"), writes=("dst",), in_place=("dst",)):
+class TAxpyOp(TileOp, reads=("src", "dst"), in_place=("dst",)):
     """dst[i,j] += scalar · src[i,j]; dst is read and written (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.taxpy"
     src = operand_def(TILE_OR_VIEW)
     scalar = operand_def(NUMBER)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    result = opt_result_def(ANY)
 
 
-class TLreluOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src",), writes=("dst",), roles=Role.LANEWISE):
+class TLreluOp(TileOp, reads=("src",), roles=Role.LANEWISE):
     """dst[i,j] = src[i,j] > 0 ? src[i,j] : src[i,j]·slope (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tlrelu"
     src = operand_def(TILE_OR_VIEW)
     slope = operand_def(F32)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    result = opt_result_def(ANY)
 
 
 class TCmpsOp(
-    PtoOp,
-    shape=Shape.DPS_INNER,
-    pipe=Pipe.V,
-    reads=("src",),
-    writes=("dst",),
-    defaults=(("cmpMode", "#pto<cmp eq>"),),
-    roles=Role.PARTIAL,
+    TileOp, shape=Shape.DPS_INNER, reads=("src",), defaults=(("cmpMode", "#pto<cmp eq>"),), roles=Role.PARTIAL
 ):
     """Packed bits of src[i,j] cmpMode scalar (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tcmps"
     src = operand_def(TILE_OR_VIEW)
     scalar = operand_def(NUMBER)
-    dst = opt_operand_def(TILE_OR_VIEW)
     cmpMode = opt_attr_def(enum("cmp"))
-    result = opt_result_def(ANY)
 
 
-class TExpandsOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, writes=("dst",)):
+class TExpandsOp(TileOp):
     """dst[i,j] = scalar (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.texpands"
     scalar = operand_def(NUMBER)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    result = opt_result_def(ANY)
 
 
 class TRemsOp(TileScalarScratchOp):
@@ -128,9 +103,7 @@ class TRemsOp(TileScalarScratchOp):
 
 
 class TPowsOp(
-    PtoOp,
-    shape=Shape.DPS,
-    pipe=Pipe.V,
+    TileOp,
     reads=("src",),
     writes=("dst", "tmp"),
     text=("src", "scalar", "tmp", "dst"),
@@ -144,7 +117,6 @@ class TPowsOp(
     scalar = operand_def(NUMBER)
     dst = tmp = opt_operand_def(TILE_OR_VIEW)
     precisionType = opt_attr_def(enum("pow_precision"))
-    result = opt_result_def(ANY)
 
 
 class TAndsOp(TileIntegerScalarOp):
@@ -171,14 +143,13 @@ class TShrsOp(TileIntegerScalarOp):
     name = "pto.tshrs"
 
 
-class TXorsOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src",), writes=("tmp", "dst"), scratch_unused=("a5",)):
+class TXorsOp(TileOp, reads=("src",), writes=("tmp", "dst"), scratch_unused=("a5",)):
     """dst[i,j] = src[i,j] ^ scalar (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.txors"
     src = operand_def(TILE_OR_VIEW)
     scalar = operand_def(SIGNLESS)
-    tmp = dst = opt_operand_def(TILE_OR_VIEW)
-    result = opt_result_def(ANY)
+    tmp = opt_operand_def(TILE_OR_VIEW)
 
 
 class TAddscOp(TileScalarTileOp):
@@ -193,14 +164,10 @@ class TSubscOp(TileScalarTileOp):
     name = "pto.tsubsc"
 
 
-class TSelsOp(
-    PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("mask", "src"), writes=("tmp", "dst"), scratch_unused=("a5",)
-):
+class TSelsOp(TileOp, reads=("mask", "src"), writes=("tmp", "dst"), scratch_unused=("a5",)):
     """dst[i,j] = bit (i,j) of mask ? src[i,j] : scalar (docs/reference/tiles.md, "Elementwise")."""
 
     name = "pto.tsels"
     mask = src = operand_def(TILE_OR_VIEW)
     tmp = opt_operand_def(TILE_OR_VIEW)
     scalar = operand_def(NUMBER)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    result = opt_result_def(ANY)

@@ -8,7 +8,7 @@ from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import ANY, MASK, VREG
 from ..core.unexecuted import CONVERTED_LANES
 from ..core.words import EVEN_ODD, ROUND
-from .forms import MaskedBinaryOp, MaskedScalarOp, MaskedUnaryOp
+from .forms import MaskedBinaryOp, MaskedRegisterOp, MaskedScalarOp, MaskedUnaryOp, RegisterOp
 
 
 class VAbsOp(MaskedUnaryOp):
@@ -167,12 +167,10 @@ class VShrsOp(MaskedScalarOp):
     name = "pto.vshrs"
 
 
-class MultiplyAddOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class MultiplyAddOp(MaskedRegisterOp):
     """Two factors, an addend and a mask."""
 
     acc = lhs = rhs = operand_def(VREG)
-    mask = operand_def(MASK)
-    result = result_def(VREG)
 
 
 class VMulaOp(MultiplyAddOp):
@@ -187,14 +185,12 @@ class VMaddOp(MultiplyAddOp, since="august"):
     name = "pto.vmadd"
 
 
-class VAxpyOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class VAxpyOp(MaskedRegisterOp):
     """lane i = alpha·src0[i] + src1[i] with one rounding (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vaxpy"
     src0 = src1 = operand_def(VREG)
     alpha = operand_def(ANY)
-    mask = operand_def(MASK)
-    result = result_def(VREG)
 
 
 class VMullOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
@@ -206,11 +202,10 @@ class VMullOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     low = high = result_def(VREG)
 
 
-class CarryOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class CarryOp(MaskedRegisterOp):
     """Integer sum or difference with a carry per lane."""
 
     lhs = rhs = operand_def(VREG)
-    mask = operand_def(MASK)
     result = result_def(VREG)
     carry = result_def(MASK)
 
@@ -227,7 +222,7 @@ class VSubcOp(CarryOp):
     name = "pto.vsubc"
 
 
-class CarryChainOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class CarryChainOp(RegisterOp):
     """As the plain form, with the carry of the lower word."""
 
     lhs = rhs = operand_def(VREG)
@@ -250,11 +245,10 @@ class VSubcsOp(CarryChainOp):
     name = "pto.vsubcs"
 
 
-class FusedConversionOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, unexecuted=CONVERTED_LANES):
+class FusedConversionOp(RegisterOp, unexecuted=CONVERTED_LANES):
     """Arithmetic and conversion to a narrower type in one step."""
 
     lhs = rhs = operand_def(VREG)
-    result = result_def(VREG)
 
 
 class VAddreluconvOp(FusedConversionOp):
@@ -269,32 +263,21 @@ class VMulconvOp(FusedConversionOp):
     name = "pto.vmulconv"
 
 
-class VExpdifOp(PtoOp, shape=Shape.FLAT_TOKEN, pipe=Pipe.V, effect=Effect.PURE, tokens=("part",)):
+class VExpdifOp(MaskedRegisterOp, shape=Shape.FLAT_TOKEN, tokens=("part",)):
     """lane i = e^(input − max) in f32, of the even or odd lanes of a 16-bit input
     (docs/reference/vectors.md, "Arithmetic").
     """
 
     name = "pto.vexpdif"
     input = max = operand_def(VREG)
-    mask = operand_def(MASK)
     part = attr_def(EVEN_ODD)
-    result = result_def(VREG)
 
 
-class VMulscvtOp(
-    PtoOp,
-    shape=Shape.FLAT_TOKEN,
-    pipe=Pipe.V,
-    effect=Effect.PURE,
-    tokens=("rnd", "part"),
-    since="august",
-):
+class VMulscvtOp(MaskedRegisterOp, shape=Shape.FLAT_TOKEN, tokens=("rnd", "part"), since="august"):
     """Even or odd lanes = input[i]·scalar rounded to f16 (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vmulscvt"
     input = operand_def(VREG)
     scalar = operand_def(ANY)
-    mask = operand_def(MASK)
     rnd = attr_def(ROUND)
     part = attr_def(EVEN_ODD)
-    result = result_def(VREG)

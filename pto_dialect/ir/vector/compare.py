@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from xdsl.irdl import attr_def, operand_def, result_def
+from xdsl.irdl import attr_def, operand_def
 
-from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.base import Shape
 from ..core.kinds import ANY, MASK, VREG
 from ..core.words import COMPARE
+from .forms import MaskedRegisterOp, PredicateOp, RegisterOp
 
 
-class VCmpOp(PtoOp, shape=Shape.FLAT_TOKEN, pipe=Pipe.V, effect=Effect.PURE, tokens=("cmp_mode",)):
+class VCmpOp(PredicateOp, shape=Shape.FLAT_TOKEN, tokens=("cmp_mode",)):
     """mask[i] = lane i is active and src0[i] compares with src1[i] (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vcmp"
     src0 = src1 = operand_def(VREG)
     mask = operand_def(MASK)
     cmp_mode = attr_def(COMPARE)
-    result = result_def(MASK)
 
 
-class VCmpsOp(PtoOp, shape=Shape.FLAT_TOKEN, pipe=Pipe.V, effect=Effect.PURE, tokens=("cmp_mode",)):
+class VCmpsOp(PredicateOp, shape=Shape.FLAT_TOKEN, tokens=("cmp_mode",)):
     """mask[i] = lane i is active and src[i] compares with scalar (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vcmps"
@@ -27,23 +27,19 @@ class VCmpsOp(PtoOp, shape=Shape.FLAT_TOKEN, pipe=Pipe.V, effect=Effect.PURE, to
     scalar = operand_def(ANY)
     mask = operand_def(MASK)
     cmp_mode = attr_def(COMPARE)
-    result = result_def(MASK)
 
 
-class VSelOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class VSelOp(MaskedRegisterOp):
     """lane i = mask[i] ? src0[i] : src1[i] (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vsel"
     src0 = src1 = operand_def(VREG)
-    mask = operand_def(MASK)
-    result = result_def(VREG)
 
 
-class LaneSelectOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class LaneSelectOp(RegisterOp):
     """Lanes of one register picked by another."""
 
     src0 = src1 = operand_def(VREG)
-    result = result_def(VREG)
 
 
 class VSelrOp(LaneSelectOp):

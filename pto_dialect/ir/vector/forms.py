@@ -8,26 +8,38 @@ from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import ANY, MASK, VREG
 
 
-class MaskedUnaryOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class RegisterOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+    """Computes a register."""
+
+    result = result_def(VREG)
+
+
+class MaskedRegisterOp(RegisterOp):
+    """Computes a register under a mask, which is the last operand."""
+
+    mask = operand_def(MASK)
+
+
+class PredicateOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+    """Computes a predicate."""
+
+    result = result_def(MASK)
+
+
+class MaskedUnaryOp(MaskedRegisterOp):
     """One register and a mask."""
 
     input = operand_def(VREG)
-    mask = operand_def(MASK)
-    result = result_def(VREG)
 
 
-class MaskedBinaryOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class MaskedBinaryOp(MaskedRegisterOp):
     """Two registers and a mask."""
 
     lhs = rhs = operand_def(VREG)
-    mask = operand_def(MASK)
-    result = result_def(VREG)
 
 
-class MaskedScalarOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class MaskedScalarOp(MaskedRegisterOp):
     """Register, scalar and a mask."""
 
     input = operand_def(VREG)
     scalar = operand_def(ANY)
-    mask = operand_def(MASK)
-    result = result_def(VREG)

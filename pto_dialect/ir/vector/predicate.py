@@ -7,6 +7,7 @@ from xdsl.irdl import attr_def, operand_def, result_def
 from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import I16, I32, MASK, MASK_B8, MASK_B16, MASK_B32
 from ..core.words import HALF, PATTERN
+from .forms import PredicateOp
 
 
 class PatternB8Op(PtoOp, shape=Shape.LEAD_STRING, pipe=Pipe.V, effect=Effect.PURE, tokens=("pattern",)):
@@ -126,11 +127,10 @@ class PltmB32Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, 
     mask = result_def(MASK_B32)
 
 
-class MaskedLogicOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class MaskedLogicOp(PredicateOp):
     """Two predicates under a mask."""
 
     src0 = src1 = mask = operand_def(MASK)
-    result = result_def(MASK)
 
 
 class PandOp(MaskedLogicOp):
@@ -157,28 +157,25 @@ class PselOp(MaskedLogicOp):
     name = "pto.psel"
 
 
-class PnotOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class PnotOp(PredicateOp):
     """Complement of input where mask is active, else 0 (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.pnot"
     input = mask = operand_def(MASK)
-    result = result_def(MASK)
 
 
-class PbitcastOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class PbitcastOp(PredicateOp):
     """The same 256 bits as another granularity (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.pbitcast"
     input = operand_def(MASK)
-    result = result_def(MASK)
 
 
-class HalfPredicateOp(PtoOp, shape=Shape.FLAT_TOKEN, pipe=Pipe.V, effect=Effect.PURE, tokens=("part",)):
+class HalfPredicateOp(PredicateOp, shape=Shape.FLAT_TOKEN, tokens=("part",)):
     """Predicate of another lane width."""
 
     input = operand_def(MASK)
     part = attr_def(HALF)
-    result = result_def(MASK)
 
 
 class PpackOp(HalfPredicateOp):

@@ -7,6 +7,7 @@ from xdsl.irdl import attr_def, operand_def, result_def
 from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import I64, INDEX, MASK, PTR, VREG
 from ..core.words import HALF
+from .forms import RegisterOp
 
 
 class InterleaveOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
@@ -30,12 +31,11 @@ class VDintlvOp(InterleaveOp):
     name = "pto.vdintlv"
 
 
-class HalfInterleaveOp(PtoOp, shape=Shape.FLAT_TOKEN, pipe=Pipe.V, effect=Effect.PURE, tokens=("part",)):
+class HalfInterleaveOp(RegisterOp, shape=Shape.FLAT_TOKEN, tokens=("part",)):
     """One half of an interleave."""
 
     lhs = rhs = operand_def(VREG)
     part = attr_def(HALF)
-    result = result_def(VREG)
 
 
 class VIntlvv2Op(HalfInterleaveOp):
@@ -70,7 +70,7 @@ class VUsqzOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, state_writes=("sqzn",)
     result = result_def(VREG)
 
 
-class VPackOp(PtoOp, shape=Shape.FLAT_TOKEN, pipe=Pipe.V, effect=Effect.PURE, tokens=("part",)):
+class VPackOp(RegisterOp, shape=Shape.FLAT_TOKEN, tokens=("part",)):
     """Low half of every lane, in the lower or higher half of the register (docs/reference/vectors.md, "Reductions and
     rearrangement").
     """
@@ -78,15 +78,13 @@ class VPackOp(PtoOp, shape=Shape.FLAT_TOKEN, pipe=Pipe.V, effect=Effect.PURE, to
     name = "pto.vpack"
     src = operand_def(VREG)
     part = attr_def(HALF)
-    result = result_def(VREG)
 
 
-class UnpackOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, typed=("src",)):
+class UnpackOp(RegisterOp, typed=("src",)):
     """One half of a register in lanes of double width."""
 
     src = operand_def(VREG)
     part = operand_def(INDEX)
-    result = result_def(VREG)
 
 
 class VSunpackOp(UnpackOp):

@@ -6,7 +6,7 @@ from xdsl.irdl import operand_def, result_def
 
 from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import I32, MASK, MASK_B8, VREG
-from .forms import MaskedUnaryOp
+from .forms import MaskedUnaryOp, RegisterOp
 
 
 class VCaddOp(MaskedUnaryOp):
@@ -86,13 +86,12 @@ class VCbminOp(BroadcastExtremumOp):
     name = "pto.vcbmin"
 
 
-class HistogramOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class HistogramOp(RegisterOp, since="august"):
     """Counts of bytes in one half of 256 bins, added to ``acc``."""
 
     acc = source = operand_def(VREG)
     mask = operand_def(MASK_B8)
     bin = operand_def(I32)
-    result = result_def(VREG)
 
 
 class Chistv2Op(HistogramOp):

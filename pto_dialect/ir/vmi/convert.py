@@ -7,7 +7,7 @@ from xdsl.irdl import attr_def, operand_def, opt_attr_def, result_def, var_opera
 from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import ANY, ANY_ATTR, I64_ATTR, INT_OR_FLOAT, VMI_ANY, VMI_VREG, VREG_OR_MASK
 from ..core.words import ORDER, SATURATE, VMI_PMODE, VMI_ROUND
-from .forms import VmiUnaryOp
+from .forms import VmiUnaryOp, VmiVectorOp
 
 
 class VmiExtfOp(VmiUnaryOp):
@@ -34,13 +34,12 @@ class VmiSitofpOp(VmiUnaryOp):
     name = "pto.vmi.sitofp"
 
 
-class VmiFloatConversionOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiFloatConversionOp(VmiVectorOp):
     """Conversion with a rounding letter and saturation."""
 
     source = operand_def(VMI_VREG)
     rounding = opt_attr_def(VMI_ROUND)
     saturate = opt_attr_def(SATURATE)
-    result = result_def(VMI_VREG)
 
 
 class VmiFptosiOp(VmiFloatConversionOp):
@@ -63,7 +62,7 @@ class VmiTruncfOp(VmiFloatConversionOp):
     name = "pto.vmi.truncf"
 
 
-class VmiTrunciOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiTrunciOp(VmiVectorOp):
     """Integers in a narrower type, wrapped or saturated (docs/reference/vectors.md, "Conversion", "Logical
     vectors").
     """
@@ -71,10 +70,9 @@ class VmiTrunciOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE
     name = "pto.vmi.trunci"
     source = operand_def(VMI_VREG)
     saturate = opt_attr_def(SATURATE)
-    result = result_def(VMI_VREG)
 
 
-class VmiVCvtOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiVCvtOp(VmiVectorOp):
     """Lanes in the element type of the result, rounded and saturated (docs/reference/vectors.md, "Conversion", "Logical
     vectors").
     """
@@ -84,7 +82,6 @@ class VmiVCvtOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, 
     rounding = opt_attr_def(VMI_ROUND)
     saturate = opt_attr_def(SATURATE)
     pmode = opt_attr_def(VMI_PMODE)
-    result = result_def(VMI_VREG)
 
 
 class VmiBitcastOp(VmiUnaryOp):
@@ -105,50 +102,45 @@ class VmiEnsureLayoutOp(VmiUnaryOp):
     name = "pto.vmi.ensure_layout"
 
 
-class VmiBroadcastOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiBroadcastOp(VmiVectorOp):
     """every lane = value (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
     name = "pto.vmi.broadcast"
     value = operand_def(ANY)
-    result = result_def(VMI_VREG)
 
 
-class VmiVBrcOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiVBrcOp(VmiVectorOp):
     """Every lane, or every lane of a group, = value (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
     name = "pto.vmi.vbrc"
     value = operand_def(ANY)
     group = opt_attr_def(I64_ATTR)
-    result = result_def(VMI_VREG)
 
 
-class VmiConstantOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiConstantOp(VmiVectorOp, shape=Shape.GENERIC):
     """Constant lanes (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
     name = "pto.vmi.constant"
     value = attr_def(ANY_ATTR)
-    result = result_def(VMI_VREG)
 
 
-class VmiGroupBroadcastOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiGroupBroadcastOp(VmiVectorOp):
     """Lane g·S + j = source[g], S lanes per group (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
     name = "pto.vmi.group_broadcast"
     source = operand_def(VMI_VREG)
     num_groups = attr_def(I64_ATTR)
-    result = result_def(VMI_VREG)
 
 
-class VmiIotaOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiIotaOp(VmiVectorOp):
     """lane i = base + i, or base − i for order DESC (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
     name = "pto.vmi.iota"
     base = operand_def(INT_OR_FLOAT)
     order = opt_attr_def(ORDER)
-    result = result_def(VMI_VREG)
 
 
-class VmiGroupIotaOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiGroupIotaOp(VmiVectorOp):
     """Lane j of each group = base + j, or base − j for order DESC (docs/reference/vectors.md, "Conversion", "Logical
     vectors").
     """
@@ -157,10 +149,9 @@ class VmiGroupIotaOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.P
     base = operand_def(INT_OR_FLOAT)
     order = opt_attr_def(ORDER)
     group = attr_def(I64_ATTR)
-    result = result_def(VMI_VREG)
 
 
-class VmiVCiOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiVCiOp(VmiVectorOp):
     """Lane i (of each group) = base + i, or base − i for order DESC (docs/reference/vectors.md, "Conversion", "Logical
     vectors").
     """
@@ -169,7 +160,6 @@ class VmiVCiOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, s
     base = operand_def(INT_OR_FLOAT)
     order = opt_attr_def(ORDER)
     group = opt_attr_def(I64_ATTR)
-    result = result_def(VMI_VREG)
 
 
 class VmiPackOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"):

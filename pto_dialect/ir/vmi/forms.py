@@ -9,36 +9,38 @@ from ..core.kinds import ANY, VMI_ANY, VMI_MASK, VMI_VREG
 from ..core.words import VMI_PMODE
 
 
-class VmiUnaryOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiVectorOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """Computes a logical vector."""
+
+    result = result_def(VMI_VREG)
+
+
+class VmiUnaryOp(VmiVectorOp):
     """One logical vector."""
 
     source = operand_def(VMI_VREG)
-    result = result_def(VMI_VREG)
 
 
-class VmiBinaryOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiBinaryOp(VmiVectorOp):
     """Two logical vectors."""
 
     lhs = rhs = operand_def(VMI_VREG)
-    result = result_def(VMI_VREG)
 
 
-class VmiMaskedUnaryOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiMaskedUnaryOp(VmiVectorOp):
     """One logical vector, optional mask."""
 
     source = operand_def(VMI_VREG)
     mask = var_operand_def(VMI_MASK)
     pmode = opt_attr_def(VMI_PMODE)
-    result = result_def(VMI_VREG)
 
 
-class VmiMaskedBinaryOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiMaskedBinaryOp(VmiVectorOp):
     """Two logical vectors, optional mask."""
 
     lhs = rhs = operand_def(VMI_VREG)
     mask = var_operand_def(VMI_MASK)
     pmode = opt_attr_def(VMI_PMODE)
-    result = result_def(VMI_VREG)
 
 
 class VmiMaskedBitwiseOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
@@ -50,19 +52,17 @@ class VmiMaskedBitwiseOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effe
     result = result_def(VMI_ANY)
 
 
-class VmiMaskedScalarOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiMaskedScalarOp(VmiVectorOp):
     """Logical vector, scalar and a mask."""
 
     src = operand_def(VMI_VREG)
     scalar = operand_def(ANY)
     mask = operand_def(VMI_MASK)
     pmode = opt_attr_def(VMI_PMODE)
-    result = result_def(VMI_VREG)
 
 
-class VmiReductionOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiReductionOp(VmiVectorOp):
     """Logical vector and the mask of the lanes that count."""
 
     source = operand_def(VMI_VREG)
     mask = operand_def(VMI_MASK)
-    result = result_def(VMI_VREG)

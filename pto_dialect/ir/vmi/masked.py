@@ -7,7 +7,7 @@ from xdsl.irdl import operand_def, opt_attr_def, result_def, var_operand_def
 from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import FLOAT, I16, VMI_ANY, VMI_MASK, VMI_VREG
 from ..core.words import VMI_PMODE
-from .forms import VmiMaskedBinaryOp, VmiMaskedBitwiseOp, VmiMaskedScalarOp, VmiMaskedUnaryOp
+from .forms import VmiMaskedBinaryOp, VmiMaskedBitwiseOp, VmiMaskedScalarOp, VmiMaskedUnaryOp, VmiVectorOp
 
 
 class VmiVAbsOp(VmiMaskedUnaryOp):
@@ -148,14 +148,13 @@ class VmiVMinsOp(VmiMaskedScalarOp):
     name = "pto.vmi.vmins"
 
 
-class VmiMaskedShiftOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiMaskedShiftOp(VmiVectorOp):
     """Logical vector shifted by one distance."""
 
     src = operand_def(VMI_VREG)
     scalar = operand_def(I16)
     mask = operand_def(VMI_MASK)
     pmode = opt_attr_def(VMI_PMODE)
-    result = result_def(VMI_VREG)
 
 
 class VmiVShlsOp(VmiMaskedShiftOp):
@@ -170,7 +169,7 @@ class VmiVShrsOp(VmiMaskedShiftOp):
     name = "pto.vmi.vshrs"
 
 
-class VmiVMulaOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiVMulaOp(VmiVectorOp):
     """lane i = acc[i] + lhs[i]·rhs[i] with one rounding (docs/reference/vectors.md, "Arithmetic", "Logical
     vectors").
     """
@@ -179,7 +178,6 @@ class VmiVMulaOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE,
     acc = lhs = rhs = operand_def(VMI_VREG)
     mask = var_operand_def(VMI_MASK)
     pmode = opt_attr_def(VMI_PMODE)
-    result = result_def(VMI_VREG)
 
 
 class VmiVMullOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
@@ -192,7 +190,7 @@ class VmiVMullOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE,
     low = high = result_def(VMI_VREG)
 
 
-class VmiVAxpyOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiVAxpyOp(VmiVectorOp, shape=Shape.GENERIC):
     """lane i = acc[i] + alpha·x[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vaxpy"
@@ -200,10 +198,9 @@ class VmiVAxpyOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, si
     alpha = operand_def(FLOAT)
     mask = operand_def(VMI_MASK)
     pmode = opt_attr_def(VMI_PMODE)
-    result = result_def(VMI_VREG)
 
 
-class VmiVLreluOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiVLreluOp(VmiVectorOp, shape=Shape.GENERIC):
     """lane i = x[i] > 0 ? x[i] : slope·x[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vlrelu"
@@ -211,30 +208,27 @@ class VmiVLreluOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, s
     slope = operand_def(FLOAT)
     mask = operand_def(VMI_MASK)
     pmode = opt_attr_def(VMI_PMODE)
-    result = result_def(VMI_VREG)
 
 
-class VmiVPreluOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiVPreluOp(VmiVectorOp):
     """lane i = x[i] > 0 ? x[i] : alpha[i]·x[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vprelu"
     x = alpha = operand_def(VMI_VREG)
     mask = operand_def(VMI_MASK)
     pmode = opt_attr_def(VMI_PMODE)
-    result = result_def(VMI_VREG)
 
 
-class VmiVExpdifOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiVExpdifOp(VmiVectorOp):
     """lane i = e^(x[i] − max[i]) (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vexpdif"
     x = max = operand_def(VMI_VREG)
     mask = operand_def(VMI_MASK)
     pmode = opt_attr_def(VMI_PMODE)
-    result = result_def(VMI_VREG)
 
 
-class VmiVAddcOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiVAddcOp(VmiVectorOp):
     """result = lhs + rhs; carry where the sum overflows (docs/reference/vectors.md, "Arithmetic", "Logical
     vectors").
     """
@@ -246,7 +240,7 @@ class VmiVAddcOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE,
     carry = result_def(VMI_MASK)
 
 
-class VmiVAddcsOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiVAddcsOp(VmiVectorOp):
     """result = lhs + rhs + carry_in; carry where the sum overflows (docs/reference/vectors.md, "Arithmetic", "Logical
     vectors").
     """

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from xdsl.irdl import operand_def, result_def
+from xdsl.irdl import operand_def
 
-from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import VMI_VREG
-from .forms import VmiBinaryOp, VmiUnaryOp
+from .forms import VmiBinaryOp, VmiUnaryOp, VmiVectorOp
 
 
 class VmiAbsfOp(VmiUnaryOp):
@@ -165,11 +164,10 @@ class VmiShruiOp(VmiBinaryOp):
     name = "pto.vmi.shrui"
 
 
-class VmiFmaOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiFmaOp(VmiVectorOp):
     """lane i = lhs[i]·rhs[i] + acc[i] with one rounding (docs/reference/vectors.md, "Arithmetic", "Logical
     vectors").
     """
 
     name = "pto.vmi.fma"
     lhs = rhs = acc = operand_def(VMI_VREG)
-    result = result_def(VMI_VREG)

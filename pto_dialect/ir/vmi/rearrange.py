@@ -7,9 +7,10 @@ from xdsl.irdl import attr_def, operand_def, opt_attr_def, result_def, var_opera
 from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import ARRAY, VMI_MASK, VMI_VREG
 from ..core.words import VMI_PMODE
+from .forms import VmiVectorOp
 
 
-class VmiCompressOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiCompressOp(VmiVectorOp):
     """The active lanes moved to the front, in order (docs/reference/vectors.md, "Reductions and rearrangement",
     "Logical vectors").
     """
@@ -17,31 +18,21 @@ class VmiCompressOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PU
     name = "pto.vmi.compress"
     source = operand_def(VMI_VREG)
     mask = operand_def(VMI_MASK)
-    result = result_def(VMI_VREG)
 
 
-class VmiShuffleOp(
-    PtoOp,
-    shape=Shape.INDEXED,
-    pipe=Pipe.V,
-    effect=Effect.PURE,
-    tokens=("indices",),
-    since="august",
-):
+class VmiShuffleOp(VmiVectorOp, shape=Shape.INDEXED, tokens=("indices",)):
     """lane i = source[indices[i]] (docs/reference/vectors.md, "Reductions and rearrangement", "Logical vectors")."""
 
     name = "pto.vmi.shuffle"
     source = operand_def(VMI_VREG)
     indices = attr_def(ARRAY)
-    result = result_def(VMI_VREG)
 
 
-class VmiVSelrOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiVSelrOp(VmiVectorOp):
     """lane i = source[index[i]] (docs/reference/vectors.md, "Reductions and rearrangement", "Logical vectors")."""
 
     name = "pto.vmi.vselr"
     source = index = operand_def(VMI_VREG)
-    result = result_def(VMI_VREG)
 
 
 class VmiInterleaveOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
@@ -79,11 +70,10 @@ class VmiChannelSplitOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.P
     parts = var_result_def(VMI_VREG)
 
 
-class VmiChannelMergeOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiChannelMergeOp(VmiVectorOp, shape=Shape.GENERIC):
     """Vector whose lanes alternate between the inputs (docs/reference/vectors.md, "Reductions and rearrangement",
     "Logical vectors").
     """
 
     name = "pto.vmi.channel_merge"
     inputs = var_operand_def(VMI_VREG)
-    result = result_def(VMI_VREG)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from xdsl.irdl import attr_def, operand_def, opt_attr_def, result_def
+from xdsl.irdl import attr_def, operand_def, opt_attr_def
 
-from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import I64_ATTR, UNIT, VMI_MASK, VMI_VREG
 from ..core.words import VMI_PMODE
-from .forms import VmiReductionOp
+from .forms import VmiReductionOp, VmiVectorOp
 
 
 class VmiReduceAddfOp(VmiReductionOp):
@@ -90,13 +89,12 @@ class VmiVCminOp(VmiReductionOp):
     pmode = opt_attr_def(VMI_PMODE)
 
 
-class VmiGroupReductionOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiGroupReductionOp(VmiVectorOp):
     """One result per group."""
 
     source = operand_def(VMI_VREG)
     mask = operand_def(VMI_MASK)
     num_groups = attr_def(I64_ATTR)
-    result = result_def(VMI_VREG)
 
 
 class VmiGroupReduceAddfOp(VmiGroupReductionOp):
@@ -148,12 +146,11 @@ class VmiGroupReduceMiniOp(VmiGroupReductionOp):
     name = "pto.vmi.group_reduce_mini"
 
 
-class VmiHistogramOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiHistogramOp(VmiVectorOp):
     """Counts of bytes in 256 bins, added to ``acc``."""
 
     acc = source = operand_def(VMI_VREG)
     mask = operand_def(VMI_MASK)
-    result = result_def(VMI_VREG)
 
 
 class VmiVChistOp(VmiHistogramOp):
