@@ -8,7 +8,7 @@ See docs/integrations.md.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
@@ -32,6 +32,7 @@ from .watching import collect, watched_kernel
 _EVERYTHING = DiagnosticOptions(max_errors=0)
 
 
+@dataclass(eq=False)
 class Program:
     """A verified module, with its functions as far as they were launched.
 
@@ -39,15 +40,12 @@ class Program:
     compiler orders the pipes of its cores, whatever it orders itself.
     """
 
-    def __init__(
-        self, module: ModuleOp, filename: str, target: str | None, options: RunOptions, ordered: bool = False
-    ) -> None:
-        self.module = module
-        self.filename = filename
-        self.target = target
-        self.options = options
-        self.ordered = ordered
-        self._kernels: dict[Hashable, Kernel] = {}
+    module: ModuleOp
+    filename: str
+    target: str | None
+    options: RunOptions
+    ordered: bool = False
+    _kernels: dict[Hashable, Kernel] = field(default_factory=lambda: {}, init=False)
 
     @property
     def kernels(self) -> list[Kernel]:

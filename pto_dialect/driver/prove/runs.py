@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import redirect_stdout
+from dataclasses import dataclass, field
 from io import StringIO
 from typing import NamedTuple
 
@@ -25,19 +26,19 @@ TEXT = "text"
 SCHEDULES = (TEXT, "oldest", "newest", "random:1", "random:2")
 
 
+@dataclass(eq=False)
 class Runs:
     """Runs ``function`` of ``module`` on ``blocks`` blocks; ``strict`` lets schedules reorder, and the sanitizers
     judge, pipes that the function does not order itself. Code is compiled on first use, from the module as it is
     then."""
 
-    def __init__(self, module: ModuleOp, function: str, target: str | None, blocks: int, strict: bool) -> None:
-        self.module = module
-        self.function = function
-        self.target = target
-        self.blocks = blocks
-        self.strict = strict
-        self._kernels: dict[str, Kernel] = {}
-        self._watched: WatchedKernel | None = None
+    module: ModuleOp
+    function: str
+    target: str | None
+    blocks: int
+    strict: bool
+    _kernels: dict[str, Kernel] = field(default_factory=lambda: {}, init=False)
+    _watched: WatchedKernel | None = field(default=None, init=False)
 
     def kernel(self, schedule: str = TEXT) -> Kernel:
         """The function under a schedule. Raises ``ProgramError``."""

@@ -15,6 +15,13 @@ class VmiVectorOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE
     result = result_def(VMI_VREG)
 
 
+class VmiMaskedOp(VmiVectorOp):
+    """Computes a logical vector under a mask, which is the last operand; ``pmode`` says what the other lanes become."""
+
+    mask = operand_def(VMI_MASK)
+    pmode = opt_attr_def(VMI_PMODE)
+
+
 class VmiUnaryOp(VmiVectorOp):
     """One logical vector."""
 
@@ -52,13 +59,11 @@ class VmiMaskedBitwiseOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effe
     result = result_def(VMI_ANY)
 
 
-class VmiMaskedScalarOp(VmiVectorOp):
+class VmiMaskedScalarOp(VmiMaskedOp):
     """Logical vector, scalar and a mask."""
 
     src = operand_def(VMI_VREG)
     scalar = operand_def(ANY)
-    mask = operand_def(VMI_MASK)
-    pmode = opt_attr_def(VMI_PMODE)
 
 
 class VmiReductionOp(VmiVectorOp):

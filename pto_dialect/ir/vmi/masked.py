@@ -7,7 +7,7 @@ from xdsl.irdl import operand_def, opt_attr_def, result_def, var_operand_def
 from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import FLOAT, I16, VMI_ANY, VMI_MASK, VMI_VREG
 from ..core.words import VMI_PMODE
-from .forms import VmiMaskedBinaryOp, VmiMaskedBitwiseOp, VmiMaskedScalarOp, VmiMaskedUnaryOp, VmiVectorOp
+from .forms import VmiMaskedBinaryOp, VmiMaskedBitwiseOp, VmiMaskedOp, VmiMaskedScalarOp, VmiMaskedUnaryOp, VmiVectorOp
 
 
 class VmiVAbsOp(VmiMaskedUnaryOp):
@@ -148,13 +148,11 @@ class VmiVMinsOp(VmiMaskedScalarOp):
     name = "pto.vmi.vmins"
 
 
-class VmiMaskedShiftOp(VmiVectorOp):
+class VmiMaskedShiftOp(VmiMaskedOp):
     """Logical vector shifted by one distance."""
 
     src = operand_def(VMI_VREG)
     scalar = operand_def(I16)
-    mask = operand_def(VMI_MASK)
-    pmode = opt_attr_def(VMI_PMODE)
 
 
 class VmiVShlsOp(VmiMaskedShiftOp):
@@ -190,42 +188,34 @@ class VmiVMullOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE,
     low = high = result_def(VMI_VREG)
 
 
-class VmiVAxpyOp(VmiVectorOp, shape=Shape.GENERIC):
+class VmiVAxpyOp(VmiMaskedOp, shape=Shape.GENERIC):
     """lane i = acc[i] + alpha·x[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vaxpy"
     x = acc = operand_def(VMI_VREG)
     alpha = operand_def(FLOAT)
-    mask = operand_def(VMI_MASK)
-    pmode = opt_attr_def(VMI_PMODE)
 
 
-class VmiVLreluOp(VmiVectorOp, shape=Shape.GENERIC):
+class VmiVLreluOp(VmiMaskedOp, shape=Shape.GENERIC):
     """lane i = x[i] > 0 ? x[i] : slope·x[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vlrelu"
     x = operand_def(VMI_VREG)
     slope = operand_def(FLOAT)
-    mask = operand_def(VMI_MASK)
-    pmode = opt_attr_def(VMI_PMODE)
 
 
-class VmiVPreluOp(VmiVectorOp):
+class VmiVPreluOp(VmiMaskedOp):
     """lane i = x[i] > 0 ? x[i] : alpha[i]·x[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vprelu"
     x = alpha = operand_def(VMI_VREG)
-    mask = operand_def(VMI_MASK)
-    pmode = opt_attr_def(VMI_PMODE)
 
 
-class VmiVExpdifOp(VmiVectorOp):
+class VmiVExpdifOp(VmiMaskedOp):
     """lane i = e^(x[i] − max[i]) (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vexpdif"
     x = max = operand_def(VMI_VREG)
-    mask = operand_def(VMI_MASK)
-    pmode = opt_attr_def(VMI_PMODE)
 
 
 class VmiVAddcOp(VmiVectorOp):

@@ -384,14 +384,8 @@ def mad_view_a(pointer: Pointer, m: int, k: int, *, disable_gemv: bool = False) 
     if m == 1 and not disable_gemv:
         _check_footprint(pointer, k * size, f"left operand 1x{k}")
         return MatrixView(pointer, (Axis(0, 0, k), Axis(0, 0, 1)), 1, k)
-    layout = tile_layout(
-        round_up(m, FRACTAL_ROWS),
-        round_up(k, C0_BYTES // size),
-        size,
-        "col_major",
-        "row_major",
-        FRACTAL_BYTES,
-    )
+    rows, cols = round_up(m, FRACTAL_ROWS), round_up(k, C0_BYTES // size)
+    layout = tile_layout(rows, cols, size, "col_major", "row_major", FRACTAL_BYTES)
     _check_footprint(pointer, layout.nbytes, f"left operand {m}x{k}")
     return TileView(layout, pointer, m, k)
 
@@ -406,14 +400,8 @@ def mad_view_b(pointer: Pointer, k: int, n: int) -> MatrixView:
         Fault: ``mad-l0-footprint`` when the whole image exceeds L0B, ``mem-oob``.
     """
     size = pointer.item_bytes
-    layout = tile_layout(
-        round_up(k, C0_BYTES // size),
-        round_up(n, FRACTAL_ROWS),
-        size,
-        "row_major",
-        "col_major",
-        FRACTAL_BYTES,
-    )
+    rows, cols = round_up(k, C0_BYTES // size), round_up(n, FRACTAL_ROWS)
+    layout = tile_layout(rows, cols, size, "row_major", "col_major", FRACTAL_BYTES)
     _check_footprint(pointer, layout.nbytes, f"right operand {k}x{n}")
     return TileView(layout, pointer, k, n)
 
