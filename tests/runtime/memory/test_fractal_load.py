@@ -16,9 +16,8 @@ from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.fractal_load import (
     gm_to_l1_frac,
     l0c_view,
+    l1_to_l0,
     l1_to_l0_mx,
-    l1_to_l0a,
-    l1_to_l0b,
     load_fractals,
     load_mx_fragments,
     mad_view_a,
@@ -142,7 +141,7 @@ def test_l0b_worked_numbers() -> None:
     l1, l0b = Arena("l1", 8192), Arena("l0b", 8192)
     nz_store(l1, b, 64)
     assert l1.bytes.view(np.uint16)[1556] == b[33, 20]
-    assert not l1_to_l0b(l0b.pointer(0, np.uint16), l1.pointer(0, np.uint16), 50, 24, transpose=True)
+    assert not l1_to_l0(False, l0b.pointer(0, np.uint16), l1.pointer(0, np.uint16), 50, 24, transpose=True)
     assert l0b.bytes.view(np.uint16)[1345] == b[33, 20]
 
 
@@ -153,7 +152,7 @@ def test_l0a_image(size: int, m: int, k: int, transpose: bool) -> None:
     a = random_matrix(m, k, size)
     l1, l0a = filled("l1", 65536, 4), filled("l0a", 65536, 5)
     nz_store(l1, a.T if transpose else a, up(k, max(16, lanes)) if transpose else up(m, 16), 64)
-    wide = l1_to_l0a(l0a.pointer(512, DTYPES[size]), l1.pointer(64, DTYPES[size]), m, k, 0, 0, transpose=transpose)
+    wide = l1_to_l0(True, l0a.pointer(512, DTYPES[size]), l1.pointer(64, DTYPES[size]), m, k, 0, 0, transpose=transpose)
     assert wide == (transpose and size == 1 and 0 < m % 32 <= 16)
     step = up(m, max(16, lanes)) if transpose else up(m, 16)
     flat = l0a.bytes[512:].view(DTYPES[size])
@@ -174,7 +173,7 @@ def test_l0b_image(size: int, k: int, n: int, transpose: bool) -> None:
     b = random_matrix(k, n, size)
     l1, l0b = filled("l1", 65536, 6), filled("l0b", 65536, 7)
     nz_store(l1, b if transpose else b.T, up(k, max(16, lanes)) if transpose else up(n, 16))
-    wide = l1_to_l0b(l0b.pointer(1024, DTYPES[size]), l1.pointer(0, DTYPES[size]), k, n, transpose=transpose)
+    wide = l1_to_l0(False, l0b.pointer(1024, DTYPES[size]), l1.pointer(0, DTYPES[size]), k, n, transpose=transpose)
     assert wide == (transpose and size == 1 and 0 < n % 32 <= 16)
     step = up(n, max(16, lanes)) if transpose else up(n, 16)
     flat = l0b.bytes[1024:].view(DTYPES[size])
@@ -192,7 +191,7 @@ def test_transposed_load_copies_the_padding_lanes_of_k() -> None:
     b = random_matrix(64, 64, 1)
     l1, l0b = filled("l1", 65536, 8), filled("l0b", 65536, 9)
     nz_store(l1, b, 64)
-    assert not l1_to_l0b(l0b.pointer(0, np.uint8), l1.pointer(0, np.uint8), 40, 64, transpose=True)
+    assert not l1_to_l0(False, l0b.pointer(0, np.uint8), l1.pointer(0, np.uint8), 40, 64, transpose=True)
     image = l0b.bytes[: 2 * 64 * 32].reshape(2, 64, 32)
     assert (image.transpose(0, 2, 1).reshape(64, 64) == b).all()
 
@@ -246,12 +245,12 @@ def test_raw_copy_with_short_destination_stride_keeps_the_later_column() -> None
     assert (l0.bytes[: 4 * 512].reshape(4, 512) == fractals[[0, 2, 4, 5]]).all()
 
 
-@pytest.mark.parametrize("side", [l1_to_l0a, l1_to_l0b])
-def test_start_counts_fractals(side: Any) -> None:
+@pytest.mark.parametrize("left", [True, False])
+def test_start_counts_fractals(left: bool) -> None:
     """The window starts start_row fractals of 16 rows and start_col fractals of 32 bytes into the source."""
     l1, l0 = filled("l1", 65536, 13), Arena("l0a", 65536)
-    extents = (32, 48) if side is l1_to_l0a else (48, 32)
-    side(l0.pointer(0, np.uint16), l1.pointer(0, np.uint16), *extents, 1, 2)
+    extents = (32, 48) if left else (48, 32)
+    l1_to_l0(left, l0.pointer(0, np.uint16), l1.pointer(0, np.uint16), *extents, 1, 2)
     fractals = l1.bytes.reshape(-1, 512)
     for j in range(3):
         for i in range(2):
@@ -266,7 +265,7 @@ def test_packed_operand(k: int, n: int, transpose: bool) -> None:
     source = b if transpose else b.T[: up(n, 16)]
     l1, l0b = Arena("l1", 65536), Arena("l0b", 65536)
     nz_store(l1, source[:, ::2] | source[:, 1::2] << 4, len(source))
-    wide = l1_to_l0b(l0b.pointer(0, np.uint8), l1.pointer(0, np.uint8), k, n, transpose=transpose, packed=True)
+    wide = l1_to_l0(False, l0b.pointer(0, np.uint8), l1.pointer(0, np.uint8), k, n, transpose=transpose, packed=True)
     assert wide == (transpose and up(n, 16) % 64 != 0)
     if wide:
         return
@@ -277,7 +276,7 @@ def test_packed_operand(k: int, n: int, transpose: bool) -> None:
 
 def test_packed_start_column_is_halved() -> None:
     l1, l0a = filled("l1", 65536, 15), Arena("l0a", 65536)
-    l1_to_l0a(l0a.pointer(0, np.uint8), l1.pointer(0, np.uint8), 16, 128, 0, 2, packed=True)
+    l1_to_l0(True, l0a.pointer(0, np.uint8), l1.pointer(0, np.uint8), 16, 128, 0, 2, packed=True)
     assert (l0a.bytes[:1024] == l1.bytes[512:1536]).all() and not l0a.bytes[1024:].any()
 
 
@@ -290,18 +289,18 @@ def test_loader_limits() -> None:
             call(*arguments, **options)
         return caught.value.rule
 
-    assert rule(l1_to_l0a, dst, src, 0, 16) == "l1l0-extent"
-    assert rule(l1_to_l0b, dst, src, 4096, 16) == "l1l0-extent"
-    assert rule(l1_to_l0a, dst, src, 16, 16, -1, 0) == "l1l0-start-nonneg"
-    assert rule(l1_to_l0a, dst.shifted(16), src, 16, 16) == "mem-align"
-    assert rule(l1_to_l0a, dst, src.shifted(2), 16, 16) == "mem-align"
-    assert rule(l1_to_l0a, dst, src, 16, 144) == "mem-oob"
+    assert rule(l1_to_l0, True, dst, src, 0, 16) == "l1l0-extent"
+    assert rule(l1_to_l0, False, dst, src, 4096, 16) == "l1l0-extent"
+    assert rule(l1_to_l0, True, dst, src, 16, 16, -1, 0) == "l1l0-start-nonneg"
+    assert rule(l1_to_l0, True, dst.shifted(16), src, 16, 16) == "mem-align"
+    assert rule(l1_to_l0, True, dst, src.shifted(2), 16, 16) == "mem-align"
+    assert rule(l1_to_l0, True, dst, src, 16, 144) == "mem-oob"
     assert rule(load_fractals, dst, src, 0, -1, 1, 1, 1, 1) == "l1l0-raw-range"
     byte = (l0a.pointer(0, np.uint8), l1.pointer(0, np.uint8))
     assert rule(load_fractals, *byte, 0, 0, 1, 1, 1, 2, transpose=True) == "unmodelled"
     word = (l0a.pointer(0, np.uint32), l1.pointer(0, np.uint32))
     assert rule(load_fractals, *word, 0, 0, 1, 1, 1, 1, transpose=True) == "unmodelled"
-    l1_to_l0a(dst, src, 16, 128)
+    l1_to_l0(True, dst, src, 16, 128)
     load_fractals(dst.shifted(10**6), src, 0, 0, 0, 4, 1, 1)
 
 
