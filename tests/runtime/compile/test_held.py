@@ -13,10 +13,11 @@ from product_programs import DTYPES, Writer
 
 from pto_dialect.ir.core import types as t
 from pto_dialect.runtime.compile.flavours import PLAIN, Flavour
-from pto_dialect.runtime.compile.held import Tile, _is_foreign, _overlapping
+from pto_dialect.runtime.compile.held import Tile, _fills, _is_foreign, _multiplies, _overlapping, _passes_on
 from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
+from pto_dialect.syntax.types.parser import parse_type
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -233,3 +234,76 @@ def test_what_gives_access_to_the_memories_of_the_matrix_unit(text: str, foreign
     (function,) = module.body.block.ops
     (type_,) = function.properties["function_type"].inputs
     assert _is_foreign(type_) == foreign
+
+
+def tile_type(loc: str, rows: int, cols: int, element: str) -> str:
+    """A tile of the matrix unit."""
+    layout = {"right": "slayout=col_major", "acc": "blayout=col_major, slayout=row_major, fractal=1024"}
+    return f"!pto.tile_buf<{loc}, {rows}x{cols}x{element}, {layout.get(loc, 'blayout=col_major, slayout=row_major')}>"
+
+
+@pytest.mark.parametrize(
+    ("lhs", "rhs", "dst", "multiplies"),
+    [
+        (("left", 16, 32), ("right", 32, 48), ("acc", 16, 48), True),
+        (("left", 32, 32), ("right", 32, 48), ("acc", 16, 48), False),
+        (("left", 16, 16), ("right", 32, 48), ("acc", 16, 48), False),
+        (("left", 16, 32), ("right", 32, 32), ("acc", 16, 48), False),
+        (("mat", 16, 32), ("right", 32, 48), ("acc", 16, 48), False),
+        (("left", 16, 32), ("mat", 32, 48), ("acc", 16, 48), False),
+        (("left", 16, 32), ("right", 32, 48), ("mat", 16, 48), False),
+    ],
+)
+def test_products_that_work_on_arrays(lhs: Any, rhs: Any, dst: Any, multiplies: bool) -> None:
+    """Operands where products take them, which agree in every extent; also sums that begin with others."""
+    types = [tile_type(*lhs, "f16"), tile_type(*rhs, "f16"), tile_type(*dst, "f32")]
+    other = tile_type(dst[0], dst[1] + 16, dst[2], "f32")
+    text = f"""func.func @k(%l: {types[0]}, %r: {types[1]}, %o: {types[2]}, %w: {other}) {{
+      pto.tmatmul ins(%l, %r : {types[0]}, {types[1]}) outs(%o : {types[2]})
+      pto.tmatmul.acc ins(%o, %l, %r : {types[2]}, {types[0]}, {types[1]}) outs(%o : {types[2]})
+      pto.tmatmul.acc ins(%w, %l, %r : {other}, {types[0]}, {types[1]}) outs(%o : {types[2]})
+      return
+    }}"""
+    module, _ = parsed(text)
+    (function,) = module.body.block.ops
+    plain, more, others, _ = function.regions[0].block.ops
+    assert _multiplies(plain) is _multiplies(more) is multiplies
+    assert not _multiplies(others)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "passes"),
+    [
+        (("mat", 16, 32, "f16"), ("left", 16, 32, "f16"), True),
+        (("mat", 16, 32, "f16"), ("right", 16, 32, "f16"), True),
+        (("mat", 16, 32, "f16"), ("left", 32, 32, "f16"), False),
+        (("mat", 16, 32, "f16"), ("left", 16, 16, "f16"), False),
+        (("mat", 16, 32, "f16"), ("left", 16, 32, "bf16"), False),
+        (("left", 16, 32, "f16"), ("mat", 16, 32, "f16"), False),
+        (("mat", 16, 32, "f16"), ("mat", 16, 32, "f16"), False),
+        (("left", 16, 32, "f16"), ("right", 16, 32, "f16"), False),
+    ],
+)
+def test_moves_that_pass_a_matrix_on(source: Any, target: Any, passes: bool) -> None:
+    assert _passes_on(parse_type(tile_type(*source)), parse_type(tile_type(*target))) is passes
+    assert not _passes_on(parse_type("index"), parse_type(tile_type(*target)))
+    assert not _passes_on(parse_type(tile_type(*source)), parse_type("index"))
+
+
+@pytest.mark.parametrize(
+    ("view", "tile", "fills"),
+    [
+        ("16x32xf16", ("mat", 16, 32, "f16"), True),
+        ("1x1x16x32xf16", ("mat", 16, 32, "f16"), True),
+        ("32x16xf16", ("mat", 16, 32, "f16"), True),
+        ("16x16xf16", ("mat", 16, 32, "f16"), False),
+        ("16x32xbf16", ("mat", 16, 32, "f16"), False),
+        ("16x32xf16", ("left", 16, 32, "f16"), False),
+        ("?x32xf16", ("mat", 16, 32, "f16"), False),
+        ("?x?xf16", ("mat", 1, 1, "f16"), False),
+    ],
+)
+def test_loads_that_fill_a_matrix(view: str, tile: Any, fills: bool) -> None:
+    part, matrix = parse_type(f"!pto.partition_tensor_view<{view}>"), parse_type(tile_type(*tile))
+    assert _fills(part, matrix) is fills
+    assert not _fills(matrix, matrix) and not _fills(part, part)
