@@ -187,6 +187,8 @@ def _object(value: Any, depth: int) -> str:
         return f"/{' '.join(value.pattern.split())}/"
     if isinstance(value, np.ndarray):
         return f"array{value.shape} of {value.dtype} {hashlib.sha256(value.tobytes()).hexdigest()[:8]}"
+    if isinstance(value, np.ufunc):
+        return value.__name__
     if isinstance(value, (np.generic, np.dtype, range, slice)):
         return repr(value)
     if isinstance(value, partial):
