@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.base import Pipe
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.runtime.compile.compiler import CompiledModule
 from pto_dialect.runtime.compile.flavours import WATCHED, Flavour
@@ -101,6 +104,18 @@ class WatchedKernel(Kernel):
     def generator_class(self) -> Callable[..., WatchedGenerator]:
         """What writes the code; all of it has the same places."""
         return partial(WatchedGenerator, sites=self.watch.sites)
+
+    @cached_property
+    def flag_pipes(self) -> list[str]:
+        """Names of pipes that flags of the program stand between, and on which no operation runs."""
+        flags = [op for op in self.program.operations if has_role(op, Role.PIPES) and not has_role(op, Role.BARRIER)]
+        words = [attr for op in flags for attr in op.attributes.values() if isinstance(attr, EnumAttr)]
+        return [word.value for word in words if word.kind == "pipe" and named_pipe(word) in (None, Pipe.ALL)]
+
+    def start(self, bound: list[Any], indices: Iterable[int], count: int) -> Started:
+        """Cores of blocks that are about to run."""
+        self.watch.add_pipes(self.flag_pipes)
+        return super().start(bound, indices, count)
 
     # ------------------------------------------------------------ run
 

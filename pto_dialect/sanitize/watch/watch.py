@@ -5,7 +5,7 @@ Source: docs/reference/watching.md, "Order of events".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pto_dialect.runtime.faults import Fault
@@ -56,6 +56,7 @@ class Watch:
         self.failed: Context | None = None
         self.muted = False
         self.devices = 0
+        self.pipes = PIPES
         checks = options.checks
         self.posts = Posts()
         self.ranked = False
@@ -76,6 +77,10 @@ class Watch:
         if self.ordered and self.races is None and self.wants("race"):
             self.races = RankRaces(self)
 
+    def add_pipes(self, names: Iterable[str]) -> None:
+        """Cores that come have these pipes as well, on which nothing but flags happens."""
+        self.pipes += tuple(name for name in dict.fromkeys(names) if name not in self.pipes)
+
     def open_device(self, cores: Sequence[WatchedCore]) -> None:
         """Takes the cores that run side by side from now on."""
         self.devices += 1
@@ -83,7 +88,7 @@ class Watch:
         together = self.ranked and self.ordered
         actors: list[Actor] = []
         for core in cores:
-            for pipe in PIPES:
+            for pipe in self.pipes:
                 kind = OrderedActor if together else self.actor_class
                 actor = kind(len(self.log.actors), core, pipe, self.devices, len(actors))
                 self.log.actors.append(actor)
@@ -91,7 +96,7 @@ class Watch:
                 core.actors[pipe] = actor
         clock: Clock = []
         for number, actor in enumerate(actors):
-            if not together or number % len(PIPES) == 0:
+            if not together or number % len(self.pipes) == 0:
                 clock = [0] * len(actors)
             actor.clock = clock
 
