@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from xdsl.dialects.scf import ForOp, IfOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
 
-from .webs import blocks_of
+from .webs import through
 
 Last = Mapping[SSAValue, dict[Operation | None, None]]
 """The operations that may have written each buffer last, in the order of the program; ``None`` where none has."""
@@ -51,22 +50,7 @@ class Definitions:
                 written = {one for one in _written(op) if one in self.buffers}
                 if written:
                     last = {**last, **{buffer: {op: None} for buffer in written}}
-            last = self._through(op, last)
-        return last
-
-    def _through(self, op: Operation, last: Last) -> Last:
-        blocks = blocks_of(op)
-        if isinstance(op, ForOp) and blocks:
-            while True:
-                after = _merged(last, self._forward(blocks[0], last))
-                if after == last:
-                    return last
-                last = after
-        if isinstance(op, IfOp):
-            ends = [self._forward(block, last) for block in blocks]
-            return _merged(*ends) if len(ends) > 1 else _merged(last, ends[0])
-        for block in blocks:
-            last = self._forward(block, last)
+            last = through(op, last, self._forward, _merged)
         return last
 
 

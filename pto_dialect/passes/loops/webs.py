@@ -5,8 +5,8 @@ Source: docs/reference/language.md, "Level 1 and Level 2".
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable
+from typing import NamedTuple, TypeVar
 
 from xdsl.dialects.scf import ForOp, IfOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -24,6 +24,9 @@ class Write(NamedTuple):
 
 State = dict[SSAValue, frozenset[Write]]
 """The writes that each buffer may hold the value of."""
+
+
+_Known = TypeVar("_Known")
 
 
 class UnfollowedError(Exception):
@@ -104,22 +107,7 @@ class Webs:
             for _, buffer, reads, writes in self._uses(op):
                 if writes and not reads:
                     state = {**state, buffer: frozenset((Write(op, buffer),))}
-            state = self._through(op, state)
-        return state
-
-    def _through(self, op: Operation, state: State) -> State:
-        blocks = blocks_of(op)
-        if isinstance(op, ForOp) and blocks:
-            while True:
-                after = _merged(state, self._forward(blocks[0], state))
-                if after == state:
-                    return state
-                state = after
-        if isinstance(op, IfOp):
-            ends = [self._forward(block, state) for block in blocks]
-            return _merged(*ends) if len(ends) > 1 else _merged(state, ends[0])
-        for block in blocks:
-            state = self._forward(block, state)
+            state = through(op, state, self._forward, _merged)
         return state
 
     def _backward(self, block: Block, live: frozenset[Write]) -> frozenset[Write]:
@@ -161,6 +149,27 @@ def blocks_of(op: Operation) -> list[Block]:
     if blocks and (not known or any(len(region.blocks) > 1 for region in op.regions)):
         raise UnfollowedError
     return blocks
+
+
+def through(
+    op: Operation, known: _Known, forward: Callable[[Block, _Known], _Known], merged: Callable[[_Known, _Known], _Known]
+) -> _Known:
+    """What is known behind ``op``, where ``known`` holds before it: ``forward`` goes through one of its blocks, and
+    ``merged`` is what two ways have in common. A loop is gone through until nothing is added.
+    """
+    blocks = blocks_of(op)
+    if isinstance(op, ForOp) and blocks:
+        while True:
+            after = merged(known, forward(blocks[0], known))
+            if after == known:
+                return known
+            known = after
+    if isinstance(op, IfOp):
+        ends = [forward(block, known) for block in blocks]
+        return merged(*ends) if len(ends) > 1 else merged(known, ends[0])
+    for block in blocks:
+        known = forward(block, known)
+    return known
 
 
 def _merged(one: State, other: State) -> State:
