@@ -13,7 +13,7 @@ from xdsl.ir import Block, SSAValue
 
 from pto_dialect.ir.core.roles import Role, has_role
 
-from .arithmetic import CASTS
+from .arithmetic import CASTS, WIDEST
 from .constants import constant_of
 
 Term = tuple[object, ...]
@@ -54,11 +54,13 @@ def _times(one: Sum, factor: int) -> Sum:
 
 
 def _product(parts: Sequence[Sum]) -> Sum | None:
-    """The product of a sum and a number; ``None`` for others."""
-    one, other = parts
-    if other.number is not None:
-        return _times(one, other.number)
-    return _times(other, one.number) if one.number is not None else None
+    """The product of a sum and a number; ``None`` for others, and for numbers that no machine word holds: one that is
+    multiplied by itself again and again has more digits than any file."""
+    one, other = parts if parts[1].number is not None else reversed(parts)
+    if other.number is None:
+        return None
+    product = _times(one, other.number)
+    return product if product.number is None or product.number.bit_length() <= WIDEST else None
 
 
 _COMBINED: dict[str, Callable[[Sequence[Sum]], Sum | None]] = {
@@ -77,6 +79,9 @@ class Sums:
     def __init__(self) -> None:
         self._known: dict[SSAValue, Sum] = {}
         self._sources: dict[Term, frozenset[SSAValue]] = {}
+        self._terms: dict[Term, Term] = {}
+        """Equal terms as one object: in those of a term that is used twice at each of many operations, comparing would
+        meet the first one more often than a program could count."""
 
     def of(self, value: SSAValue, depth: int = _DEPTH) -> Sum:
         """The sum that ``value`` is."""
@@ -111,4 +116,4 @@ class Sums:
             return result
         said = tuple(sorted((key, attr) for key, attr in op.properties.items()))
         term: Term = (name, str(value.type), *said, *parts)
-        return Sum(0, frozenset({(term, 1)}))
+        return Sum(0, frozenset({(self._terms.setdefault(term, term), 1)}))

@@ -12,6 +12,9 @@ from typing import Final
 Fold = Callable[[int, int], int | None]
 """The exact result; ``None`` where the operation has none, or where it depends on the width of the type."""
 
+WIDEST: Final = 64
+"""Bits of the numbers that are followed where no type says how many there are."""
+
 
 def _unsigned(fold: Callable[[int, int], int]) -> Fold:
     """The same for numbers that are read without a sign: what a negative one stands for depends on its width."""

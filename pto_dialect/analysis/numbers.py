@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Operation
@@ -11,7 +10,7 @@ from xdsl.ir import Attribute, Operation
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import PtrType, byte_width
 
-from .arithmetic import CASTS, FOLDS
+from .arithmetic import CASTS, FOLDS, WIDEST
 from .constants import constant_of
 
 Unknown = tuple[object, ...]
@@ -38,15 +37,74 @@ def unknown(source: object, instance: int) -> Unknown:
     return ("new", id(source), instance)
 
 
-@lru_cache(65_536)
+class Expression(tuple[object, ...]):
+    """An unknown number of ``Expressions``. A number that is used twice at each of many operations stands in the last
+    one more often than a program could count, so its hash is computed once, and equal ones are mostly one object."""
+
+    hash: int
+    unknowns: frozenset[tuple[int, int]] | None
+
+    def __new__(cls, parts: Unknown) -> Expression:
+        """``parts`` as an object of its own."""
+        made = super().__new__(cls, parts)
+        made.hash = hash(parts)
+        made.unknowns = None
+        return made
+
+    def __hash__(self) -> int:
+        return self.hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if isinstance(other, Expression) and self.hash != other.hash:
+            return False
+        return tuple.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+
+class Expressions:
+    """The unknown numbers of one walk, equal ones as one object."""
+
+    def __init__(self) -> None:
+        self._known: dict[Unknown, Expression] = {}
+
+    def one(self, number: Number) -> Number:
+        """The number itself, or the expression that is equal to it."""
+        return number if isinstance(number, (int, Expression)) else self.expression(number)
+
+    def expression(self, parts: Unknown) -> Expression:
+        """The expression of ``parts``."""
+        known = self._known.get(parts)
+        if known is None:
+            known = self._known[parts] = Expression(parts)
+        return known
+
+
 def unknowns(number: Number) -> frozenset[tuple[int, int]]:
     """The values of executed operations that a number depends on, each with the number of the execution."""
-    if isinstance(number, int):
-        return frozenset()
-    if number[0] == "new":
-        return frozenset({(number[1], number[2])})  # pyright: ignore[reportReturnType]
-    parts = [unknowns(part) for part in number if isinstance(part, tuple)]
-    return frozenset().union(*parts)
+    if isinstance(number, Expression) and number.unknowns is not None:
+        return number.unknowns
+    found: set[tuple[int, int]] = set()
+    seen: set[int] = set()
+    pending: list[object] = [number]
+    while pending:
+        part = pending.pop()
+        if not isinstance(part, tuple) or id(part) in seen:
+            continue
+        seen.add(id(part))
+        if part[0] == "new":
+            found.add(part[1:])  # pyright: ignore[reportArgumentType]
+        elif isinstance(part, Expression) and part.unknowns is not None:
+            found |= part.unknowns
+        else:
+            pending += part
+    result = frozenset(found)
+    if isinstance(number, Expression):
+        number.unknowns = result
+    return result
 
 
 def result_of(op: Operation, operands: list[Number], instance: int) -> Number:
@@ -64,7 +122,10 @@ def result_of(op: Operation, operands: list[Number], instance: int) -> Number:
         if not (isinstance(a, int) and isinstance(b, int)):
             return (name, a, b)
         known = fold(a, b)
-        return unknown(op, instance) if known is None else known
+        if known is None:
+            return unknown(op, instance)
+        # A number that is multiplied by itself again and again has more digits than any file.
+        return known if known.bit_length() <= WIDEST else (name, a, b)
     if has_role(op, Role.COMPARISON):
         return _compared(op, a, b, instance)
     if has_role(op, Role.SELECT) and isinstance(a, int):

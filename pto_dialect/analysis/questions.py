@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.ir.core.operands import named
@@ -16,8 +18,8 @@ _CARRIES = Role.YIELD | Role.CONDITION | Role.RETURN | Role.CALL | Role.LOOP | R
 """Operations through which a value goes on under another name."""
 _NEGATION = "arith.xori"
 
-Shape = object
-"""What a condition is computed from, whatever it is compared for."""
+Shape = int
+"""What a condition is computed from, whatever it is compared for: the number of its text."""
 
 
 class Questions:
@@ -27,6 +29,8 @@ class Questions:
         self.position: dict[Operation, int] = {}
         self.last: dict[Shape, int] = {}
         self.shapes: dict[SSAValue, Shape] = {}
+        self.alike: dict[Hashable, Shape] = {}
+        """Numbers of texts, which have those of their operands in them: a text itself may be longer than any file."""
         self.carried: dict[SSAValue, bool] = {}
         asked: list[tuple[Operation, SSAValue]] = []
         for number, op in enumerate(walk(function)):
@@ -54,10 +58,10 @@ class Questions:
             if depth and isinstance(op, Operation) and has_role(op, Role.SCALAR):
                 parts = [self.shape(operand, depth - 1) for operand in op.operands]
                 same = has_role(op, Role.COMPARISON)
-                known = (op.name, frozenset(parts) if same else tuple(parts), _constant(op))
+                text: Hashable = (op.name, frozenset(parts) if same else tuple(parts), _constant(op))
             else:
-                known = id(value)
-            self.shapes[value] = known
+                text = value
+            known = self.shapes[value] = self.alike.setdefault(text, len(self.alike))
         return known
 
     def _passes_on(self, value: SSAValue, depth: int = _DEPTH) -> bool:

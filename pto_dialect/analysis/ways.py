@@ -19,7 +19,7 @@ from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PtrType, TileBufType
 
-from .numbers import Number, Unknown, pointer_at, result_of, unknown
+from .numbers import Expressions, Number, pointer_at, result_of, unknown
 from .questions import FOREVER, Questions
 from .slices import followed
 from .symbols import Symbols
@@ -73,13 +73,10 @@ class Walk(Generic[M]):
         self.function = function
         self.side = side
         self.symbols = Symbols()
+        self.numbers = Expressions()
         self.worlds: list[World[M]] = [World(machine)]
-        self.aside = 0
         self.partial = False
-        self.open_loops = 0
-        self.depth = 0
-        self.nesting = 0
-        self.order = 0
+        self.aside = self.open_loops = self.depth = self.nesting = self.order = 0
         self.turns: tuple[tuple[Operation, int], ...] = ()
         self.questions = Questions(function)
         self.position = 0
@@ -204,8 +201,8 @@ class Walk(Generic[M]):
     def compute(self, plan: Plan) -> None:
         """Scalar arithmetic."""
         for world in self.worlds:
-            numbers = [world.of(value) for value in plan.operands]
-            world.values[plan.results[0]] = result_of(plan.op, numbers, self.order)
+            found = result_of(plan.op, [world.of(value) for value in plan.operands], self.order)
+            world.values[plan.results[0]] = self.numbers.one(found)
 
     def enter(self, op: Operation) -> None:
         """A region that is executed once."""
@@ -223,7 +220,7 @@ class Walk(Generic[M]):
         for world in self.worlds:
             numbers = tuple([world.of(value) for value in plan.operands])
             for result in plan.op.results:
-                world.values[id(result)] = self.handle(plan.op, result, numbers)
+                world.values[id(result)] = self.numbers.one(self.handle(plan.op, result, numbers))
 
     def define(self, plan: Plan) -> None:
         """The results of an operation that computes no number."""
@@ -264,7 +261,8 @@ class Walk(Generic[M]):
         found: list[list[World[M]]] = [[] for _ in range(count)]
         expiry = FOREVER if op is None or self.depth else self.questions.expiry(op)
         for world in self.worlds:
-            question, turned = _turned(asked(world))
+            number, turned = _turned(asked(world))
+            question = self.numbers.one(number)
             if isinstance(question, int):
                 which = (1 - question if turned else question) if count == 2 else question
                 found[which if 0 <= which < count else count - 1].append(world)
@@ -390,12 +388,13 @@ class Walk(Generic[M]):
     def uncounted(self, op: Operation, bounds: tuple[Number, ...]) -> None:
         """One to three turns; which is a question that other loops with the same bounds have the same answer to."""
         low, _, step = bounds
-        question: Unknown = ("trips", *bounds)
+        question = self.numbers.expression(("trips", *bounds))
         left: list[World[M]] = []
         self.open_loops += 1
         for turn in range(_TRIPS):
             known = isinstance(low, int) and isinstance(step, int)
-            self.turn(op, low + step * turn if known else ("turn", low, step, turn), turn)  # pyright: ignore
+            other = ("turn", low, step, turn)
+            self.turn(op, low + step * turn if known else self.numbers.one(other), turn)  # pyright: ignore
             going: list[World[M]] = []
             for world in self.worlds:
                 answer = world.answers.get(question)
