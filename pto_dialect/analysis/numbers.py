@@ -96,7 +96,7 @@ def unknowns(number: Number) -> frozenset[tuple[int, int]]:
             continue
         seen.add(id(part))
         if part[0] == "new":
-            found.add(part[1:])  # pyright: ignore[reportArgumentType]
+            found.add(part[1:])
         elif isinstance(part, Expression) and part.unknowns is not None:
             found |= part.unknowns
         else:
