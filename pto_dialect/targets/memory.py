@@ -85,7 +85,25 @@ LOC_TO_SPACE: Final[Mapping[str, str]] = MappingProxyType(
         "scaling": "fb",
     }
 )
-"""Memory of a tile location.  An MX scale tile has location ``scaling`` too but lies in scale memory."""
+"""Memory of a tile location.  An MX scale tile has location ``scaling`` too; :func:`tile_space` tells them apart."""
+
+MX_SCALE_FRACTAL: Final = 32
+"""Bytes in a block of MX scales."""
+
+
+def mx_scale_side(blayout: str) -> str:
+    """``left`` or ``right``: the operand whose scales have blocks in this order (docs/reference/layouts.md, "MX
+    scales").
+    """
+    return "left" if blayout == "row_major" else "right"
+
+
+def tile_space(loc: str, blayout: str, fractal: int, arch: str) -> str:
+    """Memory of a tile on a chip: that of its location, for MX scales of a5 the scale memory of their side."""
+    if loc == "scaling" and fractal == MX_SCALE_FRACTAL and arch == "a5":
+        return f"scale_{mx_scale_side(blayout)}"
+    return LOC_TO_SPACE[loc]
+
 
 SPACE_ALIASES: Final[Mapping[str, str]] = MappingProxyType({**{space: space for space in SPACES}, **LOC_TO_SPACE})
 """Every accepted spelling of a space -> its pointer name."""

@@ -6,6 +6,7 @@ from pto_dialect.ir.core_dialects.words import CMPF, CMPI
 from pto_dialect.sanitize.state.clocks import PIPES
 from pto_dialect.syntax.types.parser import parse_type
 from pto_dialect.targets import rounding, work_items
+from pto_dialect.targets.memory import tile_space
 
 
 def test_numbered_spaces_of_memrefs() -> None:
@@ -31,3 +32,14 @@ def test_limits_of_work_items() -> None:
 def test_predicates_of_comparisons() -> None:
     assert (CMPI.index("slt"), CMPI.index("uge"), len(CMPI)) == (2, 9, 10)
     assert (CMPF.index("oeq"), CMPF.index("une"), len(CMPF)) == (1, 13, 16)
+
+
+def test_memories_of_tiles_with_scales() -> None:
+    found = [
+        tile_space("scaling", blayout, fractal, arch)
+        for arch in ("a5", "a2a3")
+        for fractal in (32, 512)
+        for blayout in ("row_major", "col_major")
+    ]
+    assert found == ["scale_left", "scale_right", *["fb"] * 6]
+    assert tile_space("mat", "col_major", 32, "a5") == "l1"

@@ -23,7 +23,8 @@ class Buffer:
     """Memory that has to be kept: from which operation to which, in which space, how many bytes, and at which address
     if that is fixed; one that nothing uses is needed never. ``heirs`` may lie exactly where this one does although they
     begin where it ends; ``uses`` are the operations that use it, by number; ``carried`` are the first and last
-    operations of the loops that need it from begin to end."""
+    operations of the loops that need it from begin to end; ``room`` are the bytes that must be free for what lies
+    beside it."""
 
     op: Operation
     space: str
@@ -35,6 +36,12 @@ class Buffer:
     heirs: set[Buffer] = field(default_factory=set)
     uses: dict[int, Operation] = field(default_factory=dict)
     carried: list[tuple[int, int]] = field(default_factory=list)
+    room: int = 0
+
+    @property
+    def extent(self) -> int:
+        """The bytes from its address on that others keep away from."""
+        return max(self.size, self.room)
 
     def ends_at(self, time: int) -> bool:
         """Whether nobody needs it behind operation ``time``, in later iterations either."""

@@ -6,7 +6,7 @@ wins. Source: docs/reference/memory-planning.md, "Packing".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from .live import Buffer
 
@@ -52,10 +52,13 @@ def never(_one: Buffer, _other: Buffer) -> bool:
     return False
 
 
-def pack(buffers: Sequence[Buffer], share: Share = always) -> dict[Buffer, int]:
-    """An address for each buffer; those that are not needed at the same time share bytes where ``share`` says so."""
-    fixed = {buffer: buffer.address for buffer in buffers if buffer.address is not None}
-    free = [buffer for buffer in buffers if buffer.address is None]
+def pack(
+    buffers: Sequence[Buffer], share: Share = always, known: Mapping[Buffer, int] | None = None
+) -> dict[Buffer, int]:
+    """An address for each buffer; those that are not needed at the same time share bytes where ``share`` says so. Those
+    of ``known`` lie where it says."""
+    fixed = {buffer: buffer.address for buffer in buffers if buffer.address is not None} | dict(known or {})
+    free = [buffer for buffer in buffers if buffer not in fixed]
     least = bound(buffers)
     best: dict[Buffer, int] | None = None
     lowest = 0
@@ -74,14 +77,16 @@ def pack(buffers: Sequence[Buffer], share: Share = always) -> dict[Buffer, int]:
 def _lowest(buffer: Buffer, placed: dict[Buffer, int], share: Share) -> int:
     """The lowest address at which ``buffer`` shares nothing that it must not share."""
     rivals = [
-        (at, at + other.size, other) for other, at in placed.items() if buffer.meets(other) or not share(buffer, other)
+        (at, at + other.extent, other)
+        for other, at in placed.items()
+        if buffer.meets(other) or not share(buffer, other)
     ]
     starts = {0, *(_up(stop, buffer.align) for _, stop, _ in rivals)}
     starts |= {at for at, _, other in rivals if buffer.inherits(other) and at % buffer.align == 0}
     for start in sorted(starts):
         if all(
             stop <= start
-            or start + buffer.size <= at
+            or start + buffer.extent <= at
             or (start == at and buffer.inherits(other) and share(buffer, other))
             for at, stop, other in rivals
         ):

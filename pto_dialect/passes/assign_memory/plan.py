@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.facts import integer
@@ -33,7 +33,11 @@ from pto_dialect.verify.buffers.alloc import address_operand, is_view, space_of,
 from ..insert_sync.insert import ordered
 from .live import Buffer, Lives
 from .order import Order
-from .pack import always, bound, needed, never, pack
+from .pack import always, bound, needed, never
+from .scales import groups_of, place, settle
+
+LEAST = 32
+"""Addresses that the planner gives are multiples of this, whatever the memory."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,8 @@ def memory_plans(function: Operation, target: str | None, reuse: str = "max") ->
     if reuse == "auto":
         reuse = "safe" if ordered(function) else "max"
     profile = profile_of(function, target)
-    buffers = {op.results[0]: buffer for op in walk(function) if (buffer := _buffer(op, profile)) is not None}
+    found = ((op, _buffer(op, profile)) for op in walk(function))
+    buffers: dict[SSAValue, Buffer] = {op.results[0]: buffer for op, buffer in found if buffer is not None}
     end = 0
     orders: list[Order] = []
     for side in [name for name in ("cube", "vector") if name in {section_of(op) for op in walk(function)}] or [None]:
@@ -109,7 +114,9 @@ def memory_plans(function: Operation, target: str | None, reuse: str = "max") ->
         return all(order.ordered(one.op.results[0], other.op.results[0]) for order in orders)
 
     share = {"max": always, "safe": safe, "none": never}[reuse]
-    return [Plan(space, pack(members, share), profile.capacity_of(space)) for space, members in by_space.items()]
+    groups = groups_of(function, Places(profile), buffers)
+    settle(groups, share)
+    return [Plan(space, found, profile.capacity_of(space)) for space, found in place(groups, by_space, share).items()]
 
 
 def _buffer(op: Operation, profile: Profile) -> Buffer | None:
@@ -131,4 +138,6 @@ def _buffer(op: Operation, profile: Profile) -> Buffer | None:
     address = None if given is None else constant_of(given)
     if given is not None and not isinstance(address, int):
         raise UnsupportedError(op, "only a run knows its address")
-    return Buffer(op, space, size, BASE_ALIGNMENT[space].warning, address if isinstance(address, int) else None)
+    return Buffer(
+        op, space, size, max(LEAST, BASE_ALIGNMENT[space].warning), address if isinstance(address, int) else None
+    )

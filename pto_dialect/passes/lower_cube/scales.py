@@ -20,7 +20,7 @@ from pto_dialect.ir.cube.mte import MteGmL1Op, MteL1L0aMxOp, MteL1L0bMxOp
 from pto_dialect.passes.instructions.geometry import FRACTAL_ROWS, ROW_BYTES, NotLoweredError, Reader, Tile
 from pto_dialect.passes.instructions.writer import Number, Writer
 from pto_dialect.targets.matmul_types import MX_SCALE_GROUP
-from pto_dialect.targets.memory import MX_SCALE_ADDRESS_DIVISOR
+from pto_dialect.targets.memory import MX_SCALE_ADDRESS_DIVISOR, mx_scale_side
 
 _PAIR = 2
 _LAYOUTS = {"left": "mx_a_zz", "right": "mx_b_nn"}
@@ -33,7 +33,7 @@ def holds_scales(type_: object) -> bool:
 
 def side_of(type_: TileBufType) -> str:
     """``left`` or ``right``: the operand whose scales a tile holds."""
-    return "left" if type_.blayout == "row_major" else "right"
+    return mx_scale_side(type_.blayout)
 
 
 def _extent(type_: TileBufType) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from pto_dialect.ir.core.base import PtoOp, is_pto, operand_groups
 from pto_dialect.ir.core.operands import first
 from pto_dialect.ir.core.types import DYNAMIC, I1, MultiTileBufType, TileBufType, byte_width, element_name, type_text
 from pto_dialect.targets.element_types import FP4, is_low_precision
-from pto_dialect.targets.memory import BASE_ALIGNMENT, LOC_TO_SPACE
+from pto_dialect.targets.memory import BASE_ALIGNMENT, MX_SCALE_FRACTAL, tile_space
 from pto_dialect.targets.profile import Profile
 from pto_dialect.targets.tile_layouts import NONE_BOX_ALIGN, inner_block
 
@@ -128,7 +128,6 @@ DEAD = rule(
 
 _ROW_PLUS_ONE = 2
 _SLOTS = (2, 16)
-_SCALE_FRACTAL = 32
 
 Fault = tuple[Rule, str]
 _faults: dict[TileBufType, tuple[Fault, ...]] = {}
@@ -158,10 +157,10 @@ def _layout_faults(tile: TileBufType) -> list[Fault]:
         return []
     if tile.fractal == 512 and NONE_BOX_ALIGN % size:
         return [(BOX_ELEMENT, f"elements of {shown} have {size} bytes, which do not fill blocks of 512 bytes")]
-    slayout = "row_major" if tile.fractal == _SCALE_FRACTAL else tile.slayout
+    slayout = "row_major" if tile.fractal == MX_SCALE_FRACTAL else tile.slayout
     rows, cols = inner_block(tile.fractal, slayout, size * 8)
     faults: list[Fault] = []
-    partial = tile.loc == "vec" or tile.fractal == _SCALE_FRACTAL or tile.rows == 1
+    partial = tile.loc == "vec" or tile.fractal == MX_SCALE_FRACTAL or tile.rows == 1
     if tile.rows % rows and not partial:
         faults.append((BOXED, f"{tile.rows} rows of {shown} are no multiple of the {rows} rows of a block"))
     if tile.cols % cols:
@@ -182,9 +181,7 @@ def is_view(op: Operation) -> bool:
 
 def space_of(tile: TileBufType, profile: Profile) -> str:
     """The memory a tile lies in; MX scales of a5 have memories of their own."""
-    if tile.loc == "scaling" and tile.fractal == _SCALE_FRACTAL and profile.arch == "a5":
-        return "scale_left"
-    return LOC_TO_SPACE[tile.loc]
+    return tile_space(tile.loc, tile.blayout, tile.fractal, profile.arch)
 
 
 # ------------------------------------------------------------ allocation
@@ -292,7 +289,7 @@ REBOUND = rule(
 def check_address(op: Operation, ctx: Context, tile: TileBufType, value: SSAValue, address: int) -> None:
     """Alignment of a constant address."""
     align = BASE_ALIGNMENT[space_of(tile, ctx.profile)]
-    need = max(align.error, 16) if tile.fractal == _SCALE_FRACTAL and tile.loc == "scaling" else align.error
+    need = max(align.error, 16) if tile.fractal == MX_SCALE_FRACTAL and tile.loc == "scaling" else align.error
     if address < 0:
         ctx.report(ADDRESS, op, f"the address of {op.name} must not be negative, found {address}", at=value)
     elif address % need:

@@ -26,23 +26,15 @@ from pto_dialect.runtime.memory.values import PACKED_OPERANDS, UNBOUND, GmTensor
 from pto_dialect.runtime.numerics.formats import format_of
 from pto_dialect.runtime.run.machine import Core
 from pto_dialect.syntax.types.attributes import int_list
-from pto_dialect.targets.memory import MX_SCALE_ADDRESS_DIVISOR
+from pto_dialect.targets.memory import MX_SCALE_ADDRESS_DIVISOR, tile_space
 from pto_dialect.targets.profile import Profile
 
 from ..registry import kernel
 
-_SPACES = {"vec": "ub", "mat": "l1", "left": "l0a", "right": "l0b", "acc": "l0c", "bias": "bt", "scaling": "fb"}
 MATRIX_SPACES = frozenset(("l1", "l0a", "l0b", "l0c"))
 """Memories through which operands and sums of matrix products go."""
 
 _MOVES = Role.TILE_LOAD | Role.TILE_STORE
-
-
-def tile_space(type_: t.TileBufType) -> str:
-    """Memory that holds a tile; MX scale tiles, of blocks of 32 bytes, have their own."""
-    if type_.loc == "scaling" and type_.fractal == 32:
-        return "scale_left" if type_.blayout == "row_major" else "scale_right"
-    return _SPACES[type_.loc]
 
 
 class TileMaker:
@@ -65,7 +57,7 @@ class TileMaker:
             type_.fractal,
             packed,
         )
-        self.space = tile_space(type_)
+        self.space = tile_space(type_.loc, type_.blayout, type_.fractal, profile.arch)
         self.fixed = t.DYNAMIC not in (type_.valid_rows, type_.valid_cols)
         self.whole = (type_.valid_rows, type_.valid_cols) if self.fixed else (type_.rows, type_.cols)
         self.label = f"{type_.loc}_{type_.rows}x{type_.cols}x{self.fmt.name}"
