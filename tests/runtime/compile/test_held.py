@@ -256,7 +256,8 @@ def tile_type(loc: str, rows: int, cols: int, element: str) -> str:
 )
 def test_products_that_work_on_arrays(lhs: Any, rhs: Any, dst: Any, multiplies: bool) -> None:
     """Operands where products take them, which agree in every extent; also sums that begin with others."""
-    types = [tile_type(*lhs, "f16"), tile_type(*rhs, "f16"), tile_type(*dst, "f32")]
+    given = ((lhs, "f16"), (rhs, "f16"), (dst, "f32"))
+    types = [tile_type(place, rows, cols, element) for (place, rows, cols), element in given]
     other = tile_type(dst[0], dst[1] + 16, dst[2], "f32")
     text = f"""func.func @k(%l: {types[0]}, %r: {types[1]}, %o: {types[2]}, %w: {other}) {{
       pto.tmatmul ins(%l, %r : {types[0]}, {types[1]}) outs(%o : {types[2]})
