@@ -158,13 +158,16 @@ def agrees(shown: Shown, name: str, array: np.ndarray) -> bool:
     if form.elements > 1:
         return True  # Pairs lie in one byte of the array, and the page shows both.
     values = decode(array, form) if array.dtype != form.compute and array.dtype == form.storage else array
-    # Rows of at most 64 columns are shown, with six digits.
-    flat = (values.reshape(-1, values.shape[-1])[:, :64] if values.ndim > 1 else values).reshape(-1)
+    # Of rows 64 numbers are shown, with six digits; the page says how it cuts lists into rows.
+    columns = shown.page.locator("#part-tiles label:has-text('columns') input").input_value()
+    width = values.shape[-1] if values.ndim > 1 else int(columns)
+    lines = [values.reshape(-1)[begin : begin + width][:64] for begin in range(0, values.size, width)]
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         shown.settle()
-        cells = (cell for row in shown.page.evaluate(NUMBERS) for cell in row)
-        pairs = [(float(cell), float(value)) for cell, value in zip(cells, flat, strict=False) if cell not in ("", "·")]
+        rows = zip(shown.page.evaluate(NUMBERS), lines, strict=False)
+        both = [one for row, line in rows for one in zip(row, line, strict=False)]
+        pairs = [(float(cell), float(value)) for cell, value in both if cell not in ("", "·")]
         if pairs and np.allclose(*zip(*pairs, strict=True), rtol=5e-6, atol=0, equal_nan=True):
             return True
     return False
