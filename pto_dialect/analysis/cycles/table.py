@@ -250,7 +250,7 @@ FLOWS: Final = (
     (("flow", "partial"), ("copy", "row")),
     (
         *(("flow", name) for name in ("flat_start", "single", "second_load", "row_start", "row_least", "row_gap")),
-        *(("flow", name) for name in ("port_one", "port_two", "window")),
+        *(("flow", name) for name in ("port_one", "port_two", "window", "spread")),
         ("select", "tsel"),
     ),
 )

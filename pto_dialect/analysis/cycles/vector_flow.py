@@ -82,7 +82,9 @@ def conversion_class(source: str, result: str) -> str:
         return "pack" if of == 32 else "same"
     if of == to:
         return "same"
-    return {4: "unpack4", 8: "unpack8"}.get(of, "widen")
+    if to == 32 and of == 8:
+        return "unpack8"
+    return "unpack4" if of == 4 else "widen"
 
 
 def _conversion(work: Work, table: CycleTable) -> tuple[float, str] | None:
@@ -96,8 +98,12 @@ def _conversion(work: Work, table: CycleTable) -> tuple[float, str] | None:
         scale = 16 / width(work.source)
     elif kind == "narrow" and width(work.source) == 16:
         flat_scale = 2
-    elif kind == "unpack8" and width(work.result) == 16:
+    elif kind == "widen" and width(work.result) == 16:
         scale = 2
+    if kind == "unpack8":
+        spread = table.one("flow", "spread")
+        p["flat_step"] += spread
+        p["row_step"] += spread
     evidence = table.evidence("convert", kind, type_)
     if flat(work):
         total = ceil_div(work.elements, int(p["flat_lanes"] * scale * flat_scale))
@@ -121,5 +127,6 @@ def _selection(work: Work, table: CycleTable) -> tuple[float, str]:
         return p["even_fixed"] + p["step"] * (total - odd) + p["odd"] * odd, evidence
     per_row = ceil_div(work.valid_cols, lanes)
     pairs, odd = divmod(per_row, 2)
-    row = p["row"] if per_row <= 2 else p["pair"] * pairs + p["rest"] * odd
+    pair = 2 * (table.one("flow", "port_two") + table.one("flow", "spread")) + p["pair"]
+    row = p["row"] if per_row <= 2 else pair * pairs + p["rest"] * odd
     return p["even_fixed"] + work.valid_rows * row, evidence

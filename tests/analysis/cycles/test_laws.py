@@ -10,6 +10,7 @@ from math import ceil
 import pytest
 
 from pto_dialect.analysis.cycles.estimate import estimate
+from pto_dialect.analysis.cycles.fit import neutral
 from pto_dialect.analysis.cycles.table import CycleTable, shipped
 from pto_dialect.analysis.cycles.work import Work
 
@@ -164,3 +165,39 @@ def test_what_has_no_family_has_a_range() -> None:
     assert estimate(Work("tnew", "i8", "i8", 1, 1, 1, 1, certain=False), A5).evidence == "assumed"
     # An instruction for one register has none to know.
     assert estimate(Work("vlds", "i8", "i8", 1, 1, 1, 1, certain=False), A5).cycles == 2
+
+
+@pytest.mark.parametrize(
+    ("work", "measured"),
+    [
+        (tile("trecip", "f16", 10, 448, (10, 384), op_params="high_precision"), 5109),
+        (tile("tcvt", "f4e2m1", 10, 2624, (10, 2560), to="bf16"), 407),
+        (tile("tcvt", "f4e1m2", 1, 1280, to="bf16"), 94),
+        (tile("tcvt", "hif8", 10, 128, (10, 64), to="f32"), 96),
+        (tile("tcvt", "f32", 10, 1344, (10, 1280), to="f8e5m2"), 8359),
+    ],
+)
+def test_what_an_operation_expands_to_tells_its_cycles_before_it_is_measured(work: Work, measured: float) -> None:
+    assert estimate(work, neutral(A5)).cycles == pytest.approx(measured, rel=0.12)
+
+
+def test_spread_masks_cost_the_same_in_conversions_and_selections() -> None:
+    dearer = A5.with_values({("flow", "spread", "*", "value"): A5.one("flow", "spread") + 1})
+    for work, registers in (
+        (tile("tcvt", "f8e4m3", 4, 704, (4, 640), to="f32"), 40),
+        (tile("tsel", "f32", 4, 672, (4, 640)), 40),
+        (tile("tcvt", "f8e4m3", 4, 704, (4, 640), to="f16"), 0),
+    ):
+        assert estimate(work, dearer).cycles - estimate(work, A5).cycles == pytest.approx(registers)
+
+
+def test_8_to_16_bits_costs_what_16_to_32_bits_cost() -> None:
+    short = estimate(tile("tcvt", "i8", 10, 1344, (10, 1280), to="f16"), A5)
+    assert short.cycles == estimate(tile("tcvt", "f16", 10, 704, (10, 640), to="f32"), A5).cycles
+
+
+def test_the_slow_division_by_a_number_costs_what_the_slow_reciprocal_costs() -> None:
+    for type_ in ("f16", "f32"):
+        found = [estimate(tile(name, type_, 8, 256, precision="high_precision"), A5) for name in ("tdivs", "trecip")]
+        assert found[0].cycles == found[1].cycles
+        assert found[0].evidence == "neighbour"
