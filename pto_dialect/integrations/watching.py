@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic
-from pto_dialect.ir.core.location import span_of
 from pto_dialect.runtime.run.launch import Kernel
 
 if TYPE_CHECKING:
@@ -42,16 +41,17 @@ def watched_kernel(
 
 def collect(kernel: Kernel) -> tuple[tuple[Diagnostic, ...], bool]:
     """What was found since the last call, without what comments of the program accept, and whether a finding ended the
-    run. Nothing for kernels that are not watched."""
+    run; nothing for kernels that are not watched.
+
+    All that was seen is forgotten, so a kernel may run any number of times.
+    """
     if not hasattr(kernel, "watch"):
         return (), False
     from pto_dialect.sanitize.launch import WatchedKernel
-    from pto_dialect.sanitize.report.suppress import comments_of, unsuppressed
+    from pto_dialect.sanitize.report.suppress import unsuppressed
 
     assert isinstance(kernel, WatchedKernel)
-    span = span_of(kernel.function)
-    accepted = [] if span is None else comments_of(span.source)
-    kept = unsuppressed(kernel.watch.findings.all, accepted)
-    kernel.watch.findings.clear()
+    kept = unsuppressed(kernel.watch.findings.all, kernel.accepted)
+    kernel.watch.forget()
     stopped, kernel.stopped = kernel.stopped, False
     return tuple(finding.diagnostic() for finding in kept), stopped

@@ -30,6 +30,7 @@ from pto_dialect.runtime.run.per_core import PartedPointer
 from .options import SanitizeOptions
 from .report.describe import operation_text
 from .report.findings import Finding
+from .report.suppress import Suppression, comments_of
 from .report.timeline import Timeline
 from .state.arena import WatchedArena
 from .watch.core import WatchedCore
@@ -116,6 +117,12 @@ class WatchedKernel(Kernel):
         """Cores of blocks that are about to run."""
         self.watch.add_pipes(self.flag_pipes)
         return super().start(bound, indices, count)
+
+    @cached_property
+    def accepted(self) -> list[Suppression]:
+        """What comments of the program accept. Raises ``SuppressionError`` for one that cannot be read."""
+        span = span_of(self.function)
+        return [] if span is None else comments_of(span.source)
 
     # ------------------------------------------------------------ run
 

@@ -1,5 +1,7 @@
 """Programs as Python functions, and the interface of clients below them."""
 
+import gc
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,10 @@ from pto_dialect.integrations.base import Device
 from pto_dialect.integrations.events import Compiled, Event, Launched, observed, watched, watching
 from pto_dialect.integrations.function import jit
 from pto_dialect.runtime.errors import BindingError
+from pto_dialect.runtime.run.launch import Started
+from pto_dialect.sanitize.launch import WatchedKernel, watched_cores
 from pto_dialect.sanitize.options import SanitizeOptions
+from pto_dialect.sanitize.watch.core import WatchedCore
 
 SCALE = """
 func.func @scale(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %s: f32) {
@@ -139,3 +144,24 @@ def test_watched_launches_have_findings() -> None:
     first, second = (event for event in seen if isinstance(event, Launched))
     assert [found.rule for found in first.findings] == ["race-raw"]
     assert [found.rule for found in second.findings] == ["race-raw"]
+
+
+def test_watched_launches_leave_no_memory_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[weakref.ref[WatchedCore]] = []
+    start = WatchedKernel.start
+
+    def noted(*arguments: Any) -> Started:
+        started = start(*arguments)
+        ran.extend(weakref.ref(core) for core in watched_cores(started))
+        return started
+
+    monkeypatch.setattr(WatchedKernel, "start", noted)
+    device = Device("test")
+    racing = device.compile(RACE, "race.pto")
+    with watched(SanitizeOptions()):
+        for _ in range(3):
+            device.launch(racing, [np.ones(64, np.float32), np.zeros(64, np.float32)])
+    gc.collect()
+    assert len(ran) >= 3
+    assert not [core for one in ran if (core := one()) is not None]
+    assert [len(kernel.watch.log.count) for kernel in racing.kernels if isinstance(kernel, WatchedKernel)] == [1]

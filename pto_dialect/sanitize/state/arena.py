@@ -68,14 +68,16 @@ class WatchedArena(Arena):
         )
         self.public = public or original.space == "gm"
         self.watch = watch
-        self.shadow = Shadow(original.capacity)
         self._original = original
         if content is not None:
             self._keep(content)
         self._regions: dict[tuple[Any, ...], Region | None] = {}
 
     def __getattr__(self, name: str) -> Any:
-        # Most memories are never accessed, so their bytes are made when somebody asks for them.
+        # Most memories are never accessed, so their bytes and shadows are made when somebody asks.
+        if name == "shadow":
+            self.shadow = Shadow(self.capacity)
+            return self.shadow
         if name not in ("memory", "_start", "_window"):
             raise AttributeError(name)
         self._keep(self._original.bytes)

@@ -148,6 +148,13 @@ class EventLog:
         self.order.append(mark.order)
         return len(self.count) - 1
 
+    def clear(self) -> None:
+        """Forgets all events and who carried them out."""
+        self.actors.clear()
+        self.atomic.clear()
+        for column in (self.actor, self.count, self.site, self.loops, self.fence, self.order):
+            del column[1:]
+
     def happened_before(self, event: int, actor: Actor) -> bool:
         """True when ``event`` is ordered before what ``actor`` does now."""
         source = self.actors[self.actor[event]]

@@ -110,6 +110,14 @@ class Tiles:
         self.by_number.append(found)
         return found
 
+    def clear(self) -> None:
+        """Forgets all allocations."""
+        self.known.clear()
+        del self.by_number[1:]
+        self.renewed.clear()
+        self._named.clear()
+        self._holding.clear()
+
     # ------------------------------------------------------------ accesses
 
     def read(self, context: Context, arena: WatchedArena, region: Bytes, places: Places) -> None:

@@ -100,6 +100,18 @@ class Watch:
                 clock = [0] * len(actors)
             actor.clock = clock
 
+    def forget(self) -> None:
+        """Forgets what has happened, which keeps the cores of all runs and their memory alive.
+
+        Nothing may run, and memory that comes later is put under watch anew.
+        """
+        self.log.clear()
+        self.findings.clear()
+        self.posts.clear()
+        self.current = self.failed = None
+        if self.tiles is not None:
+            self.tiles.clear()
+
     def arrived(self, token: Token, actor: Actor, mark: Mark) -> None:
         """``actor`` has taken a signal."""
         if self.timeline is not None:
