@@ -160,6 +160,9 @@ def move_operand(writer: Writer, source: Tile, dst: Tile, row: Number, col: Numb
         raise NotLoweredError(op, f"no load into L0 reads the layout {source.kind}")
     if dst.bytes != source.bytes:
         raise NotLoweredError(op, "a load into L0 copies elements of equal width")
+    if 0 in (dst.rows, dst.cols):
+        # The instructions take at least one block, and there is nothing to copy.
+        return
     turned = source.turned != dst.turned
     down, across = source.image(dst.rows, dst.cols)
     reader = Reader(writer)

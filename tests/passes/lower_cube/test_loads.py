@@ -175,3 +175,16 @@ def test_other_chips_have_no_such_instructions():
     assert said == [
         "lower-cube-unsupported: lower-cube cannot lower pto.tload: a2a3 has no instructions with sizes as operands"
     ]
+
+
+@pytest.mark.parametrize("valid", ["0x32", "32x0", "0x0"])
+@pytest.mark.parametrize("layout", ["nz", "zn"])
+@pytest.mark.parametrize("loc", ["left", "right"])
+@pytest.mark.parametrize("name", ["tmov", "textract"])
+def test_nothing_is_loaded_into_an_operand_without_elements(name, loc, layout, valid):
+    found = Program()
+    found.tile("m", "mat", 32, 32, "f16", layout=layout)
+    found.tile("l", loc, 32, 32, "f16", valid=valid)
+    offsets = {"extra": ", %c0, %c0", "extra_types": ", index, index"} if name == "textract" else {}
+    found.op(name, "m", to="l", **offsets)
+    assert instructions(lowered(found)[0]) == []
