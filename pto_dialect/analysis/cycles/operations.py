@@ -164,8 +164,8 @@ def _extent(type_: Attribute) -> tuple[int, int, int, int, bool]:
         rows *= each
     if not isinstance(plain, TileBufType):
         return rows, cols * pair, rows, cols * pair, known
-    valid_rows = plain.valid_rows if plain.valid_rows > 0 else rows
-    valid_cols = plain.valid_cols if plain.valid_cols > 0 else cols
+    valid_rows = plain.valid_rows if plain.valid_rows >= 0 else rows
+    valid_cols = plain.valid_cols if plain.valid_cols >= 0 else cols
     if plain.blayout == "col_major" and plain.slayout == "none_box":
         rows, cols, valid_rows, valid_cols = cols, rows, valid_cols, valid_rows
     certain = known and plain.valid_rows >= 0 and plain.valid_cols >= 0

@@ -52,6 +52,17 @@ def test_variants_and_high_precision_are_taken_from_options_and_attributes() -> 
     assert plain.cycles < rows.cycles < slow.cycles
 
 
+@pytest.mark.parametrize("arch", ["a2a3", "a5"])
+@pytest.mark.parametrize("name", ["texp", "tneg", "tabs"])
+def test_a_tile_without_rows_takes_less_than_one_with_a_row(name: str, arch: str) -> None:
+    def counted(rows: int) -> float:
+        tile = f"!pto.tile_buf<vec, 16x64xf32, valid={rows}x64>"
+        (line,) = cycles(f"    pto.{name} ins(%x : {tile}) outs(%x : {tile})", arch, f"%x: {tile}").lines
+        return line.estimate.cycles
+
+    assert counted(0) < counted(1) < counted(16)
+
+
 def test_dynamic_shapes_and_unknown_operations_have_ranges() -> None:
     body = f"    pto.texp ins(%x : {DYNAMIC}) outs(%x : {DYNAMIC})"
     found = cycles(body, arguments=f"%x: {DYNAMIC}")

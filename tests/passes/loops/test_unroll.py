@@ -1,5 +1,7 @@
 """Iterations side by side. Source: docs/reference/core-dialects.md, "Control flow"."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -72,6 +74,25 @@ def test_known_bounds(trips, factor, stores):
     make_pass(f"unroll{{factor={factor}}}", None).run(module, DiagnosticEngine())
     assert print_module(module).count("pto.store_scalar") == stores
     assert results(module, 0, 0, 1) == expected(0, trips, 1)
+
+
+@pytest.mark.parametrize("factor", ["2", "3", "full"])
+@pytest.mark.parametrize(
+    "known", [*product((False, True), repeat=3)], ids=lambda known: "".join("-k"[one] for one in known)
+)
+@pytest.mark.parametrize("bounds", [(3, 14, 3), (9, 2, 1), (7, 7, 2)], ids=str)
+def test_each_bound_may_be_known_or_not(bounds, known, factor):
+    names = [f"%n{place}" if known[place] else name for place, name in enumerate(("%low", "%high", "%step"))]
+    numbers = "".join(f"  %n{place} = arith.constant {number} : index\n" for place, number in enumerate(bounds))
+    loop = "{} to {} step {}".format(*names)
+    module = parse(PROGRAM.replace("LOOP", loop).replace("  %two =", f"{numbers}  %two ="), "loop.pto")
+    make_pass(f"unroll{{factor={factor}}}", None).run(module, DiagnosticEngine())
+    assert results(module, *bounds) == expected(*bounds)
+    trips, copies = len(range(*bounds)), print_module(module).count("pto.store_scalar")
+    if factor == "full":
+        assert copies == (trips if all(known) else 1)
+    elif not all(known):
+        assert copies == int(factor) + 1
 
 
 def test_only_innermost_loops_change():

@@ -17,6 +17,7 @@ from pto_dialect.passes.sync_order.tell import judges
 
 HEAD = (part("p", "a", "c0"), part("q", "b", "c0"))
 BARRIER = "pto.barrier <PIPE_MTE3>"
+BARRIER_OF_ALL = "pto.barrier <PIPE_ALL>"
 LOOP = "scf.for %i = %c0 to %n step %c1 {"
 
 
@@ -69,6 +70,13 @@ def test_a_barrier_of_all_pipes_for_one_dependence():
     (one,) = said(kernel(*HEAD, load("p", "x"), "pto.barrier #pto.pipe<PIPE_ALL>", add("x", "x", "y")))
     assert one.rule == "sync-serialising"
     assert one.message == "all pipes wait for each other here, and only V on MTE2 depends"
+
+
+def test_a_barrier_of_all_pipes_for_two_dependences_and_for_three():
+    before = (*HEAD, load("p", "x"), add("y", "y", "z"), BARRIER_OF_ALL)
+    (one,) = said(kernel(*before, add("x", "x", "y"), store("z", "q")))
+    assert one.message == "all pipes wait for each other here, and only V on MTE2 and MTE3 on V depends"
+    assert said(kernel(*before, add("x", "x", "y"), store("z", "q"), store("x", "p"))) == []
 
 
 def test_the_way_back_of_a_loop_may_be_missing():
