@@ -173,7 +173,8 @@ class Proof:
         return bool(news)
 
     def _is_new(self, finding: Finding, subject: Subject, trial: Trial, judged: bool) -> bool:
-        if finding.rule in ORDER and not subject.ordered:
+        # Of flags that the program has before its passes, the same is found then.
+        if finding.rule in ORDER and not subject.ordered and not finding.rule.startswith("sync-flag"):
             return judged
         return key_of(finding) not in trial.findings
 
@@ -212,6 +213,9 @@ class Proof:
         if subject.crossing is not None:
             message = f"the blocks of @{subject.name} race with each other: only what one block does is proven"
             self._report(OPEN.id, message, subject.crossing.span or subject.span)
+        if subject.swayed:
+            message = f"the results of @{subject.name} depend on the order of its blocks: only what one does is proven"
+            self._report(OPEN.id, message, subject.span)
 
     def _report(self, rule: str, message: str, span: Span | None = None, notes: Sequence[Note] = ()) -> None:
         severity = Severity.INFO if rule in (OPEN.id, DONE.id) else Severity.ERROR

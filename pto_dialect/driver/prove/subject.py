@@ -47,8 +47,8 @@ class Trial:
 @dataclass
 class Subject:
     """A function that a launch may start. ``ordered``: it orders its pipes itself, and no pass does that for it;
-    ``unsteady`` are schedules under which its own flags let it compute something else; ``crossing`` is a race between
-    its blocks, for which it is run on one."""
+    ``unsteady`` are schedules under which it computes something else before any pass; ``crossing`` is a race between
+    its blocks, and ``swayed`` that their order shows in its results without one, for which it is run on one."""
 
     name: str
     span: Span | None
@@ -59,16 +59,18 @@ class Subject:
     trials: list[Trial] = field(default_factory=list)
     unsteady: set[str] = field(default_factory=set)
     crossing: Finding | None = None
+    swayed: bool = False
 
     def prepare(self, module: ModuleOp) -> None:
         """Runs the function before any pass. Raises ``ProgramError`` and ``BindingError`` where it does not run."""
         self._prepare(module)
         self.crossing = next((one.crossing for one in self.trials if one.crossing is not None), None)
-        if self.crossing is not None and self.blocks > 1:
+        if self.blocks > 1 and (self.crossing is not None or self.unsteady):
             self.blocks = 1
             self.trials.clear()
             self.unsteady.clear()
             self._prepare(module)
+            self.swayed = self.crossing is None and not self.unsteady
 
     def _prepare(self, module: ModuleOp) -> None:
         runs = Runs(module, self.name, self.target, self.blocks, False)
@@ -90,7 +92,8 @@ class Subject:
         unwritten, crossing = (
             next((one for one in findings if one.rule == rule), None) for rule in (UNWRITTEN, CROSSING)
         )
-        for schedule in SCHEDULES[1:] if self.ordered else ():
+        # Without flags of its own only the order of its blocks and cores can show, which the first input tells.
+        for schedule in SCHEDULES[1:] if self.ordered or (self.blocks > 1 and not self.trials) else ():
             try:
                 same = difference(expected, runs.results(input, schedule)) is None
             except ProgramError:

@@ -51,7 +51,9 @@ class Reader:
         region, *_ = op.regions
         if len(region.blocks) != 1:
             raise UnsupportedError(op, "it goes from block to block; only structured control flow is followed")
-        found = self._sequence(region.block, (), self.side is None)
+        # With sections for one kind of core, what stands beside them is run by it as well.
+        alone = {section_of(inner) for inner in walk(op)} <= {self.side, "simt", ""}
+        found = self._sequence(region.block, (), self.side is None or alone)
         self.users = users_of(found)
         return found
 

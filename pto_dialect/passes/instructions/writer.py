@@ -56,7 +56,8 @@ class Function:
         self.replaced: list[tuple[SSAValue, SSAValue]] = []
         """Results of operations that go, with what takes their place when all are lowered."""
         self._constants: dict[tuple[Attribute, Constant], SSAValue] = {}
-        self._first = self.entry.first_op
+        self._place = span_of(self.entry.first_op) if self.entry.first_op is not None else None
+        self._last: Operation | None = None
 
     def constant(self, number: Constant, type_: Attribute) -> SSAValue:
         """A constant, written once; integers beyond their type wrap as sums and products do when the program runs."""
@@ -71,10 +72,11 @@ class Function:
             elif type_ != INDEX:
                 name = f"{name}_{type_}"
             op.result.name_hint = name
-            point = InsertPoint.before(self._first) if self._first is not None else InsertPoint.at_end(self.entry)
+            point = InsertPoint.at_start(self.entry) if self._last is None else InsertPoint.after(self._last)
             Rewriter.insert_op(op, point)
-            if self._first is not None and (span := span_of(self._first)) is not None:
-                set_location(op, span)
+            self._last = op
+            if self._place is not None:
+                set_location(op, self._place)
             self.made.append(op)
             known = self._constants[type_, number] = op.result
         return known

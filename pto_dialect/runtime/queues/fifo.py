@@ -11,6 +11,7 @@ Source: docs/reference/execution.md, "Queues between cores".
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from pto_dialect.analysis.queues import C2V, V2C
@@ -140,14 +141,19 @@ class FifoEnd:
 
     def release(self, user: str, pipe: str, line: int, direction: int, split: int) -> None:
         """Takes the oldest popped entry from the program once pipe ``user`` gets there, and returns its slot once
-        ``pipe`` does.
+        ``pipe`` does. An entry that ``pipe`` loads is the program's until it has done so, even where nobody reads it.
 
         Raises ``Fault`` (``pipe-slot``) when every popped entry was freed before.
         """
         if not self.held[direction]:
             raise Fault("pipe-slot", f"every popped entry of {self.facts.label} was freed before")
         entry = self.held[direction].popleft()
-        self.core.issue(user, line, entry.retire)
+        if user == pipe:
+            self.core.issue(user, line, entry.retire)
+        else:
+            retire = _last_of(entry.retire, 2)
+            self.core.issue(user, line, retire)
+            self.core.issue(pipe, line, retire)
         self.core.signal(pipe, self._others("slot", direction, False, split))
 
     # ------------------------------------------------------------ addresses
@@ -164,6 +170,17 @@ class FifoEnd:
         ring = facts.slots * facts.slot_size if direction == V2C and facts.mask == C2V | V2C else 0
         offset = pointer.offset + ring + number % facts.slots * facts.slot_size
         return Pointer(pointer.arena, offset, fmt.storage, fmt.bytes)
+
+
+def _last_of(action: Callable[[], None], calls: int) -> Callable[[], None]:
+    """What is called so many times, and takes an entry away with the last of them."""
+    left = iter(range(calls - 1, -1, -1))
+
+    def retire() -> None:
+        if not next(left):
+            action()
+
+    return retire
 
 
 def open_end(core: QueueCore, facts: FifoFacts, everyone: bool, gm: Any, local: dict[int, int]) -> FifoEnd:

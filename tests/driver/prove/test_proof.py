@@ -156,6 +156,56 @@ def test_blocks_that_do_not_race_are_both_run():
     assert rules(found) == {"prove-done"}
 
 
+TOGETHER = """module attributes {pto.target_arch = "a5"} {
+  func.func @f(%a: !pto.ptr<f32>, %b: !pto.ptr<f32>) attributes {pto.kernel} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c64 = arith.constant 64 : index
+    %block = pto.get_block_idx
+    %row = arith.index_cast %block : i64 to index
+    %from = pto.make_tensor_view %a, shape = [%c2, %c64], strides = [%c64, %c1] : !pto.tensor_view<?x?xf32>
+    %to = pto.make_tensor_view %b, shape = [%c1, %c64], strides = [%c64, %c1] : !pto.tensor_view<?x?xf32>
+    %p = pto.partition_view %from, offsets = [%row, %c0], sizes = [%c1, %c64]
+      : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<1x64xf32>
+    %q = pto.partition_view %to, offsets = [%c0, %c0], sizes = [%c1, %c64]
+      : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<1x64xf32>
+    %x = pto.alloc_tile : !pto.tile_buf<vec, 1x64xf32>
+    pto.tload ins(%p : !pto.partition_tensor_view<1x64xf32>) outs(%x : !pto.tile_buf<vec, 1x64xf32>)
+    pto.tstore ins(%x : !pto.tile_buf<vec, 1x64xf32>) outs(%q : !pto.partition_tensor_view<1x64xf32>)
+      {atomicType = #pto<atomic_type atomic_add>}
+    return
+  }
+}
+"""
+
+
+def test_blocks_that_add_to_the_same_floats_may_come_in_any_order():
+    found = proven(TOGETHER, "assign-memory", "insert-sync")
+    assert rules(found) == {"prove-open", "prove-done"}
+    said = next(one for one in found if one.rule == "prove-open")
+    assert said.message == "the results of @f depend on the order of its blocks: only what one does is proven"
+
+
+ANNOUNCED = """module attributes {pto.target_arch = "a5"} {
+  func.func @f(%a: !pto.ptr<f32>) attributes {pto.kernel} {
+    %at = arith.constant 0 : i64
+    %one = arith.constant 1.0 : f32
+    %x = pto.alloc_tile addr = %at : !pto.tile_buf<vec, 8x64xf32>
+    pto.texpands ins(%one : f32) outs(%x : !pto.tile_buf<vec, 8x64xf32>)
+    pto.section.vector {
+      pto.sync.set <PIPE_V>, 0
+    }
+    return
+  }
+}
+"""
+
+
+def test_a_signal_that_nobody_waits_for_is_the_authors():
+    assert rules(proven(ANNOUNCED, "insert-sync")) == {"prove-done"}
+
+
 UNIT_FLAG = """module attributes {pto.target_arch = "a5", pto.kernel_kind = #pto.kernel_kind<cube>} {
   func.func @f(%from: !pto.ptr<f32, l0c>, %to: !pto.ptr<f32>) attributes {pto.kernel} {
     %c0 = arith.constant 0 : i64

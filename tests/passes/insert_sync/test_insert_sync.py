@@ -227,3 +227,12 @@ def test_a_gather_from_global_memory_joins_all_pipes_of_a2a3(target: str):
     found = outline(kernel(*HEAD, *at, load("p", "x"), gather, store("x", "p"), target=target))
     both = ["set MTE2>V 0", "wait MTE2>V 0", "set V>MTE3 0", "wait V>MTE3 0"]
     assert [line for line in found if line[0] in "sw"] == ([] if target == "a2a3" else both)
+
+
+def test_what_stands_beside_sections_of_one_kind_runs_on_that_core():
+    section = ("pto.section.vector {", load("p", "x"), "}")
+    found = outline(kernel(*HEAD, *section, add("x", "x", "y"), store("y", "p")))
+    assert [line for line in found if line[0] in "sw"] == [
+        *("set MTE2>V 0", "wait MTE2>V 0"),
+        *("set V>MTE3 0", "wait V>MTE3 0"),
+    ]

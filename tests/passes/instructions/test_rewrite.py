@@ -3,7 +3,7 @@
 import numpy as np
 from cube_programs import Program, lowered, passed
 
-from pto_dialect import print_module
+from pto_dialect import parse, print_module
 
 
 def test_a_loop_without_iterations_is_taken_out():
@@ -26,3 +26,19 @@ def test_a_loop_without_iterations_is_taken_out():
     assert np.array_equal(result["c"], a + 3)
     assert "tcolexpand" not in print_module(module)
     assert "iter_args" not in print_module(module)
+
+
+FIRST = """module attributes {pto.target_arch = "a5"} {
+  func.func private @f(%x: !pto.tile_buf<vec, 16x16xf32>, %y: !pto.tile_buf<vec, 16x16xf32>) {
+    pto.tmov ins(%x : !pto.tile_buf<vec, 16x16xf32>) outs(%y : !pto.tile_buf<vec, 16x16xf32>)
+    return
+  }
+}
+"""
+
+
+def test_constants_stand_before_instructions_at_the_beginning_of_a_function():
+    module, said = passed(FIRST, "lower-vector")
+    assert said == []
+    assert "pto.vlds" in print_module(module)
+    parse(print_module(module))

@@ -15,6 +15,7 @@ from queue_programs import CubeToVector
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.runtime.errors import ProgramError
+from pto_dialect.runtime.queues.schedule import Schedule
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.verify.verifier import verify_module
@@ -219,6 +220,15 @@ def test_use_after_free_is_a_fault(arch: str, valid: str) -> None:
     assert caught.value.rule == "pipe-slot"
     assert caught.value.message == "the popped entry was freed"
     assert caught.value.span is not None and caught.value.span.text.startswith(STORE)
+
+
+@pytest.mark.parametrize("schedule", ["newest", "oldest", "random:3"])
+def test_an_entry_that_nobody_reads_is_freed_when_it_has_come(schedule: str) -> None:
+    """The load of a slot in global memory may come long after the statement that frees it."""
+    lines = CubeToVector(arch="a2a3", count=6).text().splitlines()
+    text = "\n".join(line for line in lines if STORE not in line)
+    k = kernel(text, "cube", schedule=Schedule.parse(schedule, strict=True))
+    k.run([np.zeros((4096, 64), np.float32) for _ in k.arguments])
 
 
 def test_ends_that_split_in_different_ways_are_refused() -> None:
