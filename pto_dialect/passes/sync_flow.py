@@ -7,7 +7,6 @@ meant to be the first. Source: docs/reference/execution.md, "Scheduling", "Synch
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import deque
 from collections.abc import Hashable, Iterable, Mapping
 from types import MappingProxyType
@@ -24,6 +23,8 @@ from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewType, TileBufType
 from pto_dialect.ir.sync.flags import BarrierOp, OperationEventOp
+
+from .sync_key import FlowKey, unit_flag
 
 _ORDERS = (
     (Role.PIPES | Role.SETS, "set"),
@@ -132,6 +133,8 @@ class Flow:
         self.held: frozenset[tuple[str, int]] = frozenset()
         self.writers: dict[Place, Access] = {}
         self.readers: dict[Place, dict[str, Access]] = {}
+        self.counted: dict[str, dict[int, int]] = {}
+        """How many of the accesses above have each number, by pipe; later numbers are larger and stand behind."""
         self.unclear: frozenset[tuple[str, str]] = frozenset()
         self.open = False
         self.certain = True
@@ -155,6 +158,7 @@ class Flow:
         other.released = {number: dict(clock) for number, clock in self.released.items()}
         other.writers = dict(self.writers)
         other.readers = {place: dict(readers) for place, readers in self.readers.items()}
+        other.counted = {pipe: dict(numbers) for pipe, numbers in self.counted.items()}
         other.unclear, other.open, other.held = self.unclear, self.open, self.held
         return other
 
@@ -163,48 +167,7 @@ class Flow:
 
         Which of several like operations set a flag or made an access is left out: a finding names any of them.
         """
-        ranks = self._ranks()
-
-        def seen(clock: Clock) -> frozenset[tuple[str, int]]:
-            known = ((pipe, bisect_right(numbers, clock.get(pipe, 0))) for pipe, numbers in ranks.items())
-            return frozenset(item for item in known if item[1])
-
-        def access(one: Access) -> tuple[str, int, Operation | None]:
-            matters = one.pipe == Pipe.V.value if self.arch == "a2a3" else unit_flag(one.op)
-            return one.pipe, bisect_right(ranks[one.pipe], one.number), one.op if matters else None
-
-        return (
-            tuple((pipe, seen(clock)) for pipe, clock in sorted(self.clocks.items())),
-            seen(self.settled),
-            frozenset(
-                (key, tuple([seen(clock) for _, clock in tokens])) for key, tokens in self.tokens.items() if tokens
-            ),
-            frozenset(self.pending),
-            frozenset((number, seen(clock)) for number, clock in self.released.items()),
-            frozenset((place, access(one)) for place, one in self.writers.items()),
-            frozenset((place, access(one)) for place, all_ in self.readers.items() for one in all_.values()),
-            tuple(
-                (
-                    pipe,
-                    tuple((item.kind, item.key, item.step.op, item.step.numbers, seen(item.known)) for item in queue),
-                )
-                for pipe, queue in sorted(self.queues.items())
-                if queue
-            ),
-            self.unclear,
-            self.open,
-            self.held,
-        )
-
-    def _ranks(self) -> dict[str, list[int]]:
-        """The numbers of the accesses that count, by pipe and in order."""
-        found: dict[str, set[int]] = {}
-        for one in self.writers.values():
-            found.setdefault(one.pipe, set()).add(one.number)
-        for readers in self.readers.values():
-            for one in readers.values():
-                found.setdefault(one.pipe, set()).add(one.number)
-        return {pipe: sorted(numbers) for pipe, numbers in found.items()}
+        return FlowKey(self)
 
     def finish(self, certain: bool) -> None:
         """The end of the function: what still waits, and what was set for nothing."""
@@ -380,13 +343,31 @@ class Flow:
         access = Access(pipe, clock[pipe], step.op, step.order, step.turns)
         for place in self._places(step, writing=False):
             self._conflict("raw", self.writers.get(place), access, clock)
-            self.readers.setdefault(place, {})[pipe] = access
+            readers = self.readers.setdefault(place, {})
+            self._count(access, readers.get(pipe))
+            readers[pipe] = access
         for place in self._places(step, writing=True):
             writer = self.writers.get(place)
             self._conflict("waw", writer, access, clock)
             for reader in self.readers.pop(place, {}).values():
                 self._conflict("war", reader, access, clock)
+                self._forget(reader)
+            self._count(access, writer)
             self.writers[place] = access
+
+    def _count(self, access: Access, before: Access | None) -> None:
+        """``access`` is remembered in the place of ``before``."""
+        numbers = self.counted.setdefault(access.pipe, {})
+        numbers[access.number] = numbers.get(access.number, 0) + 1
+        if before is not None:
+            self._forget(before)
+
+    def _forget(self, access: Access) -> None:
+        numbers = self.counted[access.pipe]
+        if numbers[access.number] == 1:
+            del numbers[access.number]
+        else:
+            numbers[access.number] -= 1
 
     def _conflict(self, kind: str, before: Access | None, now: Access, clock: Clock) -> None:
         if before is None or before.op is now.op or self.open:
@@ -431,15 +412,6 @@ def _lock(step: Step) -> Number:
     attr = step.op.attributes.get("buf_id")
     number = getattr(getattr(attr, "value", None), "data", None)
     return number if isinstance(number, int) else step.numbers[0] if step.numbers else -1
-
-
-def unit_flag(op: Operation) -> bool:
-    """Whether an operation hands its accumulator over by a mark of its own."""
-    attributes = op.attributes
-    # Asked of every access that is remembered, wherever two ways meet; nearly none has either.
-    if "unit_flag_mode" not in attributes and "unit_flag" not in attributes:
-        return False
-    return any(word(op, name).startswith("check") for name in ("unit_flag_mode", "unit_flag") if name in attributes)
 
 
 def _merge(clock: Clock, other: Clock) -> None:

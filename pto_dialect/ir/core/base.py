@@ -14,7 +14,7 @@ runs on) is looked up from that declaration:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -23,19 +23,16 @@ from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AtMost,
-    OptAttributeDef,
-    OptOperandDef,
-    OptResultDef,
+    OptionalDef,
     RangeLengthConstraint,
     RangeOf,
     SingleOf,
-    VarOperandDef,
-    VarResultDef,
+    VariadicDef,
     traits_def,
     var_result_def,
 )
 
-from pto_dialect.ir.core_dialects.deferred_definitions import DeferredOp, defer
+from pto_dialect.ir.core_dialects.deferred_definitions import DeferredOp, Part, declared, defer
 
 from .clauses import Clauses
 from .effects import DeclaredEffects
@@ -181,6 +178,15 @@ class OpSpec:
     inner_with: str = ""
     unexecuted: str = ""
 
+    def but(self, entries: dict[str, Any]) -> OpSpec:
+        """The same with other ``entries``. Raises ``TypeError`` for names of none."""
+        if unknown := entries.keys() - vars(self).keys():
+            raise TypeError(f"declarations have no {', '.join(sorted(unknown))}")
+        # dataclasses.replace takes five times as long, and is asked for each class.
+        other = object.__new__(OpSpec)
+        vars(other).update(vars(self), **entries)
+        return other
+
 
 @dataclass(frozen=True)
 class Slot:
@@ -265,11 +271,11 @@ class PtoOp(DeferredOp):
     def __init_subclass__(cls, **spec: Any) -> None:
         super().__init_subclass__()
         inherited = next((_SPECS[b] for b in cls.__mro__[1:] if b in _SPECS), OpSpec())
-        _SPECS[cls] = replace(inherited, **spec) if spec else inherited
+        _SPECS[cls] = inherited.but(spec) if spec else inherited
         if "name" in cls.__dict__:
             defer(cls)
             if (table := _SPECS[cls].clauses) is not None:
-                _SPECS[cls] = replace(_SPECS[cls], tokens=_words_of_clauses(cls, table))
+                _SPECS[cls] = _SPECS[cls].but({"tokens": _words_of_clauses(cls, table)})
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
         """The pipe this operation runs on; ``None`` for pure value computations and structural operations.
@@ -286,8 +292,8 @@ SEGMENT_SIZES = frozenset({"operandSegmentSizes", "resultSegmentSizes"})
 
 
 def _words_of_clauses(cls: type[PtoOp], table: Clauses) -> tuple[str, ...]:
-    declared, braces = cls.get_irdl_definition().attributes, _SPECS[cls].in_braces
-    return tuple(name for name in table.sets_in_order if name in declared and name not in braces)
+    attributes, braces = declared(cls, Part.ATTRIBUTES), _SPECS[cls].in_braces
+    return tuple(name for name in table.sets_in_order if name in attributes and name not in braces)
 
 
 def op_spec(cls: type[Operation]) -> OpSpec:
@@ -311,14 +317,9 @@ def is_declared(cls: type[Operation]) -> bool:
     return cls in _SPECS
 
 
-def _slot(name: str, definition: Any) -> Slot:
-    if isinstance(definition, (OptOperandDef, OptResultDef)):
-        arity = "?"
-    elif isinstance(definition, (VarOperandDef, VarResultDef)):
-        arity = "*"
-    else:
-        arity = "1"
-    return Slot(name, arity, _kind(definition.constr))
+def _slot(name: str, field: Any) -> Slot:
+    arity = "?" if issubclass(field.cls, OptionalDef) else "*" if issubclass(field.cls, VariadicDef) else "1"
+    return Slot(name, arity, _kind(field.param))
 
 
 def _kind(constraint: Any) -> Kind:
@@ -336,24 +337,17 @@ def _kind(constraint: Any) -> Kind:
 @cache
 def signature(cls: type[PtoOp]) -> Signature:
     """Declared operands, results and attributes of ``cls``."""
-    definition = cls.get_irdl_definition()
-    operands = tuple(_slot(name, d) for name, d in definition.operands)
-    results = tuple(_slot(name, d) for name, d in definition.results)
-    attributes: dict[str, Slot] = {}
-    for name, d in definition.attributes.items():
-        if name in SEGMENT_SIZES:
-            continue
-        kind = d.constr if isinstance(d.constr, Kind) else ANY
-        attributes[name] = Slot(name, "?" if isinstance(d, OptAttributeDef) else "1", kind)
+    operands = tuple([_slot(*one) for one in declared(cls, Part.OPERANDS).items()])
+    results = declared(cls, Part.RESULTS)
     return Signature(
         operands,
-        results,
-        attributes,
+        tuple([_slot(*one) for one in results.items()]),
+        {name: _slot(name, field) for name, field in declared(cls, Part.ATTRIBUTES).items()},
         sizes=tuple(1 if slot.arity == "1" else None for slot in operands),
         required=sum(slot.arity == "1" for slot in operands),
         maximum=None if any(slot.arity == "*" for slot in operands) else len(operands),
         segmented=sum(slot.arity != "1" for slot in operands) > 1,
-        maximum_results=_maximum_results([d for _, d in definition.results]),
+        maximum_results=_maximum_results(list(results.values())),
     )
 
 
@@ -380,13 +374,13 @@ def up_to(number: int, kind: Kind = ANY) -> Any:
     return var_result_def(RangeOf(kind).of_length(AtMost(number)))
 
 
-def _maximum_results(definitions: Sequence[Any]) -> int | None:
+def _maximum_results(fields: Sequence[Any]) -> int | None:
     total = 0
-    for definition in definitions:
-        if isinstance(definition, OptResultDef) or not isinstance(definition, VarResultDef):
+    for field in fields:
+        if issubclass(field.cls, OptionalDef) or not issubclass(field.cls, VariadicDef):
             total += 1
-        elif isinstance(definition.constr, RangeLengthConstraint) and isinstance(definition.constr.length, AtMost):
-            total += definition.constr.length.bound
+        elif isinstance(field.param, RangeLengthConstraint) and isinstance(field.param.length, AtMost):
+            total += field.param.length.bound
         else:
             return None
     return total

@@ -15,6 +15,7 @@ from xdsl.ir.core import SSAValues
 from xdsl.irdl import IRDLOperation, OptionalDef
 
 from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.ir.core_dialects.deferred_definitions import Part, declared, has_declared
 
 from .likeness import Likeness
 
@@ -26,11 +27,14 @@ _new = object.__new__
 @cache
 def has_defaults(cls: type[Operation]) -> bool:
     """True when creating an operation of ``cls`` fills in attributes or properties that are not given."""
+    if has_declared(cls):
+        fields = (*declared(cls, Part.PROPERTIES).values(), *declared(cls, Part.ATTRIBUTES).values())
+        return any(not issubclass(one.cls, OptionalDef) and one.default_value is not None for one in fields)
     if not issubclass(cls, IRDLOperation):
         return True
     definition = cls.get_irdl_definition()
-    declared = (*definition.properties.values(), *definition.attributes.values())
-    return any(not isinstance(one, OptionalDef) and one.default_value is not None for one in declared)
+    definitions = (*definition.properties.values(), *definition.attributes.values())
+    return any(not isinstance(one, OptionalDef) and one.default_value is not None for one in definitions)
 
 
 def new_operation(

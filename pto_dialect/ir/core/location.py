@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from xdsl.ir import BuiltinAttribute, Data, Operation, SSAValue
+from xdsl.ir import Block, BuiltinAttribute, Data, Operation, SSAValue
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
@@ -105,9 +105,13 @@ def span_of(op: Operation | None) -> Span | None:
 def span_of_value(value: SSAValue) -> Span | None:
     """Where ``value`` is defined: its name in a result list, else the operation that owns it."""
     owner = value.owner
-    op = owner if isinstance(owner, Operation) else owner.parent_op()
+    op = owner.parent_op() if isinstance(owner, Block) else owner
     span = span_of(op)
     return None if span is None else find_name(span, value) or span
+
+
+_BEHIND_NAME = re.compile(r"(?![\w$.\-])(?:#\d+)?")
+"""What stands behind a whole name: nothing that goes on with it, perhaps the number of a result."""
 
 
 def find_name(span: Span, value: SSAValue, occurrence: int = 0) -> Span | None:
@@ -115,9 +119,12 @@ def find_name(span: Span, value: SSAValue, occurrence: int = 0) -> Span | None:
     if value.name_hint is None:
         return None
     source, start, end = span
-    pattern = re.compile(re.escape("%" + value.name_hint) + r"(?![\w$.\-])(?:#\d+)?")
-    for found in pattern.finditer(source.text, start, end):
-        if occurrence == 0:
-            return Span(source, found.start(), found.end())
-        occurrence -= 1
+    name = "%" + value.name_hint
+    while (start := source.text.find(name, start, end)) >= 0:
+        behind = _BEHIND_NAME.match(source.text, start + len(name), end)
+        if behind is not None:
+            if occurrence == 0:
+                return Span(source, start, behind.end())
+            occurrence -= 1
+        start += 1
     return None

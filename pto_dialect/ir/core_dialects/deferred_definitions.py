@@ -7,8 +7,9 @@ what declares a part stands for its accessor until somebody asks for one of them
 
 from __future__ import annotations
 
+from enum import Enum
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xdsl.ir import Attribute
 from xdsl.irdl import (
@@ -29,12 +30,17 @@ from xdsl.irdl import (
     opt_successor_def,
 )
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
 _UNDECLARED = frozenset(IRDLOperation.__mro__)
 """Classes without declared operands and results, whose many fields need not be looked at."""
 
 _lock = RLock()
 _deferred: set[type[Any]] = set()
 """Classes without definition."""
+_declared: dict[type[Any], dict[str, Any]] = {}
+"""What declares the parts of each class, by name and in the order of the definition."""
 
 
 class _Deferred:
@@ -69,6 +75,15 @@ _FIELDS = dict(map(_deferred_class, _MADE))
 """Classes of what declares a part of an operation, with those of what stands for it."""
 
 
+class Part(Enum):
+    """A kind of part that an operation declares."""
+
+    OPERANDS = type(opt_operand_def())
+    RESULTS = type(opt_result_def())
+    ATTRIBUTES = type(opt_attr_def(Attribute))
+    PROPERTIES = type(opt_prop_def(Attribute))
+
+
 class DeferredOp(IRDLOperation):
     """Base of operations whose definitions are made when they are needed."""
 
@@ -92,7 +107,7 @@ def defer(cls: type[DeferredOp]) -> None:
     for base in cls.__mro__:
         if base not in _UNDECLARED:
             fields |= {name: field for name, field in vars(base).items() if name not in fields}
-    fields = {name: field for name, field in fields.items() if type(field) in _FIELDS}
+    fields = _declared[cls] = {name: field for name, field in fields.items() if type(field) in _FIELDS}
     # In front of the fields of other classes, as in the order in which xDSL looks at them.
     if options := _segment_options(fields):
         cls.irdl_options = options  # pyright: ignore[reportAttributeAccessIssue]
@@ -103,6 +118,18 @@ def defer(cls: type[DeferredOp]) -> None:
     _deferred.add(cls)
     if "traits" in vars(cls) or cls.verify_ is not DeferredOp.verify_:
         define(cls)
+
+
+def has_declared(cls: type[Any]) -> TypeIs[type[DeferredOp]]:
+    """Whether :func:`declared` knows the class. ``issubclass`` would ask all classes below when the answer is no."""
+    return cls in _declared
+
+
+def declared(cls: type[DeferredOp], part: Part) -> dict[str, Any]:
+    """What declares the parts of one kind of ``cls``, by the names that its definition has for them. The definition is
+    not made."""
+    fields = {name: field for name, field in _declared[cls].items() if isinstance(field, part.value)}
+    return {getattr(field, "ir_name", None) or name: field for name, field in fields.items()}
 
 
 def define(cls: type[IRDLOperation]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from xdsl.dialects import builtin
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, UnitAttr, i64
 from xdsl.ir import Attribute
 
 from pto_dialect.ir.core.attributes import BROKEN, PlaceholderAttr
@@ -231,7 +231,7 @@ class AttributeBuilder(BuilderBase):
         """An integer or float without a type."""
         token = items[0]
         if token.type == "INTEGER":
-            return IntegerAttr(integer(token.text), 64)
+            return IntegerAttr(integer(token.text), i64)
         return builtin.FloatAttr(float(token.text), 64)
 
     def typed_number(self, items: list[Any]) -> Attribute | TypeRun:

@@ -92,6 +92,9 @@ def fixed_result_types(cls: type[PtoOp]) -> list[Attribute]:
 
 
 _TYPE_FOLLOWS = re.compile(r"\s*:\s*\w")
+_EQUALS = re.compile(r"\s*=\s*")
+_AT_EDGE = re.compile(r"\b")
+_VALUE = re.compile(r'"[^"\n]*"|[^\s,}]+')
 
 
 def declared_integer(value: IntegerAttr, type_: IntegerType) -> IntegerAttr:
@@ -99,7 +102,7 @@ def declared_integer(value: IntegerAttr, type_: IntegerType) -> IntegerAttr:
     width = type_.width.data
     if value.type != i64 or not -(1 << (width - 1)) <= value.value.data < 1 << width:
         return value
-    return IntegerAttr(value.value.data, type_)
+    return IntegerAttr(value.value, type_)
 
 
 class PtoBuilder(MemoryBuilder):
@@ -247,11 +250,14 @@ class PtoBuilder(MemoryBuilder):
 
     def attribute_place(self, token: Tok, name: str) -> Tok:
         """The value of the attribute ``name`` in the statement of ``token``, or ``token`` itself."""
-        found = re.compile(rf"\b{re.escape(name)}\s*=\s*").search(self.source.text, token.start, self.text.cursor)
-        if found is None:
-            return token
-        value = re.compile(r'"[^"\n]*"|[^\s,}]+').match(self.source.text, found.end())
-        return Tok("WORD", value.group(), found.end()) if value is not None else token
+        text, start = self.source.text, token.start
+        while (start := text.find(name, start, self.text.cursor)) >= 0:
+            found = _EQUALS.match(text, start + len(name), self.text.cursor)
+            if found is not None and _AT_EDGE.match(text, start):
+                value = _VALUE.match(text, found.end())
+                return Tok("WORD", value.group(), found.end()) if value is not None else token
+            start += 1
+        return token
 
     def enumerator(self, slot: Slot, word: str, token: Tok) -> Attribute:
         """The enumerator ``word`` of an attribute that takes one of several enumerations."""

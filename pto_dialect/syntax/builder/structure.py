@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
 from xdsl.ir import Attribute, Operation
 
 from pto_dialect.analysis.constants import constant_of
@@ -118,7 +118,7 @@ class StructureBuilder(ValueBuilder):
             if entry.type != "INTEGER":
                 raise at(entry, "parse-syntax", "sizes of a subview are integers")
             numbers.append(signed_integer(entry))
-        attributes["sizes"] = ArrayAttr([IntegerAttr(n, 64) for n in numbers])
+        attributes["sizes"] = ArrayAttr([IntegerAttr(n, i64) for n in numbers])
         typed = len(items) > 9
         result = self.one_type(items[10]) if typed else self._subview_type(token, stated, numbers, groups)
         return self.assemble(cls, token, groups, [result], attributes)

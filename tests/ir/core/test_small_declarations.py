@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr, UnitAttr, f32, i8, i32, i64
-from xdsl.irdl import AnyAttr, AtMost, OptResultDef, RangeLengthConstraint, RangeOf, ResultDef, VarResultDef
+from xdsl.irdl import AnyAttr, AtMost, RangeLengthConstraint, RangeOf, opt_result_def, result_def, var_result_def
 
 from pto_dialect import parse
-from pto_dialect.ir.core.base import _maximum_results
+from pto_dialect.ir.core.base import OpSpec, Pipe, _maximum_results
 from pto_dialect.ir.core.kinds import ARRAY, I8_ATTR, I32_ATTR, I64_ATTR, STRING, SYMBOL
 from pto_dialect.ir.core.types import OpaqueType
 from pto_dialect.ir.core_dialects.core_plain import PLAIN_NAMES, plain_class
@@ -41,15 +41,23 @@ def test_uses_of_values_know_their_neighbours() -> None:
 
 @pytest.mark.parametrize("count", range(3))
 def test_the_most_results(count: int) -> None:
-    one, optional = ResultDef(AnyAttr()), OptResultDef(AnyAttr())
-    several = VarResultDef(RangeOf(AnyAttr()))
-    limited = VarResultDef(RangeLengthConstraint(RangeOf(AnyAttr()), AtMost(3)))
+    one, optional = result_def(AnyAttr()), opt_result_def(AnyAttr())
+    several = var_result_def(RangeOf(AnyAttr()))
+    limited = var_result_def(RangeLengthConstraint(RangeOf(AnyAttr()), AtMost(3)))
     assert _maximum_results([one] * count) == count
     assert _maximum_results([optional] * count) == count
     assert _maximum_results([one, *[optional] * count]) == 1 + count
     assert _maximum_results([limited] * count) == 3 * count
     assert _maximum_results([one, limited, optional]) == 5
     assert _maximum_results([*[one] * count, several]) is None
+
+
+def test_a_declaration_with_other_entries() -> None:
+    spec = OpSpec(outs=("a",))
+    assert spec.but({"pipe": Pipe.V}) == OpSpec(outs=("a",), pipe=Pipe.V)
+    assert spec == OpSpec(outs=("a",))
+    with pytest.raises(TypeError, match=r"declarations have no pip$"):
+        spec.but({"pip": Pipe.V})
 
 
 ATTRIBUTES = {

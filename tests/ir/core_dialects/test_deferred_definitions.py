@@ -19,9 +19,9 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from pto_dialect.ir.core.construct import new_operation
+from pto_dialect.ir.core.construct import has_defaults, new_operation
 from pto_dialect.ir.core.registry import all_op_classes
-from pto_dialect.ir.core_dialects.deferred_definitions import DeferredOp, defer, define
+from pto_dialect.ir.core_dialects.deferred_definitions import DeferredOp, Part, declared, defer, define, has_declared
 
 
 def _like(base: type[Any], finish: Any) -> type[Any]:
@@ -99,3 +99,32 @@ def test_every_operation_has_a_definition() -> None:
         assert issubclass(cls, Operation)
         for name, _ in (*definition.operands, *definition.results):
             assert type(vars(cls)[name]).__name__.endswith("Accessor")
+
+
+def test_the_parts_are_those_of_the_definition() -> None:
+    for cls in all_op_classes():
+        definition = cls.get_irdl_definition()
+        parts = {
+            Part.OPERANDS: dict(definition.operands),
+            Part.RESULTS: dict(definition.results),
+            Part.ATTRIBUTES: {n: d for n, d in definition.attributes.items() if not n.endswith("SegmentSizes")},
+            Part.PROPERTIES: definition.properties,
+        }
+        for part, made in parts.items():
+            fields = declared(cls, part)
+            assert [(name, field.cls) for name, field in fields.items()] == [(n, type(d)) for n, d in made.items()]
+
+
+def test_parts_need_no_definition() -> None:
+    class One(DeferredOp):
+        name = "test.one"
+        source = operand_def(i32)
+        mark = attr_def(AnyAttr(), attr_name="other")
+
+    assert not has_declared(One)
+    defer(One)
+    assert has_declared(One)
+    assert list(declared(One, Part.OPERANDS)) == ["source"]
+    assert list(declared(One, Part.ATTRIBUTES)) == ["other"]
+    assert not has_defaults(One)
+    assert "get_irdl_definition" not in vars(One)
