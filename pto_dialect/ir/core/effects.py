@@ -34,7 +34,7 @@ class DeclaredEffects(MemoryEffect):
             return None
         if spec.effect is None:
             return _of_memory(op, spec.reads, spec.writes)
-        if spec.effect not in (Effect.PURE, Effect.HANDLE, Effect.QUERY) or not op.results:
+        if spec.effect not in (Effect.PURE, Effect.HANDLE, Effect.QUERY):
             return None
         if spec.effect is Effect.HANDLE and (spec.roles & Role.ALLOCATION or not op.operands):
             return {EffectInstance(MemoryEffectKind.ALLOC, result) for result in op.results}

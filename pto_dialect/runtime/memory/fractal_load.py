@@ -130,8 +130,6 @@ def _load_window(
     dst.check_aligned(HARD_ALIGNMENT, "fractal load destination")
     src.check_aligned(HARD_ALIGNMENT, "fractal load source")
     m_step, k_step = steps
-    if not (m_step and k_step):
-        return
     first = src.shifted((start[1] * src_stride + start[0]) * FRACTAL_BYTES)
     if not transpose:
         shape = (k_step, m_step * FRACTAL_BYTES)

@@ -103,4 +103,4 @@ def _cut(step: Step, marks: _Marks, outer: Sequence[tuple[int, int]], wanted: se
 
 
 def _alike(value: Any, target: Array) -> bool:
-    return isinstance(value, (bool, int, float)) or (isinstance(value, np.ndarray) and value.shape == target.shape)
+    return isinstance(value, (int, float)) or (isinstance(value, np.ndarray) and value.shape == target.shape)

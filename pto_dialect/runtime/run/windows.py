@@ -188,7 +188,7 @@ class World:
     def relocated(self, value: Any, arena: Arena) -> Any:
         """A bound argument; one over memory of a window as a part of ``arena``, which has all of them."""
         pointer = value if isinstance(value, Pointer) else getattr(value, "pointer", None)
-        if not isinstance(pointer, Pointer) or pointer.arena.space != "gm":
+        if not isinstance(pointer, Pointer):
             return value
         offset = self.offset_of(pointer.arena.bytes)
         if offset is None:

@@ -23,8 +23,14 @@ STATEMENTS = [
     ("pto.barrier #pto.pipe<PIPE_ALL>", None),
     ('pto.set_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]', None),
     ("pto.trap", None),
+    ('pto.mem_bar "VST_VLD"', None),
+    ('%x = pto.reserve_buffer {name = "in", size = 8192, location = <mat>, auto = true} -> i32', None),
+    ("%x = pto.make_prefetch_async_context(%g : !pto.ptr<i8, gm>) -> !pto.prefetch_async_context", None),
 ]
-ARGUMENTS = f"%t: {TILE}, %u: {TILE}, %p: !pto.ptr<f32, ub>, %i: index, %v: !pto.vreg<64xf32>, %m: !pto.mask<b32>"
+ARGUMENTS = (
+    f"%t: {TILE}, %u: {TILE}, %p: !pto.ptr<f32, ub>, %i: index, %v: !pto.vreg<64xf32>, %m: !pto.mask<b32>, "
+    "%g: !pto.ptr<i8, gm>"
+)
 
 
 @pytest.mark.parametrize(("statement", "wanted"), STATEMENTS, ids=[text for text, _ in STATEMENTS])

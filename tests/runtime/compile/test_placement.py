@@ -67,3 +67,33 @@ def test_what_one_turn_of_a_loop_leaves_to_the_next(step: int) -> None:
     x = np.zeros((1, 8), np.float32)
     pto_dialect.compile(pto_dialect.parse(text), target="a2a3")(x, 2.0, 1.0, 6, step)
     assert (x == 1 + 2 * 6 / step).all()
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_what_a_loop_reads_lives_until_the_loop_ends(depth: int) -> None:
+    """Its next round reads it again, whatever this round does behind the last use."""
+    loops = "".join(f"scf.for %i{n} = %c0 to %c2 step %c1 {{\n" for n in range(depth))
+    text = f"""func.func @f(%x0: {PART}, %x1: {PART}, %x2: {PART}) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %t0 = pto.alloc_tile : {TILE}
+  %t1 = pto.alloc_tile : {TILE}
+  pto.tload ins(%x0 : {PART}) outs(%t0 : {TILE})
+  {loops}
+  pto.tstore ins(%t0 : {TILE}) outs(%x1 : {PART})
+  pto.tload ins(%x2 : {PART}) outs(%t1 : {TILE})
+  pto.tstore ins(%t1 : {TILE}) outs(%x2 : {PART})
+  {"}" * depth}
+  return
+}}
+"""
+    arrays = [np.full((1, COLS), i + 1, np.float32) for i in range(3)]
+    module = pto_dialect.parse(text)
+    if depth:
+        with pytest.raises(ProgramError) as caught:
+            pto_dialect.compile(module, target="a2a3")(*arrays)
+        assert caught.value.rule == "capacity-dynamic"
+    else:
+        pto_dialect.compile(module, target="a2a3")(*arrays)
+        assert [array[0, 0] for array in arrays] == [1, 1, 3]

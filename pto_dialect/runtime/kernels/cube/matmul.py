@@ -68,9 +68,6 @@ class TileMatmul:
             self._check_open_k(rhs, m, k, n)
         if m > dst.valid_rows or n > dst.valid_cols:
             raise Fault("matmul-shape", f"{self.name}: result is {m}x{n}, dst is {dst.valid_rows}x{dst.valid_cols}")
-        if not (m and k and n):
-            self._empty(dst, init, m, n)
-            return
         if dst.fmt.name == "i32":
             start = None if init is None else self._start(init, m, n)
             dst.write(matmul_int(lhs.read(), region(rhs, k, n), init=start))
@@ -93,11 +90,6 @@ class TileMatmul:
         if self.bias and (init.valid_rows != 1 or init.valid_cols < n):
             raise Fault("matmul-bias-row", f"bias {init.valid_rows}x{init.valid_cols} for {n} columns")
         return region(init, 1 if self.bias else m, n)
-
-    def _empty(self, dst: AnyTile, init: AnyTile | None, m: int, n: int) -> None:
-        zeros = np.zeros((m, n), dst.fmt.storage)
-        if m and n:
-            dst.write(zeros if init is None else zeros + self._start(init, m, n))
 
     def _check_open_k(self, rhs: AnyTile, m: int, k: int, n: int) -> None:
         """Operands that disagree about k at run time: a vector, and packed pairs, have no reading of it."""

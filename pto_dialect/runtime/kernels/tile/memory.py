@@ -307,7 +307,7 @@ def tstore(op: PtoOp, g: Generator) -> None:
         g.call(store.of_sums, g.held[source], dst, *mode, pipe=op.active_pipe(g.profile.arch))
         return
     view = g.view(source)
-    plain = convert is None and scalar is None and table is None and not store.atomic and not mode
+    plain = convert is None and not store.atomic and not mode
     if plain and view is not None and isinstance(dst.type, t.ShapedView):
         part = g.parts.get(dst)
         if part is not None:

@@ -74,7 +74,7 @@ def _whole(tile: Tile) -> bool:
     """True for a tile that is all of its memory and valid throughout."""
     layout = tile.layout
     full = (tile.valid_rows, tile.valid_cols) == (layout.rows, layout.cols)
-    return full and layout.nbytes == layout.rows * layout.cols * layout.item_bytes and not (tile.row0 or tile.col0)
+    return full and layout.nbytes == layout.rows * layout.cols * layout.item_bytes
 
 
 def _in_blocks(dst: Tile) -> bool:

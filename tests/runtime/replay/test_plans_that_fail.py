@@ -1,0 +1,111 @@
+"""Launches whose plan cannot be made, for whatever reason, run instruction by instruction; and what of a plan is cut
+away because nobody reads it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from parse_helpers import parsed
+
+from pto_dialect.runtime.errors import BindingError, ProgramError
+from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.memory.layout import tile_layout
+from pto_dialect.runtime.replay import keep
+from pto_dialect.runtime.replay.demand import demanded
+from pto_dialect.runtime.replay.steps import Box, Foreign, Step, Style
+from pto_dialect.runtime.run import launch
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.machine import RunOptions
+
+TILE, VIEW = "!pto.tile_buf<vec, 1x64xf32>", "!pto.partition_tensor_view<1x64xf32>"
+DOUBLED = f"""module attributes {{pto.target_arch = "a5"}} {{
+func.func @f(%x: {VIEW}, %y: {VIEW}, %v: f32) attributes {{pto.kernel}} {{
+  %t = pto.alloc_tile : {TILE}
+  pto.tload ins(%x : {VIEW}) outs(%t : {TILE})
+  pto.tmuls ins(%t, %v : {TILE}, f32) outs(%t : {TILE})
+  pto.tstore ins(%t : {TILE}) outs(%y : {VIEW})
+  return
+}}
+}}"""
+REASONS = [Foreign("word"), Fault("rule", "words"), ProgramError("rule", "words"), MemoryError()]
+
+
+def launches(error: Exception, monkeypatch: pytest.MonkeyPatch) -> tuple[int, bool]:
+    """How often four launches ask for a plan that ends with ``error``, and whether the kernel is given up."""
+    monkeypatch.setattr(launch, "PATIENCE", -1)
+    asked: list[int] = []
+
+    def fail(*_: object) -> None:
+        asked.append(1)
+        raise error
+
+    monkeypatch.setattr(keep.Replays, "_plan", fail)
+    module, found = parsed(DOUBLED)
+    assert found == []
+    kernel = Kernel(module, None, "a5", RunOptions())
+    kernel._replays = keep.Replays(kernel, 0)
+    for _ in range(4):
+        values: list[Any] = [np.ones((1, 64), np.float32), np.zeros((1, 64), np.float32), 2.0]
+        kernel.run(values)
+        assert (values[1] == 2).all()
+    return len(asked), kernel._replays.refused
+
+
+@pytest.mark.parametrize("error", REASONS, ids=lambda error: type(error).__name__)
+def test_a_kernel_without_a_plan_keeps_its_instructions(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert launches(error, monkeypatch) == (1, True)
+
+
+def test_arguments_that_do_not_fit_are_no_reason_against_later_plans(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert launches(BindingError("words"), monkeypatch) == (3, False)
+
+
+LENGTH = 16
+
+
+@pytest.mark.parametrize(("first", "last"), [(0, LENGTH), (0, 5), (3, LENGTH), (3, 5), (7, 8)])
+@pytest.mark.parametrize("column", [False, True])
+@pytest.mark.parametrize("scalar", [True, False, 2, 2.5])
+def test_what_nobody_reads_of_a_row_is_not_computed(
+    first: int, last: int, column: bool, scalar: bool | int | float
+) -> None:
+    """Numbers stay as they are; operands of the shape of the result are cut with it; the result is the same."""
+    shape = (LENGTH, 1) if column else (1, LENGTH)
+    part = np.s_[first:last, :] if column else np.s_[:, first:last]
+    source, between = np.arange(LENGTH, dtype=np.float32).reshape(shape), np.zeros(shape, np.float32)
+    result = np.zeros(between[part].shape, np.float32)
+    steps = [
+        Step(Style.EACH, np.add, [source, scalar], between),
+        Step(Style.SAME, None, [between[part]], result),
+    ]
+    found = demanded(steps, [result])
+    assert [step.target.shape for step in found] == [result.shape, result.shape]
+    assert found[0].inputs[1] is scalar and found[0].inputs[0].tolist() == source[part].tolist()
+    assert np.shares_memory(found[0].target, between) and np.shares_memory(found[0].inputs[0], source)
+
+
+def test_operands_of_other_shapes_are_not_cut() -> None:
+    source, between = np.ones((4, LENGTH), np.float32)[:1], np.zeros((1, LENGTH), np.float32)
+    one, result = np.ones((1, 1), np.float32), np.zeros((1, 4), np.float32)
+    steps = [Step(Style.EACH, np.add, [source, one], between), Step(Style.SAME, None, [between[:, :4]], result)]
+    assert demanded(steps, [result])[0] is steps[0]
+
+
+def test_blocks_of_tiles_are_not_cut() -> None:
+    between, result = np.zeros((1, LENGTH), np.float32), np.zeros((1, 4), np.float32)
+    blocks = Box(1 << 20, tile_layout(16, 16, 4, "col_major", "row_major", 512), 0, 0, 1, LENGTH, np.dtype(np.float32))
+    steps = [Step(Style.EACH, np.abs, [blocks], between), Step(Style.SAME, None, [between[:, :4]], result)]
+    assert demanded(steps, [result]) == steps
+
+
+def test_steps_that_nobody_reads_are_left_out() -> None:
+    arrays = [np.zeros((1, LENGTH), np.float32) for _ in range(4)]
+    used, unused, result, source = arrays
+    steps = [
+        Step(Style.SAME, None, [source], used),
+        Step(Style.SAME, None, [source], unused),
+        Step(Style.SAME, None, [used], result),
+    ]
+    assert demanded(steps, [result]) == [steps[0], steps[2]]
