@@ -298,15 +298,46 @@ def test_narrow_windows_need_no_scrolling_to_the_side(product: Product, race: Sh
         assert shown.said == []
 
 
-def test_printing_shows_all_parts(race: Shown) -> None:
-    race.anew(theme="dark")
-    race.page.emulate_media(media="print")
-    race.page.evaluate("() => window.dispatchEvent(new Event('beforeprint'))")
-    race.settle()
+THEME = "() => document.documentElement.dataset.theme"
+DRAWN_AT_ONCE = """() => {
+    window.dispatchEvent(new Event("beforeprint"));
+    return [...document.querySelectorAll("#app .panel canvas:not(.uplot canvas)")].map((canvas) => {
+        const all = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        const points = new Uint32Array(all.data.buffer);
+        return [canvas.closest(".panel").id, new Set(points).size, Math.round(canvas.getBoundingClientRect().right)];
+    });
+}"""
+"""What is drawn when a page is about to be printed: browsers draw nothing more after that."""
+
+
+def test_printing_draws_all_parts_at_once_and_light(race: Shown) -> None:
+    race.anew()
+    before = race.page.evaluate(THEME)
+    if before == "light":
+        race.page.keyboard.press("t")
+    race.page.wait_for_selector("html[data-tile]", state="attached", timeout=60_000)
+    drawn = race.page.evaluate(DRAWN_AT_ONCE)
+    assert {part.removeprefix("part-") for part, _, _ in drawn} == {"timeline", "memory", "tiles", "findings"}
+    assert all(colours > 2 and right <= 720 for _, colours, right in drawn), drawn
+    assert race.page.evaluate(THEME) == "light"
     assert all(race.page.is_visible(f"#part-{part}") for part in PARTS)
+    assert race.page.evaluate("() => document.querySelector('.lines').scrollWidth") <= 720
     race.page.evaluate("() => window.dispatchEvent(new Event('afterprint'))")
-    race.page.emulate_media(media="screen")
+    assert race.page.evaluate(THEME) == "dark"
+    if before == "light":
+        race.page.keyboard.press("t")
+    assert [part for part in PARTS if race.page.is_visible(f"#part-{part}")] == ["source", "timeline"]
     assert race.said == []
+
+
+def test_bytes_that_are_read_while_they_are_overwritten_are_in_use_once(race: Shown) -> None:
+    race.anew()
+    race.part("memory")
+    text = race.page.locator("#part-memory .numbers").inner_text()
+    peak, used = (re.search(f"{name} ([0-9,]+)", text) for name in ("highest byte", "most in use"))
+    assert peak is not None
+    assert used is not None
+    assert used[1] == peak[1]
 
 
 def test_texts_of_programs_make_no_elements(chrome: Any, tmp_path: Path) -> None:

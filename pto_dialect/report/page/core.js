@@ -23,6 +23,8 @@ function framed(action) {
   let asked = false;
   return () => {
     if (asked) return;
+    // Nothing is drawn later while a page is printed.
+    if (document.body.classList.contains("printing")) { action(); return; }
     asked = true;
     requestAnimationFrame(() => { asked = false; action(); });
   };

@@ -103,16 +103,22 @@ function tabList() {
   return list;
 }
 
+/** Lays all parts out for paper and draws them, at once and in the light theme. */
 function printed() {
-  for (const [name] of PARTS) if (!panels.get(name).dataset.built) build(name);
   document.body.classList.add("printing");
-  applyPrint("light");
-  for (const [name] of PARTS) emit("shown", name);
+  for (const panel of panels.values()) panel.classList.add("shown");
+  document.documentElement.dataset.theme = "light";
+  emit("theme", "light");
+  for (const [name] of PARTS) {
+    if (panels.get(name).dataset.built) emit("shown", name);
+    else build(name);
+  }
 }
 
-function applyPrint(theme) {
-  document.documentElement.dataset.theme = theme;
-  emit("theme", theme);
+function afterPrint() {
+  document.body.classList.remove("printing");
+  applyTheme();
+  show(state.part);
 }
 
 async function start() {
@@ -149,8 +155,10 @@ async function start() {
   dark.addEventListener("change", () => applyTheme());
   wide.addEventListener("change", () => show(state.part === "source" ? "timeline" : state.part));
   window.addEventListener("beforeprint", printed);
-  window.addEventListener("afterprint", () => { document.body.classList.remove("printing"); applyTheme(); show(state.part); });
+  window.addEventListener("afterprint", afterPrint);
   document.documentElement.dataset.ready = "yes";
+  // The numbers of a tile are unpacked while others wait; a page that is printed cannot.
+  (window.requestIdleCallback || setTimeout)(() => { if (!panels.get("tiles").dataset.built) build("tiles"); });
 }
 
 start();

@@ -55,7 +55,7 @@ function factsOf(memory) {
   for (const one of lives) {
     const box = M.boxes[one.box];
     peak = Math.max(peak, box.stop);
-    for (const span of one.spans) changes.push([span.from, box.stop - box.start], [span.to, box.start - box.stop]);
+    for (const [from, to] of joined(one.spans)) changes.push([from, box.stop - box.start], [to, box.start - box.stop]);
   }
   changes.sort((one, other) => one[0] - other[0] || one[1] - other[1]);
   const times = [0], used = [0];
@@ -74,6 +74,17 @@ function factsOf(memory) {
     end = Math.max(end, box.stop);
   }
   return { lives, peak, times, used, most, when, holes, overlaps: overlapsOf(lives), reuse: reuseOf(lives) };
+}
+
+/** The times of spans, each once: a write may begin while what it overwrites is still read. */
+function joined(spans) {
+  const found = [];
+  for (const { from, to } of [...spans].sort((one, other) => one.from - other.from)) {
+    const last = found[found.length - 1];
+    if (last && from < last[1]) last[1] = Math.max(last[1], to);
+    else found.push([from, to]);
+  }
+  return found;
 }
 
 const MOST_PAIRS = 60;
