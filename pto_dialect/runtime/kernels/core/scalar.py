@@ -1,7 +1,8 @@
 """``arith`` and ``builtin``: scalar arithmetic as Python expressions.
 
-Integers are signed Python ints that wrap at their width (unsigned types hold non-negative ones), ``index`` does not
-wrap, floats are rounded to their type after every operation.
+Integers are signed Python ints that wrap at their width (unsigned types hold non-negative ones), floats are rounded to
+their type after every operation. Products and shifts of ``index`` wrap at 64 bits; sums of it, of which all that
+addresses something are made, are exact.
 """
 
 from __future__ import annotations
@@ -166,6 +167,12 @@ def integer_binary(op: Operation, g: Generator) -> None:
     short = op.name.removeprefix("arith.")
     a, b = (str(g.name(v)) for v in op.operands)
     type_ = op.results[0].type
+    if short == "muli" and isinstance(type_, builtin.IndexType):
+        # Sums grow by a bit, which costs nothing; a product that is multiplied again and again would end no more.
+        product = str(g.define_local("product", f"{a} * {b}"))
+        fits = f"{-1 << 63} <= {product} < {1 << 63}"
+        g.define(op.results[0], f"{product} if {fits} else {wrapped_bits(product, type_)}")
+        return
     if short in _PLAIN:
         g.define(op.results[0], wrapped(f"{a} {_PLAIN[short]} {b}", type_))
         return

@@ -85,6 +85,26 @@ def test_index_is_64_bits_wide(mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
+def test_products_of_indices_wrap_at_once(mode: str) -> None:
+    """What is computed of a product sees 64 bits, and a number that is squared over and over stays that short."""
+    a = np.array([3, -5, 1 << 40, -(1 << 63)])
+    lines = (
+        "%x = arith.index_cast %a : i64 to index\n%three = arith.constant 3 : index\n"
+        "%p = arith.muli %x, %x : index\n%q = arith.muli %x, %three : index\n"
+        "%d = arith.divsi %p, %three : index\n%e = arith.divsi %q, %three : index\n"
+        "%zero = arith.constant 0 : index\n%one = arith.constant 1 : index\n%many = arith.constant 600 : index\n"
+        "%f = scf.for %i = %zero to %many step %one iter_args(%n = %x) -> (index) {\n"
+        "  %s = arith.muli %n, %n : index\n  scf.yield %s : index\n}\n"
+        "%r0 = arith.index_cast %d : index to i64\n%r1 = arith.index_cast %e : index to i64\n"
+        "%r2 = arith.index_cast %f : index to i64\n"
+    )
+    made = evaluate(mode, lines, {"a": ("i64", a)}, {f"r{number}": "i64" for number in range(3)})
+    assert made[0].tolist() == [toward_zero(signed(x * x, 64), 3) for x in a.tolist()]
+    assert made[1].tolist() == [toward_zero(signed(x * 3, 64), 3) for x in a.tolist()]
+    assert made[2].tolist() == [signed(pow(x, 1 << 600, 1 << 64), 64) for x in a.tolist()]
+
+
+@pytest.mark.parametrize("mode", MODES)
 def test_single_bits(mode: str) -> None:
     """A set bit is -1 as a signed number and 1 as an unsigned one."""
     a, b = np.array([0, 0, 1, 1], np.int32), np.array([0, 1, 0, 1], np.int32)
