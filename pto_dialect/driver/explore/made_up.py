@@ -1,7 +1,7 @@
 """Arguments made up from their types, of sizes that fit, so that a function runs without a word about it.
 
-Buffers get the size that a first run touches, numbers are tried one after the other until the program runs. The same
-seed gives the same arguments. Source: docs/reference/execution.md, "Launches".
+Buffers get the size that a first run touches, numbers are tried one after the other until the program runs, none larger
+than its uses allow. The same seed gives the same arguments. Source: docs/reference/execution.md, "Launches".
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from pto_dialect.runtime.run.probe import MOST_BYTES, wanted_bytes
 from ..run.arrays import generate
 from ..run.binding import part_of, static_shape
 from ..run.value_text import Generated, Given, Number, parse_given, shape_text
+from .ranges import largest_numbers
 
 NUMBERS = (32, 16, 1, 64, 8, 128, 4, 2, 256, 0)
 """What integer arguments and open extents are, in the order in which that is tried."""
@@ -40,6 +41,15 @@ MOST_RANDOM = 1 << 23
 
 MOST_LIKED = 1 << 24
 """Storage units of all buffers together that are taken without looking for smaller ones."""
+
+
+class Missing(NamedTuple):
+    """An argument that gets a value: position, name, type, and the largest number that its uses allow."""
+
+    position: int
+    name: str
+    type: Attribute
+    most: int | None
 
 
 class Trial(NamedTuple):
@@ -62,22 +72,23 @@ def make_up(kernel: Kernel, known: Mapping[str, Any], seed: int, blocks: int) ->
 
 def _searched(kernel: Kernel, known: Mapping[str, Any], seed: int, blocks: int) -> list[tuple[str, Given]]:
     first: ProgramError | BindingError | None = None
+    most = largest_numbers(kernel)
     missing = [
-        (position, name, type_)
+        Missing(position, name, type_, most.get(position))
         for position, (name, type_) in enumerate(kernel.arguments)
         if name not in known and launcher_value(name, type_) is None
     ]
-    numbers = NUMBERS if any(_is_number(type_) or _is_open(type_) for _, _, type_ in missing) else NUMBERS[:1]
+    numbers = NUMBERS if any(_is_number(one.type) or _is_open(one.type) for one in missing) else NUMBERS[:1]
     # Large buffers are left for later: a smaller number may do.
     large: list[Trial] = []
-    kinds = INTEGERS if any(_holds_integers(type_) for _, _, type_ in missing) else INTEGERS[:1]
+    kinds = INTEGERS if any(_holds_integers(one.type) for one in missing) else INTEGERS[:1]
     trials = [Trial(number, integers) for number in numbers for integers in kinds]
     for again, trial in [*((False, trial) for trial in trials), *((True, trial) for trial in trials)]:
         if again and trial not in large:
             continue
         try:
             sizes = _sizes(kernel, known, missing, trial, blocks)
-            given = [(name, _given(type_, trial, seed + at, sizes.get(at))) for at, name, type_ in missing]
+            given = [(one.name, _given(one, trial, seed + one.position, sizes.get(one.position))) for one in missing]
             if not again and sum(math.prod(_shape(one)) for _, one in given) > MOST_LIKED:
                 large.append(trial)
                 continue
@@ -96,19 +107,19 @@ def _searched(kernel: Kernel, known: Mapping[str, Any], seed: int, blocks: int) 
 def _sizes(
     kernel: Kernel,
     known: Mapping[str, Any],
-    missing: Collection[tuple[int, str, Attribute]],
+    missing: Collection[Missing],
     trial: Trial,
     blocks: int,
 ) -> dict[int, int]:
     """Storage units that a run touches behind each missing pointer, by position."""
     trial = trial._replace(integers="ones" if trial.integers == "ones" else "zeros")
-    sizes = {position: size for position, _, type_ in missing if (size := _on_chip_units(kernel, type_)) is not None}
-    given = {name: _given(type_, trial, 0, sizes.get(position, 1)) for position, name, type_ in missing}
+    sizes = {one.position: size for one in missing if (size := _on_chip_units(kernel, one.type)) is not None}
+    given = {one.name: _given(one, trial, 0, sizes.get(one.position, 1)) for one in missing}
     units: dict[int, int] = {}
-    for position, _, type_ in missing:
-        fmt = argument_format(type_)
-        if isinstance(type_, t.PtrType) and position not in sizes and fmt is not None:
-            units[position] = fmt.storage.itemsize
+    for one in missing:
+        fmt = argument_format(one.type)
+        if isinstance(one.type, t.PtrType) and one.position not in sizes and fmt is not None:
+            units[one.position] = fmt.storage.itemsize
     if not units:
         return sizes
     wanted = wanted_bytes(kernel, values_of(kernel, known, given), blocks, int(trial.integers == "ones"))
@@ -167,13 +178,19 @@ def _is_open(type_: Attribute) -> bool:
     return isinstance(type_, (t.ShapedView, MemRefType)) and t.DYNAMIC in t.shape_of(type_)
 
 
-def _given(type_: Attribute, trial: Trial, seed: int, size: int | None) -> Given:
-    """A value for an argument of ``type_``; ``size`` is that of a pointer's buffer in storage units."""
+def _number(trial: Trial, most: int | None) -> int:
+    """The number of a trial, or the first of all that is at most ``most``."""
+    return next(number for number in (trial.number, *NUMBERS) if most is None or number <= max(most, 0))
+
+
+def _given(missing: Missing, trial: Trial, seed: int, size: int | None) -> Given:
+    """A value for an argument; ``size`` is that of a pointer's buffer in storage units."""
+    type_ = missing.type
     if _is_truth(type_):
         return parse_given("true")
     fmt = argument_format(type_)
     if fmt is None:
-        return parse_given(str(trial.number) if _is_number(type_) else "1.0")
+        return parse_given(str(_number(trial, missing.most)) if _is_number(type_) else "1.0")
     shape = static_shape(type_)
     if shape is None and isinstance(type_, (t.ShapedView, MemRefType)):
         shape = tuple(trial.number if extent == t.DYNAMIC else extent for extent in t.shape_of(type_))

@@ -1,0 +1,79 @@
+"""How large a number may be that the text uses to number a flag, a buffer, a semaphore or a slot.
+
+Source: docs/reference/targets.md, "Synchronisation resources".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.ir import Operation, SSAValue
+
+from pto_dialect.analysis.arithmetic import CASTS
+from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.base import PtoOp, operand_name
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.runtime.compile.program import Symbols, call_arguments
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.targets.sync_resources import SyncResources
+
+
+def largest_numbers(kernel: Kernel) -> dict[int, int]:
+    """The largest number that fits all uses of an argument, by its position, where the text tells one.
+
+    Followed are conversions, calls, and counted loops up to the argument.
+    """
+    found: dict[int, int] = {}
+    for root in kernel.program.roots.values():
+        values = root.function.regions[0].blocks[0].args
+        for position, value in zip(root.positions, values, strict=True):
+            bounds = list(_bounds(value, kernel.program.symbols, kernel.profile.sync))
+            if bounds:
+                found[position] = min(*bounds, found.get(position, bounds[0]))
+    return found
+
+
+def _bounds(argument: SSAValue, symbols: Symbols, sync: SyncResources) -> Iterator[int]:
+    """The bounds of all uses of an argument."""
+    # Values that hold the argument, each with how much smaller than that they are at most.
+    waiting = [(argument, 0)]
+    seen: set[tuple[SSAValue, int]] = set()
+    while waiting:
+        value, less = waiting.pop()
+        if (value, less) in seen:
+            continue
+        seen.add((value, less))
+        for use in value.uses:
+            op, index = use.operation, use.index
+            if isinstance(op, PtoOp):
+                bound = _bound(op, operand_name(op, index), sync)
+                if bound is not None:
+                    yield bound + less
+            elif op.name in CASTS:
+                waiting.append((op.results[0], less))
+            elif op.name == "scf.for" and index == 1 and not less:
+                waiting.append((op.regions[0].blocks[0].args[0], 1))
+            elif has_role(op, Role.CALL):
+                first = len(op.operands) - len(call_arguments(op))
+                callee = symbols.callee(op)
+                if index >= first and callee is not None and callee.regions[0].blocks:
+                    waiting.append((callee.regions[0].blocks[0].args[index - first], less))
+
+
+def _bound(op: Operation, operand: str, sync: SyncResources) -> int | None:
+    """The largest number of an operation's operand; ``None`` where it is no such number."""
+    match op.name, operand:
+        case ("pto.set_flag_dyn" | "pto.wait_flag_dyn", "event_id") | ("pto.eventid_array_set", "value"):
+            return sync.flag_ids[1]
+        case _, "buf_id":
+            return None if sync.buf_ids is None else sync.buf_ids[1]
+        case _, "event_id_dyn":
+            return min(sync.aic_ids[1], sync.aiv_ids[1])
+        case "pto.multi_tile_get", "slot":
+            source = op.operands[0].type
+            return source.count - 1 if isinstance(source, t.MultiTileBufType) else None
+        case "pto.eventid_array_get" | "pto.eventid_array_set", "index":
+            array = op.operands[0].type
+            return array.size - 1 if isinstance(array, t.EventIdArrayType) else None
+        case _:
+            return None
