@@ -161,8 +161,7 @@ class Reader:
 
     def _valid(self, value: SSAValue, type_: TileBufType) -> tuple[Number, Number]:
         owner = value.owner
-        sizes = (type_.valid_rows, type_.valid_cols)
-        changes = DYNAMIC in sizes and any(isinstance(use.operation, SetValidshapeOp) for use in value.uses)
+        changes = any(isinstance(use.operation, SetValidshapeOp) for use in value.uses)
         found: list[Number] = []
         for size, name, query in (
             (type_.valid_rows, "valid_row", TileValidRowsOp),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pto_dialect.diagnostics.source import SourceFile, Span
-from pto_dialect.sanitize.report.suppress import Suppression, SuppressionError, read_suppressions
+from pto_dialect.sanitize.report.suppress import Suppression, SuppressionError, comments_of, read_suppressions
 
 
 def read(text: str) -> list[tuple[str, str, int | None, str]]:
@@ -67,3 +67,35 @@ def test_fields() -> None:
 def test_what_a_suppression_covers(rule: str, file: str, line: int | None, covered: bool) -> None:
     source = SourceFile("deep/dir/k.pto", "one\ntwo\nthree\n")
     assert Suppression(rule, file, line, "why").covers("race-war", Span(source, 4, 7)) is covered
+
+
+SANITIZE = "// pto-sanitize: allow"
+ALLOW = "// pto: allow"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (f"a.b {SANITIZE} race-war so it is", [("race-war", 11, "so it is")]),
+        (f"{SANITIZE} mem-* one\na.b", [("mem-*", 12, "one")]),
+        (f"{SANITIZE} mem-* one\n  {SANITIZE} race-raw two\na.b", [("mem-*", 13, "one"), ("race-raw", 13, "two")]),
+        (f"{SANITIZE} mem-* one\na.b {SANITIZE} race-raw two\na.c",
+         [("mem-*", 12, "one"), ("race-raw", 12, "two")]),
+        (f"{SANITIZE} mem-* nothing behind it", []),
+        (f"a.b\na.c {ALLOW}(race-war) because so", [("race-war", 12, "so")]),
+        (f"{ALLOW}(race-war, mem-oob) because so\n\na.b", [("race-war", 13, "so"), ("mem-oob", 13, "so")]),
+        (f"a.b {ALLOW}(race-war) because so\n  : i32\n  -> i32\na.c", [("race-war", n, "so") for n in (11, 12, 13)]),
+        (f"{SANITIZE} mem-* one\na.b {ALLOW}(race-war) because so", [("mem-*", 12, "one"), ("race-war", 12, "so")]),
+        ("a.b // pto is what we allow\na.c", []),
+    ],
+)  # fmt: skip
+def test_comments_in_programs(text: str, found: list[tuple[str, int, str]]) -> None:
+    source = SourceFile("k.pto", text, first_line=11)
+    assert [(one.rule, one.line, one.reason) for one in comments_of(source)] == found
+    assert {one.file for one in comments_of(source)} <= {"k.pto"}
+
+
+@pytest.mark.parametrize("rest", ["", " allow", " allow race-war", " allow race-war  ", " forbid race-war so"])
+def test_comments_of_another_form(rest: str) -> None:
+    with pytest.raises(SuppressionError, match=r"^k\.pto:12: the form is // pto-sanitize: allow RULE REASON$"):
+        comments_of(SourceFile("k.pto", f"a.b\na.c // pto-sanitize:{rest}\n"[4:], first_line=12))
