@@ -5,7 +5,7 @@
 from typing import Any
 
 import pytest
-from sanitize_programs import barrier, found, load, program, set_flag, store, ub, wait_flag
+from sanitize_programs import barrier, copy, found, load, program, set_flag, store, ub, wait_flag
 
 import pto_dialect.passes.check_sync as sync_pass
 from pto_dialect import parse
@@ -203,12 +203,29 @@ def test_functions_without_flags_are_left_to_the_compiler():
     assert rules(load("%x"), store("%x")) == []
 
 
-def test_flags_that_turn_the_text_round():
-    """The load waits for the store that stands behind it."""
-    lines = [wait_flag("MTE3", "MTE2"), load("%x"), store("%x"), set_flag("MTE3", "MTE2")]
+@pytest.mark.parametrize(
+    ("first", "second", "pipes", "said"),
+    [
+        (load("%x"), store("%x"), ("MTE2", "MTE3"), "MTE3 reads what MTE2 writes"),
+        (store("%x"), load("%x"), ("MTE3", "MTE2"), "MTE2 overwrites what MTE3 reads"),
+        (load("%x"), copy("%y", "%x"), ("MTE2", "V"), "V overwrites what MTE2 writes"),
+        (copy("%y", "%x"), load("%x"), ("V", "MTE2"), "MTE2 overwrites what V writes"),
+        (copy("%x", "%y"), load("%x"), ("V", "MTE2"), "MTE2 overwrites what V reads"),
+    ],
+)
+def test_flags_that_turn_the_text_round(first: str, second: str, pipes: tuple[str, str], said: str):
+    """What stands first waits for what stands behind it."""
+    lines = [
+        ub("y", 4096),
+        "%c2 = arith.constant 2 : i64",
+        wait_flag(*pipes[::-1]),
+        first,
+        second,
+        set_flag(*pipes[::-1]),
+    ]
     (diagnostic,) = found(program(X, *lines))
     assert (diagnostic.rule, diagnostic.severity) == ("sync-static-hazard", Severity.ERROR)
-    assert "MTE3 reads what MTE2 writes, but the flags let the second run first" in diagnostic.message
+    assert f"{said}, but the flags let the second run first" in diagnostic.message
 
 
 def test_pointers_to_one_address_are_one_place():
@@ -258,6 +275,33 @@ TILES = """module attributes {{pto.target_arch = "{target}"}} {{
 }}
 """
 BACK = "\n".join((set_flag("V", "MTE3", 1), wait_flag("V", "MTE3", 1), set_flag("MTE3", "V"), wait_flag("MTE3", "V")))
+
+
+INDEXED = """module attributes {{pto.target_arch = "{target}"}} {{
+  func.func @k(%m: !pto.partition_tensor_view<16x16xf32>, %v: !pto.partition_tensor_view<16x16xf32>)
+      attributes {{pto.kernel}} {{
+    %at = arith.constant 0 : i64
+    %one = arith.constant 1.0 : f32
+    %a = pto.alloc_tile addr = %at : !pto.tile_buf<vec, 16x16xf32>
+    %x = pto.alloc_tile : !pto.tile_buf<vec, 16x16xi32>
+    {statement} outs(%a : !pto.tile_buf<vec, 16x16xf32>)
+    pto.tstore ins(%a : !pto.tile_buf<vec, 16x16xf32>) outs(%v : !pto.partition_tensor_view<16x16xf32>)
+    pto.set_flag["PIPE_MTE3", "PIPE_S", "EVENT_ID0"]
+    pto.wait_flag["PIPE_MTE3", "PIPE_S", "EVENT_ID0"]
+    return
+  }}
+}}
+"""
+GATHER = "pto.mgather ins(%m, %x : !pto.partition_tensor_view<16x16xf32>, !pto.tile_buf<vec, 16x16xi32>)"
+FILL = "pto.texpands ins(%one : f32)"
+
+
+@pytest.mark.parametrize(
+    ("target", "statement", "expected"), [("a2a3", GATHER, 0), ("a5", GATHER, 1), ("a2a3", FILL, 1), ("a5", FILL, 1)]
+)
+def test_a2a3_orders_indexed_accesses_itself(target: str, statement: str, expected: int):
+    diagnostics = found(INDEXED.format(target=target, statement=statement))
+    assert [d.rule for d in diagnostics] == ["sync-static-hazard"] * expected
 
 
 @pytest.mark.parametrize(

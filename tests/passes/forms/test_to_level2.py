@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import ArrayAttr
 
 from pto_dialect import parse, print_module
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
@@ -260,3 +261,17 @@ def test_what_has_no_form_with_buffers(name: str) -> None:
     assert print_module(module) == before
     with pytest.raises(RefusedError):
         to_level2(module)
+
+
+def test_a_new_argument_has_no_attributes_and_the_others_keep_theirs() -> None:
+    text = f"""func.func @f(%x: {T} {{a = 1 : i32}}, %n: f32) -> {T} {{
+  %b = pto.tadds %x, %n : ({T}, f32) -> {T}
+  return %b : {T}
+}}
+"""
+    module = to_level2(parse(text))
+    (made,) = (op for op in module.walk() if op.name == "func.func")
+    found = made.properties["arg_attrs"]
+    assert isinstance(found, ArrayAttr)
+    assert [sorted(one.data) for one in found.data] == [["a"], [], []]
+    assert len(made.regions[0].blocks[0].args) == 3
