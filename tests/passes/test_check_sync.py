@@ -218,10 +218,10 @@ def test_flags_that_turn_the_text_round(first: str, second: str, pipes: tuple[st
     lines = [
         ub("y", 4096),
         "%c2 = arith.constant 2 : i64",
-        wait_flag(*pipes[::-1]),
+        wait_flag(pipes[1], pipes[0]),
         first,
         second,
-        set_flag(*pipes[::-1]),
+        set_flag(pipes[1], pipes[0]),
     ]
     (diagnostic,) = found(program(X, *lines))
     assert (diagnostic.rule, diagnostic.severity) == ("sync-static-hazard", Severity.ERROR)

@@ -293,8 +293,11 @@ class CoreBuilder(AttributeBuilder):
         stated = self.one_type(types)
         operands = self.use_typed(uses, [stated, stated], types)
         properties: dict[str, Attribute] = {"predicate": IntegerAttr(names.index(predicate.text), i64)}
-        if "fastmath" in cls.get_irdl_definition().properties:
-            properties["fastmath"] = self.arithmetic_flags(flags, cls)[1] if flags is not None else self.no_fastmath
+        if flags is not None:
+            key, value = self.arithmetic_flags(flags, cls)
+            properties[key] = value
+        elif "fastmath" in cls.get_irdl_definition().properties:
+            properties["fastmath"] = self.no_fastmath
         result: Attribute = t.I1
         if isinstance(stated, builtin.VectorType):
             result = intern_type(builtin.VectorType(builtin.i1, stated.get_shape()))

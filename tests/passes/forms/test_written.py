@@ -50,5 +50,5 @@ def test_what_is_written_is_read_again(typed: bool, at: int | None, address: int
     op.attributes[ATTRIBUTE] = write(kept)
     assert read(op) == kept
     alone = kept["x"] == Kept()
-    assert isinstance(op.attributes[ATTRIBUTE], ArrayAttr)
-    assert isinstance(op.attributes[ATTRIBUTE].data[0], StringAttr) == alone
+    written = op.attributes[ATTRIBUTE]
+    assert isinstance(written, ArrayAttr) and isinstance(written.data[0], StringAttr) == alone
