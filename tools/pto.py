@@ -11,7 +11,7 @@ from .command_line import show_version, write_stderr
 from .subcommands import SUBCOMMANDS
 
 SHELLS = ("bash", "zsh", "fish")
-INSTALLED = ("pto", "pto-opt", "pto-run", "pto-fmt", "pto-sweep", "pto-lsp")
+INSTALLED = ("pto", "pto-opt", "pto-run", "pto-fmt", "pto-sweep", "pto-lsp", "pto-debug-adapter")
 """Commands that shells can complete."""
 
 

@@ -8,14 +8,18 @@ import click
 from click_man.core import write_man_pages  # pyright: ignore[reportMissingImports]
 
 import pto_dialect
+from pto_dialect.tools.subcommands import SUBCOMMANDS
 
+# `pto` first: what its sub-commands are under their own names is written over what it says of them.
 MODULES = {
+    "pto": "pto",
     "pto-opt": "pto_opt",
     "pto-run": "pto_run",
     "pto-fmt": "pto_fmt",
     "pto-sweep": "pto_sweep",
     "pto-tune": "pto_tune",
     "pto-lsp": "pto_lsp",
+    "pto-debug-adapter": "pto_debug_adapter",
 }
 
 
@@ -24,6 +28,10 @@ def main(folder: Path) -> None:
     for name, module in MODULES.items():
         command: click.Command = import_module(f"pto_dialect.tools.{module}").main
         write_man_pages(name, command, version=pto_dialect.__version__, target_dir=str(folder))
+    # Sub-commands that `pto` imports when they are named.
+    rows = [f".TP\n\\fB{name}\\fP\n{each.text}\n" for name, each in SUBCOMMANDS.items()]
+    with (folder / "pto.1").open("a", encoding="utf-8") as page:
+        page.writelines(rows)
 
 
 if __name__ == "__main__":

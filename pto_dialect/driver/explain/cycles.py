@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from pto_dialect.analysis.cycles.static import static_cycles
 from pto_dialect.diagnostics.engine import DiagnosticEngine
@@ -10,6 +11,15 @@ from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.syntax.read.parser import parse_program
 
 from .examples import Example
+
+EVIDENCE: Final = {
+    "measured": "from measurements of this operation and type",
+    "neighbour": "from measurements of other operations of its class, or on the other chip",
+    "published": "from a rate or latency that was published",
+    "family": "from the law of the family alone",
+    "assumed": "from the bytes that it touches alone",
+}
+"""What figures rest on, as docs/reference/cycles.md has it."""
 
 
 def cycles(example: Example, targets: Iterable[str]) -> Iterator[tuple[str, ...]]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from pto_dialect.diagnostics.diagnostic import Severity
-from pto_dialect.ir.core.base import signature
+from pto_dialect.ir.core.base import Effect, op_spec, signature
 from pto_dialect.ir.core.registry import op_class
 from pto_dialect.targets.profile import Profile, get_profile
 from pto_dialect.targets.vcvt_contract import VCVT_CONTRACT
@@ -38,6 +38,10 @@ def element_types(example: Example) -> list[Block]:
         return [Table(("form", *_TARGETS), tuple(rows))]
     declared = signature(op_class(example.name))
     # What has no values, such as a flag, has no elements, whatever other statements of its example have.
+    # Handles and queues take what fits in size; what the example has besides would decide about that.
+    spec = op_spec(op_class(example.name))
+    if spec.effect in (Effect.HANDLE, Effect.CHANNEL) or "fifo" in (*spec.state_reads, *spec.state_writes):
+        return []
     return _measured(example) if declared.operands or declared.results else []
 
 

@@ -1,7 +1,8 @@
-"""The numpy lines behind the name that generated Python calls."""
+"""The numpy lines behind the name that generated Python calls, without the tests that end a run."""
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import textwrap
@@ -37,5 +38,31 @@ def _source(name: str, value: Any) -> list[str]:
         text = textwrap.dedent(inspect.getsource(target)).rstrip()
     except OSError:
         return []
-    lines = text.split("\n")
+    lines = _computing(text)
     return [f"# {name}", *lines[:_MOST], *(["    .."] if len(lines) > _MOST else [])]
+
+
+def _computing(text: str) -> list[str]:
+    """The lines of a function without statements that can only raise an error."""
+    lines = text.split("\n")
+    try:
+        (function,) = ast.parse(text).body
+    except SyntaxError:  # A lambda inside of a table.
+        return lines
+    left_out: set[int] = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.stmt) and _only_tests(node):
+            left_out.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    kept = [line for number, line in enumerate(lines, 1) if number not in left_out]
+    return kept if len(kept) > 1 else lines
+
+
+def _only_tests(node: ast.stmt) -> bool:
+    """Whether a statement does nothing but raise errors."""
+    if isinstance(node, ast.Raise):
+        return True
+    if isinstance(node, (ast.If, ast.For)):
+        return all(map(_only_tests, (*node.body, *node.orelse)))
+    called = node.value.func if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else None
+    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    return name.lstrip("_").startswith("check")

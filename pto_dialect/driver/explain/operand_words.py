@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from pto_dialect.ir.clauses import clauses_of
-from pto_dialect.ir.core.base import PtoOp, Slot, op_spec
+from pto_dialect.ir.core.base import PtoOp, Slot, op_spec, signature
+from pto_dialect.targets.profile import get_profile
+from pto_dialect.verify.tile.common import ALL_OPS, VIEWS
 
 
 def _words(text: str) -> dict[str, str]:
@@ -67,7 +69,7 @@ dst_stride nburst_dst_stride burst_dst_stride dst_gap nburst_dst_gap loop_dst_st
 dst_gap_32b: distance in the destination, in 32-byte units
 gm_stride: distance in global memory
 ub_stride: distance in the unified buffer
-n_burst: how many bursts
+n_burst: how many bursts, runs of bytes without a gap
 len_burst: length of a burst
 block_num_32b: how many blocks of 32 bytes
 loop_counts: how often each loop runs
@@ -91,7 +93,7 @@ preQuantScalar pre_quant: the quantisation parameter
 pre_relu: the slope for negative elements
 clip_value: the upper bound
 split: where channels are split
-sid: the stream
+sid: the stream, usually 0
 l2_cache_ctrl l2_cache_ctl: how the transfer uses the L2 cache
 event_id event_id_dyn: the number of the flag
 event events: what is waited for
@@ -152,7 +154,7 @@ false_value: what is taken elsewhere
 seed: lanes that may become active
 part: which lanes
 conv_control: whether f16 becomes f32
-data_select_bit: which bit is looked at
+data_select_bit: whether what stands beside a burst is padded
 gm_addr: the address in global memory
 payload: the word that is stored
 shape: extents
@@ -294,11 +296,24 @@ OF_ONE: Final[dict[tuple[str, str], str]] = {
     ("pto.tdequant", "offset"): "what is subtracted from each row first",
     ("pto.tdequant", "scale"): "the factor of each row",
     ("pto.tsort32", "idx"): "the index that goes with each score",
+    ("pto.tsort32", "dst"): "pairs: a score, and the bits of its index in the next element",
+    ("pto.mgather", "mem"): "the view of global memory that is read",
     ("pto.vlds", "updated_base"): "the pointer behind what was read",
+    ("pto.vsts", "updated_base"): "the pointer behind what was written",
+    ("pto.partition_view", "source"): "the whole view",
+    ("pto.partition_view", "offsets"): "where the part begins, one number for each dimension",
+    ("pto.partition_view", "sizes"): "how many elements it has, one number for each dimension",
+    ("pto.partition_view", "result"): "the part",
+    ("pto.tstore", "src"): "the tile whose valid region is stored",
+    ("pto.tload", "src"): "the view that is read",
+    ("pto.tload", "dst"): "the tile that is filled",
     ("pto.alloc_tile", "addr"): "the byte address; without it the tile lies where there is room",
 }
 """Meaning for one operation only."""
 
+_TILE_KINDS = frozenset({"a tile or view", "a tile or view, not a memref"})
+_FROM = {"start": ", from the start of one burst to the start of the next"}
+_BETWEEN = ", from the end of one burst to the start of the next"
 _ROLES = ("reads and writes", "reads", "writes")
 
 
@@ -307,9 +322,40 @@ def meaning(cls: type[PtoOp], slot: Slot, attribute: bool = False) -> str:
     table = ATTRIBUTES if attribute else OPERANDS
     said = OF_ONE.get((cls.name, slot.name)) or table.get(slot.name)
     if said is not None:
-        return said
+        return said if attribute else f"{said}{_unit(cls, slot.name)}"
     clauses = clauses_of(cls)
     return next((row.summary for row, names, _ in clauses if slot.name in (row.declares, *names)), "")
+
+
+def _unit(cls: type[PtoOp], name: str) -> str:
+    """In what the lengths and distances of a transfer count."""
+    unit = get_profile("a5").burst_units.get(cls.name.removeprefix("pto."))
+    if unit is None or not name.endswith(("len_burst", "_stride", "_gap")):
+        return ""
+    counted = "bytes" if unit.bytes == 1 else f"blocks of {unit.bytes} bytes"
+    return f", in {counted}" if name.endswith("len_burst") else f", in {counted}{_FROM.get(unit.stride, _BETWEEN)}"
+
+
+def kind_of(cls: type[PtoOp], slot: Slot) -> str:
+    """What an operand or result is, closer than its declaration where the rules demand more."""
+    label = slot.kind.label
+    if cls.name in ALL_OPS and label in _TILE_KINDS and (cls.name, slot.name) not in VIEWS:
+        return "a tile"
+    if cls.name.startswith("pto.mad") and slot.name in ("m", "n", "k"):
+        return "i64"
+    if slot.name.rstrip("_") == "result" and label == "any type":
+        dst = next((other for other in signature(cls).operands if other.name == "dst"), None)
+        return label if dst is None else kind_of(cls, dst)
+    return label
+
+
+def yielded(cls: type[PtoOp], slot: Slot) -> str:
+    """What a result is."""
+    if (cls.name, slot.name) in OF_ONE:
+        return OF_ONE[cls.name, slot.name]
+    if slot.arity != "1" and any(other.name == "dst" for other in signature(cls).operands):
+        return "in the form without `outs`: the tile that `%dst` would be"
+    return "what it yields"
 
 
 def access(cls: type[PtoOp], name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pto_dialect.families import level_of
 from pto_dialect.ir.clauses import clauses_of
@@ -17,17 +17,18 @@ from pto_dialect.verify.engine.rule import Rule
 
 from ..reference.clauses import written
 from ..reference.operations import TITLES, computes, pipe, targets
-from .cycles import cycles
+from .cycles import EVIDENCE, cycles
 from .element_types import element_types
 from .examples import example_of
 from .layouts import BY_NAME, order, picture
-from .operand_words import OF_ONE, access, meaning
+from .operand_words import access, kind_of, meaning, yielded
 from .page import Block, Code, Page, Section, Table, Text, code, codes, plain
 from .purposes import PURPOSES
 from .related import aliases, related
 from .running import Ran, run
 from .schema import forms, values_of
 from .watching import rules_of
+from .word_meanings import word_meanings
 from .wrong import wrong
 
 _FORMULA = 90
@@ -56,7 +57,7 @@ def operation_page(name: str) -> Page:
     ran = run(example_of(name))
     sections = [
         Section("Overview", tuple(_overview(cls))),
-        Section("Forms", (Code("text", "\n".join(forms(cls))), Text(_LEGEND))),
+        Section("Forms", (Code("text", "\n".join(forms(cls))), Text(_legend(forms(cls))))),
         Section("Operands", tuple(_operands(cls))),
         Section("Attributes", tuple(_attributes(cls))),
         Section("Clauses", tuple(_clauses(cls))),
@@ -74,10 +75,22 @@ def operation_page(name: str) -> Page:
     return Page(name, plain(computes(cls)), tuple(section for section in sections if section.blocks))
 
 
-_LEGEND = (
-    "`T` stands for a type, `[..]` for what may be left out, `a|b` for one of these words. The last line is the "
-    "generic form, which every operation has."
+_MARKS = (
+    (re.compile(r"\bT\b"), "`T` stands for a type"),
+    (re.compile(r" \[|\[,|\w\[[,%]|\[T"), "`[..]` for what may be left out"),
+    (re.compile(r"\w\|\w"), "`a|b` for one of these words"),
+    (re.compile(r"<[A-Z]+(?:_[A-Z]+)*>"), "`<WORD>` for a word of the attribute of that name"),
 )
+
+
+def _legend(lines: Sequence[str]) -> str:
+    """What the marks mean that the forms have."""
+    text = "\n".join(lines)
+    marks = [said for pattern, said in _MARKS if pattern.search(text)]
+    if marks and " stands for " not in marks[0]:
+        marks[0] = marks[0].replace(" for ", " stands for ", 1)
+    generic = "The last line is the generic form, which every operation has."
+    return f"{', '.join(marks)}. {generic}" if marks else generic
 
 
 def _overview(cls: type[PtoOp]) -> Iterator[Block]:
@@ -87,7 +100,7 @@ def _overview(cls: type[PtoOp]) -> Iterator[Block]:
         ("family", f"[{TITLES[family]}](families/{family}.md)"),
         ("level", level_of(family) or "tile and common"),
         ("targets", targets(cls) or "–"),
-        ("pipe", pipe(cls)),
+        ("pipe", _pipe(cls)),
         ("runs", "yes" if refused is None else f"no: {refused}"),
     ]
     others = aliases().get(cls.name)
@@ -102,19 +115,36 @@ def _overview(cls: type[PtoOp]) -> Iterator[Block]:
     yield Table(("", ""), tuple(rows))
 
 
+def _pipe(cls: type[PtoOp]) -> str:
+    """The pipe; of operations that name one, the attribute that does so."""
+    attributes = signature(cls).attributes
+    found = pipe(cls)
+    usual, dependent, _ = found.partition("by its operands")
+    if not dependent:
+        return found
+    if {"src_pipe", "dst_pipe"} <= set(attributes):
+        return f"the one that `{'dst' if 'wait' in cls.name else 'src'}_pipe` names"
+    if {"src_op", "dst_op"} <= set(attributes):
+        return f"that of `{'dst' if 'wait' in cls.name else 'src'}_op`"
+    named = next((name for name in ("pipe", "op_type") if name in attributes), None)
+    if named is not None:
+        return f"the one that `{named}` names"
+    return f"{usual.removesuffix(', ')}, or another one as its operands say" if usual else "as its operands say"
+
+
 def _operands(cls: type[PtoOp]) -> Iterator[Block]:
     declared = signature(cls)
     rows = [
-        (f"`%{slot.name}`", plain(slot.kind.label), _ARITY[slot.arity], access(cls, slot.name), meaning(cls, slot))
+        (f"`%{slot.name}`", plain(kind_of(cls, slot)), _ARITY[slot.arity], access(cls, slot.name), meaning(cls, slot))
         for slot in declared.operands
     ]
     rows += [
         (
             f"`%{slot.name.rstrip('_')}`",
-            plain(slot.kind.label),
+            plain(kind_of(cls, slot)),
             _ARITY[slot.arity],
             "result",
-            meaning(cls, slot) if (cls.name, slot.name) in OF_ONE else "what it yields",
+            yielded(cls, slot),
         )
         for slot in declared.results
     ]
@@ -133,6 +163,9 @@ def _attributes(cls: type[PtoOp]) -> Iterator[Block]:
         rows.append((f"`{slot.name}`", default, meaning(cls, slot, True), values))
     if rows:
         yield Table(("attribute", "default", "meaning", "values"), tuple(rows))
+    said = [row for slot in signature(cls).attributes.values() for row in word_meanings(cls, slot)]
+    if said:
+        yield Table(("word", "meaning"), tuple((codes(words), plain(text)) for words, text in dict.fromkeys(said)))
 
 
 def _clauses(cls: type[PtoOp]) -> Iterator[Block]:
@@ -255,6 +288,9 @@ def _cycles(cls: type[PtoOp]) -> Iterator[Block]:
     if rows:
         yield Text("Of the example, as the [cycle model](../cycles.md) has it:")
         yield Table(("target", "cycles", "from", "to", "evidence"), rows)
+        yield Text(
+            "; ".join(f"`{name}`: {said}" for name, said in EVIDENCE.items() if name in {row[4] for row in rows})
+        )
 
 
 def _example(name: str, ran: Ran) -> Iterator[Block]:
@@ -268,6 +304,8 @@ def _example(name: str, ran: Ran) -> Iterator[Block]:
     if ran.rows:
         yield Text("It verifies, and a run of it gives:")
         yield Table(("", "name", "elements"), tuple((row.way, f"`{row.name}`", code(row.elements)) for row in ran.rows))
+        if any(row.elements.startswith("[") for row in ran.rows):
+            yield Text("A number in brackets is that of the first element that changed.")
     else:
         yield Text("It verifies and runs.")
     if ran.printed:

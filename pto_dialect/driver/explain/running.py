@@ -137,10 +137,10 @@ def _format(type_: Attribute) -> Format | None:
 
 
 def _small(value: Any, fmt: Format | None, number: int) -> Any:
-    """Numbers 1 to 8, then 1 to 5 for the second argument, .. in turn."""
+    """Numbers 1 to 9, then 1 to 5 for the second argument, .. in turn: the rows of a tile differ."""
     if not isinstance(value, np.ndarray) or fmt is None or value.dtype.kind == "b" or value.size == 0:
         return value
-    period = (8, 5, 3, 7)[number % 4]
+    period = (9, 5, 3, 7)[number % 4]
     turn = np.arange(value.size).reshape(value.shape) % period + 1
     if fmt.is_packed or not fmt.is_float:
         return turn.astype(value.dtype) if value.dtype.kind in "iu" and not fmt.is_float else value
@@ -161,11 +161,22 @@ def _rows(
         if not changed or name not in written:
             yield Row("in", f"%{name}", t.type_text(type_), _elements(old, fmt))
         if changed:
-            yield Row("out", f"%{name}", t.type_text(type_), _elements(new, fmt))
+            yield Row("out", f"%{name}", t.type_text(type_), _changed(old, new, fmt))
     for place in result_places(kernel):
         value = np.asarray(returned[place.number])
         type_ = kernel.results[place.number]
         yield Row("out", f"%{place.name}", t.type_text(type_), _elements(value, place.fmt))
+
+
+def _changed(old: np.ndarray, new: np.ndarray, fmt: Format | None) -> str:
+    """The elements of what a run wrote: from the first on that changed, with its number, where that lies further in."""
+    columns = new.shape[-1] if new.ndim > 1 else new.size
+    differs = np.frombuffer(old.tobytes(), np.uint8) != np.frombuffer(new.tobytes(), np.uint8)
+    first = int(np.argmax(differs)) // new.itemsize
+    row, column = divmod(first, max(columns, 1))
+    if (row < 2 and column < _SHOWN) or columns == 1:
+        return _elements(new, fmt)
+    return f"[{first}] {_elements(new.reshape(-1)[first : (row + 1) * columns], fmt)}"
 
 
 def _number(value: Any) -> str:

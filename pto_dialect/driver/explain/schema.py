@@ -32,15 +32,7 @@ class Written:
 
     def values(self, slots: list[Slot]) -> str:
         """``%a, %b`` with optional ones in brackets."""
-        text = ""
-        for slot in slots:
-            comma = ", " if text else ""
-            name = f"%{slot.name}"
-            if slot.arity == "*":
-                text += f"{comma}{name}, .."
-            else:
-                text += f"[{comma}{name}]" if slot.arity == "?" else f"{comma}{name}"
-        return text
+        return listed([(f"%{slot.name}{', ..' if slot.arity == '*' else ''}", slot.arity == "?") for slot in slots])
 
     @property
     def results(self) -> str:
@@ -53,17 +45,24 @@ class Written:
         return f"{', '.join(f'%{slot.name}' for slot in shown)}{more} = " if shown else ""
 
     @property
+    def some_results(self) -> str:
+        """The same in brackets where the statement may have none."""
+        optional = self.results and all(slot.arity == "?" for slot in self.declared.results)
+        return f"[{self.results.rstrip()}] " if optional else self.results
+
+    @property
     def arrow(self) -> str:
         """`` -> T`` for operations with results whose types are spelled."""
         results = self.declared.results[: len(self.declared.results) - len(self.spec.fixed_results)]
+        if results and all(slot.arity == "?" for slot in results):
+            return f"[ -> {', '.join(['T'] * len(results))}]"
         needed = sum(slot.arity == "1" for slot in results) or len(results)
         return f" -> {', '.join(['T'] * needed)}{'[, T]' * (len(results) - needed)}" if results else ""
 
     def typed(self, slots: list[Slot]) -> str:
         """`` : T, T`` for the operands whose types the text spells."""
-        names = [slot.name for slot in slots]
-        stated = names if self.spec.typed is None else [name for name in names if name in self.spec.typed]
-        return f" : {', '.join(['T'] * len(stated))}" if stated else ""
+        stated = [slot for slot in slots if self.spec.typed is None or slot.name in self.spec.typed]
+        return f" : {types_of(stated)}" if stated else ""
 
     def attribute(self, name: str) -> str:
         """The words of an attribute, or its place."""
@@ -96,6 +95,26 @@ class Written:
         return f" {{{entries}{more}}}" if needed else f" [{{{entries}{more}}}]"
 
 
+def listed(parts: list[tuple[str, bool]]) -> str:
+    """Parts with commas; those that may be left out stand in brackets, with the comma that goes with them."""
+    text = ""
+    waiting = ""
+    for part, optional in parts:
+        if not optional:
+            text += f"{', ' if text else waiting}{part}"
+            waiting = ""
+        elif text:
+            text += f"[, {part}]"
+        else:
+            waiting += f"[{part}, ]"
+    return text or waiting.replace(", ][", "][, ").replace(", ]", "]")
+
+
+def types_of(slots: list[Slot]) -> str:
+    """A ``T`` for each operand."""
+    return listed([("T, .." if slot.arity == "*" else "T", slot.arity == "?") for slot in slots])
+
+
 def _clause(row: Clause, cls: type[PtoOp]) -> str:
     forms = written(row, [cls])
     if row.form in (Form.FLAG, Form.KEYWORD):
@@ -107,7 +126,9 @@ def _clause(row: Clause, cls: type[PtoOp]) -> str:
 
 
 def _flat(w: Written) -> list[str]:
-    return [f"{w.results}{w.name} {w.values(w.operands)}{w.clause_text}{w.dictionary}{w.typed(w.operands)}{w.arrow}"]
+    return [
+        f"{w.some_results}{w.name} {w.values(w.operands)}{w.clause_text}{w.dictionary}{w.typed(w.operands)}{w.arrow}"
+    ]
 
 
 def _token(w: Written) -> list[str]:
@@ -129,7 +150,7 @@ def _indexed(w: Written) -> list[str]:
     index = f"[{w.values(rest[:1])}]" if rest else "[..]"
     more = f", {w.values(rest[1:])}" if rest[1:] else ""
     dictionary, types = w.dictionary, w.typed(w.operands)
-    return [f"{w.results}{w.name} %{base.name}{index}{more}{words}{w.clause_text}{dictionary}{types}{w.arrow}"]
+    return [f"{w.some_results}{w.name} %{base.name}{index}{more}{words}{w.clause_text}{dictionary}{types}{w.arrow}"]
 
 
 def _clause_names(w: Written) -> set[str]:
@@ -144,7 +165,8 @@ def _indexed_store(w: Written) -> list[str]:
     more = f", {w.values(rest[1:])}" if rest[1:] else ""
     words = "".join(f', "{w.attribute(name)}"' for name in w.spec.tokens if name not in _clause_names(w))
     head = f"{w.values(values)}, " if values else ""
-    return [f"{w.name} {head}%{base.name}{index}{more}{words}{w.clause_text}{w.dictionary}{w.typed(slots)}{w.arrow}"]
+    place = f"{head}%{base.name}{index}{more}{words}"
+    return [f"{w.some_results}{w.name} {place}{w.clause_text}{w.dictionary}{w.typed(slots)}{w.arrow}"]
 
 
 def _destinations(w: Written) -> list[str]:
@@ -154,14 +176,15 @@ def _destinations(w: Written) -> list[str]:
     plain = [slot for slot in ins if slot.name not in (*w.spec.keyed, *w.spec.unnamed)]
     inner = w.dictionary if w.spec.shape is Shape.DPS_INNER else ""
     outer = "" if w.spec.shape is Shape.DPS_INNER else w.dictionary
-    types = f" : {', '.join('T' for _ in plain)}" if plain else ""
+    types = f" : {types_of(plain)}" if plain else ""
     inside = f"ins({w.values(plain)}{inner}{types}{keyed})"
-    names = ", ".join(f"%{slot.name}" for slot in outs)
-    targets = f" outs({names} : {', '.join('T' for _ in outs)})"
+    optional = [number > 0 and slot.arity == "?" for number, slot in enumerate(outs)]
+    names = listed([(f"%{slot.name}", may) for slot, may in zip(outs, optional, strict=True)])
+    targets = f" outs({names} : {listed([('T', may) for may in optional])})"
     clauses = "" if keyed else w.clause_text
     lines = [f"{w.name} {inside}{targets if outs else ''}{clauses}{outer}"]
     if w.declared.results and any(slot.arity != "1" for slot in outs):
-        lines.append(f"{w.results}{w.name} {w.values(plain)}{w.dictionary} : ({', '.join('T' for _ in plain)}) -> T")
+        lines.append(f"{w.results}{w.name} {w.values(plain)}{w.dictionary} : ({types_of(plain)}) -> T")
     return lines
 
 
@@ -172,7 +195,7 @@ def _inputs(w: Written) -> list[str]:
 
 
 def _paren(w: Written) -> list[str]:
-    types = f" : {', '.join('T' for _ in w.operands)}" if w.operands else ""
+    types = f" : {types_of(w.operands)}" if w.operands else ""
     clauses = w.clause_text.replace(" ", ", ") if w.spec.shape is Shape.COMM_GROUP else w.clause_text
     clauses = clauses.replace(",, ", ", ")
     return [f"{w.results}{w.name}({w.values(w.operands)}{clauses}{types}){w.dictionary}{w.arrow}"]

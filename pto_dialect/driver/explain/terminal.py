@@ -18,6 +18,8 @@ def render(page: Page) -> str:
     for section in page.sections:
         lines += ["", section.title.upper()]
         for number, block in enumerate(section.blocks):
+            if section.title == "Source" and isinstance(block, Text):
+                block = Text(_LINK.sub(r"\1 (\2)", block.text).replace("(../", "(docs/"))
             lines += [*([""] if number else []), *(f"  {line}".rstrip() for line in _lines(block))]
     return "\n".join(lines) + "\n"
 

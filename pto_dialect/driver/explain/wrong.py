@@ -45,16 +45,19 @@ _SWAPS = (
     (r"\bi32\b", "f32"),
     (r"\bindex\b", "f32"),
     (r"\bi1\b", "f32"),
+    (r"(?<=<)TMATMUL(?=>)", "TMATMULL"),
+    (r"(?<=\")VST_VLD(?=\")", "VLD_VSTT"),
+    (r"split = 0", "split = 7"),
 )
 """One type, place or word for another."""
 
 
 @cache
 def wrong(example: Example) -> Wrong | None:
-    """The first mistake that an error is reported for, best one of a rule about the operation; ``None`` where nothing
-    that is tried is an error."""
+    """The first mistake that an error is reported for, best one of a rule about the operation, or one that names it;
+    ``None`` where nothing that is tried is an error."""
     own = {REPORTED_AS.get(rule.id, rule.id) for rule in rules_of(example.name)}
-    first: Wrong | None = None
+    others: dict[tuple[bool, bool], Wrong] = {}
     for statement, text in _mistakes(example):
         found = [one for one in findings(example._replace(text=text).program) if one.severity is Severity.ERROR]
         if not found:
@@ -63,8 +66,10 @@ def wrong(example: Example) -> Wrong | None:
         made = Wrong(statement, message.partition("\n  example.pto:")[0])
         if found[0].rule in own and not str(found[0].rule).startswith("parse-"):
             return made
-        first = first or made
-    return first
+        unread = str(found[0].rule).startswith("parse-")
+        elsewhere = re.search(rf"{re.escape(example.name)}(?![\w.])", found[0].message) is None
+        others.setdefault((unread, elsewhere), made)
+    return others[min(others)] if others else None
 
 
 def _mistakes(example: Example) -> Iterator[tuple[str, str]]:

@@ -73,9 +73,9 @@ EMPTY = rule(
 )
 
 _TILE_OPS: Final = tuple(name for name, (family, _, _) in OPS.items() if family in TILE_FAMILIES)
-_ALL_OPS: Final = (*_TILE_OPS, *(name for name, (family, _, _) in OPS.items() if family in MATRIX_FAMILIES))
+ALL_OPS: Final = (*_TILE_OPS, *(name for name, (family, _, _) in OPS.items() if family in MATRIX_FAMILIES))
 
-_VIEWS: Final = frozenset(
+VIEWS: Final = frozenset(
     {
         ("pto.tload", "src"),
         ("pto.tprefetch", "src"),
@@ -107,12 +107,12 @@ _SCRATCH: Final = frozenset({"tmp", "scratch"})
 _NOT_ON_A2A3: Final = cell("E/")
 
 
-@relation(*_ALL_OPS)
+@relation(*ALL_OPS)
 def operand_types(operands: TileOperands) -> Iterator[Finding]:
     """Only transfers take views of global memory."""
     name = operands.op_name
     for operand, values in operands.values.items():
-        if (name, operand) in _VIEWS:
+        if (name, operand) in VIEWS:
             continue
         for index, value in enumerate(values):
             if isinstance(value.type, (TensorViewType, PartitionViewType, AsMemRefType)):
@@ -127,7 +127,7 @@ _OWN_SIZES = {"pto.ttrans": (8, 16, 32)}
 """Sizes of elements outside of which a rule of the operation's own reports."""
 
 
-@relation(*(name for name in _ALL_OPS if _OWN_AVAILABILITY_RULE not in name or "quant" in name))
+@relation(*(name for name in ALL_OPS if _OWN_AVAILABILITY_RULE not in name or "quant" in name))
 def availability(operands: TileOperands) -> Iterator[Finding]:
     """Some operations exist on one generation only."""
     name = operands.op_name

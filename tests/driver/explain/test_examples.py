@@ -59,9 +59,10 @@ def test_an_operation_that_no_other_is_like_needs_an_entry(monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("name", "row"),
     [
-        ("pto.tadd", "2 4 6 8 10 7 9 11 .. | 6 3 5 7 9 11 8 10 .. | .."),
-        ("pto.trowmax", "8 8 8 8 8 8 8 8"),
+        ("pto.tadd", "2 4 6 8 10 7 9 11 .. | 7 4 6 8 10 12 9 11 .. | .."),
+        ("pto.trowmax", "9 9 9 9 9 9 9 9"),
         ("pto.vadd", "2 4 6 8 10 7 9 11 .."),
+        ("pto.partition_view", "[512] 10 2 3 4 5 6 7 8 .."),
         ("pto.get_tid_x", "0 1 2 3 4 5 6 7 .."),
         ("pto.struct_get", "7"),
     ],

@@ -103,3 +103,52 @@ def test_sources_are_links_into_the_reference() -> None:
     page = operation_page("pto.mad")
     text = str(next(section for section in page.sections if section.title == "Source"))
     assert re.search(r"\[Matrix products\]\(\.\./reference/numerics\.md#matrix-products\)", text)
+
+
+def test_forms_put_types_of_what_may_be_left_out_into_brackets() -> None:
+    assert forms(op_class("pto.tgather"))[0].startswith(
+        "pto.tgather ins(%src[, %indices][, %kValue][, %tmp] : T[, T][, T][, T]) outs(%dst[, %cdst] : T[, T])"
+    )
+    assert forms(op_class("pto.tfree"))[0].startswith("pto.tfree([%entry, ]%pipe_handle : [T, ]T)")
+    assert forms(op_class("pto.vsts"))[0].startswith("[%updated_base =] pto.vsts ")
+    assert forms(op_class("pto.vsts"))[0].endswith(" : T, T, T[ -> T]")
+
+
+def test_words_are_told_with_what_they_mean() -> None:
+    rows = dict(row for row in cells(operation_page("pto.vlds"), "Attributes") if len(row) == 2)
+    assert rows["`DS_B8` `DS_B16`"] == "every second element: lane i has element 2i"
+    assert not any("1PT" in words for words in rows)
+    assert any("PIPE\\_FIX" in row[1] for row in cells(operation_page("pto.barrier_sync"), "Attributes"))
+
+
+def test_operands_are_as_the_rules_want_them() -> None:
+    kinds = {name: [row[1] for row in cells(operation_page(f"pto.{name}"), "Operands")] for name in ("tcvt", "mad")}
+    assert kinds["tcvt"] == ["a tile"] * 4 and kinds["mad"][3:] == ["i64"] * 3
+    assert next(row[1] for row in cells(operation_page("pto.tload"), "Operands")) == "a tile or view"
+
+
+def test_transfers_say_what_they_count_in() -> None:
+    rows = {row[0]: row[4] for row in cells(operation_page("pto.copy_gm_to_ubuf"), "Operands")}
+    assert rows["`%len_burst`"] == "length of a burst, in bytes"
+    assert rows["`%gm_stride`"].endswith("in bytes, from the start of one burst to the start of the next")
+
+
+def test_the_pipe_of_flags_is_that_of_their_attribute() -> None:
+    for name, attribute in (("set_flag", "src_pipe"), ("wait_flag", "dst_pipe")):
+        rows = {row[0]: row[1] for row in cells(operation_page(f"pto.{name}"), "Overview")}
+        assert attribute in rows["pipe"]
+
+
+def test_the_mistake_is_one_of_the_operation() -> None:
+    for name, rule in (("pto.tpop", "pipe-split"), ("pto.mem_bar", "sync-membar-kind")):
+        section = next(one for one in operation_page(name).sections if one.title == "A mistake")
+        assert f"[{rule}]" in str(section)
+
+
+def test_computing_lines_stand_without_tests() -> None:
+    text = render(operation_page("pto.mad"))
+    assert "left, right = self._operands" in text and "raise Fault" not in text
+
+
+def test_a_terminal_tells_where_sources_are() -> None:
+    assert "Conversion (docs/reference/tiles.md#conversion)" in " ".join(render(operation_page("pto.tcvt")).split())
