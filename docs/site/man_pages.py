@@ -8,7 +8,6 @@ import click
 from click_man.core import write_man_pages  # pyright: ignore[reportMissingImports]
 
 import pto_dialect
-from pto_dialect.tools.subcommands import SUBCOMMANDS
 
 # `pto` first: what its sub-commands are under their own names is written over what it says of them.
 MODULES = {
@@ -29,7 +28,10 @@ def main(folder: Path) -> None:
         command: click.Command = import_module(f"pto_dialect.tools.{module}").main
         write_man_pages(name, command, version=pto_dialect.__version__, target_dir=str(folder))
     # Sub-commands that `pto` imports when they are named.
-    rows = [f".TP\n\\fB{name}\\fP\n{each.text}\n" for name, each in SUBCOMMANDS.items()]
+    rows = [
+        f".TP\n\\fB{name}\\fP\n{each.text}\n"
+        for name, each in import_module("pto_dialect.tools.subcommands").SUBCOMMANDS.items()
+    ]
     with (folder / "pto.1").open("a", encoding="utf-8") as page:
         page.writelines(rows)
 

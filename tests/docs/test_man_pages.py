@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 from subprocess import run
 
-from pto_dialect.tools.subcommands import SUBCOMMANDS
+from tools.subcommands import SUBCOMMANDS
 
 CHECKOUT = Path(__file__).parents[2]
 
