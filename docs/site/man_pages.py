@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 
 import click
-from click_man.core import write_man_pages  # pyright: ignore[reportMissingImports]
+from click_man.core import write_man_pages
 
 import pto_dialect
 

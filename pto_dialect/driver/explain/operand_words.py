@@ -6,6 +6,8 @@ from typing import Final
 
 from pto_dialect.ir.clauses import clauses_of
 from pto_dialect.ir.core.base import PtoOp, Slot, op_spec, signature
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.kinds import SCALAR
 from pto_dialect.targets.profile import get_profile
 from pto_dialect.verify.tile.common import ALL_OPS, VIEWS
 
@@ -311,7 +313,14 @@ OF_ONE: Final[dict[tuple[str, str], str]] = {
 }
 """Meaning for one operation only."""
 
-_TILE_KINDS = frozenset({"a tile or view", "a tile or view, not a memref"})
+_VIEWS = dict.fromkeys(VIEWS, "a tile or view")
+_TILES = {"a tile or view": "a tile", "a tile or view, not a memref": "a tile"}
+_RULED: Final[dict[str, dict[str, str]]] = {
+    **dict.fromkeys(ALL_OPS, _TILES),
+    # The sizes of a product; rule mad-mnk-type.
+    **{name: {SCALAR.label: "i64"} for name, (family, _, _) in OPS.items() if family == "cube_mad"},
+}
+"""For each operation, what its rules make of a kind of its declaration."""
 _FROM = {"start": ", from the start of one burst to the start of the next"}
 _BETWEEN = ", from the end of one burst to the start of the next"
 _ROLES = ("reads and writes", "reads", "writes")
@@ -339,10 +348,9 @@ def _unit(cls: type[PtoOp], name: str) -> str:
 def kind_of(cls: type[PtoOp], slot: Slot) -> str:
     """What an operand or result is, closer than its declaration where the rules demand more."""
     label = slot.kind.label
-    if cls.name in ALL_OPS and label in _TILE_KINDS and (cls.name, slot.name) not in VIEWS:
-        return "a tile"
-    if cls.name.startswith("pto.mad") and slot.name in ("m", "n", "k"):
-        return "i64"
+    ruled = _RULED.get(cls.name, {}).get(label)
+    if ruled is not None:
+        return _VIEWS.get((cls.name, slot.name), ruled)
     if slot.name.rstrip("_") == "result" and label == "any type":
         dst = next((other for other in signature(cls).operands if other.name == "dst"), None)
         return label if dst is None else kind_of(cls, dst)
@@ -351,8 +359,9 @@ def kind_of(cls: type[PtoOp], slot: Slot) -> str:
 
 def yielded(cls: type[PtoOp], slot: Slot) -> str:
     """What a result is."""
-    if (cls.name, slot.name) in OF_ONE:
-        return OF_ONE[cls.name, slot.name]
+    said = OF_ONE.get((cls.name, slot.name))
+    if said is not None:
+        return said
     if slot.arity != "1" and any(other.name == "dst" for other in signature(cls).operands):
         return "in the form without `outs`: the tile that `%dst` would be"
     return "what it yields"

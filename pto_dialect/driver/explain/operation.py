@@ -122,11 +122,8 @@ def _pipe(cls: type[PtoOp]) -> str:
     usual, dependent, _ = found.partition("by its operands")
     if not dependent:
         return found
-    if {"src_pipe", "dst_pipe"} <= set(attributes):
-        return f"the one that `{'dst' if 'wait' in cls.name else 'src'}_pipe` names"
-    if {"src_op", "dst_op"} <= set(attributes):
-        return f"that of `{'dst' if 'wait' in cls.name else 'src'}_op`"
-    named = next((name for name in ("pipe", "op_type") if name in attributes), None)
+    end = "dst" if Role.WAITS in op_spec(cls).roles else "src"
+    named = next((name for name in (f"{end}_pipe", f"{end}_op", "pipe", "op_type") if name in attributes), None)
     if named is not None:
         return f"the one that `{named}` names"
     return f"{usual.removesuffix(', ')}, or another one as its operands say" if usual else "as its operands say"
