@@ -352,9 +352,13 @@ def kind_of(cls: type[PtoOp], slot: Slot) -> str:
     if ruled is not None:
         return _VIEWS.get((cls.name, slot.name), ruled)
     if slot.name.rstrip("_") == "result" and label == "any type":
-        dst = next((other for other in signature(cls).operands if other.name == "dst"), None)
+        dst = _destination(cls)
         return label if dst is None else kind_of(cls, dst)
     return label
+
+
+def _destination(cls: type[PtoOp]) -> Slot | None:
+    return {slot.name: slot for slot in signature(cls).operands}.get("dst")
 
 
 def yielded(cls: type[PtoOp], slot: Slot) -> str:
@@ -362,7 +366,7 @@ def yielded(cls: type[PtoOp], slot: Slot) -> str:
     said = OF_ONE.get((cls.name, slot.name))
     if said is not None:
         return said
-    if slot.arity != "1" and any(other.name == "dst" for other in signature(cls).operands):
+    if slot.arity != "1" and _destination(cls) is not None:
         return "in the form without `outs`: the tile that `%dst` would be"
     return "what it yields"
 

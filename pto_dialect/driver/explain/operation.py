@@ -10,6 +10,7 @@ from pto_dialect.ir.clauses import clauses_of
 from pto_dialect.ir.core.aliases import DEPRECATED
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, signature
 from pto_dialect.ir.core.registry import family_of, op_class
+from pto_dialect.ir.core.roles import Role
 from pto_dialect.runtime.kernels.refusals import reason
 from pto_dialect.targets.profile import Profile, get_profile
 from pto_dialect.targets.tile_pairs import LocPair
