@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
+
+from .numbers import Number
 
 FOREVER = 1 << 60
 _DEPTH = 16
@@ -20,6 +23,17 @@ _NEGATION = "arith.xori"
 
 Shape = int
 """What a condition is computed from, whatever it is compared for: the number of its text."""
+
+
+def case_of(switch: Operation, number: Number) -> Number:
+    """The region of ``scf.index_switch`` that a known number chooses, the first where no case has it; else a question
+    of its own."""
+    if not isinstance(number, int):
+        return ("case", number)
+    cases = switch.properties["cases"]
+    assert isinstance(cases, DenseArrayBase)
+    values = list(cases.iter_values())
+    return 1 + values.index(number) if number in values else 0
 
 
 class Questions:

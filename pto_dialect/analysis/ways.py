@@ -20,7 +20,7 @@ from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PtrType, TileBufType
 
 from .numbers import Expressions, Number, pointer_at, result_of, unknown
-from .questions import FOREVER, Questions
+from .questions import FOREVER, Questions, case_of
 from .slices import followed
 from .symbols import Symbols
 from .world import Answer, M, Step, World, joined
@@ -341,9 +341,9 @@ class Walk(Generic[M]):
         self.in_turn(groups, choose)
 
     def switch(self, op: Operation) -> None:
-        """``scf.index_switch``: any of its cases."""
+        """``scf.index_switch``: any of its cases, or the one that a known number chooses."""
         chosen = named(op, "arg")
-        groups = self.decided(lambda world: ("case", world.number(chosen)), len(op.regions), op)
+        groups = self.decided(lambda world: case_of(op, world.number(chosen)), len(op.regions), op)
 
         def case(number: int) -> None:
             self.block(op.regions[number].block)

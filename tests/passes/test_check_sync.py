@@ -183,6 +183,15 @@ def test_equal_conditions_have_equal_answers():
     assert rules(*CONDITION, *again, *wrong) == ["sync-path-unmatched", "sync-path-unmatched"]
 
 
+@pytest.mark.parametrize(
+    "number, told", [("%i1", []), ("%i0", ["sync-path-unmatched"]), ("%i3", ["sync-path-unmatched"])]
+)
+def test_a_number_that_is_known_chooses_one_case(number: str, told: list[str]):
+    switch = [f"scf.index_switch {number}", "case 0 {", "scf.yield", "}", "case 1 {", wait_flag("MTE2", "MTE3")]
+    switch += [store("%x"), "scf.yield", "}", "default {", "scf.yield", "}"]
+    assert rules(load("%x"), set_flag("MTE2", "MTE3"), *switch) == told
+
+
 def test_a_loop_of_unknown_length():
     lines = ["%length = arith.index_cast %n : i64 to index", "scf.for %i = %i0 to %length step %i1 {"]
     lines += [load("%x"), set_flag("MTE2", "MTE3"), "}", wait_flag("MTE2", "MTE3"), store("%x")]
