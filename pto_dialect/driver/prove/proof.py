@@ -90,7 +90,7 @@ class Proof:
         if self.engine.has_errors:
             return
         for subject in self.subjects if self.passes else ():
-            if any(trial.unwritten for trial in subject.trials):
+            if any(trial.unwritten is not None and not trial.unseen for trial in subject.trials):
                 continue
             runs = f"{_counted(len(subject.trials), 'input')}, {_counted(len(SCHEDULES), 'schedule')}"
             what = f"{' and '.join(self.passes)} {'keeps' if len(self.passes) == 1 else 'keep'}"
@@ -136,6 +136,10 @@ class Proof:
                     return
                 if trial.unwritten is not None and schedule == TEXT:
                     # What was never written differs with the place of a tile.
+                    if trial.unseen and difference(expected, found) is not None:
+                        for one in subject.trials:
+                            one.unseen = False
+                        self._tell_unwritten(subject, trial.unwritten)
                     expected = found
                 where = difference(expected, found)
                 if where is not None:
@@ -202,10 +206,9 @@ class Proof:
         return reason is None
 
     def _tell_limits(self, subject: Subject) -> None:
-        unwritten = next((trial.unwritten for trial in subject.trials if trial.unwritten is not None), None)
+        unwritten = next((one.unwritten for one in subject.trials if not one.unseen and one.unwritten), None)
         if unwritten is not None:
-            message = f"@{subject.name} uses memory that it never writes: only the order of what it does is proven"
-            self._report(OPEN.id, message, unwritten.span or subject.span)
+            self._tell_unwritten(subject, unwritten)
         if subject.unsteady:
             schedules = ", ".join(sorted(subject.unsteady))
             message = f"the flags of @{subject.name} itself let its results change under {schedules}"
@@ -216,6 +219,10 @@ class Proof:
         if subject.swayed:
             message = f"the results of @{subject.name} depend on the order of its blocks: only what one does is proven"
             self._report(OPEN.id, message, subject.span)
+
+    def _tell_unwritten(self, subject: Subject, unwritten: Finding) -> None:
+        message = f"@{subject.name} uses memory that it never writes: only the order of what it does is proven"
+        self._report(OPEN.id, message, unwritten.span or subject.span)
 
     def _report(self, rule: str, message: str, span: Span | None = None, notes: Sequence[Note] = ()) -> None:
         severity = Severity.INFO if rule in (OPEN.id, DONE.id) else Severity.ERROR

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
-from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.memory.spaces import Array, Fill
 from pto_dialect.runtime.queues.schedule import Schedule
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
@@ -29,14 +29,15 @@ SCHEDULES = (TEXT, "oldest", "newest", "random:1", "random:2")
 @dataclass(eq=False)
 class Runs:
     """Runs ``function`` of ``module`` on ``blocks`` blocks; ``strict`` lets schedules reorder, and the sanitizers
-    judge, pipes that the function does not order itself. Code is compiled on first use, from the module as it is
-    then."""
+    judge, pipes that the function does not order itself; ``fill`` is what memory holds before. Code is compiled on
+    first use, from the module as it is then."""
 
     module: ModuleOp
     function: str
     target: str | None
     blocks: int
     strict: bool
+    fill: Fill = "poison"
     _kernels: dict[str, Kernel] = field(default_factory=lambda: {}, init=False)
     _watched: WatchedKernel | None = field(default=None, init=False)
 
@@ -44,7 +45,7 @@ class Runs:
         """The function under a schedule. Raises ``ProgramError``."""
         if schedule not in self._kernels:
             order = None if schedule == TEXT else Schedule.parse(schedule, strict=self.strict)
-            options = RunOptions(accumulate="exact", fill="poison", schedule=order)
+            options = RunOptions(accumulate="exact", fill=self.fill, schedule=order)
             self._kernels[schedule] = Kernel(self.module, self.function, self.target, options)
         return self._kernels[schedule]
 

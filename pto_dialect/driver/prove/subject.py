@@ -5,14 +5,14 @@ Source: docs/reference/proving.md, "What is compared".
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from xdsl.dialects.builtin import ModuleOp
 
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.passes.insert_sync.insert import ordered
 from pto_dialect.runtime.errors import BindingError, ProgramError
-from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.memory.spaces import Array, Fill
 from pto_dialect.sanitize.report.findings import Finding
 
 from .inputs import Input, inputs_of
@@ -28,6 +28,8 @@ ORDER = frozenset(
 """Rules about the order of the pipes of a core, which a program without flags leaves to the passes."""
 CROSSING = "race-cross-block"
 """Tells of blocks that get into each other's way, with which no pass has to do."""
+FILLS: tuple[Fill, ...] = ("zero", "random")
+"""What memory holds before runs that tell whether it shows in the results."""
 
 Key = tuple[str, Span | None]
 
@@ -35,13 +37,15 @@ Key = tuple[str, Span | None]
 @dataclass
 class Trial:
     """An input, and what the function has left after a run on it; ``findings`` are those under watch, ``unwritten`` one
-    of them that tells of memory that was never written, ``crossing`` one that tells of blocks that race."""
+    of them that tells of memory that was never written, ``crossing`` one that tells of blocks that race. ``unseen``:
+    what memory held does not show in the results."""
 
     input: Input
     expected: list[Array]
     findings: frozenset[Key]
     unwritten: Finding | None
     crossing: Finding | None
+    unseen: bool = False
 
 
 @dataclass
@@ -60,6 +64,7 @@ class Subject:
     unsteady: set[str] = field(default_factory=set)
     crossing: Finding | None = None
     swayed: bool = False
+    _filled: list[Runs] = field(default_factory=list)
 
     def prepare(self, module: ModuleOp) -> None:
         """Runs the function before any pass. Raises ``ProgramError`` and ``BindingError`` where it does not run."""
@@ -77,6 +82,7 @@ class Subject:
         kernel = runs.kernel()
         self.ordered = any(ordered(root.function) for root in kernel.program.roots.values())
         self.names = runs.names()
+        self._filled.clear()
         # Strictly judged, a function without flags has findings that no pass mends either.
         watched = runs if self.ordered else Runs(module, self.name, self.target, self.blocks, True)
         for number, input in enumerate(inputs_of(kernel, self.blocks)):
@@ -100,7 +106,17 @@ class Subject:
                 same = False
             if not same:
                 self.unsteady.add(schedule)
-        return Trial(input, expected, frozenset(map(key_of, findings)), unwritten, crossing)
+        unseen = unwritten is not None and self._is_unseen(runs, input, expected)
+        return Trial(input, expected, frozenset(map(key_of, findings)), unwritten, crossing, unseen)
+
+    def _is_unseen(self, runs: Runs, input: Input, expected: list[Array]) -> bool:
+        """Whether the results are the same whatever memory holds before."""
+        if not self._filled:
+            self._filled += [replace(runs, fill=fill) for fill in FILLS]
+        try:
+            return all(difference(expected, other.results(input)) is None for other in self._filled)
+        except ProgramError:
+            return False
 
 
 def key_of(finding: Finding) -> Key:

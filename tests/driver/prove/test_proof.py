@@ -12,6 +12,7 @@ from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.driver.pipeline import run_passes
 from pto_dialect.driver.prove.pipeline import prove_passes
 from pto_dialect.driver.prove.proof import Proof
+from pto_dialect.sanitize.report.findings import Finding
 
 _ROW = "%r = arith.muli %i, %c16 : index"
 COPY = kernel(
@@ -106,6 +107,32 @@ def test_memory_that_nothing_writes_is_told_and_not_compared():
     (said,) = proven(kernel(*lines), "insert-sync")
     assert said.rule == "prove-open"
     assert said.span is not None
+    assert "memory that it never writes" in said.message
+
+
+def test_memory_that_nothing_writes_need_not_matter():
+    """The sum with what nothing has written is stored nowhere, or nothing is left of it."""
+    lines = (part("p", "a", "c0"), load("p", "x"), add("x", "y", "z"), store("x", "p"))
+    assert rules(proven(kernel(*lines), "insert-sync")) == {"prove-done"}
+    zero = "pto.tmuls ins(%y, %zero : !pto.tile_buf<vec, 16x16xf32>, f32) outs(%y : !pto.tile_buf<vec, 16x16xf32>)"
+    lines = ("%zero = arith.constant 0.0 : f32", part("p", "a", "c0"), zero, store("y", "p"))
+    assert rules(proven(kernel(*lines), "insert-sync")) == {"prove-open"}
+
+
+def test_a_pass_after_which_other_bytes_matter_is_told():
+    module = parse(COPY, "program.pto")
+    proof = Proof(module, None, DiagnosticEngine(DiagnosticOptions(pedantic=True, max_errors=0)), 20, 1)
+    proof.begin()
+    (subject,) = proof.subjects
+    for trial in subject.trials:
+        # As if its results came from what both fills have in common.
+        trial.unwritten, trial.unseen = Finding("mem-uninit", "", (), None), True
+    run_passes(module, ["insert-sync"], proof.engine, None)
+    double(module)
+    proof.after("insert-sync")
+    proof.end()
+    (said,) = proof.engine.diagnostics
+    assert said.rule == "prove-open"
     assert "memory that it never writes" in said.message
 
 
