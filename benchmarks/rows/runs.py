@@ -245,12 +245,24 @@ def exponentials(count: int) -> None:
         os.waitpid(child, 0)
 
 
-def processes(rounds: int, _: Path) -> Times:
-    """24 blocks in two processes against the same launch in one, on a machine with two idle processors.
+TRIED = 32
+"""Rounds of the launch from which is worked out how many a longer or shorter one has."""
+
+
+def rounds_for(wanted: float, took: float) -> int:
+    """How many rounds a launch has that takes ``wanted`` seconds where one of ``TRIED`` rounds takes ``took``."""
+    return max(1, round(TRIED * wanted / took))
+
+
+def processes(wanted: float, _: Path) -> Times:
+    """24 blocks that take ``wanted`` seconds, in two processes against the same launch in one, on a machine with two
+    idle processors.
 
     Processes of earlier launches are still there: the first two, which start them, are not measured.
     """
-    work = kernels.gelu(rounds=rounds)
+    tried = kernels.gelu(rounds=TRIED)
+    launched = partial(ready(tried), *tried.arguments, blocks=tried.blocks)
+    work = kernels.gelu(rounds=rounds_for(wanted, min(timeit.repeat(launched, number=1, repeat=5))))
     kernel = ready(work)
     alone, together = alternate(partial(exponentials, 1), partial(exponentials, 2), 5, now=perf_counter)
     print(f"two processes of plain numpy on this machine: {alone / together:.2f} x the speed of one", file=sys.stderr)
@@ -297,9 +309,9 @@ ROWS = {
     "attention-arrays": Row("attention 2x256x128 f16 (whole arrays)", arrays(kernels.attention), 2.0),
     "tcvt": Row("slowest tcvt 64x128 (astype)", conversions, 3.0),
     "compile": Row("compile one function (2 ms)", compilation, 1.0, absolute=True),
-    "processes": Row("24 blocks, about 400 ms, -j 2 (-j 1)", partial(processes, 128), 1.5, True),
-    "processes-100": Row("24 blocks, about 100 ms, -j 2 (-j 1)", partial(processes, 32), 1.5, True),
-    "processes-short": Row("24 blocks, about 60 ms, -j 2 (-j 1)", partial(processes, 16), 0.95, True),
-    "processes-few": Row("24 blocks, about 3 ms, -j 2 (-j 1)", partial(processes, 1), 0.95, True),
+    "processes": Row("24 blocks, about 400 ms, -j 2 (-j 1)", partial(processes, 0.4), 1.5, True),
+    "processes-100": Row("24 blocks, about 100 ms, -j 2 (-j 1)", partial(processes, 0.1), 1.5, True),
+    "processes-short": Row("24 blocks, about 60 ms, -j 2 (-j 1)", partial(processes, 0.06), 0.95, True),
+    "processes-few": Row("24 blocks, about 3 ms, -j 2 (-j 1)", partial(processes, 0.003), 0.95, True),
     "processes-tiny": Row("one small block, -j 2 (-j 1)", short, 0.95, True),
 }

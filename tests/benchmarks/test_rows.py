@@ -46,3 +46,11 @@ def test_a_tree_is_measured_with_its_own_interpreter(row, tmp_path: Path) -> Non
     own.parent.mkdir(parents=True)
     own.touch()
     assert interpreter(tmp_path) == str(own)
+
+
+def test_rounds_make_a_launch_as_long_as_it_is_to_be(row) -> None:
+    from rows import runs
+
+    assert runs.rounds_for(0.1, 0.05) == 2 * runs.TRIED
+    assert runs.rounds_for(0.05, 0.1) == runs.TRIED // 2
+    assert runs.rounds_for(0.0001, 0.1) == 1
