@@ -177,7 +177,14 @@ def _ordered(t: TileOperands, clause: Clause, name: str) -> Iterator[Finding]:
         elsewhere = name in LOCATIONS_OF and tile.loc not in VECTOR
         if tile.blayout == "col_major" and not elsewhere:
             message = f"{operand} of {t.op_name} must be row_major, found col_major"
-            yield t.finding(ROW_MAJOR, clause.cell, operand, message)
+            yield t.finding(ROW_MAJOR, clause.cell, operand, message, _as_a_row(tile))
+
+
+def _as_a_row(tile: Tile) -> str | None:
+    """How a column becomes row-major: its bytes are those of a row."""
+    if tile.cols != 1 or tile.rows < 1:
+        return None
+    return f"the same bytes are a row-major tile of 1x{tile.rows}: pto.treshape gives it"
 
 
 def _unboxed(t: TileOperands, clause: Clause) -> Iterator[Finding]:
