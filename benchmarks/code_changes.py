@@ -135,7 +135,10 @@ class _Finder(ast.NodeVisitor):
         if len(node.ops) == 1:
             left, right = self._text(node.left), self._text(node.comparators[0])
             self._add("comparison", node, f"({left} {COMPARISONS[type(node.ops[0])]} {right})")
-        self.generic_visit(node)
+        for part in (node.left, *node.comparators):
+            # Letters to look for something in: a longer word has them as well.
+            if not (isinstance(node.ops[0], (ast.In, ast.NotIn)) and isinstance(part, ast.Constant)):
+                self.visit(part)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> None:
         word = " or " if isinstance(node.op, ast.And) else " and "
@@ -153,8 +156,18 @@ class _Finder(ast.NodeVisitor):
             self._add("arithmetic", node, f"({self._text(node.left)} {sign} {self._text(node.right)})")
         self.generic_visit(node)
 
+    def visit_Call(self, node: ast.Call) -> None:
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "reshape":
+            # Every negative extent stands for what is left.
+            self.visit(node.func)
+            for part in node.args:
+                if not isinstance(part, ast.UnaryOp):
+                    self.visit(part)
+        else:
+            self.generic_visit(node)
+
     def visit_If(self, node: ast.If) -> None:
-        if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+        if ast.unparse(node.test) in ("TYPE_CHECKING", "__name__ == '__main__'"):
             return
         if not _bounds_a_cache(node):
             self._add("negation", node.test, f"not ({self._text(node.test)})")

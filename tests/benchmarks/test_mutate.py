@@ -90,6 +90,15 @@ def test_checks_of_lengths_stay() -> None:
     assert [change.line for change in found] == [2, 2]
 
 
+def test_open_extents_and_letters_stay() -> None:
+    text = "A = B.reshape(-1, 4)\nC = kind in 'iu'\nD = kind not in 'words'\nif __name__ == '__main__':\n    main(A)\n"
+    assert {(change.kind, change.old) for change in changes("m.py", text)} == {
+        ("constant", "4"),
+        ("comparison", "kind in 'iu'"),
+        ("comparison", "kind not in 'words'"),
+    }
+
+
 def test_files_that_are_looked_at(tmp_path: Path) -> None:
     """Those of a room whose names in the package match, also in folders below."""
     pytest.importorskip("coverage")

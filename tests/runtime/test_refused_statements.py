@@ -95,3 +95,44 @@ def test_a_barrier_for_all_in_front_of_the_set_never_ends() -> None:
         body = "\n".join([f"pto.wait_flag{flag}", "pto.barrier #pto.pipe<PIPE_ALL>", f"pto.set_flag{flag}"])
         run("%a: !pto.ptr<f32>", body, {"a": np.zeros(4, np.float32)})
     assert caught.value.rule == "sync-deadlock"
+
+
+PLACES = ["", ", #pto.address_space<vec>", ", #pto.address_space<gm>", ", #pto.address_space<mat>"]
+
+
+@pytest.mark.parametrize("source", PLACES)
+@pytest.mark.parametrize("target", PLACES)
+def test_casts_between_memories(source: str, target: str) -> None:
+    """A type that names no memory stands for any."""
+    types = f"memref<4xf32{source}> to memref<4xf32{target}>"
+    body = f"%m = memref.alloc() : memref<4xf32{source}>\n%c = memref.memory_space_cast %m : {types}"
+    if source and target and source != target:
+        with pytest.raises(ProgramError) as caught:
+            run("%a: i32", body, {"a": 1})
+        assert caught.value.rule == "memref-cast"
+    else:
+        run("%a: i32", body, {"a": 1})
+
+
+@pytest.mark.parametrize("question", ["dim", "stride"])
+def test_a_view_is_asked_in_a_loop_that_takes_parts_of_it(question: str) -> None:
+    view, part = "!pto.tensor_view<?x?xf32>", "!pto.partition_tensor_view<1x8xf32>"
+    tile, out = "!pto.tile_buf<vec, 1x8xf32>", np.zeros((4, 8), np.float32)
+    body = f"""%c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    %c8 = arith.constant 8 : index
+    %v = pto.make_tensor_view %p, shape = [%c4, %c8], strides = [%c8, %c1] : {view}
+    %t = pto.alloc_tile : {tile}
+    scf.for %i = %c0 to %c4 step %c1 {{
+      %n = pto.get_tensor_view_{question} %v, %c0 : {view} -> index
+      %k = arith.addi %n, %i : index
+      %j = arith.index_cast %k : index to i32
+      %f = arith.sitofp %j : i32 to f32
+      %w = pto.partition_view %v, offsets = [%i, %c0], sizes = [%c1, %c8] : {view} -> {part}
+      pto.texpands ins(%f : f32) outs(%t : {tile})
+      pto.tstore ins(%t : {tile}) outs(%w : {part})
+    }}"""
+    run("%p: !pto.ptr<f32>", body, {"p": out})
+    assert out[:, 0].tolist() == [(4 if question == "dim" else 8) + row for row in range(4)]
+    assert (out == out[:, :1]).all()

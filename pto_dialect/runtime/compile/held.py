@@ -208,7 +208,7 @@ def _passes(op: Operation) -> bool:
         return _fills(source, target)
     if isinstance(op, classes.move):
         return "grpAxis" not in op.attributes and _passes_on(source, target)
-    stored = isinstance(source, t.TileBufType) and source.loc == "acc" and isinstance(target, t.ShapedView)
+    stored = getattr(source, "loc", None) == "acc" and isinstance(target, t.ShapedView)
     return isinstance(op, classes.store) and stored
 
 

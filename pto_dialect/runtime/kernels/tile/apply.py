@@ -19,7 +19,7 @@ from pto_dialect.runtime.numerics.encode import encode
 from pto_dialect.runtime.numerics.formats import Format
 
 from .formulas import Compute, Formula
-from .operands import TILES, is_tile, region, same_static_regions, store, tile_format
+from .operands import TILES, region, same_static_regions, store, tile_format
 
 Operand = SSAValue | Expr | int | float
 """A tile, or a number as generated code writes it."""
@@ -96,7 +96,7 @@ def computation(formula: Formula, inputs: Sequence[Format], fmt: Format, op: Pto
 def apply(op: PtoOp, g: Generator, compute: Compute, inputs: Sequence[Operand], dst: SSAValue) -> None:
     """Code that runs ``compute`` on ``inputs`` and the valid region of ``dst``."""
     pipe = op.active_pipe(g.profile.arch)
-    tiles = [x for x in inputs if isinstance(x, SSAValue) and is_tile(x)]
+    tiles = [x for x in inputs if isinstance(x, SSAValue)]
     views = [g.view(x) if isinstance(x, SSAValue) else x for x in (*inputs, dst)]
     if all(view is not None for view in views) and same_static_regions((*tiles, dst)):
         g.call(compute, *views, pipe=pipe)
