@@ -168,3 +168,10 @@ def test_counting_is_only_loaded_when_wanted(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=CHECKOUT)
     assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize("value", ["", "=text", "=json"])
+def test_the_long_name_is_the_same(value: str) -> None:
+    short, long = (CliRunner().invoke(MAIN, [f"{name}{value}", "-"], PROGRAM) for name in ("--stats", "--statistics"))
+    assert short.exit_code == long.exit_code == 0
+    assert short.output == long.output != ""
