@@ -19,6 +19,7 @@ WRITERS = (
     "kept_runs",
     "kept_texts",
     "kept_forms",
+    "kept_elements",
 )
 
 if __name__ == "__main__":
