@@ -44,7 +44,7 @@ UNSUPPORTED = rule(
     INSERT_SYNC,
     "flags are inserted into functions whose control flow and accesses are followed",
     source='docs/reference/synchronisation.md, "What is not followed"',
-    bad=_GOOD.replace("return", "func.call @g() : () -> ()\n  return", 1) + "func.func private @g()\n",
+    bad=_GOOD.replace("return", "func.call @g() : () -> ()\n  return") + "func.func private @g()\n",
     good=_GOOD,
 )
 
