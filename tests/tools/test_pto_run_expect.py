@@ -187,3 +187,21 @@ def test_packed_results_compare_with_logical_values(pto_run, args: Args) -> None
     np.save("want.npy", np.array([[0.5, 1, 1.5, 3]], np.float32))
     said = pto_run.bad(1, KEEP.format("!pto.f4E2M1x2"), *given_, "--expect", "x=want.npy")
     assert "\n  [0, 3]  2.0  3.0" in said
+
+
+def test_what_the_run_has_left_as_it_was_is_told() -> None:
+    before = np.array([[9, 2, 0], [7, np.nan, 0], [7, 7, 0]], np.float32)
+    now = np.array([[9, 2, 1], [7, np.nan, 2], [8, 7, 3]], np.float32)
+    want = np.array([[9, 3, 1], [5, 5, 2], [5, 5, 4]], np.float32)
+    fmt = format_of("f32")
+    expected = Expected(Place("c", 0, False, fmt, now.shape), want, "golden", before=before)
+    said = mismatch_report(expected, Output("c", fmt, now))
+    assert said is not None
+    assert said.splitlines()[0].startswith("c differs from golden: 6 of 9 elements")
+    assert said.splitlines()[-1] == "  4 of them are as before the run, in [0:3, 0:2]"
+    assert mismatch_report(expected._replace(values=now), Output("c", fmt, now)) is None
+
+
+def test_a_program_that_stores_too_little_is_told_so(pto_run, args: Args) -> None:
+    said = pto_run.bad(1, KEEP.format("f32"), *args(x="ones:f32:4x8"), "--expect", "x=7")
+    assert "  32 of them are as before the run, in [0:4, 0:8]" in said.splitlines()

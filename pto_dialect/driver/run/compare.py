@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.formats import Format
 
 from .arrays import fitted, load, stated_format
+from .binding import Bound
 from .elements import is_bit_pattern, same_elements, to_values
 from .memory_budget import MemoryBudget
 from .outputs import Output, Place, scalar_array
@@ -18,6 +20,9 @@ from .value_text import Content, Elements, Number, Shape, Stored, shape_text
 
 SHOWN = 10
 """Mismatches that are listed."""
+
+_KEPT = 1 << 26
+"""Bytes of the largest argument that is copied to tell what the run has left as it was."""
 
 TOLERANCE = {"f64": 1e-12, "f32": 1e-5, "f16": 1e-3, "bf16": 1e-2, "bf16x2": 1e-2}
 """Default of both tolerances by element type of the result; 0 for the others."""
@@ -60,7 +65,8 @@ PLAIN = Judgement()
 class Expected(NamedTuple):
     """Numbers that a place should hold: an array of its logical shape, or one number for every element.
 
-    ``bits`` are the storage units that make them, where the comparison is exact.
+    ``bits`` are the storage units that make them, where the comparison is exact; ``before`` are those that the place
+    held before the run, where that is known.
     """
 
     place: Place
@@ -68,6 +74,19 @@ class Expected(NamedTuple):
     text: str
     judgement: Judgement = PLAIN
     bits: Array | None = None
+    before: Array | None = None
+
+
+def with_starts(expected: Sequence[Expected], bound: Sequence[Bound]) -> list[Expected]:
+    """The same, with what arguments hold now unless they are large."""
+    found: list[Expected] = []
+    for one in expected:
+        value = None if one.place.is_result else bound[one.place.number].value
+        if isinstance(value, np.ndarray) and value.nbytes <= _KEPT:
+            found.append(one._replace(before=value.copy()))
+        else:
+            found.append(one)
+    return found
 
 
 def expectation(
@@ -165,7 +184,8 @@ def mismatch_report(expected: Expected, output: Output) -> str | None:
     lines += _table(got, want, wrong)
     if count > SHOWN:
         lines.append(f"  and {count - SHOWN} more")
-    return "\n".join([*lines, *_largest(got, want, wrong)]) + "\n"
+    lines += [*_largest(got, want, wrong), *_untouched(wrong, output, expected.before)]
+    return "\n".join(lines) + "\n"
 
 
 def _wrong(got: Array, want: Array, relative: float, absolute: float) -> Array:
@@ -212,3 +232,18 @@ def _largest(got: Array, want: Array, wrong: Array) -> list[str]:
                 place = np.unravel_index(int(errors.argmax()), errors.shape)
                 parts.append(f"largest {word} error {errors.max():.6g} at {_index(tuple(map(int, place)))}")
     return [f"  {', '.join(parts)}"] if parts else []
+
+
+def _untouched(wrong: Array, output: Output, before: Array | None) -> list[str]:
+    """How many of the wrong elements hold what they held before the run, and the smallest box around them."""
+    if before is None or output.fmt.elements > 1:
+        return []
+    now = np.atleast_1d(np.ascontiguousarray(output.array))
+    kept = np.ascontiguousarray(np.atleast_1d(before)[tuple(map(slice, now.shape))])
+    unsigned = f"u{now.itemsize}"
+    same = wrong & (now.view(unsigned) == kept.view(unsigned)).reshape(wrong.shape)
+    count = int(np.count_nonzero(same))
+    if not count:
+        return []
+    box = ", ".join(f"{places.min()}:{places.max() + 1}" for places in np.nonzero(same))
+    return [f"  {count} of them {'is' if count == 1 else 'are'} as before the run, in [{box}]"]

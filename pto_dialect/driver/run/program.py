@@ -31,7 +31,7 @@ from ..options import Options
 from ..pipeline import build_checked, build_module
 from ..report import render
 from .binding import Bound, bind, signature
-from .compare import Expected, Judgement, expectation, mismatch_report
+from .compare import Expected, Judgement, expectation, mismatch_report, with_starts
 from .elements import to_saved
 from .files import FileError, Writing, check_files, write_files
 from .memory_budget import memory_budget
@@ -169,8 +169,7 @@ class Launch:
         except BindingError as error:
             raise with_signature(error, kernel) from None
         check_files([(place.name, file) for place, file in outputs] + [(b.name, f) for b, f in write_backs(bound)])
-        referee = self.referee(bound)
-        before = self.copies(bound)
+        referee, before, expected = self.referee(bound), self.copies(bound), with_starts(expected, bound)
         values = [one.value for one in bound]
         fixing = request.sanitizing is not None and request.sanitizing.fix is not None
         kept = fixing or (request.cycles is not None and request.advice)
