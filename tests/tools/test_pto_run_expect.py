@@ -200,6 +200,10 @@ def test_what_the_run_has_left_as_it_was_is_told() -> None:
     assert said.splitlines()[0].startswith("c differs from golden: 6 of 9 elements")
     assert said.splitlines()[-1] == "  4 of them are as before the run, in [0:3, 0:2]"
     assert mismatch_report(expected._replace(values=now), Output("c", fmt, now)) is None
+    two = np.where(np.arange(9).reshape(3, 3) < 4, now, 100)
+    by_chance = mismatch_report(expected._replace(before=two), Output("c", fmt, now))
+    assert by_chance is not None
+    assert "before" not in by_chance
 
 
 def test_a_program_that_stores_too_little_is_told_so(pto_run, args: Args) -> None:

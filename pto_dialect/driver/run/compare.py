@@ -235,7 +235,7 @@ def _largest(got: Array, want: Array, wrong: Array) -> list[str]:
 
 
 def _untouched(wrong: Array, output: Output, before: Array | None) -> list[str]:
-    """How many of the wrong elements hold what they held before the run, and the smallest box around them."""
+    """How many of the wrong elements hold what they held before the run, and the box around them; nothing if few do."""
     if before is None or output.fmt.elements > 1:
         return []
     now = np.atleast_1d(np.ascontiguousarray(output.array))
@@ -243,7 +243,7 @@ def _untouched(wrong: Array, output: Output, before: Array | None) -> list[str]:
     unsigned = f"u{now.itemsize}"
     same = wrong & (now.view(unsigned) == kept.view(unsigned)).reshape(wrong.shape)
     count = int(np.count_nonzero(same))
-    if not count:
-        return []
+    if 2 * count < np.count_nonzero(wrong):
+        return []  # A few of many have the same numbers by chance.
     box = ", ".join(f"{places.min()}:{places.max() + 1}" for places in np.nonzero(same))
     return [f"  {count} of them {'is' if count == 1 else 'are'} as before the run, in [{box}]"]
