@@ -41,6 +41,21 @@ def test_one_float_makes_the_computation_one_of_floats(inputs: tuple[str, str], 
     assert np.asarray(out, np.float64).tolist() == [wanted]
 
 
+@pytest.mark.parametrize(
+    ("inputs", "result", "number", "wanted"), [("i32", "f16", 4099, 4100), ("f32", "i16", 4e4, 32767)]
+)
+def test_floats_are_brought_to_their_type_once(inputs: str, result: str, number: float, wanted: int) -> None:
+    """4098.5 is nearest to 4100 among the numbers of f16, and 39999.5 is beyond those of i16."""
+    fmt, source = format_of(result), format_of(inputs)
+    out, pair = np.zeros((1, 1), fmt.storage), [np.array([[number - n]], source.storage) for n in (0, 1)]
+
+    def halved(a: Any, b: Any, out: Any) -> None:
+        np.copyto(out, (a + b) / 2, casting="unsafe")
+
+    Converted(halved, [source, source], fmt, "half")(*pair, out)
+    assert float(out[0, 0]) == wanted
+
+
 def test_integers_alone_are_no_floats() -> None:
     """2^24 + 1 is not one of the numbers of float32."""
     out = np.zeros((1, 1), np.int32)
