@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.scf import ForOp
+from xdsl.ir import SSAValue
 
 from pto_dialect.analysis.arithmetic import CASTS
+from pto_dialect.ir.buffers.views import MultiTileGetOp
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp, operand_name
 from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.sync.flags import EventidArrayGetOp, EventidArraySetOp, SetFlagDynOp, WaitFlagDynOp
 from pto_dialect.runtime.compile.program import Symbols, call_arguments
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.targets.sync_resources import SyncResources
@@ -49,9 +52,9 @@ def _bounds(argument: SSAValue, symbols: Symbols, sync: SyncResources) -> Iterat
                 bound = _bound(op, operand_name(op, index), sync)
                 if bound is not None:
                     yield bound + less
-            elif op.name in CASTS:
+            elif CASTS.get(op.name) is not None:
                 waiting.append((op.results[0], less))
-            elif op.name == "scf.for" and index == 1 and not less:
+            elif isinstance(op, ForOp) and index == 1 and not less:
                 waiting.append((op.regions[0].blocks[0].args[0], 1))
             elif has_role(op, Role.CALL):
                 first = len(op.operands) - len(call_arguments(op))
@@ -60,20 +63,20 @@ def _bounds(argument: SSAValue, symbols: Symbols, sync: SyncResources) -> Iterat
                     waiting.append((callee.regions[0].blocks[0].args[index - first], less))
 
 
-def _bound(op: Operation, operand: str, sync: SyncResources) -> int | None:
+def _bound(op: PtoOp, operand: str, sync: SyncResources) -> int | None:
     """The largest number of an operation's operand; ``None`` where it is no such number."""
-    match op.name, operand:
-        case ("pto.set_flag_dyn" | "pto.wait_flag_dyn", "event_id") | ("pto.eventid_array_set", "value"):
+    match op, operand:
+        case (SetFlagDynOp() | WaitFlagDynOp(), "event_id") | (EventidArraySetOp(), "value"):
             return sync.flag_ids[1]
         case _, "buf_id":
             return None if sync.buf_ids is None else sync.buf_ids[1]
         case _, "event_id_dyn":
             return min(sync.aic_ids[1], sync.aiv_ids[1])
-        case "pto.multi_tile_get", "slot":
-            source = op.operands[0].type
+        case MultiTileGetOp(), "slot":
+            source = SSAValue.get(op.source).type
             return source.count - 1 if isinstance(source, t.MultiTileBufType) else None
-        case "pto.eventid_array_get" | "pto.eventid_array_set", "index":
-            array = op.operands[0].type
+        case (EventidArrayGetOp() | EventidArraySetOp(), "index"):
+            array = SSAValue.get(op.array).type
             return array.size - 1 if isinstance(array, t.EventIdArrayType) else None
         case _:
             return None
