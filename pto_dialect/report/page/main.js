@@ -158,7 +158,10 @@ async function start() {
   window.addEventListener("afterprint", afterPrint);
   document.documentElement.dataset.ready = "yes";
   // The numbers of a tile are unpacked while others wait; a page that is printed cannot.
-  (window.requestIdleCallback || setTimeout)(() => { if (!panels.get("tiles").dataset.built) build("tiles"); });
+  // Browsers may keep pages that are not in front from ever being idle: without a limit it would stay undone there.
+  const unpack = () => { if (!panels.get("tiles").dataset.built) build("tiles"); };
+  if (window.requestIdleCallback) requestIdleCallback(unpack, { timeout: 1000 });
+  else setTimeout(unpack);
 }
 
 start();
