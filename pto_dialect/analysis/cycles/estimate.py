@@ -31,6 +31,8 @@ def estimate(work: Work, table: CycleTable) -> Estimate:
     if found is None:
         return _of_family(work, table) or _unknown(work, table)
     cycles, evidence = found
+    if work.empty and evidence == "measured":
+        evidence = "neighbour"  # No empty tile was measured.
     if not work.certain:
         evidence = "assumed"
     error = table.one("band", evidence)
@@ -63,9 +65,9 @@ def _of_family(work: Work, table: CycleTable) -> Estimate | None:
         return None
     size = int(table.one("machine", "vector_bytes"))
     registers = ceil_div(work.bytes(), size)
-    if not work.full:
+    if not work.full and not work.empty:
         registers = work.valid_rows * ceil_div(ceil_div(work.bytes(), work.valid_rows), size)
-    cycles = p["fixed"] + p["row"] * work.valid_rows + p["slope"] * registers
+    cycles = p["fixed"] + p["row"] * (0 if work.empty else work.valid_rows) + p["slope"] * registers
     return Estimate(cycles, cycles / (1 + p["error"]), cycles * (1 + p["error"]), "family")
 
 

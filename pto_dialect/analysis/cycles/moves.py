@@ -18,6 +18,8 @@ def move_cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
     p = table.group("move", work.path, "*")
     pieces = work.transfers
     size = work.bytes(work.source if work.path.startswith("gm") else work.result)
+    if work.empty:
+        return p["fixed"], table.evidence("move", work.path, "*")
     if work.path == "ub:ub":
         pieces = 1 if work.full else work.valid_rows
         size = pieces * INNER_BYTES * ceil_div(size // max(pieces, 1), INNER_BYTES)

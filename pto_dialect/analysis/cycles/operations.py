@@ -104,6 +104,8 @@ def _product(op: PtoOp, name: str, inputs: list[SSAValue], outputs: list[SSAValu
             rows, cols, m, n, certain = _extent(acc)
             _, k, _, valid_k, known = _extent(left)
             whole = certain and known
+            if valid_k == 0:
+                m = 0
             return Work(name, _element(left), _element(acc), rows, cols, m, n, "", 1, valid_k or k, {}, whole)
     if op.name.startswith("pto.mad"):
         sizes = [constant_of(value) if (value := find(op, key)) is not None else None for key in ("m", "n", "k")]

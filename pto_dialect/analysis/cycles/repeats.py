@@ -15,15 +15,16 @@ def repeat_cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
     for law, cycles in (("repeat", _elementwise), ("reduce", _reduction), ("broadcast", _broadcast)):
         found = _entry(work, table, law, work.name)
         if found is not None:
-            return cycles(work, table, found[0]), found[1]
+            return found[0]["fixed"] if work.empty else cycles(work, table, found[0]), found[1]
     found = _entry(work, table, "column", work.name)
     if found is not None:
-        if work.valid_rows == 1:
+        if work.valid_rows == 1 or work.empty:
             return _one_copy(work, table), table.evidence("copy", "row", "*")
         return _column(work, table, found[0]), found[1]
     if work.name == "tcvt":
         found = _entry(work, table, "convert-repeat", "tcvt")
-        return None if found is None else (_elementwise(work, table, found[0]), found[1])
+        if found is not None:
+            return found[0]["fixed"] if work.empty else _elementwise(work, table, found[0]), found[1]
     return None
 
 

@@ -28,6 +28,13 @@ def flat(work: Work) -> bool:
 
 def flow_cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
     """Cycles of an elementwise operation and the evidence for them; ``None`` for one that has no figures."""
+    found = _whole(work, table)
+    # A loop without turns has a start alone, whichever way it would walk the rows.
+    return (table.one("flow", "flat_start"), found[1]) if found is not None and work.empty else found
+
+
+def _whole(work: Work, table: CycleTable) -> tuple[float, str] | None:
+    """Cycles of a valid part that is not empty."""
     if work.name == "tcvt":
         return _conversion(work, table)
     if work.name == "tsel" and width(work.result) == 32:

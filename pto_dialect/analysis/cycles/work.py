@@ -54,6 +54,11 @@ class Work:
         return self.valid_rows * self.valid_cols
 
     @property
+    def empty(self) -> bool:
+        """Nothing is valid: no register is loaded, and of a law only the fixed part remains."""
+        return self.elements == 0
+
+    @property
     def full(self) -> bool:
         """Rows follow one another without a gap."""
         return self.valid_cols == self.cols

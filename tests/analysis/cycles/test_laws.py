@@ -201,3 +201,24 @@ def test_the_slow_division_by_a_number_costs_what_the_slow_reciprocal_costs() ->
         found = [estimate(tile(name, type_, 8, 256, precision="high_precision"), A5) for name in ("tdivs", "trecip")]
         assert found[0].cycles == found[1].cycles
         assert found[0].evidence == "neighbour"
+
+
+@pytest.mark.parametrize(("valid", "full"), [((16, 0), (16, 64)), ((0, 64), (16, 64)), ((0, 0), (1, 1))])
+@pytest.mark.parametrize("name", ["texp", "tadd", "tsel", "tcvt", "trowsum", "tcolmax", "trowexpand", "trem"])
+@pytest.mark.parametrize("table", [A5, A2A3], ids=["a5", "a2a3"])
+def test_an_empty_tile_costs_a_start_and_nothing_for_rows(
+    table: CycleTable, name: str, valid: tuple[int, int], full: tuple[int, int]
+) -> None:
+    conversions = [("f32", "f16"), ("f16", "f32"), ("f32", "i8"), ("i8", "f32")]
+    for type_, to in conversions if name == "tcvt" else [("f32", "f32")]:
+        empty = estimate(tile(name, type_, 16, 64, valid, to=to), table)
+        taller = estimate(tile(name, type_, 64, 64, (valid[0] * 4, valid[1]), to=to), table)
+        assert 0 < empty.cycles <= estimate(tile(name, type_, 16, 64, full, to=to), table).cycles
+        assert empty.cycles == taller.cycles and empty.evidence != "measured"
+
+
+def test_empty_transfers_and_products_cost_a_latency_and_a_head() -> None:
+    assert estimate(tile("texp", "f32", 16, 64, (16, 0)), A5).cycles == 50
+    assert estimate(tile("tmins", "f32", 16, 64, (16, 0)), A2A3).cycles == 23
+    assert estimate(Work("tload", "f32", "f32", 16, 64, 16, 0, "gm:ub"), A5).cycles == 264
+    assert estimate(Work("tmatmul", "f16", "f32", 16, 64, 0, 64, k=64), A5).cycles == 25
