@@ -1,21 +1,26 @@
 """Results that the vector unit of a2a3 streams into the next operation, so that no barrier is needed.
 
-That holds where the later operation reads exactly what the earlier one wrote: through the same handle, contiguous, and
-at least 16 repeats of 256 bytes long; scratch tiles do not count, and no loop may lie between.
+That holds where the later operation reads exactly what the earlier one wrote: the same bytes as a tile of the same type,
+contiguous, and at least 16 repeats of 256 bytes long; scratch tiles do not count, and no loop may lie between. Two tiles
+of one type at one constant address are the same bytes. What shares only some bytes with a result is not streamed.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
+from pto_dialect.ir.core.operands import first_of, shown
 from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.ir.core.types import TileBufType, byte_width
+from pto_dialect.ir.core.types import MultiTileBufType, TileBufType, byte_width
 from pto_dialect.targets.vector_unit import VL_BYTES
 
+from .constants import constant_of
+
 _MIN_REPEATS = 16
+_DEPTH = 24
 
 
 class Placed(Protocol):
@@ -32,35 +37,73 @@ class Placed(Protocol):
         ...
 
 
+class _Tile(NamedTuple):
+    """A tile that an operation names: its type, the allocation behind it or the address of that, the bytes of that, and
+    the handle itself where it is a view."""
+
+    type: Attribute
+    memory: SSAValue | int
+    size: int
+    view: SSAValue | None
+
+    def touches(self, other: _Tile) -> bool:
+        """Whether both are known to have bytes in common; different views are judged where they are made."""
+        if self.view is not None and other.view is not None:
+            return self.view is other.view
+        if isinstance(self.memory, int) and isinstance(other.memory, int):
+            return self.memory < other.memory + other.size and other.memory < self.memory + self.size
+        return self.memory == other.memory
+
+
 def streams(first: Placed, second: Placed, kind: str) -> bool:
     """True when all that ``second`` shares with ``first`` in an access of this kind is streamed."""
     shared = _results(first.op) & _sources(second.op)
     if not shared or first.number >= second.number or _loop(first.op) is not _loop(second.op):
         return False
-    if not all(_repeats(value.type) >= _MIN_REPEATS for value in shared):
+    if not all(_repeats(tile.type) >= _MIN_REPEATS for tile in shared):
         return False
-    if kind == "raw":
-        return True
     # A result in place of the source: the two are as far apart as the read and the write of one element.
-    mine = _group(second.op, "writes")
-    theirs = _group(first.op, "writes" if kind == "waw" else "reads")
-    return (mine & theirs) <= shared and bool(mine & theirs)
+    mine = _group(second.op, "reads" if kind == "raw" else "writes")
+    theirs = _group(first.op, "reads" if kind == "war" else "writes")
+    return bool(mine & theirs) and all(
+        one == other and one in shared for one in mine for other in theirs if one.touches(other)
+    )
 
 
-def _group(op: Operation, role: str) -> frozenset[SSAValue]:
+def _group(op: Operation, role: str) -> frozenset[_Tile]:
     if not isinstance(op, PtoOp):
         return frozenset()
     spec = op_spec(type(op))
     names = {"reads": spec.reads, "writes": (*spec.writes, *spec.outs), "outs": spec.outs}[role]
     groups = operand_groups(op)
-    return frozenset(value for name in names for value in groups.get(name, ()))
+    return frozenset(_tile(value) for name in names for value in groups.get(name, ()))
 
 
-def _results(op: Operation) -> frozenset[SSAValue]:
+def _tile(value: SSAValue) -> _Tile:
+    """What ``value`` shows, through views."""
+    source, depth = value, 0
+    while depth < _DEPTH and isinstance(op := source.owner, Operation) and has_role(op, Role.VIEW) and op.operands:
+        source, depth = shown(op), depth + 1
+    op, view = source.owner, None if source is value else value
+    if not isinstance(op, PtoOp) or not has_role(op, Role.TILE_ALLOCATION):
+        return _Tile(value.type, source, 0, view)
+    address = first_of(op, "addr")
+    number = None if address is None else constant_of(address)
+    return _Tile(value.type, number if isinstance(number, int) else source, _bytes(source.type), view)
+
+
+def _bytes(type_: Attribute) -> int:
+    """The bytes of a tile, or of all slots of a multi-buffer."""
+    if isinstance(type_, MultiTileBufType):
+        return type_.count * _bytes(type_.slot)
+    return type_.rows * type_.cols * (byte_width(type_.element) or 0) if isinstance(type_, TileBufType) else 0
+
+
+def _results(op: Operation) -> frozenset[_Tile]:
     return _group(op, "outs")
 
 
-def _sources(op: Operation) -> frozenset[SSAValue]:
+def _sources(op: Operation) -> frozenset[_Tile]:
     """What an operation reads, scratch tiles aside: these it also writes without giving them back."""
     scratch = _group(op, "writes") - _group(op, "outs")
     return _group(op, "reads") - scratch

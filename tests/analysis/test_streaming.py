@@ -19,8 +19,10 @@ class At(NamedTuple):
 
 
 def operations(*lines: str, tiles: str = LARGE) -> list[Operation]:
-    """The tile operations of a function with the tiles %a, %b, %c and %d."""
+    """The tile operations of a function with the tiles %a, %b, %c and %d, and %x, %y, %z of which two share bytes."""
     head = "".join(f"%{name} = pto.alloc_tile : {tiles}\n" for name in "abcd")
+    for name, address in (("x", 0), ("y", 0), ("z", 4096)):
+        head += f"%at_{name} = arith.constant {address} : i64\n%{name} = pto.alloc_tile addr = %at_{name} : {tiles}\n"
     body = "\n".join(lines)
     module = parse(f"func.func @f(%i: index, %n: index) {{\n{head}{body}\nreturn\n}}\n")
     return [op for op in module.walk() if op.name in ("pto.tadd", "pto.tabs")]
@@ -91,3 +93,37 @@ def test_results_in_place_of_the_source(second: tuple[str, str, str], kind: str,
 def test_in_place_operations_one_behind_the_other() -> None:
     lines = add("a", "b", "a"), add("a", "b", "a")
     assert all(streamed(*lines, kind=kind) for kind in ("raw", "war", "waw"))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (("z", "z", "x"), ("y", "z", "y"), {"raw", "waw"}),
+        (("x", "z", "y"), ("y", "z", "y"), {"raw", "war", "waw"}),
+        (("x", "z", "y"), ("x", "z", "x"), {"raw", "war", "waw"}),
+        (("x", "a", "z"), ("z", "a", "y"), {"raw"}),
+        (("a", "b", "x"), ("y", "a", "z"), {"raw"}),
+        (("a", "b", "x"), ("a", "b", "y"), set()),
+    ],
+)
+def test_two_tiles_of_one_type_at_one_address_are_the_same_bytes(
+    first: tuple[str, str, str], second: tuple[str, str, str], expected: set[str]
+) -> None:
+    lines = add(*first), add(*second)
+    assert {kind for kind in ("raw", "war", "waw") if streamed(*lines, kind=kind)} == expected
+
+
+HALF = "!pto.tile_buf<vec, 16x32xf32>"
+
+
+@pytest.mark.parametrize(
+    ("address", "view", "expected"),
+    [("0", "", False), ("2048", "", False), ("4096", "", True), ("0", "%x[%i, %i]", False), ("0", "%z[%i, %i]", True)],
+)
+def test_other_handles_on_some_bytes_of_the_result(address: str, view: str, expected: bool) -> None:
+    """The later operation reads the result, and in part once more through a tile beside it or a view of it."""
+    made = f"%at = arith.constant {address} : i64\n%h = pto.alloc_tile addr = %at : {HALF}"
+    if view:
+        made = f"%h = pto.subview {view} sizes [16, 32] : {LARGE} -> {HALF}"
+    second = f"pto.tadd ins(%x, %h : {LARGE}, {HALF}) outs(%d : {LARGE})"
+    assert streamed(made, add("a", "b", "x"), second) == expected
