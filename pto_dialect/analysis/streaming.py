@@ -1,8 +1,9 @@
 """Results that the vector unit of a2a3 streams into the next operation, so that no barrier is needed.
 
-That holds where the later operation reads exactly what the earlier one wrote: the same bytes as a tile of the same type,
-contiguous, and at least 16 repeats of 256 bytes long; scratch tiles do not count, and no loop may lie between. Two tiles
-of one type at one constant address are the same bytes. What shares only some bytes with a result is not streamed.
+That holds where the later operation reads exactly what the earlier one wrote: the same bytes as a tile of the same
+type, contiguous, and at least 16 repeats of 256 bytes long; scratch tiles do not count, and no loop may lie between.
+Two tiles of one type at one constant address are the same bytes. What shares only some bytes with a result is not
+streamed.
 """
 
 from __future__ import annotations
