@@ -4,8 +4,9 @@ Usage: python benchmarks/auto_runs.py FOLDER... [--seconds S] [--each S] [--seed
 
 Every different ``.pto`` file below the FOLDERs that has no errors and compiles is run on arguments that are made up, in
 an order shuffled by ``--seed``, for at most ``--seconds``; a program has ``--each`` seconds. Of a program with several
-functions that may be meant all have to run. Functions listed as reading an argument (``in``, ``unused``) must leave it
-as it was. Prints the counts, then one line for each program that does not run.
+functions that may be meant all have to run. What ``--list`` says of their arguments is compared with the runs: one that
+is not listed as written (``in``, ``unused``) stays as it was, and other content in those that are not listed as read
+(``out``, ``unused``) shows nowhere in what a run leaves. Prints the counts, then one line for each other program.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +29,7 @@ from pto_dialect.api import Module
 from pto_dialect.deadline import TimedOut, deadline
 from pto_dialect.driver.explore.listing import list_functions
 from pto_dialect.driver.explore.made_up import make_up, values_of
-from pto_dialect.runtime.compile.program import Symbols, candidates, find_entry
+from pto_dialect.runtime.compile.program import Symbols, candidates, find_entry, symbol_of
 from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
@@ -54,19 +56,66 @@ def kernels(module: Module) -> list[Kernel]:
     return [Kernel(module, name, None, RunOptions()) for name in names]
 
 
-def listed_wrong(kernel: Kernel, module: Module) -> Iterator[str]:
-    """Arguments that a run changes although they are listed as read."""
-    listed = {one.name: one for one in list_functions(module, None)}[kernel.entry]
-    values = values_of(kernel, {}, dict(make_up(kernel, {}, 0, 1)))
-    before = [value.copy() if isinstance(value, np.ndarray) else None for value in values]
+def run_with(kernel: Kernel, values: list[Any]) -> list[Any]:
+    """What the arguments hold after a run on copies of ``values``."""
+    values = [value.copy() if isinstance(value, np.ndarray) else value for value in values]
     with redirect_stdout(StringIO()):
         kernel.run(values)
-    for argument, old, value in zip(listed.arguments, before, values, strict=False):
-        if old is not None and argument.direction in ("in", "unused") and old.tobytes() != value.tobytes():
-            yield argument.name
+    return values
 
 
-def outcome(path: Path, each: float) -> tuple[str, str]:
+def other_content(value: Any) -> Any:
+    """An array of the same shape with other bytes."""
+    if not isinstance(value, np.ndarray) or value.dtype == np.bool_:
+        return value
+    return (np.ascontiguousarray(value).view(np.uint8) ^ 0x55).view(value.dtype)
+
+
+def as_bytes(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return np.frombuffer(value.tobytes(), np.uint8)
+
+
+def listed_directions(kernel: Kernel, module: Module) -> list[str]:
+    """What ``--list`` says of each argument of a launch, which those of its functions are parts of."""
+    listed = {one.name: one.arguments for one in list_functions(module, None)}
+    found: dict[int, str] = {}
+    for root in kernel.program.roots.values():
+        for position, argument in zip(root.positions, listed[symbol_of(root.function)], strict=True):
+            assert found.setdefault(position, argument.direction) == argument.direction
+    return [found[position] for position in range(len(kernel.arguments))]
+
+
+def listed_wrong(kernel: Kernel, module: Module, seen: Counter[str]) -> Iterator[str]:
+    """Arguments that a run changes although they are not listed as written, and those whose content shows in what a
+    run leaves although they are not listed as read; ``seen`` counts directions."""
+    names = [name for name, _ in kernel.arguments]
+    directions = listed_directions(kernel, module)
+    before = values_of(kernel, {}, dict(make_up(kernel, {}, 0, 1)))
+    after = run_with(kernel, before)
+    for name, direction, old, new in zip(names, directions, before, after, strict=True):
+        if isinstance(old, np.ndarray):
+            changed = old.tobytes() != new.tobytes()
+            seen[direction] += 1
+            seen[f"{direction}, changed"] += changed
+            if changed and direction in ("in", "unused"):
+                yield f"{name} is listed as {direction} and is changed"
+    unread = [direction in ("out", "unused") for direction in directions]
+    others = [other_content(value) if free else value for value, free in zip(before, unread, strict=True)]
+    if all(one is other for one, other in zip(before, others, strict=True)):
+        return
+    again = run_with(kernel, others)
+    for name, free, old, other, new, twice in zip(names, unread, before, others, after, again, strict=True):
+        if not isinstance(old, np.ndarray):
+            continue
+        first, second = as_bytes(new), as_bytes(twice)
+        differ = first != second
+        if free:
+            differ &= (first != as_bytes(old)) | (second != as_bytes(other))
+        if differ.any():
+            yield f"{name} depends on an argument that is listed as not read"
+
+
+def outcome(path: Path, each: float, seen: Counter[str]) -> tuple[str, str]:
     """What becomes of a program, and why."""
     try:
         with deadline(each):
@@ -79,7 +128,7 @@ def outcome(path: Path, each: float) -> tuple[str, str]:
                 return "not executable", f"{error.rule}: {error.message}"
             if not found:
                 return "without functions", ""
-            wrong = [name for kernel in found for name in listed_wrong(kernel, module)]
+            wrong = [name for kernel in found for name in listed_wrong(kernel, module, seen)]
             return ("listed wrong", ", ".join(wrong)) if wrong else ("run", "")
     except ProgramError as error:
         return "do not run", f"{error.rule}: {error.message}"
@@ -98,18 +147,20 @@ def main() -> None:
     options = parser.parse_args()
     np.seterr(all="ignore")
     counts: Counter[str] = Counter()
+    seen: Counter[str] = Counter()
     reasons: list[str] = []
     start = monotonic()
     for path in programs(options.folders, options.seed):
         if monotonic() - start > options.seconds:
             break
-        kind, why = outcome(path, options.each)
+        kind, why = outcome(path, options.each, seen)
         counts[kind] += 1
         if kind not in ("run", "with errors", "without functions"):
             reasons.append(f"{path}: {kind} {why}".rstrip())
     executable = sum(counts[kind] for kind in ("run", "do not run", "take too long", "listed wrong"))
     share = f", {counts['run'] / executable:.1%} of the executable ones run" if executable else ""
     print(", ".join(f"{number} {kind}" for kind, number in counts.most_common()) + share)
+    print("arguments:", ", ".join(f"{number} {kind}" for kind, number in sorted(seen.items())))
     print(*sorted(reasons), sep="\n")
 
 

@@ -86,6 +86,7 @@ def test_programs_that_run_on_made_up_arguments_are_counted(tmp_path: Path) -> N
     (tmp_path / "wrong.pto").write_text("func.func @f(\n")
     done = run("auto_runs.py", tmp_path)
     assert done.returncode == 0, done.stderr
-    first, reason = done.stdout.splitlines()
+    first, arguments, reason = done.stdout.splitlines()
+    assert arguments == "arguments: 1 out, 1 out, changed"
     assert set(first.split(", ")) == {"1 run", "1 do not run", "1 with errors", "50.0% of the executable ones run"}
     assert "trap.pto: do not run trap: " in reason

@@ -15,7 +15,7 @@ from pto_dialect.runtime.errors import BindingError
 from pto_dialect.runtime.memory.packed_element import part_format
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.formats import Format
-from pto_dialect.runtime.run.arguments import argument_format
+from pto_dialect.runtime.run.arguments import argument_format, host_shape
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.per_core import By, InParts, PerCore, launcher_value, part_size
 
@@ -222,10 +222,9 @@ def _generated(content: Elements, needed: Format, budget: MemoryBudget, part: Fo
 
 
 def static_shape(type_: Attribute) -> Shape | None:
-    """The shape of an array for an argument or result of ``type_``; ``None`` where the type leaves it
-    open."""
+    """The shape of an array for an argument of ``type_``; ``None`` where the type leaves it open."""
     if isinstance(type_, (t.TileType, t.TileBufType)):
-        return type_.rows, type_.cols
+        return host_shape(type_)
     if isinstance(type_, (t.VRegType, t.VmiVRegType, t.VmiMaskType)):
         return (type_.lanes,)
     if not isinstance(type_, (t.ShapedView, MemRefType)):

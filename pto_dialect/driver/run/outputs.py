@@ -68,8 +68,9 @@ def _is_array(type_: Attribute) -> bool:
 
 def _result_shape(type_: Attribute) -> Shape:
     """Shape of what comes back: the valid region of a tile, the lanes of a vector, () for a scalar."""
-    if isinstance(type_, t.TileBufType) and t.DYNAMIC not in (type_.valid_rows, type_.valid_cols):
-        return type_.valid_rows, type_.valid_cols
+    if isinstance(type_, t.TileBufType):
+        open_ = t.DYNAMIC in (type_.valid_rows, type_.valid_cols)
+        return (type_.rows, type_.cols) if open_ else (type_.valid_rows, type_.valid_cols)
     return static_shape(type_) or ()
 
 

@@ -26,8 +26,7 @@ class PackedView:
     def __init__(
         self, layout: TileLayout, pointer: Pointer, rows: int, cols: int, row0: int = 0, col0: int = 0
     ) -> None:
-        order = layout.blayout if layout.slayout == "none_box" else layout.slayout
-        self._axis = 1 if order == "row_major" else 0
+        self._axis = pair_axis(layout.blayout, layout.slayout)
         if (row0, col0)[self._axis] % 2:
             raise Fault("unmodelled", f"4-bit numbers from ({row0}, {col0}) on start in the middle of a byte")
         self.layout, self.pointer = layout, pointer
@@ -35,7 +34,7 @@ class PackedView:
         self.bytes = TileView(layout, pointer, *self._pairs(rows, cols), *self._pairs(row0, col0))
 
     def _pairs(self, rows: int, cols: int) -> tuple[int, int]:
-        return (rows, -(-cols // 2)) if self._axis else (-(-rows // 2), cols)
+        return _pairs(rows, cols, self._axis)
 
     @property
     def dtype(self) -> DType:
@@ -73,6 +72,20 @@ class PackedView:
     def window(self, row: int, col: int, rows: int, cols: int) -> PackedView:
         """The part of rows x cols numbers at (row, col)."""
         return PackedView(self.layout, self.pointer, rows, cols, self.row0 + row, self.col0 + col)
+
+
+def pair_axis(blayout: str, slayout: str) -> int:
+    """The direction in which the two numbers of a byte are neighbours: 1 along rows, 0 along columns."""
+    return 1 if (blayout if slayout == "none_box" else slayout) == "row_major" else 0
+
+
+def pair_shape(rows: int, cols: int, blayout: str, slayout: str) -> tuple[int, int]:
+    """Rows and columns of the bytes of rows x cols 4-bit numbers."""
+    return _pairs(rows, cols, pair_axis(blayout, slayout))
+
+
+def _pairs(rows: int, cols: int, axis: int) -> tuple[int, int]:
+    return (rows, -(-cols // 2)) if axis else (-(-rows // 2), cols)
 
 
 def single_numbers(pairs: Array, axis: int = 1) -> Array:

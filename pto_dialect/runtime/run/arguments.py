@@ -20,17 +20,20 @@ from ..errors import BindingError
 from ..faults import Fault
 from ..kernels.buffers.views import tile_maker
 from ..kernels.core.scalar import is_unsigned, rounder
+from ..memory.layout import TileView
 from ..memory.memref import MemRef
 from ..memory.packed_element import pair_format, part_format
+from ..memory.packed_view import PackedView, pair_shape
 from ..memory.spaces import Arena, Array, Pointer
-from ..memory.values import GmTensor, Tile, ValueTile, buffer_pointer
+from ..memory.values import PACKED_OPERANDS, GmTensor, Tile, ValueTile, buffer_pointer
 from ..numerics.formats import Format, format_of
 from .machine import Core
 from .per_core import BoundPerCore, InParts, PartedPointer, PerCore
 
 
 class HostTile(Tile):
-    """A tile buffer that an argument gives: a memory of its own, filled from ``host`` (rows x columns)."""
+    """A tile buffer that an argument gives: a memory of its own, filled from ``host``: rows x columns of storage units
+    (``host_shape``)."""
 
     __slots__ = ("host",)
 
@@ -38,7 +41,12 @@ class HostTile(Tile):
         super().__init__(tile.pointer, tile.layout, tile.fmt, tile.loc, tile.rows, tile.cols, tile.valid_rows,
                          tile.valid_cols, pad=tile.pad)  # fmt: skip
         self.host = host
-        self.view.write(host)
+        self._units.write(host)
+
+    @property
+    def _units(self) -> TileView:
+        """The tile as storage units: bytes where it counts the numbers of pairs."""
+        return self.view.bytes if isinstance(self.view, PackedView) else self.view
 
     def at(self, pointer: Pointer) -> Tile:
         """A handle of the tile whose memory is that of ``pointer``."""
@@ -47,7 +55,7 @@ class HostTile(Tile):
 
     def hand_back(self) -> None:
         """Stores the content in the array it came from."""
-        self.host[...] = self.view.read(self.rows, self.cols)
+        self.host[...] = self._units.read(*self.host.shape)
 
 
 def argument_of_core(value: Any, core: Core) -> Any:
@@ -87,6 +95,15 @@ def argument_format(type_: Attribute) -> Format | None:
         return pair_format(element) if isinstance(element, VectorType) else format_of(t.element_name(element))
     except ValueError:
         raise BindingError(f"arguments with elements of {t.type_text(element)} cannot be bound") from None
+
+
+def host_shape(type_: t.TileType | t.TileBufType) -> tuple[int, int]:
+    """Rows and columns of the storage units that a tile takes: those of its type, where matrix operands of 4-bit
+    numbers have half as many along the direction in which two numbers share a byte."""
+    fmt = argument_format(type_)
+    if isinstance(type_, t.TileBufType) and fmt is not None and fmt.bits == 4 and type_.loc in PACKED_OPERANDS:
+        return pair_shape(type_.rows, type_.cols, type_.blayout, type_.slayout)
+    return type_.rows, type_.cols
 
 
 def binder(name: str, type_: Attribute, profile: Profile, otherwise: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -147,8 +164,9 @@ def bind_argument(
         return np.ascontiguousarray(value.reshape(-1))
     if isinstance(type_, (t.TileType, t.TileBufType)):
         rows, cols = value.shape if value.ndim == 2 else (1, value.size)
-        if (rows, cols) != (type_.rows, type_.cols):
-            raise BindingError(f"argument {name} needs a {type_.rows}x{type_.cols} array, found {rows}x{cols}")
+        wanted = host_shape(type_)
+        if (rows, cols) != wanted:
+            raise BindingError(f"argument {name} needs a {wanted[0]}x{wanted[1]} array, found {rows}x{cols}")
         value = value.reshape(rows, cols)
         return (
             _host_tile(name, type_, value, profile)

@@ -114,3 +114,10 @@ func.func @say(%p: !pto.ptr<i32>) {
 }
 """)
     assert capsys.readouterr().out == ""
+
+
+def test_matrix_operands_of_4_bit_numbers_are_pairs_along_their_boxes() -> None:
+    left = "!pto.tile_buf<left, 16x64x!pto.f4E2M1x2, blayout=col_major, slayout=row_major>"
+    right = "!pto.tile_buf<right, 64x16x!pto.f4E2M1x2, slayout=col_major>"
+    found = texts(f"func.func @f(%a: {left}, %b: {right}) {{\n  return\n}}")
+    assert found == {"a": "random:f4E2M1x2:16x32:seed=0", "b": "random:f4E2M1x2:32x16:seed=1"}

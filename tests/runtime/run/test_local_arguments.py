@@ -149,3 +149,28 @@ def test_what_an_argument_gives_counts_as_written() -> None:
     kernel.run(arrays)
     assert not kernel.watch.findings.all
     assert (arrays[2] == 3).all()
+
+
+def test_matrix_operands_of_4_bit_numbers_are_pairs() -> None:
+    """Two neighbours along k share a byte, the first one in its low half."""
+    left = "!pto.tile_buf<left, 16x64x!pto.f4E2M1x2, blayout=col_major, slayout=row_major>"
+    right = "!pto.tile_buf<right, 64x16x!pto.f4E2M1x2, slayout=col_major>"
+    of_left = "!pto.tile_buf<scaling, 16x2x!pto.f8E8M0, slayout=row_major, fractal=32>"
+    of_right = "!pto.tile_buf<scaling, 2x16x!pto.f8E8M0, blayout=col_major, slayout=col_major, fractal=32>"
+    acc = "!pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>"
+    text = f"""func.func @f(%a: {left}, %sa: {of_left}, %b: {right}, %sb: {of_right}, %d: {acc}) {{
+      pto.tmatmul.mx ins(%a, %sa, %b, %sb : {left}, {of_left}, {right}, {of_right}) outs(%d : {acc})
+      return
+    }}"""
+    rng = np.random.default_rng(3)
+    a, b = rng.integers(0, 256, (16, 32), np.uint8), rng.integers(0, 256, (32, 16), np.uint8)
+    given = a.copy(), b.copy()
+    d = np.zeros((16, 16), np.float32)
+    ones = np.full((16, 2), 127, np.uint8), np.full((2, 16), 127, np.uint8)
+    pto_dialect.compile(parse(text), target="a5")(a, ones[0], b, ones[1], d)
+    magnitudes = [0, 0.5, 1, 1.5, 2, 3, 4, 6]
+    numbers = np.array([*magnitudes, *(-one for one in magnitudes)])
+    wide_a = np.stack((a & 15, a >> 4), 2).reshape(16, 64)
+    wide_b = np.stack((b & 15, b >> 4), 1).reshape(64, 16)
+    assert (d == numbers[wide_a] @ numbers[wide_b]).all()
+    assert (a == given[0]).all() and (b == given[1]).all()
