@@ -46,13 +46,15 @@ class Verdict(NamedTuple):
 
 @dataclass
 class Scratch:
-    """A folder for one group of rows, how they run, the programs parsed in it, and where launches are kept, if any."""
+    """A folder for one group of rows, how they run, the programs parsed in it, where launches are kept, if any, and the
+    passes that programs go through before they run."""
 
     tree: Path
     folder: Path
     settings: Settings
     programs: dict[str, ModuleOp] = field(default_factory=dict)
     keep: Path | None = None
+    passes: tuple[str, ...] = ()
 
 
 _BACKEND = re.compile(r"--pto-backend=(\w+)")

@@ -10,16 +10,31 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from golden_rows import FAIL, NO_GOLDEN, PASS, Row, Scratch, Verdict, last_words, launch_text, run_launch, run_python
+from golden_rows import (
+    FAIL,
+    NO_GOLDEN,
+    PASS,
+    REFUSED,
+    Row,
+    Scratch,
+    Verdict,
+    last_words,
+    launch_text,
+    run_launch,
+    run_python,
+)
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import SSAValue
 
-from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.driver.pipeline import run_passes
 from pto_dialect.ir.core import types as t
 from pto_dialect.runtime.compile.program import functions_of
 from pto_dialect.runtime.numerics.formats import Format
 from pto_dialect.runtime.run.arguments import argument_format
 from pto_dialect.syntax.read.parser import parse_program
+from pto_dialect.targets.backend import ATTRIBUTE
 from pto_dialect.verify.verifier import verify_module
 
 CORPUS = "test/tilelang_st"
@@ -95,6 +110,10 @@ def run(rows: list[Row], scratch: Scratch) -> list[Verdict]:
     cases = [_case(row) for row in rows]
     for case in cases:
         arguments = [_described(value) for value in functions[case.entry].regions[0].blocks[0].args]
+        refusal = _lowered(module, case.entry, program, scratch) if scratch.passes else ""
+        if refusal:
+            verdicts[case.name] = Verdict(case.row, REFUSED, refusal)
+            continue
         verdict, reason = _launch(case, arguments, program, source, work / case.name, scratch)
         if verdict != PASS:
             verdicts[case.name] = Verdict(case.row, verdict, reason)
@@ -108,6 +127,20 @@ def run(rows: list[Row], scratch: Scratch) -> list[Verdict]:
         reason = told[case.name]
         verdicts[case.name] = Verdict(case.row, FAIL, reason) if reason else Verdict(case.row, PASS)
     return [verdicts[case.name] for case in cases]
+
+
+def _lowered(module: ModuleOp, entry: str, program: Path, scratch: Scratch) -> str:
+    """Has one function of ``module`` go through the passes before it runs, by itself if possible; why not."""
+    alone = module.clone()
+    alone.attributes[ATTRIBUTE] = StringAttr(BACKEND)
+    called = any(op.name == "func.call" for op in alone.walk())
+    for function in [] if called else [op for name, op in functions_of(alone).items() if name != entry]:
+        function.detach()
+        function.erase()
+    engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
+    run_passes(alone, scratch.passes, engine, None)
+    scratch.programs[str(program.resolve())] = alone
+    return engine.diagnostics[0].message if engine.has_errors else ""
 
 
 def _case(row: Row) -> Case:

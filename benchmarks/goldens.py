@@ -1,11 +1,12 @@
 """Runs the programs of a source tree against the results of its own generators, as a launch table says.
 
 Usage: python benchmarks/goldens.py TREE --launches launches.csv [--only REGEX] [--sanitize auto|strict] [-j N]
-       [--keep FOLDER]
+       [--keep FOLDER] [--lower STAGES]
 
 Each row of the table becomes launch files in a scratch folder; inputs and expected results come from the generators of
-the tree, and its own comparisons judge. ``--keep`` leaves launch files with their inputs behind. The exit code is 1
-when fewer than 97 % of the rows with results pass.
+the tree, and its own comparisons judge. ``--lower`` has tile programs go through these stages before they run, each
+case by itself. ``--keep`` leaves launch files with their inputs behind. The exit code is 1 when fewer than 97 % of the
+rows with results pass.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import golden_micro
 import golden_samples
@@ -29,6 +31,7 @@ from golden_rows import FAIL, FOUND, NO_GOLDEN, PASS, REFUSED, Row, Scratch, Ver
 
 from pto_dialect.driver.launch.session import Settings
 from pto_dialect.driver.run.sanitizing import Sanitizing
+from pto_dialect.passes.stages import lowering
 from pto_dialect.sanitize.options import SanitizeOptions, SyncMode
 
 CORPORA = {module.CORPUS: module for module in (golden_tile, golden_micro, golden_samples, golden_validation)}
@@ -46,6 +49,7 @@ def main() -> int:
     parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write a line for each row to this file")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="copy each launch file with its inputs to FOLDER")
+    parser.add_argument("--lower", metavar="STAGES", help="lower tile programs to these stages before they run")
     options = parser.parse_args()
     only = re.compile(options.only)
     rows = [
@@ -58,8 +62,12 @@ def main() -> int:
     ]
     started = time.perf_counter()
     verdicts: list[Verdict] = []
-    settings, keep = settings_of(options.sanitize), options.keep and options.keep.resolve()
-    for found in run_groups(options.tree.resolve(), groups_of(rows), settings, options.jobs, keep):
+    how = How(
+        settings_of(options.sanitize),
+        options.keep and options.keep.resolve(),
+        lowering(options.lower) if options.lower else (),
+    )
+    for found in run_groups(options.tree.resolve(), groups_of(rows), how, options.jobs):
         verdicts += found
         for one in found:
             if one.verdict != PASS:
@@ -82,26 +90,32 @@ def settings_of(sync: SyncMode | None) -> Settings:
     return Settings(quiet=True, sanitizing=Sanitizing(SanitizeOptions(sync=sync)))
 
 
-Task = tuple[Path, list[Row], Settings, Path | None]
+class How(NamedTuple):
+    """How launches run, where they are kept, and the passes that tile programs go through before."""
+
+    settings: Settings
+    keep: Path | None
+    passes: tuple[str, ...]
+
+
+Task = tuple[Path, list[Row], How]
 
 
 def run_group(task: Task) -> list[Verdict]:
     """Runs one group in a scratch folder."""
-    tree, rows, settings, keep = task
+    tree, rows, (settings, keep, passes) = task
     place = None
     if keep is not None:
         # Cases of two programs may have the same name.
         place = keep / re.sub(r"\W+", "-", f"{rows[0].repository} {rows[0].program}")
         place.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        return CORPORA[rows[0].corpus].run(rows, Scratch(tree, Path(folder), settings, keep=place))
+        return CORPORA[rows[0].corpus].run(rows, Scratch(tree, Path(folder), settings, keep=place, passes=passes))
 
 
-def run_groups(
-    tree: Path, groups: list[list[Row]], settings: Settings, jobs: int, keep: Path | None = None
-) -> Iterator[list[Verdict]]:
+def run_groups(tree: Path, groups: list[list[Row]], how: How, jobs: int) -> Iterator[list[Verdict]]:
     """Verdicts of all groups as they come."""
-    tasks: list[Task] = [(tree, group, settings, keep) for group in groups]
+    tasks: list[Task] = [(tree, group, how) for group in groups]
     if jobs <= 1:
         yield from map(run_group, tasks)
         return

@@ -107,7 +107,7 @@ def passed(text: str, *names: str) -> tuple[ModuleOp, list[str]]:
     return module, [f"{one.rule}: {one.message}" for one in engine.diagnostics]
 
 
-def refusals(program: Program, last: str = "lower-cube") -> list[str]:
+def refusals(program: Program | str, last: str = "lower-cube") -> list[str]:
     """Why operations are not lowered; the program is as before then."""
     module, said = passed(str(program), "assign-memory", last)
     assert print_module(module) == print_module(passed(str(program), "assign-memory")[0])

@@ -1,5 +1,6 @@
 """Comparisons into packed bits, and selections by them. Bits of a row come in pieces of 16 or 32 bytes, as predicates
-go to memory and come from there.
+go to memory and come from there. Each row of bits begins at a row of its tile, but that of ``tcmps`` in the library
+``vpto``, where all of them lie one behind the other.
 
 Source: docs/reference/tiles.md, "Elementwise"; docs/reference/vectors.md, "Predicates".
 """
@@ -7,6 +8,7 @@ Source: docs/reference/tiles.md, "Elementwise"; docs/reference/vectors.md, "Pred
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from xdsl.dialects.builtin import IntegerType, Signedness, StringAttr
 from xdsl.ir import SSAValue
@@ -20,6 +22,7 @@ from pto_dialect.ir.vector.predicate import PorOp, PpackOp, PsetB8Op, PunpackOp
 from pto_dialect.ir.vector.predicate_memory import PldsOp, PstsOp
 from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError, Reader, Tile
 from pto_dialect.passes.instructions.writer import Number, Writer
+from pto_dialect.targets.backend import backend_of
 
 from .places import may_overlap, torn
 from .registers import Registers, in_rows, offset_in
@@ -122,7 +125,9 @@ def lower_comparison(writer: Writer) -> None:
     words = {"cmp_mode": StringAttr(mode.value if isinstance(mode, EnumAttr) else "eq")}
     registers = Registers(writer, first.type.element)
     bits = Bits(writer, dst, registers)
-    if isinstance(first.cols, int) and first.cols > 8 * bits.width:
+    if not pair and backend_of(writer.function.op, None, "a5") == "vpto":
+        first = _one_behind_the_other(bits, first)
+    elif isinstance(first.cols, int) and first.cols > 8 * bits.width:
         raise NotLoweredError(op, f"{first.cols} bits do not fit into rows of {bits.width} bytes")
     kind = MaskType(f"b{8 * registers.bytes}")
 
@@ -134,6 +139,28 @@ def lower_comparison(writer: Writer) -> None:
         return writer.pto(VCmpOp, {**values, "src1": registers.row(other, line, at, left)}, words, kind)
 
     writer.scope(lambda: writer.repeat(first.rows, lambda line: _compare(bits, line, first.cols, compared)))
+
+
+def _one_behind_the_other(bits: Bits, src: Tile) -> Tile:
+    """Has ``bits`` hold rows without gaps but for those that the pieces make; what is compared, which is one row where
+    no piece ends with a row. Raises :class:`NotLoweredError`."""
+    op, dst = bits.writer.anchor, bits.tile
+    rows, cols = src.rows, src.cols
+    if not isinstance(rows, int) or not isinstance(cols, int):
+        raise NotLoweredError(op, "its rows of bits lie one behind the other, and where they begin only a run knows")
+    if bits.count == 2 and cols % bits.lanes and rows > 1:
+        if src.whole.cols != cols or src.col != 0:
+            raise NotLoweredError(op, "its rows of bits lie one behind the other and begin within a predicate")
+        rows, cols = 1, rows * cols
+    pieces = -(-cols // bits.lanes)
+    if rows * pieces * bits.size > dst.whole.rows * bits.width:
+        raise NotLoweredError(op, f"{rows * pieces} pieces of {bits.size} bytes do not fit into its destination")
+    valid = dst.rows * dst.cols * dst.bytes if isinstance(dst.rows, int) and isinstance(dst.cols, int) else None
+    # Bytes that do not fit into the valid region follow each other in the whole tile.
+    if dst.cols != dst.whole.cols and (valid is None or valid >= rows * pieces * bits.size):
+        raise NotLoweredError(op, "its bits are a part of a tile, and whole rows of bytes are written")
+    bits.width = pieces * bits.size
+    return replace(src, rows=rows, cols=cols)
 
 
 _Compared = Callable[[Number, Number, "Number | None"], SSAValue]

@@ -75,6 +75,34 @@ def test_comparisons(name, element, mode, rows, cols, valid, width):
     assert np.array_equal(found["c"], packed(FORMULAS[mode](a, other), width))
 
 
+REPEATS = [
+    ("f32", 4, 64, 64, 32), ("f32", 3, 40, 40, 32), ("f32", 2, 256, 256, 32), ("f32", 3, 192, 128, 32),
+    ("i16", 3, 48, 40, 32), ("f16", 2, 256, 200, 32), ("i8", 3, 320, 300, 64),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("element", "rows", "cols", "valid", "width"), REPEATS)
+def test_bits_one_behind_the_other(element, rows, cols, valid, width):
+    """The backend ``vpto``: rows of narrow elements end with a predicate, those of 32 bits have no gaps."""
+    program = comparison("tcmps", element, "ge", rows, cols, valid, width)
+    text = str(program).replace('"a5"}', '"a5", pto.backend = "vpto"}', 1)
+    a = values((rows, valid), element)
+    arrays = {"a": a, "b": a, "c": np.full((rows, width), 7, np.uint8), "number": 1}
+    module, found = lowered(text, "lower-vector", **arrays)
+    assert "pto.tcmps " not in print_module(module)
+    bits = a >= STORAGE[element](1)
+    lanes = 256 // a.itemsize
+    wide = bits.reshape(1, -1) if a.itemsize == 4 else np.pad(bits, ((0, 0), (0, -valid % lanes)))
+    stored = np.packbits(wide, axis=1, bitorder="little").reshape(-1)
+    assert np.array_equal(found["c"].reshape(-1)[: stored.size], stored)
+
+
+def test_bits_of_rows_that_begin_within_a_predicate():
+    text = str(comparison("tcmps", "f32", "ge", 4, 72, 70, 64)).replace('"a5"}', '"a5", pto.backend = "vpto"}', 1)
+    reason = "its rows of bits lie one behind the other and begin within a predicate"
+    assert refusals(text, "lower-vector") == [f"pto.tcmps: {reason}"]
+
+
 def selection(name: str, element: str, rows: int, cols: int, valid: int, width: int) -> Program:
     """A selection by bits that are loaded."""
     found = Program(a=element, b=element, m="ui8", c=element, number=f"={element}")
