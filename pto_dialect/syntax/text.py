@@ -126,7 +126,9 @@ def signed_integer(token: Tok, width: int = 64) -> int:
 def number_attribute(token: Tok, type_: Attribute) -> Attribute:
     """The attribute of a typed literal; a hexadecimal literal of a float type is a bit pattern."""
     text = token.text
-    if isinstance(type_, builtin.AnyFloat):
+    # Not isinstance, which asks all classes below when the answer is no: most literals are integers.
+    integral = type(type_) is IntegerType or type(type_) is builtin.IndexType
+    if not integral and isinstance(type_, builtin.AnyFloat):
         if token.type == "FLOAT":
             return nearest_float(float(text), type_)
         if text.lstrip("-").startswith("0x"):

@@ -317,9 +317,13 @@ def is_declared(cls: type[Operation]) -> bool:
     return cls in _SPECS
 
 
+@cache
+def _arity(kind: type[Any]) -> str:
+    return "?" if issubclass(kind, OptionalDef) else "*" if issubclass(kind, VariadicDef) else "1"
+
+
 def _slot(name: str, field: Any) -> Slot:
-    arity = "?" if issubclass(field.cls, OptionalDef) else "*" if issubclass(field.cls, VariadicDef) else "1"
-    return Slot(name, arity, _kind(field.param))
+    return Slot(name, _arity(field.cls), _kind(field.param))
 
 
 def _kind(constraint: Any) -> Kind:

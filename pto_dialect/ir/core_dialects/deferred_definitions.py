@@ -104,10 +104,14 @@ class DeferredOp(IRDLOperation):
 def defer(cls: type[DeferredOp]) -> None:
     """Makes the definition of ``cls`` when it is needed."""
     fields: dict[str, Any] = {}
+    seen: set[str] = set()
     for base in cls.__mro__:
         if base not in _UNDECLARED:
-            fields |= {name: field for name, field in vars(base).items() if name not in fields}
-    fields = _declared[cls] = {name: field for name, field in fields.items() if type(field) in _FIELDS}
+            for name, field in vars(base).items():
+                if type(field) in _FIELDS and name not in seen:
+                    fields[name] = field
+            seen.update(vars(base))
+    _declared[cls] = fields
     # In front of the fields of other classes, as in the order in which xDSL looks at them.
     if options := _segment_options(fields):
         cls.irdl_options = options  # pyright: ignore[reportAttributeAccessIssue]

@@ -169,7 +169,8 @@ class TypeReader:
             first, last = (error.start, error.end) if same else (0, len(spelling))
             self.report(error.rule, error.message, start + first, start + max(last, first + 1), error.help)
             return POISON
-        if isinstance(result, t.OpaqueType):
+        # Not isinstance, which asks all classes below when the answer is no.
+        if type(result) is t.OpaqueType:
             if result.schematic and not self.schematic:
                 self.report(
                     "type-schematic",

@@ -128,6 +128,12 @@ class ProgramLexer:
             # Every alternative is a named group, and at each place one of them fits.
             found = next(matches)
             kind: str = found.lastgroup  # pyright: ignore[reportAssignmentType]
+            if kind == "MARK":
+                # One character, and half of all tokens.
+                data.cursor = start = found.end() - 1
+                spelling = text[start]
+                yield Tok(words[spelling], spelling, start)
+                continue
             if kind == "EQUALS":
                 start, position = found.start("VALUES"), found.end()
                 if _VALUE_FOLLOWS.match(text, position) and (pairs := _BINDINGS.match(text, start)):
@@ -139,7 +145,7 @@ class ProgramLexer:
             else:
                 start, position = found.span(kind)
                 spelling = text[start:position]
-                if kind == "MARK" or kind == "PUNCT":
+                if kind == "PUNCT":
                     kind = words[spelling]
                 elif kind == "VALUES":
                     kind = "USES"

@@ -94,12 +94,7 @@ class Plans:
 
     def keep(self, parts: list[str], plan: Plan) -> None:
         """Remembers ``plan`` for statements split into ``parts``; a full table starts over."""
-        skeleton = tuple(parts[::2])
-        size = sum(map(len, skeleton))
-        if len(self.known) >= _MOST or self.characters + size > _MOST_CHARACTERS:
-            self.forget()
-        self.characters += size
-        self.known[skeleton] = plan
+        self._keep(tuple(parts[::2]), plan)
         number = _number_in(parts)
         if number is not None and _is_number(plan, number):
             self.constants[number.around] = plan
@@ -112,8 +107,15 @@ class Plans:
         if like is None or value is None:
             return None
         plan = like.with_value(value)
-        self.keep(parts, plan)
+        self._keep(tuple(parts[::2]), plan)
         return plan
+
+    def _keep(self, skeleton: Skeleton, plan: Plan) -> None:
+        size = sum(map(len, skeleton))
+        if len(self.known) >= _MOST or self.characters + size > _MOST_CHARACTERS:
+            self.forget()
+        self.characters += size
+        self.known[skeleton] = plan
 
     def forget(self) -> None:
         """Starts over."""
@@ -159,7 +161,7 @@ PLANS = Plans()
 def plan_for(parts: list[str], op: Operation, values: dict[str, SSAValue]) -> Plan | None:
     """The plan that follows from ``op``, which was made of the statement split into ``parts``; ``None`` where the
     statement is more than its skeleton: ``values`` are those that names stand for behind it."""
-    if op.regions or op.successors or isinstance(op, UnregisteredOp) or not _is_plain(parts):
+    if op.regions or op.successors or op.name == UnregisteredOp.name or not _is_plain(parts):
         return None
     results = len(op.results)
     names = parts[1::2]

@@ -23,6 +23,7 @@ from ..read.grammar import load_grammar
 from ..read.lalr import END, UnexpectedToken
 from ..read.tokens import Tok, balanced
 from .forms import PTO_FORMS
+from .parts import Parts
 
 _BUILTIN_HEADS = frozenset(("memref", "vector", "tensor", "complex", "tuple"))
 
@@ -91,6 +92,10 @@ class Parameter:
 class _TypeBuilder:
     """Callbacks of ``grammar/types.lark``; every value carries its extent for error messages."""
 
+    def __init__(self) -> None:
+        self.parameters: list[Parameter] = []
+        """Those of the type that was completed last."""
+
     def start(self, items: list[Any]) -> Attribute:
         return items[0].value
 
@@ -107,6 +112,7 @@ class _TypeBuilder:
         return _parameter("type", _named(items[0], None), items)
 
     def parametrised(self, items: list[Any]) -> Parameter:
+        self.parameters = items[2]
         return _parameter("type", _named(items[0], items[2]), items)
 
     def builtin(self, items: list[Any]) -> Parameter:
@@ -215,6 +221,27 @@ def parse_type(text: str) -> Attribute:
     found = _cache.get(text)
     if found is not None:
         return found
+    result = _from_parts(text)
+    if result is None:
+        result = _read(text)
+    result = _interned.setdefault(result, result)
+    _cache[text] = result
+    return result
+
+
+def _from_parts(text: str) -> Attribute | None:
+    """A type of parameters that were read before; ``None`` where the grammar has to read it, or to say what is wrong
+    and where."""
+    found = _parts.of(text)
+    if found is None or found[0].text[1:] not in PTO_FORMS:
+        return None
+    try:
+        return _named(*found)
+    except TypeSyntaxError:
+        return None
+
+
+def _read(text: str) -> Attribute:
     global _current
     deep = too_deep(text, FUNCTIONS)
     if deep is not None:
@@ -228,25 +255,25 @@ def parse_type(text: str) -> Attribute:
             raise TypeSyntaxError(
                 "type-unknown", f"dialect {head.group()[1:]} has no types, found {name}", 0, len(name)
             )
-        result: Attribute = t.OpaqueType(text)
-    else:
-        _current = text
-        try:
-            result = _parser().parse(text)
-        except UnexpectedToken as error:
-            token = error.token
-            if token.type == END:
-                message, start, end = f"incomplete type {text!r}", max(0, len(text) - 1), len(text)
-            elif negative := _NEGATIVE_SIZE.search(text, 0, token.start):
-                message, (start, end) = f"sizes are not negative, found {negative.group()}", negative.span()
-            else:
-                raise misfit(text, token.start, token.end) from None
-            raise TypeSyntaxError("type-syntax", message, start, end) from None
-    result = _interned.setdefault(result, result)
-    _cache[text] = result
+        return t.OpaqueType(text)
+    _current = text
+    try:
+        result = _parser().parse(text)
+    except UnexpectedToken as error:
+        token = error.token
+        if token.type == END:
+            message, start, end = f"incomplete type {text!r}", max(0, len(text) - 1), len(text)
+        elif negative := _NEGATIVE_SIZE.search(text, 0, token.start):
+            message, (start, end) = f"sizes are not negative, found {negative.group()}", negative.span()
+        else:
+            raise misfit(text, token.start, token.end) from None
+        raise TypeSyntaxError("type-syntax", message, start, end) from None
+    _parts.learn(text, _builder.parameters)
     return result
 
 
+_parts = Parts()
+_builder = _TypeBuilder()
 _interned: dict[Attribute, Attribute] = {attr: attr for attr in t.BUILTIN_SCALARS.values()}
 
 
@@ -260,5 +287,5 @@ _parsers: list[Any] = []
 
 def _parser() -> Any:
     if not _parsers:
-        _parsers.append(load_grammar("types.lark", TypeLexer, _TypeBuilder()))
+        _parsers.append(load_grammar("types.lark", TypeLexer, _builder))
     return _parsers[0]

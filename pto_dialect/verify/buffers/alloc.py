@@ -176,7 +176,7 @@ def tile_bytes(tile: TileBufType) -> int:
 def is_view(op: Operation) -> bool:
     """Whether an allocation is marked as a view of bytes that another tile owns (lowered subviews)."""
     meaning = op.attributes.get("pto.view_semantics")
-    return isinstance(meaning, StringAttr) and meaning.data == "subview"
+    return meaning is not None and isinstance(meaning, StringAttr) and meaning.data == "subview"
 
 
 def space_of(tile: TileBufType, profile: Profile) -> str:
@@ -209,8 +209,10 @@ def form(op: Operation, ctx: Context) -> None:
 def used(op: Operation, ctx: Context) -> None:
     """Whether an allocation is used."""
     result = op.results[0]
+    if result.first_use is not None:
+        return
     slot = result.type.slot if isinstance(result.type, MultiTileBufType) else result.type
-    if result.first_use is None and isinstance(slot, TileBufType):
+    if isinstance(slot, TileBufType):
         ctx.report(DEAD, op, f"%{result.name_hint or 'tile'} is never used")
 
 
@@ -244,15 +246,16 @@ def layout(op: Operation, ctx: Context) -> None:
 @checks(SHAPES, "pto.alloc_tile", "pto.alloc_multi_tile", numeric=True)
 def place(op: Operation, ctx: Context) -> None:
     """Where the buffer lies, and how much room it takes there."""
-    kind = op.results[0].type
-    tile = kind.slot if isinstance(kind, MultiTileBufType) else kind
+    tile, count = op.results[0].type, 1
+    # Not isinstance, which asks all classes below when the answer is no: most are tiles.
+    if type(tile) is MultiTileBufType:
+        tile, count = tile.slot, tile.count
     if not isinstance(tile, TileBufType):
         return
     value = address_operand(op)
     address = ctx.constant(value)
     if address is not None and value is not None:
         check_address(op, ctx, tile, value, address)
-    count = kind.count if isinstance(kind, MultiTileBufType) else 1
     # Scale tiles of the older dialect had the shape of their operand; only a part of them is ever filled.
     sized = (address is not None or tile.loc != "scaling") and not is_view(op)
     if sized and (address or 0) >= 0:

@@ -15,6 +15,7 @@ from pto_dialect.ir.core.attributes import OpaqueAttr
 from pto_dialect.ir.core_dialects.affine_maps import affine_text
 
 _CONTAINERS = (builtin.VectorType, builtin.TensorType, builtin.UnrankedTensorType)
+_NUMBERS = (IndexType, IntegerType)
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ class CoreKind:
 
 def element_type(type_: Attribute) -> Attribute:
     """The element type of a vector or tensor, any other type itself."""
-    return type_.element_type if isinstance(type_, _CONTAINERS) else type_
+    # Not isinstance, which asks all classes below when the answer is no, as it is for numbers.
+    return type_ if type(type_) in _NUMBERS else type_.element_type if isinstance(type_, _CONTAINERS) else type_
 
 
 def memref_element(type_: Attribute) -> Attribute:

@@ -50,7 +50,7 @@ def made_elsewhere(op: Operation, ctx: Context) -> None:
     """Operands without a stated place that another operation left in the wrong one."""
     for role, name in roles_of(op.name).items():
         value = ctx.operand(op, name)
-        if value is None or not isinstance(value.type, TileType):
+        if value is None or type(value.type) is not TileType:
             continue
         wanted, broken = _WANTED[role]
         maker = maker_of(value)

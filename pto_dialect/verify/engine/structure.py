@@ -111,8 +111,9 @@ def _check_destinations(op: PtoOp, declared: Signature, groups: Mapping[str, Seq
 def _lacks_outs(op: PtoOp, groups: Mapping[str, Sequence[SSAValue]]) -> bool:
     """True for an operation that takes its destination as an operand and has buffers and a result instead."""
     destinations = [groups[name] for name in op_spec(type(op)).outs if name in groups]
-    buffers = any(isinstance(value.type, TileBufType) for value in op.operands)
-    return buffers and bool(destinations) and not any(destinations)
+    if not destinations or any(destinations):
+        return False
+    return any(isinstance(value.type, TileBufType) for value in op.operands)
 
 
 def _check_attributes(op: PtoOp, ctx: Context) -> bool:

@@ -118,7 +118,7 @@ def reserved_names(scan: FunctionScan, ctx: Context) -> None:
             ctx.report(RESERVE_FORM, op, f"there is no function @{peer}", at="@" + peer)
             continue
         if peer not in peers:
-            peers[peer] = {text(inner, "name") for inner in walk(function) if isinstance(inner, ReserveBufferOp)}
+            peers[peer] = {text(inner, "name") for inner in walk(function) if type(inner) is ReserveBufferOp}
         if name not in peers[peer]:
             known = ", ".join(sorted(peers[peer])) or "nothing"
             ctx.report(RESERVE_FORM, op, f'@{peer} reserves no buffer "{name}" (it reserves {known})', at="name")

@@ -28,6 +28,9 @@ FREE = rule(
 )
 
 
+_FREES = frozenset((TFreeOp, TFreeFromAicOp, TFreeFromAivOp))
+
+
 @function_check("pipes")
 def pops_and_frees(scan: FunctionScan, ctx: Context) -> None:
     """One outstanding pop for each queue, freed in its block behind the last use."""
@@ -55,7 +58,7 @@ def _free_block(block: Block, pops: set[Operation], ctx: Context) -> None:
             if waiting:
                 _outstanding(waiting[0], op, ctx)
             waiting.append(op)
-        elif isinstance(op, (TFreeOp, TFreeFromAicOp, TFreeFromAivOp)):
+        elif type(op) in _FREES:
             waiting = outstanding.get(_queue(op))
             if waiting:
                 pop = waiting.popleft()

@@ -103,6 +103,8 @@ _DATA: Final[dict[str, str]] = {
 
 _SCRATCH: Final = frozenset({"tmp", "scratch"})
 
+_VIEW_TYPES: Final = frozenset({TensorViewType, PartitionViewType, AsMemRefType})
+
 
 _NOT_ON_A2A3: Final = cell("E/")
 
@@ -115,7 +117,7 @@ def operand_types(operands: TileOperands) -> Iterator[Finding]:
         if (name, operand) in VIEWS:
             continue
         for index, value in enumerate(values):
-            if isinstance(value.type, (TensorViewType, PartitionViewType, AsMemRefType)):
+            if type(value.type) in _VIEW_TYPES:
                 message = f"{operand} of {name} must be a tile, found {type_text(value.type)}"
                 help = "load it into a tile with pto.tload" if operand != "dst" else "store a tile with pto.tstore"
                 yield operands.finding(TYPE, ALWAYS, operand, message, help, index=index)

@@ -120,7 +120,8 @@ def _bare(rows: int, cols: int, element: Attribute, *, static: bool) -> Tile:
 
 def is_lowered(value: SSAValue) -> bool:
     """True for a tile operand that is a memref: only its shape, element type and space can be checked."""
-    return isinstance(value.type, MemRefType)
+    # Not isinstance, which asks all classes below when the answer is no, as it is here nearly always.
+    return type(value.type) is MemRefType
 
 
 def place(op: Operation, value: SSAValue) -> SSAValue | None:

@@ -121,6 +121,8 @@ class TileOperands:
     def word(self, name: str) -> str:
         """Enumerator or string of an attribute; empty when it is absent."""
         value = self.op.attributes.get(name)
+        if value is None:
+            return ""
         if isinstance(value, EnumAttr):
             return value.value
         return value.data if isinstance(value, StringAttr) else ""
