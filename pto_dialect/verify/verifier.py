@@ -246,7 +246,7 @@ class Verifier:
                 return True
             if not check_pto(op, first):
                 return False
-        elif op.name != UnregisteredOp.name and not check_core(op, first):
+        elif not isinstance(op, UnregisteredOp) and not check_core(op, first):
             return False
         table, _ = _tables(op.name, self.stages)
         if is_opaque(op):

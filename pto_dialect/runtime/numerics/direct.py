@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ except ImportError:
 
 from .decode import decode
 from .encode import encode
-from .format_table import Format
+from .format_table import FORMATS, Format
 
 __all__ = ["ROUNDINGS", "Convert", "by_steps", "direct"]
 
@@ -56,6 +57,8 @@ def direct(source: Format, target: Format, letter: str, saturate: bool, rest: Co
             return cast
         return Looked(source, target, letter, saturate, rest) if source.bits == _HALF_WORD else None
     if source.name in ("f32", "bf16") and letter in ROUNDINGS:
+        if target.name == "i32" and _casts_tell():
+            return Told(source, target, letter, saturate)
         return Rounded(source, target, letter, rest)
     return Looked(source, target, letter, saturate, rest) if source.bits == _HALF_WORD else None
 
@@ -125,7 +128,7 @@ class Rounded:
 
     def _prepare(self, shape: tuple[int, ...]) -> None:
         self.shape = shape
-        self.whole = np.empty(shape, np.float32)
+        self.whole = _aligned(shape)
         self.flat = self.whole.reshape(-1)
         self.sums = self.flat.size <= _MOST_SQUARES
 
@@ -148,6 +151,81 @@ class Rounded:
     def _fits(self) -> bool:
         least, most = np.minimum.reduce(self.flat, initial=0), np.maximum.reduce(self.flat, initial=0)
         return bool(least >= self.low and most <= self.high)
+
+
+try:
+    from numpy._core.umath import _extobj_contextvar, _make_extobj
+except ImportError:
+    # errstate, which sets the same, takes longer than looking at the numbers.
+    _handling = _raising = None
+else:
+    _handling: Any = _extobj_contextvar
+    _raising: Any = _make_extobj(all="ignore", invalid="raise")
+
+
+def _told(whole: Array, out: Array) -> bool:
+    """Casts float32 and tells whether all numbers are in the range of ``out``."""
+    before = _handling.set(_raising)
+    try:
+        out[...] = whole
+    except FloatingPointError:
+        return False
+    finally:
+        _handling.reset(before)
+    return True
+
+
+@cache
+def _casts_tell() -> bool:
+    """Whether this machine's cast of float32 to i32 says that a number does not fit, in each place of its vectors."""
+    if _handling is None:
+        return False
+    whole, out = np.zeros(67, np.float32), np.zeros(67, np.int32)
+    for number in (np.nan, np.inf, -np.inf, 2.0**31, -(2.0**31) - 256):
+        for place in range(67):
+            whole[place] = number
+            if _told(whole, out):
+                return False
+            whole[place] = -(2.0**31) if place % 2 else 2.0**31 - 128
+    return _told(whole, out)
+
+
+class Told:
+    """float32 or bfloat16 to i32 by numpy's cast, which says itself when a number is not in the range."""
+
+    def __init__(self, source: Format, target: Format, letter: str, saturate: bool) -> None:
+        self.wide = source.storage == np.float32
+        self.round = ROUNDINGS[letter]
+        self.key = (FORMATS["f32"], target, letter, saturate)
+        self.shape = (0, 0)
+        self.whole = _aligned(self.shape)
+
+    def __call__(self, values: Array, out: Array) -> None:
+        """Converts ``values`` into ``out``."""
+        if self.shape != values.shape:
+            self.shape = values.shape
+            self.whole = _aligned(values.shape)
+        whole = self.whole
+        if self.wide:
+            self.round(values, whole)
+        else:
+            whole[...] = values
+            self.round(whole, whole)
+        if not _told(whole, out):
+            # Not from the values, whose memory may be that of the results. Rounding whole numbers changes nothing.
+            out[...] = by_steps(whole, *self.key)
+
+
+_LINE = 64
+"""Bytes of a line of the cache; a pass over an array that begins inside one takes up to a fifth longer."""
+
+
+def _aligned(shape: tuple[int, ...]) -> Array:
+    """An array of float32 that begins with a line of the cache."""
+    size = prod(shape) * 4
+    room = np.empty(size + _LINE, np.uint8)
+    begin = -room.ctypes.data % _LINE
+    return room[begin : begin + size].view(np.float32).reshape(shape)
 
 
 class Looked:

@@ -161,7 +161,7 @@ PLANS = Plans()
 def plan_for(parts: list[str], op: Operation, values: dict[str, SSAValue]) -> Plan | None:
     """The plan that follows from ``op``, which was made of the statement split into ``parts``; ``None`` where the
     statement is more than its skeleton: ``values`` are those that names stand for behind it."""
-    if op.regions or op.successors or op.name == UnregisteredOp.name or not _is_plain(parts):
+    if op.regions or op.successors or isinstance(op, UnregisteredOp) or not _is_plain(parts):
         return None
     results = len(op.results)
     names = parts[1::2]

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from pto_dialect.runtime.kernels.tile.convert import Conversion, conversion
-from pto_dialect.runtime.numerics.direct import Clamped, Looked, Rounded, by_steps, cast, direct
+from pto_dialect.runtime.numerics import direct as module
+from pto_dialect.runtime.numerics.direct import Clamped, Looked, Rounded, Told, by_steps, cast, direct
 from pto_dialect.runtime.numerics.formats import format_of
 from pto_dialect.targets.tcvt_pairs import A5_TCVT_PAIRS
 
@@ -108,7 +109,8 @@ def test_pairs_have_the_conversion_that_was_measured_for_them() -> None:
     )
     assert found("i32", "f32", "Z") is None and found("ui16", "f16") is None
     assert isinstance(found("i16", "ui8"), Clamped)
-    assert isinstance(found("f32", "i16"), Rounded) and isinstance(found("bf16", "i32", "F"), Rounded)
+    assert isinstance(found("f32", "i16"), Rounded) and isinstance(found("bf16", "i64", "F"), Rounded)
+    assert isinstance(found("bf16", "i32", "F"), Told) and isinstance(found("f32", "i32"), Told)
     assert isinstance(found("f16", "ui8"), Looked) and isinstance(found("bf16", "i32", "O"), Looked)
     assert found("f32", "f16") is None and found("f4E1M2x2", "bf16") is None and found("i1", "i8") is None
 
@@ -136,3 +138,27 @@ def test_numbers_out_of_range_take_the_steps() -> None:
     for values, steps in (([2147483520.0, -2147483648.0], 0), ([2147483648.0, 0.0], 1), ([np.nan, 0.0], 2)):
         rounded(singles(*values), out)
         assert len(calls) == steps
+
+
+def test_casts_that_tell_what_does_not_fit_take_no_look_at_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+
+    def counted(values: np.ndarray[Any, Any], *key: Any) -> np.ndarray[Any, Any]:
+        calls.append(values.size)
+        return by_steps(values, *key)
+
+    monkeypatch.setattr(module, "by_steps", counted)
+    told = Told(format_of("f32"), format_of("i32"), "R", True)
+    out = np.zeros((1, 2), np.int32)
+    for values, steps in (([2147483520.0, -2147483648.0], 0), ([2147483648.0, 0.5], 1), ([np.nan, 0.5], 2)):
+        told(singles(*values), out)
+        assert len(calls) == steps
+    assert out.tolist() == [[0, 0]] and np.geterr()["invalid"] != "raise"
+
+
+def test_without_such_casts_numbers_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    have, want = format_of("f32"), format_of("i32")
+    monkeypatch.setattr(module, "_told", lambda whole, out: True)
+    module._casts_tell.cache_clear()
+    assert isinstance(direct(have, want, "R", True, Conversion(have, want, "R", True)), Rounded)
+    module._casts_tell.cache_clear()
