@@ -38,8 +38,9 @@ class Reduction(NamedTuple):
     lanes: type[PtoOp] | None = None
 
 
-_WORDS = frozenset(("f32", "i32"))
-_ALL = frozenset(("f16", "f32", "i16", "i32"))
+_WORDS = frozenset(("f32", "i32", "ui32"))
+_WIDE = frozenset(("f16", "f32", "i16", "i32", "ui16", "ui32"))
+_ALL = _WIDE | {"i8", "ui8"}
 ROWS = {
     "pto.trowsum": Reduction(VAddOp, _WORDS, VCaddOp),
     "pto.trowmax": Reduction(VMaxOp, _ALL, VCmaxOp),
@@ -47,7 +48,7 @@ ROWS = {
 }
 COLUMNS = {
     "pto.tcolsum": Reduction(VAddOp, _ALL),
-    "pto.tcolprod": Reduction(VMulOp, frozenset(("f32", "i16", "i32"))),
+    "pto.tcolprod": Reduction(VMulOp, _WIDE - {"f16"}),
     "pto.tcolmax": Reduction(VMaxOp, _ALL),
     "pto.tcolmin": Reduction(VMinOp, _ALL),
 }

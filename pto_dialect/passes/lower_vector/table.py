@@ -48,8 +48,12 @@ from pto_dialect.ir.vector.compare import VSelOp
 from pto_dialect.ir.vector.convert import VBrOp, VDupOp
 
 FLOATS = frozenset(("f16", "f32"))
-WHOLE = frozenset(("i16", "i32"))
+SIGNED = frozenset(("i8", "i16", "i32"))
+WHOLE = SIGNED | {"ui8", "ui16", "ui32"}
 BOTH = FLOATS | WHOLE
+MULTIPLIED = BOTH - {"i8", "ui8"}
+"""Elements that ``vmul`` takes."""
+SHIFTED = frozenset(("i16", "i32"))
 COPIED = BOTH | {"bf16"}
 """Elements that are not computed with."""
 
@@ -87,7 +91,7 @@ _TWO = ("src0", "src1")
 _BINARY: dict[str, tuple[type[PtoOp], frozenset[str]]] = {
     "add": (VAddOp, BOTH),
     "sub": (VSubOp, BOTH),
-    "mul": (VMulOp, BOTH),
+    "mul": (VMulOp, MULTIPLIED),
     "div": (VDivOp, FLOATS),
     "max": (VMaxOp, BOTH),
     "min": (VMinOp, BOTH),
@@ -120,17 +124,17 @@ ROWS: dict[str, Row] = {
         for name, cls in (("and", VAndOp), ("or", VOrOp), ("xor", VXorOp))
     },
     "pto.tshl": Row(VShlOp, _TWO, elements=frozenset(("i32",)), others=False),
-    "pto.tshls": Row(VShlsOp, number="scalar", elements=WHOLE),
-    "pto.tshrs": Row(VShrsOp, number="scalar", elements=WHOLE),
-    "pto.tabs": Row(VAbsOp),
-    "pto.tneg": Row(VNegOp),
+    "pto.tshls": Row(VShlsOp, number="scalar", elements=SHIFTED),
+    "pto.tshrs": Row(VShrsOp, number="scalar", elements=SHIFTED),
+    "pto.tabs": Row(VAbsOp, elements=FLOATS | SIGNED),
+    "pto.tneg": Row(VNegOp, elements=FLOATS | SIGNED),
     "pto.tnot": Row(VNotOp, elements=WHOLE),
     "pto.trelu": Row(VReluOp, elements=FLOATS),
     "pto.texp": Row(VExpOp, elements=FLOATS),
     "pto.tlog": Row(VLnOp, elements=FLOATS),
     "pto.tsqrt": Row(VSqrtOp, elements=FLOATS),
     "pto.tadds": Row(VAddsOp, number="scalar"),
-    "pto.tmuls": Row(VMulsOp, ("src0",), "scalar"),
+    "pto.tmuls": Row(VMulsOp, ("src0",), "scalar", MULTIPLIED),
     "pto.tmaxs": Row(VMaxsOp, number="scalar"),
     "pto.tmins": Row(VMinsOp, number="scalar"),
     "pto.tlrelu": Row((VSelOp, "src", (VMulsOp, "src", "slope"), "src"), number="slope", elements=FLOATS),
@@ -138,14 +142,14 @@ ROWS: dict[str, Row] = {
     "pto.taddrelu": Row((VReluOp, (VAddOp, *_TWO)), _TWO, elements=frozenset(("f32",)), others=False),
     "pto.taxpy": Row((VAxpyOp, "src", "dst", "scalar"), ("src", "dst"), "scalar", elements=FLOATS),
     **{
-        f"pto.tpart{name}": Row(_BINARY[name][0], _TWO, elements=BOTH, others=False)
+        f"pto.tpart{name}": Row(_BINARY[name][0], _TWO, elements=_BINARY[name][1], others=False)
         for name in ("add", "mul", "max", "min")
     },
     "pto.tsubs": Row((VSubOp, "src", (VBrOp, "scalar")), number="scalar"),
     "pto.tdivs": Row((VDivOp, "src", (VBrOp, "scalar")), number="scalar", elements=FLOATS, others=False),
     "pto.trecip": Row((VDivOp, (VBrOp, ONE), "src"), elements=FLOATS),
     "pto.trsqrt": Row((VDivOp, (VBrOp, ONE), (VSqrtOp, "src")), elements=frozenset(("f32",)), others=False),
-    "pto.tmov": Row("src", elements=COPIED | {"i8", "ui8", "ui16", "ui32"}),
+    "pto.tmov": Row("src", elements=COPIED),
     "pto.texpands": Row(VDupOp, (), "scalar", elements=COPIED),
 }
 
@@ -161,7 +165,7 @@ def _quotient(divisor: int, bits: int) -> Row:
     """Integers divided by a power of two, toward zero: negative ones are brought up to the next multiple first."""
     sign = (VShrsOp, "src", bits - 1)
     raised = (VAddOp, "src", (VAndOp, sign, (VBrOp, divisor - 1)))
-    return Row((VShrsOp, raised, divisor.bit_length() - 1), elements=WHOLE)
+    return Row((VShrsOp, raised, divisor.bit_length() - 1), elements=SHIFTED)
 
 
 def row_of(op: Operation) -> Row | None:
@@ -189,7 +193,7 @@ def _by_number(op: Operation, row: Row, number: Any, element: Attribute | None) 
         return _RISING
     if isinstance(op, TDivsOp) and row is not _NUMBER_FIRST and number in _POWERS and element is not None:
         name = element_name(element)
-        return _quotient(number, 8 * (byte_width(element) or 1)) if name in WHOLE else row
+        return _quotient(number, 8 * (byte_width(element) or 1)) if name in SHIFTED else row
     return row
 
 

@@ -18,7 +18,7 @@ SHAPES = {"whole rows": (8, 64, 64), "a part of each row": (5, 96, 70), "less th
 def values(shape, element: str):
     """Numbers, and for floats the special ones."""
     if element[0] in "iu":
-        return RNG.integers(-300, 300, shape).astype(STORAGE[element])
+        return RNG.integers(-300, 300, shape).astype(np.int64).astype(STORAGE[element])
     found = RNG.uniform(-4, 4, shape).astype(STORAGE[element])
     found.reshape(-1)[:6] = np.array([np.inf, -np.inf, np.nan, 0.0, -0.0, 65504]).astype(STORAGE[element])
     return found
@@ -32,7 +32,7 @@ def program(name: str, element: str, rows: int, cols: int, valid: int) -> Progra
     if row.column:
         vector = "x" if row.column == "src" else "y"
         found.view(f"v{vector}", "b", (rows, 1), (1, 1), layout="dn")
-        found.tile(vector, "vec", 16, 1, element, layout="dn", valid=f"{rows}x1")
+        found.tile(vector, "vec", 32, 1, element, layout="dn", valid=f"{rows}x1")
     spread = {"src": "x", "src1": "y"}.get(row.spread)
     for tile, array in (("x", "a"), ("y", "b"), ("z", "c")):
         if tile in found.types:
@@ -55,9 +55,21 @@ def program(name: str, element: str, rows: int, cols: int, valid: int) -> Progra
     return found
 
 
+FEW = ("i8", "ui8", "ui16", "ui32")
+"""Elements of which each operation is tried with one."""
+
+
+def kinds(number: int, elements: frozenset[str]) -> list[str]:
+    """The element types that the operation with a number is tried with."""
+    few = [kind for kind in FEW if kind in elements]
+    return sorted(elements.difference(FEW)) + few[number % max(1, len(few)) :][:1]
+
+
 CASES = [
     (name, element, list(SHAPES)[position % 3])
-    for position, (name, element) in enumerate((name, kind) for name in ROWS for kind in sorted(ROWS[name].elements))
+    for position, (name, element) in enumerate(
+        (name, kind) for number, name in enumerate(ROWS) for kind in kinds(number, ROWS[name].elements)
+    )
 ]
 
 

@@ -8,14 +8,15 @@ from pto_dialect import print_module
 from pto_dialect.passes.lower_vector.reduce import COLUMNS, ROWS
 
 RNG = np.random.default_rng(31)
-STORAGE = {"f16": np.float16, "f32": np.float32, "i16": np.int16, "i32": np.int32}
+STORAGE = {"f16": np.float16, "f32": np.float32, "i8": np.int8, "i16": np.int16, "i32": np.int32}
+STORAGE |= {"ui8": np.uint8, "ui16": np.uint16, "ui32": np.uint32}
 
 
 def values(shape, element: str):
     """Numbers whose sums depend on their order, or wrap."""
-    if element[0] == "i":
-        top = np.iinfo(STORAGE[element]).max
-        return RNG.integers(-top, top, shape).astype(STORAGE[element])
+    if element[0] in "iu":
+        low, top = np.iinfo(STORAGE[element]).min, np.iinfo(STORAGE[element]).max
+        return RNG.integers(low, top, shape).astype(STORAGE[element])
     return (RNG.uniform(-1, 1, shape) * 10.0 ** RNG.integers(-4, 4, shape)).astype(STORAGE[element])
 
 
@@ -28,7 +29,7 @@ def program(name: str, element: str, rows: int, cols: int, valid: int, more: str
     found.op("tload", "vx", to="x")
     if name in ROWS:
         found.view("vz", "c", (rows, 1), (1, 1), layout="dn")
-        found.tile("z", "vec", 16, 1, element, layout="dn", valid=f"{rows}x1")
+        found.tile("z", "vec", 32, 1, element, layout="dn", valid=f"{rows}x1")
         found.op(name.removeprefix("pto."), "x", "t", to="z")
     else:
         found.view("vz", "c", (1, valid), (valid, 1))
