@@ -5,6 +5,7 @@ Source: docs/reference/recording.md, "Statements".
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, cast
 
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, MemRefType
@@ -21,9 +22,19 @@ from .log import Log
 from .model import Statement
 
 _SCALARS = (IntegerType, IndexType, AnyFloat)
-_HANDLES = (t.TileBufType, t.MultiTileBufType, t.PtrType, t.ShapedView, MemRefType)
+_HANDLES: tuple[type[Attribute], ...] = (t.TileBufType, t.MultiTileBufType, t.PtrType, t.ShapedView, MemRefType)
 _QUEUED = ("core.issue(", "core.queue_set(", "core.queue_wait(", "core.signal(", "core.await_")
 """How lines begin that leave an operation to a queue; what waits in one is executed later."""
+
+
+@cache
+def _is_scalar(type_: type[Attribute]) -> bool:
+    return issubclass(type_, _SCALARS)
+
+
+@cache
+def _is_handle(type_: type[Attribute]) -> bool:
+    return issubclass(type_, _HANDLES)
 
 
 class RecordedGenerator(WatchedGenerator):
@@ -34,6 +45,8 @@ class RecordedGenerator(WatchedGenerator):
         self.log = log
         self.light = light
         """Nobody else watches the run."""
+        self._function: str | None = None
+        """Name of the function whose body this is, once an operation has asked."""
         self._number = -1
         self._told = ""
         """What the operation that comes next tells the recording."""
@@ -55,14 +68,14 @@ class RecordedGenerator(WatchedGenerator):
             if not any(line.startswith(_QUEUED) for line in lines):
                 self.emitter.current = op
                 self.emitter.line("core.alone()")
-        new += [value for value in op.results if isinstance(value.type, _SCALARS)]
+        new += [value for value in op.results if _is_scalar(type(value.type))]
 
     def _new_in(self, op: Operation) -> list[SSAValue]:
         block = op.parent_block()
         assert block is not None
         found = self._new.get(block)
         if found is None:
-            arguments = (value for value in block.args if isinstance(value.type, _SCALARS))
+            arguments = (value for value in block.args if _is_scalar(type(value.type)))
             found = self._new[block] = [*arguments]
         return found
 
@@ -71,7 +84,7 @@ class RecordedGenerator(WatchedGenerator):
         told = [value for value in (*new, *op.operands) if self._is_number(value) and value not in indices]
         scalars = list(dict.fromkeys(told))
         new.clear()
-        handles = [value for value in dict.fromkeys(op.operands) if isinstance(value.type, _HANDLES)]
+        handles = [value for value in dict.fromkeys(op.operands) if _is_handle(type(value.type))]
         handles = [value for value in handles if value in self.names]
         number = self.log.statement(self._statement(op, kind, indices, scalars, handles))
         loops, numbers, others = (
@@ -108,7 +121,7 @@ class RecordedGenerator(WatchedGenerator):
             super().part(op)
 
     def _is_number(self, value: SSAValue) -> bool:
-        known = isinstance(value.type, _SCALARS) and value in self.names
+        known = _is_scalar(type(value.type)) and value in self.names
         return known and (self.lanes is None or not self.lanes.varies(value))
 
     def _statement(
@@ -119,26 +132,32 @@ class RecordedGenerator(WatchedGenerator):
         if span is not None:
             place = (*span.source.line_col(span.start), *span.source.line_col(span.end))
         pipe = op.active_pipe(self.profile.arch) if isinstance(op, PtoOp) else None
-        function = op
-        while not has_role(function, Role.FUNCTION) and (parent := function.parent_op()) is not None:
-            function = parent
-        name = function.properties.get("sym_name") or function.attributes.get("sym_name")
+        if self._function is None:
+            self._function = _function_of(op)
 
         def pairs(values: list[SSAValue]) -> tuple[tuple[str, str], ...]:
             return tuple((_named(value), _type(value.type)) for value in values)
 
         return Statement(
-            0,
+            len(self.log.statements),
             op.name,
             *place,
             _text(op),
             pipe.value.removeprefix("PIPE_") if pipe is not None else "S",
-            getattr(name, "data", ""),
+            self._function,
             kind,
             tuple(_named(value) for value in loops),
             pairs(scalars),
             pairs(handles),
         )
+
+
+def _function_of(op: Operation) -> str:
+    function = op
+    while not has_role(function, Role.FUNCTION) and (parent := function.parent_op()) is not None:
+        function = parent
+    name = function.properties.get("sym_name") or function.attributes.get("sym_name")
+    return getattr(name, "data", "")
 
 
 def _structure(op: Operation) -> str | None:

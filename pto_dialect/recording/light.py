@@ -8,12 +8,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.run.machine import Block
 from pto_dialect.sanitize.context import Context
 from pto_dialect.sanitize.state.arena import WatchedArena
 from pto_dialect.sanitize.state.clocks import Actor, Clock, Mark
 from pto_dialect.sanitize.state.regions import Bytes
 
+from .light_signals import LightSignals
 from .watch import OPERATION, PART, RecordedCore, RecordingWatch
 
 
@@ -47,10 +49,33 @@ class IdleActor(Actor):
         """Learns nothing."""
 
 
+class LightArena(WatchedArena):
+    """A memory that tells the recording of its accesses, and nobody else."""
+
+    __slots__ = ()
+
+    def on_read(self, region: Bytes, data: Array | None = None) -> None:
+        """Bytes are about to be read."""
+        watch: Any = self.watch
+        context = watch.current
+        if context is not None and not watch.muted:
+            step = context.step if context.step >= 0 else watch.begin_step(context)
+            watch.record.access(step, self, region, False)
+
+    def on_write(self, region: Bytes, data: Array | None = None) -> None:
+        """Bytes are about to be written."""
+        watch: Any = self.watch
+        context = watch.current
+        if context is not None and not watch.muted:
+            step = context.step if context.step >= 0 else watch.begin_step(context)
+            watch.record.access(step, self, region, True)
+
+
 class LightWatch(RecordingWatch):
     """Writes what it sees to ``record``, and looks for nothing."""
 
     actor_class = IdleActor
+    arena_class = LightArena
 
     def run(self, context: Context, action: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Runs an instruction."""
@@ -68,26 +93,13 @@ class LightWatch(RecordingWatch):
         finally:
             self.current = outer
 
-    def read(self, arena: WatchedArena, region: Bytes) -> None:
-        """The current operation is about to read."""
-        context = self.current
-        if context is not None and not self.muted:
-            step = context.step if context.step >= 0 else self.begin_step(context)
-            self.record.access(step, arena, region, False)
-
-    def write(self, arena: WatchedArena, region: Bytes) -> None:
-        """The current operation is about to write."""
-        context = self.current
-        if context is not None and not self.muted:
-            step = context.step if context.step >= 0 else self.begin_step(context)
-            self.record.access(step, arena, region, True)
-
 
 class LightCore(RecordedCore):
     """A core that tells the recording alone what it does."""
 
     def __init__(self, block: Block, kind: str, index: int, watch: RecordingWatch, ordered: bool) -> None:
         super().__init__(block, kind, index, watch, ordered)
+        self.signals = LightSignals(self)
         self.place = Mark(0, (), [])
 
     def reached(
@@ -100,7 +112,8 @@ class LightCore(RecordedCore):
         self.noted = self.record.issue(statement, self.order, loops, numbers, handles)
         self.numbers.append(self.noted)
         scalar = self.actors["PIPE_S"]
-        self.place = Mark(site, loops, scalar.clock, order=self.order)
+        # Written out, as this is done for every operation: Mark(site, loops, clock, fence, time, order).
+        self.place = tuple.__new__(Mark, (site, loops, scalar.clock, 0, 0.0, self.order))
         self.watch.current = Doing(scalar, self.place, self.noted)
 
     def mark(self, pipe: str) -> Mark:

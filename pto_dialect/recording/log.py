@@ -121,9 +121,10 @@ class Log:
     # ------------------------------------------------------------ what there is
 
     def statement(self, statement: Statement) -> int:
-        """Takes a statement; its number."""
-        self.statements.append(statement._replace(number=len(self.statements)))
-        return len(self.statements) - 1
+        """Takes a statement, which has the next number; that number."""
+        assert statement.number == len(self.statements)
+        self.statements.append(statement)
+        return statement.number
 
     def actor(self, actor: PipeOfCore) -> None:
         """Takes a pipe of a core."""

@@ -95,7 +95,7 @@ class RecordedSignals(Signals):
         """``actor`` gets to a signal and sends it."""
         log, step, began = self._begin(actor, mark, 2)
         for target, key in targets:
-            log.signal(step, False, _text(key, target, actor.core), -1)
+            log.signal(step, False, sent_text(key, target, actor.core), -1)
             signals: Any = getattr(target, "signals")  # noqa: B009
             if isinstance(key, BufferKey):
                 signals.level_senders.setdefault(key, []).append(step)
@@ -113,18 +113,21 @@ class RecordedSignals(Signals):
         for key in keys:
             senders = self.senders.get(key)
             sent = bool(senders) and self.core.flags[key] <= len(senders or ())
-            log.signal(step, True, _text(key, self.core, self.core), senders.popleft() if sent and senders else -1)
+            log.signal(step, True, sent_text(key, self.core, self.core), senders.popleft() if sent and senders else -1)
         super().take(actor, mark, keys)
         self._end(step, actor, began)
 
     def reach(self, actor: Actor, mark: Mark, key: Key, level: int) -> None:
         """``actor`` gets to a wait for the first ``level`` signals of a kind."""
         log, step, began = self._begin(actor, mark, 3)
-        senders = self.level_senders.get(key, [])
-        peer = senders[level - 1] if 0 < level <= len(senders) else -1
-        log.signal(step, True, _text(key, self.core, self.core), peer)
+        log.signal(step, True, sent_text(key, self.core, self.core), self.sender(key, level))
         super().reach(actor, mark, key, level)
         self._end(step, actor, began)
+
+    def sender(self, key: Key, level: int) -> int:
+        """The step that has sent the last of the first ``level`` signals of a kind, -1 where there is none."""
+        senders = self.level_senders.get(key, [])
+        return senders[level - 1] if 0 < level <= len(senders) else -1
 
     def _begin(self, actor: Actor, mark: Mark, kind: int) -> tuple[Log, int, float]:
         core: Any = self.core
@@ -196,6 +199,6 @@ def signal_text(key: Key) -> str:
     return describe(key)
 
 
-def _text(key: Key, target: Core, source: Core) -> str:
+def sent_text(key: Key, target: Core, source: Core) -> str:
     """A signal in words, with the core that gets it where that is another one."""
     return signal_text(key) if target is source else f"{signal_text(key)} to {target.name}"

@@ -151,7 +151,7 @@ class WatchedKernel(Kernel):
             memory = pointer.arena.bytes
             key = (memory.__array_interface__["data"][0], memory.size)
             if key not in known:
-                known[key] = WatchedArena(pointer.arena, self.watch, memory, public=True)
+                known[key] = self.watch.arena_class(pointer.arena, self.watch, memory, public=True)
             moved = Pointer(known[key], pointer.offset, pointer.dtype, pointer.item_bytes)
             return pointer.at(moved) if isinstance(pointer, PartedPointer) else moved
 
@@ -169,7 +169,7 @@ class WatchedKernel(Kernel):
 
         def watched(arena: Arena) -> WatchedArena:
             if id(arena) not in known:
-                known[id(arena)] = WatchedArena(arena, watch)
+                known[id(arena)] = watch.arena_class(arena, watch)
             return known[id(arena)]
 
         for core in block.cores:

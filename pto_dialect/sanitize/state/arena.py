@@ -91,7 +91,7 @@ class WatchedArena(Arena):
     def copy(self) -> Arena:
         """As in ``Arena``, under the same watch."""
         copied = Arena(self.space, self.capacity, name=self.name, base_align=self.base_align)
-        return WatchedArena(copied, self.watch, self.memory.copy(), self.public)
+        return type(self)(copied, self.watch, self.memory.copy(), self.public)
 
     @property
     def bytes(self) -> Any:

@@ -65,6 +65,21 @@ class Window(NDArrayOperatorsMixin):
         self.note_read()
         return self.data.copy()
 
+    def _start_of(self, key: Any) -> int | None:
+        """The byte of the first element that a basic index selects, where that is quickly told."""
+        offset = self.offset
+        if offset is None:
+            return None
+        if type(key) is not tuple:
+            key = (key,)
+        for part, stride in zip(key, self.data.strides, strict=False):
+            start = part.start if type(part) is slice and part.step is None else part
+            if type(start) is int and start >= 0:
+                offset += start * stride
+            elif start is not None or part is None:
+                return None
+        return offset
+
     def _elements(self, key: Any) -> Elements:
         """What an index that numpy answers with a copy selects."""
         data = self.data
@@ -84,7 +99,7 @@ class Window(NDArrayOperatorsMixin):
         if _basic(key):
             part = self.data[key]
             if isinstance(part, np.ndarray):
-                return Window(self.arena, part)
+                return Window(self.arena, part, self._start_of(key))
             self.arena.on_read(self._elements(key))
             return part
         plain = _plain_key(key)
@@ -95,10 +110,14 @@ class Window(NDArrayOperatorsMixin):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         value = _read(value)
+        if key is Ellipsis:
+            self.note_write()
+            self.data[...] = value
+            return
         if _basic(key):
             part = self.data[key]
             if isinstance(part, np.ndarray):
-                Window(self.arena, part).note_write()
+                Window(self.arena, part, self._start_of(key)).note_write()
                 part[...] = value
                 return
         key = _plain_key(key)
@@ -118,6 +137,8 @@ class Window(NDArrayOperatorsMixin):
         self[...] = values
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        if method == "__call__" and "where" not in options:
+            return _called(ufunc, inputs, options)
         out = options.pop("out", ())
         where = True
         if "where" in options:
@@ -213,7 +234,7 @@ class Window(NDArrayOperatorsMixin):
     @property
     def T(self) -> Window:
         """The axes in reverse order."""
-        return Window(self.arena, self.data.T)
+        return Window(self.arena, self.data.T, self.offset)
 
     def __len__(self) -> int:
         return len(self.data)
@@ -223,8 +244,10 @@ class Window(NDArrayOperatorsMixin):
 
     def _same(self, view: np.ndarray[Any, Any]) -> Any:
         """A window for a view of the memory; a copy counts as read."""
-        if view.size == 0 or np.may_share_memory(view, self.data):
-            return Window(self.arena, view)
+        data, base = self.data, view.base
+        same = base is not None and (base is data or base is data.base)
+        if same or view.size == 0 or np.may_share_memory(view, data):
+            return Window(self.arena, view, self.offset)
         self.note_read()
         return view
 
@@ -238,15 +261,15 @@ class Window(NDArrayOperatorsMixin):
 
     def transpose(self, *axes: Any) -> Window:
         """The axes in another order."""
-        return Window(self.arena, self.data.transpose(*axes))
+        return Window(self.arena, self.data.transpose(*axes), self.offset)
 
     def swapaxes(self, first: int, second: int) -> Window:
         """Two axes exchanged."""
-        return Window(self.arena, self.data.swapaxes(first, second))
+        return Window(self.arena, self.data.swapaxes(first, second), self.offset)
 
     def squeeze(self, *axis: Any) -> Window:
         """Without axes of extent 1."""
-        return Window(self.arena, self.data.squeeze(*axis))
+        return Window(self.arena, self.data.squeeze(*axis), self.offset)
 
     def view(self, dtype: Any = None) -> Window:
         """The same bytes as elements of another type."""
@@ -276,6 +299,28 @@ class Window(NDArrayOperatorsMixin):
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self.taken(), name)
+
+
+def _called(ufunc: np.ufunc, inputs: Sequence[Any], options: dict[str, Any]) -> Any:
+    """A function of all elements of its operands: its result, or where it was stored."""
+    plain: list[Any] = []
+    for value in inputs:
+        if type(value) is Window:
+            value.note_read()
+            value = value.data
+        plain.append(value)
+    out = options.get("out")
+    if out is None:
+        return ufunc(*plain, **options)
+    places: list[Any] = []
+    for target in out:
+        if type(target) is Window:
+            target.note_write()
+            target = target.data
+        places.append(target)
+    options["out"] = tuple(places)
+    ufunc(*plain, **options)
+    return out[0] if len(out) == 1 else out
 
 
 def _basic(key: Any) -> bool:

@@ -43,6 +43,7 @@ class Watch:
     """State of one run: events, findings, and the checks that accesses pass through."""
 
     actor_class: type[Actor] = Actor
+    arena_class: type[WatchedArena] = WatchedArena
 
     def __init__(self, options: SanitizeOptions, ordered: bool, timeline: Timeline | None = None) -> None:
         self.options = options

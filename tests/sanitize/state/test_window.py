@@ -130,3 +130,40 @@ def test_a_copy_is_watched_as_well() -> None:
     copied = window.arena.copy()
     copied.array((4, 6), np.dtype(np.float32), 16, (24, 4))[0] = 1
     assert (window.data == plain).all() and accesses.bytes["write"] == set(range(16, 40))
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda part: part[1:3, 2:],
+        lambda part: part[2],
+        lambda part: part[:, 3],
+        lambda part: part[1:].T[2:],
+        lambda part: part[1:, 1:].transpose(1, 0),
+        lambda part: part[2:].reshape(3, 4)[1:],
+        lambda part: part.swapaxes(0, 1)[1:, 2:],
+        lambda part: part[3:].squeeze()[4:],
+        lambda part: part[1:].view(np.int32)[:, 5:],
+        lambda part: part[-2:, 1:],
+        lambda part: part[::-1, ::2],
+        lambda part: part[..., 1:],
+        lambda part: part[None, 1:],
+        lambda part: part[np.int64(2), 1:],
+    ],
+)
+def test_windows_know_where_they_begin(view: Callable[[Any], Any]) -> None:
+    window, plain, accesses = watched()
+    part = view(window)
+    assert part.offset is None or part.offset == part.arena.offset_of(part.data)
+    part.note_read()
+    numbers = np.arange(24, dtype=np.float32).reshape(4, 6)
+    assert accesses.bytes["read"] == {
+        16 + 4 * int(n) + b for n in view(numbers).view(np.float32).ravel() for b in range(4)
+    }
+    assert np.array_equal(part.copy(), view(plain))
+
+
+def test_quick_indices_need_no_look_at_the_memory() -> None:
+    window, _, _ = watched()
+    assert window[1:3, 2:].offset == 16 + 24 + 8 and window[2].T.offset == 16 + 48
+    assert window[-1].offset is None and window[::2].offset == 16
