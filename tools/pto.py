@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 
 import click
 from click.shell_completion import get_completion_class
 
+from pto_dialect.diagnostics.files import atomic_write
+
 from .command_line import show_version, write_stderr
 from .subcommands import SUBCOMMANDS
 
-SHELLS = ("bash", "zsh", "fish")
+FILES = {"bash": "{}", "zsh": "_{}", "fish": "{}.fish"}
+"""Shells, and the files in which they look for what completes a command when it is completed first."""
 INSTALLED = ("pto", "pto-opt", "pto-run", "pto-fmt", "pto-sweep", "pto-lsp", "pto-debug-adapter")
 """Commands that shells can complete."""
 
@@ -51,18 +55,32 @@ def main() -> None:
 
 
 @main.command()
-@click.argument("shell", type=click.Choice(SHELLS))
-def completion(shell: str) -> None:
-    """Print what SHELL reads to complete pto and the other commands.
+@click.argument("shell", type=click.Choice(tuple(FILES)))
+@click.option("--into", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path),
+              help="Write a file for each command into FOLDER, named as the shell wants it.")  # fmt: skip
+def completion(shell: str, into: Path | None) -> None:
+    """Print what SHELL reads to complete pto and the other commands, or write it where SHELL looks.
 
-    For bash: pto completion bash > ~/.local/share/bash-completion/completions/pto, or eval "$(pto completion bash)".
+    For this session: eval "$(pto completion bash)".
     """
+    scripts = {name: _script(shell, name) for name in INSTALLED}
+    if into is None:
+        click.echo("\n".join(scripts.values()))
+        return
+    try:
+        into.mkdir(parents=True, exist_ok=True)
+        for name, text in scripts.items():
+            atomic_write(str(into / FILES[shell].format(name)), text + "\n")
+    except OSError as error:
+        raise click.ClickException(f"cannot write into '{into}': {error.strerror or error}") from None
+    click.echo(f"{len(scripts)} files in {into}")
+
+
+def _script(shell: str, name: str) -> str:
     cls = get_completion_class(shell)
     assert cls is not None
-    for name in INSTALLED:
-        variable = f"_{name.replace('-', '_').upper()}_COMPLETE"
-        made = cls(main, {}, name, variable)
-        click.echo(made.source_template % made.source_vars())
+    made = cls(main, {}, name, f"_{name.replace('-', '_').upper()}_COMPLETE")
+    return made.source_template % made.source_vars()
 
 
 def missing(name: str) -> None:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
+from .command_line import write_stderr
+
 RECORDING = ".pto-rec"
+PROGRAMS = (".pto", ".toml")
+"""How names end that are not those of pages."""
 
 
 class Report(click.Command):
@@ -22,6 +27,11 @@ class Report(click.Command):
         first = next(words, RECORDING)
         if first.endswith(RECORDING):
             return super().main(given, prog_name, *more, **named)
+        if first.endswith(PROGRAMS):
+            # It would be overwritten as the page.
+            name, page = prog_name or "pto report", f"{Path(first).name.split('.')[0]}.html"
+            write_stderr(f"error: the page stands first: {name} {page} {first}\n")
+            sys.exit(2)
         from .pto_run import main as run
 
         return run.main(["--html", *given], prog_name, *more, **named)

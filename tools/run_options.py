@@ -246,4 +246,4 @@ def reporter_of(form: str) -> Reporter | None:
         return None
     from pto_dialect.driver.report import Reporter
 
-    return Reporter(form, False, write_stderr)
+    return Reporter(form, False, write_stderr, tool="pto-run")

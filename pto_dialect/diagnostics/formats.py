@@ -56,15 +56,17 @@ def to_json(diags: Iterable[Diagnostic], counts: Counts | None = None) -> str:
     return _dump(document)
 
 
-def to_sarif(diags: Iterable[Diagnostic], rules: Mapping[str, str] | None = None, *, version: str = "") -> str:
-    """A SARIF 2.1.0 log with one run of the tool ``pto-opt``, ended by a newline.
+def to_sarif(
+    diags: Iterable[Diagnostic], rules: Mapping[str, str] | None = None, *, version: str = "", tool: str = "pto-opt"
+) -> str:
+    """A SARIF 2.1.0 log with one run of ``tool``, ended by a newline.
 
     ``rules`` maps rule ids to one-sentence descriptions; the log lists the rules that its results name, in
     order of appearance.  ``version`` is that of the tool.  A help text follows the message on its own line.
     """
     items = list(diags)
     order = {rule: index for index, rule in enumerate(dict.fromkeys(diag.rule for diag in items))}
-    driver: dict[str, object] = {"name": "pto-opt"}
+    driver: dict[str, object] = {"name": tool}
     if version:
         driver["version"] = version
     driver["rules"] = [_sarif_rule(rule, (rules or {}).get(rule)) for rule in order]

@@ -23,16 +23,23 @@ FORMATS = (TEXT, JSON, SARIF, GITHUB, GITLAB, JUNIT)
 class Reporter:
     """Passes text on input by input; The other forms are one document at the end.
 
-    ``write`` receives finished text, ``color`` asks for ANSI codes in it. ``verdicts`` keep the texts of rules.
+    ``write`` receives finished text, ``color`` asks for ANSI codes in it. ``verdicts`` keep the texts of rules;
+    ``tool`` is the command that the documents name.
     """
 
     def __init__(
-        self, format: str, color: bool, write: Callable[[str], None], verdicts: Verdicts | None = None
+        self,
+        format: str,
+        color: bool,
+        write: Callable[[str], None],
+        verdicts: Verdicts | None = None,
+        tool: str = "pto-opt",
     ) -> None:
         self.format = format
         self.color = color
         self.write = write
         self.verdicts = verdicts
+        self.tool = tool
         self.counts = Counts()
         self.collected: list[Diagnostic] = []
 
@@ -58,14 +65,17 @@ class Reporter:
         elif self.format in (GITHUB, GITLAB, JUNIT):
             from pto_dialect.diagnostics import formats_ci
 
-            write = {GITHUB: formats_ci.to_github, GITLAB: formats_ci.to_gitlab, JUNIT: formats_ci.to_junit}
-            self.write(write[self.format](self.collected))
+            if self.format == JUNIT:
+                self.write(formats_ci.to_junit(self.collected, self.tool))
+            else:
+                write = formats_ci.to_github if self.format == GITHUB else formats_ci.to_gitlab
+                self.write(write(self.collected))
         else:
             from pto_dialect import __version__
             from pto_dialect.diagnostics.formats import to_sarif
 
             texts = _rule_texts() if self.verdicts is None else self.verdicts.rule_texts(_rule_texts)
-            self.write(to_sarif(self.collected, texts, version=__version__))
+            self.write(to_sarif(self.collected, texts, version=__version__, tool=self.tool))
 
 
 def _rule_texts() -> dict[str, str]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
 from pto_dialect.diagnostics.render import render_text
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.types import type_text
 
 if TYPE_CHECKING:
-    from xdsl.ir import Operation
+    from xdsl.ir import Attribute, Operation
 
 
 class ProgramError(Exception):
@@ -64,3 +66,31 @@ class BindingError(Exception):
         super().__init__(message)
         self.subject = subject
         self.rule = rule
+
+
+class NoValueError(BindingError):
+    """A launch without values for the arguments ``names``, of which there is at least one.
+
+    The message has ``taken``, what the function takes, behind it where that is given.
+    """
+
+    def __init__(self, names: Sequence[str], taken: str = "") -> None:
+        listed = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+        behind = f"; {taken}" if taken else ""
+        super().__init__(f"no value for argument{'s' if len(names) > 1 else ''} {listed}{behind}")
+        self.names = tuple(names)
+
+
+def takes(function: str, arguments: Sequence[tuple[str, Attribute]]) -> str:
+    """The sentence that says what a function takes; ``arguments`` are names and types of at least one argument."""
+    return f"@{function} takes {_listed(arguments)}"
+
+
+def wrong_number(function: str, arguments: Sequence[tuple[str, Attribute]], found: int) -> BindingError:
+    """The error for as many values by position as ``found``."""
+    which = f": {_listed(arguments)}" if arguments else ""
+    return BindingError(f"@{function} takes {len(arguments)} arguments, found {found}{which}")
+
+
+def _listed(arguments: Sequence[tuple[str, Attribute]]) -> str:
+    return ", ".join(f"{name} : {type_text(type_)}" for name, type_ in arguments)

@@ -12,7 +12,7 @@ from pto_dialect.targets.backend import Backend
 
 from .api import checked_options, launch, verify_checked
 from .compile.group import Member, join
-from .errors import BindingError, ProgramError, located
+from .errors import BindingError, NoValueError, ProgramError, located, takes, wrong_number
 from .run.launch import Kernel
 from .run.per_core import launcher_value
 
@@ -75,7 +75,7 @@ def arguments_in_order(
         if len(given) == len(arguments):
             return list(given)
         if len(given) + sum(one is not None for one in own) != len(arguments):
-            raise BindingError(f"@{function} takes {len(arguments)} arguments, found {len(given)}")
+            raise wrong_number(function, arguments, len(given))
         rest = iter(given)
         return [next(rest) if one is None else one for one in own]
     names = {name for name, _ in arguments}
@@ -85,10 +85,10 @@ def arguments_in_order(
     values: list[Any] = []
     for position, (name, _) in enumerate(arguments):
         key = name if name in given else str(position)
-        value = given[key] if key in given else own[position]
-        if value is None:
-            raise BindingError(f"argument {name} of @{function} is missing")
-        values.append(value)
+        values.append(given[key] if key in given else own[position])
+    missing = [name for (name, _), value in zip(arguments, values, strict=True) if value is None]
+    if missing:
+        raise NoValueError(missing, takes(function, arguments))
     return values
 
 

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from pto_dialect.targets.backend import Backend
 
 from .api import compile
-from .errors import BindingError, ProgramError, located
+from .errors import BindingError, NoValueError, ProgramError, located, takes
 from .memory.spaces import Array
 from .run.per_core import launcher_value
 from .run.rank_processes import run_ranks_apart
@@ -77,8 +77,9 @@ def run_ranks(
         known = launcher_value(name, type_)
         if known is not None:
             given.setdefault(name, known)
-        elif name not in given:
-            raise BindingError(f"argument {name} is missing")
+    missing = [name for name in kernel.arguments if name not in given]
+    if missing:
+        raise NoValueError(missing, takes(kernel.kernel.entry, kernel.types))
     for name, array in windows.items():
         if array.shape[:1] != (ranks,):
             raise BindingError(f"window {name} has the shape {array.shape}, whose first axis is not {ranks} ranks")

@@ -122,8 +122,13 @@ def test_modules_are_verified_together() -> None:
     ("arguments", "message"),
     [
         (([],), "the group has 2 functions, found arguments for 1"),
-        (([1], {}), "@produce takes 3 arguments, found 1"),
-        (([1, 2, 3], {"arg0": 1}), "argument arg1 of @consume is missing"),
+        (([1], {}), "@produce takes 3 arguments, found 1: arg0 : !pto.ptr<i32, gm>, arg1 : index, arg2 : i32"),
+        (
+            ([1, 2, 3], {"arg0": 1}),
+            "no value for argument arg1; @consume takes "
+            "arg0 : !pto.ptr<i32, gm>, arg1 : !pto.ptr<i32, gm>, "
+            "__pypto_spmd_block_idx : i32, __pypto_spmd_subblock_idx : i32",
+        ),
         (([1, 2, 3], {"arg0": 1, "1": 2, "x": 3}), "@consume has no arguments called x"),
     ],
 )

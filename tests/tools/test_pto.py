@@ -65,6 +65,26 @@ def test_shells_are_told_how_to_complete(shell: str) -> None:
     assert f"_PTO_COMPLETE={shell}_complete" in text and f"_PTO_RUN_COMPLETE={shell}_complete" in text
 
 
+@pytest.mark.parametrize(("shell", "name"), [("bash", "pto-run"), ("zsh", "_pto-run"), ("fish", "pto-run.fish")])
+def test_every_command_has_the_file_that_its_shell_looks_for(tmp_path: Path, shell: str, name: str) -> None:
+    module = import_module("pto_dialect.tools.pto")
+    folder = tmp_path / "new" / "completions"
+    told = CliRunner().invoke(module.main, ["completion", shell, "--into", str(folder)])
+    assert (told.exit_code, told.stdout) == (0, f"{len(module.INSTALLED)} files in {folder}\n")
+    assert len(list(folder.iterdir())) == len(module.INSTALLED)
+    text = (folder / name).read_text()
+    assert "_PTO_RUN_COMPLETE" in text and "_PTO_COMPLETE" not in text
+    told = CliRunner().invoke(module.main, ["completion", shell, "--into", str(folder / name)])
+    assert told.exit_code != 0 and not isinstance(told.exception, OSError)
+
+
+def test_a_program_is_not_taken_for_the_page_of_its_run() -> None:
+    told = CliRunner().invoke(
+        import_module("pto_dialect.tools.pto_report").main, ["kernel.pto", "page.html"], prog_name="pto report"
+    )
+    assert (told.exit_code, told.stderr) == (2, "error: the page stands first: pto report kernel.html kernel.pto\n")
+
+
 def test_options_of_commands_below_pto_are_completed() -> None:
     asked = {"_PTO_COMPLETE": "bash_complete", "COMP_WORDS": "pto run --accu", "COMP_CWORD": "2"}
     assert pto(env=asked).stdout == "plain,--accumulate\n"

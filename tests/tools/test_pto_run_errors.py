@@ -50,8 +50,16 @@ def test_missing_arguments_are_listed_together(pto_run, args: Args, untouched: N
         "  x : !pto.ptr<f32, gm>\n"
         "  y : !pto.ptr<f32, gm>\n"
         "  z : !pto.ptr<f32, gm>\n"
+        "help: '--arg x=random:f32:SHAPE' or '--arg x=x.npy' gives x a value; '--auto' makes up all that have none\n"
     )
     assert "no value for argument z\n" in pto_run.bad(2, "add", *args(x="ones:f32:32", y="ones:f32:32"))
+
+
+def test_missing_tiles_and_numbers_are_advised_by_their_types(pto_run, args: Args) -> None:
+    said = pto_run.bad(2, ".arg %a : !pto.tile<4x8xf16>\n%b = tadd %a, %a : !pto.tile<4x8xf16>\n")
+    assert "help: '--arg a=random:f16:4x8' or '--arg a=a.npy' gives a a value;" in said
+    said = pto_run.bad(2, "func.func @f(%n: i32) {\n  return\n}\n")
+    assert said.endswith("help: '--arg n=1' gives n a value; '--auto' makes up all that have none\n")
 
 
 def test_unknown_argument(pto_run, args: Args, untouched: None) -> None:

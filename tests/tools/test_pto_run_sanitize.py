@@ -63,6 +63,7 @@ def test_the_report_as_json_and_sarif(pto_run, files: Path):
     assert race["location"]["file"] == "race.pto" and race["notes"][0]["location"] is not None
     pto_run.raw("race.pto", "--sanitize", *ARGUMENTS, "--report", "report.sarif")
     log = json.loads((files / "report.sarif").read_text())
+    assert log["runs"][0]["tool"]["driver"]["name"] == "pto-run"
     assert {result["ruleId"] for result in log["runs"][0]["results"]} == {"race-raw", "sync-flag-unconsumed"}
 
 

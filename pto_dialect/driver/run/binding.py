@@ -11,7 +11,7 @@ from xdsl.ir import Attribute
 
 from pto_dialect.diagnostics.suggest import did_you_mean
 from pto_dialect.ir.core import types as t
-from pto_dialect.runtime.errors import BindingError
+from pto_dialect.runtime.errors import BindingError, NoValueError
 from pto_dialect.runtime.memory.packed_element import part_format
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.formats import Format
@@ -82,6 +82,20 @@ def signature(kernel: Kernel) -> str:
     return "\n".join([f"@{kernel.entry} takes", *rows])
 
 
+def advice(kernel: Kernel, missing: Sequence[str]) -> str:
+    """How a command line gives a value to the first of the arguments ``missing``, and to all of them."""
+    name = missing[0]
+    type_ = dict(kernel.arguments)[name]
+    fmt = argument_format(type_)
+    if fmt is None:
+        ways = f"'--arg {name}=1'"
+    else:
+        shape = static_shape(type_)
+        made = f"random:{fmt.name}:{'SHAPE' if shape is None else shape_text(shape)}"
+        ways = f"'--arg {name}={made}' or '--arg {name}={name}.npy'"
+    return f"help: {ways} gives {name} a value; '--auto' makes up all that have none"
+
+
 def bind(
     kernel: Kernel, given: Sequence[tuple[str, Given | Held]], budget: MemoryBudget, blocks: int = 1
 ) -> list[Bound]:
@@ -98,8 +112,7 @@ def bind(
             chosen[name] = name, Given(Each("core", filled.text, filled.text))
     missing = [name for name, _ in kernel.arguments if name not in chosen]
     if missing:
-        listed = " and ".join([", ".join(missing[:-1]), missing[-1]] if len(missing) > 1 else missing)
-        raise BindingError(f"no value for argument{'s' if len(missing) > 1 else ''} {listed}")
+        raise NoValueError(missing)
     bound: list[Bound] = []
     for name, type_ in kernel.arguments:
         asked, value = chosen[name]

@@ -18,7 +18,7 @@ from pto_dialect.diagnostics.source import SourceFile, Span
 from pto_dialect.diagnostics.suggest import did_you_mean
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.runtime.compile.compiler import find_entry, functions_of
-from pto_dialect.runtime.errors import BindingError, ProgramError
+from pto_dialect.runtime.errors import BindingError, NoValueError, ProgramError
 from pto_dialect.runtime.faults import OUT_OF_MEMORY
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.run.launch import Kernel
@@ -30,7 +30,7 @@ from ..inputs import Input, read
 from ..options import Options
 from ..pipeline import build_checked, build_module
 from ..report import render
-from .binding import Bound, bind, signature
+from .binding import Bound, advice, bind, signature
 from .compare import Expected, Judgement, expectation, mismatch_report, with_starts
 from .elements import to_saved
 from .files import FileError, Writing, check_files, write_files
@@ -439,8 +439,9 @@ class Launch:
 
 
 def with_signature(error: BindingError, kernel: Kernel) -> BindingError:
-    """The error with the arguments that the kernel takes in a second line."""
-    return BindingError(f"{error}\n{signature(kernel)}")
+    """The error with the arguments that the kernel takes behind it, and how missing ones are given."""
+    help = f"\n{advice(kernel, error.names)}" if isinstance(error, NoValueError) else ""
+    return BindingError(f"{error}\n{signature(kernel)}{help}")
 
 
 def _first_function(module: ModuleOp, entry: str, group: Group | None) -> Operation:

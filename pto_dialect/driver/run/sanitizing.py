@@ -222,7 +222,7 @@ def document(diagnostics: tuple[Diagnostic, ...], counts: Counts, path: str) -> 
     from pto_dialect.verify.verifier import load_all_rules
 
     load_all_rules()
-    return to_sarif(diagnostics, {id: rule.text for id, rule in RULES.items()}, version=__version__)
+    return to_sarif(diagnostics, {id: rule.text for id, rule in RULES.items()}, version=__version__, tool="pto-run")
 
 
 def _text_of(path: str) -> str:

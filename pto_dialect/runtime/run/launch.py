@@ -30,7 +30,7 @@ from ..compile.flavours import PLAIN, PROFILED, Flavour
 from ..compile.generator import Generator as CodeGenerator
 from ..compile.program import Root, Symbols, find_entry, find_program
 from ..compile.usage import Usage, buffer_usage
-from ..errors import BindingError, ProgramError
+from ..errors import ProgramError, wrong_number
 from ..faults import OUT_OF_MEMORY, Fault, exhausted
 from ..memory.spaces import Array, Pointer
 from ..memory.values import content_of
@@ -217,7 +217,7 @@ class Kernel:
     def bind(self, values: Sequence[Any]) -> list[Any]:
         """The run-time values of all arguments. Raises ``BindingError``."""
         if len(values) != len(self.arguments):
-            raise BindingError(f"@{self.entry} takes {len(self.arguments)} arguments, found {len(values)}")
+            raise wrong_number(self.entry, self.arguments, len(values))
         return [bind(value) for bind, value in zip(self._binders, values, strict=True)]
 
     def _bind_foreign(self, position: int, value: Any) -> Any:
