@@ -1,7 +1,10 @@
 """Both judges of races agree on the examples: what a watched run finds, and what several schedules lead to."""
 
+from functools import cache
+
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import ModuleOp
 
 import pto_dialect
 from examples.case import Case
@@ -22,8 +25,14 @@ def case_of(example: str, number: int) -> Case:
     return load(example)[0][number]
 
 
+@cache
+def program_of(example: str, program: str) -> ModuleOp:
+    """Read once for all runs: none changes it."""
+    return pto_dialect.parse((FOLDER / example / program).read_text(encoding="utf-8"), program)
+
+
 def outcome(example: str, case: Case, schedule: Schedule) -> tuple[bytes, ...] | str:
-    module = pto_dialect.parse((FOLDER / example / case.program).read_text(encoding="utf-8"), case.program)
+    module = program_of(example, case.program)
     data = copied(case.data)
     try:
         options = RunOptions(fill="random", schedule=schedule)
@@ -34,7 +43,7 @@ def outcome(example: str, case: Case, schedule: Schedule) -> tuple[bytes, ...] |
 
 
 def raced(example: str, case: Case, sync: SyncMode) -> set[str]:
-    module = pto_dialect.parse((FOLDER / example / case.program).read_text(encoding="utf-8"), case.program)
+    module = program_of(example, case.program)
     options = SanitizeOptions(sync=sync)
     kernel = WatchedKernel(module, case.entry, case.targets[0], RunOptions(fill="poison"), options)
     kernel.run(list(copied(case.data).values()), case.blocks)

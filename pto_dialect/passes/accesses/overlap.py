@@ -47,7 +47,7 @@ def may_overlap(earlier: Place, later: Place, setting: Setting) -> bool:
     if earlier.root != later.root:
         # Pointers made of numbers may be anywhere in global memory; planned memory and queues keep apart.
         return earlier.space == GLOBAL and "bytes" in (earlier.root, later.root)
-    if earlier.root == "bytes" and _apart(earlier, later):
+    if _apart(earlier, later):
         return False
     if earlier.frame is None or earlier.frame != later.frame:
         return True

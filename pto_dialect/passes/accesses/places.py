@@ -49,7 +49,7 @@ class Place(NamedTuple):
 
     ``space`` is the memory; ``root`` what the bytes belong to there: an argument, an allocation without address, or
     ``"bytes"`` for those with one, whose bytes ``[start, stop)`` are then known; ``None`` may be anything. ``sides``
-    is a rectangle in the coordinates of ``frame``.
+    is a rectangle in the coordinates of ``frame``; ``stop`` is known of bytes alone.
     """
 
     space: str

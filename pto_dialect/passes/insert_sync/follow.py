@@ -161,7 +161,7 @@ class Follower(Runner):
         for writes, places in ((False, leaf.reads), (True, leaf.writes)):
             for place in places:
                 start, stop = place.start, place.stop
-                known = stop is not None and place.root == "bytes"
+                known = stop is not None
                 for access in state.earlier(place):
                     if not (writes or access.writes) or access.number <= row[access.leaf.pipe]:
                         continue

@@ -195,7 +195,7 @@ class Course:
         """The accesses that ``leaf`` depends on, those known to be done by ``row`` aside, and whether it writes."""
         for writes, places in ((False, leaf.reads), (True, leaf.writes)):
             for place in places:
-                known = place.stop is not None and place.root == "bytes"
+                known = place.stop is not None
                 for access in state.earlier(place):
                     if not (writes or access.writes) or (row is not None and access.number <= row[access.leaf.pipe]):
                         continue
