@@ -34,6 +34,7 @@ from ..run.binding import static_shape
 from ..run.elements import scalar_format
 
 _CORES = {"aic": "cube", "aiv": "vector", "all": "one"}
+_VALUES = (t.VRegType, t.VmiVRegType, t.VmiMaskType)
 _BLOCKS = (GetBlockIdxOp, GetBlockNumOp)
 
 
@@ -42,8 +43,8 @@ class ListedArgument:
     """One argument.
 
     ``direction`` is what the function may do with the memory behind it: ``in``, ``out``, ``inout``, ``unused``; a
-    number is ``in``. ``element`` and ``shape`` are ``None`` where the type leaves them open; ``launcher`` is what
-    launchers put into it, for those that only they know.
+    number, a vector and a mask are ``in``. ``element`` and ``shape`` are ``None`` where the type leaves them open;
+    ``launcher`` is what launchers put into it, for those that only they know.
     """
 
     name: str
@@ -135,7 +136,7 @@ def _argument(name: str, type_: Attribute, direction: str) -> ListedArgument:
     return ListedArgument(
         name,
         t.type_text(type_),
-        direction if memory else "in",
+        direction if memory and not isinstance(type_, _VALUES) else "in",
         fmt.name if fmt is not None else None,
         static_shape(type_) if memory else (),
         launcher,

@@ -6,14 +6,19 @@ run in parallel.  Source: docs/reference/execution.md, "Launches"; docs/referenc
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
+from pto_dialect.analysis.constants import constant_of
+from pto_dialect.analysis.facts import space_of
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, operand_name
 from pto_dialect.ir.core.roles import RUNS, Role, has_role
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.scalar.config import AtomicModeOp, GetCtrlOp, Sbitset0Op, Sbitset1Op, SetAtomicNoneOp, SetCtrlOp
 
 from .program import Program, Symbols, call_arguments, writes_control
 
@@ -21,6 +26,9 @@ QUEUE_MEMORY = ("gm_slot_tensor", "gm_slot_buffer", "gm_addr")
 """Operands of a queue that may be the global memory of its entries."""
 
 _PLAIN = frozenset(("atomic_none", "none"))
+
+_MODE_BITS = range(6, 9)
+"""Bits of the control register with the element type of atomic stores; 0 for none."""
 
 
 @dataclass(frozen=True)
@@ -61,17 +69,51 @@ class Access:
         return "in" if self.reads else "out" if self.writes else "unused"
 
 
-def access_of(value: SSAValue, symbols: Symbols) -> Access:
-    """What may be done through a pointer, view or tile, and through all that is made from it; both in doubt."""
-    reads = writes = False
+def access_of(value: SSAValue, symbols: Symbols, program: Iterable[Operation] | None = None) -> Access:
+    """What may be done through a pointer, view or tile, and through all that is made from it; both in doubt.
+
+    ``program`` are the operations that run, by default those of all functions.
+    """
+    reads = writes = transfers = False
     pending, seen = [value], {value}
     while pending:
         for use in pending.pop().uses:
             aliases, one = _use(use.operation, use.index, symbols)
             reads, writes = reads or one.reads, writes or one.writes
+            transfers = transfers or (one.writes and obeys_mode(use.operation, use.index))
             pending += [other for other in aliases if other not in seen]
             seen.update(aliases)
+    if transfers and not reads:
+        if program is None:
+            program = (op for function in symbols.first.values() for op in walk(function))
+        reads = any(sets_mode(op) for op in program)
     return Access(reads, writes)
+
+
+def obeys_mode(op: Operation, index: int) -> bool:
+    """True for operations that store to global memory, at operand ``index``, as the atomic mode says."""
+    scalar = has_role(op, Role.ELEMENT_STORE | Role.ATOMIC | Role.LANE)
+    return isinstance(op, PtoOp) and not scalar and (space_of(op.operands[index].type) or "gm") == "gm"
+
+
+def sets_mode(op: Operation) -> bool:
+    """True for operations after which later stores may combine with what memory holds."""
+    if isinstance(op, SetCtrlOp):
+        return not _keeps_mode(op.value)
+    return isinstance(op, AtomicModeOp) and not isinstance(op, SetAtomicNoneOp)
+
+
+def _keeps_mode(word: SSAValue) -> bool:
+    """True for a control word that sets no type of atomic stores."""
+    while isinstance(word.owner, Sbitset0Op | Sbitset1Op):
+        bit = constant_of(word.owner.second)
+        if isinstance(word.owner, Sbitset1Op) and (not isinstance(bit, int) or bit in _MODE_BITS):
+            return False
+        word = word.owner.first
+    if isinstance(word.owner, GetCtrlOp):
+        return True
+    known = constant_of(word)
+    return isinstance(known, int) and not any(known >> bit & 1 for bit in _MODE_BITS)
 
 
 def directions_of(program: Program) -> list[str]:
@@ -80,7 +122,7 @@ def directions_of(program: Program) -> list[str]:
     for root in program.roots.values():
         arguments = root.function.regions[0].blocks[0].args
         for position, argument in zip(root.positions, arguments, strict=True):
-            one, other = found[position], access_of(argument, program.symbols)
+            one, other = found[position], access_of(argument, program.symbols, program.operations)
             found[position] = Access(one.reads or other.reads, one.writes or other.writes)
     return [access.direction for access in found]
 
@@ -115,7 +157,13 @@ def _use(op: Operation, index: int, symbols: Symbols) -> tuple[list[SSAValue], A
     if writes and has_role(op, Role.TILE_STORE):
         # Stores read what they combine with.
         reads = _combines(op)
-    return [], Access(reads, writes) if reads or writes else _NOTHING
+    return _moved_on(op, op.operands[index]), Access(reads, writes) if reads or writes else _NOTHING
+
+
+def _moved_on(op: Operation, value: SSAValue) -> list[SSAValue]:
+    """The pointers that an access gives behind what it has read or written."""
+    pointer = isinstance(value.type, t.PtrType)
+    return [result for result in op.results if result.type == value.type] if pointer else []
 
 
 def _combines(op: Operation) -> bool:
@@ -162,4 +210,4 @@ def _followed(op: Operation, index: int, program: Program) -> list[SSAValue] | N
     name = operand_name(op, index)
     if spec.effect in (Effect.HANDLE, Effect.PURE):
         return list(op.results)
-    return [] if name in spec.reads and name not in spec.writes else None
+    return _moved_on(op, op.operands[index]) if name in spec.reads and name not in spec.writes else None

@@ -52,6 +52,13 @@ def test_directions() -> None:
     assert (function.entry, function.cores, function.blocks) == (True, ("one",), "one")
 
 
+def test_values_that_are_no_memory_are_read() -> None:
+    types = ("!pto.vreg<64xf32>", "!pto.vmi.vreg<128xf16>", "!pto.vmi.mask<64xpred>", "i32")
+    arguments = ", ".join(f"%a{number}: {type_}" for number, type_ in enumerate(types))
+    function = listed(f"func.func @f({arguments}) {{\n  return\n}}")["f"]
+    assert [one.direction for one in function.arguments] == ["in"] * len(types)
+
+
 PAIR = """
 func.func @k_aic(%a: !pto.ptr<f32>, %slots: !pto.ptr<f32>, %out: !pto.ptr<f32>)
     attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {

@@ -102,6 +102,83 @@ def test_directions(body: str, directions: list[str]) -> None:
     assert [one.direction for one in found] == directions
 
 
+def control(*lines: str) -> str:
+    """Writes a control word, then stores a tile."""
+    words = "\n".join(("%bits6 = arith.constant 6 : i64\n%bit60 = arith.constant 60 : i64", *lines))
+    return f"{words}\n{view('y')}\n{ALLOC}\npto.tstore ins(%a : {TILE}) outs(%yp : {PART})"
+
+
+@pytest.mark.parametrize(
+    ("lines", "direction"),
+    [
+        (("pto.set_atomic_none",), "out"),
+        (("pto.set_atomic_f32", "pto.set_atomic_add"), "inout"),
+        (("%w = pto.get_ctrl : i64", "pto.set_ctrl %w : i64"), "out"),
+        (("%w = pto.get_ctrl : i64", "%q = pto.sbitset1 %w, %bit60 : i64, i64 -> i64", "pto.set_ctrl %q : i64"), "out"),
+        (("%w = pto.get_ctrl : i64", "%q = pto.sbitset0 %w, %bits6 : i64, i64 -> i64", "pto.set_ctrl %q : i64"), "out"),
+        (
+            ("%w = pto.get_ctrl : i64", "%q = pto.sbitset1 %w, %bits6 : i64, i64 -> i64", "pto.set_ctrl %q : i64"),
+            "inout",
+        ),
+        (("%q = arith.constant 512 : i64", "pto.set_ctrl %q : i64"), "out"),
+        (("%q = arith.constant 256 : i64", "pto.set_ctrl %q : i64"), "inout"),
+        (
+            ("%q = arith.extsi %n : i32 to i64", "%w = pto.sbitset0 %q, %q : i64, i64 -> i64", "pto.set_ctrl %w : i64"),
+            "out",
+        ),
+    ],
+)
+def test_stores_read_what_the_atomic_mode_combines(lines: tuple[str, ...], direction: str) -> None:
+    program = kernel(control(*lines)).program
+    assert directions_of(program) == ["unused", direction]
+    function = next(iter(program.roots.values())).function
+    assert access_of(function.regions[0].blocks[0].args[1], program.symbols).direction == direction
+
+
+def test_atomic_mode_of_functions_that_do_not_run() -> None:
+    text = f"""func.func @other() {{
+      pto.set_atomic_f32
+      pto.set_atomic_max
+      return
+    }}
+    {TRANSFER}"""
+    module, found = parsed(text)
+    assert found == []
+    program = Kernel(module, "store", None, RunOptions()).program
+    assert directions_of(program) == ["in", "out"]
+    arguments = program.entry.regions[0].blocks[0].args
+    assert [access_of(one, program.symbols).direction for one in arguments] == ["in", "inout"]
+
+
+TRANSFER = """func.func @store(%s: !pto.ptr<f32, ub>, %d: !pto.ptr<f32>) {
+      %c0 = arith.constant 0 : i64
+      %c64 = arith.constant 64 : i64
+      pto.mte_ub_gm %s, %d, %c64
+        nburst(%c0, %c64, %c64) : !pto.ptr<f32, ub>, !pto.ptr<f32>, i64, i64, i64, i64
+      return
+    }"""
+
+
+def test_pointers_that_loads_move_on() -> None:
+    """What a load gives behind the place that it has read is the same memory."""
+    text = """module attributes {pto.target_arch = "a5"} {
+    func.func @k(%x: !pto.ptr<f32, ub>) attributes {pto.kernel} {
+      %n = arith.constant 1 : i16
+      pto.vecscope {
+        %mask = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>
+        %v, %next = pto.vsldb %x, %n, %n, %mask
+          : !pto.ptr<f32, ub>, i16, i16, !pto.mask<b32> -> !pto.vreg<64xf32>, !pto.ptr<f32, ub>
+        pto.vsstb %v, %next, %n, %n, %mask : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, i16, i16, !pto.mask<b32>
+      }
+      return
+    }
+    }"""
+    module, _ = parsed(text)
+    program = Kernel(module, "k", None, RunOptions()).program
+    assert directions_of(program) == ["inout"]
+    assert buffer_usage(program).written == {0}
+
+
 def test_memory_of_tiles_and_memrefs() -> None:
     arguments = f"%a: {TILE}, %b: {TILE}, %m: memref<4xf32>, %w: memref<4xf32>, %d: memref<?xf32>"
     body = f"""pto.tadds ins(%a, %f : {TILE}, f32) outs(%b : {TILE})
