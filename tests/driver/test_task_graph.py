@@ -98,7 +98,10 @@ def test_groups_are_tasks() -> None:
     [
         ({"directions": {"x": "in"}}, "@add has no argument x"),
         ({"directions": {"a": "read"}}, "a task does in, out, inout, none with a, not 'read'"),
-        ({"arguments": [1]}, "@add takes 3 arguments, found 1"),
+        (
+            {"arguments": [1]},
+            "@add takes 3 arguments, found 1: a : !pto.ptr<f32, gm>, b : !pto.ptr<f32, gm>, out : !pto.ptr<f32, gm>",
+        ),
         ({"after": "other"}, "a task waits for tasks of its own graph"),
     ],
 )
