@@ -14,6 +14,7 @@ from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.types import VRegType, byte_width, element_name
 from pto_dialect.ir.sync.flags import MemBarOp
+from pto_dialect.ir.vector.arith import VMaxsOp
 from pto_dialect.ir.vector.convert import VBitcastOp, VCvtOp, VTrcOp
 from pto_dialect.ir.vector.rearrange import VIntlvOp
 from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError, Reader, Tile
@@ -35,11 +36,13 @@ _SMALL = frozenset(("i8", "ui8", "i16"))
 
 
 class Step(NamedTuple):
-    """A conversion of registers: to which element type, with which rounding and saturation."""
+    """A conversion of registers: to which element type, with which rounding and saturation, and whether numbers below
+    0 become 0 before."""
 
     element: Attribute
     letter: str
     saturate: bool
+    positive: bool = False
 
 
 def lower_conversion(writer: Writer) -> None:
@@ -82,7 +85,8 @@ def _chain(names: tuple[str, str], target: Attribute, letter: str, saturate: boo
     clauses = vcvt_clauses(source, result) if {source, result} <= _ELEMENTS else None
     if clauses is None or (clauses.rounding and letter not in clauses.rounding):
         return None
-    return [Step(target, letter, saturate)]
+    # Registers are widened without saturation; the only pair that may leave its range does so at 0.
+    return [Step(target, letter, saturate, saturate and names == ("i16", "ui32"))]
 
 
 def _letter(op: PtoOp, source: str, target: str) -> str:
@@ -185,6 +189,9 @@ class Conversion:
             return writer.pto(
                 VTrcOp, {"input": value, "mask": mask}, {"round_mode": StringAttr(step.letter)}, value.type
             )
+        if step.positive:
+            zero = writer.function.constant(0, element)
+            value = writer.pto(VMaxsOp, {"input": value, "scalar": zero, "mask": mask}, result=value.type)
         clauses = vcvt_clauses(element_name(element), element_name(step.element))
         assert clauses is not None
         attributes: dict[str, Attribute] = {}

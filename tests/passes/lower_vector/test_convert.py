@@ -19,6 +19,7 @@ PAIRS = [
     *[("i16", target) for target in ("f16", "f32", "ui8", "i32")],
     *[("i32", target) for target in ("f32", "f16", "i16", "ui16", "ui8")],
     *[("ui8", "f16"), ("ui8", "ui16"), ("i8", "f16"), ("i8", "i16"), ("i8", "i32"), ("ui32", "ui8"), ("ui32", "i16")],
+    *[("ui16", "ui8"), ("ui16", "ui32"), ("ui32", "ui16"), ("ui8", "ui32"), ("i16", "ui32")],
 ]
 MODES = ("RINT", "ROUND", "FLOOR", "CEIL", "TRUNC")
 SPECIAL = [np.inf, -np.inf, np.nan, 0.0, -0.0, 65504, 65519.9, 65520, 1e30, -1e30, 0.5, 1.5, 2.5, -0.5, 127.5, 255.5,
@@ -70,6 +71,15 @@ def test_conversions_of_registers_give_the_same_bits(source, target, mode, satur
     module, found = lowered(case, "lower-vector", **arrays)
     assert "pto.tcvt" not in print_module(module)
     assert found["c"].any()
+
+
+@pytest.mark.parametrize("saturation", ["", "ON", "OFF"])
+def test_numbers_below_0_become_unsigned_words(saturation):
+    a = values((2, 101), "i16")
+    arrays = {"a": a, "c": np.zeros((2, 101), np.uint32)}
+    _, found = lowered(program("i16", "ui32", "", saturation, 2, 128, 101), "lower-vector", **arrays)
+    expected = a.astype(np.int64).astype(np.uint32) if saturation == "OFF" else np.maximum(a, 0).astype(np.uint32)
+    assert np.array_equal(found["c"], expected)
 
 
 @pytest.mark.parametrize(
