@@ -65,7 +65,7 @@ class Program:
         self.types[name] = tile_type(loc, rows, cols, element, **more)
         self.tiles.append(f"%{name} = pto.alloc_tile {sizes} : {self.types[name]}")
 
-    def view(self, name: str, array: str, sizes: tuple[int, ...], strides: tuple[int, ...], layout: str = "",
+    def view(self, name: str, array: str, sizes: tuple[int | str, ...], strides: tuple[int, ...], layout: str = "",
              offsets: tuple[int | str, ...] = ()) -> None:  # fmt: skip
         """%name shows a part of an array."""
         element = self.arguments[array]

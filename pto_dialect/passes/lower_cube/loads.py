@@ -80,7 +80,7 @@ def _bursts(writer: Writer, tile: Tile, view: View, rows: Number, cols: Number) 
         "nburst_src_stride": writer.i64(writer.mul(line.stride, size)),
         "nburst_dst_stride": writer.i64(pitch * size),
     }
-    writer.pto(MteGmL1Op, operands)
+    writer.unless_empty((line.size, element.size), lambda: writer.pto(MteGmL1Op, operands))
 
 
 def _blocks(writer: Writer, tile: Tile, view: View, rows: Number, cols: Number) -> None:
@@ -104,24 +104,23 @@ def _blocks(writer: Writer, tile: Tile, view: View, rows: Number, cols: Number) 
         line, element = _single(writer, down, along[0]), _single(writer, across, along[1])
     mode, inner_stride = _order(writer, line, element)
     reader = Reader(writer)
-    writer.pto(
-        MteGmL1FracOp,
-        {
-            "source": writer.seen_as(view.pointer, tile.type.element),
-            "destination": writer.advanced(tile.pointer, reader.offset(tile, 0, 0)),
-            "n_value": writer.i64(line.size),
-            "d_value": writer.i64(element.size),
-            "src_inner_stride": writer.i64(writer.mul(inner_stride, size)),
-            "src_outer_stride": writer.i64(writer.mul(group.stride, size)),
-            "group_count": writer.i64(group.size),
-            "dst_loop2_stride": writer.i64(1),
-            "dst_loop3_stride": writer.i64(height),
-            "dst_loop4_stride": writer.i64(step),
-            "l2_cache_ctrl": writer.i64(0),
-            "smallc0_en": writer.i1(False),
-        },
-        {"mode": enum("cube_load_frac_mode", mode)},
-    )
+    operands: dict[str, SSAValue | tuple[SSAValue, ...] | None] = {
+        "source": writer.seen_as(view.pointer, tile.type.element),
+        "destination": writer.advanced(tile.pointer, reader.offset(tile, 0, 0)),
+        "n_value": writer.i64(line.size),
+        "d_value": writer.i64(element.size),
+        "src_inner_stride": writer.i64(writer.mul(inner_stride, size)),
+        "src_outer_stride": writer.i64(writer.mul(group.stride, size)),
+        "group_count": writer.i64(group.size),
+        "dst_loop2_stride": writer.i64(1),
+        "dst_loop3_stride": writer.i64(height),
+        "dst_loop4_stride": writer.i64(step),
+        "l2_cache_ctrl": writer.i64(0),
+        "smallc0_en": writer.i1(False),
+    }
+    modes = {"mode": enum("cube_load_frac_mode", mode)}
+    sizes = (line.size, element.size, group.size)
+    writer.unless_empty(sizes, lambda: writer.pto(MteGmL1FracOp, operands, modes))
 
 
 def _whole(writer: Writer, steps: tuple[Step, ...], size: Number) -> None:
@@ -161,7 +160,6 @@ def move_operand(writer: Writer, source: Tile, dst: Tile, row: Number, col: Numb
     if dst.bytes != source.bytes:
         raise NotLoweredError(op, "a load into L0 copies elements of equal width")
     if 0 in (dst.rows, dst.cols):
-        # The instructions take at least one block, and there is nothing to copy.
         return
     turned = source.turned != dst.turned
     down, across = source.image(dst.rows, dst.cols)
@@ -179,7 +177,8 @@ def move_operand(writer: Writer, source: Tile, dst: Tile, row: Number, col: Numb
     if len(numbers) == 6:
         names = ("m_start", "k_start", "m_step", "k_step", "src_stride", "dst_stride")
     operands = dict(zip(names, map(writer.i64, numbers), strict=True))
-    writer.pto(MteL1L0aOp if left else MteL1L0bOp, {**pointers, **operands}, _TURNED if turned else None)
+    cls, clauses = MteL1L0aOp if left else MteL1L0bOp, _TURNED if turned else None
+    writer.unless_empty((dst.rows, dst.cols), lambda: writer.pto(cls, {**pointers, **operands}, clauses))
 
 
 def _window(writer: Writer, source: Tile, dst: Tile, down: Number, across: Number, turned: bool) -> tuple[Number, ...]:
@@ -264,4 +263,4 @@ def _table(
         "nburst_src_gap": writer.i64(0),
         "nburst_dst_gap": writer.i64(0),
     }
-    writer.pto(cls, operands)
+    writer.unless_empty((dst.cols,), lambda: writer.pto(cls, operands))

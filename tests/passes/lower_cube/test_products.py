@@ -4,6 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from cube_programs import Program, instructions, lowered, refusals, tile_type
+from xdsl.dialects.scf import IfOp
 
 RNG = np.random.default_rng(5)
 TYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "i8": np.int8}
@@ -145,15 +146,17 @@ def test_a_sum_that_goes_elsewhere_is_refused():
 
 
 def test_sizes_that_only_a_run_knows():
-    """An empty product, which no instruction computes, is skipped."""
+    """An empty product, which no instruction computes, is skipped, and so are loads of nothing."""
     found = Program(a="f16", b="f16", c="f32", rows="=index")
     found.tile("l", "left", 16, 32, "f16", valid="?x32", sizes="valid_row = %rows")
-    found.tile("ma", "mat", 16, 32, "f16")
+    found.tile("ma", "mat", 16, 32, "f16", valid="?x32", sizes="valid_row = %rows")
     found.tile("mb", "mat", 32, 32, "f16")
     found.tile("r", "right", 32, 32, "f16")
     found.tile("s", "acc", 16, 32, "f32")
-    for name, array, sizes in (("va", "a", (16, 32)), ("vb", "b", (32, 32)), ("vc", "c", (16, 32))):
+    for name, array, sizes in (("va", "a", ("%rows", 32)), ("vb", "b", (32, 32)), ("vc", "c", (16, 32))):
         found.view(name, array, sizes, (32, 1))
+    found.types["va"] = found.types["va"].replace("%rows", "?")
+    found.lines = [line.replace("view<%rowsx", "view<?x") for line in found.lines]
     found.op("tload", "va", to="ma")
     found.op("tload", "vb", to="mb")
     found.op("tmov", "ma", to="l")
@@ -162,5 +165,7 @@ def test_sizes_that_only_a_run_knows():
     found.op("tstore", "s", to="vc")
     arrays, exact = product(16, 32, 32, "f16")
     for rows in (0, 1, 7, 16):
-        _, result = lowered(found, **arrays, rows=rows)
+        module, result = lowered(found, **arrays, rows=rows)
+        loads = [op for op in module.walk() if op.name in ("pto.mte_gm_l1_frac", "pto.mte_l1_l0a")]
+        assert [isinstance(op.parent_op(), IfOp) for op in loads] == [True, False, True]
         assert np.array_equal(result["c"][:rows], exact[:rows])
