@@ -9,19 +9,23 @@ import sys
 from contextlib import suppress
 
 from . import place
-from .caller import Refused
+from .caller import Caller, Refused
 from .client import FORWARDED
+
+_OF_SIGNALS = 128
+"""Codes from here on tell of a signal; whoever has sent one may count on the end of the process."""
 
 _STREAMS = (("stdin", "rb"), ("stdout", "wb"), ("stderr", "wb"))
 
 
 class Call:
     """A request that was understood; ``descriptors`` are closed where it is refused. ``blocked`` are the signals that
-    its process does not listen to once its command can take the others."""
+    its process does not listen to once its command can take the others, ``caller`` who waits for its end."""
 
     def __init__(self, request: bytes, descriptors: list[int], identity: str) -> None:
         self.descriptors = descriptors
         self.blocked: set[int] = set()
+        self.caller: Caller | None = None
         fields = request.split(b"\0")
         try:
             own, mask, ignored, count = (os.fsdecode(field) for field in fields[:4])
@@ -107,4 +111,7 @@ def finish(end: SystemExit) -> None:
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
                 stream.flush()
+        if _Carried.call is not None and _Carried.call.caller is not None and 0 <= code < _OF_SIGNALS:
+            # Everything is written. The server could only say so when the memory of this process is gone as well.
+            _Carried.call.caller.say(place.EXITED + bytes((code,)))
         os._exit(code & 0xFF)

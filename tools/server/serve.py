@@ -211,7 +211,8 @@ class Server:
             raise Refused from None
         if not worker:
             # Signals wait until the command can take them.
-            self._leave()
+            self._leave(caller)
+            call.caller = caller
             call.restore_signals()
             return call
         signal.pthread_sigmask(signal.SIG_SETMASK, call.blocked)
@@ -219,13 +220,14 @@ class Server:
         call.close()
         return None
 
-    def _leave(self) -> None:
-        """In a copy: closes what is the server's, and ends with it."""
+    def _leave(self, own: Caller) -> None:
+        """In a copy: closes what is the server's, all callers but its ``own``, and ends with it."""
         signal.set_wakeup_fd(-1)
         self.selector.close()
         self.listener.close()
         for caller in self.callers:
-            caller.close()
+            if caller is not own:
+                caller.close()
         for number in (self._alive, self.woken, self._waker, self.lock):
             os.close(number)
         # The kernel tells of the end of the last writer by a signal that ends a process which does not handle it.

@@ -27,13 +27,18 @@ class Sharing:
 
     def __init__(self) -> None:
         self.crew: Crew | None = None
-        self._shared_before = False
+        self._shared_before = self._refused = False
 
     def gains(self, blocks: int, jobs: int) -> bool:
         """Whether ``jobs`` processes are worth it for a launch; True as long as nobody knows how long blocks take."""
         if self.each is None or (self.timed < 2 and blocks > FEW):
             return True
-        return (BALANCE if self.crew is None else CREW_BALANCE).pays(self.each, blocks, jobs, 0)
+        return (BALANCE if self.crew is None and not self._invests() else CREW_BALANCE).pays(self.each, blocks, jobs, 0)
+
+    def _invests(self) -> bool:
+        """Whether processes that stay may come now for the first time. That costs once what starting processes does;
+        what later launches save decides, for one launch of this kernel has been worth even a start of its own."""
+        return self._shared_before and self.crew is None and not self._refused
 
     def run(self, kernel: Kernel, bound: list[Any], blocks: int, jobs: int) -> list[Any]:
         """Runs blocks here, one by one, until it pays to have ``jobs`` processes run the rest."""
@@ -57,11 +62,12 @@ class Sharing:
         contents = (content_of(bound[position]) for position in kernel.usage.written)
         nbytes = sum(content.nbytes for content in contents if content is not None) if crew is None else crew.nbytes
         balance = BALANCE if crew is None else CREW_BALANCE
+        asked = CREW_BALANCE if self._invests() else balance
         results: list[Any] = []
         for index in range(blocks):
             rest, each, started = blocks - index, self.each, perf_counter()
             known = rest > 1 and (self.timed > 1 or blocks <= FEW)
-            if each is not None and known and balance.pays(each, rest, jobs, nbytes):
+            if each is not None and known and asked.pays(each, rest, jobs, nbytes):
                 returned = self._with_processes(kernel, bound, index, blocks, min(jobs, rest), crew)
                 balance.learn(perf_counter() - started, each, rest, min(jobs, rest), nbytes)
                 return results if index else returned
@@ -85,5 +91,6 @@ class Sharing:
                 self.crew = hired
                 with hired.lock:
                     return hired.run(kernel, bound, first, blocks)
+            self._refused = True
         self._shared_before = True
         return run_blocks(kernel, bound, first, blocks, jobs)

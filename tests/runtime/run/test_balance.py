@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from threading import Lock
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -77,6 +79,13 @@ class Launches:
         self.log.append(index)
         return [index]
 
+    def hired(self, *_: Any) -> Any:
+        self.log.append("hired")
+        return SimpleNamespace(lock=Lock(), run=self.kept, nbytes=16, suits=lambda *_: True)
+
+    def kept(self, kernel: Kernel, bound: list[Any], first: int, blocks: int) -> list[Any]:
+        return self.shared(kernel, bound, first, blocks, 2)
+
     def shared(self, kernel: Kernel, bound: list[Any], first: int, blocks: int, jobs: int) -> list[Any]:
         self.log.append((first, blocks, jobs))
         return [first]
@@ -96,6 +105,24 @@ def test_long_blocks_are_shared_after_two(monkeypatch: pytest.MonkeyPatch) -> No
     assert launches.run(24) == [0, 1, (2, 24, 2)]
     # Now their time is known.
     assert launches.run(24) == [(0, 24, 2)]
+
+
+def test_processes_that_stay_come_though_starting_some_has_been_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    launches = Launches(monkeypatch, 0.005)
+    monkeypatch.setattr(sharing, "CREW_BALANCE", Balance(CREW_ESTIMATE))
+    monkeypatch.setattr(sharing, "hire", launches.hired)
+    assert launches.run(24) == [0, 1, (2, 24, 2)]
+    sharing.BALANCE.seconds = 0.2
+    assert launches.run(24) == ["hired", (0, 24, 2)]
+    assert launches.run(24) == [(0, 24, 2)]
+
+
+def test_where_none_can_stay_starting_some_must_pay(monkeypatch: pytest.MonkeyPatch) -> None:
+    launches = Launches(monkeypatch, 0.005)
+    assert launches.run(24) == [0, 1, (2, 24, 2)]
+    assert launches.run(24) == [(0, 24, 2)]
+    sharing.BALANCE.seconds = 0.2
+    assert launches.run(24) == list(range(24))
 
 
 def test_few_blocks_do_not_wait_for_a_second(monkeypatch: pytest.MonkeyPatch) -> None:

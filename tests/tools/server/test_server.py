@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import chdir
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from served_calls import Commands, alive, until
@@ -119,7 +120,7 @@ def test_a_caller_that_is_killed_takes_its_call_along(commands: Commands) -> Non
 SLOW_COPY = """
 from pto_dialect.tools.server import serve
 leave = serve.Server._leave
-serve.Server._leave = lambda server: (time.sleep(1), leave(server))
+serve.Server._leave = lambda server, own: (time.sleep(1), leave(server, own))
 """
 
 
@@ -260,3 +261,17 @@ def test_requests_that_are_none(served: Commands, request_of: Callable[[socket.s
     os.close(handle)
     found = served.call("-", input=GOOD)
     assert (found.returncode, found.stderr) == (0, b"") and served.servers() == [server]
+
+
+@pytest.mark.parametrize(("code", "told"), [(None, b"X\0"), (1, b"X\1"), (127, b"X\x7f"), (130, None)])
+def test_a_call_that_has_written_everything_tells_its_end_itself(
+    monkeypatch: pytest.MonkeyPatch, code: int | None, told: bytes | None
+) -> None:
+    """Not one that a signal has ended: whoever has sent it may count on the end of the process."""
+    copy = import_module("pto_dialect.tools.server.copy")
+    said: list[object] = []
+    call = SimpleNamespace(caller=SimpleNamespace(say=said.append))
+    monkeypatch.setattr(copy._Carried, "call", call)
+    monkeypatch.setattr(os, "_exit", said.append)
+    copy.finish(SystemExit(code))
+    assert said == [*([told] if told is not None else []), code or 0]
