@@ -62,6 +62,17 @@ class CoreOrder:
             found.append(current)
         return frames, np.repeat(np.array(found, np.int64), np.diff([*places, len(self.steps)]))
 
+    @cached_property
+    def depths(self) -> Array:
+        """By step of the recording: how many frames it stands in; 0 for those of other cores."""
+        frames, numbers = self.frames
+        deep: list[int] = []
+        for frame in frames:
+            deep.append(1 + (deep[frame.parent] if frame.parent >= 0 else 0))
+        found = np.zeros(len(self.recording), np.int64)
+        found[self.steps] = np.array(deep, np.int64)[numbers]
+        return found
+
     def place(self, step: int) -> int:
         """Where a step stands in the order of the text."""
         order = int(self.recording.steps.order[step])

@@ -13,6 +13,7 @@ import numpy as np
 
 from pto_dialect.recording import Handle, Recording, RecordingError, Step
 from pto_dialect.recording.model import Change
+from pto_dialect.runtime.memory.spaces import Array
 
 from .expressions import Expression, ExpressionError
 from .frames import CoreOrder, Frame
@@ -114,25 +115,19 @@ class Session:
         step = self.around()
         depth = len(self.frames(step))
         statement = step.statement
+        depths = self.order_of(step).depths
         if statement.kind == "call":
-            return self._search(step, True, lambda one: len(self.frames(one)) <= depth)
+            return self._search(step, True, likely=depths <= depth)
         inner = statement if statement.kind == "region" else self._loop_around(step)
         if inner is None:
             return self.out()
 
-        def outside(one: Step) -> bool:
-            if one.statement.function != inner.function:
-                return len(self.frames(one)) < depth
-            return (
-                not (inner.line, inner.col)
-                <= (one.statement.line, one.statement.col)
-                < (
-                    inner.end_line,
-                    inner.end_col,
-                )
-            )
-
-        return self._search(step, True, outside)
+        begin, end = (inner.line, inner.col), (inner.end_line, inner.end_col)
+        same = [one.function == inner.function for one in self.recording.statements]
+        outside = [not begin <= (one.line, one.col) < end for one in self.recording.statements]
+        statements = self.recording.steps.statement
+        found = np.where(np.array(same)[statements], np.array(outside)[statements], depths < depth)
+        return self._search(step, True, likely=found)
 
     def _loop_around(self, step: Step) -> Any:
         around = [
@@ -147,14 +142,14 @@ class Session:
     def into(self) -> int:
         """The first step of the next function that this core calls."""
         step = self.around()
-        depth = len(self.frames(step))
-        return self._search(step, True, lambda one: len(self.frames(one)) > depth)
+        depths = self.order_of(step).depths
+        return self._search(step, True, likely=depths > depths[step.number])
 
     def out(self) -> int:
         """Behind the function."""
         step = self.around()
-        depth = len(self.frames(step))
-        return self._search(step, True, lambda one: len(self.frames(one)) < depth)
+        depths = self.order_of(step).depths
+        return self._search(step, True, likely=depths < depths[step.number])
 
     def idle(self, pipe: str) -> int:
         """The position at which a pipe of the core has done all that it was given up to here."""
@@ -175,12 +170,22 @@ class Session:
     def _place(step: Step) -> tuple[object, ...]:
         return step.statement.function, step.statement.line, step.loops
 
-    def _search(self, start: Step, forwards: bool, wanted: Callable[[Step], bool]) -> int:
-        """The position of the next step on the core of ``start`` that is ``wanted``; the end where there is none."""
+    def _search(
+        self,
+        start: Step,
+        forwards: bool,
+        wanted: Callable[[Step], bool] = lambda _: True,
+        likely: Array | None = None,
+    ) -> int:
+        """The position of the next step on the core of ``start`` that is ``wanted``; the end where there is none.
+        ``likely`` says by step which ones to look at."""
         steps = self.recording.steps
-        ours = np.flatnonzero((steps.block == start.actor.block) & (steps.core == start.actor.core))
-        found = ours[ours > self.position] if forwards else ours[ours < self.position][::-1]
-        for number in found.tolist():
+        ours = (steps.block == start.actor.block) & (steps.core == start.actor.core)
+        if likely is not None:
+            ours &= likely
+        numbers = np.flatnonzero(ours)
+        place = int(np.searchsorted(numbers, self.position, side="right" if forwards else "left"))
+        for number in map(int, numbers[place:] if forwards else numbers[:place][::-1]):
             if wanted(self.recording.step(number)):
                 return number
         return self.end if forwards else 0

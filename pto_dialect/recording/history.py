@@ -40,6 +40,8 @@ class History:
         self.steps = accesses.step[self.numbers]
         self.first = accesses.first[self.numbers]
         self.stop = accesses.stop[self.numbers]
+        self._places = _places_of(accesses, self.numbers)
+        """By write: the number of the place that it writes to."""
         self._image: Array | None = None
         self._done = 0
         """Writes that the image has."""
@@ -61,29 +63,36 @@ class History:
         count = int(np.searchsorted(self.steps, step, side="right"))
         if stop - first < _WHOLE and (self._image is None or count != self._done):
             return self._search(count, first, stop)
-        if self._image is None or (abs(count - self._done) > _NEAR and count < self._done):
+        if self._image is None:
             self._image = self._search(count, 0, self.memory.size)
-        elif count < self._done:
-            self._back(count)
+        elif not self._done <= count <= self._done + _NEAR:
+            self._jump(min(count, self._done), max(count, self._done), count)
         else:
             for number in self.numbers[self._done : count].tolist():
                 self._put(self._image, number)
         self._done = count
         return self._image[first:stop]
 
-    def _back(self, count: int) -> None:
-        """Moves the image to an earlier step: what was written since gets what was there before."""
+    def _jump(self, begin: int, end: int, count: int) -> None:
+        """Moves the image: what the writes from ``begin`` up to ``end`` touch gets what it is after ``count``."""
         assert self._image is not None
-        first, stop = int(self.first[count : self._done].min()), int(self.stop[count : self._done].max())
+        first, stop = int(self.first[begin:end].min()), int(self.stop[begin:end].max())
         self._image[first:stop] = self._search(count, first, stop)
+
+    def _newest(self, count: int, first: int, stop: int) -> Array:
+        """Of the first ``count`` writes those that may have left bytes in [``first``, ``stop``), newest first: of all
+        that go to the same place the last one."""
+        near = np.flatnonzero((self.first[:count] < stop) & (self.stop[:count] > first))
+        last = np.full(len(self.numbers) + 1, -1, np.int64)
+        last[self._places[near]] = near
+        return np.sort(last[last >= 0])[::-1]
 
     def _search(self, count: int, first: int, stop: int) -> Array:
         """The bytes after the first ``count`` writes, from the newest write of each."""
         found = self.start(first, stop)
         open_ = np.ones(stop - first, np.bool_)
         left = stop - first
-        near = np.flatnonzero((self.first[:count] < stop) & (self.stop[:count] > first))
-        for place in near[::-1].tolist():
+        for place in self._newest(count, first, stop).tolist():
             number = int(self.numbers[place])
             low, high = int(self.first[place]), int(self.stop[place])
             values = self.written(number)
@@ -155,3 +164,16 @@ class History:
             content[first : first + values.size] = values
         else:
             content[self.offsets(number)] = values
+
+
+def _places_of(accesses: Accesses, numbers: Array) -> Array:
+    """For each of these accesses a number that those share which touch the same bytes in the same pattern."""
+    pattern, first = accesses.pattern[numbers].astype(np.int64), accesses.first[numbers]
+    single = np.flatnonzero(pattern == NO_PATTERN)
+    # Single elements are told from all others by a pattern of their own.
+    pattern[single] = len(accesses.patterns) + np.arange(single.size)
+    order = np.lexsort((first, pattern))
+    new = (np.diff(pattern[order]) != 0) | (np.diff(first[order]) != 0)
+    found = np.zeros(len(numbers), np.int64)
+    found[order[1:]] = np.cumsum(new)
+    return found
