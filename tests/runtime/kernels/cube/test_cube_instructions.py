@@ -10,6 +10,10 @@ import numpy as np
 import pytest
 from function_programs import run
 
+from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.kernels.cube.mad import Mad
+from pto_dialect.runtime.numerics.formats import format_of
+
 # --- products ---------------------------------------------------------------------------------------------
 
 
@@ -160,3 +164,16 @@ def test_one_row(form: str, gemv: bool) -> None:
     run(f"pto.mad{form} %a, %b, %c{names}, %n1, %n32, %n64{clause} : {a}, {b}, {c}{types}, i64, i64, i64", arguments)
     wanted = np.broadcast_to(START[form], (1, N)) + left[:1].astype(np.float64) @ right.astype(np.float64)
     assert (matrix_of(memory, M, N)[:1] == wanted).all()
+
+
+@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize("name", ["pto.mad", "pto.mad_acc", "pto.mad_bias"])
+def test_extents_that_only_a_run_knows_are_in_range(name: str, place: int) -> None:
+    f16, f32 = format_of("f16"), format_of("f32")
+    mad: Any = Mad(name, f16, f16, f32, "nosat", None, False, True)
+    for value, rule in ((0, "mad-mnk-positive"), (-1, "mad-mnk-positive"), (4096, "mad-mnk-range")):
+        extents = [16, 16, 16]
+        extents[place] = value
+        with pytest.raises(Fault, match=f"{name}: {'mnk'[place]} = {value} ") as fault:
+            mad(None, None, None, None, None, *extents)
+        assert fault.value.rule == rule

@@ -13,6 +13,9 @@ import pytest
 from tile_run_helpers import DTYPES, run, tile
 from tile_values import random_values, same
 
+from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.kernels.tile.quant import QuantizeBlocks
+
 
 @pytest.mark.parametrize("element", ["i8", "i16"])
 @pytest.mark.parametrize("valid", [(16, 32), (9, 27)])
@@ -209,3 +212,15 @@ def test_interleaved_exponents() -> None:
     for g, c in np.ndindex(4, cols):
         code = exponent_code(float(np.abs(source[g * 32 : g * 32 + 32, c]).max()), "ocp", False)
         assert found["e"][g // 2, 2 * c + g % 2] == code
+
+
+@pytest.mark.parametrize("rows", range(1, 7))
+def test_exponents_of_two_rows_of_groups_stand_side_by_side(rows: int) -> None:
+    blocks: Any = QuantizeBlocks.__new__(QuantizeBlocks)
+    codes = np.arange(rows * 5, dtype=np.uint8).reshape(rows, 5)
+    if rows % 2:
+        with pytest.raises(Fault, match=f"{rows} group rows cannot be interleaved"):
+            blocks._pairs(codes)
+    else:
+        wanted = [[codes[2 * r + c % 2, c // 2] for c in range(10)] for r in range(rows // 2)]
+        assert blocks._pairs(codes).tolist() == wanted
