@@ -15,6 +15,7 @@ MODULES = {
     "pto-opt": "pto_opt",
     "pto-run": "pto_run",
     "pto-fmt": "pto_fmt",
+    "pto-report": "pto_report",
     "pto-sweep": "pto_sweep",
     "pto-tune": "pto_tune",
     "pto-lsp": "pto_lsp",

@@ -61,3 +61,14 @@ def test_settings_that_are_wrong_end_the_command(program: Path, name: str) -> No
     told = command(name, program)
     assert told.exit_code == 2 and told.stdout == ""
     assert "pto.toml:1:1: error: unknown key 'weror' [config-invalid]" in told.stderr
+
+
+@pytest.mark.parametrize("options", [("--verify-only",), ("-p", "check-sync", "-o", "out.pto")])
+def test_the_comment_in_the_guide_allows_what_is_found(tmp_path: Path, monkeypatch, options: tuple[str, ...]) -> None:
+    monkeypatch.chdir(tmp_path)
+    guide = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text(encoding="utf-8")
+    program = guide.split("```mlir\n")[1].split("```")[0]
+    Path("x.pto").write_text(program)
+    assert command("pto_opt", *options, "x.pto").output == ""
+    Path("x.pto").write_text(program.replace("allow", "allowed"))
+    assert "1 warning" in command("pto_opt", *options, "x.pto").output
