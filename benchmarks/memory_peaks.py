@@ -52,7 +52,11 @@ def ratios(name: str, text: str, target: str, reuse: str) -> Iterator[tuple[str,
             plans = memory_plans(function, stated, reuse)
         except UnsupportedError:
             continue
-        yield from ((plan.space, plan.peak / plan.bound) for plan in plans if plan.bound)
+        for plan in plans:
+            # A tile that nobody uses is needed at no point, but has to lie somewhere.
+            least = max(plan.bound, max((buffer.size for buffer in plan.places), default=0))
+            if least:
+                yield plan.space, plan.peak / least
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
