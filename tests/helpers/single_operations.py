@@ -27,7 +27,8 @@ from pto_dialect.ir.core.registry import family_of
 from pto_dialect.runtime.compile.generator import has_view
 from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.runtime.memory.spaces import POISON
-from pto_dialect.runtime.run.arguments import argument_format
+from pto_dialect.runtime.memory.values import PACKED_OPERANDS
+from pto_dialect.runtime.run.arguments import argument_format, host_shape
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import Block as MachineBlock
 from pto_dialect.runtime.run.machine import RunOptions
@@ -208,13 +209,16 @@ def content(type_: Attribute, seed: int, limits: tuple[int, int] = (0, 100)) -> 
         shape: tuple[int, ...] = (_BUFFER // storage.itemsize,)
     elif isinstance(type_, (t.VRegType, t.VmiVRegType, t.VmiMaskType)):
         shape = (type_.lanes,)
+    elif isinstance(type_, (t.TileType, t.TileBufType)):
+        shape = host_shape(type_)
     else:
         shape = tuple(_OPEN if extent < 0 else extent for extent in t.shape_of(type_))
     rng = np.random.default_rng(seed)
     if storage == np.uint64:
         return (4 + 4 * rng.random(shape, np.float32)).view(np.uint32).astype(np.uint64)
     if isinstance(type_, t.TileBufType) and fmt.is_packed:
-        return rng.integers(0, 16, shape).astype(storage)
+        pairs = type_.loc in PACKED_OPERANDS
+        return rng.integers(0, 256 if pairs else 16, shape).astype(storage)
     if fmt.name == "f8E8M0":
         return rng.integers(_ONE - 1, _ONE + 2, shape).astype(storage)
     if storage.kind == "b":
