@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pto_dialect.recording import open as open_recording
+
 PROGRAMS = Path(__file__).parent / "programs"
 
 REFERENCE = """
@@ -91,6 +93,22 @@ def test_auto_runs_every_function_that_may_be_meant(pto_run) -> None:
 def test_auto_under_watch(pto_run) -> None:
     outcome = pto_run("add", "--auto", "--sanitize")
     assert outcome.code == 0
+
+
+def test_auto_under_watch_leaves_files_of_each_function(pto_run) -> None:
+    files = ("--record", "run.pto-rec", "--html", "run.html", "--trace", "run.json", "--report", "found.json")
+    pto_run.good("two", "--auto", "--quiet", "--sanitize", *files)
+    assert sorted(path.name for path in Path().glob("run*")) == [
+        "run-1.html", "run-1.json", "run-1.pto-rec", "run-2.html", "run-2.json", "run-2.pto-rec",
+    ]  # fmt: skip
+    assert sorted(path.name for path in Path().glob("found*")) == ["found-1.json", "found-2.json"]
+    entries: list[str] = []
+    for number in (1, 2):
+        with open_recording(f"run-{number}.pto-rec") as recording:
+            entries.append(recording.program.entry)
+    assert entries == ["first", "second"]
+    pto_run.good("two", "--auto", "--quiet", "--entry", "second", "--record", "only.pto-rec")
+    assert [path.name for path in Path().glob("only*")] == ["only.pto-rec"]
 
 
 def test_auto_that_cannot_run(pto_run) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -12,6 +13,7 @@ from pto_dialect.diagnostics.engine import Counts
 from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.runtime.run.launch import Kernel
 
+from ..launch.kept import of_function
 from ..run.binding import bind_given
 from ..run.files import FileError
 from ..run.memory_budget import memory_budget
@@ -30,7 +32,11 @@ def run_all(launch: Launch, module: ModuleOp) -> int:
     """Runs the function that is asked for, or every one that may be meant, on arguments made up for it; the worst
     code."""
     names = _functions(launch, module)
-    codes = [_carefully(launch, module, name, len(names) > 1) for name in names]
+    asked = launch.request
+    codes: list[int] = []
+    for number, name in enumerate(names, 1):
+        launch.request = replace(asked, sanitizing=of_function(asked.sanitizing, number, len(names)))
+        codes.append(_carefully(launch, module, name, len(names) > 1))
     return max(codes, default=OK)
 
 

@@ -41,6 +41,14 @@ def of_launch(request: Sanitizing | None, number: int, count: int) -> Sanitizing
     return replace(request, record=_numbered(request.record, number), html=_numbered(request.html, number))
 
 
+def of_function(request: Sanitizing | None, number: int, count: int) -> Sanitizing | None:
+    """What is asked of function ``number`` of ``count`` that run one after the other: each has files of its own."""
+    if request is None or count < 2:
+        return request
+    paths = {field: _numbered(getattr(request, field), number) for field in ("record", "html", "trace", "report")}
+    return replace(request, **paths)
+
+
 def _numbered(path: str | None, number: int) -> str | None:
     if path is None:
         return None
