@@ -9,6 +9,9 @@ from examples.case import Case
 TOKENS, K, N, GROUP = 32, 512, 256, 64
 BLOCKS = 2
 SLOT_ELEMENTS = 4096
+GROUPS = {"per_group.pto": ("a2a3", "a5"), "per_group_instructions.pto": ("a5",)}
+COLUMNS = ("per_column.pto", "per_column_instructions.pto")
+"""Tiles, and what is made of them for a5."""
 
 
 def cases(seed: int = 12) -> list[Case]:
@@ -25,6 +28,6 @@ def cases(seed: int = 12) -> list[Case]:
     column = {"x": x, "w": w, "table": table, "y": y, "slots": slots}
     shapes = f"{TOKENS}x{K} · {K}x{N}, f16 · i8"
     return [
-        Case("per_group", "per_group.pto", shapes, group, ("y",), ("a2a3", "a5"), blocks=BLOCKS),
-        Case("per_column", "per_column.pto", shapes, column, ("y",), blocks=BLOCKS),
+        *(Case("per_group", program, shapes, group, ("y",), chips, blocks=BLOCKS) for program, chips in GROUPS.items()),
+        *(Case("per_column", program, shapes, column, ("y",), blocks=BLOCKS) for program in COLUMNS),
     ]

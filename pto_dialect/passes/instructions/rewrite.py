@@ -58,7 +58,8 @@ class InstructionPass(PtoPass):
             found = [inner for inner, loop in zip(owned, around, strict=True) if loop is None]
             if found:
                 functions.append(Function(op))
-                errors += self.lower_all(found, functions[-1])
+                refused = self.lower_all(found, functions[-1])
+                errors += refused or _results_in_use(found, functions[-1])
                 lowered += found
         for error in errors:
             engine.report(self._told(error))
@@ -88,6 +89,16 @@ def never_runs(loop: ForOp) -> bool:
     """Whether the bounds of a loop say that it has no iteration."""
     first, end = constant_of(loop.lb), constant_of(loop.ub)
     return isinstance(first, int) and isinstance(end, int) and first >= end
+
+
+def _results_in_use(found: Sequence[Operation], function: Function) -> list[NotLoweredError]:
+    """What stands in the way of operations with results for which nothing was written."""
+    written = {old for old, _ in function.replaced}
+    return [
+        NotLoweredError(op, "its result is used, and no instruction has one", "use what it writes in place of it")
+        for op in found
+        if any(result.uses for result in op.results if result not in written)
+    ]
 
 
 def _never_run_loop(op: Operation, function: Operation) -> ForOp | None:

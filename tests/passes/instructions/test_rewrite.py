@@ -1,6 +1,7 @@
 """What passes have in common that put instructions in the place of tile operations."""
 
 import numpy as np
+import pytest
 from cube_programs import Program, lowered, passed
 
 from pto_dialect import parse, print_module
@@ -42,3 +43,36 @@ def test_constants_stand_before_instructions_at_the_beginning_of_a_function():
     assert said == []
     assert "pto.vlds" in print_module(module)
     parse(print_module(module))
+
+
+RESULT = """module attributes {pto.target_arch = "a5"} {
+  func.func @f(%a: !pto.ptr<f32>) -> tensor<16x16xf32> {
+    %c0 = arith.constant 0 : i64
+    %zero = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    %v = pto.make_tensor_view %a, shape = [%c16, %c16], strides = [%c16, %c1] : !pto.tensor_view<?x?xf32>
+    %p = pto.partition_view %v, offsets = [%zero, %zero], sizes = [%c16, %c16] : !pto.tensor_view<?x?xf32> -> !PART
+    %s = pto.alloc_tile addr = %c0 : !TILE
+    %r = pto.tstore ins(%s : !TILE) outs(%p : !PART) -> tensor<16x16xf32>
+    return %r : tensor<16x16xf32>
+  }
+}
+""".replace("!PART", "!pto.partition_tensor_view<16x16xf32>")
+
+
+@pytest.mark.parametrize(
+    ("call", "tile"),
+    [
+        ("lower-cube", "!pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>"),
+        ("lower-transfers", "!pto.tile_buf<vec, 16x16xf32>"),
+    ],
+)
+def test_a_store_whose_result_is_used_is_refused_at_its_place(call: str, tile: str):
+    text = RESULT.replace("!TILE", tile)
+    before = print_module(parse(text))
+    module, said = passed(text, call)
+    assert said == [
+        f"{call}-unsupported: {call} cannot lower pto.tstore: its result is used, and no instruction has one"
+    ]
+    assert print_module(module) == before
