@@ -90,9 +90,7 @@ class BitcastOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, roles=Role.
     result = result_def(TILE)
 
 
-class SubviewOp(
-    PtoOp, shape=Shape.SUBVIEW, effect=Effect.HANDLE, typed=("source",), tokens=("sizes",), roles=Role.VIEW
-):
+class SubviewOp(PtoOp, shape=Shape.SUBVIEW, effect=Effect.HANDLE, typed=("source",), roles=Role.VIEW):
     """Alias of rows [i, i+r) and columns [j, j+c) of a tile (docs/reference/execution.md, "Pointers, tiles and
     views").
     """

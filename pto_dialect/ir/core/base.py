@@ -132,7 +132,8 @@ class OpSpec:
 
     ``text`` gives the order of operands in the text where that differs from the declaration, ``typed`` the
     operands whose types the text spells (``None``: all, in text order); ``tokens`` names the attributes
-    spelled outside the dictionary, in text order; where ``clauses`` is the table of what stands behind the operands,
+    spelled outside the dictionary, in text order; some shapes spell all of them out, in the order of the declaration,
+    where the class says nothing else; where ``clauses`` is the table of what stands behind the operands,
     they are those of its attributes that the class declares, without those that stand ``in_braces`` all the same;
     ``outs`` names the operands that stand in ``outs(...)``;
     ``defaults`` pairs an attribute with the text of the value that its absence means; ``fixed_results``
@@ -274,8 +275,11 @@ class PtoOp(DeferredOp):
         _SPECS[cls] = inherited.but(spec) if spec else inherited
         if "name" in cls.__dict__:
             defer(cls)
-            if (table := _SPECS[cls].clauses) is not None:
-                _SPECS[cls] = _SPECS[cls].but({"tokens": _words_of_clauses(cls, table)})
+            own = _SPECS[cls]
+            if own.clauses is not None:
+                _SPECS[cls] = own.but({"tokens": _words_of_clauses(cls, own.clauses)})
+            elif own.shape in _SPELLED_OUT and not own.tokens:
+                _SPECS[cls] = own.but({"tokens": tuple(declared(cls, Part.ATTRIBUTES))})
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
         """The pipe this operation runs on; ``None`` for pure value computations and structural operations.
@@ -286,6 +290,25 @@ class PtoOp(DeferredOp):
 
 
 _SPECS: dict[type[Operation], OpSpec] = {}
+
+_SPELLED_OUT = frozenset(
+    {
+        Shape.BRACE_FIELDS,
+        Shape.CACHE,
+        Shape.FLAT_SUFFIX,
+        Shape.FLAT_TOKEN,
+        Shape.FRAC_LOAD,
+        Shape.LAUNCH,
+        Shape.LEAD_STRING,
+        Shape.PIPE_INIT,
+        Shape.REGION,
+        Shape.SUBVIEW,
+        Shape.SYNC_ALL,
+        Shape.SYNC_BRACKET,
+        Shape.SYNC_TOKEN,
+    }
+)
+"""Shapes whose attributes are words of the statement."""
 
 SEGMENT_SIZES = frozenset({"operandSegmentSizes", "resultSegmentSizes"})
 """Attributes of the generic form that count operands and results per declared name."""

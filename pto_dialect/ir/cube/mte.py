@@ -67,7 +67,6 @@ class MteGmL1FracOp(
         "l2_cache_ctrl",
         "smallc0_en",
     ),
-    tokens=("mode",),
     roles=Role.ADDRESSES,
 ):
     """Global memory matrix to L1 fractals: row-major (nd2nz) or column-major (dn2nz) source to NZ blocks

@@ -268,7 +268,7 @@ class SetLoop3ParaOp(RegisterPairOp, state_writes=("loop3_para",)):
     name = "pto.set_loop3_para"
 
 
-class SprclrOp(PtoOp, shape=Shape.LEAD_STRING, pipe=Pipe.S, state_writes=("ar",), tokens=("spr",)):
+class SprclrOp(PtoOp, shape=Shape.LEAD_STRING, pipe=Pipe.S, state_writes=("ar",)):
     """special register = 0 (docs/reference/vectors.md, "Loads and stores")."""
 
     name = "pto.sprclr"

@@ -37,9 +37,7 @@ class VecscopeOp(SectionOp, pipe=Pipe.V, roles=Role.SCOPE):
     name = "pto.vecscope"
 
 
-class SectionSimtOp(
-    PtoOp, shape=Shape.REGION, effect=Effect.REGION, tokens=("dimX", "dimY", "dimZ"), since="august", section="simt"
-):
+class SectionSimtOp(PtoOp, shape=Shape.REGION, effect=Effect.REGION, since="august", section="simt"):
     """The body runs once per work item of a dimX x dimY x dimZ grid (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.section.simt"

@@ -9,15 +9,7 @@ from ..core.kinds import ANY, I32, I64_ATTR, SYMBOL
 from ..core.roles import Role
 
 
-class SimtLaunchOp(
-    PtoOp,
-    shape=Shape.LAUNCH,
-    pipe=Pipe.V,
-    effect=Effect.CALL,
-    typed=("args",),
-    tokens=("callee",),
-    roles=Role.LAUNCH,
-):
+class SimtLaunchOp(PtoOp, shape=Shape.LAUNCH, pipe=Pipe.V, effect=Effect.CALL, typed=("args",), roles=Role.LAUNCH):
     """Runs the callee once per work item of a dimX x dimY x dimZ grid (docs/reference/work-items.md, "Launches")."""
 
     name = "pto.simt_launch"

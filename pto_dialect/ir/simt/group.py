@@ -42,14 +42,7 @@ class VoteBallotOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PUR
     result = result_def(I32)
 
 
-class ReductionOp(
-    PtoOp,
-    shape=Shape.FLAT_SUFFIX,
-    pipe=Pipe.V,
-    effect=Effect.PURE,
-    tokens=("signedness",),
-    roles=Role.LANE | Role.VARIES,
-):
+class ReductionOp(PtoOp, shape=Shape.FLAT_SUFFIX, pipe=Pipe.V, effect=Effect.PURE, roles=Role.LANE | Role.VARIES):
     """Reduction over the active lanes, result in each of them."""
 
     value = operand_def(INT_OR_FLOAT)

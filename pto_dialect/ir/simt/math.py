@@ -126,13 +126,7 @@ class FmaOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     result = result_def(SIMT_FLOAT_FMA)
 
 
-class ConvertOp(
-    PtoOp,
-    shape=Shape.FLAT_SUFFIX,
-    pipe=Pipe.V,
-    effect=Effect.PURE,
-    tokens=("rounding", "saturation", "signedness"),
-):
+class ConvertOp(PtoOp, shape=Shape.FLAT_SUFFIX, pipe=Pipe.V, effect=Effect.PURE):
     """Src in the result type, rounded and saturated as the clauses say (docs/reference/numerics.md, "Rounding")."""
 
     name = "pto.convert"
@@ -143,7 +137,7 @@ class ConvertOp(
     dst = result_def(CONVERTIBLE)
 
 
-class MulhiOp(PtoOp, shape=Shape.FLAT_SUFFIX, pipe=Pipe.V, effect=Effect.PURE, tokens=("signedness",)):
+class MulhiOp(PtoOp, shape=Shape.FLAT_SUFFIX, pipe=Pipe.V, effect=Effect.PURE):
     """High half of the product (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.mulhi"
@@ -152,7 +146,7 @@ class MulhiOp(PtoOp, shape=Shape.FLAT_SUFFIX, pipe=Pipe.V, effect=Effect.PURE, t
     result = result_def(I32_OR_I64)
 
 
-class MulI32toi64Op(PtoOp, shape=Shape.FLAT_SUFFIX, pipe=Pipe.V, effect=Effect.PURE, tokens=("signedness",)):
+class MulI32toi64Op(PtoOp, shape=Shape.FLAT_SUFFIX, pipe=Pipe.V, effect=Effect.PURE):
     """Full 64-bit product (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.mul_i32toi64"

@@ -54,7 +54,6 @@ class AtomicOp(
     pipe=Pipe.V,
     reads=("ptr",),
     writes=("ptr",),
-    tokens=("l2cache", "signedness"),
     roles=Role.ATOMIC | Role.LANE | Role.VARIES,
 ):
     """Combines an element of memory with ``value`` in one step and yields what was there before."""
@@ -121,7 +120,6 @@ class AtomicCasOp(
     reads=("ptr",),
     writes=("ptr",),
     typed=("ptr", "value"),
-    tokens=("l2cache", "signedness"),
     roles=Role.ATOMIC | Role.LANE | Role.VARIES,
 ):
     """old = *ptr; if old equals compare, *ptr = value (docs/reference/work-items.md, "Operations")."""

@@ -10,13 +10,7 @@ from ..core.placement import named_pipe
 from ..core.roles import Role
 
 
-class SemaphoreOp(
-    PtoOp,
-    shape=Shape.SYNC_TOKEN,
-    effect=Effect.SYNC,
-    typed=(),
-    tokens=("pipe", "event_id"),
-):
+class SemaphoreOp(PtoOp, shape=Shape.SYNC_TOKEN, effect=Effect.SYNC, typed=()):
     """Semaphore of a pipe; its number is an attribute or an index operand."""
 
     event_id_dyn = opt_operand_def(INDEX)
@@ -28,7 +22,7 @@ class SemaphoreOp(
         return named_pipe(self.pipe)
 
 
-class CoreSemaphoreOp(SemaphoreOp):
+class CoreSemaphoreOp(SemaphoreOp, tokens=("pipe", "event_id")):
     """Semaphore between cores with a group mode."""
 
     ffts_mode = opt_attr_def(I32_ATTR)
@@ -96,7 +90,6 @@ class SyncallOp(
     pipe=Pipe.ALL,
     reads=("gm_workspace", "ub_workspace", "l1_workspace"),
     writes=("gm_workspace", "ub_workspace", "l1_workspace"),
-    tokens=("mode", "core_type"),
     roles=Role.CORES | Role.BLOCKS | Role.BARRIER | Role.JOINS,
 ):
     """Barrier over the cores of all blocks; soft mode counts in a workspace (docs/reference/execution.md,
@@ -115,7 +108,7 @@ class CacheOp(PtoOp, shape=Shape.CACHE, pipe=Pipe.S, state_writes=("cache",), si
     """Changes the data cache of the scalar unit."""
 
 
-class DcciOp(CacheOp, tokens=("cache", "dst")):
+class DcciOp(CacheOp):
     """Writes back and invalidates data cache lines of the scalar unit (docs/reference/execution.md,
     "Synchronisation").
     """
@@ -126,7 +119,7 @@ class DcciOp(CacheOp, tokens=("cache", "dst")):
     dst = opt_attr_def(enum("dcci_dst"))
 
 
-class CmoCacheinvalidOp(CacheOp, tokens=("space",)):
+class CmoCacheinvalidOp(CacheOp):
     """Invalidates one line or all of the data cache of the scalar unit (docs/reference/execution.md,
     "Synchronisation").
     """

@@ -10,12 +10,7 @@ from ..core.placement import named_pipe
 from ..core.roles import Role
 
 
-class FlagOp(
-    PtoOp,
-    shape=Shape.SYNC_BRACKET,
-    effect=Effect.SYNC,
-    tokens=("src_pipe", "dst_pipe", "event_id"),
-):
+class FlagOp(PtoOp, shape=Shape.SYNC_BRACKET, effect=Effect.SYNC):
     """One flag between two pipes of a core."""
 
     src_pipe = dst_pipe = attr_def(enum("pipe"))
@@ -44,13 +39,7 @@ class WaitFlagOp(FlagOp, roles=Role.PIPES | Role.WAITS):
         return named_pipe(self.dst_pipe)
 
 
-class DynamicFlagOp(
-    PtoOp,
-    shape=Shape.SYNC_BRACKET,
-    effect=Effect.SYNC,
-    typed=(),
-    tokens=("src_pipe", "dst_pipe"),
-):
+class DynamicFlagOp(PtoOp, shape=Shape.SYNC_BRACKET, effect=Effect.SYNC, typed=()):
     """Flag whose number, 0 to 7, is computed at run time."""
 
     event_id = operand_def(INDEX)
@@ -79,7 +68,7 @@ class WaitFlagDynOp(DynamicFlagOp, roles=Role.PIPES | Role.WAITS):
         return named_pipe(self.dst_pipe)
 
 
-class BarrierOp(PtoOp, shape=Shape.SYNC_TOKEN, effect=Effect.SYNC, tokens=("pipe",), roles=Role.PIPES | Role.BARRIER):
+class BarrierOp(PtoOp, shape=Shape.SYNC_TOKEN, effect=Effect.SYNC, roles=Role.PIPES | Role.BARRIER):
     """Later work of the pipe waits for all its earlier work; PIPE_ALL joins all pipes of the core
     (docs/reference/execution.md, "Synchronisation").
     """
@@ -92,12 +81,7 @@ class BarrierOp(PtoOp, shape=Shape.SYNC_TOKEN, effect=Effect.SYNC, tokens=("pipe
         return named_pipe(self.pipe)
 
 
-class OperationEventOp(
-    PtoOp,
-    shape=Shape.SYNC_BRACKET,
-    effect=Effect.SYNC,
-    tokens=("src_op", "dst_op", "event_id"),
-):
+class OperationEventOp(PtoOp, shape=Shape.SYNC_BRACKET, effect=Effect.SYNC):
     """Flag between the pipes of two operation classes."""
 
     src_op = dst_op = attr_def(enum("pipe_event_type", "sync_op_type"))
@@ -124,9 +108,7 @@ class WaitEventOp(OperationEventOp, roles=Role.PIPES | Role.WAITS):
         return named_pipe(self.dst_op)
 
 
-class BarrierSyncOp(
-    PtoOp, shape=Shape.SYNC_BRACKET, effect=Effect.SYNC, tokens=("op_type",), roles=Role.PIPES | Role.BARRIER
-):
+class BarrierSyncOp(PtoOp, shape=Shape.SYNC_BRACKET, effect=Effect.SYNC, roles=Role.PIPES | Role.BARRIER):
     """Barrier on the pipe of an operation class (docs/reference/execution.md, "Synchronisation")."""
 
     name = "pto.barrier_sync"
@@ -144,7 +126,7 @@ class TSyncOp(PtoOp, shape=Shape.INS_ONLY, reads=("events",), roles=Role.BARRIER
     events = var_operand_def(TILE_OR_VIEW)
 
 
-class MemBarOp(PtoOp, shape=Shape.SYNC_TOKEN, pipe=Pipe.V, effect=Effect.SYNC, tokens=("kind",), roles=Role.BARRIER):
+class MemBarOp(PtoOp, shape=Shape.SYNC_TOKEN, pipe=Pipe.V, effect=Effect.SYNC, roles=Role.BARRIER):
     """Orders accesses of the unified buffer of the named classes inside a vector function
     (docs/reference/execution.md, "Synchronisation").
     """
@@ -154,13 +136,7 @@ class MemBarOp(PtoOp, shape=Shape.SYNC_TOKEN, pipe=Pipe.V, effect=Effect.SYNC, t
 
 
 class DsbOp(
-    PtoOp,
-    shape=Shape.SYNC_TOKEN,
-    pipe=Pipe.S,
-    effect=Effect.SYNC,
-    tokens=("mem",),
-    since="august",
-    roles=Role.BARRIER | Role.JOINS,
+    PtoOp, shape=Shape.SYNC_TOKEN, pipe=Pipe.S, effect=Effect.SYNC, since="august", roles=Role.BARRIER | Role.JOINS
 ):
     """The scalar unit waits for its earlier accesses to the named memories (docs/reference/execution.md,
     "Synchronisation").
@@ -171,13 +147,7 @@ class DsbOp(
 
 
 class FenceBarrierAllOp(
-    PtoOp,
-    shape=Shape.SYNC_TOKEN,
-    pipe=Pipe.ALL,
-    effect=Effect.SYNC,
-    tokens=("scope",),
-    since="august",
-    roles=Role.JOINS,
+    PtoOp, shape=Shape.SYNC_TOKEN, pipe=Pipe.ALL, effect=Effect.SYNC, since="august", roles=Role.JOINS
 ):
     """Drains the transfer pipes towards the named memories (docs/reference/execution.md, "Synchronisation")."""
 
@@ -185,13 +155,7 @@ class FenceBarrierAllOp(
     scope = attr_def(enum("fence_scope"))
 
 
-class BufferTokenOp(
-    PtoOp,
-    shape=Shape.SYNC_TOKEN,
-    effect=Effect.SYNC,
-    tokens=("op_type", "buf_id", "mode"),
-    defaults=(("mode", "0 : i32"),),
-):
+class BufferTokenOp(PtoOp, shape=Shape.SYNC_TOKEN, effect=Effect.SYNC, defaults=(("mode", "0 : i32"),)):
     """Buffer number 0 to 31 used as a lock between pipes."""
 
     op_type = attr_def(enum("pipe", "pipe_event_type", "sync_op_type"))
@@ -220,13 +184,7 @@ class RlsBufOp(BufferTokenOp, roles=Role.LOCK | Role.WAITS):
 
 
 class DynamicBufferTokenOp(
-    PtoOp,
-    shape=Shape.SYNC_TOKEN,
-    effect=Effect.SYNC,
-    typed=(),
-    tokens=("op_type", "mode"),
-    defaults=(("mode", "0 : i32"),),
-    since="august",
+    PtoOp, shape=Shape.SYNC_TOKEN, effect=Effect.SYNC, typed=(), defaults=(("mode", "0 : i32"),), since="august"
 ):
     """As the static form, with a number computed at run time."""
 

@@ -29,12 +29,7 @@ from ..core.queues import C2V, V2C, QueueAction
 from ..core.roles import Role
 
 
-class CorePipeOp(
-    PtoOp,
-    shape=Shape.PIPE_INIT,
-    effect=Effect.CHANNEL,
-    tokens=("id", "dir_mask", "slot_size", "slot_num", "local_slot_num", "nosplit", "acc_push_epilogue"),
-):
+class CorePipeOp(PtoOp, shape=Shape.PIPE_INIT, effect=Effect.CHANNEL):
     """Queue known to a core by its number; named buffers hold its slots."""
 
     gm_slot_buffer = opt_operand_def(PTR)
@@ -104,13 +99,7 @@ class InitializeL2g2lPipeOp(
     pipe = result_def(PIPE)
 
 
-class ReserveBufferOp(
-    PtoOp,
-    shape=Shape.BRACE_FIELDS,
-    effect=Effect.CHANNEL,
-    tokens=("name", "size", "location", "autoAlloc", "base"),
-    roles=Role.RESERVATION,
-):
+class ReserveBufferOp(PtoOp, shape=Shape.BRACE_FIELDS, effect=Effect.CHANNEL, roles=Role.RESERVATION):
     """Address of a named local buffer for a queue (docs/reference/execution.md, "Queues between cores")."""
 
     name = "pto.reserve_buffer"
@@ -122,12 +111,7 @@ class ReserveBufferOp(
     addr = result_def(I32)
 
 
-class ImportReservedBufferOp(
-    PtoOp,
-    shape=Shape.BRACE_FIELDS,
-    effect=Effect.CHANNEL,
-    tokens=("name", "peer_func"),
-):
+class ImportReservedBufferOp(PtoOp, shape=Shape.BRACE_FIELDS, effect=Effect.CHANNEL):
     """Address of the buffer that another function reserved under a name (docs/reference/execution.md, "Queues between
     cores").
     """
@@ -154,13 +138,7 @@ class DeclareGlobalOp(PtoOp, shape=Shape.NULLARY_ARROW, effect=Effect.HANDLE):
     entry = result_def(TENSOR_VIEW)
 
 
-class NumberedReleaseOp(
-    PtoOp,
-    shape=Shape.BRACE_FIELDS,
-    pipe=Pipe.S,
-    state_writes=("fifo",),
-    tokens=("id", "split"),
-):
+class NumberedReleaseOp(PtoOp, shape=Shape.BRACE_FIELDS, pipe=Pipe.S, state_writes=("fifo",)):
     """Consumer side of a queue known by its number."""
 
     entry = opt_operand_def(ENTRY)
@@ -180,13 +158,7 @@ class TFreeFromAivOp(NumberedReleaseOp, queue=QueueAction("free", "cube", V2C)):
     name = "pto.tfree_from_aiv"
 
 
-class NumberedAllocationOp(
-    PtoOp,
-    shape=Shape.BRACE_FIELDS,
-    pipe=Pipe.MTE3,
-    state_writes=("fifo",),
-    tokens=("id", "split"),
-):
+class NumberedAllocationOp(PtoOp, shape=Shape.BRACE_FIELDS, pipe=Pipe.MTE3, state_writes=("fifo",)):
     """Producer side of a queue known by its number; no data moves."""
 
     id = opt_attr_def(I32_ATTR)
@@ -257,9 +229,7 @@ class TPopOp(HandledTileOp, pipe=Pipe.S, writes=("tile",), state_reads=("fifo",)
         return Pipe.MTE2 if target == "a2a3" else Pipe.S
 
 
-class NumberedPopOp(
-    PtoOp, shape=Shape.BRACE_FIELDS, pipe=Pipe.S, state_reads=("fifo",), typed=(), tokens=("id", "split")
-):
+class NumberedPopOp(PtoOp, shape=Shape.BRACE_FIELDS, pipe=Pipe.S, state_reads=("fifo",), typed=()):
     """Binds its result to the next full slot of a queue that is known by its number."""
 
     id = opt_attr_def(I32_ATTR)

@@ -263,7 +263,7 @@ class VMulconvOp(FusedConversionOp):
     name = "pto.vmulconv"
 
 
-class VExpdifOp(MaskedRegisterOp, shape=Shape.FLAT_TOKEN, tokens=("part",)):
+class VExpdifOp(MaskedRegisterOp, shape=Shape.FLAT_TOKEN):
     """lane i = e^(input − max) in f32, of the even or odd lanes of a 16-bit input
     (docs/reference/vectors.md, "Arithmetic").
     """
@@ -273,7 +273,7 @@ class VExpdifOp(MaskedRegisterOp, shape=Shape.FLAT_TOKEN, tokens=("part",)):
     part = attr_def(EVEN_ODD)
 
 
-class VMulscvtOp(MaskedRegisterOp, shape=Shape.FLAT_TOKEN, tokens=("rnd", "part"), since="august"):
+class VMulscvtOp(MaskedRegisterOp, shape=Shape.FLAT_TOKEN, since="august"):
     """Even or odd lanes = input[i]·scalar rounded to f16 (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vmulscvt"

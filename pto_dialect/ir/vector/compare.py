@@ -10,7 +10,7 @@ from ..core.words import COMPARE
 from .forms import MaskedRegisterOp, PredicateOp, RegisterOp
 
 
-class VCmpOp(PredicateOp, shape=Shape.FLAT_TOKEN, tokens=("cmp_mode",)):
+class VCmpOp(PredicateOp, shape=Shape.FLAT_TOKEN):
     """mask[i] = lane i is active and src0[i] compares with src1[i] (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vcmp"
@@ -19,7 +19,7 @@ class VCmpOp(PredicateOp, shape=Shape.FLAT_TOKEN, tokens=("cmp_mode",)):
     cmp_mode = attr_def(COMPARE)
 
 
-class VCmpsOp(PredicateOp, shape=Shape.FLAT_TOKEN, tokens=("cmp_mode",)):
+class VCmpsOp(PredicateOp, shape=Shape.FLAT_TOKEN):
     """mask[i] = lane i is active and src[i] compares with scalar (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vcmps"

@@ -22,7 +22,7 @@ class VCvtOp(MaskedRegisterOp):
     part = opt_attr_def(CONVERSION_PART)
 
 
-class VTrcOp(MaskedRegisterOp, shape=Shape.FLAT_TOKEN, tokens=("round_mode",)):
+class VTrcOp(MaskedRegisterOp, shape=Shape.FLAT_TOKEN):
     """lane i = input[i] rounded to an integral value of the same type (docs/reference/vectors.md, "Conversion")."""
 
     name = "pto.vtrc"

@@ -183,13 +183,7 @@ class VStusOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, writes=("base",)):
 
 
 class VSturOp(
-    PtoOp,
-    shape=Shape.FLAT_TOKEN,
-    pipe=Pipe.V,
-    writes=("base",),
-    state_reads=("ar", "sqzn"),
-    state_writes=("ar",),
-    tokens=("mode",),
+    PtoOp, shape=Shape.FLAT_TOKEN, pipe=Pipe.V, writes=("base",), state_reads=("ar", "sqzn"), state_writes=("ar",)
 ):
     """Appends the bytes counted by the last compaction, at base plus special register AR
     (docs/reference/vectors.md, "Loads and stores").
@@ -224,13 +218,7 @@ class VStarOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",)
 
 
 class SpecialRegisterStoreOp(
-    PtoOp,
-    shape=Shape.LEAD_STRING,
-    pipe=Pipe.V,
-    writes=("destination",),
-    state_reads=("ar",),
-    tokens=("spr",),
-    since="august",
+    PtoOp, shape=Shape.LEAD_STRING, pipe=Pipe.V, writes=("destination",), state_reads=("ar",), since="august"
 ):
     """Special register to memory."""
 

@@ -10,7 +10,7 @@ from ..core.words import HALF, PATTERN
 from .forms import PredicateOp
 
 
-class PatternB8Op(PtoOp, shape=Shape.LEAD_STRING, pipe=Pipe.V, effect=Effect.PURE, tokens=("pattern",)):
+class PatternB8Op(PtoOp, shape=Shape.LEAD_STRING, pipe=Pipe.V, effect=Effect.PURE):
     """Predicate of b8 lanes from a pattern."""
 
     pattern = attr_def(PATTERN)
@@ -29,7 +29,7 @@ class PgeB8Op(PatternB8Op):
     name = "pto.pge_b8"
 
 
-class PatternB16Op(PtoOp, shape=Shape.LEAD_STRING, pipe=Pipe.V, effect=Effect.PURE, tokens=("pattern",)):
+class PatternB16Op(PtoOp, shape=Shape.LEAD_STRING, pipe=Pipe.V, effect=Effect.PURE):
     """Predicate of b16 lanes from a pattern."""
 
     pattern = attr_def(PATTERN)
@@ -48,7 +48,7 @@ class PgeB16Op(PatternB16Op):
     name = "pto.pge_b16"
 
 
-class PatternB32Op(PtoOp, shape=Shape.LEAD_STRING, pipe=Pipe.V, effect=Effect.PURE, tokens=("pattern",)):
+class PatternB32Op(PtoOp, shape=Shape.LEAD_STRING, pipe=Pipe.V, effect=Effect.PURE):
     """Predicate of b32 lanes from a pattern."""
 
     pattern = attr_def(PATTERN)
@@ -171,7 +171,7 @@ class PbitcastOp(PredicateOp):
     input = operand_def(MASK)
 
 
-class HalfPredicateOp(PredicateOp, shape=Shape.FLAT_TOKEN, tokens=("part",)):
+class HalfPredicateOp(PredicateOp, shape=Shape.FLAT_TOKEN):
     """Predicate of another lane width."""
 
     input = operand_def(MASK)

@@ -31,7 +31,7 @@ class VDintlvOp(InterleaveOp):
     name = "pto.vdintlv"
 
 
-class HalfInterleaveOp(RegisterOp, shape=Shape.FLAT_TOKEN, tokens=("part",)):
+class HalfInterleaveOp(RegisterOp, shape=Shape.FLAT_TOKEN):
     """One half of an interleave."""
 
     lhs = rhs = operand_def(VREG)
@@ -70,7 +70,7 @@ class VUsqzOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, state_writes=("sqzn",)
     result = result_def(VREG)
 
 
-class VPackOp(RegisterOp, shape=Shape.FLAT_TOKEN, tokens=("part",)):
+class VPackOp(RegisterOp, shape=Shape.FLAT_TOKEN):
     """Low half of every lane, in the lower or higher half of the register (docs/reference/vectors.md, "Reductions and
     rearrangement").
     """

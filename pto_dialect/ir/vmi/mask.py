@@ -14,12 +14,7 @@ class MaskOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, sin
 
 
 class VmiPatternOp(
-    PtoOp,
-    shape=Shape.LEAD_STRING,
-    pipe=Pipe.V,
-    effect=Effect.PURE,
-    tokens=("pattern",),
-    since="august",
+    PtoOp, shape=Shape.LEAD_STRING, pipe=Pipe.V, effect=Effect.PURE, tokens=("pattern",), since="august"
 ):
     """Predicate from a pattern."""
 
@@ -140,14 +135,7 @@ class VmiActivePrefixIndexOp(MaskOp):
     result = result_def(VMI_VREG)
 
 
-class ComparisonOp(
-    PtoOp,
-    shape=Shape.LEAD_STRING,
-    pipe=Pipe.V,
-    effect=Effect.PURE,
-    tokens=("predicate",),
-    since="august",
-):
+class ComparisonOp(PtoOp, shape=Shape.LEAD_STRING, pipe=Pipe.V, effect=Effect.PURE, since="august"):
     """Compares lanes; the predicate is a word before the operands."""
 
     lhs = rhs = operand_def(VMI_VREG)
