@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.irdl import attr_def, operand_def, result_def, var_operand_def
 
+from ..core.accesses import ElementLoadOp, ElementStoreOp
 from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import (
     ANY,
@@ -78,7 +79,7 @@ class TileBufAddrOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, roles=R
     dst = result_def(PTR_OR_MEMREF)
 
 
-class LoadOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, reads=("ptr",), typed=("ptr",), roles=Role.ELEMENT_LOAD):
+class LoadOp(ElementLoadOp, pipe=Pipe.S):
     """The element of ptr at ``offset`` (elements) (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.load"
@@ -87,23 +88,16 @@ class LoadOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, reads=("ptr",), typed=("pt
     value = result_def(ANY)
 
 
-class ScalarLoadOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, reads=("ptr",), typed=("ptr",), roles=Role.ELEMENT_LOAD):
-    """One element through a typed pointer."""
+class LoadScalarOp(ElementLoadOp, pipe=Pipe.S):
+    """The element of ptr at ``offset`` (elements) (docs/reference/execution.md, "Pointers, tiles and views")."""
 
+    name = "pto.load_scalar"
     ptr = operand_def(PTR)
     offset = operand_def(INDEX)
     value = result_def(ANY)
 
 
-class LoadScalarOp(ScalarLoadOp):
-    """The element of ptr at ``offset`` (elements) (docs/reference/execution.md, "Pointers, tiles and views")."""
-
-    name = "pto.load_scalar"
-
-
-class LdDevOp(
-    PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, reads=("ptr",), typed=("ptr",), since="august", roles=Role.ELEMENT_LOAD
-):
+class LdDevOp(ElementLoadOp, pipe=Pipe.S, since="august"):
     """One element read past the data cache, ``offset`` in elements (docs/reference/execution.md, "Pointers, tiles and
     views").
     """
@@ -114,44 +108,28 @@ class LdDevOp(
     value = result_def(DEVICE_INTEGER)
 
 
-class ElementStoreOp(
-    PtoOp,
-    shape=Shape.INDEXED_STORE,
-    pipe=Pipe.S,
-    writes=("ptr",),
-    text=("value", "ptr", "offset"),
-    typed=("ptr", "value"),
-    roles=Role.ELEMENT_STORE,
-):
-    """Writes one element of memory."""
+class ScalarStoreOp(ElementStoreOp, pipe=Pipe.S, text=("value", "ptr", "offset")):
+    """Store of the scalar unit, whose pointer is the first operand."""
 
     offset = operand_def(INDEX)
     value = operand_def(ANY)
 
 
-class StoreOp(ElementStoreOp):
+class StoreOp(ScalarStoreOp):
     """Element of ptr at ``offset`` = value (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.store"
     ptr = operand_def(PTR_OR_MEMREF)
 
 
-class StoreScalarOp(ElementStoreOp):
+class StoreScalarOp(ScalarStoreOp):
     """Element of ptr at ``offset`` = value (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     name = "pto.store_scalar"
     ptr = operand_def(PTR)
 
 
-class StDevOp(
-    PtoOp,
-    shape=Shape.INDEXED_STORE,
-    pipe=Pipe.S,
-    writes=("ptr",),
-    typed=("ptr", "value"),
-    since="august",
-    roles=Role.ELEMENT_STORE,
-):
+class StDevOp(ElementStoreOp, pipe=Pipe.S, since="august"):
     """One element written past the data cache, ``offset`` in elements (docs/reference/execution.md, "Pointers, tiles
     and views").
     """

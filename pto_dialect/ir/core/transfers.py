@@ -42,7 +42,11 @@ class LoopedBurstOp(BurstStridesOp, LoopsOp):
     len_burst = operand_def(I64)
 
 
-class StridedCopyOp(PtoOp, shape=Shape.FLAT_VOID, reads=("source",), writes=("destination",)):
+class CopyOp(PtoOp, shape=Shape.FLAT_VOID, reads=("source",), writes=("destination",)):
+    """A transfer as the hardware encodes it, without clauses."""
+
+
+class StridedCopyOp(CopyOp):
     """Strided bursts as the hardware encodes them."""
 
     n_burst = len_burst = src_stride = dst_stride = operand_def(I64)

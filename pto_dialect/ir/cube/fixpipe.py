@@ -7,6 +7,7 @@ from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def
 from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import I64, INT_OR_FLOAT, PAYLOAD, PTR, PTR_OR_MEMREF, enum
 from ..core.roles import Role
+from ..core.transfers import CopyOp
 from ..core.unexecuted import CONTROL_WORD
 from .clauses import ACC_STORE
 
@@ -106,9 +107,7 @@ class MteL0cUbOp(
     dst_mode = attr_def(enum("acc_store_ub_dst_mode"))
 
 
-class PackedWriteBackOp(
-    PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.FIX, reads=("source",), writes=("destination",), unexecuted=CONTROL_WORD
-):
+class PackedWriteBackOp(CopyOp, pipe=Pipe.FIX, unexecuted=CONTROL_WORD):
     """Write-back whose sizes and modes are bit fields of two configuration words."""
 
     source = destination = operand_def(PTR)
@@ -127,9 +126,7 @@ class CopyMatrixCcToUbOp(PackedWriteBackOp):
     name = "pto.copy_matrix_cc_to_ub"
 
 
-class CopyMatrixCcToGmOp(
-    PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.FIX, reads=("source",), writes=("destination",), unexecuted=CONTROL_WORD
-):
+class CopyMatrixCcToGmOp(CopyOp, pipe=Pipe.FIX, unexecuted=CONTROL_WORD):
     """L0C to global memory, sizes and modes packed in the words xm and xt (docs/reference/execution.md, "Control
     words").
     """

@@ -7,20 +7,13 @@ from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def, opt_result_def
 from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import ANY, TILE_OR_VIEW, enum
 from ..core.roles import Role
+from ..tile.forms import TileOp
 
 
-class PhasedProductOp(
-    PtoOp,
-    shape=Shape.DPS,
-    pipe=Pipe.M,
-    writes=("dst",),
-    defaults=(("accPhase", "#pto<acc_phase unspecified>"),),
-):
-    """What products in phases have behind their sources."""
+class PhasedProductOp(TileOp, pipe=Pipe.M, defaults=(("accPhase", "#pto<acc_phase unspecified>"),)):
+    """Product in phases."""
 
-    dst = opt_operand_def(TILE_OR_VIEW)
     accPhase = opt_attr_def(enum("acc_phase"))
-    result = opt_result_def(ANY)
 
 
 class ProductOp(PhasedProductOp, reads=("lhs", "rhs")):
@@ -87,18 +80,10 @@ class TMatmulMxAccOp(AccumulatingScaledProductOp):
     name = "pto.tmatmul.mx.acc"
 
 
-class BiasedScaledProductOp(
-    PtoOp,
-    shape=Shape.DPS,
-    pipe=Pipe.M,
-    reads=("a", "a_scale", "b", "b_scale", "bias"),
-    writes=("dst",),
-):
+class BiasedScaledProductOp(TileOp, pipe=Pipe.M, reads=("a", "a_scale", "b", "b_scale", "bias")):
     """MX product that starts from one bias per column."""
 
     a = a_scale = b = b_scale = bias = operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    result = opt_result_def(ANY)
 
 
 class TMatmulMxBiasOp(BiasedScaledProductOp):

@@ -6,7 +6,7 @@ from xdsl.irdl import attr_def, operand_def, opt_attr_def, var_operand_def
 
 from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import BOOL, I1, I32, I64, I64_ATTR, PTR, PTR_OR_MEMREF
-from ..core.transfers import NumberedCopyOp, StridedCopyOp
+from ..core.transfers import CopyOp, NumberedCopyOp, StridedCopyOp
 from ..core.unexecuted import FILLED_BYTES, RAW_LOAD
 
 
@@ -29,7 +29,7 @@ class CopyUbufToCbufOp(NumberedCopyOp, pipe=Pipe.MTE3):
     name = "pto.copy_ubuf_to_cbuf"
 
 
-class TableCopyOp(PtoOp, shape=Shape.FLAT_VOID, reads=("source",), writes=("destination",)):
+class TableCopyOp(CopyOp):
     """Bursts into a parameter table, with gaps."""
 
     n_burst = len_burst = source_gap = dst_gap = operand_def(I64)
@@ -50,9 +50,7 @@ class CopyCbufToFbufOp(TableCopyOp, pipe=Pipe.FIX):
     source = destination = operand_def(PTR)
 
 
-class FractalLoadOp(
-    PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.MTE2, reads=("source",), writes=("destination",), unexecuted=RAW_LOAD
-):
+class FractalLoadOp(CopyOp, pipe=Pipe.MTE2, unexecuted=RAW_LOAD):
     """Global matrix to L1 fractals; destination strides come from the ``set_mte2_nz_para`` register."""
 
     source = destination = operand_def(PTR)
@@ -72,7 +70,7 @@ class CopyGmToCbufMultiNd2nzOp(FractalLoadOp):
     name = "pto.copy_gm_to_cbuf_multi_nd2nz"
 
 
-class RawWindowOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.MTE1, reads=("source",), writes=("destination",)):
+class RawWindowOp(CopyOp, pipe=Pipe.MTE1):
     """Copies a window of 512-byte fractals."""
 
     source = destination = operand_def(PTR)
@@ -119,9 +117,7 @@ class LoadCbufToCbS4Op(Int4FractalCopyOp):
     name = "pto.load_cbuf_to_cb_s4"
 
 
-class LoadCbufToCaMxOp(
-    PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.MTE1, reads=("source",), writes=("destination",), unexecuted=RAW_LOAD
-):
+class LoadCbufToCaMxOp(CopyOp, pipe=Pipe.MTE1, unexecuted=RAW_LOAD):
     """MX scales to L0A; controls are x and y start, x and y step, source and destination stride, or m and k
     only (docs/reference/layouts.md, "MX scales").
     """
@@ -131,9 +127,7 @@ class LoadCbufToCaMxOp(
     controls = var_operand_def(I64)
 
 
-class LoadCbufToCbMxOp(
-    PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.MTE1, reads=("source",), writes=("destination",), unexecuted=RAW_LOAD
-):
+class LoadCbufToCbMxOp(CopyOp, pipe=Pipe.MTE1, unexecuted=RAW_LOAD):
     """MX scales to L0B (docs/reference/layouts.md, "MX scales")."""
 
     name = "pto.load_cbuf_to_cb_mx"

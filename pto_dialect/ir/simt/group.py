@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from xdsl.irdl import operand_def, opt_attr_def, result_def
 
-from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.base import Shape
 from ..core.kinds import I1, I32, I32_ATTR, INT_OR_FLOAT, SHUFFLE_VALUE, enum
-from ..core.roles import Role
+from .forms import GroupValueOp
 
 
-class VoteOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, roles=Role.LANE | Role.VARIES):
+class VoteOp(GroupValueOp):
     """Predicate seen by the whole group."""
 
     pred = operand_def(I1)
@@ -34,7 +34,7 @@ class VoteUniOp(VoteOp):
     name = "pto.vote_uni"
 
 
-class VoteBallotOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, roles=Role.LANE | Role.VARIES):
+class VoteBallotOp(GroupValueOp):
     """Bit i is set where pred holds in lane i (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.vote_ballot"
@@ -42,7 +42,7 @@ class VoteBallotOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PUR
     result = result_def(I32)
 
 
-class ReductionOp(PtoOp, shape=Shape.FLAT_SUFFIX, pipe=Pipe.V, effect=Effect.PURE, roles=Role.LANE | Role.VARIES):
+class ReductionOp(GroupValueOp, shape=Shape.FLAT_SUFFIX):
     """Reduction over the active lanes, result in each of them."""
 
     value = operand_def(INT_OR_FLOAT)
@@ -68,14 +68,7 @@ class ReduxMinOp(ReductionOp):
     name = "pto.redux_min"
 
 
-class ShuffleOp(
-    PtoOp,
-    shape=Shape.FLAT_VALUE,
-    pipe=Pipe.V,
-    effect=Effect.PURE,
-    defaults=(("width", "32 : i32"),),
-    roles=Role.LANE | Role.VARIES,
-):
+class ShuffleOp(GroupValueOp, defaults=(("width", "32 : i32"),)):
     """Value of another lane in the same group of ``width``."""
 
     width = opt_attr_def(I32_ATTR)

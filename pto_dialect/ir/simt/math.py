@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from xdsl.irdl import attr_def, operand_def, opt_attr_def, result_def
 
-from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.base import Shape
 from ..core.kinds import CONVERTIBLE, F32, FLOAT, I32, I32_OR_I64, I64, SIMT_FLOAT, SIMT_FLOAT_ABS, SIMT_FLOAT_FMA, enum
+from .forms import WorkItemValueOp
 
 
-class AbsfOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class AbsfOp(WorkItemValueOp):
     """|value| (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.absf"
@@ -16,7 +17,7 @@ class AbsfOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     result = result_def(SIMT_FLOAT_ABS)
 
 
-class SimtFunctionOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class SimtFunctionOp(WorkItemValueOp):
     """Function of f16, f32 or a pair of f16."""
 
     value = operand_def(SIMT_FLOAT)
@@ -41,7 +42,7 @@ class SqrtOp(SimtFunctionOp):
     name = "pto.sqrt"
 
 
-class SimtAngleOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class SimtAngleOp(WorkItemValueOp, since="august"):
     """Function of an f32 angle in radians."""
 
     value = operand_def(F32)
@@ -60,7 +61,7 @@ class CosOp(SimtAngleOp):
     name = "pto.cos"
 
 
-class PowOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class PowOp(WorkItemValueOp):
     """Lhs raised to rhs (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.pow"
@@ -68,7 +69,7 @@ class PowOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     result = result_def(SIMT_FLOAT)
 
 
-class SimtRoundingOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class SimtRoundingOp(WorkItemValueOp):
     """Integral float next to a float."""
 
     value = operand_def(FLOAT)
@@ -99,7 +100,7 @@ class RoundOp(SimtRoundingOp):
     name = "pto.round"
 
 
-class SimtExtremumOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class SimtExtremumOp(WorkItemValueOp):
     """Larger or smaller of two floats."""
 
     lhs = rhs = operand_def(SIMT_FLOAT_FMA)
@@ -118,7 +119,7 @@ class FminOp(SimtExtremumOp):
     name = "pto.fmin"
 
 
-class FmaOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class FmaOp(WorkItemValueOp):
     """Lhs·rhs + acc with one rounding (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.fma"
@@ -126,7 +127,7 @@ class FmaOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     result = result_def(SIMT_FLOAT_FMA)
 
 
-class ConvertOp(PtoOp, shape=Shape.FLAT_SUFFIX, pipe=Pipe.V, effect=Effect.PURE):
+class ConvertOp(WorkItemValueOp, shape=Shape.FLAT_SUFFIX):
     """Src in the result type, rounded and saturated as the clauses say (docs/reference/numerics.md, "Rounding")."""
 
     name = "pto.convert"
@@ -137,7 +138,7 @@ class ConvertOp(PtoOp, shape=Shape.FLAT_SUFFIX, pipe=Pipe.V, effect=Effect.PURE)
     dst = result_def(CONVERTIBLE)
 
 
-class MulhiOp(PtoOp, shape=Shape.FLAT_SUFFIX, pipe=Pipe.V, effect=Effect.PURE):
+class MulhiOp(WorkItemValueOp, shape=Shape.FLAT_SUFFIX):
     """High half of the product (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.mulhi"
@@ -146,7 +147,7 @@ class MulhiOp(PtoOp, shape=Shape.FLAT_SUFFIX, pipe=Pipe.V, effect=Effect.PURE):
     result = result_def(I32_OR_I64)
 
 
-class MulI32toi64Op(PtoOp, shape=Shape.FLAT_SUFFIX, pipe=Pipe.V, effect=Effect.PURE):
+class MulI32toi64Op(WorkItemValueOp, shape=Shape.FLAT_SUFFIX):
     """Full 64-bit product (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.mul_i32toi64"
@@ -155,7 +156,7 @@ class MulI32toi64Op(PtoOp, shape=Shape.FLAT_SUFFIX, pipe=Pipe.V, effect=Effect.P
     result = result_def(I64)
 
 
-class PrmtOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class PrmtOp(WorkItemValueOp):
     """Four bytes picked by the nibbles of selector from the eight bytes of rhs:lhs
     (docs/reference/work-items.md, "Operations").
     """

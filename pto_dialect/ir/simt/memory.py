@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from xdsl.irdl import operand_def, opt_attr_def, result_def
 
+from ..core.accesses import ElementLoadOp, ElementStoreOp
 from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import ANY, ATOMIC_VALUE, INDEX, PTR, enum
 from ..core.roles import Role
 
 
-class LdgOp(
-    PtoOp,
-    shape=Shape.INDEXED,
-    pipe=Pipe.V,
-    reads=("ptr",),
-    typed=("ptr",),
-    tokens=("l1cache", "l2cache"),
-    roles=Role.ELEMENT_LOAD,
-):
+class LdgOp(ElementLoadOp, pipe=Pipe.V, tokens=("l1cache", "l2cache")):
     """The element of ptr at ``offset`` (elements) (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.ldg"
@@ -28,16 +21,7 @@ class LdgOp(
     value = result_def(ANY)
 
 
-class StgOp(
-    PtoOp,
-    shape=Shape.INDEXED_STORE,
-    pipe=Pipe.V,
-    writes=("ptr",),
-    text=("value", "ptr", "offset"),
-    typed=("ptr", "value"),
-    tokens=("l1cache", "l2cache"),
-    roles=Role.ELEMENT_STORE,
-):
+class StgOp(ElementStoreOp, pipe=Pipe.V, text=("value", "ptr", "offset"), tokens=("l1cache", "l2cache")):
     """Element of ptr at ``offset`` = value (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.stg"
@@ -48,7 +32,7 @@ class StgOp(
     l2cache = opt_attr_def(enum("st_l2cache"))
 
 
-class AtomicOp(
+class UpdateOp(
     PtoOp,
     shape=Shape.FLAT_SUFFIX,
     pipe=Pipe.V,
@@ -56,13 +40,18 @@ class AtomicOp(
     writes=("ptr",),
     roles=Role.ATOMIC | Role.LANE | Role.VARIES,
 ):
+    """Changes one element of memory in one step and yields what was there before."""
+
+    l2cache = opt_attr_def(enum("st_l2cache"))
+    signedness = opt_attr_def(enum("signedness"))
+    old = result_def(ATOMIC_VALUE)
+
+
+class AtomicOp(UpdateOp):
     """Combines an element of memory with ``value`` in one step and yields what was there before."""
 
     ptr = operand_def(PTR)
     value = operand_def(ATOMIC_VALUE)
-    l2cache = opt_attr_def(enum("st_l2cache"))
-    signedness = opt_attr_def(enum("signedness"))
-    old = result_def(ATOMIC_VALUE)
 
 
 class AtomicExchOp(AtomicOp):
@@ -113,15 +102,7 @@ class AtomicXorOp(AtomicOp):
     name = "pto.atomic_xor"
 
 
-class AtomicCasOp(
-    PtoOp,
-    shape=Shape.FLAT_SUFFIX,
-    pipe=Pipe.V,
-    reads=("ptr",),
-    writes=("ptr",),
-    typed=("ptr", "value"),
-    roles=Role.ATOMIC | Role.LANE | Role.VARIES,
-):
+class AtomicCasOp(UpdateOp, typed=("ptr", "value")):
     """old = *ptr; if old equals compare, *ptr = value (docs/reference/work-items.md, "Operations")."""
 
     name = "pto.atomic_cas"

@@ -22,15 +22,15 @@ from ..core.kinds import (
 from ..core.roles import Role
 
 
+class GroupTransferOp(PtoOp, shape=Shape.COMM_GROUP, pipe=Pipe.MTE2, pipes=(Pipe.MTE3,), roles=Role.PEERS):
+    """Moves data between ranks through tiles of this one."""
+
+
 class CommTPutOp(
-    PtoOp,
-    shape=Shape.COMM_GROUP,
-    pipe=Pipe.MTE2,
-    pipes=(Pipe.MTE3,),
+    GroupTransferOp,
     reads=("src", "dst"),
     writes=("dst", "ping", "pong"),
     defaults=(("atomicType", "#pto<atomic_type atomic_none>"),),
-    roles=Role.PEERS,
 ):
     """dst (remote) = src, or += src, staged through the ping and pong tiles (docs/reference/execution.md,
     "Communication").
@@ -42,15 +42,7 @@ class CommTPutOp(
     atomicType = opt_attr_def(enum("atomic_type"))
 
 
-class CommTGetOp(
-    PtoOp,
-    shape=Shape.COMM_GROUP,
-    pipe=Pipe.MTE2,
-    pipes=(Pipe.MTE3,),
-    reads=("src",),
-    writes=("dst", "ping", "pong"),
-    roles=Role.PEERS,
-):
+class CommTGetOp(GroupTransferOp, reads=("src",), writes=("dst", "ping", "pong")):
     """dst = src (remote), staged through the ping and pong tiles (docs/reference/execution.md, "Communication")."""
 
     name = "pto.comm.tget"
@@ -58,15 +50,7 @@ class CommTGetOp(
     pong = opt_operand_def(TILE_OR_VIEW)
 
 
-class GroupWriteOp(
-    PtoOp,
-    shape=Shape.COMM_GROUP,
-    pipe=Pipe.MTE2,
-    pipes=(Pipe.MTE3,),
-    reads=("src",),
-    writes=("group", "ping", "pong"),
-    roles=Role.PEERS,
-):
+class GroupWriteOp(GroupTransferOp, reads=("src",), writes=("group", "ping", "pong")):
     """Root's source to all members of the group, staged through the ping and pong tiles."""
 
     src = ping = operand_def(TILE_OR_VIEW)
@@ -87,15 +71,7 @@ class CommTScatterOp(GroupWriteOp):
     name = "pto.comm.tscatter"
 
 
-class CommTGatherOp(
-    PtoOp,
-    shape=Shape.COMM_GROUP,
-    pipe=Pipe.MTE2,
-    pipes=(Pipe.MTE3,),
-    reads=("group",),
-    writes=("dst", "ping", "pong"),
-    roles=Role.PEERS,
-):
+class CommTGatherOp(GroupTransferOp, reads=("group",), writes=("dst", "ping", "pong")):
     """dst = the members of the group, concatenated (docs/reference/execution.md, "Communication")."""
 
     name = "pto.comm.tgather"
@@ -106,13 +82,10 @@ class CommTGatherOp(
 
 
 class CommTReduceOp(
-    PtoOp,
-    shape=Shape.COMM_GROUP,
-    pipe=Pipe.MTE2,
+    GroupTransferOp,
     pipes=(Pipe.V, Pipe.MTE3),
     reads=("group",),
     writes=("dst", "acc", "recvPing", "recvPong"),
-    roles=Role.PEERS,
 ):
     """dst = sum, maximum or minimum over the members of the group, in index order
     (docs/reference/execution.md, "Communication").
@@ -126,13 +99,11 @@ class CommTReduceOp(
     root = attr_def(I32_ATTR)
 
 
-class CommTNotifyOp(
-    PtoOp,
-    shape=Shape.PAREN,
-    reads=("signal",),
-    writes=("signal",),
-    roles=Role.PEERS | Role.SIGNAL | Role.SETS,
-):
+class SignalOp(PtoOp, shape=Shape.PAREN, reads=("signal",)):
+    """Works on a signal, a word for each element."""
+
+
+class CommTNotifyOp(SignalOp, writes=("signal",), roles=Role.PEERS | Role.SIGNAL | Role.SETS):
     """signal = value, or += value (docs/reference/execution.md, "Communication")."""
 
     name = "pto.comm.tnotify"
@@ -141,22 +112,24 @@ class CommTNotifyOp(
     notifyOp = attr_def(enum("notify_op"))
 
 
-class CommTWaitOp(PtoOp, shape=Shape.PAREN, reads=("signal",), roles=Role.PEERS | Role.SIGNAL | Role.WAITS):
+class SignalComparisonOp(SignalOp, roles=Role.PEERS | Role.SIGNAL | Role.WAITS):
+    """Compares each element of a signal with a value."""
+
+    signal = operand_def(TILE_OR_VIEW)
+    cmpValue = operand_def(SIGNLESS)
+    cmp = attr_def(enum("wait_cmp"))
+
+
+class CommTWaitOp(SignalComparisonOp):
     """Blocks until every element of signal compares with cmpValue (docs/reference/execution.md, "Communication")."""
 
     name = "pto.comm.twait"
-    signal = operand_def(TILE_OR_VIEW)
-    cmpValue = operand_def(SIGNLESS)
-    cmp = attr_def(enum("wait_cmp"))
 
 
-class CommTTestOp(PtoOp, shape=Shape.PAREN, reads=("signal",), roles=Role.PEERS | Role.SIGNAL | Role.WAITS):
+class CommTTestOp(SignalComparisonOp):
     """Whether every element of signal compares with cmpValue (docs/reference/execution.md, "Communication")."""
 
     name = "pto.comm.ttest"
-    signal = operand_def(TILE_OR_VIEW)
-    cmpValue = operand_def(SIGNLESS)
-    cmp = attr_def(enum("wait_cmp"))
     result = result_def(I1)
 
 

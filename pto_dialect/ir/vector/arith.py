@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from xdsl.irdl import attr_def, operand_def, result_def
 
-from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.base import Shape
 from ..core.kinds import ANY, MASK, VREG
 from ..core.unexecuted import CONVERTED_LANES
 from ..core.words import EVEN_ODD, ROUND
-from .forms import MaskedBinaryOp, MaskedRegisterOp, MaskedScalarOp, MaskedUnaryOp, RegisterOp
+from .forms import LanewiseOp, MaskedBinaryOp, MaskedRegisterOp, MaskedScalarOp, MaskedUnaryOp, RegisterOp
 
 
 class VAbsOp(MaskedUnaryOp):
@@ -193,7 +193,7 @@ class VAxpyOp(MaskedRegisterOp):
     alpha = operand_def(ANY)
 
 
-class VMullOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class VMullOp(LanewiseOp):
     """Low and high words of the double-width products (docs/reference/vectors.md, "Arithmetic")."""
 
     name = "pto.vmull"

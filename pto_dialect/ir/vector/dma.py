@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from xdsl.irdl import operand_def, opt_operand_def
 
-from ..core.base import Pipe, PtoOp, Shape
+from ..core.base import Pipe
 from ..core.kinds import I1, I64, PTR_OR_MEMREF
-from ..core.transfers import BurstStridesOp, LoopsOp, NumberedCopyOp, PaddingOp, PlainBurstOp
+from ..core.transfers import BurstStridesOp, CopyOp, LoopsOp, NumberedCopyOp, PaddingOp, PlainBurstOp
 
 
 class MteGmUbOp(BurstStridesOp, LoopsOp, PaddingOp, pipe=Pipe.MTE2):
@@ -36,13 +36,7 @@ class MteUbUbOp(PlainBurstOp, pipe=Pipe.V):
     name = "pto.mte_ub_ub"
 
 
-class CopyGmToUbufOp(
-    PtoOp,
-    shape=Shape.FLAT_VOID,
-    pipe=Pipe.MTE2,
-    reads=("source",),
-    writes=("destination",),
-):
+class CopyGmToUbufOp(CopyOp, pipe=Pipe.MTE2):
     """Global memory to the unified buffer; outer loops come from the loop registers
     (docs/reference/layouts.md, "Transfers").
     """
@@ -54,13 +48,7 @@ class CopyGmToUbufOp(
     l2_cache_ctl = gm_stride = ub_stride = operand_def(I64)
 
 
-class CopyUbufToGmOp(
-    PtoOp,
-    shape=Shape.FLAT_VOID,
-    pipe=Pipe.MTE3,
-    reads=("source",),
-    writes=("destination",),
-):
+class CopyUbufToGmOp(CopyOp, pipe=Pipe.MTE3):
     """Unified buffer to global memory; outer loops come from the loop registers (docs/reference/layouts.md,
     "Transfers").
     """

@@ -8,7 +8,11 @@ from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import ANY, MASK, VREG
 
 
-class RegisterOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class LanewiseOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+    """Computes registers or predicates from such."""
+
+
+class RegisterOp(LanewiseOp):
     """Computes a register."""
 
     result = result_def(VREG)
@@ -20,7 +24,7 @@ class MaskedRegisterOp(RegisterOp):
     mask = operand_def(MASK)
 
 
-class PredicateOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class PredicateOp(LanewiseOp):
     """Computes a predicate."""
 
     result = result_def(MASK)

@@ -7,7 +7,7 @@ from xdsl.irdl import attr_def, operand_def, result_def
 from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import I16, I32, MASK, MASK_B8, MASK_B16, MASK_B32
 from ..core.words import HALF, PATTERN
-from .forms import PredicateOp
+from .forms import LanewiseOp, PredicateOp
 
 
 class PatternB8Op(PtoOp, shape=Shape.LEAD_STRING, pipe=Pipe.V, effect=Effect.PURE):
@@ -67,7 +67,7 @@ class PgeB32Op(PatternB32Op):
     name = "pto.pge_b32"
 
 
-class PltB8Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class PltB8Op(LanewiseOp):
     """Lane i is active where i < scalar; scalar_out = what is left for the next predicate
     (docs/reference/vectors.md, "Predicates").
     """
@@ -78,7 +78,7 @@ class PltB8Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     scalar_out = result_def(I32)
 
 
-class PltB16Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class PltB16Op(LanewiseOp):
     """Lane i is active where i < scalar; scalar_out = what is left for the next predicate
     (docs/reference/vectors.md, "Predicates").
     """
@@ -89,7 +89,7 @@ class PltB16Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     scalar_out = result_def(I32)
 
 
-class PltB32Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class PltB32Op(LanewiseOp):
     """Lane i is active where i < scalar; scalar_out = what is left for the next predicate
     (docs/reference/vectors.md, "Predicates").
     """
@@ -100,7 +100,7 @@ class PltB32Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
     scalar_out = result_def(I32)
 
 
-class PltmB8Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class PltmB8Op(LanewiseOp, since="august"):
     """Lane i is active where loop·lanes + i < bound (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.pltm_b8"
@@ -109,7 +109,7 @@ class PltmB8Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, s
     mask = result_def(MASK_B8)
 
 
-class PltmB16Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class PltmB16Op(LanewiseOp, since="august"):
     """Lane i is active where loop·lanes + i < bound (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.pltm_b16"
@@ -118,7 +118,7 @@ class PltmB16Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, 
     mask = result_def(MASK_B16)
 
 
-class PltmB32Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class PltmB32Op(LanewiseOp, since="august"):
     """Lane i is active where loop·lanes + i < bound (docs/reference/vectors.md, "Predicates")."""
 
     name = "pto.pltm_b32"

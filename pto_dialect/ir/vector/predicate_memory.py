@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from xdsl.irdl import attr_def, operand_def, opt_result_def, result_def
 
-from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import ALIGN, INDEX, MASK, MASK_B8, MASK_B16, MASK_B32, PTR, PTR_OR_MEMREF
 from ..core.words import MASK_LOAD_DIST, MASK_STORE_DIST
+from .forms import LanewiseOp
 
 
-class InterleaveB8Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class InterleaveB8Op(LanewiseOp):
     """Two b8 predicates to two."""
 
     lhs = rhs = operand_def(MASK_B8)
@@ -28,7 +29,7 @@ class PdintlvB8Op(InterleaveB8Op):
     name = "pto.pdintlv_b8"
 
 
-class InterleaveB16Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class InterleaveB16Op(LanewiseOp):
     """Two b16 predicates to two."""
 
     lhs = rhs = operand_def(MASK_B16)
@@ -47,7 +48,7 @@ class PdintlvB16Op(InterleaveB16Op):
     name = "pto.pdintlv_b16"
 
 
-class InterleaveB32Op(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class InterleaveB32Op(LanewiseOp):
     """Two b32 predicates to two."""
 
     lhs = rhs = operand_def(MASK_B32)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from xdsl.irdl import attr_def, operand_def, result_def
 
-from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import I64, INDEX, MASK, PTR, VREG
 from ..core.words import HALF
-from .forms import RegisterOp
+from .forms import LanewiseOp, RegisterOp
 
 
-class InterleaveOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE):
+class InterleaveOp(LanewiseOp):
     """Two registers to two registers."""
 
     lhs = rhs = operand_def(VREG)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from xdsl.irdl import operand_def, result_def
 
-from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import I32, MASK, MASK_B8, VREG
-from .forms import MaskedUnaryOp, RegisterOp
+from .forms import LanewiseOp, MaskedUnaryOp, RegisterOp
 
 
 class VCaddOp(MaskedUnaryOp):
@@ -61,7 +60,7 @@ class VCpaddOp(MaskedUnaryOp):
     name = "pto.vcpadd"
 
 
-class BroadcastExtremumOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class BroadcastExtremumOp(LanewiseOp, since="august"):
     """Extremum and the lanes where it stands."""
 
     input = operand_def(VREG)

@@ -9,7 +9,11 @@ from ..core.kinds import ANY, VMI_ANY, VMI_MASK, VMI_VREG
 from ..core.words import VMI_PMODE
 
 
-class VmiVectorOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiLanewiseOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+    """Computes logical vectors or predicates from such."""
+
+
+class VmiVectorOp(VmiLanewiseOp):
     """Computes a logical vector."""
 
     result = result_def(VMI_VREG)
@@ -50,7 +54,7 @@ class VmiMaskedBinaryOp(VmiVectorOp):
     pmode = opt_attr_def(VMI_PMODE)
 
 
-class VmiMaskedBitwiseOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiMaskedBitwiseOp(VmiLanewiseOp):
     """Two logical vectors or predicates, optional mask."""
 
     lhs = rhs = operand_def(VMI_ANY)

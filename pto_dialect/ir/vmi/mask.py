@@ -7,15 +7,14 @@ from xdsl.irdl import attr_def, operand_def, opt_attr_def, result_def
 from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import ANY, ANY_ATTR, I32, I64_ATTR, INDEX, VMI_MASK, VMI_VREG
 from ..core.words import COMPARE_INTEGER, COMPARE_ORDERED, PATTERN, VMI_COMPARE_PMODE, VMI_PMODE
+from .forms import VmiLanewiseOp
 
 
-class MaskOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class MaskOp(VmiLanewiseOp):
     """Makes or changes a predicate of logical vectors."""
 
 
-class VmiPatternOp(
-    PtoOp, shape=Shape.LEAD_STRING, pipe=Pipe.V, effect=Effect.PURE, tokens=("pattern",), since="august"
-):
+class VmiPatternOp(VmiLanewiseOp, shape=Shape.LEAD_STRING, tokens=("pattern",)):
     """Predicate from a pattern."""
 
     pattern = attr_def(PATTERN)
@@ -135,7 +134,7 @@ class VmiActivePrefixIndexOp(MaskOp):
     result = result_def(VMI_VREG)
 
 
-class ComparisonOp(PtoOp, shape=Shape.LEAD_STRING, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class ComparisonOp(VmiLanewiseOp, shape=Shape.LEAD_STRING):
     """Compares lanes; the predicate is a word before the operands."""
 
     lhs = rhs = operand_def(VMI_VREG)

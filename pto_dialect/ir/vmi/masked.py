@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from xdsl.irdl import operand_def, opt_attr_def, result_def, var_operand_def
 
-from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.base import Shape
 from ..core.kinds import FLOAT, I16, VMI_ANY, VMI_MASK, VMI_VREG
 from ..core.words import VMI_PMODE
-from .forms import VmiMaskedBinaryOp, VmiMaskedBitwiseOp, VmiMaskedOp, VmiMaskedScalarOp, VmiMaskedUnaryOp, VmiVectorOp
+from .forms import (
+    VmiLanewiseOp,
+    VmiMaskedBinaryOp,
+    VmiMaskedBitwiseOp,
+    VmiMaskedOp,
+    VmiMaskedScalarOp,
+    VmiMaskedUnaryOp,
+    VmiVectorOp,
+)
 
 
 class VmiVAbsOp(VmiMaskedUnaryOp):
@@ -46,7 +54,7 @@ class VmiVReluOp(VmiMaskedUnaryOp):
     name = "pto.vmi.vrelu"
 
 
-class VmiVNotOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiVNotOp(VmiLanewiseOp):
     """lane i = bitwise complement of source[i]; vector or predicate (docs/reference/vectors.md, "Arithmetic", "Logical
     vectors").
     """
@@ -178,7 +186,7 @@ class VmiVMulaOp(VmiVectorOp):
     pmode = opt_attr_def(VMI_PMODE)
 
 
-class VmiVMullOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiVMullOp(VmiLanewiseOp):
     """Low and high words of the double-width products (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
     name = "pto.vmi.vmull"

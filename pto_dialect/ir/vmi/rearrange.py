@@ -7,7 +7,7 @@ from xdsl.irdl import attr_def, operand_def, opt_attr_def, result_def, var_opera
 from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import ARRAY, VMI_MASK, VMI_VREG
 from ..core.words import VMI_PMODE
-from .forms import VmiVectorOp
+from .forms import VmiLanewiseOp, VmiVectorOp
 
 
 class VmiCompressOp(VmiVectorOp):
@@ -35,7 +35,7 @@ class VmiVSelrOp(VmiVectorOp):
     source = index = operand_def(VMI_VREG)
 
 
-class VmiInterleaveOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiInterleaveOp(VmiLanewiseOp):
     """Two logical vectors to two."""
 
     lhs = rhs = operand_def(VMI_VREG)
