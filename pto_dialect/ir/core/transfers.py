@@ -12,7 +12,11 @@ from .kinds import I64, INT_OR_FLOAT, PTR, PTR_OR_MEMREF
 from .roles import Role
 
 
-class BurstOp(PtoOp, shape=Shape.DMA_BURST, reads=("source",), writes=("destination",), roles=Role.ADDRESSES):
+class TransferOp(PtoOp, reads=("source",), writes=("destination",)):
+    """Moves data from one memory to another."""
+
+
+class BurstOp(TransferOp, shape=Shape.DMA_BURST, roles=Role.ADDRESSES):
     """A transfer in bursts with clauses."""
 
 
@@ -42,7 +46,7 @@ class LoopedBurstOp(BurstStridesOp, LoopsOp):
     len_burst = operand_def(I64)
 
 
-class CopyOp(PtoOp, shape=Shape.FLAT_VOID, reads=("source",), writes=("destination",)):
+class CopyOp(TransferOp, shape=Shape.FLAT_VOID):
     """A transfer as the hardware encodes it, without clauses."""
 
 

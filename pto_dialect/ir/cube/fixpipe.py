@@ -7,7 +7,7 @@ from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def
 from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import I64, INT_OR_FLOAT, PAYLOAD, PTR, PTR_OR_MEMREF, enum
 from ..core.roles import Role
-from ..core.transfers import CopyOp
+from ..core.transfers import CopyOp, TransferOp
 from ..core.unexecuted import CONTROL_WORD
 from .clauses import ACC_STORE
 
@@ -26,11 +26,10 @@ def _typed(*own: str) -> tuple[str, ...]:
 
 
 class WriteBackOp(
-    PtoOp,
+    TransferOp,
     shape=Shape.ACC_STORE,
     pipe=Pipe.FIX,
     reads=("source", "pre_quant", "pre_relu"),
-    writes=("destination",),
     text=_in_text(),
     typed=_typed(),
     clauses=ACC_STORE,

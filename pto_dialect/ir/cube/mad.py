@@ -91,13 +91,16 @@ class MadMxBiasOp(ScaledMadOp, reads=("lhs", "rhs", "bias")):
     lhs = rhs = dst = bias = operand_def(PTR_OR_MEMREF)
 
 
-class RawMadOp(
-    PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.M, reads=("lhs", "rhs", "dst"), writes=("dst",), unexecuted=CONTROL_WORD
-):
+class PackedMadOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.M, writes=("dst",), unexecuted=CONTROL_WORD):
     """Sizes and modes are bit fields of the configuration word ``xt``."""
 
-    lhs = rhs = dst = operand_def(PTR)
     xt = operand_def(I64)
+
+
+class RawMadOp(PackedMadOp, reads=("lhs", "rhs", "dst")):
+    """Operands and result in L0."""
+
+    lhs = rhs = dst = operand_def(PTR)
 
 
 class MadRawOp(RawMadOp):
@@ -116,18 +119,10 @@ class MadMxRawOp(RawMadOp, state_reads=("mx_scale",)):
     name = "pto.mad_mx_raw"
 
 
-class BiasedRawMadOp(
-    PtoOp,
-    shape=Shape.FLAT_VOID,
-    pipe=Pipe.M,
-    reads=("lhs", "rhs", "bias", "dst"),
-    writes=("dst",),
-    unexecuted=CONTROL_WORD,
-):
+class BiasedRawMadOp(PackedMadOp, reads=("lhs", "rhs", "bias", "dst")):
     """As the other raw forms, with the address of the bias table."""
 
     lhs = rhs = dst = bias = operand_def(PTR)
-    xt = operand_def(I64)
 
 
 class MadBiasRawOp(BiasedRawMadOp):

@@ -7,7 +7,7 @@ from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def
 from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import BOOL, I1, I64, PTR_OR_MEMREF, enum
 from ..core.roles import Role
-from ..core.transfers import BurstOp, LoopedBurstOp, PlainBurstOp
+from ..core.transfers import BurstOp, LoopedBurstOp, PlainBurstOp, TransferOp
 
 
 class MteGmL1Op(LoopedBurstOp, pipe=Pipe.MTE2):
@@ -48,11 +48,9 @@ class MteUbL1Op(PlainBurstOp, pipe=Pipe.MTE3):
 
 
 class MteGmL1FracOp(
-    PtoOp,
+    TransferOp,
     shape=Shape.FRAC_LOAD,
     pipe=Pipe.MTE2,
-    reads=("source",),
-    writes=("destination",),
     text=(
         "source",
         "destination",
@@ -82,9 +80,7 @@ class MteGmL1FracOp(
     mode = attr_def(enum("cube_load_frac_mode"))
 
 
-class L0LoadOp(
-    PtoOp, shape=Shape.L0_LOAD, pipe=Pipe.MTE1, reads=("source",), writes=("destination",), roles=Role.ADDRESSES
-):
+class L0LoadOp(TransferOp, shape=Shape.L0_LOAD, pipe=Pipe.MTE1, roles=Role.ADDRESSES):
     """L1 fractals to L0. Operands follow each other in the order of the base classes."""
 
 

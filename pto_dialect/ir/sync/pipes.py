@@ -55,13 +55,11 @@ class AivInitializePipeOp(CorePipeOp, queue=QueueAction("init", "vector")):
     name = "pto.aiv_initialize_pipe"
 
 
-class InitializeL2lPipeOp(
-    PtoOp,
-    shape=Shape.PIPE_INIT,
-    effect=Effect.CHANNEL,
-    tokens=("dir_mask", "slot_size", "slot_num", "flag_base", "nosplit"),
-    queue=QueueAction("init"),
-):
+class InitializePipeOp(PtoOp, shape=Shape.PIPE_INIT, effect=Effect.CHANNEL, queue=QueueAction("init")):
+    """Creates a queue that is known by its handle."""
+
+
+class InitializeL2lPipeOp(InitializePipeOp, tokens=("dir_mask", "slot_size", "slot_num", "flag_base", "nosplit")):
     """Creates a queue whose slots lie in the consumer's local memory (docs/reference/execution.md, "Queues between
     cores").
     """
@@ -78,11 +76,7 @@ class InitializeL2lPipeOp(
 
 
 class InitializeL2g2lPipeOp(
-    PtoOp,
-    shape=Shape.PIPE_INIT,
-    effect=Effect.CHANNEL,
-    tokens=("dir_mask", "slot_size", "slot_num", "local_slot_num", "flag_base", "nosplit"),
-    queue=QueueAction("init"),
+    InitializePipeOp, tokens=("dir_mask", "slot_size", "slot_num", "local_slot_num", "flag_base", "nosplit")
 ):
     """Creates a queue whose slots lie in global memory, optionally staged locally
     (docs/reference/execution.md, "Queues between cores").
@@ -260,15 +254,11 @@ class TPopFromAivOp(NumberedPopOp, queue=QueueAction("pop", "cube", V2C)):
     valid_row = valid_col = opt_operand_def(INDEX)
 
 
-class TAllocOp(
-    PtoOp,
-    shape=Shape.PAREN,
-    pipe=Pipe.MTE3,
-    writes=("entry",),
-    state_writes=("fifo",),
-    tokens=("split",),
-    queue=QueueAction("alloc"),
-):
+class HandledSlotOp(PtoOp, shape=Shape.PAREN, state_writes=("fifo",), tokens=("split",)):
+    """Takes or returns a slot of a queue that is known by its handle."""
+
+
+class TAllocOp(HandledSlotOp, pipe=Pipe.MTE3, writes=("entry",), queue=QueueAction("alloc")):
     """Binds the entry to the next free slot; no data moves (docs/reference/execution.md, "Queues between cores")."""
 
     name = "pto.talloc"
@@ -277,9 +267,7 @@ class TAllocOp(
     split = attr_def(I8_ATTR)
 
 
-class TFreeOp(
-    PtoOp, shape=Shape.PAREN, pipe=Pipe.S, state_writes=("fifo",), tokens=("split",), queue=QueueAction("free")
-):
+class TFreeOp(HandledSlotOp, pipe=Pipe.S, queue=QueueAction("free")):
     """Returns the slot to the producer; follows the last use of the popped tile
     (docs/reference/execution.md, "Queues between cores").
     """

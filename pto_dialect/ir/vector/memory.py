@@ -10,9 +10,10 @@ from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, opt_
 from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import ALIGN, I32, INDEX, INTEGER, MASK, PTR, PTR_OR_MEMREF, VREG
 from ..core.words import LOAD_DIST, LOAD_PAIR_DIST, POST_UPDATE, SPECIAL_REGISTER, STORE_DIST, STORE_PAIR_DIST
+from .forms import IndexedLoadOp, IndexedStoreOp
 
 
-class VLdsOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.V, reads=("source",), typed=("source",)):
+class VLdsOp(IndexedLoadOp, typed=("source",)):
     """Register from memory at source + offset, distributed over the lanes as ``dist`` says
     (docs/reference/vectors.md, "Loads and stores").
     """
@@ -25,7 +26,7 @@ class VLdsOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.V, reads=("source",), typed=(
     updated_base = opt_result_def(PTR_OR_MEMREF)
 
 
-class VLdsx2Op(PtoOp, shape=Shape.INDEXED, pipe=Pipe.V, reads=("source",), tokens=("dist",)):
+class VLdsx2Op(IndexedLoadOp, tokens=("dist",)):
     """Two registers from memory, deinterleaved as ``dist`` says (docs/reference/vectors.md, "Loads and stores")."""
 
     name = "pto.vldsx2"
@@ -47,7 +48,7 @@ class VSldbOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, reads=("source",)):
     updated_base = opt_result_def(PTR_OR_MEMREF)
 
 
-class UvldOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.V, reads=("source",), typed=("source",)):
+class UvldOp(IndexedLoadOp, typed=("source",)):
     """Register from an unaligned address (docs/reference/vectors.md, "Loads and stores")."""
 
     name = "pto.uvld"
@@ -105,13 +106,7 @@ class VGatherbOp(GatherOp):
     name = "pto.vgatherb"
 
 
-class VStsOp(
-    PtoOp,
-    shape=Shape.INDEXED_STORE,
-    pipe=Pipe.V,
-    writes=("destination",),
-    typed=("value", "destination", "mask"),
-):
+class VStsOp(IndexedStoreOp, typed=("value", "destination", "mask")):
     """Memory at destination + offset = active lanes of value, collected as ``dist`` says
     (docs/reference/vectors.md, "Loads and stores").
     """
@@ -125,7 +120,7 @@ class VStsOp(
     updated_base = opt_result_def(PTR_OR_MEMREF)
 
 
-class VStsx2Op(PtoOp, shape=Shape.INDEXED_STORE, pipe=Pipe.V, writes=("destination",), tokens=("dist",)):
+class VStsx2Op(IndexedStoreOp, tokens=("dist",)):
     """Memory at destination + offset = two registers, interleaved as ``dist`` says
     (docs/reference/vectors.md, "Loads and stores").
     """

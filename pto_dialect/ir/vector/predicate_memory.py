@@ -7,7 +7,7 @@ from xdsl.irdl import attr_def, operand_def, opt_result_def, result_def
 from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import ALIGN, INDEX, MASK, MASK_B8, MASK_B16, MASK_B32, PTR, PTR_OR_MEMREF
 from ..core.words import MASK_LOAD_DIST, MASK_STORE_DIST
-from .forms import LanewiseOp
+from .forms import IndexedLoadOp, IndexedStoreOp, LanewiseOp
 
 
 class InterleaveB8Op(LanewiseOp):
@@ -67,7 +67,7 @@ class PdintlvB32Op(InterleaveB32Op):
     name = "pto.pdintlv_b32"
 
 
-class PredicateLoadOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.V, reads=("source",), tokens=("dist",)):
+class PredicateLoadOp(IndexedLoadOp, tokens=("dist",)):
     """Predicate from memory, bits taken as ``dist`` says."""
 
     source = operand_def(PTR_OR_MEMREF)
@@ -89,13 +89,7 @@ class PldiOp(PredicateLoadOp):
     name = "pto.pldi"
 
 
-class PredicateStoreOp(
-    PtoOp,
-    shape=Shape.INDEXED_STORE,
-    pipe=Pipe.V,
-    writes=("destination",),
-    tokens=("dist",),
-):
+class PredicateStoreOp(IndexedStoreOp, tokens=("dist",)):
     """Predicate to memory, bits collected as ``dist`` says."""
 
     value = operand_def(MASK)

@@ -99,13 +99,11 @@ class VZunpackOp(UnpackOp):
     name = "pto.vzunpack"
 
 
-class VBitsortOp(
-    PtoOp,
-    shape=Shape.FLAT_VOID,
-    pipe=Pipe.V,
-    reads=("source", "indices"),
-    writes=("destination",),
-):
+class RecordSortOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",)):
+    """Orders records of eight bytes in memory."""
+
+
+class VBitsortOp(RecordSortOp, reads=("source", "indices")):
     """Memory records (score, index) of 32 elements sorted descending, ``repeat_times`` times
     (docs/reference/vectors.md, "Reductions and rearrangement").
     """
@@ -115,14 +113,7 @@ class VBitsortOp(
     repeat_times = operand_def(INDEX)
 
 
-class VMrgsort4Op(
-    PtoOp,
-    shape=Shape.FLAT_VOID,
-    pipe=Pipe.V,
-    reads=("source0", "source1", "source2", "source3"),
-    writes=("destination",),
-    state_writes=("vms4_sr",),
-):
+class VMrgsort4Op(RecordSortOp, reads=("source0", "source1", "source2", "source3"), state_writes=("vms4_sr",)):
     """Merges up to four descending lists of 8-byte records in memory (docs/reference/vectors.md, "Reductions and
     rearrangement").
     """

@@ -11,7 +11,11 @@ from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import I64, PTR
 
 
-class StridedOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("dst",), state_reads=("mask",), since="august"):
+class MaskedRunsOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("dst",), state_reads=("mask",), since="august"):
+    """Goes along vectors in the unified buffer, as the mask register says."""
+
+
+class StridedOp(MaskedRunsOp):
     """Goes along both vectors in repeats; strides in blocks of 32 bytes."""
 
     repeat = dstBlockStride = srcBlockStride = dstRepeatStride = srcRepeatStride = operand_def(I64)
@@ -96,15 +100,7 @@ class UbVDupOp(StridedOp):
     scalar = operand_def(I64)
 
 
-class UbBinaryOp(
-    PtoOp,
-    shape=Shape.FLAT_VOID,
-    pipe=Pipe.V,
-    reads=("src0", "src1"),
-    writes=("dst",),
-    state_reads=("mask",),
-    since="august",
-):
+class UbBinaryOp(MaskedRunsOp, reads=("src0", "src1")):
     """Two sources."""
 
     dst = src0 = src1 = operand_def(PTR)

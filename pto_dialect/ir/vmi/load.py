@@ -7,9 +7,10 @@ from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, resu
 from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import I16, I64_ATTR, INDEX, PTR_OR_MEMREF, VMI_MASK, VMI_VREG
 from ..core.words import VMI_LOAD_DIST, VMI_PMODE
+from ..vector.forms import IndexedLoadOp
 
 
-class OffsetLoadOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.V, reads=("source",), typed=("source",), since="august"):
+class OffsetLoadOp(IndexedLoadOp, typed=("source",), since="august"):
     """A logical vector, or several, from a pointer and an offset."""
 
 
@@ -55,7 +56,7 @@ class VmiExpandLoadOp(VmiPassthruLoadOp):
     name = "pto.vmi.expand_load"
 
 
-class VmiGatherOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.V, reads=("source",), since="august"):
+class VmiGatherOp(IndexedLoadOp, since="august"):
     """lane i = source[indices[i]] where active, else passthru[i] (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.gather"

@@ -7,16 +7,10 @@ from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, var_
 from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import I16, I64_ATTR, INDEX, PTR_OR_MEMREF, VMI_MASK, VMI_VREG
 from ..core.words import VMI_PMODE, VMI_STORE_DIST
+from ..vector.forms import IndexedStoreOp
 
 
-class OffsetStoreOp(
-    PtoOp,
-    shape=Shape.INDEXED_STORE,
-    pipe=Pipe.V,
-    writes=("destination",),
-    typed=("value", "destination"),
-    since="august",
-):
+class OffsetStoreOp(IndexedStoreOp, typed=("value", "destination"), since="august"):
     """A logical vector, or several, to a pointer and an offset."""
 
 
@@ -59,7 +53,7 @@ class VmiCompressStoreOp(VmiActiveLaneStoreOp):
     name = "pto.vmi.compress_store"
 
 
-class VmiScatterOp(PtoOp, shape=Shape.INDEXED_STORE, pipe=Pipe.V, writes=("destination",), since="august"):
+class VmiScatterOp(IndexedStoreOp, since="august"):
     """destination[indices[i]] = value[i] where active (docs/reference/vectors.md, "Logical vectors")."""
 
     name = "pto.vmi.scatter"
