@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from xdsl.irdl import attr_def, operand_def, result_def, var_operand_def
 
-from ..core.accesses import ElementLoadOp, ElementStoreOp
 from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import (
     ANY,
@@ -24,6 +23,7 @@ from ..core.kinds import (
     VIEW,
 )
 from ..core.roles import Role
+from ..core.transfers import ElementLoadOp, ElementStoreOp
 
 
 class AddptrOp(

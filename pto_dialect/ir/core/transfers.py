@@ -1,4 +1,4 @@
-"""Operands that transfers of several families share.
+"""What transfers, and accesses to single elements, of several families share.
 
 Fields follow each other in the order of the base classes: those of a class itself first, then those of its bases.
 """
@@ -10,6 +10,16 @@ from xdsl.irdl import operand_def, opt_operand_def, var_operand_def
 from .base import PtoOp, Shape
 from .kinds import I64, INT_OR_FLOAT, PTR, PTR_OR_MEMREF
 from .roles import Role
+
+
+class ElementLoadOp(PtoOp, shape=Shape.INDEXED, reads=("ptr",), typed=("ptr",), roles=Role.ELEMENT_LOAD):
+    """Reads one element of memory, ``offset`` elements behind ``ptr``."""
+
+
+class ElementStoreOp(
+    PtoOp, shape=Shape.INDEXED_STORE, writes=("ptr",), typed=("ptr", "value"), roles=Role.ELEMENT_STORE
+):
+    """Writes one element of memory, ``offset`` elements behind ``ptr``."""
 
 
 class TransferOp(PtoOp, reads=("source",), writes=("destination",)):

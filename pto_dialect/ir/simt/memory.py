@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from xdsl.irdl import operand_def, opt_attr_def, result_def
 
-from ..core.accesses import ElementLoadOp, ElementStoreOp
 from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import ANY, ATOMIC_VALUE, INDEX, PTR, enum
 from ..core.roles import Role
+from ..core.transfers import ElementLoadOp, ElementStoreOp
 
 
 class LdgOp(ElementLoadOp, pipe=Pipe.V, tokens=("l1cache", "l2cache")):
