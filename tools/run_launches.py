@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from pto_dialect.driver.launch.suite import Outcome
 
 ALONE = (
-    *("format", "profile", "cycles", "no_advice", "html", "emit_python", "fix"),
-    *("listing", "auto", "init_launch", "reference", "record", "debug", "compare"),
+    *("format", "profile", "cycles", "no_advice", "emit_python", "fix"),
+    *("listing", "auto", "init_launch", "reference", "debug", "compare"),
 )
 """Parameters that are about the run of one kernel."""
 
@@ -113,7 +113,8 @@ def run_ranks(ctx: click.Context, path: str, given: dict[str, Any]) -> int:
     from pto_dialect.driver.run.program import Streams, exit_status
 
     for name in (name for name in ALONE if name in stated_options(ctx)):
-        raise click.UsageError(f"{option_of(ctx, name)} does not go with --ranks", ctx)
+        instead = "; --record RUN.pto-rec keeps the run, and --debug RUN.pto-rec shows it" if name == "debug" else ""
+        raise click.UsageError(f"{option_of(ctx, name)} does not go with --ranks{instead}", ctx)
     streams = Streams(say, write_stderr, wants_color(given["color"]))
     return exit_status(run_ranks_of(path, given, settings_of(ctx, given, False), streams))
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pto_dialect.runtime.compile.compiler import CompiledModule
 from pto_dialect.runtime.memory.spaces import Pointer
 from pto_dialect.runtime.run.launch import Started
+from pto_dialect.runtime.run.windows import Bounded
 from pto_dialect.sanitize.launch import WatchedKernel
 from pto_dialect.sanitize.timed import CycleKernel
 from pto_dialect.sanitize.watch.core import WatchedCore
@@ -27,6 +28,15 @@ LIMIT = 1 << 30
 """Bytes of a recording unless another limit is stated."""
 
 
+class Bound(NamedTuple):
+    """A run of the entry function: the ``values`` of its arguments, what they are ``bound`` to, and on which ``rank``
+    where there are several."""
+
+    values: Sequence[Any]
+    bound: Sequence[Any]
+    rank: int | None = None
+
+
 class RecordingKernel(WatchedKernel):
     """An entry function that is ready to run and be recorded; ``record`` has what its last run has done."""
 
@@ -37,9 +47,11 @@ class RecordingKernel(WatchedKernel):
         self.record = Log(limit)
         self.record.change(changes)
         self.values: Sequence[Any] = ()
-        self.bound: list[Any] = []
+        self.runs: list[Bound] = []
+        """What has run last: once, or once for each rank."""
         self.cores: list[RecordedCore] = []
         """Those that have run last."""
+        self._cores_of_ranks: list[RecordedCore] = []
         super().__init__(*arguments)
         self.core_class = LightCore if self.light else RecordedCore
 
@@ -81,15 +93,30 @@ class RecordingKernel(WatchedKernel):
 
     def _run_blocks(self, bound: list[Any], blocks: int, jobs: int) -> list[Any]:
         self.watch_buffers(bound)
-        self.bound = bound
-        for value in bound:
-            pointer = pointer_of(value)
-            if pointer is not None:
-                self.record.memory(pointer.arena)
+        self.runs = [Bound(self.values, bound)]
+        for pointer in filter(None, map(pointer_of, bound)):
+            self.record.memory(pointer.arena)
         try:
             return super()._run_blocks(bound, blocks, jobs)
         finally:
             self.record.finish()
+
+    def join_rank(self, rank: int, values: Sequence[Any], bound: Sequence[Any], started: Started) -> None:
+        """Blocks of ``rank`` are about to run on ``values``, ``bound`` to the arguments."""
+        log = self.record
+        for block in started.device:
+            for arena in {id(arena): arena for core in block.cores for arena in core.arenas.values()}.values():
+                log.belongs(arena, rank)
+        for pointer in filter(None, map(pointer_of, bound)):
+            if not isinstance(pointer.arena, Bounded):
+                log.belongs(pointer.arena, rank)
+            log.memory(pointer.arena)
+        self.runs.append(Bound(values, bound, rank))
+        self.cores = self._cores_of_ranks = [*self._cores_of_ranks, *self.cores]
+
+    def leave_ranks(self) -> None:
+        """All ranks have ended."""
+        self.record.finish()
 
 
 class TimedRecordingKernel(RecordingKernel, CycleKernel):

@@ -10,8 +10,9 @@ from typing import Any
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.run.machine import Block
+from pto_dialect.runtime.run.windows import Bounded, WindowArena
 from pto_dialect.sanitize.context import Context
-from pto_dialect.sanitize.state.arena import WatchedArena
+from pto_dialect.sanitize.state.arena import Listener, WatchedArena
 from pto_dialect.sanitize.state.clocks import Actor, Clock, Mark
 from pto_dialect.sanitize.state.regions import Bytes
 
@@ -71,11 +72,25 @@ class LightArena(WatchedArena):
             watch.record.access(step, self, region, True)
 
 
+class LightWindows(Bounded, LightArena):
+    """The windows of all ranks, which tell the recording of their accesses."""
+
+    __slots__ = ("layout",)
+
+    def __init__(self, original: WindowArena, watch: Listener) -> None:
+        LightArena.__init__(self, original, watch, original.bytes, public=True)
+        self.layout = original.layout
+
+
 class LightWatch(RecordingWatch):
     """Writes what it sees to ``record``, and looks for nothing."""
 
     actor_class = IdleActor
     arena_class = LightArena
+    windows_class = LightWindows
+
+    def join_ranks(self) -> None:
+        """The cores that come belong to several ranks, which nobody orders here."""
 
     def run(self, context: Context, action: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Runs an instruction."""

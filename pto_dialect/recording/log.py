@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pto_dialect.runtime.memory.spaces import POISON, Arena, Array
+from pto_dialect.runtime.run.machine import core_of_rank
 from pto_dialect.sanitize.state.arena import WatchedArena
 from pto_dialect.sanitize.state.clocks import Actor as PipeOfCore
 from pto_dialect.sanitize.state.regions import Bytes, Elements, Region
@@ -74,6 +75,7 @@ class Log:
         self.late = (np.zeros(0, np.int64), Issues.joined(()))
         """Issues of dropped chunks that steps may still belong to, with their numbers."""
         self._memory_numbers: dict[int, tuple[int, Arena]] = {}
+        self._owners: dict[int, tuple[int, Arena]] = {}
         self._pending: list[_Write] = []
         self.changes: list[Change] = []
         self._listener: Callable[[], None] | None = None
@@ -131,6 +133,10 @@ class Log:
         core = actor.core
         self.actors.append(Actor(actor.number, core.block.index, core.name, actor.pipe.removeprefix("PIPE_")))
 
+    def belongs(self, arena: Arena, rank: int) -> None:
+        """A memory that comes is that of one of several ranks."""
+        self._owners[id(arena)] = (rank, arena)
+
     def memory(self, arena: Arena) -> int:
         """The number of a memory; its content is that of the start when it is met first."""
         known = self._memory_numbers.get(id(arena))
@@ -138,6 +144,7 @@ class Log:
             return known[0]
         number = len(self.memories)
         self._memory_numbers[id(arena)] = (number, arena)
+        rank = self._owners[id(arena)][0] if id(arena) in self._owners else None
         prefix, _, owner = arena.name.partition(".")
         on_chip = arena.space != "gm" and prefix.startswith("block") and prefix[5:].isdigit()
         block = int(prefix[5:]) if on_chip else -1
@@ -145,7 +152,10 @@ class Log:
         if fill is None:
             content = arena.memory if isinstance(arena, WatchedArena) else arena.bytes
             self.initial[number] = content.copy()
-        self.memories.append(Memory(number, arena.name, arena.space, block, _cores(owner), arena.capacity, fill))
+        name, cores = arena.name, _cores(owner)
+        if rank is not None:
+            name, cores = of_rank(rank, name), tuple(core_of_rank(core, rank) for core in cores)
+        self.memories.append(Memory(number, name, arena.space, block, cores, arena.capacity, fill))
         return number
 
     # ------------------------------------------------------------ what happens
@@ -344,6 +354,11 @@ def store(content: Array, region: Bytes, values: Array) -> None:
     else:
         view = region.cells(content, 1)
         view[...] = values.reshape(view.shape)
+
+
+def of_rank(rank: int, name: str) -> str:
+    """What a memory or an argument of one of several ranks is called."""
+    return f"rank{rank}.{name}"
 
 
 def _cores(owner: str) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from pto_dialect.runtime.run.per_core import InParts, PerCore
 from pto_dialect.sanitize.report.findings import Finding as Found
 
 from .kernel import RecordingKernel, pointer_of
-from .log import Log
+from .log import Log, of_rank
 from .model import Argument, Finding, Outcome, Program, Waiting
 from .watch import signal_text
 from .write import write
@@ -77,6 +77,9 @@ def _waiting(kernel: RecordingKernel) -> list[Waiting]:
         places = [(pipe, kind, core.numbers[mark.order], keys) for pipe, kind, mark, keys in core.heads()]
         if core.scalar_wait or core.scalar_level:
             places.append(("PIPE_S", WAIT, core.noted, core.scalar_wait or (core.scalar_level or ())[:1]))
+        polled = kernel.record.issued(core.noted) if core.polled is not None else None
+        if core.polled is not None and polled is not None:
+            found.append(Waiting(core.actors["PIPE_S"].number, *polled, (core.polled(),)))
         for pipe, kind, number, keys in places:
             issue = kernel.record.issued(number)
             if issue is not None:
@@ -99,7 +102,9 @@ def _finding(found: Found, log: Log) -> Finding:
 
 def _arguments(kernel: RecordingKernel) -> list[Argument]:
     found: list[Argument] = []
-    for (name, type_), given, bound in zip(kernel.arguments, kernel.values, kernel.bound, strict=True):
+    each = ((run, *one) for run in kernel.runs for one in zip(kernel.arguments, run.values, run.bound, strict=True))
+    for run, (argument, type_), given, bound in each:
+        name = argument if run.rank is None else of_rank(run.rank, argument)
         text, fmt = t.type_text(type_), argument_format(type_)
         element = "" if fmt is None else fmt.name
         pointer = pointer_of(bound)

@@ -180,13 +180,18 @@ class RecordedCore(WatchedCore):
 
     def alone(self) -> None:
         """What was noted last is done, without a queue."""
-        context = self.watch.current
+        context = self._own()
         if context is None or context.step < 0:
             self.structure()
 
+    def _own(self) -> Context | None:
+        """The operation that runs, unless it is that of another core, which has had a turn."""
+        context = self.watch.current
+        return context if context is not None and context.actor.core is self else None
+
     def structure(self) -> None:
         """A loop, a branch or a call begins."""
-        context = self.watch.current
+        context = self._own()
         scalar = self.actors["PIPE_S"] if context is None else context.actor
         self.record.step(self.noted, scalar.number, OPERATION)
 

@@ -14,6 +14,7 @@ from pto_dialect.recording import Recording
 from pto_dialect.recording.model import Access, Form, Handle, Memory
 from pto_dialect.runtime.memory.layout import TileLayout
 from pto_dialect.runtime.numerics.format_table import format_of
+from pto_dialect.runtime.run.machine import OF_RANK
 from pto_dialect.targets.profile import get_profile
 
 from .columns import encoded
@@ -124,7 +125,7 @@ class RecordedPage:
 
     def _actors(self) -> list[dict[str, Any]]:
         return [
-            {"block": one.block, "core": one.core, "kind": _KIND_OF_CORE.get(one.core, "aiv")}
+            {"block": one.block, "core": one.core, "kind": _KIND_OF_CORE.get(one.core.partition(OF_RANK)[0], "aiv")}
             | {"pipe": f"PIPE_{one.pipe}"}
             for one in self.recording.actors
         ]

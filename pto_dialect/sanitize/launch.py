@@ -118,6 +118,12 @@ class WatchedKernel(Kernel):
         self.watch.add_pipes(self.flag_pipes)
         return super().start(bound, indices, count)
 
+    def join_rank(self, rank: int, values: Sequence[Any], bound: Sequence[Any], started: Started) -> None:
+        """Blocks of ``rank`` are about to run on ``values``, ``bound`` to the arguments."""
+
+    def leave_ranks(self) -> None:
+        """All ranks have ended."""
+
     @cached_property
     def accepted(self) -> list[Suppression]:
         """What comments of the program accept. Raises ``SuppressionError`` for one that cannot be read."""

@@ -19,7 +19,6 @@ from pto_dialect.runtime.run.ranks import Going, Part, bound_values, calls_text,
 from pto_dialect.runtime.run.windows import WindowArena, World
 
 from .launch import WatchedKernel, watched_cores
-from .state.windows import WatchedWindows
 from .watch.core import WatchedCore
 from .watch.deadlock import deadlock_finding
 
@@ -36,7 +35,7 @@ def run_watched_ranks(parts: Sequence[Part], world: World, ranks: Sequence[int] 
     kernels = [cast(WatchedKernel, part.kernel) for part in parts]
     watch = kernels[0].watch
     watch.join_ranks()
-    arena = WatchedWindows(WindowArena(world.layout, world.content), watch)
+    arena = watch.windows_class(WindowArena(world.layout, world.content), watch)
     going: list[Going] = []
     for rank, part, kernel, values in zip(numbers, parts, kernels, bound, strict=True):
         moved = [world.relocated(value, arena) for value in values]
@@ -44,6 +43,7 @@ def run_watched_ranks(parts: Sequence[Part], world: World, ranks: Sequence[int] 
         started = kernel.start(moved, range(part.blocks), part.blocks)
         for block in started.device:
             block.join_rank(rank, arena)
+        kernel.join_rank(rank, part.values, moved, started)
         going.append(Going(rank, part, started))
     cores = [core for one in going for core in watched_cores(one.started)]
     watch.open_device(cores)
@@ -65,6 +65,8 @@ def run_watched_ranks(parts: Sequence[Part], world: World, ranks: Sequence[int] 
         return results
     finally:
         watch.enter(None)
+        for kernel in kernels:
+            kernel.leave_ranks()
         for values in bound:
             hand_back(values)
     for kernel in kernels:

@@ -70,7 +70,7 @@ def test_an_error_is_debugged_afterwards() -> None:
         (("--debug", "--profile"), "--debug does not go with --profile"),
         (("--debug", "--sanitize", "--fix"), "--debug does not go with --fix"),
         (("--debug", "--html", "x.html"), "--debug does not go with --html"),
-        (("--debug", "--ranks", "2"), "--debug does not go with --ranks"),
+        (("--debug", "--ranks", "2"), "--debug does not go with --ranks; --record RUN.pto-rec keeps the run"),
     ],
 )
 def test_options_that_do_not_go_together(options: tuple[str, ...], says: str) -> None:

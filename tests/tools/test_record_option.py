@@ -60,7 +60,6 @@ def test_a_deadlock_leaves_everything_until_then(tmp_path: Path) -> None:
         (("--record-every", "5"), "--record-every has no meaning without --record"),
         (("--record-limit", "1M"), "--record-limit has no meaning without --record"),
         (("--record", "x.rec", "--profile"), "--profile times plain runs"),
-        (("--record", "x.rec", "--ranks", "2"), "--record does not go with --ranks"),
         (("--record", "x.rec", "--list"), "--list runs nothing, so there is nothing for --record"),
     ],
 )
@@ -130,15 +129,26 @@ arguments = { arg1 = "out.npy" }
 """
 
 
+TASKS = """program = "{program}"
+[buffers]
+b = "zeros:f32:64"
+[[task]]
+name = "one"
+arguments = {{ a = "ones:f32:64", b = "b" }}
+"""
+
+
 @pytest.mark.parametrize("option", ["--record", "--html"])
 def test_launches_that_leave_nothing_are_told(tmp_path: Path, option: str) -> None:
-    ranks = Path("examples/ranks/all_gather.launch.toml").resolve()
-    code, output = run(ranks, option, tmp_path / "x")
+    (tmp_path / "race.pto").write_text((FAULTY / "race.pto").read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "t.launch.toml").write_text(TASKS.format(program="race.pto"), encoding="utf-8")
+    code, output = run(tmp_path / "t.launch.toml", option, tmp_path / "x")
     assert code == 2
-    assert f"error: {option} does not go with launch files that have ranks" in output
-    code, output = run(ranks.parent, option, tmp_path / "x")
+    assert f"error: {option} does not go with tasks; [[launch]] tables in their place run in" in output
+    code, output = run(Path("examples/ranks").resolve(), option, tmp_path / "x")
     assert code == 2
     assert f"{option} goes with a single launch file" in " ".join(output.split())
+    assert not (tmp_path / "x").exists()
 
 
 def test_the_recording_is_there_while_the_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,12 +10,15 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
+from pto_dialect.diagnostics.files import atomic_write
+
+from ..run.files import FileError
 from ..run.sanitizing import Sanitizing
 
 if TYPE_CHECKING:
     from pto_dialect.report.kernel import ReportKernel
 
-    from .plan import Plan
+    from .plan import Plan, Step
     from .session import Prepared
 
 
@@ -26,12 +29,30 @@ def is_kept(request: Sanitizing | None) -> bool:
 
 def check_kept(plans: Sequence[Plan], request: Sanitizing | None) -> str | None:
     """Why the launches cannot be kept as asked for."""
-    if not is_kept(request) or (plans[0].rank is None and plans[0].steps[0].task is None):
+    if not is_kept(request):
         return None
     assert request is not None
     option = "--record" if request.record is not None else "--html"
-    what = "ranks" if plans[0].rank is not None else "tasks"
-    return f"{option} does not go with launch files that have {what}"
+    if plans[0].steps[0].task is not None:
+        return f"{option} does not go with tasks; [[launch]] tables in their place run in the order of the file"
+    for rank, plan in enumerate(plans):
+        for step, first in zip(plan.steps, plans[0].steps, strict=True):
+            if _functions(step) != _functions(first):
+                what = f"rank {rank} runs {_functions_text(step)}, rank 0 {_functions_text(first)}"
+                return f"{option} keeps ranks that run one function: {what}"
+    return None
+
+
+def _functions(step: Step) -> list[tuple[str, str | None]]:
+    """The programs of a launch, with the functions that it names."""
+    parts = step.group or (step,)
+    return [(os.path.realpath(part.program), part.entry) for part in parts]
+
+
+def _functions_text(step: Step) -> str:
+    """The same for messages."""
+    parts = step.group or (step,)
+    return ", ".join(part.program if part.entry is None else f"{part.entry} of {part.program}" for part in parts)
 
 
 def of_launch(request: Sanitizing | None, number: int, count: int) -> Sanitizing | None:
@@ -47,6 +68,27 @@ def of_function(request: Sanitizing | None, number: int, count: int) -> Sanitizi
         return request
     paths = {field: _numbered(getattr(request, field), number) for field in ("record", "html", "trace", "report")}
     return replace(request, **paths)
+
+
+def of_ranks(request: Sanitizing | None, scratch: str) -> Sanitizing | None:
+    """What is asked of a launch on several ranks: its page is made from its recording, in the folder ``scratch`` where
+    nobody wants that."""
+    if request is None or request.html is None:
+        return request
+    return replace(request, html=None, record=request.record or os.path.join(scratch, "ranks.pto-rec"))
+
+
+def write_page(path: str, recording: str) -> None:
+    """Writes the page of a recording. Raises ``FileError`` where it cannot be written."""
+    from pto_dialect.recording import open as open_recording
+    from pto_dialect.report.recorded import page_of_recording
+
+    with open_recording(recording) as recorded:
+        text = page_of_recording(recorded)
+    try:
+        atomic_write(path, text)
+    except OSError as problem:
+        raise FileError(f"cannot write '{path}': {problem.strerror or problem}") from None
 
 
 def _numbered(path: str | None, number: int) -> str | None:

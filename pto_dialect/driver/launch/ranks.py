@@ -6,7 +6,10 @@ Source: docs/ranks.md, "Processes".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from contextlib import nullcontext
+from dataclasses import replace
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -22,25 +25,36 @@ from ..inputs import Input
 from ..run.arrays import load
 from ..run.binding import Held
 from ..run.files import Writing, write_files
-from ..run.program import OK, WRONG_PROGRAM, Launch, Streams
+from ..run.program import OK, WRONG_LAUNCH, WRONG_PROGRAM, Failure, Launch, Streams
 from ..run.request import Request
 from ..run.value_text import Number, shape_text
-from .plan import Plan
+from .kept import is_kept, of_ranks, write_page
+from .plan import Plan, Step
 from .rank_values import RankContext, Window
 from .session import Prepared, Session, Settings, reported
+
+if TYPE_CHECKING:
+    from pto_dialect.sanitize.launch import WatchedKernel
 
 
 def run_rank_plans(plans: Sequence[Plan], settings: Settings, streams: Streams) -> int:
     """Runs the launches of all ranks; ``plans`` has one plan for each. Results are those of ``run_plan``."""
-    return reported(lambda: _World(plans, settings, streams).run(), settings, streams)
+    with TemporaryDirectory(prefix="pto-ranks-") if is_kept(settings.sanitizing) else nullcontext("") as scratch:
+        return reported(lambda: _World(plans, settings, streams, scratch).run(), settings, streams)
 
 
 class _RankLaunch(Launch):
     """A launch whose watch is that of all ranks."""
 
-    def __init__(self, item: Input, request: Request, streams: Streams, watched: list[Any]) -> None:
-        super().__init__(item, request, streams)
-        self.watched = watched
+    def __init__(self, item: Input, request: Request, streams: Streams, world: _World) -> None:
+        asked = request.sanitizing
+        self.page = None if asked is None else asked.html
+        super().__init__(item, replace(request, sanitizing=of_ranks(asked, world.scratch)), streams)
+        self.world = world
+
+    def watched(self, kernel: Kernel) -> WatchedKernel:
+        """The kernel under watch that runs where ``kernel`` does."""
+        return super().watched(kernel.ones[0].kernel if isinstance(kernel, _Together) else kernel)
 
     def compiled(self, module: ModuleOp, entry: str, group: Group | None = None) -> Kernel:
         """The compiled entry function or group, without a word about errors."""
@@ -49,10 +63,19 @@ class _RankLaunch(Launch):
             return super().compiled(module, entry, group)
         from ..run.sanitizing import watched_kernel
 
-        watch = self.watched[0].watch if self.watched else None
+        # What a launch leaves is its own, so is its watch.
+        others = [] if is_kept(request.sanitizing) else self.world.watched
+        watch = others[0].watch if others else None
         kernel = watched_kernel(module, entry, request.target, request.run, request.sanitizing, group, watch)
-        self.watched.append(kernel)
+        others.append(kernel)
         return kernel
+
+    def write_page(self) -> None:
+        """Writes the page of the launch, if there is to be one. Raises ``FileError``."""
+        request = self.request.sanitizing
+        if self.page is not None and not self.unsaved:
+            assert request is not None and request.record is not None
+            write_page(self.page, request.record)
 
 
 class _RankSession(Session):
@@ -66,7 +89,16 @@ class _RankSession(Session):
         self.files = world.files
 
     def launch(self, item: Input, request: Request) -> Launch:
-        return _RankLaunch(item, request, self.streams, self.world.watched)
+        return _RankLaunch(item, request, self.streams, self.world)
+
+    def kernel(self, step: Step, launch: Launch) -> Kernel:
+        """The compiled entry of a launch, which is the same on all ranks where it is kept."""
+        if not is_kept(self.settings.sanitizing):
+            return super().kernel(step, launch)
+        number = self.plan.steps.index(step)
+        if number not in self.world.kept:
+            self.world.kept[number] = super().kernel(step, launch)
+        return self.world.kept[number]
 
     def of_ranks(self, value: Window | RankContext) -> Held:
         if isinstance(value, RankContext):
@@ -90,7 +122,7 @@ class _RankSession(Session):
 class _World:
     """All ranks of a launch file, with what they have in common."""
 
-    def __init__(self, plans: Sequence[Plan], settings: Settings, streams: Streams) -> None:
+    def __init__(self, plans: Sequence[Plan], settings: Settings, streams: Streams, scratch: str = "") -> None:
         self.settings = settings
         self.streams = streams
         self.modules: dict[str, ModuleOp] = {}
@@ -98,6 +130,9 @@ class _World:
         self.parts: dict[str, ModuleOp] = {}
         self.files: list[Any] = []
         self.watched: list[Any] = []
+        self.kept: dict[int, Kernel] = {}
+        """By number of the launch: the kernels of launches that are to leave something."""
+        self.scratch = scratch
         self.sessions = [_RankSession(plan, self) for plan in plans]
         self.windows: dict[tuple[str, int], Held] = {}
         self.memory = self._memory()
@@ -137,6 +172,8 @@ class _World:
             write_files(writings)
         for text in mismatches:
             self.streams.err(text)
+        if any(one.launch.unsaved for one in prepared[0]):
+            return WRONG_LAUNCH
         return WRONG_PROGRAM if mismatches else OK
 
     def copies(self, rank: int, one: Prepared) -> list[Array | None] | None:
@@ -161,6 +198,10 @@ class _World:
         except BindingError as error:
             message = str(error).partition("\n")[0]
             raise self.sessions[0].fail((*first.step.key, "arguments"), BindingError(message)) from None
+        except Failure:
+            cast(_RankLaunch, first.launch).write_page()
+            raise
+        cast(_RankLaunch, first.launch).write_page()
         first.launch.findings(first.kernel)
         mismatches: list[str] = []
         for rank, (session, one) in enumerate(zip(self.sessions, ones, strict=True)):

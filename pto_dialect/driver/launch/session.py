@@ -25,7 +25,7 @@ from ..inputs import Input
 from ..report import render
 from ..run.arrays import with_key
 from ..run.binding import Bound, Held, bind, hold, signature
-from ..run.compare import Expected, expectation
+from ..run.compare import Expected, expectation, mismatches_of
 from ..run.elements import to_saved
 from ..run.files import FileError, Writing, check_files, write_files
 from ..run.memory_budget import memory_budget
@@ -39,7 +39,6 @@ from ..run.program import (
     Launch,
     Streams,
     changed,
-    mismatches_of,
     out_of_time,
 )
 from ..run.request import Request

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -153,6 +153,12 @@ def _fitted(array: Array, fmt: Format, content: Elements, place: Place) -> Array
     if packing > 1 and array.shape[-1:] == (wanted[-1] * packing,):
         wanted = (*wanted[:-1], wanted[-1] * packing)
     return fitted(array, content, wanted)
+
+
+def mismatches_of(expected: Sequence[Expected], value: Callable[[Place], Output]) -> list[str]:
+    """Reports of the expectations that were not met."""
+    reports = [mismatch_report(one, value(one.place)) for one in expected]
+    return [report for report in reports if report is not None]
 
 
 def mismatch_report(expected: Expected, output: Output) -> str | None:

@@ -31,7 +31,7 @@ from ..options import Options
 from ..pipeline import build_checked, build_module
 from ..report import render
 from .binding import Bound, advice, bind, signature
-from .compare import Expected, Judgement, expectation, mismatch_report, with_starts
+from .compare import Judgement, expectation, mismatches_of, with_starts
 from .elements import to_saved
 from .files import FileError, Writing, check_files, write_files
 from .memory_budget import memory_budget
@@ -327,7 +327,7 @@ class Launch:
         """Runs all blocks; what the function returns."""
         code = WRONG_PROGRAM
         if self.request.sanitizing is not None:
-            keep_recording(cast("WatchedKernel", kernel), self.request.sanitizing, self.request.blocks)
+            keep_recording(self.watched(kernel), self.request.sanitizing, self.request.blocks)
         try:
             returned = kernel.run(values, self.request.blocks, self.request.jobs)
             self.save(kernel, None)
@@ -354,12 +354,16 @@ class Launch:
         self.save(kernel, diagnostic)
         raise Failure(code)
 
+    def watched(self, kernel: Kernel) -> WatchedKernel:
+        """The kernel under watch that runs where ``kernel`` does."""
+        return cast("WatchedKernel", kernel)
+
     def save(self, kernel: Kernel, failure: Diagnostic | None) -> None:
         """Writes the recording, if there is to be one; where that fails, the launch goes on and fails in the end."""
         request = self.request.sanitizing
         if request is None or request.record is None:
             return
-        wrong = save_recording(cast("WatchedKernel", kernel), request, self.request.blocks, failure)
+        wrong = save_recording(self.watched(kernel), request, self.request.blocks, failure)
         if wrong is not None:
             self.streams.err(f"error: {wrong}\n")
             self.unsaved = True
@@ -450,12 +454,6 @@ def _first_function(module: ModuleOp, entry: str, group: Group | None) -> Operat
 
 def _named(op: Operation, kernel: Kernel) -> str:
     return op.name if op is not kernel.function else f"@{kernel.entry}"
-
-
-def mismatches_of(expected: Sequence[Expected], value: Callable[[Place], Output]) -> list[str]:
-    """Reports of the expectations that were not met."""
-    reports = [mismatch_report(one, value(one.place)) for one in expected]
-    return [report for report in reports if report is not None]
 
 
 def changed(places: Places, bound: Sequence[Bound], before: Sequence[Array | None] | None) -> list[Place]:

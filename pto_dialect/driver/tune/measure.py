@@ -31,8 +31,8 @@ from ..launch.plan import Plan, default_program, plans_of
 from ..launch.session import Prepared, Session, Settings
 from ..options import CycleRequest, Options
 from ..pipeline import build_module
-from ..run.compare import Tolerance
-from ..run.program import Failure, Streams, mismatches_of
+from ..run.compare import Tolerance, mismatches_of
+from ..run.program import Failure, Streams
 from ..run.sanitizing import Sanitizing
 from .space import Candidate, program_at
 

@@ -41,10 +41,10 @@ function derive(model) {
     }
   }
   model.lanes = model.lanes.filter((lane) => lane.steps.length || model.blocked.some((one) => one.actor === lane.number));
-  const order = (lane) => [lane.block, lane.core, PIPES.indexOf(lane.pipe)];
+  const order = (lane) => [Number(lane.core.split(" of rank ")[1] ?? 0), lane.block, lane.core, PIPES.indexOf(lane.pipe)];
   model.lanes.sort((one, other) => {
     const a = order(one), b = order(other);
-    return a[0] - b[0] || (a[1] < b[1] ? -1 : a[1] > b[1] ? 1 : 0) || a[2] - b[2];
+    return a[0] - b[0] || a[1] - b[1] || (a[2] < b[2] ? -1 : a[2] > b[2] ? 1 : 0) || a[3] - b[3];
   });
   model.laneOf = new Map(model.lanes.map((lane, row) => [lane.number, row]));
   // Accesses stand in the order of their steps.

@@ -65,7 +65,7 @@ class Core:
     def label(self) -> str:
         """For messages: ``AIV0``, with its rank where there are several."""
         name = {"aic": "AIC", "aiv": f"AIV{self.index}", "all": "core"}[self.kind]
-        return name if self.block.rank is None else f"{name} of rank {self.block.rank}"
+        return name if self.block.rank is None else core_of_rank(name, self.block.rank)
 
     def reset(self) -> None:
         """Gives the control state its initial content."""
@@ -169,6 +169,15 @@ def _nothing() -> None:
 
 class NeedsQueues(Exception):
     """Program order cannot run this program: a wait precedes its set in the text."""
+
+
+OF_RANK = " of rank "
+"""What stands between the name of a core and the number of its rank."""
+
+
+def core_of_rank(core: str, rank: int) -> str:
+    """What a core of one of several ranks is called."""
+    return f"{core}{OF_RANK}{rank}"
 
 
 @dataclass

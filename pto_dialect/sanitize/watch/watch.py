@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.atomic import AtomicMode
+from pto_dialect.runtime.run.windows import WindowArena
 
 from ..checks import self_copy
 from ..checks.numbers import Numbers
@@ -22,9 +23,10 @@ from ..options import SanitizeOptions
 from ..report.findings import Findings
 from ..report.sites import Sites
 from ..report.timeline import Ran, Timeline
-from ..state.arena import WatchedArena
+from ..state.arena import Listener, WatchedArena
 from ..state.clocks import PIPES, Actor, Clock, EventLog, Mark, OrderedActor, Token
 from ..state.regions import Bytes
+from ..state.windows import WatchedWindows
 from .posts import Posts
 from .tiles import Tiles
 
@@ -44,6 +46,7 @@ class Watch:
 
     actor_class: type[Actor] = Actor
     arena_class: type[WatchedArena] = WatchedArena
+    windows_class: Callable[[WindowArena, Listener], WatchedArena] = WatchedWindows
 
     def __init__(self, options: SanitizeOptions, ordered: bool, timeline: Timeline | None = None) -> None:
         self.options = options
