@@ -8,12 +8,13 @@ docs/reference/watching.md, "Order of events".
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Hashable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Sequence
+from typing import NamedTuple, Self, TypeVar
 
 from pto_dialect.ir.core.base import Pipe
 
-from .items import NUMBER, PIPES, SCALAR, Flag, Leaf, Users
+from . import items
+from .items import NUMBER, PIPES, SCALAR, Choice, Flag, Leaf, Users
 from .places import Place
 
 COUNT = len(PIPES)
@@ -52,6 +53,10 @@ class Access(NamedTuple):
         ]
 
 
+Gone = TypeVar("Gone", bound="State")
+"""A state that a function is followed with."""
+
+
 class State:
     """Clocks, flags that are set, and accesses that count. ``done`` are the numbers of the work of each pipe since the
     state was copied.
@@ -76,20 +81,16 @@ class State:
         self.tokens: dict[Hashable, tuple[int, ...]] = {}
         self.accesses: dict[Hashable, tuple[Access, ...]] = {}
 
-    def copy(self) -> State:
+    def copy(self) -> Self:
         """The same state, to go on with by itself; it has done nothing yet."""
         other = type(self).__new__(type(self))
-        self.copied(other)
-        return other
-
-    def copied(self, other: State) -> None:
-        """Makes ``other`` the same state."""
         other.clock = [list(row) for row in self.clock]
         other.now, other.turn, other.last = self.now, self.turn, list(self.last)
         other.done = [[] for _ in range(self.WIDTH)]
         other.tokens = dict(self.tokens)
         other.accesses = dict(self.accesses)
         other.users, other.few, other.limits = self.users, self.few, dict(self.limits)
+        return other
 
     def after(self, state: State) -> State:
         """This state as one that comes out of ``state`` itself, of which it was a copy."""
@@ -229,6 +230,17 @@ def learn(row: list[int], other: tuple[int, ...] | list[int]) -> None:
     for pipe, number in enumerate(other):
         if number > row[pipe]:
             row[pipe] = number
+
+
+def ways_of(choice: Choice, state: Gone, follow: Callable[[items.Sequence, Gone], Gone]) -> list[Gone]:
+    """The states behind the regions of a choice, and behind none of them where it may run none, as ``follow`` finds
+    them. They are all copies of ``state``, numbered one after the other."""
+    ways: list[Gone] = []
+    for branch in [*choice.branches, *([None] if choice.open else [])]:
+        way = state.copy()
+        way.now = ways[-1].now if ways else state.now
+        ways.append(way if branch is None else follow(branch, way))
+    return ways
 
 
 def merged(before: State, ways: list[State]) -> State:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Self
 
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.passes.accesses.items import Choice, Flag, Loop, Sequence
@@ -35,10 +36,9 @@ class _Watched(State):
         self.pending: dict[Flag, None] = {}
         self.waited: dict[tuple[int, int], dict[Flag, int]] = {}
 
-    def copy(self) -> _Watched:
+    def copy(self) -> Self:
         """The same state, to go on with by itself."""
-        other = _Watched.__new__(_Watched)
-        self.copied(other)
+        other = super().copy()
         other.pending = dict(self.pending)
         other.waited = {pair: dict(waits) for pair, waits in self.waited.items()}
         return other

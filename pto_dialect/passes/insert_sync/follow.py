@@ -14,7 +14,7 @@ from pto_dialect.passes.accesses.items import Call, Choice, Flag, Item, Leaf, Lo
 from pto_dialect.passes.accesses.overlap import ANY, Setting, may_overlap
 from pto_dialect.passes.accesses.places import Place, Side
 from pto_dialect.passes.accesses.program import Reader
-from pto_dialect.passes.accesses.state import COUNT, Access, State, learn, merged
+from pto_dialect.passes.accesses.state import COUNT, Access, State, learn, merged, ways_of
 
 
 class Need(NamedTuple):
@@ -110,12 +110,7 @@ class Runner:
 
     def choice(self, choice: Choice, state: State) -> State:
         """One of several regions."""
-        ways: list[State] = []
-        for branch in [*choice.branches, *([None] if choice.open else [])]:
-            way = state.copy()
-            way.now = ways[-1].now if ways else state.now
-            ways.append(way if branch is None else self.items(branch, way))
-        return self.together(state, ways)
+        return self.together(state, ways_of(choice, state, self.items))
 
     def together(self, state: State, ways: list[State]) -> State:
         """What holds behind all ways that begin in ``state``."""
@@ -166,7 +161,7 @@ class Follower(Runner):
                     if not (writes or access.writes) or access.number <= row[access.leaf.pipe]:
                         continue
                     other = access.place
-                    if known and other.stop is not None and (other.stop <= start or stop <= other.start):  # pyright: ignore
+                    if known and other.stop is not None and (other.stop <= start or stop <= other.start):
                         continue
                     if self._within(access, leaf, state) or not must_wait(
                         access, leaf, place, writes, state, self.arch

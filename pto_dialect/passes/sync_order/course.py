@@ -15,7 +15,7 @@ from pto_dialect.passes.accesses.items import Call, Choice, Item, Leaf, Loop, Se
 from pto_dialect.passes.accesses.overlap import ANY, Setting, may_overlap
 from pto_dialect.passes.accesses.places import Place
 from pto_dialect.passes.accesses.program import Reader
-from pto_dialect.passes.accesses.state import COUNT, Access
+from pto_dialect.passes.accesses.state import COUNT, Access, ways_of
 
 from .known import Key, Known, UnevenError, together
 
@@ -156,12 +156,7 @@ class Course:
 
     def choice(self, choice: Choice, state: Known) -> Known:
         """One of several regions."""
-        ways: list[Known] = []
-        for branch in [*choice.branches, *([None] if choice.open else [])]:
-            way = state.copy()
-            way.now = ways[-1].now if ways else state.now
-            ways.append(way if branch is None else self.items(branch, way))
-        return self._together(state, ways)
+        return self._together(state, ways_of(choice, state, self.items))
 
     def _together(self, state: Known, ways: list[Known]) -> Known:
         found = together(state, ways)

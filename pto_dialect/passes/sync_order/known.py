@@ -6,7 +6,7 @@ Source: docs/reference/watching.md, "Order of events".
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from pto_dialect.passes.accesses.items import PIPES, SCALAR, Leaf, Signal, Users
 from pto_dialect.passes.accesses.state import COUNT, Clocks, State, common, merged
@@ -47,10 +47,9 @@ class Known(State):
         self.waited: dict[Key, int] = {}
         self.why: list[list[Why]] = [[()] * _WIDTH for _ in PIPES]
 
-    def copy(self) -> Known:
+    def copy(self) -> Self:
         """The same state, to go on with by itself."""
-        other = Known.__new__(Known)
-        self.copied(other)
+        other = super().copy()
         other.queues, other.released, other.waited = dict(self.queues), dict(self.released), dict(self.waited)
         other.why = [list(row) for row in self.why]
         return other

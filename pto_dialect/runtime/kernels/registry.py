@@ -6,9 +6,10 @@ would load the classes of all. Who needs the class of an operation imports it wh
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import wraps
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ..compile.generator import Generator
 
 Generate = Callable[[Any, "Generator"], None]
+Row = TypeVar("Row")
 
 KERNELS: dict[str, Generate] = {}
 """Code generators by operation name."""
@@ -39,6 +41,21 @@ def _registering(table: dict[str, Generate], mnemonics: tuple[str, ...]) -> Call
 def kernel(*mnemonics: str) -> Callable[[Generate], Generate]:
     """Registers the code generator of the named operations."""
     return _registering(KERNELS, mnemonics)
+
+
+def kernels(rows: Mapping[str, Row]) -> Callable[[Callable[[Any, Generator, Row], None]], Generate]:
+    """Registers the code generator of operations, by name, which takes what stands beside the name as a third
+    argument."""
+
+    def register(function: Callable[[Any, Generator, Row], None]) -> Generate:
+        @kernel(*rows)
+        @wraps(function)
+        def write(op: Operation, generator: Generator) -> None:
+            function(op, generator, rows[op.name])
+
+        return write
+
+    return register
 
 
 LANE_KERNELS: dict[str, Generate] = {}

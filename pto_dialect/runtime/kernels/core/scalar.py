@@ -22,7 +22,7 @@ from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.numerics.decode import decode
 from pto_dialect.runtime.numerics.encode import encode
 
-from ..registry import kernel
+from ..registry import kernel, kernels
 
 _SYMBOLS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
@@ -206,19 +206,9 @@ def add_with_carry(op: Operation, g: Generator) -> None:
     g.define(op.results[1], f"{total} >> {integer_width(type_) or 64} != 0")
 
 
-@kernel("arith.mulsi_extended")
-def multiply_wide_signed(op: Operation, g: Generator) -> None:
-    """Low and high half of the product of two signed integers."""
-    _multiply_wide(op, g, signed)
-
-
-@kernel("arith.mului_extended")
-def multiply_wide_unsigned(op: Operation, g: Generator) -> None:
-    """Low and high half of the product of two unsigned integers."""
-    _multiply_wide(op, g, unsigned)
-
-
-def _multiply_wide(op: Operation, g: Generator, read: Callable[[str, Attribute], str]) -> None:
+@kernels({"arith.mulsi_extended": signed, "arith.mului_extended": unsigned})
+def multiply_wide(op: Operation, g: Generator, read: Callable[[str, Attribute], str]) -> None:
+    """Low and high half of the product of two integers."""
     type_ = op.results[0].type
     a, b = (read(str(g.name(v)), type_) for v in op.operands)
     product = g.define_local("product", f"({a}) * ({b})")
@@ -325,19 +315,9 @@ def cast_unsigned(op: Operation, g: Generator) -> None:
     g.define(result, wrapped_bits(text, result.type))
 
 
-@kernel("arith.sitofp")
-def signed_to_float(op: Operation, g: Generator) -> None:
-    """A signed integer as the nearest number of a float type."""
-    _to_float(op, g, signed)
-
-
-@kernel("arith.uitofp")
-def unsigned_to_float(op: Operation, g: Generator) -> None:
-    """An unsigned integer as the nearest number of a float type."""
-    _to_float(op, g, unsigned)
-
-
-def _to_float(op: Operation, g: Generator, read: Callable[[str, Attribute], str]) -> None:
+@kernels({"arith.sitofp": signed, "arith.uitofp": unsigned})
+def to_float(op: Operation, g: Generator, read: Callable[[str, Attribute], str]) -> None:
+    """An integer as the nearest number of a float type."""
     source, result = named(op, "input"), op.results[0]
     text = str(g.name(source))
     name = str(result.type)

@@ -26,7 +26,7 @@ from pto_dialect.runtime.memory.fractal_load import (
 from pto_dialect.runtime.memory.spaces import Pointer
 from pto_dialect.runtime.run.machine import Core
 
-from ..registry import kernel
+from ..registry import kernel, kernels
 from ..tile.memory import element_format
 
 
@@ -86,19 +86,9 @@ def l1_ub(op: PtoOp, g: Generator) -> None:
     g.call(copy_gaps, *(groups[name][0] for name in names), loop_groups(groups), pipe=Pipe.MTE1)
 
 
-@kernel("pto.mte_ub_l1")
-def ub_l1(op: PtoOp, g: Generator) -> None:
-    """Bursts of 32-byte units from the unified buffer to L1."""
-    _units(op, g, Pipe.MTE3)
-
-
-@kernel("pto.mte_ub_ub")
-def ub_ub(op: PtoOp, g: Generator) -> None:
-    """Bursts of 32-byte units within the unified buffer."""
-    _units(op, g, Pipe.V)
-
-
-def _units(op: PtoOp, g: Generator, pipe: Pipe) -> None:
+@kernels({"pto.mte_ub_l1": Pipe.MTE3, "pto.mte_ub_ub": Pipe.V})
+def from_ub(op: PtoOp, g: Generator, pipe: Pipe) -> None:
+    """Bursts of 32-byte units from the unified buffer to L1, or within it."""
     groups = g.operands(op)
     names = ("destination", "source", "len_burst", "n_burst", "dst_stride", "src_stride")
     g.call(copy_gaps, *(groups[name][0] for name in names), (), pipe=pipe)

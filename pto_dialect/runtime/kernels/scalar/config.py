@@ -15,7 +15,7 @@ from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.memory.atomic import OPERATIONS, TYPES, with_operation, with_type
 
 from ..core.scalar import wrapped
-from ..registry import kernel
+from ..registry import kernel, kernels
 
 
 @kernel("pto.get_ctrl")
@@ -40,19 +40,9 @@ def without_bit(value: int, bit: int) -> int:
     return value & ~(1 << (bit & 63))
 
 
-@kernel("pto.sbitset0")
-def clear_bit(op: PtoOp, g: Generator) -> None:
-    """The first number with the bit clear that the second one counts."""
-    _change_bit(op, g, without_bit)
-
-
-@kernel("pto.sbitset1")
-def set_bit(op: PtoOp, g: Generator) -> None:
-    """The first number with the bit set that the second one counts."""
-    _change_bit(op, g, with_bit)
-
-
-def _change_bit(op: PtoOp, g: Generator, change: Callable[[int, int], int]) -> None:
+@kernels({"pto.sbitset0": without_bit, "pto.sbitset1": with_bit})
+def change_bit(op: PtoOp, g: Generator, change: Callable[[int, int], int]) -> None:
+    """The first number with the bit clear, or set, that the second one counts."""
     value, bit = (g.name(v) for v in op.operands)
     g.define(op.results[0], wrapped(f"{g.argument(change)}({value}, {bit})", op.results[0].type))
 

@@ -20,7 +20,7 @@ from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.queues.run import QueueCore
 from pto_dialect.targets.sync_resources import A5_SYNC
 
-from ..registry import kernel
+from ..registry import kernels
 
 BLOCKING, MARKING = 0, 1
 """Modes: ``get_buf`` waits for earlier releases; or it does not, and ``rls_buf`` waits for all that is bracketed."""
@@ -85,19 +85,16 @@ def release_buffer(core: QueueCore, pipe: str, number: int, mode: int) -> None:
         lock.holders[pipe] -= 1
 
 
-@kernel("pto.get_buf", "pto.get_buf_dyn")
-def take(op: PtoOp, g: Generator) -> None:
-    """A pipe takes a buffer number."""
-    _token(op, g, get_buffer)
-
-
-@kernel("pto.rls_buf", "pto.rls_buf_dyn")
-def give_back(op: PtoOp, g: Generator) -> None:
-    """A pipe gives a buffer number back."""
-    _token(op, g, release_buffer)
-
-
-def _token(op: PtoOp, g: Generator, function: Callable[[QueueCore, str, int, int], None]) -> None:
+@kernels(
+    {
+        "pto.get_buf": get_buffer,
+        "pto.get_buf_dyn": get_buffer,
+        "pto.rls_buf": release_buffer,
+        "pto.rls_buf_dyn": release_buffer,
+    }
+)
+def token(op: PtoOp, g: Generator, function: Callable[[QueueCore, str, int, int], None]) -> None:
+    """A pipe takes a buffer number, or gives it back."""
     pipe = named_pipe(op.attributes["op_type"])
     if pipe is None:
         raise g.error("sync-buf-range", "a buffer number is held by one pipe", op)

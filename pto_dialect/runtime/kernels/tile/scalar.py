@@ -11,7 +11,7 @@ from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.memory.spaces import Array
 
-from ..registry import kernel
+from ..registry import kernel, kernels
 from .apply import Operand, Regions, apply_formula
 from .formulas import SCALAR, TERNARY, Formula, leaky_relu, scaled_sum, scaled_sum_of_halves
 from .operands import is_tile, number, tile_format, tile_operand
@@ -28,19 +28,9 @@ def tile_and_number(op: PtoOp, g: Generator) -> None:
     apply_formula(op, g, SCALAR[op.name], inputs, dst)
 
 
-@kernel("pto.taddsc")
-def taddsc(op: PtoOp, g: Generator) -> None:
-    """dst = src0 + scalar + src1."""
-    _tile_number_tile(op, g, TERNARY["pto.taddc"])
-
-
-@kernel("pto.tsubsc")
-def tsubsc(op: PtoOp, g: Generator) -> None:
-    """dst = src0 − scalar + src1."""
-    _tile_number_tile(op, g, TERNARY["pto.tsubc"])
-
-
-def _tile_number_tile(op: PtoOp, g: Generator, formula: Formula) -> None:
+@kernels({"pto.taddsc": TERNARY["pto.taddc"], "pto.tsubsc": TERNARY["pto.tsubc"]})
+def tile_number_tile(op: PtoOp, g: Generator, formula: Formula) -> None:
+    """dst = src0 + scalar + src1, or src0 − scalar + src1."""
     dst = g.destination(op)
     first, second = tile_operand(op, g, "src0"), tile_operand(op, g, "src1")
     scalar = number(g, named(op, "scalar"), tile_format(dst, g))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -18,7 +19,7 @@ from pto_dialect.runtime.vector import compute as c
 from pto_dialect.runtime.vector.register import constant, lanes
 from pto_dialect.targets.vector_unit import VL_BYTES
 
-from ..registry import kernel
+from ..registry import kernel, kernels
 from .values import direct, give, register_format, word
 
 INSTRUCTIONS: dict[str, c.LaneWise] = {
@@ -71,18 +72,11 @@ direct(
 )
 
 
-@kernel("pto.vaddcs")
-def vaddcs(op: PtoOp, g: Generator) -> None:
-    """As ``vaddc``, with the carries of lower words."""
+@kernels({"pto.vaddcs": c.add_carry, "pto.vsubcs": c.subtract_carry})
+def with_carries(op: PtoOp, g: Generator, function: Callable[..., Any]) -> None:
+    """As ``vaddc`` and ``vsubc``, with the carries of lower words."""
     lhs, rhs, carry_in, mask = (named(op, name) for name in ("lhs", "rhs", "carry_in", "mask"))
-    give(op, g, c.add_carry, lhs, rhs, mask, carry_in)
-
-
-@kernel("pto.vsubcs")
-def vsubcs(op: PtoOp, g: Generator) -> None:
-    """As ``vsubc``, with the carries of lower words."""
-    lhs, rhs, carry_in, mask = (named(op, name) for name in ("lhs", "rhs", "carry_in", "mask"))
-    give(op, g, c.subtract_carry, lhs, rhs, mask, carry_in)
+    give(op, g, function, lhs, rhs, mask, carry_in)
 
 
 @kernel("pto.vexpdif")

@@ -12,7 +12,7 @@ from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.vector import collect, sort
 
-from ..registry import kernel
+from ..registry import kernel, kernels
 from .values import direct, give, register_format, word
 
 STATE = Expr("core.state")
@@ -51,19 +51,9 @@ direct(
 )
 
 
-@kernel("pto.vintlvv2")
-def vintlvv2(op: PtoOp, g: Generator) -> None:
-    """One of the two registers of ``vintlv``."""
-    _half(op, g, collect.interleave)
-
-
-@kernel("pto.vdintlvv2")
-def vdintlvv2(op: PtoOp, g: Generator) -> None:
-    """One of the two registers of ``vdintlv``."""
-    _half(op, g, collect.deinterleave)
-
-
-def _half(op: PtoOp, g: Generator, function: Callable[..., Any]) -> None:
+@kernels({"pto.vintlvv2": collect.interleave, "pto.vdintlvv2": collect.deinterleave})
+def half(op: PtoOp, g: Generator, function: Callable[..., Any]) -> None:
+    """One of the two registers of ``vintlv`` or ``vdintlv``."""
     text = ", ".join(g.name(operand) for operand in op.operands)
     g.define(op.results[0], f"{g.argument(function)}({text})[{int(word(op, 'part') == 'HIGHER')}]")
 
@@ -75,16 +65,10 @@ def vpack(op: PtoOp, g: Generator) -> None:
     give(op, g, collect.pack, named(op, "src"), word(op, "part") == "HIGHER", target)
 
 
-@kernel("pto.vsunpack")
-def vsunpack(op: PtoOp, g: Generator) -> None:
-    """The lanes of one half, extended with their signs to lanes of twice the width."""
-    give(op, g, collect.unpack, *op.operands, register_format(op.results[0], g).storage, True)
-
-
-@kernel("pto.vzunpack")
-def vzunpack(op: PtoOp, g: Generator) -> None:
-    """The lanes of one half, extended with zeros to lanes of twice the width."""
-    give(op, g, collect.unpack, *op.operands, register_format(op.results[0], g).storage, False)
+@kernels({"pto.vsunpack": True, "pto.vzunpack": False})
+def unpack(op: PtoOp, g: Generator, signs: bool) -> None:
+    """The lanes of one half, extended with their signs or with zeros to lanes of twice the width."""
+    give(op, g, collect.unpack, *op.operands, register_format(op.results[0], g).storage, signs)
 
 
 @kernel("pto.vbitsort")

@@ -19,7 +19,7 @@ from pto_dialect.runtime.numerics.encode import encode
 from pto_dialect.runtime.run.machine import Core
 
 from ..cube.mte import call_load_bias, call_load_table, copy_bursts
-from ..registry import kernel
+from ..registry import kernel, kernels
 
 LOOP_REGISTERS = ("set_loop_size", "set_loop1_stride", "set_loop2_stride")
 
@@ -132,16 +132,10 @@ def to_vector_core(core: Core, dst: Pointer, number: int) -> Pointer:
     return Pointer(core.block.unified_buffers[number & 1], dst.offset, dst.dtype, dst.item_bytes)
 
 
-@kernel("pto.copy_ubuf_to_ubuf")
-def copy_ubuf_to_ubuf(op: PtoOp, g: Generator) -> None:
-    """Bursts of 32-byte units within the unified buffer."""
-    _copy_units(op, g, named(op, "destination"), Pipe.V)
-
-
-@kernel("pto.copy_ubuf_to_cbuf")
-def copy_ubuf_to_cbuf(op: PtoOp, g: Generator) -> None:
-    """Bursts of 32-byte units from the unified buffer to L1."""
-    _copy_units(op, g, named(op, "destination"), Pipe.MTE3)
+@kernels({"pto.copy_ubuf_to_ubuf": Pipe.V, "pto.copy_ubuf_to_cbuf": Pipe.MTE3})
+def copy_from_ubuf(op: PtoOp, g: Generator, pipe: Pipe) -> None:
+    """Bursts of 32-byte units within the unified buffer, or from there to L1."""
+    _copy_units(op, g, named(op, "destination"), pipe)
 
 
 @kernel("pto.copy_cbuf_to_ubuf")

@@ -12,7 +12,7 @@ from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.vector import memory as m
 from pto_dialect.targets.vector_unit import VLANE_BYTES
 
-from ..registry import kernel
+from ..registry import kernel, kernels
 from .values import access, give, optional_result, pointer, register_format, update, word
 
 _WIDTH = re.compile(r"_B(\d+)$")
@@ -142,19 +142,10 @@ def vsstb(op: PtoOp, g: Generator) -> None:
     update(base, step, updated, g)
 
 
-@kernel("pto.vgather2", "pto.vgather2_bc")
-def vgather2(op: PtoOp, g: Generator) -> None:
-    """Active lane i = the element at offset i, in elements; inactive lanes are 0."""
-    _gather(op, g, m.gather)
-
-
-@kernel("pto.vgatherb")
-def vgatherb(op: PtoOp, g: Generator) -> None:
-    """Active block i of 32 bytes = the block at offset i, in bytes."""
-    _gather(op, g, m.gather_blocks)
-
-
-def _gather(op: PtoOp, g: Generator, function: Callable[..., Any]) -> None:
+@kernels({"pto.vgather2": m.gather, "pto.vgather2_bc": m.gather, "pto.vgatherb": m.gather_blocks})
+def gather(op: PtoOp, g: Generator, function: Callable[..., Any]) -> None:
+    """Active lane i = the element at offset i, in elements, or active block i of 32 bytes = the block at offset i, in
+    bytes; what is not active is 0."""
     source, offsets, mask = op.operands
     give(op, g, function, pointer(source, g), offsets, mask, register_format(op.results[0], g).storage)
 
@@ -248,19 +239,9 @@ def store_register(base: Any, start: int, state: dict[Any, Any]) -> None:
     m.window(base, start, 4).view("<u4")[0] = state.get("ar", 0)
 
 
-@kernel("pto.sprsti")
-def sprsti(op: PtoOp, g: Generator) -> None:
-    """Register AR to memory; the offset counts words of 4 bytes."""
-    _store_special(op, g, 4)
-
-
-@kernel("pto.sprsts")
-def sprsts(op: PtoOp, g: Generator) -> None:
-    """Register AR to memory; the offset counts bytes."""
-    _store_special(op, g, 1)
-
-
-def _store_special(op: PtoOp, g: Generator, unit: int) -> None:
+@kernels({"pto.sprsti": 4, "pto.sprsts": 1})
+def store_special(op: PtoOp, g: Generator, unit: int) -> None:
+    """Register AR to memory; the offset counts units of so many bytes."""
     updated = optional_result(op, 0)
     step = f"{g.name(named(op, 'offset'))} * {unit}"
     base, start = access(op, g, "destination", step, updated)

@@ -13,7 +13,7 @@ from pto_dialect.runtime.vector import memory as m
 from pto_dialect.runtime.vector.register import FINEST, PREFIXES, spread
 from pto_dialect.targets.vector_unit import MASK_BITS
 
-from ..registry import kernel
+from ..registry import kernel, kernels
 from .values import access, give, mask_step, optional_result, pointer, update, word
 
 _UNITS = {"NORM": 32, "US": 16, "PK": 16, "DS": 32}
@@ -143,19 +143,9 @@ def _step(op: PtoOp, g: Generator, unit: int) -> str:
     return f"{offset} * {unit}" if unit > 1 else str(offset)
 
 
-@kernel("pto.plds")
-def plds(op: PtoOp, g: Generator) -> None:
-    """A predicate from memory; the offset counts bytes."""
-    _load(op, g, {})
-
-
-@kernel("pto.pldi")
-def pldi(op: PtoOp, g: Generator) -> None:
-    """A predicate from memory; the offset counts what the distribution takes."""
-    _load(op, g, _UNITS)
-
-
-def _load(op: PtoOp, g: Generator, units: dict[str, int]) -> None:
+@kernels({"pto.plds": {}, "pto.pldi": _UNITS})
+def load(op: PtoOp, g: Generator, units: dict[str, int]) -> None:
+    """A predicate from memory; the offset counts bytes, or what the distribution takes."""
     dist, updated = word(op, "dist") or "NORM", optional_result(op, 1)
     step = _step(op, g, units.get(dist, 1))
     base, start = access(op, g, "source", step, updated)
@@ -163,19 +153,9 @@ def _load(op: PtoOp, g: Generator, units: dict[str, int]) -> None:
     update(base, step, updated, g)
 
 
-@kernel("pto.psts")
-def psts(op: PtoOp, g: Generator) -> None:
-    """A predicate to memory; the offset counts bytes."""
-    _store(op, g, {})
-
-
-@kernel("pto.psti")
-def psti(op: PtoOp, g: Generator) -> None:
-    """A predicate to memory; the offset counts what the distribution takes."""
-    _store(op, g, _UNITS)
-
-
-def _store(op: PtoOp, g: Generator, units: dict[str, int]) -> None:
+@kernels({"pto.psts": {}, "pto.psti": _UNITS})
+def store(op: PtoOp, g: Generator, units: dict[str, int]) -> None:
+    """A predicate to memory; the offset counts bytes, or what the distribution takes."""
     dist, updated = word(op, "dist") or "NORM", optional_result(op, 0)
     step = _step(op, g, units.get(dist, 1))
     base, start = access(op, g, "destination", step, updated)

@@ -23,7 +23,7 @@ from pto_dialect.runtime.memory.spaces import Array, Pointer
 from pto_dialect.runtime.numerics.formats import Format, format_of
 from pto_dialect.targets.vector_unit import VL_BYTES, VLANE_BYTES
 
-from ..registry import kernel
+from ..registry import kernel, kernels
 from ..tile.apply import computation
 from ..tile.formulas import BINARY, SCALAR, UNARY, Compute, Formula
 
@@ -147,16 +147,10 @@ def ub_set_mask(op: PtoOp, g: Generator) -> None:
     g.call(set_mask, Expr("core.state"), *op.operands, pipe=Pipe.V)
 
 
-@kernel("pto.ub.set_mask_norm")
-def ub_set_mask_norm(op: PtoOp, g: Generator) -> None:
-    """The mask register holds a bit for each lane from now on."""
-    g.call(set_mode, Expr("core.state"), False, pipe=Pipe.V)
-
-
-@kernel("pto.ub.set_mask_count")
-def ub_set_mask_count(op: PtoOp, g: Generator) -> None:
-    """The mask register holds a number of elements from now on."""
-    g.call(set_mode, Expr("core.state"), True, pipe=Pipe.V)
+@kernels({"pto.ub.set_mask_norm": False, "pto.ub.set_mask_count": True})
+def ub_set_mode(op: PtoOp, g: Generator, counter: bool) -> None:
+    """The mask register holds a bit for each lane, or a number of elements, from now on."""
+    g.call(set_mode, Expr("core.state"), counter, pipe=Pipe.V)
 
 
 @kernel(*_UNARY)

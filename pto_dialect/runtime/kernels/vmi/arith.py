@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from xdsl.ir import SSAValue
 
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp
@@ -17,7 +16,7 @@ from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.vector import compute as c
 from pto_dialect.runtime.vector import logical_compute as lc
 
-from ..registry import kernel
+from ..registry import kernel, kernels
 from ..vector.values import give, word
 from .values import group_count, is_signed, is_signless, lanes_of, mask_of, number_format
 
@@ -151,19 +150,10 @@ def vexpdif(op: PtoOp, g: Generator) -> None:
     give(op, g, lc.exponential_difference, mask, a, largest)
 
 
-@kernel("pto.vmi.vcmp")
-def vcmp(op: PtoOp, g: Generator) -> None:
-    """Which active lanes of two vectors compare."""
-    _compare(op, g, named(op, "lhs"))
-
-
-@kernel("pto.vmi.vcmps")
-def vcmps(op: PtoOp, g: Generator) -> None:
-    """Which active lanes of a vector compare with a number."""
-    _compare(op, g, named(op, "src"))
-
-
-def _compare(op: PtoOp, g: Generator, lanes: SSAValue) -> None:
+@kernels({"pto.vmi.vcmp": "lhs", "pto.vmi.vcmps": "src"})
+def compare(op: PtoOp, g: Generator, source: str) -> None:
+    """Which active lanes of a vector compare with those of another one, or with a number."""
+    lanes = named(op, source)
     mode = word(op, "cmp")
     assert mode is not None
     # Logical vectors compare integers without a sign as unsigned ones.

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import numpy as np
 from xdsl.dialects.builtin import DenseArrayBase
-from xdsl.ir import SSAValue
 
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp
@@ -17,7 +16,7 @@ from pto_dialect.runtime.vector import logical_collect as collect
 from pto_dialect.runtime.vector import logical_compute as lc
 from pto_dialect.runtime.vector.compute import select_lanes
 
-from ..registry import kernel
+from ..registry import kernel, kernels
 from ..vector.values import direct, give
 from .mask import dense_values
 from .values import group_count, lane_format, lanes_of, number_format
@@ -49,20 +48,10 @@ def minimum(op: PtoOp, g: Generator) -> None:
 # ------------------------------------------------------------ broadcast
 
 
-@kernel("pto.vmi.broadcast", "pto.vmi.vbrc")
-def broadcast(op: PtoOp, g: Generator) -> None:
-    """A number in every lane, or the lanes of a short vector each in as many lanes."""
-    _broadcast(op, g, named(op, "value"))
-
-
-@kernel("pto.vmi.group_broadcast")
-def group_broadcast(op: PtoOp, g: Generator) -> None:
-    """The value of each group in all lanes of the group."""
-    _broadcast(op, g, named(op, "source"))
-
-
-def _broadcast(op: PtoOp, g: Generator, value: SSAValue) -> None:
-    result = op.results[0]
+@kernels({"pto.vmi.broadcast": "value", "pto.vmi.vbrc": "value", "pto.vmi.group_broadcast": "source"})
+def broadcast(op: PtoOp, g: Generator, source: str) -> None:
+    """A number in every lane, or the lanes of a short vector, or values of groups, each in as many lanes."""
+    value, result = named(op, source), op.results[0]
     if isinstance(value.type, t.VmiVRegType):
         give(op, g, collect.spread, value, lanes_of(result, g))
     else:

@@ -14,7 +14,7 @@ from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.vector import logical_memory as m
 from pto_dialect.targets.vector_unit import VL_BYTES
 
-from ..registry import kernel
+from ..registry import kernel, kernels
 from ..vector.values import give, word
 from .values import group_count, lane_format, lanes_of, memory, memory_format, place
 
@@ -54,26 +54,19 @@ def expand_load(op: PtoOp, g: Generator) -> None:
     give(op, g, m.load_expanded, *place(op, g, "source"), g.operand(op, "mask"), g.operand(op, "passthru"))
 
 
-@kernel("pto.vmi.group_load")
-def group_load(op: PtoOp, g: Generator) -> None:
-    """The lanes of each group from elements behind one another; groups lie ``row_stride`` elements apart."""
-    _load_groups(op, g, m.load_groups, named(op, "row_stride"))
-
-
-@kernel("pto.vmi.group_slot_load")
-def group_slot_load(op: PtoOp, g: Generator) -> None:
-    """One value for each group; values lie ``source_group_stride`` elements apart."""
-    _load_groups(op, g, m.load_groups, named(op, "source_group_stride"))
-
-
-@kernel("pto.vmi.group_broadcast_load")
-def group_broadcast_load(op: PtoOp, g: Generator) -> None:
-    """One value in all lanes of each group; values lie ``source_group_stride`` elements apart."""
-    _load_groups(op, g, m.load_group_values, named(op, "source_group_stride"))
-
-
-def _load_groups(op: PtoOp, g: Generator, function: Callable[..., Any], stride: SSAValue) -> None:
-    give(op, g, function, *place(op, g, "source"), *_lanes(op.results[0], g), group_count(op), stride)
+@kernels(
+    {
+        # Lanes behind one another; one value for each group; one value in all lanes of each group.
+        "pto.vmi.group_load": (m.load_groups, "row_stride"),
+        "pto.vmi.group_slot_load": (m.load_groups, "source_group_stride"),
+        "pto.vmi.group_broadcast_load": (m.load_group_values, "source_group_stride"),
+    }
+)
+def load_groups(op: PtoOp, g: Generator, row: tuple[Callable[..., Any], str]) -> None:
+    """Elements of groups, which lie as many elements apart as an operand says."""
+    function, stride = row
+    lanes = _lanes(op.results[0], g)
+    give(op, g, function, *place(op, g, "source"), *lanes, group_count(op), named(op, stride))
 
 
 @kernel("pto.vmi.stride_load")
