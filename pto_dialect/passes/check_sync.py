@@ -74,7 +74,7 @@ HAZARD = rule(
     source='docs/reference/constraints.md, "Whole programs"',
 )
 
-_ORDERING = ("set", "wait", "get", "release")
+_ORDERING = ("set", "wait", "barrier", "get", "release")
 _BALANCE = "a set and its wait belong under the same conditions, each as often as the other"
 _DONE = {"raw": "has written", "war": "has read", "waw": "has written"}
 _VERBS = {"raw": ("writes", "reads"), "war": ("reads", "overwrites"), "waw": ("writes", "overwrites")}

@@ -22,11 +22,12 @@ from pto_dialect.ir.core.base import Pipe, PtoOp, is_declared, is_pto, op_spec, 
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewType, TileBufType
-from pto_dialect.ir.sync.flags import BarrierOp, OperationEventOp
+from pto_dialect.ir.sync.flags import OperationEventOp
 
 from .sync_key import FlowKey, unit_flag
 
 _ORDERS = (
+    (Role.PIPES | Role.BARRIER, "barrier"),
     (Role.PIPES | Role.SETS, "set"),
     (Role.PIPES | Role.WAITS, "wait"),
     (Role.LOCK | Role.SETS, "get"),
@@ -100,8 +101,7 @@ def order_of(op: Operation) -> str | None:
     cls = type(op)
     if cls not in _known:
         roles = op_spec(cls).roles if is_declared(cls) else Role.NONE
-        order = next((order for all_, order in _ORDERS if all_ in roles), None)
-        _known[cls] = "barrier" if issubclass(cls, BarrierOp) else order
+        _known[cls] = next((order for all_, order in _ORDERS if all_ in roles), None)
     return _known[cls]
 
 
@@ -197,9 +197,10 @@ class Flow:
                 self._add(pipe.value, _Item(order, step, None, self._known()))
             return True
         if order == "barrier":
-            if word(op, "pipe") == Pipe.ALL.value:
+            assert isinstance(op, PtoOp)
+            pipe = op.active_pipe(self.arch)
+            if pipe is Pipe.ALL:
                 return self._join(step)
-            pipe = named_pipe(op.attributes.get("pipe"))
             if pipe is not None:
                 self._add(pipe.value, _Item("fence", step, None, self._known()))
             return True

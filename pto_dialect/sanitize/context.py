@@ -28,9 +28,9 @@ class Context:
     ``doubtful`` tell that it has read bytes of that kind. ``doubled`` lists findings that two cores have written bytes
     in one operation, with what the first has left there. Inside a vector scope ``scope`` is the event that started it,
     and ``bars`` lists its barriers: the last event before, and the kind. ``handles`` has, by number of the operand, the
-    handles of tiles that the text does not tell; ``copied`` what a copy inside one memory has read; ``tiles`` where the
-    tiles among its operands lie, once somebody has asked. ``step`` and ``issue`` are its numbers in a recording, -1
-    where it has none yet.
+    handles of tiles that the text does not tell; ``copied`` what a copy inside one memory has read, and what it has
+    written (``True``); ``tiles`` where the tiles among its operands lie, once somebody has asked. ``step`` and
+    ``issue`` are its numbers in a recording, -1 where it has none yet.
     """
 
     __slots__ = (
@@ -49,7 +49,7 @@ class Context:
         self.doubtful = False
         self.handles: dict[int, Any] = NO_HANDLES
         self.tiles: list[Extent] | None = None
-        self.copied: list[tuple[WatchedArena, Bytes]] = []
+        self.copied: list[tuple[WatchedArena, Bytes, bool]] = []
         self.scope = 0
         self.bars: list[tuple[int, str]] = []
         self.unwritten: list[tuple[WatchedArena, int]] = []

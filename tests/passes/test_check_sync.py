@@ -49,6 +49,27 @@ def test_a_wait_too_many_on_every_path_is_an_error():
     assert (diagnostic.rule, diagnostic.severity) == ("sync-static-deadlock", Severity.ERROR)
 
 
+@pytest.mark.parametrize("pipe", ["MTE2", "MTE3", "V"])
+def test_a_program_that_has_barriers_alone_orders_its_pipes(pipe: str):
+    (diagnostic,) = found(program(X, load("%x"), barrier(pipe), store("%x")))
+    assert (diagnostic.rule, diagnostic.severity) == ("sync-static-hazard", Severity.ERROR)
+    assert rules(load("%x"), barrier("ALL"), store("%x")) == []
+
+
+def test_a_barrier_that_names_a_class_of_operations():
+    tile = "!pto.tile_buf<vec, 1x64xf32>"
+
+    def chain(between: str) -> list[str]:
+        lines = [f"%z{i}_at = arith.constant {512 + 256 * i} : i64" for i in range(3)]
+        lines += [f"%z{i} = pto.alloc_tile addr = %z{i}_at : {tile}" for i in range(3)]
+        lines += ["%one = arith.constant 1.0 : f32", f"pto.texpands ins(%one : f32) outs(%z0 : {tile})", between]
+        lines += [f"pto.tadd ins(%z0, %z0 : {tile}, {tile}) outs(%z1 : {tile})"]
+        return [one.rule for one in found(program(*lines).replace('"a5"', '"a3"'))]
+
+    assert chain("pto.barrier_sync[#pto.sync_op_type<TVEC>]") == []
+    assert chain("pto.barrier_sync[#pto.sync_op_type<TLOAD>]") == ["sync-static-hazard"]
+
+
 def test_nested_fences_that_share_one_event():
     lines = [load("%x"), set_flag("MTE2", "MTE3"), load("%x"), set_flag("MTE2", "MTE3")]
     lines += [wait_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x")]

@@ -13,22 +13,46 @@ from ..state.regions import Bytes, byte_runs
 if TYPE_CHECKING:
     from ..context import Context, Watch
     from ..state.arena import WatchedArena
+    from ..state.regions import Cells
 
 
-def check(watch: Watch, context: Context, arena: WatchedArena, target: Bytes) -> None:
-    """Compares what a copy is about to write with what it has read."""
+def settle(watch: Watch, context: Context) -> None:
+    """Compares all that a copy has written with all that it has read, once it has run."""
     site = watch.sites[context.mark.site]
-    for read, source in context.copied:
-        if read is not arena or source.stop <= target.offset or target.stop <= source.offset:
+    for arena in {id(one): one for one, _, _ in context.copied}.values():
+        source = [region for one, region, writes in context.copied if one is arena and not writes]
+        target = [region for one, region, writes in context.copied if one is arena and writes]
+        if not _meet(source, target) or watch.findings.repeated("mem-overlap", site):
             continue
-        if source.offset == target.offset and source.size == target.size:
-            continue
-        shared = np.intersect1d(source.offsets(), target.offsets())
-        if not shared.size or watch.findings.repeated("mem-overlap", site):
-            continue
-        message = f"{site.name} overwrites {bytes_text(arena, byte_runs(shared))} that it copies from"
-        notes = [(operation_text(site, context.mark.loops, context.actor), None)]
-        advice = "copy to a place of its own"
-        finding = Finding("mem-overlap", message, (site,), site.span, notes, advice)
-        finding.event = context.event
-        watch.findings.add(finding)
+        shared = _shared(_bytes(source), _bytes(target))
+        if shared.size:
+            _tell(watch, context, arena, shared)
+
+
+def _meet(source: list[Bytes], target: list[Bytes]) -> bool:
+    """Whether what is between the first and the last byte of both has bytes in common."""
+    if not source or not target:
+        return False
+    begin = max(min(one.offset for one in source), min(one.offset for one in target))
+    return begin < min(max(one.stop for one in source), max(one.stop for one in target))
+
+
+def _bytes(regions: list[Bytes]) -> Cells:
+    return np.concatenate([region.offsets() for region in regions])
+
+
+def _shared(source: Cells, target: Cells) -> Cells:
+    """Bytes that are read and written, without those that are only copied onto themselves: any order is right there."""
+    moved = source != target if source.size == target.size else None
+    if moved is None:
+        return np.intersect1d(source, target)
+    return np.union1d(np.intersect1d(source[moved], target), np.intersect1d(source, target[moved]))
+
+
+def _tell(watch: Watch, context: Context, arena: WatchedArena, shared: Cells) -> None:
+    site = watch.sites[context.mark.site]
+    message = f"{site.name} overwrites {bytes_text(arena, byte_runs(shared))} that it copies from"
+    notes = [(operation_text(site, context.mark.loops, context.actor), None)]
+    finding = Finding("mem-overlap", message, (site,), site.span, notes, "copy to a place of its own")
+    finding.event = context.event
+    watch.findings.add(finding)

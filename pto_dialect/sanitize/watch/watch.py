@@ -172,6 +172,8 @@ class Watch:
             result = action(*arguments)
             if self.races is not None and context.doubled:
                 self.races.settle(context)
+            if context.copied and self.wants("overlap"):
+                self_copy.settle(self, context)
             if self.unwritten is not None and context.unwritten:
                 self.unwritten.settle(context, action, arguments)
             if self.numbers is not None:
@@ -198,7 +200,7 @@ class Watch:
         places = region.places if region.version == shadow.version else shadow.locate(region)
         site = self.sites.all[context.mark.site]
         if site is not None and site.copies:
-            context.copied.append((arena, region))
+            context.copied.append((arena, region, False))
         if self.races is not None:
             self.races.read(context, event, arena, region, places)
         if self.tiles is not None and not arena.public:
@@ -221,5 +223,5 @@ class Watch:
             self.tiles.write(context, event, arena, region, places)
         if self.unwritten is not None:
             self.unwritten.write(context, arena, region, places)
-        if context.copied and self.wants("overlap"):
-            self_copy.check(self, context, arena, region)
+        if context.copied:
+            context.copied.append((arena, region, True))
