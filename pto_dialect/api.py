@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["CheckResult", "Module", "ParseError", "VerifyError", "check", "compile", "parse", "print_module", "run"]
 
 _ALL = DiagnosticOptions(max_errors=0)
+_MARK = "\ufeff"
+"""A byte order mark, as editors of some systems leave it at the beginning of a text."""
 
 
 class CheckResult(NamedTuple):
@@ -63,7 +65,8 @@ def parse(text: str, filename: str = "<string>", *, schematic: bool = False, pla
     from pto_dialect.syntax.read.parser import parse_program
 
     engine = DiagnosticEngine(_ALL)
-    module = parse_program(SourceFile(filename, text), engine, schematic=schematic, plans=plans)
+    source = SourceFile(filename, text.removeprefix(_MARK))
+    module = parse_program(source, engine, schematic=schematic, plans=plans)
     if module is None or engine.has_errors:
         raise ParseError(engine.diagnostics)
     return module
@@ -86,7 +89,7 @@ def check(path_or_text: str | os.PathLike[str], target: str | None = None, *, pl
     path = _as_path(path_or_text)
     if path is None:
         assert isinstance(path_or_text, str)
-        result = process(path_or_text, "<string>", options)
+        result = process(path_or_text.removeprefix(_MARK), "<string>", options)
     else:
         if not os.path.exists(path):
             raise FileNotFoundError(2, os.strerror(2), path)

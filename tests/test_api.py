@@ -261,3 +261,9 @@ def test_operations_that_cannot_be_printed_are_refused_as_well() -> None:
     with pytest.raises(VerifyError) as caught:
         pto_dialect.compile(module)
     assert "pto.tadd" in str(caught.value)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text():
+    text = "\ufefffunc.func @f() {\n  return\n}\n"
+    assert pto_dialect.check(text).ok
+    assert [op.name for op in pto_dialect.parse(text).walk()] == ["builtin.module", "func.func", "func.return"]

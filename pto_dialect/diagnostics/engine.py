@@ -50,6 +50,8 @@ class DiagnosticEngine:
         self._seen: set[tuple[str, Span | None, str]] = set()
         self._numbers = dict.fromkeys(Severity, 0)
         self._hidden = 0
+        self.causes: set[tuple[Span, str]] = set()
+        """What ``first`` was asked about."""
         self.accepted: Callable[[Diagnostic], bool] | None = None
         """Asked about every diagnostic; those for which it says true are dropped."""
 
@@ -82,6 +84,15 @@ class DiagnosticEngine:
         else:
             self._kept.append(diag if severity is diag.severity else diag._replace(severity=severity))
         self._numbers[severity] += 1
+
+    def first(self, definition: Span | None, wanted: str) -> bool:
+        """Whether nobody has yet been told that what ``definition`` defines is wanted as ``wanted``: a literal of the
+        wrong type is one mistake, however often it is used."""
+        if definition is None:
+            return True
+        known = (definition, wanted) in self.causes
+        self.causes.add((definition, wanted))
+        return not known
 
     @property
     def is_full(self) -> bool:

@@ -249,6 +249,7 @@ def _verify_rest(module: ModuleOp, passes: list[str], engine: DiagnosticEngine, 
     from pto_dialect.verify.verifier import verify_module
 
     rest = DiagnosticEngine(DiagnosticOptions(allow=CONSEQUENCES, pedantic=True, max_errors=0))
+    rest.causes = engine.causes
     verify_module(module, rest, target=target, passes=passes)
     broken = {diag.span.line for diag in engine.diagnostics if diag.span is not None}
     for diag in rest.diagnostics:

@@ -34,6 +34,7 @@ ALIKE = {
     "vector_chain_a2a3-waw": IN_ONE_PIPE,
     "vector_chain_a2a3-other": IN_ONE_PIPE,
     "vector_chain_a2a3-late": IN_ONE_PIPE,
+    **dict.fromkeys((f"vector_micro_a2a3-{label}" for label in ("nobar", "war", "waw", "wrongpipe")), IN_ONE_PIPE),
     "work_items-barrier": ITEM_BY_ITEM,
     "work_items-fence": ITEM_BY_ITEM,
     "work_items-one": ITEM_BY_ITEM,

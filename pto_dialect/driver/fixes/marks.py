@@ -14,7 +14,7 @@ _HASH = re.compile(
 )
 _BLOCK = re.compile(r"/\*(?P<inside>.*?)(?:\*/|\Z)", re.DOTALL)
 _SEMICOLON = re.compile(r"^(?P<before>[ \t]*)(?P<mark>;+)", re.MULTILINE)
-_STOPS = ("outs", "->", "{", ":", ",", "=", "sizes", "strides", "offsets")
+_STOPS = ("outs", "attributes", "->", "{", ":", ",", "=", "sizes", "strides", "offsets")
 
 
 @told(r"^'(.+)' is missing before ")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.fix import Fix, OverlapError, edited
 
-from . import flags, forms, marks, moves, statements, types, words
+from . import characters, flags, forms, marks, moves, statements, types, words
 from .wrong import ROWS, Wrong
 
-FIXERS = (words, marks, forms, types, statements, moves, flags)
+FIXERS = (words, characters, marks, forms, types, statements, moves, flags)
 """Modules that declare fixers, in the order in which their proposals count."""
 
 _MOST = 24

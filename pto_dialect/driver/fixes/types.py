@@ -70,6 +70,13 @@ def _constant_type(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix
         yield w.inserted(f" : {m[3]}", found.end())
 
 
+@told(r" must be (\w+), found \w+$", r"^state the type of the constant")
+def _constant_kind(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
+    found = re.search(rf"{re.escape(w.word)}\s*=\s*arith\.constant\s+\S+\s*:\s*(\w+)", w.text)
+    if found is not None:
+        yield w.replaced(m[1], found.start(1), found.end(1))
+
+
 @told(r"^(%\S+) has type (.+), but (.+) is stated here")
 def _stated_type(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
     group = around(w)

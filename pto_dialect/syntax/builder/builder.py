@@ -158,8 +158,11 @@ class BuilderBase(TypeReader):
                 message += f"{t.type_text(first.type)}, but {t.type_text(wanted)} is stated here"
                 self.report("operand-type", message, start, end, f"swap {names[0]} and {names[1]}")
                 entries = [entry for entry in entries if entry not in wrong]
+        told: dict[tuple[Attribute, Attribute], SSAValue] = {}
         for value, stated, token, index in entries:
-            self.check_type(value, stated, token, index)
+            # Several values of one type under one other type are one mistake.
+            if told.setdefault((value.type, stated), value) is value:
+                self.check_type(value, stated, token, index)
 
     def check_type(self, value: SSAValue, stated: Attribute, token: Tok, index: int, need: str | None = None) -> None:
         """Reports a value whose type is not the stated one, or the one that ``need`` tells about; gives placeholders
@@ -177,6 +180,8 @@ class BuilderBase(TypeReader):
         help = None
         constant = core_class("arith.constant") or ()
         if need is None and isinstance(value.owner, constant):
+            if not self.engine.first(span, t.type_text(stated)):
+                return
             help = f"state the type of the constant: arith.constant .. : {t.type_text(stated)}"
         given = f"{self.source.text[start:end]} has type {t.type_text(value.type)}"
         message = f"{given}, but {t.type_text(stated)} is stated here" if need is None else f"{need}, but {given}"

@@ -9,6 +9,7 @@ from pto_dialect.diagnostics.suggest import did_you_mean
 
 from ..read.situation import Message, Situation, shown
 from ..read.tokens import Tok
+from ..text import split_types
 from ..usage import usage, view_lists
 
 _TYPES = frozenset(("TYPES", "ANGLE"))
@@ -30,6 +31,11 @@ _KEYWORDS = {
 }
 _WITH_TO = frozenset(("OP_CAST", "OP_RETIRED_CAST", "OP_MEM_SUBVIEW", "OP_MEM_REINTERPRET"))
 _OPTIONAL = frozenset(("LOC", "SEMICOLON", "FLAGS", "ELLIPSIS", "ASSEMBLY_KEY"))
+_BITS = {
+    **dict.fromkeys(("inf", "infinity"), "infinity is written by its bits: 0x7F800000 : f32, 0x7C00 : f16"),
+    "nan": "a NaN is written by its bits: 0x7FC00000 : f32, 0x7E00 : f16",
+}
+_QUOTED_NUMBER = re.compile(r'"(-?\d+(?:\.\d+)?)"')
 _WITHOUT_ATTRIBUTES = re.compile(r"\{[^{}\n]*\}\s*(?:\{|->)")
 """A dictionary with a region or a result type behind it."""
 
@@ -50,6 +56,7 @@ def form_error(s: Situation) -> Message | None:
         _wrong_arrow,
         _types_missing,
         _else_if,
+        _bounds,
         _predicate,
         _literal,
         _argument_order,
@@ -201,6 +208,13 @@ def _else_if(s: Situation) -> Message | None:
     return Message("parse-syntax", "the branch behind else is a region", "else { scf.if ..")
 
 
+def _bounds(s: Situation) -> Message | None:
+    """``scf.for %i = %a, %b, %c``."""
+    if s.token.type != "COMMA" or s.head is None or s.head.type != "OP_FOR" or s.statement[-1].type != "BINDINGS":
+        return None
+    return Message("parse-missing-token", "the bounds of scf.for stand around 'to', not ','", usage(s.head.text))
+
+
 def _predicate(s: Situation) -> Message | None:
     head = s.head
     if head is None or head.type != "OP_COMPARE" or s.statement[-1] is not head or s.token.type != "USES":
@@ -211,21 +225,30 @@ def _predicate(s: Situation) -> Message | None:
 
 def _literal(s: Situation) -> Message | None:
     head = s.head
-    if head is None or head.type != "OP_CONSTANT" or s.statement[-1] is not head or s.token.type not in _WORDS:
+    if head is None or head.type != "OP_CONSTANT":
+        return None
+    if s.token.type == "COLON" and s.following is not None and s.statement[-1].text in ("true", "false"):
+        word = s.statement[-1].text
+        number = f"{int(word == 'true')} : {shown(s.following.text)}"
+        return Message("literal-type", f"{word} is an i1 and stands without its type", f"{word}, or {number}")
+    if s.statement[-1] is not head or s.token.type not in (*_WORDS, "STRING"):
         return None
     if did_you_mean(s.token.text, ("true", "false")):
         return None
     text = f"a constant is a number, true or false, found {shown(s.token.text)!r}"
-    return Message("parse-syntax", text, usage(head.text))
+    quoted = _QUOTED_NUMBER.fullmatch(s.token.text)
+    help = f"write {quoted[1]}" if quoted is not None else _BITS.get(s.token.text.lower())
+    return Message("parse-syntax", text, help or usage(head.text))
 
 
 def _argument_order(s: Situation) -> Message | None:
-    """``@f(i32 %a)``."""
+    """``@f(i32 %a)`` and ``@f(%x: f32, i32 %a)``."""
     if s.head is None or s.head.type != "OP_FUNC" or s.token.type != "USES" or s.statement[-1].type != "TYPES":
         return None
-    if s.statement[-2].type not in ("LPAR", "COMMA"):
+    types = split_types(s.statement[-1].text)
+    if s.statement[-2].type not in ("LPAR", "COMMA") and len(types) < 2:
         return None
-    name, type_ = s.token.text.partition(",")[0], s.statement[-1].text
+    name, type_ = s.token.text.partition(",")[0], types[-1][0]
     return Message("parse-syntax", f"the type of {name} stands behind its name", f"{name}: {shown(type_)}")
 
 

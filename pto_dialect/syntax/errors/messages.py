@@ -7,6 +7,7 @@ from collections.abc import Collection
 from ..read.situation import Message, Situation, shown
 from ..read.tokens import Tok
 from ..usage import usage
+from .characters import bad_character, foreign_mark, missing_name
 from .clauses import clause_error
 from .commas import comma_error
 from .forms import form_error, missing_mark
@@ -60,14 +61,17 @@ _WORDS = frozenset(("WORD", "OP_UNKNOWN", "INTEGER", "FLOAT", "COMMA", "RESULTS"
 def explain(s: Situation) -> Message:
     """The error for the token that does not fit."""
     token = s.token
+    found = foreign_mark(s)
+    if found is not None:
+        return found
     if token.type == "BAD":
         previous = s.previous
         if token.text == "*" and previous is not None and previous.type == "TYPES":
             pointer = f"!pto.ptr<{previous.text.split(',')[-1].strip()}, gm>"
             return Message("parse-character", "pointers are written !pto.ptr<..>", pointer)
-        return unopened_angle(s) or _bad_character(token.text)
+        return unopened_angle(s) or bad_character(s)
     if token.type == "COMMA" and s.following is not None and s.following.text == "%":
-        return _bad_character("%")._replace(at=s.following)
+        return missing_name("%", s.following)
     found = nesting_error(s) or clause_error(s) or swallowed_operation(s) or comma_error(s) or form_error(s)
     if found is not None:
         return found
@@ -102,18 +106,6 @@ def _incomplete(s: Situation, head: Tok) -> Message:
         return Message("parse-syntax", f"{shown(head.text)} needs more than its name", usage(head.text), head)
     text = f"{shown(head.text)} is not complete" + (f", expected {wanted}" if wanted else "")
     return Message("parse-syntax", text, usage(head.text), s.last)
-
-
-def _bad_character(text: str) -> Message:
-    if text == '"':
-        return Message("parse-string", "this string is not closed on its line", 'add the closing "')
-    if len(text) > 1:
-        return Message("literal-range", "this integer does not fit into 64 bits", None)
-    if text in "!%@#^":
-        what = {"!": "type", "%": "value", "@": "function", "#": "attribute", "^": "block"}[text]
-        return Message("parse-character", f"the name of a {what} is missing after '{text}'", None)
-    help = {"-": "did you mean '->'?", "'": 'strings stand between " and "'}.get(text)
-    return Message("parse-character", f"unexpected character {text!r}", help)
 
 
 def _expected(terminals: Collection[str]) -> str:

@@ -19,7 +19,9 @@ _BRACKETS = {"LPAR": ("RPAR", "(", ")"), "LSQB": ("RSQB", "[", "]"), "LBRACE": (
 _OPENING = {"RPAR": ("(", ")"), "RSQB": ("[", "]"), "RBRACE": ("{", "}")}
 _TYPES = frozenset(("TYPES", "ANGLE"))
 _ALIAS_VALUE = re.compile(r"[ \t]*=[ \t]*([!#])")
-_NOT_IN_BRACKETS = frozenset(("RESULTS", "RBRACE", "BLOCK", "$END", "COLON", "ARROW", "OUTS", "INS", "LBRACE"))
+_NOT_IN_BRACKETS = frozenset(
+    ("RESULTS", "RBRACE", "BLOCK", "$END", "COLON", "ARROW", "OUTS", "INS", "LBRACE", "ATTRIBUTES")
+)
 """Tokens that cannot stand between brackets where the grammar asks for the closing one."""
 
 

@@ -52,6 +52,7 @@ class Recovery(Repair):
         self.data = data
         self.resumed = -1
         self.errors = 0
+        self.told: set[str] = set()
 
     def __call__(self, error: UnexpectedToken) -> bool:
         """Reports ``error`` and moves on to the next statement; False when parsing cannot go on."""
@@ -67,8 +68,8 @@ class Recovery(Repair):
             return True
         expected = frozenset(kind for kind in error.expected if self._accepts(state.stack, kind))
         begins_line = starts_line(text, token.start) and not self._continues(statement, token)
-        self._report(token, expected, statement, begins_line, at_end)
-        if at_end or self.errors > _LIMIT:
+        goes_on = self._report(token, expected, statement, begins_line, at_end)
+        if at_end or not goes_on or self.errors > _LIMIT:
             return False
         opened = bool(statement) and statement[-1].type == "LBRACE" and not lacks_attributes(text, statement[-1])
         if statement and (opened or begins_line or self._closed_region(state)):
@@ -90,7 +91,8 @@ class Recovery(Repair):
 
     def _report(
         self, token: Tok, expected: frozenset[str], statement: list[Tok], begins_line: bool, at_end: bool
-    ) -> None:
+    ) -> bool:
+        """Tells what is wrong; whether it is worth while to read on."""
         following = None if at_end else self._after(token)
         if "RESULTS" in expected and begins_line:
             # The statement above, or the header of this region, is complete.
@@ -108,9 +110,11 @@ class Recovery(Repair):
         place = found.at or token
         if token.type == "RBRACE" and not statement:
             notes = self._surplus_brace(token)
-        self.builder.report(
-            found.rule, found.text, place.start, max(place.start + 1, place.end), found.help, notes=notes
-        )
+        if not found.once or found.text not in self.told:
+            self.told.add(found.text)
+            end = max(place.start + 1, place.end)
+            self.builder.report(found.rule, found.text, place.start, end, found.help, notes=notes)
+        return not found.last
 
     # ------------------------------------------------------------ what was read so far
 
@@ -167,6 +171,8 @@ class Recovery(Repair):
             statement = [Tok("RESULTS", token.text + " =", token.start)]
         elif not statement and token.type == "WORD" and (alias := alias_without_mark(self.data.text, token)):
             statement = [Tok("TYPE_ALIAS", f"{alias} =", token.start)]
+        elif not statement and token.type == "BINDINGS":
+            statement = [Tok("RESULTS", token.text.partition("=")[0] + "=", token.start)]
         elif not statement and token.type in ("WORD", "INTEGER"):
             statement = [Tok("RESULTS", f"%{token.text} =", token.start)]
         elif not statement and token.type == "TYPES":

@@ -114,6 +114,8 @@ class Repair:
             return False
         if not starts_line(self.data.text, token.start) or not self._accepts(state.stack, "BLOCK", "COLON"):
             return False
+        if self.data.text.startswith("::", following.start):
+            return False
         name = f"^{token.text}"
         message = f"names of blocks begin with ^, found {token.text!r}"
         self._fail("parse-syntax", message, token.start, token.end, f"{name}:")

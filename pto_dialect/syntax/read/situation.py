@@ -21,12 +21,18 @@ _CLOSING = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
 
 
 class Message(NamedTuple):
-    """Rule id, message, suggestion, and the token to point at where it is not the unexpected one."""
+    """Rule id, message, suggestion, and the token to point at where it is not the unexpected one.
+
+    Of messages that are told ``once`` in a program others of the same text are left out; nothing is read behind one
+    that is the ``last``.
+    """
 
     rule: str
     text: str
     help: str | None = None
     at: Tok | None = None
+    once: bool = False
+    last: bool = False
 
 
 def shown(text: str) -> str:

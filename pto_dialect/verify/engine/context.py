@@ -131,6 +131,11 @@ class Context:
             place = mnemonic_span(op, span)
         self.engine.report(Diagnostic(rule.id, severity, message, place or span, notes, help))
 
+    def follows_from_another(self) -> None:
+        """The operation is wrong because of what has been told elsewhere: nothing is said again."""
+        self.reports += 1
+        self.failed = True
+
     def report_once(self, rule: Rule, op: Operation, scope: Operation | None, message: str) -> None:
         """As ``report``, at most once for each ``scope`` operation."""
         key = (rule.id, id(scope))

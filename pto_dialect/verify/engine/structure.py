@@ -9,7 +9,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.diagnostics.suggest import word_hint
 from pto_dialect.ir.core.attributes import BROKEN, PlaceholderAttr
-from pto_dialect.ir.core.base import PtoOp, Signature, op_spec, operand_groups, signature
+from pto_dialect.ir.core.base import PtoOp, Signature, Slot, op_spec, operand_groups, signature
+from pto_dialect.ir.core.location import span_of_value
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import OpaqueType, TileBufType, type_text
 from pto_dialect.ir.core.words import word_rule
 from pto_dialect.syntax.usage import usage
@@ -59,7 +61,7 @@ def _check_values(op: PtoOp, ctx: Context) -> bool:
         names = ", ".join(slot.name for slot in declared.operands)
         ctx.report(OPERAND_COUNT, op, f"{op.name} has {len(op.operands)} operands; declared are {names}")
         return False
-    good = True
+    wrong: list[tuple[Slot, SSAValue]] = []
     for slot in declared.operands:
         values = groups[slot.name]
         if (slot.arity == "1" and len(values) != 1) or (slot.arity == "?" and len(values) > 1):
@@ -67,10 +69,9 @@ def _check_values(op: PtoOp, ctx: Context) -> bool:
             return False
         for value in values:
             if not slot.kind.accepts(value.type) and not isinstance(value.type, OpaqueType):
-                found = type_text(value.type)
-                message = f"{slot.name} of {op.name} must be {slot.kind.label}, found {found}"
-                ctx.report(OPERAND_KIND, op, message, at=value, help=kind_help(op.name, slot.kind, value.type))
-                good = False
+                wrong.append((slot, value))
+    _tell_kinds(op, wrong, ctx)
+    good = not wrong
     required = sum(slot.arity == "1" for slot in declared.results)
     most = declared.maximum_results
     if len(op.results) < required or (most is not None and len(op.results) > most):
@@ -90,6 +91,29 @@ def _check_values(op: PtoOp, ctx: Context) -> bool:
             ctx.report(RESULT_KIND, op, message, at=result)
             good = False
     return good
+
+
+def _tell_kinds(op: PtoOp, wrong: list[tuple[Slot, SSAValue]], ctx: Context) -> None:
+    """Operands of other kinds than declared; two that have the kinds of each other are one mistake."""
+    if len(wrong) == 2:
+        (slot, value), (other_slot, other) = wrong
+        if slot.kind.accepts(other.type) and other_slot.kind.accepts(value.type):
+            message = (
+                f"{slot.name} and {other_slot.name} of {op.name} stand in each other's place: {slot.name} must be "
+            )
+            message += f"{slot.kind.label}, found {type_text(value.type)}"
+            ctx.report(OPERAND_KIND, op, message, at=value, help="swap the two")
+            return
+    for slot, value in wrong:
+        help = kind_help(op.name, slot.kind, value.type)
+        if isinstance(value.owner, Operation) and has_role(value.owner, Role.CONSTANT):
+            if not ctx.engine.first(span_of_value(value), slot.kind.label):
+                ctx.follows_from_another()
+                continue
+            if help is not None and slot.kind.label in ("index", "i64"):
+                help = f"state the type of the constant: arith.constant .. : {slot.kind.label}"
+        message = f"{slot.name} of {op.name} must be {slot.kind.label}, found {type_text(value.type)}"
+        ctx.report(OPERAND_KIND, op, message, at=value, help=help)
 
 
 def _check_destinations(op: PtoOp, declared: Signature, groups: Mapping[str, Sequence[SSAValue]], ctx: Context) -> bool:

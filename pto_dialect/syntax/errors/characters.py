@@ -1,0 +1,146 @@
+"""Characters that the language does not have, and what was meant by them: marks of other languages and tools, letters
+that look like the right ones, words that touch a number."""
+
+from __future__ import annotations
+
+import re
+
+from ..read.situation import Message, Situation, shown
+from ..read.tokens import Tok
+from ..usage import usage
+
+LOOK_ALIKE = {
+    **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb\uff02", '"'),
+    **dict.fromkeys("\u2212\u2010\u2011\u2012\u2013\u2014\uff0d", "-"),
+    **dict.fromkeys("\u2192\u27f6\u21d2", "->"),
+    **dict.fromkeys("\u00d7\u2715\u2a09", "x"),
+    **{chr(code + 0xFEE0): chr(code) for code in range(0x23, 0x7F) if chr(code) not in "-"},
+    "\u3001": ",",
+}
+"""Characters of word processors and of other keyboards, and what programs have in their place."""
+_INVISIBLE = frozenset("\u00ad\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2060\ufeff")
+_KINDS = {"!": "type", "%": "value", "@": "function", "#": "attribute", "^": "block"}
+_HELP = {
+    "-": "did you mean '->'?",
+    "'": 'strings stand between " and "',
+    "\\": "statements go on over the end of a line without a mark; remove it",
+    "$": "names of values begin with %",
+}
+_MERGE = re.compile(r"(?:<{7}|>{7}|={7}|\|{7})(?=[ \r\n]|\Z)")
+_FENCE = "```"
+_WORDS = frozenset(("WORD", "OP_UNKNOWN", "TYPES"))
+_NUMBERS = frozenset(("INTEGER", "FLOAT"))
+_GLUED = re.compile(r"[\w$.]+")
+
+
+def bad_character(s: Situation) -> Message:
+    """What is told about a character that begins no token."""
+    token, previous = s.token, s.previous
+    text = token.text
+    if text == '"':
+        if previous is not None and previous.type.startswith("OP_") and previous.end == token.start:
+            name = shown(previous.text)
+            return Message("parse-string", f"the quote before {name} is missing", f'"{name}"', previous)
+        return Message("parse-string", "this string is not closed on its line", 'add the closing "')
+    if len(text) > 1:
+        return Message("literal-range", "this integer does not fit into 64 bits", None)
+    if text in _KINDS:
+        return missing_name(text)
+    if s.text.startswith(_FENCE, token.start):
+        return Message("parse-character", f"{_FENCE} is no part of a program", "remove these lines", once=True)
+    if text in "+-" and s.starts_line(token):
+        help = "remove the marks of a patch"
+        return Message("parse-character", f"lines do not begin with '{text}'", help, once=True)
+    return _foreign(s, text)
+
+
+def missing_name(mark: str, at: Tok | None = None) -> Message:
+    """A mark of names without a name behind it."""
+    return Message("parse-character", f"the name of a {_KINDS[mark]} is missing after '{mark}'", None, at)
+
+
+def _foreign(s: Situation, text: str) -> Message:
+    digits = _GLUED.match(s.text, s.token.end)
+    if text == "." and digits is not None and digits[0][:1].isdigit():
+        number = f".{digits[0]}"
+        return Message(
+            "parse-character", "numbers begin with a digit", f"write 0{number}", Tok("BAD", number, s.token.start)
+        )
+    if text in _INVISIBLE:
+        message = f"an invisible character stands here, U+{ord(text):04X}"
+        return Message("parse-character", message, "remove it", once=True)
+    meant = LOOK_ALIKE.get(text)
+    code = "" if text.isascii() else f" (U+{ord(text):04X})"
+    help = f"write {meant}" if meant is not None else _HELP.get(text)
+    return Message("parse-character", f"unexpected character {text!r}{code}", help, once=bool(code))
+
+
+def foreign_mark(s: Situation) -> Message | None:
+    """Marks of merges and of other languages, numbers with letters at their end."""
+    begin = s.text.rfind("\n", 0, s.token.start) + 1
+    merge = _MERGE.match(s.text, begin)
+    if merge is not None:
+        help = "keep one of the two versions and remove the lines with <<<<<<<, ======= and >>>>>>>"
+        return Message(
+            "parse-syntax", "a merge is not finished here", help, Tok("BAD", merge[0], begin), once=True, last=True
+        )
+    return _colons(s) or _assignment(s) or _glued(s) or _behind(s)
+
+
+def _behind(s: Situation) -> Message | None:
+    """A character that no program has behind the token that it made the wrong one."""
+    following = s.following
+    if following is None or following.type != "BAD":
+        return None
+    glued = not following.text.isascii() and following.start == s.token.end
+    return _foreign(s, following.text)._replace(at=following) if glued or following.text == "\\" else None
+
+
+def _colons(s: Situation) -> Message | None:
+    """``pto::tadd``."""
+    token = s.token
+    if token.type not in _WORDS or not s.text.startswith("::", token.end):
+        return None
+    name = _GLUED.match(s.text, token.end + 2)
+    if name is None:
+        return None
+    whole = Tok("OP_UNKNOWN", s.text[token.start : name.end()], token.start)
+    help = f"did you mean {shown(token.text)}.{shown(name[0])}?"
+    return Message("op-unknown", f"names of operations have a dot, found {shown(whole.text)!r}", help, whole)
+
+
+def _assignment(s: Situation) -> Message | None:
+    """``%a := ..`` and ``%a == ..``."""
+    token, following = s.token, s.following
+    if s.previous is not None or token.type != "USES" or following is None:
+        return None
+    mark = s.text[following.start : following.start + 2]
+    if mark not in (":=", "=="):
+        return None
+    text = f"'=' stands behind the name of a result, not '{mark}'"
+    return Message("parse-missing-token", text, f"{shown(token.text)} = ..", Tok("EQUAL", mark, following.start))
+
+
+def _glued(s: Situation) -> Message | None:
+    """``2.0f``, ``0xZZ`` and ``%0a``: a word directly behind a number."""
+    first, word = s.previous, s.token
+    if first is None and s.token.type == "USES":
+        first, word = s.token, s.following
+    if first is None or word is None or word.type not in _WORDS or first.end != word.start:
+        return None
+    name = first.text.split(",")[-1].strip()
+    end = _GLUED.match(s.text, word.start)
+    start = first.end - len(name)
+    whole = s.text[start : end.end() if end is not None else word.end]
+    at = Tok("WORD", whole, start)
+    if first.type == "USES" and name[1:].isdigit():
+        text = f"names of values are numbers, or begin with a letter or '_', found {shown(whole)}"
+        return Message("parse-character", text, shown(f"%_{whole[1:]}"), at)
+    if first.type not in _NUMBERS:
+        return None
+    help = usage(s.head.text) if s.head is not None else None
+    if whole.lower().startswith("0x"):
+        help = "digits behind 0x are 0 to 9 and a to f"
+    elif word.text.lower() in ("f", "d", "l", "u"):
+        help = f"write {name}"
+    return Message("parse-character", f"{shown(whole)} is no number", help, at)
