@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from io import StringIO
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
-from pto_dialect.runtime.memory.spaces import Array, Fill
+from pto_dialect.runtime.memory.spaces import Array, Fill, Pointer
+from pto_dialect.runtime.memory.values import GmTensor
 from pto_dialect.runtime.queues.schedule import Schedule
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
@@ -23,6 +24,8 @@ from pto_dialect.sanitize.report.findings import Finding
 from .inputs import Input
 
 TEXT = "text"
+_TEXT = "U512"
+"""Texts that stand for handles; of one width, as arrays are compared byte by byte."""
 SCHEDULES = (TEXT, "oldest", "newest", "random:1", "random:2")
 
 
@@ -75,7 +78,21 @@ def _run(kernel: Kernel, input: Input, blocks: int) -> list[Array]:
     values = [copied(value) for value in input.values]
     with redirect_stdout(StringIO()):
         returned = kernel.run(values, blocks)
-    return [*(value if isinstance(value, np.ndarray) else np.zeros(0) for value in values), *map(np.asarray, returned)]
+    return [*(value if isinstance(value, np.ndarray) else np.zeros(0) for value in values), *map(_told, returned)]
+
+
+def _told(value: Any) -> Array:
+    """A result as an array. Of a handle it is what a caller may rely on: which bytes of global memory it is for, and
+    of memory on the chip, where passes choose addresses, which memory."""
+    if not isinstance(value, (GmTensor, Pointer)):
+        return np.asarray(value)
+    pointer = value.pointer if isinstance(value, GmTensor) else value
+    where = "memory that was given back"
+    if isinstance(pointer, Pointer):
+        arena = pointer.arena
+        where = f"%{arena.name} + {pointer.offset} bytes" if arena.space == "gm" else f"a place in {arena.space}"
+    extents = f", {value.shape} with strides {value.strides}" if isinstance(value, GmTensor) else ""
+    return np.array(f"{where}{extents}", _TEXT)
 
 
 class Difference(NamedTuple):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from lowering_programs import add, kernel, load, part, store
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import FloatAttr, ModuleOp, f32
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp, f32
 
 from pto_dialect import parse
 from pto_dialect.diagnostics.diagnostic import Diagnostic
@@ -273,3 +273,50 @@ def test_nothing_is_said_of_passes_that_change_nothing():
 def test_two_proofs_say_the_same():
     calls = ("insert-sync", "assign-memory")
     assert [one.message for one in proven(COPY, *calls)] == [one.message for one in proven(COPY, *calls)]
+
+
+HANDLES = """module attributes {pto.target_arch = "a5"} {
+  func.func @f(%a: !pto.ptr<f32>) -> (!pto.ptr<f32>, !pto.partition_tensor_view<4x16xf32>, !pto.ptr<f32, ub>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    %row = arith.constant 6 : index
+    %far = arith.constant 40 : index
+    %c16 = arith.constant 16 : index
+    %v = pto.make_tensor_view %a, shape = [%c16, %c16], strides = [%c16, %c1] : !pto.tensor_view<?x?xf32>
+    %p = pto.partition_view %v, offsets = [%row, %c0], sizes = [%c4, %c16]
+        : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<4x16xf32>
+    %q = pto.addptr %a, %far : !pto.ptr<f32> -> !pto.ptr<f32>
+    %x = pto.alloc_tile : !pto.tile_buf<vec, 4x16xf32>
+    %y = pto.alloc_tile : !pto.tile_buf<vec, 4x16xf32>
+    pto.tload ins(%p : !pto.partition_tensor_view<4x16xf32>) outs(%x : !pto.tile_buf<vec, 4x16xf32>)
+    pto.tload ins(%p : !pto.partition_tensor_view<4x16xf32>) outs(%y : !pto.tile_buf<vec, 4x16xf32>)
+    pto.tstore ins(%x : !pto.tile_buf<vec, 4x16xf32>) outs(%p : !pto.partition_tensor_view<4x16xf32>)
+    %u = pto.tile_buf_addr %y : !pto.tile_buf<vec, 4x16xf32> -> !pto.ptr<f32, ub>
+    return %q, %p, %u : !pto.ptr<f32>, !pto.partition_tensor_view<4x16xf32>, !pto.ptr<f32, ub>
+  }
+}
+"""
+
+
+def test_handles_that_are_returned_are_compared_by_what_they_are_for():
+    assert rules(proven(HANDLES, "assign-memory", "insert-sync")) == {"prove-done"}
+
+    def later(name: str) -> Callable[[ModuleOp], None]:
+        """Has what a number is for begin two rows or two elements earlier or later."""
+
+        def change(module: ModuleOp) -> None:
+            (op,) = [op for op in module.walk() if isinstance(op, ConstantOp) and op.result.name_hint == name]
+            op.properties["value"] = IntegerAttr({"far": 42, "row": 4}[name], op.result.type)
+
+        return change
+
+    def wrong(name: str) -> list[str]:
+        return [one.message for one in judged(later(name), HANDLES) if one.rule == "prove-difference"]
+
+    # Floats have 4 bytes, and rows 16 of them; the first difference is told.
+    assert wrong("far") == [
+        f"insert-sync changes what @f computes: result 0 is %a + {42 * 4} bytes, it was %a + {40 * 4} bytes"
+    ]
+    where = ", (4, 16) with strides (16, 1)"
+    assert f"result 1 is %a + {4 * 64} bytes{where}, it was %a + {6 * 64} bytes{where}" in wrong("row")[0]
