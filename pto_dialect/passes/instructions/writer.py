@@ -23,6 +23,7 @@ from pto_dialect.ir.core.location import set_location, span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import PtrType
 from pto_dialect.ir.scalar.regions import VecscopeOp
+from pto_dialect.targets.backend import Backend, backend_of
 
 Number = int | SSAValue
 Constant = int | float
@@ -103,6 +104,11 @@ class Writer:
         self.anchor = anchor
         self.point = InsertPoint.before(anchor)
         self._span = span_of(anchor)
+
+    @property
+    def backend(self) -> Backend:
+        """The library whose results the instructions have."""
+        return backend_of(self.function.op, None, "a5")
 
     def put(self, op: Operation) -> Any:
         """Writes ``op``; returns its result if it has one."""

@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import SSAValue
 
 from pto_dialect.analysis.facts import word
-from pto_dialect.analysis.target import profile_of
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.types import is_float
@@ -33,7 +32,6 @@ from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError,
 from pto_dialect.passes.instructions.views import Step, View, fitted, view_of
 from pto_dialect.passes.instructions.writer import Constant, Number, Writer
 from pto_dialect.passes.lower_vector.registers import offset_in
-from pto_dialect.targets.backend import backend_of
 from pto_dialect.targets.dma_units import COUNT_BITS, GM_STRIDE_BITS, LOCAL_STRIDE_BITS
 
 from .steps import Repetition, lines_of, paired
@@ -211,8 +209,7 @@ def _limit(writer: Writer, element: str, pad: int) -> float:
     """Zero or the largest or smallest float, which depends on the library that tile operations are made of."""
     if pad == _ZERO:
         return 0.0
-    profile = profile_of(writer.anchor, None)
-    largest = _LARGEST[element] if backend_of(writer.function.op, None, profile.arch) == "vpto" else float("inf")
+    largest = _LARGEST[element] if writer.backend == "vpto" else float("inf")
     return largest if pad == _MAX else -largest
 
 

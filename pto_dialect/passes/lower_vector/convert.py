@@ -19,6 +19,8 @@ from pto_dialect.ir.vector.convert import VBitcastOp, VCvtOp, VTrcOp
 from pto_dialect.ir.vector.rearrange import VIntlvOp
 from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError, Reader, Tile
 from pto_dialect.passes.instructions.writer import Number, Writer, enum
+from pto_dialect.targets.backend import Backend
+from pto_dialect.targets.element_types import signed_as_signless
 from pto_dialect.targets.rounding import ROUND_MODE_LETTERS
 from pto_dialect.targets.tcvt_pairs import wraps_by_default
 from pto_dialect.targets.vcvt_contract import vcvt_clauses
@@ -27,10 +29,11 @@ from pto_dialect.targets.vector_unit import VL_BYTES
 from .places import may_overlap
 from .registers import Registers, offset_in
 
+_TO_ZERO = "Z"
 _TO_ODD = "O"
 """Loses nothing that a second rounding has to know."""
-_ELEMENTS = frozenset(("f16", "bf16", "f32", "i8", "ui8", "i16", "ui16", "i32", "ui32"))
-"""Elements of 8 to 32 bits that are numbers of their own."""
+_ELEMENTS = frozenset(("f16", "bf16", "f32", "i8", "ui8", "i16", "ui16", "i32", "ui32", "i64"))
+"""Elements of 8 to 64 bits that are numbers of their own."""
 _SMALL = frozenset(("i8", "ui8", "i16"))
 """Integers that floats become by way of i32 where they keep their low bits."""
 
@@ -57,13 +60,13 @@ def lower_conversion(writer: Writer) -> None:
         reader.aligned(tile.col, ROW_BYTES // tile.bytes, "column")
     if dst.bytes > src.bytes and may_overlap(src, dst):
         raise NotLoweredError(op, "its destination takes the place of elements that are converted later")
-    Conversion(writer, src, dst, steps(op, src.type.element, dst.type.element)).write()
+    Conversion(writer, src, dst, _steps(op, src.type.element, dst.type.element, writer.backend)).write()
 
 
-def steps(op: PtoOp, source: Attribute, target: Attribute) -> list[Step]:
+def _steps(op: PtoOp, source: Attribute, target: Attribute, backend: Backend) -> list[Step]:
     """The conversions that compute what a ``tcvt`` does. Raises :class:`NotLoweredError`."""
-    names = element_name(source), element_name(target)
-    letter, saturate = _letter(op, *names), _saturates(op, *names)
+    names = signed_as_signless(element_name(source)), signed_as_signless(element_name(target))
+    letter, saturate = _letter(op, *names, backend), _saturates(op, *names)
     found = _chain(names, target, letter, saturate)
     if found is None:
         raise NotLoweredError(op, f"no conversions of registers from {names[0]} give the bits of {names[1]}")
@@ -89,12 +92,13 @@ def _chain(names: tuple[str, str], target: Attribute, letter: str, saturate: boo
     return [Step(target, letter, saturate, saturate and names == ("i16", "ui32"))]
 
 
-def _letter(op: PtoOp, source: str, target: str) -> str:
+def _letter(op: PtoOp, source: str, target: str, backend: Backend) -> str:
+    """The rounding; without a mode emitc makes integers of floats toward zero."""
     attribute = op.attributes.get("rmode")
     word = (attribute.value if isinstance(attribute, EnumAttr) else "RINT").removeprefix("CAST_")
     floats = [name.startswith(("f", "bf")) for name in (source, target)]
-    if word == "NONE" and floats == [True, False]:
-        raise NotLoweredError(op, "the backends round differently without a round mode")
+    if word == "NONE" and floats == [True, False] and backend == "emitc":
+        return _TO_ZERO
     return ROUND_MODE_LETTERS[word]
 
 

@@ -28,7 +28,8 @@ from .table import ONE, Formula, Row, formula_of
 
 @dataclass(frozen=True)
 class Step:
-    """One operation: its row, its tiles, its number. ``kept`` tells whether its result goes to memory."""
+    """One operation: its row, its tiles, its number. ``kept`` tells whether its result goes to memory, ``cyclic``
+    whether the columns of a row take its values one after the other."""
 
     op: Operation
     row: Row
@@ -36,6 +37,7 @@ class Step:
     sources: dict[str, Tile]
     number: SSAValue | None
     kept: bool = True
+    cyclic: bool = False
 
     @property
     def alone(self) -> frozenset[str]:
@@ -52,7 +54,8 @@ def read_step(writer: Writer, op: Operation, row: Row) -> Step:
     number = groups[row.number][0] if row.number else None
     if dst.kind == "DN" and not row.spread and not row.column and all(one.kind == "DN" for one in sources.values()):
         dst, sources = turned(dst), {name: turned(tile) for name, tile in sources.items()}
-    step = Step(op, row, dst, sources, number)
+    cyclic = row.column != "" and row.formula != row.column and _is_cyclic(writer, op, sources[row.column])
+    step = Step(op, row, dst, sources, number, cyclic=cyclic)
     _check(reader, step)
     return step
 
@@ -70,7 +73,7 @@ def _check(reader: Reader, step: Step) -> None:
         if tile.type.element != dst.type.element:
             raise NotLoweredError(op, f"its tiles hold {dst.element} and {tile.element}")
         if name == row.column:
-            _check_column(op, tile)
+            _check_column(reader, step, tile)
             continue
         if tile.kind != "ND":
             raise NotLoweredError(op, f"its tiles lie in the layout {tile.kind}, registers are loaded from rows")
@@ -84,14 +87,26 @@ def _check(reader: Reader, step: Step) -> None:
         raise NotLoweredError(op, "its destination takes the place of other elements, which are needed later")
 
 
-def _check_column(op: Operation, tile: Tile) -> None:
-    """A tile of which the first element of each row is read."""
-    if tile.kind == "DN":
-        return
-    if tile.kind != "ND":
-        raise NotLoweredError(op, f"its values for rows lie in the layout {tile.kind}")
-    if not isinstance(tile.cols, int) or tile.cols * tile.bytes == ROW_BYTES:
-        raise NotLoweredError(op, "of a row vector with 32 bytes in each row backends take different elements")
+def _check_column(reader: Reader, step: Step, tile: Tile) -> None:
+    """A tile of which the first element of each row is read, or 32 bytes of each row."""
+    if tile.kind not in ("DN", "ND"):
+        raise NotLoweredError(step.op, f"its values for rows lie in the layout {tile.kind}")
+    if step.cyclic:
+        reader.aligned(tile.col, ROW_BYTES // tile.bytes, "column")
+
+
+def _is_cyclic(writer: Writer, op: Operation, tile: Tile) -> bool:
+    """Whether the columns of a row take its values one after the other: emitc does so where they have 32 bytes in rows.
+    Raises :class:`NotLoweredError` where only a run knows how many there are."""
+    if writer.backend != "emitc" or tile.kind != "ND":
+        return False
+    if not isinstance(tile.cols, int):
+        raise NotLoweredError(
+            op,
+            "how many values for a row it has only a run knows, and emitc takes 32 bytes of them one after the other",
+            'pto.backend = "vpto" takes the first value of each row',
+        )
+    return tile.cols * tile.bytes == ROW_BYTES
 
 
 class Loops:
@@ -153,7 +168,7 @@ class Loops:
         for step in self.steps:
             if step.row.column:
                 writer.locate(step.op)
-                self._column(step.sources[step.row.column], line)
+                self._column(step, line)
         full, rest = divmod(cols, self.lanes) if isinstance(cols, int) else (0, 0)
         if full:
             mask = self.registers.whole()
@@ -163,10 +178,12 @@ class Loops:
         if not isinstance(cols, int):
             writer.repeat(writer.ceildiv(cols, self.lanes), lambda turn: self._step(line, turn, cols))
 
-    def _column(self, tile: Tile, line: Number) -> None:
-        """The value of a row in all lanes."""
+    def _column(self, step: Step, line: Number) -> None:
+        """The value of a row in all lanes, or its values in each 32 bytes."""
+        tile = step.sources[step.row.column]
         registers = Registers(self.writer, tile.type.element)
-        self.everywhere[_key(tile)] = registers.spread(tile.pointer, offset_in(self.writer, tile, line))
+        take = registers.repeated if step.cyclic else registers.spread
+        self.everywhere[_key(step, tile)] = take(tile.pointer, offset_in(self.writer, tile, line))
 
     def _step(self, line: Number, turn: Number, cols: Number) -> None:
         at = self.writer.mul(turn, self.lanes)
@@ -186,7 +203,7 @@ class Loops:
             values: dict[object, SSAValue] = {}
             for name, tile in step.sources.items():
                 if name == step.row.column:
-                    values[name] = self.everywhere[_key(tile)]
+                    values[name] = self.everywhere[_key(step, tile)]
                     continue
                 spread = name == step.row.spread
                 value = next((one for place, row, one in known if row == spread and same_place(place, tile)), None)
@@ -249,5 +266,5 @@ class Loops:
         return self.offsets[key]
 
 
-def _key(tile: Tile) -> object:
-    return (tile.pointer, tile.row, tile.col)
+def _key(step: Step, tile: Tile) -> object:
+    return (tile.pointer, tile.row, tile.col, step.cyclic)

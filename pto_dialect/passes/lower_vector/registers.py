@@ -22,15 +22,16 @@ from pto_dialect.targets.vector_unit import VL_BYTES
 _MASKS = {
     1: (PsetB8Op, PltB8Op, MaskType("b8")),
     2: (PsetB16Op, PltB16Op, MaskType("b16")),
-    4: (PsetB32Op, PltB32Op, MaskType("b32")),
+    **dict.fromkeys((4, 8), (PsetB32Op, PltB32Op, MaskType("b32"))),
 }
-"""By the bytes of an element: all lanes, the first lanes, the type of both."""
+"""By the bytes of an element: all lanes, the first lanes, the type of both. Elements of 64 bits take every second lane
+of those of 32."""
 _BLOCK_LANE = 4
 """Bytes of the lanes that stand for blocks of 32 bytes in masks of loads by blocks."""
 
 
 class Registers:
-    """Registers with lanes for the elements of one type, of 1, 2 or 4 bytes."""
+    """Registers with lanes for the elements of one type, of 1 to 8 bytes."""
 
     def __init__(self, writer: Writer, element: Attribute) -> None:
         self.writer = writer
@@ -46,7 +47,9 @@ class Registers:
     def first(self, count: Number, width: int = 0) -> SSAValue:
         """A mask of the first ``count`` lanes, of elements of ``width`` bytes if that is given."""
         writer = self.writer
-        _, cls, kind = _MASKS[width or self.bytes]
+        width = width or self.bytes
+        _, cls, kind = _MASKS[width]
+        count = writer.mul(count, max(1, width // _BLOCK_LANE))
         number = writer.function.constant(count, i32) if isinstance(count, int) else writer.put(IndexCastOp(count, i32))
         made: PtoOp = cls.create(operands=[number], result_types=[kind, i32])
         writer.put(made)
@@ -60,7 +63,7 @@ class Registers:
         """
         writer = self.writer
         blocks = writer.ceildiv(writer.mul(left, self.bytes), ROW_BYTES)
-        return self.first(writer.mul(blocks, _BLOCK_LANE // self.bytes))
+        return self.first(writer.mul(blocks, max(1, _BLOCK_LANE // self.bytes)), min(self.bytes, _BLOCK_LANE))
 
     def load(self, pointer: SSAValue, offset: Number, blocks: SSAValue | None = None, dist: str = "") -> SSAValue:
         """A register from memory, distributed as ``dist`` says, or the blocks of it that a mask names."""
@@ -81,6 +84,10 @@ class Registers:
     def spread(self, pointer: SSAValue, offset: Number) -> SSAValue:
         """One element from memory in all lanes."""
         return self.load(pointer, offset, dist=f"BRC_B{8 * self.bytes}")
+
+    def repeated(self, pointer: SSAValue, offset: Number) -> SSAValue:
+        """32 bytes from memory, over and over."""
+        return self.load(pointer, offset, dist="BRC_BLK")
 
     def store(self, value: SSAValue, pointer: SSAValue, offset: Number, mask: SSAValue, dist: str = "") -> None:
         """Active lanes to memory, collected as ``dist`` says."""

@@ -22,7 +22,6 @@ from pto_dialect.ir.vector.predicate import PorOp, PpackOp, PsetB8Op, PunpackOp
 from pto_dialect.ir.vector.predicate_memory import PldsOp, PstsOp
 from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError, Reader, Tile
 from pto_dialect.passes.instructions.writer import Number, Writer
-from pto_dialect.targets.backend import backend_of
 
 from .places import may_overlap, torn
 from .registers import Registers, in_rows, offset_in
@@ -125,7 +124,7 @@ def lower_comparison(writer: Writer) -> None:
     words = {"cmp_mode": StringAttr(mode.value if isinstance(mode, EnumAttr) else "eq")}
     registers = Registers(writer, first.type.element)
     bits = Bits(writer, dst, registers)
-    if not pair and backend_of(writer.function.op, None, "a5") == "vpto":
+    if not pair and writer.backend == "vpto":
         first = _one_behind_the_other(bits, first)
     elif isinstance(first.cols, int) and first.cols > 8 * bits.width:
         raise NotLoweredError(op, f"{first.cols} bits do not fit into rows of {bits.width} bytes")

@@ -280,11 +280,6 @@ def test_values_of_rows_lie_in_rows():
     assert np.array_equal(result["c"], a * b[:, :1])
 
 
-def test_a_row_vector_that_backends_read_differently_is_refused():
-    reason = "of a row vector with 32 bytes in each row backends take different elements"
-    assert refusals(row_vector_in_rows(8), "lower-vector") == [f"pto.trowexpandmul: {reason}"]
-
-
 def test_a_row_that_is_overwritten_is_refused():
     found = program("pto.tcolexpandsub", "f32", 8, 64, 64)
     found.lines = [line.replace("%x, %y", "%x, %x").replace("outs(%z", "outs(%x") for line in found.lines]
