@@ -155,7 +155,8 @@ def granularity(op: Operation, ctx: Context) -> None:
     if wanted is None:
         return
     mask = named(op, "mask")
-    if isinstance(mask.type, MaskType) and mask.type.granularity != wanted:
+    assert isinstance(mask.type, MaskType)
+    if mask.type.granularity != wanted:
         _report(op, ctx, mask, mask.type, wanted, governed)
     carry = ctx.operand(op, "carry_in")
     if carry is not None and isinstance(carry.type, MaskType) and carry.type.granularity != wanted:

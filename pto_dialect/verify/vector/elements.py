@@ -171,7 +171,8 @@ def scalars(op: Operation, ctx: Context) -> None:
     scalar = named(op, name)
     first, *_ = op.operands
     register = op.results[0].type if scalar is first else first.type
-    if not isinstance(register, VRegType) or scalar_fits(scalar.type, register.element):
+    assert isinstance(register, VRegType)
+    if scalar_fits(scalar.type, register.element):
         return
     if isinstance(scalar.type, VRegType) and name == "input":
         if scalar.type != register:
@@ -217,8 +218,8 @@ def shift_counts(op: Operation, ctx: Context) -> None:
 def widening_sum(op: Operation, ctx: Context) -> None:
     """Sums of 8- and 16-bit integers are twice as wide."""
     source, result = named(op, "input").type, op.results[0].type
-    if not isinstance(source, VRegType) or not isinstance(result, VRegType):
-        return
+    assert isinstance(source, VRegType)
+    assert isinstance(result, VRegType)
     lanes, element = source.lanes, source.element
     bits = bit_width(element) or 0
     if isinstance(element, IntegerType) and bits in (8, 16):
@@ -233,7 +234,8 @@ def widening_sum(op: Operation, ctx: Context) -> None:
 def axpy_factor(op: Operation, ctx: Context) -> None:
     """The factor has the element type."""
     register, alpha = named(op, "src0").type, named(op, "alpha")
-    if isinstance(register, VRegType) and alpha.type != register.element:
+    assert isinstance(register, VRegType)
+    if alpha.type != register.element:
         message = f"alpha of vaxpy is {element_name(register.element)}, found {type_text(alpha.type)}"
         ctx.report(AXPY_FORM, op, message, at=alpha)
 

@@ -240,7 +240,9 @@ def store_elements(op: Operation, ctx: Context) -> None:
 def _same_element(op: Operation, ctx: Context, register: object, dist: str) -> None:
     address = named(op, MEMORY[op.name][0])
     memory = element_type(address.type)
-    if memory is None or not isinstance(register, VRegType) or memory is register.element:
+    assert memory is not None
+    assert isinstance(register, VRegType)
+    if memory is register.element:
         return
     if memory != register.element and not dist.startswith(_CHANGES_WIDTH):
         message = f"memory has {element_name(memory)} elements, the register {element_name(register.element)}"
@@ -265,7 +267,9 @@ def gather(op: Operation, ctx: Context) -> None:
         else:
             _check_mask(op, ctx, GATHER_FORMS, bits, bits)
     memory = element_type(named(op, "source").type)
-    if memory is not None and isinstance(result, VRegType) and memory != result.element:
+    assert memory is not None
+    assert isinstance(result, VRegType)
+    if memory != result.element:
         widths = (bit_width(memory), bits)
         kinds = [name[0] for name in (element_name(memory).removeprefix("s"), vector_element(result).removeprefix("s"))]
         if widths not in ((bits, bits), (8, 16)) or kinds not in (["i", "i"], ["u", "u"]):
@@ -291,7 +295,8 @@ def gather_blocks(op: Operation, ctx: Context) -> None:
     if not _integers(offsets, 32):
         message = f"offsets of vgatherb are 32-bit integers, found {vector_element(offsets)}"
         ctx.report(GATHER_BLOCKS, op, message, at=named(op, "offsets"))
-    if isinstance(mask, MaskType) and mask.granularity != "b32":
+    assert isinstance(mask, MaskType)
+    if mask.granularity != "b32":
         ctx.report(GATHER_BLOCKS, op, f"the mask of vgatherb is b32, found {mask.granularity}", at=named(op, "mask"))
 
 
@@ -308,7 +313,9 @@ def scatter(op: Operation, ctx: Context) -> None:
     _fitting_offsets(op, ctx, SCATTER_FORMS, bits, wide)
     _check_mask(op, ctx, SCATTER_FORMS, bits, wide)
     memory = element_type(named(op, "destination").type)
-    if memory is not None and isinstance(value, VRegType) and memory != value.element:
+    assert memory is not None
+    assert isinstance(value, VRegType)
+    if memory != value.element:
         message = f"vscatter of {vector_element(value)} goes to memory of that type, found {element_name(memory)}"
         ctx.report(SCATTER_FORMS, op, message, at=named(op, "destination"))
 
@@ -327,14 +334,16 @@ def _fitting_offsets(op: Operation, ctx: Context, wrong: Rule, bits: int, wide: 
 def _check_mask(op: Operation, ctx: Context, wrong: Rule, bits: int, wide: int) -> None:
     """The mask for lanes of ``bits`` is one of ``wide`` bits."""
     mask, wanted = named(op, "mask"), MASK_OF_BITS[wide]
-    if isinstance(mask.type, MaskType) and mask.type.granularity != wanted:
+    assert isinstance(mask.type, MaskType)
+    if mask.type.granularity != wanted:
         name = op.name.removeprefix("pto.")
         message = f"the mask of {name} for {bits}-bit lanes is {wanted}, found {mask.type.granularity}"
         ctx.report(wrong, op, message, at=mask)
 
 
 def _integers(type_: object, bits: int) -> bool:
-    if not isinstance(type_, VRegType) or not isinstance(type_.element, IntegerType):
+    assert isinstance(type_, VRegType)
+    if not isinstance(type_.element, IntegerType):
         return False
     return type_.element.width.data == bits
 
@@ -347,9 +356,11 @@ def merge_sort(op: Operation, ctx: Context) -> None:
     """Five pointers of one type."""
     first = named(op, "destination").type
     element = element_type(first)
-    if element is None or element_name(element) not in ("f16", "f32"):
-        found = "no element" if element is None else element_name(element)
-        ctx.report(SORT_TYPES, op, f"vmrgsort4 merges f16 or f32, found {found}", at=named(op, "destination"))
+    assert element is not None
+    if element_name(element) not in ("f16", "f32"):
+        ctx.report(
+            SORT_TYPES, op, f"vmrgsort4 merges f16 or f32, found {element_name(element)}", at=named(op, "destination")
+        )
     _, *lists = MEMORY[op.name]
     for value in (named(op, name) for name in lists):
         if value.type != first:
@@ -362,7 +373,8 @@ def merge_sort(op: Operation, ctx: Context) -> None:
 def special_register_store(op: Operation, ctx: Context) -> None:
     """Where the special register goes."""
     element = element_type(named(op, "destination").type)
-    if element is not None and element_name(element) not in ("ui32", "i32"):
+    assert element is not None
+    if element_name(element) not in ("ui32", "i32"):
         message = f"AR is stored as ui32 or i32, found {element_name(element)}"
         ctx.report(SPECIAL_REGISTER, op, message, at=named(op, "destination"))
     offset = ctx.constant(named(op, "offset"))

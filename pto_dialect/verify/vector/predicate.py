@@ -74,8 +74,8 @@ _STEPS = {"pto.ppack": ("b32", "b16", "b8"), "pto.punpack": ("b8", "b16", "b32")
 def pack_step(op: Operation, ctx: Context) -> None:
     """How far a predicate is packed or unpacked."""
     source, result = named(op, "input").type, op.results[0].type
-    if not isinstance(source, MaskType) or not isinstance(result, MaskType):
-        return
+    assert isinstance(source, MaskType)
+    assert isinstance(result, MaskType)
     order = _STEPS[op.name]
     step = order.index(result.granularity) - order.index(source.granularity)
     if step not in (0, 1):
@@ -108,8 +108,8 @@ _STREAM = {"b16": ("ui16", "i16"), "b32": ("ui32", "i32")}
 def stream_pair(op: Operation, ctx: Context) -> None:
     """Granularity of the predicate and element type of the memory."""
     mask, memory = named(op, "value").type, element_type(named(op, "base").type)
-    if not isinstance(mask, MaskType) or memory is None:
-        return
+    assert isinstance(mask, MaskType)
+    assert memory is not None
     allowed = _STREAM.get(mask.granularity)
     if allowed is None:
         ctx.report(

@@ -122,7 +122,8 @@ def lanes(op: Operation, ctx: Context) -> None:
 def wide_product(op: Operation, ctx: Context) -> None:
     """Lanes of the two halves of a product; lanes without a product are zero."""
     type_, mode = named(op, "a").type, word(op, "pmode")
-    if isinstance(type_, VmiVRegType) and type_.lanes not in (64, 128, 256):
+    assert isinstance(type_, VmiVRegType)
+    if type_.lanes not in (64, 128, 256):
         ctx.report(UNIFORM, op, f"vmull has 64, 128 or 256 lanes, found {type_.lanes}", at=named(op, "a"))
     if mode and mode != "zero":
         ctx.report(TYPES, op, f"pmode of vmull is zero, found {mode}", at="pmode")

@@ -116,8 +116,8 @@ _CONVERSIONS = vmi("vcvt extf extsi extui fptosi fptoui sitofp truncf trunci")
 def conversion(op: Operation, ctx: Context) -> None:
     """Lanes, element types and clauses of a conversion."""
     source, target = named(op, "source").type, op.results[0].type
-    if not isinstance(source, VmiVRegType) or not isinstance(target, VmiVRegType):
-        return
+    assert isinstance(source, VmiVRegType)
+    assert isinstance(target, VmiVRegType)
     if source.lanes != target.lanes:
         message = f"a conversion keeps the lanes, found {source.lanes} and {target.lanes}"
         ctx.report(VMI_CONVERSION, op, message)
@@ -173,8 +173,8 @@ def _direction(name: str, source: Attribute, target: Attribute) -> str | None:
 def reinterpretation(op: Operation, ctx: Context) -> None:
     """The same bits in the same layout."""
     source, target = named(op, "source").type, op.results[0].type
-    if not isinstance(source, VmiVRegType) or not isinstance(target, VmiVRegType):
-        return
+    assert isinstance(source, VmiVRegType)
+    assert isinstance(target, VmiVRegType)
     sizes = [t.lanes * (bit_width(t.element) or 0) for t in (source, target)]
     if sizes[0] != sizes[1]:
         message = f"a reinterpretation keeps all bits, found {sizes[0]} and {sizes[1]}"
@@ -222,7 +222,8 @@ _REDUCTIONS = vmi(
 def reassociation(op: Operation, ctx: Context) -> None:
     """Sums of floats in any order."""
     source = named(op, "source").type
-    if isinstance(source, VmiVRegType) and is_float(source.element) and "reassoc" not in op.attributes:
+    assert isinstance(source, VmiVRegType)
+    if is_float(source.element) and "reassoc" not in op.attributes:
         ctx.report(REASSOCIATION, op, f"{op.name} of floats needs reassoc", help="{reassoc}")
 
 
@@ -230,8 +231,8 @@ def reassociation(op: Operation, ctx: Context) -> None:
 def reduction(op: Operation, ctx: Context) -> None:
     """Result of a reduction: the element type, one lane when there are no groups."""
     source, result = named(op, "source").type, op.results[0].type
-    if not isinstance(source, VmiVRegType) or not isinstance(result, VmiVRegType):
-        return
+    assert isinstance(source, VmiVRegType)
+    assert isinstance(result, VmiVRegType)
     if source.element != result.element:
         message = f"{op.name} of {vector_element(source)} yields that type, found {vector_element(result)}"
         ctx.report(TYPES, op, message, at=op.results[0])
@@ -245,7 +246,8 @@ def histogram(op: Operation, ctx: Context) -> None:
     """Bins, bytes and mask."""
     acc, source, mask = (named(op, name).type for name in ("acc", "source", "mask"))
     result = op.results[0].type
-    if not isinstance(acc, VmiVRegType) or acc.lanes not in (128, 256):
+    assert isinstance(acc, VmiVRegType)
+    if acc.lanes not in (128, 256):
         ctx.report(HISTOGRAM, op, f"histograms have 128 or 256 bins, found {type_text(acc)}", at=named(op, "acc"))
     elif vector_element(acc) not in ("ui16", "i16"):
         message = f"bins are ui16 or i16, found {vector_element(acc)}"
@@ -253,9 +255,11 @@ def histogram(op: Operation, ctx: Context) -> None:
     if vector_element(source) not in ("ui8", "i8"):
         message = f"histograms count ui8 or i8, found {vector_element(source)}"
         ctx.report(HISTOGRAM, op, message, at=named(op, "source"))
-    if isinstance(mask, VmiMaskType) and mask.granularity not in ("b8", "pred"):
+    assert isinstance(mask, VmiMaskType)
+    if mask.granularity not in ("b8", "pred"):
         ctx.report(HISTOGRAM, op, f"the mask of bytes is b8, found {mask.granularity}", at=named(op, "mask"))
-    if isinstance(acc, VmiVRegType) and isinstance(result, VmiVRegType):
-        same = acc.lanes == result.lanes and layout_text(acc) == layout_text(result)
-        if not same or vector_element(result) not in ("ui16", "i16"):
-            ctx.report(HISTOGRAM, op, f"the result has the bins of {type_text(acc)}, found {type_text(result)}")
+    assert isinstance(acc, VmiVRegType)
+    assert isinstance(result, VmiVRegType)
+    same = acc.lanes == result.lanes and layout_text(acc) == layout_text(result)
+    if not same or vector_element(result) not in ("ui16", "i16"):
+        ctx.report(HISTOGRAM, op, f"the result has the bins of {type_text(acc)}, found {type_text(result)}")

@@ -215,7 +215,8 @@ def groups(op: Operation, ctx: Context) -> None:
         ctx.report(GROUP, op, "group_iota has more than one group", at=name)
     if _PER_GROUP.get(op.name):
         result = op.results[0].type
-        if isinstance(result, VmiVRegType) and result.lanes != count:
+        assert isinstance(result, VmiVRegType)
+        if result.lanes != count:
             ctx.report(GROUP, op, f"{count} groups yield {count} lanes, found {result.lanes}")
     if isinstance(op, (VmiGroupBroadcastOp, VmiVBrcOp)):
         (spread,) = op.operands
@@ -274,11 +275,12 @@ def channels(op: Operation, ctx: Context) -> None:
     first = parts[0].type
     if any(part.type != first for part in parts):
         ctx.report(UNIFORM, op, f"the channels of {op.name} have one type")
-    elif isinstance(whole, VmiVRegType) and isinstance(first, VmiVRegType):
-        same = whole.lanes == first.lanes * len(parts) and whole.element == first.element
-        if not same:
-            message = f"{len(parts)} channels of {type_text(first)} do not make {type_text(whole)}"
-            ctx.report(UNIFORM, op, message)
+        return
+    assert isinstance(whole, VmiVRegType)
+    assert isinstance(first, VmiVRegType)
+    if whole.lanes != first.lanes * len(parts) or whole.element != first.element:
+        message = f"{len(parts)} channels of {type_text(first)} do not make {type_text(whole)}"
+        ctx.report(UNIFORM, op, message)
 
 
 @checks(TRIPLES, "pto.vmi.vintlv", "pto.vmi.vdintlv")
