@@ -4,9 +4,9 @@
 
 The texts are programs of one statement, of round-trip and lit tests, with a word, a character or a number changed, and
 were chosen from many so that together they take every branch of ``pto_dialect/syntax``, or of
-``pto_dialect/verify`` and ``pto_dialect/analysis``, that any of them takes, and so that they tell small changes to
-these rooms (``benchmarks/code_changes.py``) from the original; the failing examples of all rules are among them, so
-that the place, message and notes of every rule are kept.
+``pto_dialect/verify`` and ``pto_dialect/analysis``, that any of them takes, and decide alone each part of a condition
+that any of them decides, and so that they tell small changes to these rooms (``benchmarks/code_changes.py``) from the
+original; the failing examples of all rules are among them, so that the place, message and notes of every rule are kept.
 
 Usage: python tests/helpers/kept_texts.py writes the rows again, for the same texts.
 """
