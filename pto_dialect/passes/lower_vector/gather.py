@@ -24,7 +24,7 @@ from pto_dialect.passes.instructions.writer import Number, Writer, enum
 from pto_dialect.targets.mask_patterns import MASK_PATTERNS
 
 from .places import may_overlap
-from .registers import Registers, in_rows, offset_in
+from .registers import Registers, function_of_rows, offset_in
 
 _FARTHEST = {2: 1 << 15, 4: 1 << 31}
 """Elements that an index with the width of an element reaches, without its sign."""
@@ -130,16 +130,12 @@ def lower_transposition(writer: Writer) -> None:
 
     def column(line: Number, turn: Number, left: Number | None) -> None:
         at = writer.mul(turn, registers.lanes)
-        mask = registers.whole() if left is None else registers.first(left)
+        mask = registers.part(left)
         index = places.every(step, at, line, mask)
         value = _gathered(writer, places, src, index, mask)
         registers.store(value, dst.pointer, offset_in(writer, dst, line, at), mask)
 
-    def function() -> None:
-        places.prepare(step)
-        in_rows(writer, dst.rows, dst.cols, registers.lanes, column)
-
-    writer.scope(function)
+    function_of_rows(writer, dst.rows, dst.cols, registers.lanes, column, lambda: places.prepare(step))
 
 
 def lower_gather(writer: Writer) -> None:
@@ -167,10 +163,7 @@ def lower_gather(writer: Writer) -> None:
         value = _gathered(writer, places, src, index, mask)
         registers.store(value, dst.pointer, offset_in(writer, dst, line, at), mask)
 
-    def function() -> None:
-        in_rows(writer, dst.rows, dst.cols, lanes, part)
-
-    writer.scope(function)
+    function_of_rows(writer, dst.rows, dst.cols, lanes, part)
 
 
 def _gather_pattern(writer: Writer, reader: Reader, src: Tile, dst: Tile, pattern: str) -> None:
@@ -192,7 +185,7 @@ def _gather_pattern(writer: Writer, reader: Reader, src: Tile, dst: Tile, patter
 
     def part(line: Number, turn: Number, left: Number | None) -> None:
         at = writer.mul(turn, registers.lanes)
-        mask = registers.whole() if left is None else registers.first(left)
+        mask = registers.part(left)
         if along:
             value = registers.row(src, writer.add(writer.mul(line, step), first), at, left)
         else:
@@ -200,12 +193,11 @@ def _gather_pattern(writer: Writer, reader: Reader, src: Tile, dst: Tile, patter
             value = _gathered(writer, places, src, index, mask)
         registers.store(value, pointer, offset_in(writer, dst, line, at), mask)
 
-    def function() -> None:
+    def before() -> None:
         if not along:
             places.prepare(step)
-        in_rows(writer, rows, cols, registers.lanes, part)
 
-    writer.scope(function)
+    function_of_rows(writer, rows, cols, registers.lanes, part, before)
 
 
 def _along_rows(op: object) -> bool:
@@ -230,13 +222,10 @@ def lower_block_gather(writer: Writer) -> None:
         index = words.row(offsets, line, blocks, count)
         groups_ = {"source": src.pointer, "offsets": index, "mask": words.first(count)}
         value = writer.pto(VGatherbOp, groups_, result=registers.type)
-        mask = registers.whole() if left is None else registers.first(left)
+        mask = registers.part(left)
         registers.store(value, dst.pointer, offset_in(writer, dst, line, at), mask)
 
-    def function() -> None:
-        in_rows(writer, dst.rows, dst.cols, registers.lanes, part)
-
-    writer.scope(function)
+    function_of_rows(writer, dst.rows, dst.cols, registers.lanes, part)
 
 
 def lower_scatter(writer: Writer) -> None:
@@ -256,17 +245,14 @@ def lower_scatter(writer: Writer) -> None:
 
     def part(line: Number, turn: Number, left: Number | None) -> None:
         at = writer.mul(turn, registers.lanes)
-        mask = registers.whole() if left is None else registers.first(left)
+        mask = registers.part(left)
         index = places.read(indexes, line, at, left)
         value = registers.row(src, line, at, left)
         writer.pto(VScatterOp, {"value": value, "destination": dst.pointer, "offsets": index, "mask": mask})
         # The next register may go to the same places.
         writer.pto(MemBarOp, {}, {"kind": enum("membar", "VST_VST")})
 
-    def function() -> None:
-        in_rows(writer, indexes.rows, indexes.cols, registers.lanes, part)
-
-    writer.scope(function)
+    function_of_rows(writer, indexes.rows, indexes.cols, registers.lanes, part)
 
 
 def _scatter_pattern(writer: Writer, reader: Reader, src: Tile, dst: Tile, pattern: str) -> None:
@@ -282,7 +268,7 @@ def _scatter_pattern(writer: Writer, reader: Reader, src: Tile, dst: Tile, patte
     places, registers = Places(writer, dst), Registers(writer, dst.type.element)
 
     def clear(line: Number, turn: Number, left: Number | None) -> None:
-        mask = registers.whole() if left is None else registers.first(left)
+        mask = registers.part(left)
         zero = writer.function.constant(0.0 if dst.element[0] in "fb" else 0, dst.type.element)
         nothing = writer.pto(VDupOp, {"input": zero, "mask": mask}, result=registers.type)
         at = writer.mul(turn, registers.lanes)
@@ -290,17 +276,13 @@ def _scatter_pattern(writer: Writer, reader: Reader, src: Tile, dst: Tile, patte
 
     def spread(line: Number, turn: Number, left: Number | None) -> None:
         at = writer.mul(turn, registers.lanes)
-        mask = registers.whole() if left is None else registers.first(left)
+        mask = registers.part(left)
         index = places.every(step, line, writer.add(writer.mul(at, step), first), mask)
         value = registers.row(src, line, at, left)
         writer.pto(VScatterOp, {"value": value, "destination": dst.pointer, "offsets": index, "mask": mask})
 
-    def elements() -> None:
-        places.prepare(step)
-        in_rows(writer, dst.rows, cols, registers.lanes, spread)
-
-    writer.scope(lambda: in_rows(writer, dst.rows, dst.cols, registers.lanes, clear))
-    writer.scope(elements)
+    function_of_rows(writer, dst.rows, dst.cols, registers.lanes, clear)
+    function_of_rows(writer, dst.rows, cols, registers.lanes, spread, lambda: places.prepare(step))
 
 
 LOWERINGS: dict[str, Callable[[Writer], None]] = {

@@ -55,6 +55,10 @@ class Registers:
         writer.put(made)
         return made.results[0]
 
+    def part(self, left: Number | None) -> SSAValue:
+        """A mask of the first ``left`` lanes, of all without a number."""
+        return self.whole() if left is None else self.first(left)
+
     def blocks(self, left: Number) -> SSAValue:
         """A mask of the blocks of 32 bytes that hold ``left`` elements.
 
@@ -117,6 +121,23 @@ def in_rows(
     """Writes ``body`` for each ``lanes`` columns of each row: with the row, the number of the piece, and what is left
     for it as :func:`pieces` says."""
     writer.repeat(rows, lambda line: pieces(writer, cols, lanes, lambda turn, left: body(line, turn, left)))
+
+
+def function_of_rows(
+    writer: Writer,
+    rows: Number,
+    cols: Number,
+    lanes: int,
+    body: Callable[[Number, Number, Number | None], None],
+    before: Callable[[], None] = lambda: None,
+) -> None:
+    """Writes a vector function of what ``before`` writes and :func:`in_rows`."""
+
+    def function() -> None:
+        before()
+        in_rows(writer, rows, cols, lanes, body)
+
+    writer.scope(function)
 
 
 def offset_in(writer: Writer, tile: Tile, line: Number, at: Number = 0) -> Number:

@@ -131,7 +131,7 @@ def lower_comparison(writer: Writer) -> None:
     kind = MaskType(f"b{8 * registers.bytes}")
 
     def compared(line: Number, at: Number, left: Number | None) -> SSAValue:
-        mask = registers.whole() if left is None else registers.first(left)
+        mask = registers.part(left)
         values = {"src0" if pair else "src": registers.row(first, line, at, left), "mask": mask}
         if other is None:
             return writer.pto(VCmpsOp, {**values, "scalar": number}, words, kind)
@@ -218,7 +218,7 @@ def lower_selection(writer: Writer) -> None:
         everywhere = None if number is None else writer.pto(VBrOp, {"value": number}, result=registers.type)
 
         def chosen(line: Number, at: Number, left: Number | None, bit: SSAValue) -> None:
-            lanes = registers.whole() if left is None else registers.first(left)
+            lanes = registers.part(left)
             one = registers.row(first, line, at, left)
             two = everywhere if other is None else registers.row(other, line, at, left)
             made = writer.pto(VSelOp, {"src0": one, "src1": two, "mask": bit}, result=registers.type)
