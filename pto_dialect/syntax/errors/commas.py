@@ -20,11 +20,7 @@ def comma_error(s: Situation) -> Message | None:
     """What is known about the commas around the wrong token."""
     if s.previous is None:
         return None
-    for check in (_followed_by_nothing, _needless, _between_entries, _between_types, _between_others):
-        found = check(s)
-        if found is not None:
-            return found
-    return None
+    return _followed_by_nothing(s) or _needless(s) or _between_entries(s) or _between_types(s) or _between_others(s)
 
 
 def _missing(left: str, right: str, at: Tok) -> Message:

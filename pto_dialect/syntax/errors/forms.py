@@ -44,29 +44,25 @@ def form_error(s: Situation) -> Message | None:
     """What is known about the form of the statement."""
     if s.previous is None:
         return _no_operation(s)
-    for check in (
-        _attributes_word,
-        _late_result,
-        _attribute_braces,
-        _value_without_hash,
-        _directive,
-        _group,
-        _parentheses,
-        _equal_sign,
-        _wrong_arrow,
-        _types_missing,
-        _else_if,
-        _bounds,
-        _predicate,
-        _literal,
-        _argument_order,
-        _number,
-        _list_missing,
-    ):
-        found = check(s)
-        if found is not None:
-            return found
-    return None
+    return (
+        _attributes_word(s)
+        or _late_result(s)
+        or _attribute_braces(s)
+        or _value_without_hash(s)
+        or _directive(s)
+        or _group(s)
+        or _parentheses(s)
+        or _equal_sign(s)
+        or _wrong_arrow(s)
+        or _types_missing(s)
+        or _else_if(s)
+        or _bounds(s)
+        or _predicate(s)
+        or _literal(s)
+        or _argument_order(s)
+        or _number(s)
+        or _list_missing(s)
+    )
 
 
 def lacks_attributes(text: str, brace: Tok) -> bool:

@@ -29,21 +29,18 @@ def separator_error(s: Situation) -> Message | None:
     """What is known about the marks around the wrong token."""
     if s.previous is None:
         return _result_without_equal(s)
-    for check in (
-        _angle,
-        unopened_angle,
-        _quote,
-        _key_colon,
-        _missing_comma,
-        _missing_type,
-        _arrow,
-        _missing_colon,
-        _open_bracket,
-    ):
-        found = check(s)
-        if found is not None:
-            return found
-    return _unopened_bracket(s)
+    return (
+        _angle(s)
+        or unopened_angle(s)
+        or _quote(s)
+        or _key_colon(s)
+        or _missing_comma(s)
+        or _missing_type(s)
+        or _arrow(s)
+        or _missing_colon(s)
+        or _open_bracket(s)
+        or _unopened_bracket(s)
+    )
 
 
 def _result_without_equal(s: Situation) -> Message | None:

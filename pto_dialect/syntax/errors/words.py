@@ -41,11 +41,16 @@ TERMINAL_WORDS = frozenset(
 
 def word_error(s: Situation) -> Message | None:
     """What is known about a word or number in the wrong place."""
-    for check in (_symbol, _type, _value, _operation, _keyword, _dangling_word, _missing_part, _bare_name):
-        found = check(s)
-        if found is not None:
-            return found
-    return None
+    return (
+        _symbol(s)
+        or _type(s)
+        or _value(s)
+        or _operation(s)
+        or _keyword(s)
+        or _dangling_word(s)
+        or _missing_part(s)
+        or _bare_name(s)
+    )
 
 
 def unknown_operation(name: str, at: Tok | None = None) -> Message:
