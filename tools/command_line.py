@@ -161,26 +161,20 @@ def cycle_options(ctx: click.Context, param: click.Parameter, texts: tuple[str, 
     return tuple(pairs)
 
 
+def cycle_parameters(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say what the cycle model counts with."""
+    table = "Parameters of the cycle model instead of the shipped ones."
+    stated = "What the cycle model takes about variants, e.g. variant=1D_POST_UPDATE."
+    option = click.option(
+        "--cycle-option", "cycle_options", metavar="KEY=VALUE", multiple=True, callback=cycle_options, help=stated
+    )
+    return click.option("--cycle-table", metavar="FILE", help=table)(option(command))
+
+
 def cycle_model_options(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """The options about the cycle model, of which ``--cycles`` does what ``text`` says."""
-    form = click.Choice(["text", "json"])
-    stated = "What the cycle model takes about variants, e.g. variant=1D_POST_UPDATE."
-    options = (
-        click.option("--cycles", type=form, metavar="[=text|json]", help=text),
-        click.option(
-            "--cycle-table", metavar="FILE", help="Parameters of the cycle model instead of the shipped ones."
-        ),
-        click.option(
-            "--cycle-option", "cycle_options", metavar="KEY=VALUE", multiple=True, callback=cycle_options, help=stated
-        ),
-    )
-
-    def declare(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return declare
+    cycles = click.option("--cycles", type=click.Choice(["text", "json"]), metavar="[=text|json]", help=text)
+    return lambda command: cycles(cycle_parameters(command))
 
 
 def cycle_request(ctx: click.Context, given: dict[str, Any]) -> CycleRequest | None:
@@ -191,15 +185,21 @@ def cycle_request(ctx: click.Context, given: dict[str, Any]) -> CycleRequest | N
                 text = option.removesuffix("s").replace("_", "-")
                 raise click.UsageError(f"--{text} has no meaning without --cycles", ctx)
         return None
-    from pto_dialect.analysis.cycles.table import CycleTableError, read_table
     from pto_dialect.driver.options import CycleRequest
 
-    if given["cycle_table"] is not None:
+    check_cycle_table(ctx, given["cycle_table"])
+    return CycleRequest(given["cycle_table"], given["cycle_options"])
+
+
+def check_cycle_table(ctx: click.Context, path: str | None) -> None:
+    """Raises ``click.UsageError`` for a table that cannot be used."""
+    from pto_dialect.analysis.cycles.table import CycleTableError, read_table
+
+    if path is not None:
         try:
-            read_table(given["cycle_table"])
+            read_table(path)
         except CycleTableError as error:
             raise click.UsageError(str(error), ctx) from None
-    return CycleRequest(given["cycle_table"], given["cycle_options"])
 
 
 no_config_option = click.option(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .command_line import TARGETS, cycle_options, show_version, write_stderr
+from .command_line import TARGETS, check_cycle_table, cycle_parameters, show_version, write_stderr
 
 if TYPE_CHECKING:
     from pto_dialect.driver.launch.document import Document
@@ -42,11 +42,7 @@ LAUNCH_ONLY = ("params", "arguments", "expectations", "entry", "blocks")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("--plot", "plot_file", metavar="FILE", help="Write time against memory: .png, .svg or .pdf (extra plot).")
 @click.option("-o", "output", metavar="FILE", help="Write the program of the fastest candidate.")
-@click.option("--cycle-table", metavar="FILE", help="Parameters of the cycle model instead of the shipped ones.")
-@click.option(
-    "--cycle-option", "cycle_options", metavar="KEY=VALUE", multiple=True, callback=cycle_options,
-    help="What the cycle model takes about variants, e.g. variant=1D_POST_UPDATE.",
-)  # fmt: skip
+@cycle_parameters
 @click.option("--allow-outside", is_flag=True, help="The launch file may name files outside of its folder.")
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=show_version("pto tune", "xDSL", "numpy"),
@@ -88,8 +84,6 @@ def main(ctx: click.Context, path: str, **given: Any) -> None:
 
 def _check(ctx: click.Context, path: str, given: dict[str, Any]) -> None:
     """Options that go together, and a table and files that can be used."""
-    from pto_dialect.analysis.cycles.table import CycleTableError, read_table
-
     if path.endswith(LAUNCH_SUFFIX):
         for name in LAUNCH_ONLY:
             if given[name]:
@@ -97,11 +91,7 @@ def _check(ctx: click.Context, path: str, given: dict[str, Any]) -> None:
                 raise click.UsageError(f"--{option} does not go with a launch file, which says that itself", ctx)
     if not os.path.isfile(path):
         raise click.UsageError(f"no such file: '{path}'", ctx)
-    if given["cycle_table"] is not None:
-        try:
-            read_table(given["cycle_table"])
-        except CycleTableError as error:
-            raise click.UsageError(str(error), ctx) from None
+    check_cycle_table(ctx, given["cycle_table"])
 
 
 def _document(path: str, given: dict[str, Any]) -> Document:
