@@ -252,21 +252,11 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
     from pto_dialect.diagnostics.engine import DiagnosticOptions
     from pto_dialect.driver.batch import Task
     from pto_dialect.driver.options import Options
-    from pto_dialect.driver.output import OutputError, check_output
     from pto_dialect.passes.registry import PASS_TABLE, VERIFY_PASSES
 
     output: str | None = given["output"]
     if output is not None:
-        if given["verify_only"]:
-            raise click.UsageError("--verify-only prints no module, so there is nothing to write with -o", ctx)
-        for option in ("stats", "cycles", "memory_report"):
-            if given[option]:
-                name = option.replace("_", "-")
-                raise click.UsageError(f"--{name} prints no module, so there is nothing to write with -o", ctx)
-        try:
-            check_output(output, inputs, batch)
-        except OutputError as error:
-            raise click.UsageError(str(error), ctx) from None
+        _check_output(ctx, output, inputs, batch, given)
     allow, deny = given["allow"], given["deny"]
     registered_only: bool | None = given["registered_only"]
     if registered_only is not None:
@@ -312,6 +302,20 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
     stated = None if given["no_config"] else stated_options(ctx)
     color = wants_color(given["color"])
     return Task(options, output, given["format"], color, form, verdicts, given["cycles"], stated)
+
+
+def _check_output(ctx: click.Context, output: str, inputs: list[Input], batch: bool, given: dict[str, Any]) -> None:
+    """Raises ``click.UsageError`` where nothing can be written to ``output``."""
+    from pto_dialect.driver.output import OutputError, check_output
+
+    for option in ("verify_only", "stats", "cycles", "memory_report"):
+        if given[option]:
+            name = option.replace("_", "-")
+            raise click.UsageError(f"--{name} prints no module, so there is nothing to write with -o", ctx)
+    try:
+        check_output(output, inputs, batch)
+    except OutputError as error:
+        raise click.UsageError(str(error), ctx) from None
 
 
 def _reuse(passes: tuple[str, ...]) -> str:

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from pto_dialect.targets.backend import Backend
 
-from .api import compile
+from .api import CompiledKernel, compile
 from .errors import BindingError, NoValueError, ProgramError, located, takes
 from .memory.spaces import Array
 from .run.per_core import launcher_value
@@ -69,17 +69,7 @@ def run_ranks(
     ``sync-deadlock`` where ranks wait for each other for good, ``VerifyError`` for a module with errors.
     """
     kernel = compile(module, entry, target, accumulate=accumulate, backend=backend, verify=verify)
-    unknown = set(arguments) - set(kernel.arguments)
-    if unknown:
-        raise BindingError(f"unknown arguments: {', '.join(sorted(unknown))}")
-    given = dict(arguments)
-    for name, type_ in kernel.types:
-        known = launcher_value(name, type_)
-        if known is not None:
-            given.setdefault(name, known)
-    missing = [name for name in kernel.arguments if name not in given]
-    if missing:
-        raise NoValueError(missing, takes(kernel.kernel.entry, kernel.types))
+    given = _with_known(kernel, arguments)
     for name, array in windows.items():
         if array.shape[:1] != (ranks,):
             raise BindingError(f"window {name} has the shape {array.shape}, whose first axis is not {ranks} ranks")
@@ -107,6 +97,22 @@ def run_ranks(
             for name, array in mine.items():
                 windows[name][rank] = array
     return [_outputs(mine, results) for mine, results in zip(values, returned, strict=True)]
+
+
+def _with_known(kernel: CompiledKernel, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments with those that only launchers know."""
+    unknown = set(arguments) - set(kernel.arguments)
+    if unknown:
+        raise BindingError(f"unknown arguments: {', '.join(sorted(unknown))}")
+    given = dict(arguments)
+    for name, type_ in kernel.types:
+        known = launcher_value(name, type_)
+        if known is not None:
+            given.setdefault(name, known)
+    missing = [name for name in kernel.arguments if name not in given]
+    if missing:
+        raise NoValueError(missing, takes(kernel.kernel.entry, kernel.types))
+    return given
 
 
 def _value(name: str, value: Any, rank: int, shared: Sequence[Mapping[str, Array]], world: World) -> Any:

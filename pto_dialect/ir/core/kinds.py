@@ -162,7 +162,6 @@ CONVERTIBLE = Kind(
 ANY_ATTR = Kind("any attribute", lambda attr: True)
 UNIT = Kind("a unit attribute", lambda attr: isinstance(attr, builtin.UnitAttr))
 BOOL = Kind("true or false", lambda attr: isinstance(attr, builtin.IntegerAttr) and attr.type == t.I1)
-INT_ATTR = Kind("an integer attribute", lambda attr: isinstance(attr, builtin.IntegerAttr))
 
 
 def _integer_of(width: int) -> Kind:

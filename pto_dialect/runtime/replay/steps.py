@@ -125,7 +125,6 @@ class Exact:
 
 
 EXACT = Exact()
-STACKED = frozenset((assign, widened))
 
 
 class Reader:
