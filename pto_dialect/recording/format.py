@@ -6,8 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-VERSION = 1
+VERSION = 2
 """Grows when a reader of the version before would misread a file."""
+
+MEMBER_EACH = 1
+"""The last version that has a member for each column."""
 
 HEADER = "recording.json"
 """The member with everything that is no column."""
@@ -48,7 +51,25 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "handle.form": "<i4",
     }
 )
-"""Columns by name: members ``NAME.npy`` of one dimension."""
+"""Columns by name, with the types that readers see."""
+
+GROWING = frozenset(
+    (
+        "issue.order",
+        "issue.loops",
+        "issue.integers",
+        "step.issue",
+        "access.step",
+        "access.first",
+        "gather.starts",
+        "signal.step",
+        "handle.address",
+    )
+)
+"""Columns whose numbers are kept as differences to the number before: they grow, mostly in equal steps."""
+
+PACKED = "columns.npy"
+"""The member with all columns."""
 
 DATA = "data/{}.npy"
 """Members with the bytes that accesses have written, in order; each begins where an access does."""

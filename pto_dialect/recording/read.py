@@ -20,7 +20,7 @@ from pto_dialect.runtime.memory.spaces import Array
 
 from . import header as checked
 from .columns import Accesses, Columns, Steps, check
-from .format import DATA, FLOATS, HEADER, INITIAL, KINDS, MAGIC, NO_PATTERN, VERSION
+from .format import DATA, FLOATS, HEADER, INITIAL, KINDS, MAGIC, MEMBER_EACH, NO_PATTERN, PACKED, VERSION
 from .history import History
 from .model import (
     Access,
@@ -38,6 +38,7 @@ from .model import (
     Step,
     Waiting,
 )
+from .packing import unpacked
 from .tiles import tile_of, view_of
 
 
@@ -93,7 +94,7 @@ class Recording:
         self._patterns = checked.patterns(header["patterns"])
         self._signal_texts = checked.texts(header["signals"])
         self._data_sizes = checked.numbers(header["data"])
-        self._columns = Columns({name: self._array(f"{name}.npy") for name in Columns.names})
+        self._columns = Columns(self._all_columns(header))
         check(self._columns, self.statements, len(self.actors), len(self.memories), len(self._patterns),
               len(self._forms), len(self._signal_texts), sum(self._data_sizes))  # fmt: skip
         self.steps = Steps(self._columns, self.actors)
@@ -118,6 +119,11 @@ class Recording:
             message = f"'{self.path}' has version {version}, this package reads recordings up to version {VERSION}"
             raise RecordingError(f"{message}; a newer package reads it")
         return header
+
+    def _all_columns(self, header: dict[str, Any]) -> dict[str, Array]:
+        if self.version <= MEMBER_EACH:
+            return {name: self._array(f"{name}.npy") for name in Columns.names}
+        return unpacked(header["columns"], self._array(PACKED))
 
     def _bytes(self, name: str) -> bytes:
         try:

@@ -15,15 +15,18 @@ import numpy as np
 
 from pto_dialect.runtime.memory.spaces import Array
 
-from .format import COLUMNS, DATA, HEADER, INITIAL, MAGIC, VERSION
+from .format import COLUMNS, DATA, HEADER, INITIAL, MAGIC, PACKED, VERSION
 from .log import Log
 from .model import Argument, Finding, Outcome, Program, RecordingError, Waiting
+from .packing import packed
 
 _SAMPLE = 1 << 16
 _TOGETHER = 256
 """Pieces of a member that are written at once."""
 _WORTH = 0.85
 """Members are packed where a sample of them shrinks to this part."""
+_QUICKLY, _WELL = 1, 6
+"""How bytes of memories are packed, and what is said once and columns."""
 
 
 def write(
@@ -40,6 +43,7 @@ def write(
     Raises ``RecordingError`` where the file cannot be written; what was there before stays.
     """
     columns, first = _columns(log)
+    described, numbers = packed(columns)
     header = {
         "format": MAGIC,
         "version": VERSION,
@@ -57,14 +61,14 @@ def write(
         "dropped": first,
         "limit": log.limit,
         "data": [chunk.size for chunk in log.chunks],
+        "columns": described,
     }
     target = os.path.realpath(path)
     temporary = os.path.join(os.path.dirname(target), f".pto-{os.getpid()}-{os.urandom(6).hex()}.tmp")
     try:
         with zipfile.ZipFile(temporary, "x", allowZip64=True) as archive:
-            _add(archive, HEADER, [json.dumps(header, separators=(",", ":")).encode()])
-            for name, column in columns.items():
-                _add_array(archive, f"{name}.npy", column)
+            _add(archive, HEADER, [json.dumps(header, separators=(",", ":")).encode()], _WELL)
+            _add_bytes(archive, PACKED, numbers, sum(map(len, numbers)), _WELL)
             for number, content in log.initial.items():
                 _add_array(archive, INITIAL.format(number), content)
             for number, chunk in enumerate(log.chunks):
@@ -112,8 +116,8 @@ def _add_array(archive: zipfile.ZipFile, name: str, array: Array) -> None:
     _add(archive, name, [_head(content.dtype, content.size), content.view(np.uint8).data])
 
 
-def _add_bytes(archive: zipfile.ZipFile, name: str, pieces: Sequence[bytes], size: int) -> None:
-    _add(archive, name, [_head(np.dtype(np.uint8), size), *pieces])
+def _add_bytes(archive: zipfile.ZipFile, name: str, pieces: Sequence[bytes], size: int, level: int = _QUICKLY) -> None:
+    _add(archive, name, [_head(np.dtype(np.uint8), size), *pieces], level)
 
 
 def _head(dtype: np.dtype[Any], size: int) -> bytes:
@@ -124,7 +128,7 @@ def _head(dtype: np.dtype[Any], size: int) -> bytes:
     return stream.getvalue()
 
 
-def _add(archive: zipfile.ZipFile, name: str, pieces: Sequence[bytes | memoryview]) -> None:
+def _add(archive: zipfile.ZipFile, name: str, pieces: Sequence[bytes | memoryview], level: int = _QUICKLY) -> None:
     sample = b""
     for piece in pieces:
         sample += piece[: _SAMPLE - len(sample)]
@@ -135,7 +139,7 @@ def _add(archive: zipfile.ZipFile, name: str, pieces: Sequence[bytes | memoryvie
     # The time of a member is no part of a recording: the same run gives the same file.
     info = zipfile.ZipInfo(name)
     info.compress_type = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
-    info._compresslevel = 1  # pyright: ignore[reportAttributeAccessIssue]
+    info._compresslevel = level  # pyright: ignore[reportAttributeAccessIssue]
     with archive.open(info, "w", force_zip64=size >= 1 << 31) as member:
         for first in range(0, len(pieces), _TOGETHER):
             member.write(b"".join(pieces[first : first + _TOGETHER]))
