@@ -11,10 +11,12 @@ from typing import Any, cast
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, MemRefType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
+from pto_dialect.diagnostics.source import Span
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import RUNS, Role, has_role
+from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.sanitize.report.sites import Site, value_name
 from pto_dialect.sanitize.watch.generator import WatchedGenerator, is_watched
 
@@ -63,12 +65,21 @@ class RecordedGenerator(WatchedGenerator):
             self._note(op, kind, new)
         start = len(self.emitter.lines)
         super().operation(op)
-        if watched and self.queued:
+        if watched and self.queued and not self._placed(op):
             lines = [line.lstrip() for line in self.emitter.lines[start:]]
             if not any(line.startswith(_QUEUED) for line in lines):
                 self.emitter.current = op
                 self.emitter.line("core.alone()")
         new += [value for value in op.results if _is_scalar(type(value.type))]
+
+    def prepare_view(self, value: SSAValue) -> None:
+        """After the definition of a tile: its array, which tells of accesses as the tile itself does."""
+        if self.light:
+            Generator.prepare_view(self, value)
+
+    def view(self, value: SSAValue) -> Expr | None:
+        """That array, where nobody else wants to know through which handle the tile is accessed."""
+        return Generator.view(self, value) if self.light else None
 
     def _new_in(self, op: Operation) -> list[SSAValue]:
         block = op.parent_block()
@@ -101,9 +112,15 @@ class RecordedGenerator(WatchedGenerator):
         """Tells the core which operation comes next, with what the recording has of it."""
         if self.light:
             method = "reached" if self.queued else "reached_part"
+            if self.queued and self._placed(self.emitter.current):
+                method = "placed"
             self.emitter.line(f"core.{method}({self._number}, {site}, ({loops}), {self._told})")
         else:
             super().announce(site, loops)
+
+    def _placed(self, op: Operation | None) -> bool:
+        """True for allocations of a run that nobody else watches: they are done when they are reached."""
+        return self.light and op is not None and has_role(op, Role.TILE_ALLOCATION)
 
     def through(self, op: Operation, site: Site) -> None:
         """Tells the core what checks want to know, where there are any."""
@@ -124,6 +141,11 @@ class RecordedGenerator(WatchedGenerator):
         known = _is_scalar(type(value.type)) and value in self.names
         return known and (self.lanes is None or not self.lanes.varies(value))
 
+    def allocated(self, op: Operation) -> None:
+        """Has the core keep an allocation, where there are checks."""
+        if not self.light:
+            super().allocated(op)
+
     def _statement(
         self, op: Operation, kind: str, loops: list[SSAValue], scalars: list[SSAValue], handles: list[SSAValue]
     ) -> Statement:
@@ -142,7 +164,7 @@ class RecordedGenerator(WatchedGenerator):
             len(self.log.statements),
             op.name,
             *place,
-            _text(op),
+            _text(op, span),
             pipe.value.removeprefix("PIPE_") if pipe is not None else "S",
             self._function,
             kind,
@@ -183,9 +205,8 @@ def _type(type_: Attribute) -> str:
     return t.type_text(type_)
 
 
-def _text(op: Operation) -> str:
+def _text(op: Operation, span: Span | None) -> str:
     """The statement, its first line where it has regions."""
-    span = span_of(op)
     if span is None:
         return op.name
     return span.text.split("\n")[0].strip() if op.regions else " ".join(span.text.split())

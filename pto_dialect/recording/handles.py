@@ -26,21 +26,17 @@ class Handles:
         self._known: dict[int, tuple[Any, int, int, int]] = {}
         self._places: dict[tuple[Any, ...], int] = {}
         """Rows of pointers and views by all that they are."""
+        self._shapes: dict[tuple[Any, ...], int] = {}
+        """Forms of pointers and views by what they are but for their places."""
 
     def number(self, value: Any) -> int:
         """The row of a tile, a view or a pointer."""
-        place: tuple[Any, ...] = ()
         # Programs make new pointers and views in each round of a loop.
         if type(value) is Pointer:
-            place = (id(value.arena), value.offset, value.dtype, value.item_bytes)
-        elif type(value) is GmTensor and isinstance(value.pointer, Pointer):
+            return self._placed(value, value, (value.dtype, value.item_bytes))
+        if type(value) is GmTensor and isinstance(value.pointer, Pointer):
             start = value.pointer
-            place = (id(start.arena), start.offset, start.item_bytes, value.fmt.name, *value.shape, *value.strides)
-        if place:
-            row = self._places.get(place)
-            if row is None:
-                row = self._places[place] = self._row(value)
-            return row
+            return self._placed(value, start, (start.item_bytes, value.fmt.name, value.shape, value.strides))
         known = self._known.get(id(value))
         # An object of the same number may be another one; a tile may have got another valid region.
         if known is not None and known[0] is value:
@@ -55,14 +51,32 @@ class Handles:
         self._known[id(value)] = (value, rows, cols, found)
         return found
 
+    def _placed(self, value: Any, start: Pointer, shape: tuple[Any, ...]) -> int:
+        """The row of a pointer or view at ``start``; ``shape`` tells it from others in the same memory."""
+        arena = start.arena
+        place = (id(arena), start.offset, shape)
+        row = self._places.get(place)
+        if row is None:
+            key = (arena.space, shape)
+            form = self._shapes.get(key)
+            if form is None:
+                form = self._shapes[key] = self._form(_described(value)[1])
+            row = self._places[place] = self._number((self.memory_of(arena), start.offset, form))
+        return row
+
     def _row(self, value: Any) -> int:
         pointer, form = _described(value)
         memory, address = (-1, 0) if pointer is None else (self.memory_of(pointer.arena), pointer.offset)
+        return self._number((memory, address, self._form(form)))
+
+    def _form(self, form: Form) -> int:
         number = self._forms.get(form)
         if number is None:
             number = self._forms[form] = len(self.forms)
             self.forms.append(form)
-        row = (memory, address, number)
+        return number
+
+    def _number(self, row: tuple[int, int, int]) -> int:
         found = self._numbers.get(row)
         if found is None:
             found = self._numbers[row] = len(self.rows)

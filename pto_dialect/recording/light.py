@@ -131,6 +131,14 @@ class LightCore(RecordedCore):
         self.place = tuple.__new__(Mark, (site, loops, scalar.clock, 0, 0.0, self.order))
         self.watch.current = Doing(scalar, self.place, self.noted)
 
+    def placed(
+        self, statement: int, site: int, loops: tuple[int, ...], numbers: Sequence[Any], handles: Sequence[Any]
+    ) -> None:
+        """The scalar unit reaches an allocation, which is done at once."""
+        self.reached(statement, site, loops, numbers, handles)
+        doing: Any = self.watch.current
+        doing.step = self.record.step(self.noted, doing.actor.number, OPERATION)
+
     def mark(self, pipe: str) -> Mark:
         """What an operation that is issued now to ``pipe`` takes with it."""
         return self.place

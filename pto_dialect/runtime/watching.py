@@ -113,6 +113,12 @@ class Recorded(Protocol):
         """The scalar unit reaches a statement of the recording, which is the operation ``site``."""
         ...
 
+    def placed(
+        self, statement: int, site: int, loops: tuple[int, ...], numbers: tuple[Any, ...], handles: tuple[Any, ...]
+    ) -> None:
+        """The scalar unit reaches an allocation, which is done at once; a recording alone wants to know."""
+        ...
+
     def reached_part(
         self, statement: int, site: int, loops: tuple[int, ...], numbers: tuple[Any, ...], handles: tuple[Any, ...]
     ) -> None:

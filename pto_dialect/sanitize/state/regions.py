@@ -7,6 +7,7 @@ so a shadow that is at least as fine describes it exactly.  Source: docs/referen
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,13 +35,16 @@ def grain_of(*numbers: int) -> int:
 class Region:
     """``run`` bytes at ``offset`` + Σ i[d]·stride[d] for each index below the counts of ``dims``."""
 
-    __slots__ = ("_content", "_placed", "dims", "grain", "offset", "places", "plain", "run", "size", "stop", "version")
+    __slots__ = (
+        "_content", "_placed", "_step", "dims", "grain", "offset", "places", "plain", "run", "size", "stop", "version",
+    )  # fmt: skip
 
     def __init__(self, offset: int, run: int, dims: tuple[tuple[int, int], ...] = ()) -> None:
         self.offset = offset
         self.run = run
         self.dims = dims
-        self.grain = grain_of(offset, run, *(stride for _, stride in dims))
+        self._step = grain_of(run, *(stride for _, stride in dims))
+        self.grain = grain_of(offset, self._step)
         self.stop = offset + run
         """The byte behind the last one."""
         self.size = run
@@ -57,30 +61,30 @@ class Region:
         self._content: Cells | None = None
         self._placed: dict[int, tuple[tuple[int, ...], int, tuple[int, ...]]] | None = None
 
-    @classmethod
-    def of(cls, offset: int, shape: Sequence[int], strides: Sequence[int], item: int) -> Region | None:
+    @staticmethod
+    def of(offset: int, shape: Sequence[int], strides: Sequence[int], item: int) -> Region | None:
         """The bytes of a strided array of elements of ``item`` bytes; ``None`` for no elements."""
-        steps: list[tuple[int, int]] = []
-        for count, stride in zip(shape, strides, strict=True):
-            if count == 0:
-                return None
-            if count == 1 or stride == 0:
-                continue
-            if stride < 0:
-                offset += (count - 1) * stride
-                stride = -stride
-            steps.append((stride, count))
-        steps.sort()
-        run = item
-        dims: list[tuple[int, int]] = []
-        for stride, count in steps:
-            if not dims and stride <= run:
-                run += (count - 1) * stride
-            elif dims and dims[-1][0] * dims[-1][1] == stride:
-                dims[-1] = (dims[-1][0] * count, dims[-1][1])
-            else:
-                dims.append((count, stride))
-        return cls(offset, run, tuple(dims))
+        # Arrays of few shapes are accessed at many places.
+        found = _at_zero(tuple(shape), tuple(strides), item)
+        return None if found is None else found.moved(offset)
+
+    def moved(self, offset: int) -> Region:
+        """The same bytes, ``offset`` further."""
+        found = Region.__new__(Region)
+        found.offset = start = self.offset + offset
+        found.run = self.run
+        found.dims = self.dims
+        found._step = self._step
+        merged = self._step | start
+        found.grain = merged & -merged
+        found.stop = self.stop + offset
+        found.size = self.size
+        found.plain = self.plain
+        found.places = None
+        found.version = -1
+        found._content = None
+        found._placed = None
+        return found
 
     def cells(self, shadow: Cells, grain: int) -> Cells:
         """The cells of the region in a shadow of that grain, as a view."""
@@ -118,6 +122,34 @@ class Region:
         for count, stride in reversed(self.dims):
             total = (np.arange(count) * stride).reshape(-1, *(1,) * total.ndim) + total
         return total.reshape(-1)
+
+
+@lru_cache(maxsize=4096)
+def _at_zero(shape: tuple[int, ...], strides: tuple[int, ...], item: int) -> Region | None:
+    """The bytes of a strided array whose first element is at byte 0; they begin before it where strides are
+    negative."""
+    offset = 0
+    steps: list[tuple[int, int]] = []
+    for count, stride in zip(shape, strides, strict=True):
+        if count == 0:
+            return None
+        if count == 1 or stride == 0:
+            continue
+        if stride < 0:
+            offset += (count - 1) * stride
+            stride = -stride
+        steps.append((stride, count))
+    steps.sort()
+    run = item
+    dims: list[tuple[int, int]] = []
+    for stride, count in steps:
+        if not dims and stride <= run:
+            run += (count - 1) * stride
+        elif dims and dims[-1][0] * dims[-1][1] == stride:
+            dims[-1] = (dims[-1][0] * count, dims[-1][1])
+        else:
+            dims.append((count, stride))
+    return Region(offset, run, tuple(dims))
 
 
 class Elements:

@@ -15,7 +15,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from pto_dialect.runtime.memory.cast import copy_boxes
 
-from .regions import Elements
+from .regions import Elements, Region
 
 if TYPE_CHECKING:
     from .arena import WatchedArena
@@ -33,7 +33,7 @@ class Window(NDArrayOperatorsMixin):
     """Part of a watched memory as an array; ``data`` is the memory, ``offset`` the byte of the first element where that
     is known."""
 
-    __slots__ = ("arena", "data", "offset")
+    __slots__ = ("_region", "arena", "data", "offset")
 
     # Kernels ask whether an operand is an array; the answer is yes.
     __class__ = property(lambda _: np.ndarray)  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -43,22 +43,26 @@ class Window(NDArrayOperatorsMixin):
         self.arena = arena
         self.data = data
         self.offset = offset
+        self._region: Region | None = None
+        """The bytes of all elements, once somebody has asked."""
 
     # ------------------------------------------------------------ accesses
 
     def note_read(self) -> None:
         """Reports that all elements are read."""
-        arena = self.arena
-        region = arena.region(self.data, self.offset)
+        region = self._region or self._bytes()
         if region is not None:
-            arena.on_read(region, self.data)
+            self.arena.on_read(region, self.data)
 
     def note_write(self) -> None:
         """Reports that all elements are written."""
-        arena = self.arena
-        region = arena.region(self.data, self.offset)
+        region = self._region or self._bytes()
         if region is not None:
-            arena.on_write(region, self.data)
+            self.arena.on_write(region, self.data)
+
+    def _bytes(self) -> Region | None:
+        found = self._region = self.arena.region(self.data, self.offset)
+        return found
 
     def taken(self) -> np.ndarray[Any, Any]:
         """The elements, read now; an array of its own."""

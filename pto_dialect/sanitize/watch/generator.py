@@ -59,8 +59,7 @@ class WatchedGenerator(Generator):
         self.part(op)
         super().operation(op)
         if has_role(op, Role.TILE_ALLOCATION) and not is_view(op):
-            name = self.names[op.results[0]]
-            self.emitter.line(f"{name} = core.allocated({name})")
+            self.allocated(op)
 
     def announce(self, site: int, loops: str) -> None:
         """Tells the core which operation comes next, with the indices of the loops around it."""
@@ -75,6 +74,11 @@ class WatchedGenerator(Generator):
         known = ", ".join(f"{number}: {name}" for number, name in handles if name is not None)
         if known:
             self.emitter.line(f"core.through({{{known}}})")
+
+    def allocated(self, op: Operation) -> None:
+        """Hands the tile that was allocated to the core, which may give another handle for it."""
+        name = self.names[op.results[0]]
+        self.emitter.line(f"{name} = core.allocated({name})")
 
     def aligned(self, op: Operation) -> None:
         """Tells the core the address of a vector access that has to be aligned."""
