@@ -113,7 +113,9 @@ class Window(NDArrayOperatorsMixin):
         return self.data[plain]
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        value = _read(value)
+        if type(value) is Window:
+            # What may overlap is read before anything is written.
+            value = value.taken() if value.arena is self.arena else _note(value)
         if key is Ellipsis:
             self.note_write()
             self.data[...] = value

@@ -26,7 +26,7 @@ from ..checks.alignment import alignment, base_operand
 from ..report.sites import Site, Sites, root_of
 
 _SILENT = frozenset((Effect.PURE, Effect.HANDLE, Effect.QUERY, Effect.REGION))
-_MEMORY = Role.ELEMENT_LOAD | Role.ELEMENT_STORE | Role.COPY | Role.TILE_ALLOCATION
+_WATCHED = Role.ELEMENT_LOAD | Role.ELEMENT_STORE | Role.COPY | Role.TILE_ALLOCATION | Role.SCOPE
 
 
 class WatchedGenerator(Generator):
@@ -148,6 +148,6 @@ class WatchedGenerator(Generator):
 def is_watched(op: Operation) -> bool:
     """True for operations that the watch learns of: those that touch memory or order others."""
     # A scope runs as one instruction, which has a place of its own in a timeline.
-    if has_role(op, _MEMORY | Role.SCOPE) or isinstance(op, SectionSimtOp):
+    if has_role(op, _WATCHED) or isinstance(op, SectionSimtOp):
         return True
     return isinstance(op, PtoOp) and op_spec(type(op)).effect not in _SILENT
