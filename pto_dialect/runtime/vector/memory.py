@@ -17,13 +17,19 @@ from .register import lanes
 BLOCKS = VL_BYTES // VLANE_BYTES
 
 
+def _low(pointer: Pointer, start: int, size: int) -> int:
+    """The place of ``size`` bytes from ``start`` bytes behind ``pointer``; a fault when they are not all in the
+    memory."""
+    low = pointer.offset + start
+    if low < 0 or low + size > pointer.arena.capacity:
+        pointer.arena.check(low, low + size, "vector access")
+    return low
+
+
 def window(pointer: Pointer, start: int, size: int) -> Array:
     """``size`` bytes from ``start`` bytes behind ``pointer``; a fault when they are not all in the memory."""
-    low = pointer.offset + start
-    arena = pointer.arena
-    if low < 0 or low + size > arena.capacity:
-        arena.check(low, low + size, "vector access")
-    return arena.bytes[low : low + size]
+    low = _low(pointer, start, size)
+    return pointer.arena.bytes[low : low + size]
 
 
 def _inside(pointer: Pointer, start: int, size: int) -> bool:
@@ -36,12 +42,15 @@ def _inside(pointer: Pointer, start: int, size: int) -> bool:
 
 def load(pointer: Pointer, start: int, dtype: Any) -> Array:
     """256 bytes in order."""
-    return window(pointer, start, VL_BYTES).view(dtype).copy()
+    element = np.dtype(dtype)
+    item = element.itemsize
+    return pointer.arena.array((VL_BYTES // item,), element, _low(pointer, start, VL_BYTES), (item,)).copy()
 
 
 def load_broadcast(pointer: Pointer, start: int, dtype: Any, size: int) -> Array:
     """One element, or block, of ``size`` bytes in every place."""
-    return np.tile(window(pointer, start, size), VL_BYTES // size).view(dtype)
+    content = window(pointer, start, size).tobytes()
+    return np.frombuffer(bytearray(content * (VL_BYTES // size)), dtype)
 
 
 def load_doubled(pointer: Pointer, start: int, dtype: Any, size: int) -> Array:
@@ -88,6 +97,9 @@ def store_packed(values: Array, pointer: Pointer, start: int, mask: Array, wide:
     """The low ``narrow`` bytes of the active lanes of ``wide`` bytes, one lane after the other."""
     active = lanes(mask, wide)
     if active is not True and not active.any():
+        return
+    if active is True and narrow == wide:
+        window(pointer, start, values.nbytes)[...] = values.view(np.uint8)
         return
     low = values.view(np.uint8).reshape(-1, wide)[:, :narrow]
     count = low.shape[0] if active is True else int(np.flatnonzero(active)[-1]) + 1

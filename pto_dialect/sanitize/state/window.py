@@ -98,8 +98,10 @@ class Window(NDArrayOperatorsMixin):
 
     def __getitem__(self, key: Any) -> Any:
         if type(key) is slice and self.offset is not None:
-            first = key.indices(len(self.data))[0] * self.data.strides[0]
-            return Window(self.arena, self.data[key], self.offset + first)
+            part, start = self.data[key], key.start
+            if type(start) is not int or start < 0 or key.step is not None:
+                start = key.indices(len(self.data))[0]
+            return Window(self.arena, part, self.offset + start * self.data.strides[0])
         if _basic(key):
             part = self.data[key]
             if isinstance(part, np.ndarray):
