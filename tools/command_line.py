@@ -207,6 +207,37 @@ no_config_option = click.option(
 )
 """The option of all commands that read settings of projects."""
 
+no_plans_option = click.option(
+    "--no-plans", is_flag=True, help="Let the grammar read statements that are like earlier ones."
+)
+color_option = click.option(
+    "--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True
+)
+watch_option = click.option(
+    "--watch", is_flag=True, help="Do it again whenever a file changes (extra watch); Ctrl-C ends it."
+)
+
+
+def findings_options(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The options that say which findings count, and how many are shown as ``text`` says."""
+    options = (
+        click.option("--max-errors", type=click.IntRange(min=0), default=20, show_default=True, metavar="N", help=text),
+        click.option("--allow", metavar="RULE", multiple=True, callback=rule_ids, help="Ignore this rule."),
+        click.option(
+            "--deny", metavar="RULE", multiple=True, callback=rule_ids, help="Make this rule's findings errors."
+        ),
+        click.option("--werror", is_flag=True, help="Make warnings errors."),
+        click.option("--pedantic", is_flag=True, help="Show remarks as well."),
+        no_config_option,
+    )
+
+    def declare(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return declare
+
 
 def check_settings(ctx: click.Context, inputs: Iterable[Input], refused: bool, color: str) -> None:
     """Ends the command where settings of the projects of ``inputs`` cannot be used, unless they are ``refused``."""
@@ -234,8 +265,8 @@ def stated_options(ctx: click.Context) -> frozenset[str]:
     return frozenset(name for name in names if ctx.get_parameter_source(name) is not default)
 
 
-def show_version(command: str, *others: str) -> Callable[[click.Context, click.Parameter, bool], None]:
-    """What ``--version`` of a command does; ``others`` are packages whose versions it tells as well."""
+def version_option(command: str, *others: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The option ``--version`` of a command; ``others`` are packages whose versions it tells as well."""
 
     def show(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
         if not wanted or ctx.resilient_parsing:
@@ -247,7 +278,9 @@ def show_version(command: str, *others: str) -> Callable[[click.Context, click.P
         click.echo(f"{command} {__version__} ({', '.join([*versions, f'Python {python_version()}'])})")
         ctx.exit()
 
-    return show
+    return click.option(
+        "--version", is_flag=True, is_eager=True, expose_value=False, callback=show, help="Show the version and exit."
+    )
 
 
 def verdicts_of(refused: bool) -> Verdicts | None:

@@ -10,7 +10,7 @@ from click.shell_completion import get_completion_class
 
 from pto_dialect.diagnostics.files import atomic_write
 
-from .command_line import show_version, write_stderr
+from .command_line import version_option, write_stderr
 from .subcommands import SUBCOMMANDS
 
 FILES = {"bash": "{}", "zsh": "_{}", "fish": "{}.fish"}
@@ -43,10 +43,7 @@ class PtoGroup(click.Group):
 
 
 @click.command(cls=PtoGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=show_version("pto", "xDSL", "numpy"),
-    help="Show the version and exit.",
-)  # fmt: skip
+@version_option("pto", "xDSL", "numpy")
 def main() -> None:
     """Check, run, lay out and explain PTO programs.
 

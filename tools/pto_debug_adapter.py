@@ -8,14 +8,11 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from .command_line import show_version
+from .command_line import version_option
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=show_version("pto-debug-adapter"),
-    help="Show the version and exit.",
-)  # fmt: skip
+@version_option("pto-debug-adapter")
 def main() -> None:
     """Debug PTO programs from an editor, which speaks the Debug Adapter Protocol with this command."""
     from pto_dialect.debug.dap.adapter import Adapter

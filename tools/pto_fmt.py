@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .command_line import PtoCommand, check_settings, no_config_option, read_stdin, show_version
+from .command_line import PtoCommand, check_settings, color_option, no_config_option, read_stdin, version_option
 from .in_place import Rewritten, Showing, columns_of, rewrite
 
 if TYPE_CHECKING:
@@ -40,9 +40,8 @@ class LineRange(click.ParamType):
 @click.option("--lines", "only", type=LineRange(), multiple=True, metavar="FIRST:LAST",
               help="Change statements on these lines only; may be given several times.")  # fmt: skip
 @no_config_option
-@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=show_version("pto-fmt"),
-              help="Show the version and exit.")  # fmt: skip
+@color_option
+@version_option("pto-fmt")
 @click.pass_context
 def main(
     ctx: click.Context,

@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from .command_line import PtoCommand, show_version, write_stderr
+from .command_line import PtoCommand, version_option, write_stderr
 
 MISSING = 2
 """Exit code: the server needs something that is not installed."""
@@ -16,8 +16,7 @@ MISSING = 2
 @click.command(cls=PtoCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--stdio", is_flag=True, help="Speak on standard input and output, which the server always does.")
 @click.option("--log", "log_file", metavar="FILE", type=click.Path(dir_okay=False), help="Write what happens to FILE.")
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=show_version("pto-lsp"),
-              help="Show the version and exit.")  # fmt: skip
+@version_option("pto-lsp")
 @click.pass_context
 def main(ctx: click.Context, stdio: bool, log_file: str | None) -> None:
     """Serve editors that speak the Language Server Protocol."""

@@ -12,16 +12,18 @@ from .command_line import (
     TARGETS,
     PtoCommand,
     check_settings,
+    color_option,
     cycle_model_options,
     cycle_request,
-    no_config_option,
+    findings_options,
+    no_plans_option,
     progress,
     read_stdin,
-    rule_ids,
-    show_version,
     stated_options,
     verdicts_of,
+    version_option,
     wants_color,
+    watch_option,
     write_over_progress,
     write_stderr,
     write_stdout,
@@ -125,24 +127,16 @@ class OptCommand(PtoCommand):
     type=click.Choice(["text", "json", "sarif", "github", "gitlab", "junit"]),
     help="Form of the diagnostics on standard error.",
 )  # fmt: skip
-@click.option(
-    "--max-errors", type=click.IntRange(min=0), default=20, show_default=True, metavar="N",
-    help="Errors shown for each program; 0 for all.",
-)  # fmt: skip
-@click.option("--allow", metavar="RULE", multiple=True, callback=rule_ids, help="Ignore this rule.")
-@click.option("--deny", metavar="RULE", multiple=True, callback=rule_ids, help="Make this rule's findings errors.")
-@click.option("--werror", is_flag=True, help="Make warnings errors.")
-@click.option("--pedantic", is_flag=True, help="Show remarks as well.")
-@no_config_option
+@findings_options("Errors shown for each program; 0 for all.")
 @click.option("--no-cache", is_flag=True, help="Neither use nor keep results of earlier runs.")
-@click.option("--no-plans", is_flag=True, help="Let the grammar read statements that are like earlier ones.")
+@no_plans_option
 @click.option(
     SERVER_OPTION, is_flag=True, expose_value=False,
     help="Let a process answer that stays for later calls, as with PTO_SERVER=1.",
 )  # fmt: skip
-@click.option("--watch", is_flag=True, help="Do it again whenever a file changes (extra watch); Ctrl-C ends it.")
+@watch_option
 @click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes for many inputs.")
-@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
+@color_option
 @click.option(
     "--explain", "explained", metavar="WORD",
     help="Tell about a rule, an operation, a type or any other word, or find operations, and exit.",
@@ -151,14 +145,7 @@ class OptCommand(PtoCommand):
 @click.option("--list-ops", is_flag=True, help="List all operations (of --family, of --target) and exit.")
 @click.option("--family", metavar="NAME", help="List the operations of this family only.")
 @click.option("--json", "as_json", is_flag=True, help="Write lists as JSON.")
-@click.option(
-    "--version",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=show_version("pto-opt", "xDSL"),
-    help="Show the version and exit.",
-)
+@version_option("pto-opt", "xDSL")
 @click.pass_context
 def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list_rules: bool, **given: Any) -> None:
     """Parse, verify and print PTO programs.

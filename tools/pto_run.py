@@ -10,15 +10,17 @@ import click
 from .command_line import (
     BACKENDS,
     TARGETS,
+    color_option,
     cycle_model_options,
     cycle_request,
-    no_config_option,
+    findings_options,
+    no_plans_option,
     read_stdin,
-    rule_ids,
     say,
-    show_version,
     stated_options,
+    version_option,
     wants_color,
+    watch_option,
     write_stderr,
 )
 from .run_checks import LAUNCH_ONLY, LAUNCH_SUFFIX, check_files, check_options, option_of
@@ -190,27 +192,12 @@ TIMEOUT_MAX = 10_000_000.0
 @record_options
 @click.option("--html", metavar="FILE", help="Write the run as a page: source, timeline, memory, tiles, findings.")
 @click.option("--trace-costs", is_flag=True, help="Durations in the timeline from a simple model instead of 1.")
-@click.option(
-    "--max-errors", type=click.IntRange(min=0), default=20, show_default=True, metavar="N",
-    help="Errors shown; 0 for all.",
-)  # fmt: skip
-@click.option("--allow", metavar="RULE", multiple=True, callback=rule_ids, help="Ignore this rule.")
-@click.option("--deny", metavar="RULE", multiple=True, callback=rule_ids, help="Make this rule's findings errors.")
-@click.option("--werror", is_flag=True, help="Make warnings errors.")
-@click.option("--pedantic", is_flag=True, help="Show remarks as well.")
-@no_config_option
+@findings_options("Errors shown; 0 for all.")
 @click.option("--no-cache", is_flag=True, help="Check the program although an earlier run found nothing in it.")
-@click.option("--no-plans", is_flag=True, help="Let the grammar read statements that are like earlier ones.")
-@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
-@click.option("--watch", is_flag=True, help="Do it again whenever a file changes (extra watch); Ctrl-C ends it.")
-@click.option(
-    "--version",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=show_version("pto-run", "xDSL", "numpy"),
-    help="Show the version and exit.",
-)
+@no_plans_option
+@color_option
+@watch_option
+@version_option("pto-run", "xDSL", "numpy")
 @click.pass_context
 def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
     """Run a function of the PTO program in FILE (- is standard input), or launch files.

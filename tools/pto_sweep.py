@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import click
 
-from .command_line import show_version, write_stderr
+from .command_line import version_option, write_stderr
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option(
-    "--version",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=show_version("pto-sweep"),
-    help="Show the version and exit.",
-)
+@version_option("pto-sweep")
 def main() -> None:
     """Look at what pto-run --results has written."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .command_line import TARGETS, check_cycle_table, cycle_parameters, show_version, write_stderr
+from .command_line import TARGETS, check_cycle_table, cycle_parameters, version_option, write_stderr
 
 if TYPE_CHECKING:
     from pto_dialect.driver.launch.document import Document
@@ -44,10 +44,7 @@ LAUNCH_ONLY = ("params", "arguments", "expectations", "entry", "blocks")
 @click.option("-o", "output", metavar="FILE", help="Write the program of the fastest candidate.")
 @cycle_parameters
 @click.option("--allow-outside", is_flag=True, help="The launch file may name files outside of its folder.")
-@click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=show_version("pto tune", "xDSL", "numpy"),
-    help="Show the version and exit.",
-)  # fmt: skip
+@version_option("pto tune", "xDSL", "numpy")
 @click.pass_context
 def main(ctx: click.Context, path: str, **given: Any) -> None:
     """Try a kernel with all combinations of values: of --param and -p, or of the table [tune] of a launch file.
