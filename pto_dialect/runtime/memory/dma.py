@@ -47,7 +47,7 @@ class Padding(NamedTuple):
         return max(dst_stride, self.left * size + length + self.right * size)
 
 
-def burst_copy(
+def copy_bursts(
     dst: Pointer,
     src: Pointer,
     length: int,
@@ -55,8 +55,8 @@ def burst_copy(
     dst_stride: int,
     src_stride: int,
     loops: Iterable[LoopGroup] = (),
-    pad: Padding | None = None,
     mode: AtomicMode | None = None,
+    pad: Padding | None = None,
 ) -> None:
     """Copy bursts with start-to-start strides in bytes: mte_gm_ub, mte_ub_gm, mte_gm_l1.
 
@@ -68,9 +68,9 @@ def burst_copy(
         bursts: bursts in the innermost group; 0 copies nothing.
         dst_stride, src_stride: bytes from one burst to the next.
         loops: groups (count, src stride, dst stride), inner to outer.
+        mode: how bursts combine with what the destination holds; without one they replace it.
         pad: fill around each burst in the destination: ``left`` elements, the payload, then the pad value up
             to ``dst_stride`` (docs/reference/layouts.md, "Transfers"). A right count that reaches further is honoured.
-        mode: how bursts combine with what the destination holds; without one they replace it.
 
     Raises:
         Fault: ``dma-nonneg`` for a negative length, count or stride; ``mem-align`` for a UB or L1 address or
@@ -179,12 +179,12 @@ def gap_copy(
         loops: groups (count, src stride, dst stride) in bytes, inner to outer.
 
     Raises:
-        Fault: as :func:`burst_copy`.
+        Fault: as :func:`copy_bursts`.
     """
     length, dst_gap, src_gap = index(length), index(dst_gap), index(src_gap)
     if min(length, dst_gap, src_gap) < 0:
         raise Fault("dma-nonneg", f"burst copy of {length} units with gaps {src_gap} (src) and {dst_gap} (dst)")
-    burst_copy(dst, src, length * unit, bursts, (length + dst_gap) * unit, (length + src_gap) * unit, loops)
+    copy_bursts(dst, src, length * unit, bursts, (length + dst_gap) * unit, (length + src_gap) * unit, loops)
 
 
 def l1_to_fb(

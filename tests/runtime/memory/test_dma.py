@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pto_dialect.runtime.faults import Fault
-from pto_dialect.runtime.memory.dma import LoopGroup, Padding, burst_copy, gap_copy, l1_to_bt, l1_to_fb
+from pto_dialect.runtime.memory.dma import LoopGroup, Padding, copy_bursts, gap_copy, l1_to_bt, l1_to_fb
 from pto_dialect.runtime.memory.spaces import Arena
 
 
@@ -62,7 +62,7 @@ def test_gm_to_ub(case: tuple[int, list[LoopGroup]], blocks: int, src_at: int) -
     model(expected, bytearray(gm.bytes.tobytes()), 32 * blocks, src_at, length, groups)
     bursts, src_stride, dst_stride = groups[0]
     dst, src = ub.pointer(32 * blocks, np.uint8), gm.pointer(src_at, np.uint8)
-    burst_copy(dst, src, length, bursts, dst_stride, src_stride, groups[1:])
+    copy_bursts(dst, src, length, bursts, dst_stride, src_stride, groups[1:])
     assert ub.bytes.tobytes() == expected
 
 
@@ -75,7 +75,7 @@ def test_overlapping_source_and_destination(case: tuple[int, list[LoopGroup]], d
     model(expected, expected, dst_at, src_at, length, groups)
     bursts, src_stride, dst_stride = groups[0]
     dst, src = gm.pointer(dst_at, np.uint8), gm.pointer(src_at, np.uint8)
-    burst_copy(dst, src, length, bursts, dst_stride, src_stride, groups[1:])
+    copy_bursts(dst, src, length, bursts, dst_stride, src_stride, groups[1:])
     assert gm.bytes.tobytes() == expected
 
 
@@ -93,7 +93,7 @@ def test_padding(case: tuple[int, list[LoopGroup]], element: bytes, left: int, r
     model(expected, bytearray(gm.bytes.tobytes()), 64, 3, length, groups, pad)
     bursts, src_stride, dst_stride = groups[0]
     dst, src = ub.pointer(64, np.uint8), gm.pointer(3, np.uint8)
-    burst_copy(dst, src, length, bursts, dst_stride, src_stride, groups[1:], pad)
+    copy_bursts(dst, src, length, bursts, dst_stride, src_stride, groups[1:], pad=pad)
     assert ub.bytes.tobytes() == expected
 
 
@@ -101,13 +101,13 @@ def test_padding_examples() -> None:
     """100 of 128 f16 columns, and 224 bytes with eight f32 on the right."""
     gm, ub = filled("gm", 1024, 6), Arena("ub", 1024)
     pad = Padding(struct.pack("<e", 2.5))
-    burst_copy(ub.pointer(0, np.float16), gm.pointer(0, np.float16), 200, 2, 256, 200, pad=pad)
+    copy_bursts(ub.pointer(0, np.float16), gm.pointer(0, np.float16), 200, 2, 256, 200, pad=pad)
     rows = ub.bytes[:512].reshape(2, 256)
     assert (rows[:, :200] == gm.bytes[:400].reshape(2, 200)).all()
     assert (rows[:, 200:].copy().view(np.float16) == 2.5).all() and not ub.bytes[512:].any()
 
     pad = Padding(struct.pack("<f", -1.0), 0, 8)
-    burst_copy(ub.pointer(0, np.float32), gm.pointer(0, np.float32), 224, 1, 256, 224, pad=pad)
+    copy_bursts(ub.pointer(0, np.float32), gm.pointer(0, np.float32), 224, 1, 256, 224, pad=pad)
     assert (ub.bytes[224:256].view(np.float32) == -1.0).all() and ub.bytes[256] == rows[1, 0]
     assert Padding(pad.element, 0, 7).row_bytes(224, 0) == 252
 
@@ -115,9 +115,9 @@ def test_padding_examples() -> None:
 def test_nothing_to_copy() -> None:
     gm, ub = filled("gm", 64, 7), Arena("ub", 64)
     dst, src = ub.pointer(10**9, np.uint8), gm.pointer(0, np.uint8)
-    burst_copy(dst, src, 32, 0, 0, 0)
-    burst_copy(dst, src, 0, 5, 0, 0)
-    burst_copy(dst, src, 32, 1, 0, 0, [(1, 0, 0), (0, 32, 32)])
+    copy_bursts(dst, src, 32, 0, 0, 0)
+    copy_bursts(dst, src, 0, 5, 0, 0)
+    copy_bursts(dst, src, 32, 1, 0, 0, [(1, 0, 0), (0, 32, 32)])
     gap_copy(dst, src, 1, 0, 0, 0)
     l1_to_bt(Arena("bt", 64).pointer(0, np.float32), Arena("l1", 64).pointer(0, np.float16), 1, 0, 0, 0)
     assert not ub.bytes.any()
@@ -139,7 +139,7 @@ def test_negative_operands(
     gm = Arena("gm", 256)
     with pytest.raises(Fault) as caught:
         pointer = gm.pointer(128, np.uint8)
-        burst_copy(pointer, pointer, length, bursts, dst_stride, src_stride, loops)
+        copy_bursts(pointer, pointer, length, bursts, dst_stride, src_stride, loops)
     assert caught.value.rule == "dma-nonneg"
 
 
@@ -155,7 +155,7 @@ def test_alignment_of_on_chip_bursts() -> None:
         loops: Sequence[LoopGroup] = (),
     ) -> str:
         with pytest.raises(Fault) as caught:
-            burst_copy(dst.pointer(dst_at, np.uint8), src.pointer(src_at, np.uint8), 32, *bursts, loops)
+            copy_bursts(dst.pointer(dst_at, np.uint8), src.pointer(src_at, np.uint8), 32, *bursts, loops)
         return caught.value.rule
 
     for chip in (ub, l1):
@@ -165,8 +165,8 @@ def test_alignment_of_on_chip_bursts() -> None:
         assert rule(gm, 0, chip, 8, (1, 0, 0)) == "mem-align"
         assert rule(gm, 0, chip, 0, (2, 32, 33)) == "mem-align"
     # The stride of a single burst is never used, and GM takes any address.
-    burst_copy(ub.pointer(0, np.uint8), gm.pointer(5, np.uint8), 17, 1, 3, 5, [(1, 7, 9)])
-    burst_copy(gm.pointer(3, np.uint8), ub.pointer(0, np.uint8), 17, 3, 19, 32)
+    copy_bursts(ub.pointer(0, np.uint8), gm.pointer(5, np.uint8), 17, 1, 3, 5, [(1, 7, 9)])
+    copy_bursts(gm.pointer(3, np.uint8), ub.pointer(0, np.uint8), 17, 3, 19, 32)
 
 
 def test_out_of_bounds_copies_nothing() -> None:
@@ -178,10 +178,10 @@ def test_out_of_bounds_copies_nothing() -> None:
         (129, 1, 0, 0),
     ]:
         with pytest.raises(Fault) as caught:
-            burst_copy(ub.pointer(0, np.uint8), gm.pointer(0, np.uint8), length, bursts, dst_stride, src_stride)
+            copy_bursts(ub.pointer(0, np.uint8), gm.pointer(0, np.uint8), length, bursts, dst_stride, src_stride)
         assert caught.value.rule == "mem-oob"
     with pytest.raises(Fault):
-        burst_copy(ub.pointer(64, np.uint8), gm.pointer(0, np.uint8), 16, 1, 64, 0, pad=Padding(b"\1\1", 0, 0))
+        copy_bursts(ub.pointer(64, np.uint8), gm.pointer(0, np.uint8), 16, 1, 64, 0, pad=Padding(b"\1\1", 0, 0))
     assert not ub.bytes.any()
 
 

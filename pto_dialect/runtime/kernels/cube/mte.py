@@ -13,8 +13,7 @@ from xdsl.ir import SSAValue
 from pto_dialect.ir.core.base import Pipe, PtoOp
 from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
-from pto_dialect.runtime.memory.atomic import AtomicMode
-from pto_dialect.runtime.memory.dma import burst_copy, gap_copy, l1_to_bt, l1_to_fb
+from pto_dialect.runtime.memory.dma import copy_bursts, gap_copy, l1_to_bt, l1_to_fb
 from pto_dialect.runtime.memory.fractal_load import (
     gm_to_l1_frac,
     l1_to_l0,
@@ -39,20 +38,6 @@ def loop_groups(groups: dict[str, tuple[SSAValue, ...]]) -> list[list[SSAValue]]
     """Loop triples (count, source stride, destination stride), inner to outer."""
     names = ("loop_counts", "loop_src_strides", "loop_dst_strides")
     return [list(triple) for triple in zip(*(groups.get(name, ()) for name in names), strict=True)]
-
-
-def copy_bursts(
-    dst: Pointer,
-    src: Pointer,
-    length: int,
-    bursts: int,
-    dst_stride: int,
-    src_stride: int,
-    loops: Any,
-    mode: AtomicMode | None = None,
-) -> None:
-    """Start-to-start bursts in bytes."""
-    burst_copy(dst, src, length, bursts, dst_stride, src_stride, loops, None, mode)
 
 
 @kernel("pto.mte_gm_l1")

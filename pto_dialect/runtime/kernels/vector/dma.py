@@ -8,7 +8,7 @@ import numpy as np
 
 from pto_dialect.ir.core.base import Pipe, PtoOp
 from pto_dialect.runtime.compile.generator import Generator
-from pto_dialect.runtime.memory.dma import Padding, burst_copy
+from pto_dialect.runtime.memory.dma import Padding, copy_bursts
 from pto_dialect.runtime.memory.spaces import Pointer
 from pto_dialect.runtime.numerics.encode import encode
 from pto_dialect.runtime.numerics.formats import Format
@@ -39,7 +39,7 @@ class PaddedLoad:
         """Copies ``bursts`` bursts of ``length`` bytes; strides are in bytes, ``loops`` the outer loops, ``left`` and
         ``right`` numbers of pad elements of value ``value``."""
         pad = None if self.fmt is None else Padding(self._bytes(value), left, right)
-        burst_copy(dst, src, length, bursts, dst_stride, src_stride, loops, pad)
+        copy_bursts(dst, src, length, bursts, dst_stride, src_stride, loops, pad=pad)
 
     def _bytes(self, value: Any) -> bytes:
         assert self.fmt is not None

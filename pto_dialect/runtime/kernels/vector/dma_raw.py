@@ -13,12 +13,12 @@ import numpy as np
 from pto_dialect.ir.core.base import Pipe, PtoOp
 from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Expr, Generator
-from pto_dialect.runtime.memory.dma import LoopGroup, Padding, burst_copy, gap_copy
+from pto_dialect.runtime.memory.dma import LoopGroup, Padding, copy_bursts, gap_copy
 from pto_dialect.runtime.memory.spaces import Pointer
 from pto_dialect.runtime.numerics.encode import encode
 from pto_dialect.runtime.run.machine import Core
 
-from ..cube.mte import call_load_bias, call_load_table, copy_bursts
+from ..cube.mte import call_load_bias, call_load_table
 from ..registry import kernel, kernels
 
 LOOP_REGISTERS = ("set_loop_size", "set_loop1_stride", "set_loop2_stride")
@@ -91,7 +91,7 @@ def copy_in(
 ) -> None:
     """Global memory to the unified buffer, with padding when it is selected."""
     padding = None if pad is None else Padding(pad[: dst.item_bytes].ljust(dst.item_bytes, b"\0"), left, right)
-    burst_copy(dst, src, length, bursts, dst_stride, src_stride, loop_groups, padding)
+    copy_bursts(dst, src, length, bursts, dst_stride, src_stride, loop_groups, pad=padding)
 
 
 @kernel("pto.copy_gm_to_ubuf")

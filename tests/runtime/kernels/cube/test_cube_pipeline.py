@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pto_dialect.runtime.memory.acc_store import AccStore, acc_store, acc_store_split
-from pto_dialect.runtime.memory.dma import burst_copy, gap_copy
+from pto_dialect.runtime.memory.dma import copy_bursts, gap_copy
 from pto_dialect.runtime.memory.fractal_load import (
     gm_to_l1_frac,
     l0c_view,
@@ -75,7 +75,7 @@ def test_dual_store_and_l1_round_trip() -> None:
     out = np.zeros((2, 20, 64), np.float32)
     for index, half in enumerate(halves):
         target = Arena.from_array(out).pointer(index * 20 * 256, np.float32)
-        burst_copy(target, half, 256, 20, 256, 256)
+        copy_bursts(target, half, 256, 20, 256, 256)
     assert (out.reshape(40, 64) == result).all()
 
     l1_out = cube["l1"].pointer(0, np.float16)
