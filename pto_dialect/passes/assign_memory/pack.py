@@ -1,12 +1,14 @@
 """Puts buffers into one memory so that those that are needed at the same time share no byte.
 
 Several orders are tried, each buffer goes to the lowest place that is free while it is needed, and the lowest peak
-wins. Source: docs/reference/memory-planning.md, "Packing".
+wins. Where it is not as low as a plan can be, the order is changed step by step. Source:
+docs/reference/memory-planning.md, "Packing".
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from random import Random
 
 from .live import Buffer
 
@@ -20,22 +22,31 @@ _ORDERS: tuple[_Order, ...] = (
 )
 
 
+_TRIES = 400
+"""Changes of the order at most."""
+_STEPS = 60_000_000
+"""Comparisons that they cost at most: of each place that a buffer may have with each other buffer."""
+
+
 def bound(buffers: Sequence[Buffer]) -> int:
     """The largest sum of bytes that are needed at one point: no plan needs less."""
     return max((needed(buffers, time) for time in {buffer.first for buffer in buffers}), default=0)
 
 
 def needed(buffers: Sequence[Buffer], time: int) -> int:
-    """The bytes that are needed at one point. An heir and who it inherits from count once."""
+    """The bytes that are needed at one point, with those in front of the next multiple of an address but for the last
+    buffer. An heir and who it inherits from count once."""
     alive = [buffer for buffer in buffers if buffer.first <= time <= buffer.last]
-    total = sum(buffer.size for buffer in alive)
+    unit = min((buffer.align for buffer in alive), default=1)
+    whole = {buffer: _up(buffer.extent, unit) for buffer in alive}
+    total = sum(whole.values())
     taken: set[Buffer] = set()
     for buffer in alive:
-        heir = next((heir for heir in buffer.heirs if heir in alive and heir not in taken), None)
+        heir = next((heir for heir in buffer.heirs if heir in whole and heir not in taken), None)
         if heir is not None and buffer.last == time == heir.first:
             taken.add(heir)
-            total -= min(buffer.size, heir.size)
-    return total
+            total -= min(whole[buffer], whole[heir])
+    return total - max((size - buffer.size for buffer, size in whole.items()), default=0)
 
 
 Share = Callable[[Buffer, Buffer], bool]
@@ -61,17 +72,50 @@ def pack(
     free = [buffer for buffer in buffers if buffer not in fixed]
     least = bound(buffers)
     best: dict[Buffer, int] | None = None
-    lowest = 0
     for order in _ORDERS[1:2] if share is never else _ORDERS:
-        found = dict(fixed)
-        for buffer in sorted(free, key=order):
-            found[buffer] = _lowest(buffer, found, share)
-        peak = max((at + buffer.size for buffer, at in found.items()), default=0)
-        if best is None or peak < lowest:
-            best, lowest = found, peak
-        if lowest <= least:
+        found = _placed(sorted(free, key=order), fixed, share)
+        if best is None or _peak(found) < _peak(best):
+            best = found
+        if _peak(best) <= least:
+            return best
+    # Where sharing is limited, the bound says nothing about what can be reached.
+    return _improved(best or {}, fixed, least) if share is always else best or {}
+
+
+def _placed(order: Sequence[Buffer], fixed: Mapping[Buffer, int], share: Share) -> dict[Buffer, int]:
+    """The lowest place for one buffer after the other."""
+    found = dict(fixed)
+    for buffer in order:
+        found[buffer] = _lowest(buffer, found, share)
+    return found
+
+
+def _peak(places: Mapping[Buffer, int]) -> int:
+    return max((at + buffer.size for buffer, at in places.items()), default=0)
+
+
+def _improved(best: dict[Buffer, int], fixed: Mapping[Buffer, int], least: int) -> dict[Buffer, int]:
+    """The same buffers with a lower peak, if a change of the order gives one: a buffer that reaches the peak is placed
+    earlier, at random by how much, and the new order stays unless it is worse."""
+    random = Random(0)
+    order = sorted((buffer for buffer in best if buffer not in fixed), key=best.__getitem__)
+    places = _placed(order, fixed, always)
+    for _ in range(min(_TRIES, _STEPS // max(1, len(best)) ** 3)):
+        peak = _peak(places)
+        if peak < _peak(best):
+            best = places
+        if peak <= least:
             break
-    return best or {}
+        highest = [number for number, buffer in enumerate(order) if places[buffer] + buffer.size == peak]
+        if not highest:
+            break
+        number = random.choice(highest)
+        changed = order[:number] + order[number + 1 :]
+        changed.insert(random.randint(0, number), order[number])
+        found = _placed(changed, fixed, always)
+        if _peak(found) <= peak:
+            order, places = changed, found
+    return best if _peak(best) <= _peak(places) else places
 
 
 def _lowest(buffer: Buffer, placed: dict[Buffer, int], share: Share) -> int:
