@@ -133,6 +133,12 @@ def test_suppressions_stand_in_every_file(pto_run) -> None:
             "it needs one value for each core, 6 for 2 blocks of",
         ),
         ("{ arg0 =", "{ argo =", "3:15", "no function of the group has an argument argo; did you mean arg0?"),
+        (
+            "{ arg0 =",
+            '{ arg1 = "zeros:i32:4", arg0 =',
+            "3:15",
+            "argument arg1 is a number of @produce and a buffer of @consume",
+        ),
         ("[[launch]]\n", '[[launch]]\nentry = "k"\n', "3:1", "the functions are those of the group tables"),
         ("zeros:i32:2", "zeros:f16:2", "3:15", "'zeros:f16:2' makes f16 elements, not i32"),
     ],

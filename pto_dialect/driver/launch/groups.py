@@ -92,6 +92,7 @@ def group_arguments(
         if not takers:
             names = [known for start in group.starts for known, _ in start.arguments]
             raise document.error(argument.key, f"no function of the group has an argument {name}{_hint(name, names)}")
+        _check_alike(document, takers, name, argument)
         shared = _shared(document, takers[0], name, argument, value, budget)
         for number, start in enumerate(takers):
             full = f"{start.label}.{name}"
@@ -102,6 +103,19 @@ def group_arguments(
         for full, argument in _own(document, start, part, value, keys):
             given.append((full, argument))
     return given, keys
+
+
+def _check_alike(document: Document, takers: Sequence[Start], name: str, argument: Argument) -> None:
+    """Requires an argument to be a buffer for all functions, or for none: only then it is one thing for all of them."""
+    first, *others = [(start.label, _kind(dict(start.arguments)[name])) for start in takers]
+    for label, kind in others:
+        if kind != first[1]:
+            message = f"argument {name} is {first[1]} of @{first[0]} and {kind} of @{label}"
+            raise document.error(argument.key, message, "the table of each function gives it a value of its own")
+
+
+def _kind(type_: Attribute) -> str:
+    return "a number" if argument_format(type_) is None else "a buffer"
 
 
 def _shared(
