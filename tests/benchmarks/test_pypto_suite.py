@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
-from argparse import Namespace
 from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
 
@@ -13,53 +15,144 @@ sys.path.insert(0, str(BENCHMARKS))
 
 import pypto_suite  # noqa: E402
 
-REPORT = """<?xml version="1.0"?>
-<testsuites><testsuite name="pytest">
-<testcase classname="tests.st.test_a" name="test_right[a5sim]" time="1.5" />
-<testcase classname="tests.st.test_a" name="test_wrong" time="0.5"><failure message="assert False">
-AssertionError: Output 'c' does not match golden.
-</failure></testcase>
-<testcase classname="tests.st.test_a" name="test_races" time="0.25"><failure message="Failed">
-k.pto:3:1: error: MTE2 of core writes bytes [race-war]
-</failure></testcase>
-<testcase classname="tests.st.test_a" name="test_board" time="0"><skipped message="needs a board" /></testcase>
-</testsuite></testsuites>
+COUNTED = """
+import subprocess, sys
+from pathlib import Path
+
+import pytest
+
+from pto_dialect.integrations.pypto import assembler
+
+PROGRAM = Path(__file__).parent / "k.pto"
+
+
+def test_right():
+    PROGRAM.write_text("func.func @k(%x: !pto.ptr<f32>) {\\n  return\\n}\\n")
+    assembler.assemble(str(PROGRAM), str(PROGRAM.with_suffix(".cpp")), ())
+    subprocess.run([sys.executable, "-c", "sum(range(3_000_000))"], check=True)
+
+
+def test_wrong():
+    raise AssertionError("Output 'c' does not match golden.")
+
+
+def test_board():
+    pytest.skip("needs a board")
+
+
+@pytest.fixture
+def broken():
+    raise OSError("no disk")
+
+
+def test_set_up(broken):
+    pass
 """
 
 
-def test_outcomes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "report.xml").write_text(REPORT)
-    found = pypto_suite.outcomes(tmp_path / "report.xml")
-    assert [(one.word, one.reason) for one in found] == [
-        ("passed", ""),
-        ("failed", "AssertionError: Output 'c' does not match golden."),
-        ("failed", "MTE2 of core writes bytes [race-war]"),
-        ("skipped", "needs a board"),
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """What the plug-in notes about a few tests."""
+    (tmp_path / "test_a.py").write_text(COUNTED)
+    (tmp_path / "test_b.py").write_text("import no_such_module\n")
+    environment = {**os.environ, "PYTHONPATH": str(BENCHMARKS), "PYPTO_TIMES": str(tmp_path / "log.jsonl")}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "pypto_times", "-p", "no:cacheprovider", "-c", os.devnull]
+    command += ["--rootdir", str(tmp_path), "--continue-on-collection-errors", str(tmp_path)]
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1, done.stdout + done.stderr
+    return tmp_path / "log.jsonl"
+
+
+def test_each_test_has_a_line(log: Path) -> None:
+    found, collected = pypto_suite.read(log)
+    assert [(one.test.partition("::")[2] or one.test, one.word, one.reason) for one in found] == [
+        ("test_b.py", "error", "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("test_right", "passed", ""),
+        ("test_wrong", "failed", "AssertionError: Output 'c' does not match golden."),
+        ("test_board", "skipped", "Skipped: needs a board"),
+        ("test_set_up", "error", "OSError: no disk"),
     ]
-    pypto_suite.show(found, 3.0)
+    assert collected == 5
+    right = found[1].seconds
+    assert right["kernels"] > 0 and right["host"] > 0 and right["kernels"] + right["host"] <= right["test"]
+    assert all(one.seconds["kernels"] == 0 == one.seconds["host"] for one in found[2:])
+
+
+def test_the_table_tells_what_was_done(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found, collected = pypto_suite.read(log)
+    pypto_suite.show(found, collected, pypto_suite.Times(12.0, 20.0))
     shown = capsys.readouterr().out
-    numbers = "4 tests: 1 passed, 2 failed, 0 error, 1 skipped"
-    assert shown.startswith(f"{numbers}; 3 CPU seconds, reading the tests among them\n")
-    assert "   1 skipped: needs a board\n     tests.st.test_a::test_board\n" in shown
+    assert shown.startswith("5 tests: 1 passed, 1 failed, 2 error, 1 skipped\n12 s by the clock, 20 s of processors")
+    assert "cut off" not in shown
+    assert "   1 skipped: Skipped: needs a board\n     test_a.py::test_board\n" in shown
+    pypto_suite.show(found[:2], collected, pypto_suite.Times(900.0, 20.0, 900.0))
+    assert "cut off after 900 s, with 3 tests that have not ended\n" in capsys.readouterr().out
 
 
-def test_command(tmp_path: Path) -> None:
-    plain = Namespace(platform="a5sim", jobs=1, sanitize=False, report="", select="")
-    made = pypto_suite.command(plain, ["tests/st/x.py", "tests/st/y.py"], tmp_path / "x.xml")
-    assert "--platform=a5sim" in made and made[-2:] == ["tests/st/x.py", "tests/st/y.py"] and "-n" not in made
-    asked = Namespace(platform="a5", jobs=2, sanitize=True, report="reports", select="add")
-    made = pypto_suite.command(asked, ["tests/st/x.py"], tmp_path / "x.xml")
-    assert {"--pto-sanitize", "-n", "-k", "tests/st/x.py", "--pto-pypto"} <= set(made)
+def test_command() -> None:
+    plain = pypto_suite.parsed(["tree", "--platform", "a5sim", "tests/st/x.py"])
+    made = pypto_suite.command(plain)
+    assert {"--platform=a5sim", "--forked", "--pto-pypto"} <= set(made)
+    assert made[-1] == "tests/st/x.py" and "-n" not in made and "--pto-sanitize" not in made
+    made = pypto_suite.command(pypto_suite.parsed(["tree", "--jobs", "2", "--sanitize", "--select", "add"]))
+    assert {"--pto-sanitize", "-n", "-k", "add", "tests/st"} <= set(made)
 
 
-def test_folders_are_sessions_of_their_own(tmp_path: Path) -> None:
-    for name in ("st/ops/test_b.py", "st/ops/test_a.py", "st/ops/deep/test_c.py", "st/conftest.py", "st/test_d.py"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).touch()
-    test = "st/ops/test_a.py::test_one"
-    assert list(pypto_suite.sessions(tmp_path, ["st", test])) == [
-        ["st/test_d.py"],
-        ["st/ops/test_a.py", "st/ops/test_b.py"],
-        ["st/ops/deep/test_c.py"],
-        [test],
-    ]
+def suite(tree: Path, command: str, *options: str) -> subprocess.Popen[str]:
+    """The script, with another command for the tests: PyPTO is not installed here."""
+    code = f"import sys, pypto_suite; pypto_suite.command = lambda _: {command}; sys.exit(pypto_suite.main())"
+    started = [sys.executable, "-c", code, str(tree), *options]
+    environment = {**os.environ, "PYTHONPATH": str(BENCHMARKS)}
+    return subprocess.Popen(started, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+
+def test_a_run_that_is_ended_tells_what_it_has(tmp_path: Path) -> None:
+    (tmp_path / "test_a.py").write_text(SLOW)
+    pytest_ = "[sys.executable, '-m', 'pytest', '-q', '-p', 'pypto_times', '-p', 'no:cacheprovider', 'test_a.py']"
+    running = suite(tmp_path, pytest_)
+    wait_for(tmp_path / "going")
+    running.terminate()
+    out, _ = running.communicate(timeout=120)
+    assert running.returncode == 1
+    assert out.startswith("1 tests: 1 passed, 0 failed, 0 error, 0 skipped\ncut off after "), out
+    assert "with 1 tests that have not ended" in out
+    assert not alive(int((tmp_path / "going").read_text()))
+
+
+def test_a_limit_ends_the_tests(tmp_path: Path) -> None:
+    running = suite(tmp_path, "[sys.executable, '-c', 'import time; time.sleep(600)']", "--limit", "0.5")
+    out, _ = running.communicate(timeout=120)
+    assert running.returncode == 1
+    assert out.startswith("0 tests: 0 passed, 0 failed, 0 error, 0 skipped\ncut off after "), out
+
+
+SLOW = """
+import os, time
+from pathlib import Path
+
+
+def test_quick():
+    pass
+
+
+def test_slow():
+    Path("going").write_text(str(os.getpid()))
+    time.sleep(600)
+"""
+
+
+def wait_for(path: Path) -> None:
+    """Until there is something in the file."""
+    started = monotonic()
+    while not path.exists() or not path.read_text():
+        assert monotonic() - started < 100
+        sleep(0.05)
+
+
+def alive(process: int) -> bool:
+    """Whether a process runs."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
