@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
 from functools import cache
 from io import StringIO
@@ -32,11 +32,13 @@ from outcomes import agree, given_arguments, same_nans, weighted_sums
 from parse_helpers import parsed
 from single_operations import REFUSALS, Single
 from single_operations import Statement as Tried
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from pto_dialect.analysis.cycles.static import table_for
+from pto_dialect.ir.buffers.views import SetValidshapeOp
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.runtime.queues.schedule import Schedule
@@ -62,13 +64,23 @@ MODES: dict[str, dict[str, Any]] = {
     "ordered": {},
     "cycles": {},
 }
+CUTS: dict[str, Callable[[int, int], tuple[int, int]]] = {
+    "short": lambda number, count: (number, 0),
+    "tall": lambda number, count: (count - 1 - number, 0),
+    "thin": lambda number, count: (0, number),
+    "wide": lambda number, count: (0, count - 1 - number),
+    "rowless": lambda number, count: (_ALL, 0),
+    "columnless": lambda number, count: (0, _ALL),
+}
+"""Modes in which valid regions are known at run time only, and how many rows and columns each of the operands lacks."""
+_ALL = 1 << 20
 _SIZE = 1 << 14
 """Elements of a buffer of a program."""
 MOST_BYTES = 1 << 22
 
 
 def _launched(module: ModuleOp, entry: str | None, target: str | None, mode: str) -> tuple[Kernel, Timeline | None]:
-    options = RunOptions(**{"fill": "poison", "accumulate": "exact", **MODES[mode]})
+    options = RunOptions(**{"fill": "poison", "accumulate": "exact", **MODES.get(mode, {})})
     if mode == "cycles":
         arch = "a5" if target is None else target
         timeline = CycleTimeline(table_for(arch, None), arch, {}, False)
@@ -155,11 +167,45 @@ def near(family: str, label: str, number: int) -> tuple[PtoOp, str] | None:
     return (ops[-1], target) if ops and isinstance(ops[-1], PtoOp) else None
 
 
+def _cut(made: Single, given: list[Any], mode: str) -> list[Any]:
+    """Arguments whose open extents are shorter, each by a number of its own: tiles are told so before the statement."""
+    (function,) = made.module.ops
+    assert isinstance(function, FuncOp)
+    block = function.body.block
+    places = [place for place, argument in enumerate(made.arguments) if _open(argument.type) != (False, False)]
+    found = list(given)
+    for number, place in enumerate(places):
+        lacks = CUTS[mode](number, len(places))
+        type_ = made.arguments[place].type
+        *others, rows, cols = given[place].shape
+        left = [max(extent - lack, 0) if is_open else extent
+                for extent, lack, is_open in zip((rows, cols), lacks, _open(type_), strict=True)]  # fmt: skip
+        if isinstance(type_, t.TileBufType):
+            numbers = [ConstantOp.from_int_and_width(extent, IndexType()) for extent in left]
+            told = SetValidshapeOp.create(operands=[block.args[place], *(one.result for one in numbers)])
+            first = block.ops.first
+            assert first is not None
+            block.insert_ops_before([*numbers, told], first)
+        else:
+            found[place] = np.ascontiguousarray(given[place][(*map(slice, (*others, *left)),)])
+    return found
+
+
+def _open(type_: Attribute) -> tuple[bool, bool]:
+    """Whether rows and columns of a tile or view are known at run time only."""
+    if isinstance(type_, t.TileBufType):
+        return (True, True) if type_.valid_rows < 0 and type_.valid_cols < 0 else (False, False)
+    shape = t.shape_of(type_) if isinstance(type_, t.ShapedView) else ()
+    return (shape[-2] < 0, shape[-1] < 0) if len(shape) > 1 else (False, False)
+
+
 def single(op: PtoOp, target: str, mode: str) -> str:
     """How a run of one statement ends."""
     try:
-        made = Single(Tried(op, target, 0), open_tiles=mode == "open")
+        made = Single(Tried(op, target, 0), open_tiles=mode == "open" or mode in CUTS)
         given = given_arguments(made, op.name, mode == "edges")
+        if mode in CUTS:
+            given = _cut(made, given, mode)
     except REFUSALS as error:
         return f"{type(error).__name__} {error}"
     if sum(a.nbytes for a in given if isinstance(a, np.ndarray)) > MOST_BYTES:
