@@ -4,7 +4,7 @@ A row names a statement near the round-trip programs (``neighbours.py``, by its 
 (``kept_outputs.py``), the mode of the run, and how it ends: a digest of all bytes that arguments hold afterwards with
 two sums of the numbers, or the error in full with its line; then what a watched run finds, and what its cycles are.
 The rows were chosen from many so that together they take every branch of the runtime and of the sanitizers that any of
-them takes; some more were chosen at random.
+them takes, and decide alone each part of a condition that any of them decides; some more were chosen at random.
 
 Usage: python tests/helpers/kept_runs.py [FILE ...] writes the rows again, for the same programs and modes.
 """

@@ -137,10 +137,10 @@ class QuantizeBlocks:
         if values.shape[self.axis] % MX_SCALE_GROUP:
             raise Fault("quant-mx-shape", f"{rows}x{cols} elements are no whole groups of {MX_SCALE_GROUP}")
         if self.axis:
-            grouped = values.reshape(rows, -1, MX_SCALE_GROUP)
+            grouped = values.reshape(rows, cols // MX_SCALE_GROUP, MX_SCALE_GROUP)
             largest = np.abs(grouped).max(axis=2, initial=0)
         else:
-            grouped = values.reshape(-1, MX_SCALE_GROUP, cols)
+            grouped = values.reshape(rows // MX_SCALE_GROUP, MX_SCALE_GROUP, cols)
             largest = np.abs(grouped).max(axis=1, initial=0)
         codes = self.exponents(largest)
         scales = reciprocal_scales(codes)
@@ -157,14 +157,16 @@ class QuantizeBlocks:
         elements = elements.view(dst.fmt.storage)
         if self.nz:
             # Blocks of 32 columns one behind the other, as the matrix unit reads them.
-            elements = elements.reshape(elements.shape[0], -1, C0_BYTES).transpose(1, 0, 2).reshape(elements.shape)
+            rows, width = elements.shape
+            elements = elements.reshape(rows, width // C0_BYTES, C0_BYTES).transpose(1, 0, 2).reshape(rows, width)
         dst.write(elements)
 
     def _pairs(self, codes: Array) -> Array:
         """Two group rows side by side: [G, n] becomes [G / 2, 2·n]."""
-        if codes.shape[0] % 2:
-            raise Fault("quant-mx-shape", f"{codes.shape[0]} group rows cannot be interleaved in pairs")
-        return codes.reshape(-1, 2, codes.shape[1]).transpose(0, 2, 1).reshape(codes.shape[0] // 2, -1)
+        groups, cols = codes.shape
+        if groups % 2:
+            raise Fault("quant-mx-shape", f"{groups} group rows cannot be interleaved in pairs")
+        return codes.reshape(groups // 2, 2, cols).transpose(0, 2, 1).reshape(groups // 2, 2 * cols)
 
     def _spread(self, tile: AnyTile, values: Array) -> None:
         """A matrix into a tile of its shape, else element after element."""
