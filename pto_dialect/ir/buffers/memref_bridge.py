@@ -18,46 +18,52 @@ class TileConfigOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typed=("
     result = result_def(MEMREF)
 
 
-class BindTileOp(TileConfigOp, roles=Role.VIEW):
+class BindTileOp(TileConfigOp, name="pto.bind_tile", roles=Role.VIEW):
     """Memref that carries a tile layout and, optionally, valid sizes (docs/reference/execution.md, "Pointers, tiles and
     views").
     """
 
-    name = "pto.bind_tile"
-
 
 class MaterializeTileOp(
-    PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typed=("source",), since="june", roles=Role.VIEW
+    PtoOp,
+    name="pto.materialize_tile",
+    shape=Shape.FLAT_VALUE,
+    effect=Effect.HANDLE,
+    typed=("source",),
+    since="june",
+    roles=Role.VIEW,
 ):
     """Tile over the storage of a memref (docs/reference/execution.md, "Pointers, tiles and views")."""
 
-    name = "pto.materialize_tile"
     source = operand_def(MEMREF)
     valid_row = valid_col = opt_operand_def(INDEX)
     config = attr_def(ANY_ATTR)
     result = result_def(TILE)
 
 
-class DeclareTileMemrefOp(PtoOp, shape=Shape.NULLARY_ARROW, effect=Effect.HANDLE, since="june"):
+class DeclareTileMemrefOp(
+    PtoOp, name="pto.declare_tile_memref", shape=Shape.NULLARY_ARROW, effect=Effect.HANDLE, since="june"
+):
     """Memref bound to storage later (docs/reference/execution.md, "Pointers, tiles and views")."""
 
-    name = "pto.declare_tile_memref"
     result = result_def(MEMREF)
 
 
-class PointerCastOp(PtoOp, shape=Shape.RETIRED_CAST, effect=Effect.HANDLE, typed=(), since="june"):
+class PointerCastOp(
+    PtoOp, name="pto.pointer_cast", shape=Shape.RETIRED_CAST, effect=Effect.HANDLE, typed=(), since="june"
+):
     """Memref over fixed byte addresses (docs/reference/execution.md, "Pointers, tiles and views")."""
 
-    name = "pto.pointer_cast"
     addrs = var_operand_def(I64)
     valid_row = valid_col = opt_operand_def(INDEX)
     config = opt_attr_def(ANY_ATTR)
     result = result_def(MEMREF)
 
 
-class SimdTileToMemrefOp(PtoOp, shape=Shape.RETIRED_CAST, effect=Effect.HANDLE, since="june", roles=Role.VIEW):
+class SimdTileToMemrefOp(
+    PtoOp, name="pto.simd.tile_to_memref", shape=Shape.RETIRED_CAST, effect=Effect.HANDLE, since="june", roles=Role.VIEW
+):
     """Memref over the storage of a tile (docs/reference/execution.md, "Pointers, tiles and views")."""
 
-    name = "pto.simd.tile_to_memref"
     src = operand_def(TILE)
     dst = result_def(MEMREF)

@@ -25,12 +25,11 @@ from ..core.roles import Role
 _TILES = Role.ALLOCATION | Role.TILE_ALLOCATION
 
 
-class AllocTileOp(PtoOp, shape=Shape.ALLOC, effect=Effect.HANDLE, typed=(), roles=_TILES):
+class AllocTileOp(PtoOp, name="pto.alloc_tile", shape=Shape.ALLOC, effect=Effect.HANDLE, typed=(), roles=_TILES):
     """A tile buffer, at ``addr`` or wherever there is room; valid sizes exactly where the type has ``?``
     (docs/reference/execution.md, "Pointers, tiles and views").
     """
 
-    name = "pto.alloc_tile"
     addr = opt_operand_def(I64)
     valid_row = valid_col = opt_operand_def(INDEX)
     result = result_def(TILE)
@@ -38,6 +37,7 @@ class AllocTileOp(PtoOp, shape=Shape.ALLOC, effect=Effect.HANDLE, typed=(), role
 
 class AllocMultiTileOp(
     PtoOp,
+    name="pto.alloc_multi_tile",
     shape=Shape.ALLOC,
     effect=Effect.HANDLE,
     typed=(),
@@ -46,56 +46,67 @@ class AllocMultiTileOp(
 ):
     """``count`` equal tile buffers behind one handle (docs/reference/execution.md, "Pointers, tiles and views")."""
 
-    name = "pto.alloc_multi_tile"
     addr = opt_operand_def(I64)
     valid_row = valid_col = opt_operand_def(INDEX)
     result = result_def(MULTI_TILE)
 
 
 class MultiTileGetOp(
-    PtoOp, shape=Shape.INDEXED, effect=Effect.HANDLE, typed=("source",), since="august", roles=Role.VIEW
+    PtoOp,
+    name="pto.multi_tile_get",
+    shape=Shape.INDEXED,
+    effect=Effect.HANDLE,
+    typed=("source",),
+    since="august",
+    roles=Role.VIEW,
 ):
     """Slot ``slot`` of a multi-tile buffer (docs/reference/execution.md, "Pointers, tiles and views")."""
 
-    name = "pto.multi_tile_get"
     source = operand_def(MULTI_TILE)
     slot = operand_def(INDEX)
     result = result_def(TILE)
 
 
-class TAssignOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, typed=("tile",), roles=Role.VIEW | Role.UNIQUE):
+class TAssignOp(
+    PtoOp,
+    name="pto.tassign",
+    shape=Shape.FLAT_VALUE,
+    effect=Effect.HANDLE,
+    typed=("tile",),
+    roles=Role.VIEW | Role.UNIQUE,
+):
     """The tile rebound to byte address ``addr`` (docs/reference/execution.md, "Pointers, tiles and views")."""
 
-    name = "pto.tassign"
     tile = operand_def(PLACED)
     addr = operand_def(I64)
     result = result_def(PLACED)
 
 
-class TReshapeOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.S, effect=Effect.HANDLE, roles=Role.VIEW):
+class TReshapeOp(
+    PtoOp, name="pto.treshape", shape=Shape.FLAT_VALUE, pipe=Pipe.S, effect=Effect.HANDLE, roles=Role.VIEW
+):
     """The same bytes as a tile of another shape or layout (docs/reference/execution.md, "Pointers, tiles and
     views").
     """
 
-    name = "pto.treshape"
     src = operand_def(TILE_OR_VIEW)
     result = result_def(TILE_OR_VIEW)
 
 
-class BitcastOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, roles=Role.VIEW):
+class BitcastOp(PtoOp, name="pto.bitcast", shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, roles=Role.VIEW):
     """The same bytes as a tile of another element type (docs/reference/execution.md, "Pointers, tiles and views")."""
 
-    name = "pto.bitcast"
     src = operand_def(TILE)
     result = result_def(TILE)
 
 
-class SubviewOp(PtoOp, shape=Shape.SUBVIEW, effect=Effect.HANDLE, typed=("source",), roles=Role.VIEW):
+class SubviewOp(
+    PtoOp, name="pto.subview", shape=Shape.SUBVIEW, effect=Effect.HANDLE, typed=("source",), roles=Role.VIEW
+):
     """Alias of rows [i, i+r) and columns [j, j+c) of a tile (docs/reference/execution.md, "Pointers, tiles and
     views").
     """
 
-    name = "pto.subview"
     source = operand_def(TILE)
     offsets = var_operand_def(INDEX)
     valid_row = valid_col = opt_operand_def(INDEX)
@@ -110,59 +121,56 @@ class ValidSizeOp(PtoOp, shape=Shape.FLAT_VALUE, state_reads=("valid_shape",)):
     result = result_def(INDEX)
 
 
-class TileValidRowsOp(ValidSizeOp):
+class TileValidRowsOp(ValidSizeOp, name="pto.tile_valid_rows"):
     """Number of valid rows (docs/reference/execution.md, "Pointers, tiles and views")."""
 
-    name = "pto.tile_valid_rows"
 
-
-class TileValidColsOp(ValidSizeOp):
+class TileValidColsOp(ValidSizeOp, name="pto.tile_valid_cols"):
     """Number of valid columns (docs/reference/execution.md, "Pointers, tiles and views")."""
-
-    name = "pto.tile_valid_cols"
 
 
 class GetValidshapeOp(
     PtoOp,
+    name="pto.get_validshape",
     shape=Shape.FLAT_VOID,
     state_reads=("valid_shape",),
     fixed_results=("index", "index"),
 ):
     """Numbers of valid rows and columns (docs/reference/execution.md, "Pointers, tiles and views")."""
 
-    name = "pto.get_validshape"
     source = operand_def(TILE)
     valid_row = valid_col = result_def(INDEX)
 
 
-class SetValidshapeOp(PtoOp, shape=Shape.FLAT_VOID, state_writes=("valid_shape",), typed=("source",)):
+class SetValidshapeOp(
+    PtoOp, name="pto.set_validshape", shape=Shape.FLAT_VOID, state_writes=("valid_shape",), typed=("source",)
+):
     """Sets the run-time valid rows and columns of a tile whose type leaves them open
     (docs/reference/execution.md, "Pointers, tiles and views").
     """
 
-    name = "pto.set_validshape"
     source = operand_def(TILE)
     valid_row = valid_col = operand_def(INDEX)
 
 
-class MakeTensorViewOp(PtoOp, shape=Shape.VIEW_LISTS, effect=Effect.HANDLE, typed=()):
+class MakeTensorViewOp(PtoOp, name="pto.make_tensor_view", shape=Shape.VIEW_LISTS, effect=Effect.HANDLE, typed=()):
     """View of global memory from ``ptr`` with the given shape and strides in elements
     (docs/reference/layouts.md, "Views of global memory").
     """
 
-    name = "pto.make_tensor_view"
     ptr = operand_def(PTR)
     shape = strides = var_operand_def(INDEX)
     layout = opt_attr_def(enum("layout"))
     result = result_def(ANY)
 
 
-class PartitionViewOp(PtoOp, shape=Shape.VIEW_LISTS, effect=Effect.HANDLE, typed=("source",), roles=Role.PART):
+class PartitionViewOp(
+    PtoOp, name="pto.partition_view", shape=Shape.VIEW_LISTS, effect=Effect.HANDLE, typed=("source",), roles=Role.PART
+):
     """Rectangular part of a view: offsets and sizes in elements, one per dimension
     (docs/reference/layouts.md, "Views of global memory").
     """
 
-    name = "pto.partition_view"
     source = operand_def(TENSOR_VIEW)
     offsets = sizes = var_operand_def(INDEX)
     result = result_def(PARTITION_VIEW)
@@ -176,13 +184,9 @@ class ViewDimensionOp(PtoOp, shape=Shape.DIM_QUERY, effect=Effect.PURE, typed=("
     result = result_def(INDEX)
 
 
-class GetTensorViewDimOp(ViewDimensionOp):
+class GetTensorViewDimOp(ViewDimensionOp, name="pto.get_tensor_view_dim"):
     """Size of dimension ``dim_index`` (docs/reference/layouts.md, "Views of global memory")."""
 
-    name = "pto.get_tensor_view_dim"
 
-
-class GetTensorViewStrideOp(ViewDimensionOp):
+class GetTensorViewStrideOp(ViewDimensionOp, name="pto.get_tensor_view_stride"):
     """Stride of dimension ``dim_index`` in elements (docs/reference/layouts.md, "Views of global memory")."""
-
-    name = "pto.get_tensor_view_stride"

@@ -3,8 +3,7 @@
 An operation is declared once, as a class; everything else (text form, structure checks, effects, the pipe it
 runs on) is looked up from that declaration:
 
->>> class TAddOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, reads=("src0", "src1"), writes=("dst",)):
-...     name = "pto.tadd"
+>>> class TAddOp(PtoOp, name="pto.tadd", shape=Shape.DPS, pipe=Pipe.V, reads=("src0", "src1"), writes=("dst",)):
 ...     src0 = operand_def(TILE)
 ...     src1 = operand_def(TILE)
 ...     dst = opt_operand_def(TILE)
@@ -269,11 +268,12 @@ class PtoOp(DeferredOp):
     ) -> None:
         self._properties = entries
 
-    def __init_subclass__(cls, **spec: Any) -> None:
+    def __init_subclass__(cls, name: str = "", **spec: Any) -> None:
         super().__init_subclass__()
         inherited = next((_SPECS[b] for b in cls.__mro__[1:] if b in _SPECS), OpSpec())
         _SPECS[cls] = inherited.but(spec) if spec else inherited
-        if "name" in cls.__dict__:
+        if name:
+            cls.name = name
             defer(cls)
             own = _SPECS[cls]
             if own.clauses is not None:

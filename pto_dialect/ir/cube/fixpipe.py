@@ -70,6 +70,7 @@ class MteL0cGmOp(
     WriteBackOp,
     SidedWriteBackOp,
     RepeatedWriteBackOp,
+    name="pto.mte_l0c_gm",
     reads=("source", "pre_quant", "pre_relu", "destination"),
     text=_in_text("sid", "l2_cache_ctrl"),
     typed=_typed("sid", "l2_cache_ctrl"),
@@ -78,15 +79,13 @@ class MteL0cGmOp(
     (docs/reference/numerics.md, "Write-back"; docs/reference/layouts.md, "Write-back addresses").
     """
 
-    name = "pto.mte_l0c_gm"
     atomic_type = opt_attr_def(enum("acc_store_atomic_type"))
     atomic_op = opt_attr_def(enum("acc_store_atomic_op"))
 
 
-class MteL0cL1Op(WriteBackOp, RepeatedWriteBackOp, in_braces=("atomic_type", "atomic_op")):
+class MteL0cL1Op(WriteBackOp, RepeatedWriteBackOp, name="pto.mte_l0c_l1", in_braces=("atomic_type", "atomic_op")):
     """L0C to L1 (docs/reference/numerics.md, "Write-back"; docs/reference/layouts.md, "Write-back addresses")."""
 
-    name = "pto.mte_l0c_l1"
     atomic_type = opt_attr_def(enum("acc_store_atomic_type"))
     atomic_op = opt_attr_def(enum("acc_store_atomic_op"))
 
@@ -95,6 +94,7 @@ class MteL0cUbOp(
     WriteBackOp,
     SplitWriteBackOp,
     RepeatedWriteBackOp,
+    name="pto.mte_l0c_ub",
     text=_in_text("sub_blockid"),
     typed=_typed("sub_blockid"),
 ):
@@ -102,7 +102,6 @@ class MteL0cUbOp(
     (docs/reference/numerics.md, "Write-back"; docs/reference/layouts.md, "Write-back addresses").
     """
 
-    name = "pto.mte_l0c_ub"
     dst_mode = attr_def(enum("acc_store_ub_dst_mode"))
 
 
@@ -113,23 +112,18 @@ class PackedWriteBackOp(CopyOp, pipe=Pipe.FIX, unexecuted=CONTROL_WORD):
     config0 = config1 = operand_def(I64)
 
 
-class CopyMatrixCcToCbufOp(PackedWriteBackOp):
+class CopyMatrixCcToCbufOp(PackedWriteBackOp, name="pto.copy_matrix_cc_to_cbuf"):
     """L0C to L1, sizes and modes packed in two words (docs/reference/execution.md, "Control words")."""
 
-    name = "pto.copy_matrix_cc_to_cbuf"
 
-
-class CopyMatrixCcToUbOp(PackedWriteBackOp):
+class CopyMatrixCcToUbOp(PackedWriteBackOp, name="pto.copy_matrix_cc_to_ub"):
     """L0C to the unified buffer, sizes and modes packed in two words (docs/reference/execution.md, "Control words")."""
 
-    name = "pto.copy_matrix_cc_to_ub"
 
-
-class CopyMatrixCcToGmOp(CopyOp, pipe=Pipe.FIX, unexecuted=CONTROL_WORD):
+class CopyMatrixCcToGmOp(CopyOp, name="pto.copy_matrix_cc_to_gm", pipe=Pipe.FIX, unexecuted=CONTROL_WORD):
     """L0C to global memory, sizes and modes packed in the words xm and xt (docs/reference/execution.md, "Control
     words").
     """
 
-    name = "pto.copy_matrix_cc_to_gm"
     source = destination = operand_def(PTR)
     xm = xt = operand_def(I64)

@@ -38,24 +38,19 @@ class PlainMadOp(ClausedMadOp):
     tf32_mode = opt_attr_def(enum("tf32_mode"))
 
 
-class MadOp(PlainMadOp, reads=("lhs", "rhs")):
+class MadOp(PlainMadOp, name="pto.mad", reads=("lhs", "rhs")):
     """dst = lhs·rhs (m x k times k x n) (docs/reference/numerics.md, "Matrix products")."""
 
-    name = "pto.mad"
 
-
-class MadAccOp(PlainMadOp, reads=("lhs", "rhs", "dst"), roles=Role.ADDRESSES | Role.ACCUMULATES):
+class MadAccOp(PlainMadOp, name="pto.mad_acc", reads=("lhs", "rhs", "dst"), roles=Role.ADDRESSES | Role.ACCUMULATES):
     """dst += lhs·rhs (docs/reference/numerics.md, "Matrix products")."""
 
-    name = "pto.mad_acc"
 
-
-class MadBiasOp(ClausedMadOp, reads=("lhs", "rhs", "bias")):
+class MadBiasOp(ClausedMadOp, name="pto.mad_bias", reads=("lhs", "rhs", "bias")):
     """dst = bias[n] + lhs·rhs, one bias per column from the bias table (docs/reference/numerics.md, "Matrix
     products").
     """
 
-    name = "pto.mad_bias"
     lhs = rhs = dst = bias = operand_def(PTR_OR_MEMREF)
     tf32_mode = opt_attr_def(enum("tf32_mode"))
 
@@ -70,24 +65,21 @@ class UnbiasedScaledMadOp(ScaledMadOp):
     lhs = rhs = dst = operand_def(PTR_OR_MEMREF)
 
 
-class MadMxOp(UnbiasedScaledMadOp, reads=("lhs", "rhs")):
+class MadMxOp(UnbiasedScaledMadOp, name="pto.mad_mx", reads=("lhs", "rhs")):
     """dst = the scaled product of lhs and rhs (docs/reference/numerics.md, "Matrix products")."""
 
-    name = "pto.mad_mx"
 
-
-class MadMxAccOp(UnbiasedScaledMadOp, reads=("lhs", "rhs", "dst"), roles=Role.ADDRESSES | Role.ACCUMULATES):
+class MadMxAccOp(
+    UnbiasedScaledMadOp, name="pto.mad_mx_acc", reads=("lhs", "rhs", "dst"), roles=Role.ADDRESSES | Role.ACCUMULATES
+):
     """dst += the scaled product of lhs and rhs (docs/reference/numerics.md, "Matrix products")."""
 
-    name = "pto.mad_mx_acc"
 
-
-class MadMxBiasOp(ScaledMadOp, reads=("lhs", "rhs", "bias")):
+class MadMxBiasOp(ScaledMadOp, name="pto.mad_mx_bias", reads=("lhs", "rhs", "bias")):
     """dst = bias[n] + the scaled product of lhs and rhs; one scale per 32 elements along k
     (docs/reference/numerics.md, "Matrix products").
     """
 
-    name = "pto.mad_mx_bias"
     lhs = rhs = dst = bias = operand_def(PTR_OR_MEMREF)
 
 
@@ -103,20 +95,16 @@ class RawMadOp(PackedMadOp, reads=("lhs", "rhs", "dst")):
     lhs = rhs = dst = operand_def(PTR)
 
 
-class MadRawOp(RawMadOp):
+class MadRawOp(RawMadOp, name="pto.mad_raw"):
     """dst = lhs·rhs; without bit 62 or 63 of xt the product is added to dst (docs/reference/execution.md, "Control
     words").
     """
 
-    name = "pto.mad_raw"
 
-
-class MadMxRawOp(RawMadOp, state_reads=("mx_scale",)):
+class MadMxRawOp(RawMadOp, name="pto.mad_mx_raw", state_reads=("mx_scale",)):
     """dst = the scaled product of lhs and rhs; without bit 62 or 63 of xt it is added to dst
     (docs/reference/execution.md, "Control words").
     """
-
-    name = "pto.mad_mx_raw"
 
 
 class BiasedRawMadOp(PackedMadOp, reads=("lhs", "rhs", "bias", "dst")):
@@ -125,17 +113,13 @@ class BiasedRawMadOp(PackedMadOp, reads=("lhs", "rhs", "bias", "dst")):
     lhs = rhs = dst = bias = operand_def(PTR)
 
 
-class MadBiasRawOp(BiasedRawMadOp):
+class MadBiasRawOp(BiasedRawMadOp, name="pto.mad_bias_raw"):
     """dst = bias[n] + lhs·rhs; without bit 62 or 63 of xt the product is added to dst instead
     (docs/reference/execution.md, "Control words").
     """
 
-    name = "pto.mad_bias_raw"
 
-
-class MadMxBiasRawOp(BiasedRawMadOp, state_reads=("mx_scale",)):
+class MadMxBiasRawOp(BiasedRawMadOp, name="pto.mad_mx_bias_raw", state_reads=("mx_scale",)):
     """dst = bias[n] + the scaled product; without bit 62 or 63 of xt it is added to dst instead
     (docs/reference/execution.md, "Control words").
     """
-
-    name = "pto.mad_mx_bias_raw"

@@ -22,10 +22,8 @@ class ProductOp(PhasedProductOp, reads=("lhs", "rhs")):
     lhs = rhs = operand_def(TILE_OR_VIEW)
 
 
-class TMatmulOp(ProductOp):
+class TMatmulOp(ProductOp, name="pto.tmatmul"):
     """dst[i,j] = sum over k of lhs[i,k]·rhs[k,j], k increasing (docs/reference/numerics.md, "Matrix products")."""
-
-    name = "pto.tmatmul"
 
 
 class AccumulatingProductOp(PhasedProductOp, reads=("acc_in", "lhs", "rhs"), roles=Role.ACCUMULATES):
@@ -34,10 +32,8 @@ class AccumulatingProductOp(PhasedProductOp, reads=("acc_in", "lhs", "rhs"), rol
     acc_in = lhs = rhs = operand_def(TILE_OR_VIEW)
 
 
-class TMatmulAccOp(AccumulatingProductOp):
+class TMatmulAccOp(AccumulatingProductOp, name="pto.tmatmul.acc"):
     """dst[i,j] = acc_in[i,j] + sum over k of lhs[i,k]·rhs[k,j] (docs/reference/numerics.md, "Matrix products")."""
-
-    name = "pto.tmatmul.acc"
 
 
 class BiasedProductOp(PhasedProductOp, reads=("a", "b", "bias")):
@@ -46,10 +42,8 @@ class BiasedProductOp(PhasedProductOp, reads=("a", "b", "bias")):
     a = b = bias = operand_def(TILE_OR_VIEW)
 
 
-class TMatmulBiasOp(BiasedProductOp):
+class TMatmulBiasOp(BiasedProductOp, name="pto.tmatmul.bias"):
     """dst[i,j] = bias[0,j] + sum over k of a[i,k]·b[k,j] (docs/reference/numerics.md, "Matrix products")."""
-
-    name = "pto.tmatmul.bias"
 
 
 class ScaledProductOp(PhasedProductOp, reads=("a", "a_scale", "b", "b_scale")):
@@ -58,12 +52,10 @@ class ScaledProductOp(PhasedProductOp, reads=("a", "a_scale", "b", "b_scale")):
     a = a_scale = b = b_scale = operand_def(TILE_OR_VIEW)
 
 
-class TMatmulMxOp(ScaledProductOp):
+class TMatmulMxOp(ScaledProductOp, name="pto.tmatmul.mx"):
     """dst[i,j] = sum over k of a[i,k]·b[k,j]·2^(a_scale[i,k/32] − 127)·2^(b_scale[k/32,j] − 127)
     (docs/reference/numerics.md, "Matrix products").
     """
-
-    name = "pto.tmatmul.mx"
 
 
 class AccumulatingScaledProductOp(
@@ -74,10 +66,8 @@ class AccumulatingScaledProductOp(
     c_in = a = a_scale = b = b_scale = operand_def(TILE_OR_VIEW)
 
 
-class TMatmulMxAccOp(AccumulatingScaledProductOp):
+class TMatmulMxAccOp(AccumulatingScaledProductOp, name="pto.tmatmul.mx.acc"):
     """dst = c_in + the MX product of a and b (docs/reference/numerics.md, "Matrix products")."""
-
-    name = "pto.tmatmul.mx.acc"
 
 
 class BiasedScaledProductOp(TileOp, pipe=Pipe.M, reads=("a", "a_scale", "b", "b_scale", "bias")):
@@ -86,18 +76,15 @@ class BiasedScaledProductOp(TileOp, pipe=Pipe.M, reads=("a", "a_scale", "b", "b_
     a = a_scale = b = b_scale = bias = operand_def(TILE_OR_VIEW)
 
 
-class TMatmulMxBiasOp(BiasedScaledProductOp):
+class TMatmulMxBiasOp(BiasedScaledProductOp, name="pto.tmatmul.mx.bias"):
     """dst = bias[0,j] + the MX product of a and b (docs/reference/numerics.md, "Matrix products")."""
 
-    name = "pto.tmatmul.mx.bias"
 
-
-class TGetScaleAddrOp(PtoOp, shape=Shape.DPS, pipe=Pipe.S, effect=Effect.HANDLE):
+class TGetScaleAddrOp(PtoOp, name="pto.tget_scale_addr", shape=Shape.DPS, pipe=Pipe.S, effect=Effect.HANDLE):
     """dst = the scale tile bound to a left or right tile: its address is the data address divided by 16
     (docs/reference/layouts.md, "MX scales").
     """
 
-    name = "pto.tget_scale_addr"
     src = operand_def(TILE_OR_VIEW)
     dst = opt_operand_def(TILE_OR_VIEW)
     result = opt_result_def(ANY)

@@ -10,16 +10,12 @@ from ..core.roles import Role
 from ..core.transfers import BurstOp, LoopedBurstOp, PlainBurstOp, TransferOp
 
 
-class MteGmL1Op(LoopedBurstOp, pipe=Pipe.MTE2):
+class MteGmL1Op(LoopedBurstOp, name="pto.mte_gm_l1", pipe=Pipe.MTE2):
     """Global memory to L1 in strided bursts (docs/reference/layouts.md, "Transfers")."""
 
-    name = "pto.mte_gm_l1"
 
-
-class MteL1UbOp(LoopedBurstOp, pipe=Pipe.MTE1):
+class MteL1UbOp(LoopedBurstOp, name="pto.mte_l1_ub", pipe=Pipe.MTE1):
     """L1 to the unified buffer in strided bursts (docs/reference/layouts.md, "Transfers")."""
-
-    name = "pto.mte_l1_ub"
 
 
 class TableBurstOp(BurstOp):
@@ -29,26 +25,21 @@ class TableBurstOp(BurstOp):
     len_burst = n_burst = nburst_src_gap = nburst_dst_gap = operand_def(I64)
 
 
-class MteL1BtOp(TableBurstOp, pipe=Pipe.MTE1):
+class MteL1BtOp(TableBurstOp, name="pto.mte_l1_bt", pipe=Pipe.MTE1):
     """L1 to the bias table (docs/reference/layouts.md, "Transfers")."""
 
-    name = "pto.mte_l1_bt"
 
-
-class MteL1FbOp(TableBurstOp, pipe=Pipe.FIX):
+class MteL1FbOp(TableBurstOp, name="pto.mte_l1_fb", pipe=Pipe.FIX):
     """L1 to the fixpipe buffer (quantisation parameters) (docs/reference/layouts.md, "Transfers")."""
 
-    name = "pto.mte_l1_fb"
 
-
-class MteUbL1Op(PlainBurstOp, pipe=Pipe.MTE3):
+class MteUbL1Op(PlainBurstOp, name="pto.mte_ub_l1", pipe=Pipe.MTE3):
     """Unified buffer to L1 in strided bursts (docs/reference/layouts.md, "Transfers")."""
-
-    name = "pto.mte_ub_l1"
 
 
 class MteGmL1FracOp(
     TransferOp,
+    name="pto.mte_gm_l1_frac",
     shape=Shape.FRAC_LOAD,
     pipe=Pipe.MTE2,
     text=(
@@ -71,7 +62,6 @@ class MteGmL1FracOp(
     (docs/reference/layouts.md, "Loads with a change of layout").
     """
 
-    name = "pto.mte_gm_l1_frac"
     source = destination = operand_def(PTR_OR_MEMREF)
     n_value = d_value = src_inner_stride = group_count = dst_loop2_stride = dst_loop3_stride = operand_def(I64)
     dst_loop4_stride = l2_cache_ctrl = operand_def(I64)
@@ -111,29 +101,21 @@ class ScaleWindowOp(PtoOp):
     x_start = y_start = x_step = y_step = src_stride = dst_stride = opt_operand_def(I64)
 
 
-class MteL1L0aOp(LeftLoadOp, FractalWindowOp, defaults=(("transpose", "false"),)):
+class MteL1L0aOp(LeftLoadOp, FractalWindowOp, name="pto.mte_l1_l0a", defaults=(("transpose", "false"),)):
     """L1 fractals to L0A: m x k elements from a start position, or an explicit window of fractals
     (docs/reference/layouts.md, "Loads into L0").
     """
 
-    name = "pto.mte_l1_l0a"
 
-
-class MteL1L0bOp(RightLoadOp, FractalWindowOp, defaults=(("transpose", "false"),)):
+class MteL1L0bOp(RightLoadOp, FractalWindowOp, name="pto.mte_l1_l0b", defaults=(("transpose", "false"),)):
     """L1 fractals to L0B: k x n elements from a start position, or an explicit window of fractals
     (docs/reference/layouts.md, "Loads into L0").
     """
 
-    name = "pto.mte_l1_l0b"
 
-
-class MteL1L0aMxOp(LeftLoadOp, ScaleWindowOp, state_writes=("mx_scale",)):
+class MteL1L0aMxOp(LeftLoadOp, ScaleWindowOp, name="pto.mte_l1_l0a_mx", state_writes=("mx_scale",)):
     """MX scales to the scale area of L0A (docs/reference/layouts.md, "MX scales")."""
 
-    name = "pto.mte_l1_l0a_mx"
 
-
-class MteL1L0bMxOp(RightLoadOp, ScaleWindowOp, state_writes=("mx_scale",)):
+class MteL1L0bMxOp(RightLoadOp, ScaleWindowOp, name="pto.mte_l1_l0b_mx", state_writes=("mx_scale",)):
     """MX scales to the scale area of L0B (docs/reference/layouts.md, "MX scales")."""
-
-    name = "pto.mte_l1_l0b_mx"

@@ -10,23 +10,18 @@ from ..core.transfers import CopyOp, NumberedCopyOp, StridedCopyOp
 from ..core.unexecuted import FILLED_BYTES, RAW_LOAD
 
 
-class CopyGmToCbufOp(StridedCopyOp, pipe=Pipe.MTE2):
+class CopyGmToCbufOp(StridedCopyOp, name="pto.copy_gm_to_cbuf", pipe=Pipe.MTE2):
     """Global memory to L1, ``n_burst`` strided bursts (docs/reference/layouts.md, "Transfers")."""
 
-    name = "pto.copy_gm_to_cbuf"
     source = destination = operand_def(PTR)
 
 
-class CopyCbufToUbufOp(NumberedCopyOp, pipe=Pipe.MTE1):
+class CopyCbufToUbufOp(NumberedCopyOp, name="pto.copy_cbuf_to_ubuf", pipe=Pipe.MTE1):
     """L1 to the unified buffer (docs/reference/layouts.md, "Transfers")."""
 
-    name = "pto.copy_cbuf_to_ubuf"
 
-
-class CopyUbufToCbufOp(NumberedCopyOp, pipe=Pipe.MTE3):
+class CopyUbufToCbufOp(NumberedCopyOp, name="pto.copy_ubuf_to_cbuf", pipe=Pipe.MTE3):
     """Unified buffer to L1 (docs/reference/layouts.md, "Transfers")."""
-
-    name = "pto.copy_ubuf_to_cbuf"
 
 
 class TableCopyOp(CopyOp):
@@ -35,18 +30,16 @@ class TableCopyOp(CopyOp):
     n_burst = len_burst = source_gap = dst_gap = operand_def(I64)
 
 
-class CopyCbufToBtOp(TableCopyOp, pipe=Pipe.MTE1):
+class CopyCbufToBtOp(TableCopyOp, name="pto.copy_cbuf_to_bt", pipe=Pipe.MTE1):
     """L1 to the bias table; ``conv_control`` converts f16 to f32 (docs/reference/layouts.md, "Transfers")."""
 
-    name = "pto.copy_cbuf_to_bt"
     source = destination = operand_def(PTR)
     conv_control = operand_def(I1)
 
 
-class CopyCbufToFbufOp(TableCopyOp, pipe=Pipe.FIX):
+class CopyCbufToFbufOp(TableCopyOp, name="pto.copy_cbuf_to_fbuf", pipe=Pipe.FIX):
     """L1 to the fixpipe buffer (docs/reference/layouts.md, "Transfers")."""
 
-    name = "pto.copy_cbuf_to_fbuf"
     source = destination = operand_def(PTR)
 
 
@@ -58,16 +51,12 @@ class FractalLoadOp(CopyOp, pipe=Pipe.MTE2, unexecuted=RAW_LOAD):
     smallc0_en = operand_def(I1)
 
 
-class CopyGmToCbufMultiDn2nzOp(FractalLoadOp):
+class CopyGmToCbufMultiDn2nzOp(FractalLoadOp, name="pto.copy_gm_to_cbuf_multi_dn2nz"):
     """Column-major matrices to NZ fractals (docs/reference/layouts.md, "Loads with a change of layout")."""
 
-    name = "pto.copy_gm_to_cbuf_multi_dn2nz"
 
-
-class CopyGmToCbufMultiNd2nzOp(FractalLoadOp):
+class CopyGmToCbufMultiNd2nzOp(FractalLoadOp, name="pto.copy_gm_to_cbuf_multi_nd2nz"):
     """Row-major matrices to NZ fractals (docs/reference/layouts.md, "Loads with a change of layout")."""
-
-    name = "pto.copy_gm_to_cbuf_multi_nd2nz"
 
 
 class RawWindowOp(CopyOp, pipe=Pipe.MTE1):
@@ -89,60 +78,55 @@ class FractalCopyOp(RawWindowOp, defaults=(("transpose", "false"),)):
     transpose = opt_attr_def(BOOL)
 
 
-class LoadCbufToCaOp(FractalCopyOp):
+class LoadCbufToCaOp(FractalCopyOp, name="pto.load_cbuf_to_ca"):
     """L1 fractals to L0A (docs/reference/layouts.md, "Fractal copies")."""
 
-    name = "pto.load_cbuf_to_ca"
 
-
-class LoadCbufToCbOp(FractalCopyOp):
+class LoadCbufToCbOp(FractalCopyOp, name="pto.load_cbuf_to_cb"):
     """L1 fractals to L0B (docs/reference/layouts.md, "Fractal copies")."""
-
-    name = "pto.load_cbuf_to_cb"
 
 
 class Int4FractalCopyOp(RawWindowOp, TransposedOp):
     """Copies a window of fractals of 4-bit integers."""
 
 
-class LoadCbufToCaS4Op(Int4FractalCopyOp):
+class LoadCbufToCaS4Op(Int4FractalCopyOp, name="pto.load_cbuf_to_ca_s4"):
     """L1 fractals of 4-bit integers to L0A (docs/reference/layouts.md, "Fractal copies")."""
 
-    name = "pto.load_cbuf_to_ca_s4"
 
-
-class LoadCbufToCbS4Op(Int4FractalCopyOp):
+class LoadCbufToCbS4Op(Int4FractalCopyOp, name="pto.load_cbuf_to_cb_s4"):
     """L1 fractals of 4-bit integers to L0B (docs/reference/layouts.md, "Fractal copies")."""
 
-    name = "pto.load_cbuf_to_cb_s4"
 
-
-class LoadCbufToCaMxOp(CopyOp, pipe=Pipe.MTE1, unexecuted=RAW_LOAD):
+class LoadCbufToCaMxOp(CopyOp, name="pto.load_cbuf_to_ca_mx", pipe=Pipe.MTE1, unexecuted=RAW_LOAD):
     """MX scales to L0A; controls are x and y start, x and y step, source and destination stride, or m and k
     only (docs/reference/layouts.md, "MX scales").
     """
 
-    name = "pto.load_cbuf_to_ca_mx"
     source = destination = operand_def(PTR)
     controls = var_operand_def(I64)
 
 
-class LoadCbufToCbMxOp(CopyOp, pipe=Pipe.MTE1, unexecuted=RAW_LOAD):
+class LoadCbufToCbMxOp(CopyOp, name="pto.load_cbuf_to_cb_mx", pipe=Pipe.MTE1, unexecuted=RAW_LOAD):
     """MX scales to L0B (docs/reference/layouts.md, "MX scales")."""
 
-    name = "pto.load_cbuf_to_cb_mx"
     source = destination = operand_def(PTR)
     x_start_position = y_start_position = x_step = y_step = src_stride = dst_stride = operand_def(I64)
 
 
 class CreateCbufMatrixOp(
-    PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.MTE2, writes=("dst",), since="august", unexecuted=FILLED_BYTES
+    PtoOp,
+    name="pto.create_cbuf_matrix",
+    shape=Shape.FLAT_VOID,
+    pipe=Pipe.MTE2,
+    writes=("dst",),
+    since="august",
+    unexecuted=FILLED_BYTES,
 ):
     """Fills ``repeat_times`` runs of ``block_num_32b`` 32-byte blocks of L1 with a constant word
     (docs/reference/execution.md, "Registers of a core").
     """
 
-    name = "pto.create_cbuf_matrix"
     dst = operand_def(PTR)
     raw_value = operand_def(I32)
     repeat_times = block_num_32b = dst_gap_32b = operand_def(I64)
@@ -150,11 +134,16 @@ class CreateCbufMatrixOp(
 
 
 class RawFillL1Op(
-    PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.MTE2, writes=("dst",), since="august", unexecuted=FILLED_BYTES
+    PtoOp,
+    name="pto.raw_fill_l1",
+    shape=Shape.FLAT_VOID,
+    pipe=Pipe.MTE2,
+    writes=("dst",),
+    since="august",
+    unexecuted=FILLED_BYTES,
 ):
     """As ``create_cbuf_matrix``, starting at a byte offset (docs/reference/execution.md, "Registers of a core")."""
 
-    name = "pto.raw_fill_l1"
     dst = operand_def(PTR_OR_MEMREF)
     byte_offset = operand_def(I64)
     raw_value = operand_def(I32)

@@ -15,25 +15,17 @@ class CoreQueryOp(PtoOp, shape=Shape.NULLARY, effect=Effect.QUERY, fixed_results
     result = result_def(I64)
 
 
-class GetBlockIdxOp(CoreQueryOp):
+class GetBlockIdxOp(CoreQueryOp, name="pto.get_block_idx"):
     """Index of this block (docs/reference/execution.md, "Which core runs what")."""
 
-    name = "pto.get_block_idx"
 
-
-class GetBlockNumOp(CoreQueryOp):
+class GetBlockNumOp(CoreQueryOp, name="pto.get_block_num"):
     """Number of blocks of the launch (docs/reference/execution.md, "Which core runs what")."""
 
-    name = "pto.get_block_num"
 
-
-class GetSubblockIdxOp(CoreQueryOp, roles=Role.VECTOR_CORES):
+class GetSubblockIdxOp(CoreQueryOp, name="pto.get_subblock_idx", roles=Role.VECTOR_CORES):
     """Index of this vector core in its block, 0 or 1 (docs/reference/execution.md, "Which core runs what")."""
 
-    name = "pto.get_subblock_idx"
 
-
-class GetSubblockNumOp(CoreQueryOp, roles=Role.VECTOR_CORES):
+class GetSubblockNumOp(CoreQueryOp, name="pto.get_subblock_num", roles=Role.VECTOR_CORES):
     """Number of vector cores per block (docs/reference/execution.md, "Which core runs what")."""
-
-    name = "pto.get_subblock_num"

@@ -17,41 +17,37 @@ class SectionOp(PtoOp, shape=Shape.REGION, effect=Effect.REGION):
     body = region_def()
 
 
-class SectionCubeOp(SectionOp, section="cube"):
+class SectionCubeOp(SectionOp, name="pto.section.cube", section="cube"):
     """The body runs on the cube core (docs/reference/execution.md, "Which core runs what")."""
 
-    name = "pto.section.cube"
 
-
-class SectionVectorOp(SectionOp, section="vector"):
+class SectionVectorOp(SectionOp, name="pto.section.vector", section="vector"):
     """The body runs on both vector cores (docs/reference/execution.md, "Which core runs what")."""
 
-    name = "pto.section.vector"
 
-
-class VecscopeOp(SectionOp, pipe=Pipe.V, roles=Role.SCOPE):
+class VecscopeOp(SectionOp, name="pto.vecscope", pipe=Pipe.V, roles=Role.SCOPE):
     """The body is one vector function: the only place for register, mask and align values
     (docs/reference/constraints.md, "Vector registers").
     """
 
-    name = "pto.vecscope"
 
-
-class SectionSimtOp(PtoOp, shape=Shape.REGION, effect=Effect.REGION, since="august", section="simt"):
+class SectionSimtOp(
+    PtoOp, name="pto.section.simt", shape=Shape.REGION, effect=Effect.REGION, since="august", section="simt"
+):
     """The body runs once per work item of a dimX x dimY x dimZ grid (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.section.simt"
     traits = traits_def(NoTerminator())
     dimX = dimY = dimZ = attr_def(I32_ATTR)
     body = region_def()
 
 
-class StrictVecscopeOp(PtoOp, shape=Shape.REGION, pipe=Pipe.V, effect=Effect.REGION, roles=Role.SCOPE):
+class StrictVecscopeOp(
+    PtoOp, name="pto.strict_vecscope", shape=Shape.REGION, pipe=Pipe.V, effect=Effect.REGION, roles=Role.SCOPE
+):
     """As ``vecscope``, the body sees outer values only as block arguments (docs/reference/constraints.md, "Vector
     registers").
     """
 
-    name = "pto.strict_vecscope"
     traits = traits_def(IsolatedFromAbove(), NoTerminator())
     captures = var_operand_def(ANY)
     body = region_def()
@@ -59,6 +55,7 @@ class StrictVecscopeOp(PtoOp, shape=Shape.REGION, pipe=Pipe.V, effect=Effect.REG
 
 class FusionRegionOp(
     PtoOp,
+    name="pto.fusion_region",
     shape=Shape.REGION,
     effect=Effect.REGION,
     since="august",
@@ -68,13 +65,13 @@ class FusionRegionOp(
     (docs/reference/execution.md, "Which core runs what").
     """
 
-    name = "pto.fusion_region"
     body = region_def()
     outputs = var_result_def(ANY)
 
 
 class YieldOp(
     PtoOp,
+    name="pto.yield",
     shape=Shape.REGION_YIELD,
     effect=Effect.REGION,
     since="august",
@@ -82,6 +79,5 @@ class YieldOp(
 ):
     """Ends a ``fusion_region`` with its results (docs/reference/execution.md, "Which core runs what")."""
 
-    name = "pto.yield"
     traits = traits_def(IsTerminator())
     values = var_operand_def(ANY)

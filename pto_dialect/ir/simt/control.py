@@ -9,36 +9,57 @@ from ..core.kinds import ANY, I32, I64_ATTR, SYMBOL
 from ..core.roles import Role
 
 
-class SimtLaunchOp(PtoOp, shape=Shape.LAUNCH, pipe=Pipe.V, effect=Effect.CALL, typed=("args",), roles=Role.LAUNCH):
+class SimtLaunchOp(
+    PtoOp,
+    name="pto.simt_launch",
+    shape=Shape.LAUNCH,
+    pipe=Pipe.V,
+    effect=Effect.CALL,
+    typed=("args",),
+    roles=Role.LAUNCH,
+):
     """Runs the callee once per work item of a dimX x dimY x dimZ grid (docs/reference/work-items.md, "Launches")."""
 
-    name = "pto.simt_launch"
     dimX = dimY = dimZ = operand_def(I32)
     args = var_operand_def(ANY)
     callee = attr_def(SYMBOL)
 
 
-class StoreVfsimtInfoOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, state_writes=("simt_dims",)):
+class StoreVfsimtInfoOp(
+    PtoOp, name="pto.store_vfsimt_info", shape=Shape.FLAT_VOID, pipe=Pipe.V, state_writes=("simt_dims",)
+):
     """Sets the launch dimensions that the next call of a SIMT function uses (docs/reference/work-items.md,
     "Launches").
     """
 
-    name = "pto.store_vfsimt_info"
     dimZ = dimY = dimX = operand_def(I32)
 
 
-class KeepOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, reads=("payload",), state_writes=("slots",), roles=Role.LANE):
+class KeepOp(
+    PtoOp,
+    name="pto.keep",
+    shape=Shape.FLAT_VOID,
+    pipe=Pipe.V,
+    reads=("payload",),
+    state_writes=("slots",),
+    roles=Role.LANE,
+):
     """Saves a value of the work item in a slot for a later launch (docs/reference/work-items.md, "Launches")."""
 
-    name = "pto.keep"
     payload = operand_def(ANY)
     slot = attr_def(I64_ATTR)
 
 
-class ResumeOp(PtoOp, shape=Shape.NULLARY_TYPED, pipe=Pipe.V, state_reads=("slots",), roles=Role.LANE | Role.VARIES):
+class ResumeOp(
+    PtoOp,
+    name="pto.resume",
+    shape=Shape.NULLARY_TYPED,
+    pipe=Pipe.V,
+    state_reads=("slots",),
+    roles=Role.LANE | Role.VARIES,
+):
     """The value that an earlier launch kept in a slot (docs/reference/work-items.md, "Launches")."""
 
-    name = "pto.resume"
     slot = attr_def(I64_ATTR)
     result = result_def(ANY)
 
@@ -47,19 +68,13 @@ class BarrierOrFenceOp(PtoOp, shape=Shape.NULLARY, pipe=Pipe.V, effect=Effect.SY
     """No operands, no results."""
 
 
-class SyncthreadsOp(BarrierOrFenceOp):
+class SyncthreadsOp(BarrierOrFenceOp, name="pto.syncthreads"):
     """Waits for all work items of the block (docs/reference/work-items.md, "Launches")."""
 
-    name = "pto.syncthreads"
 
-
-class ThreadfenceOp(BarrierOrFenceOp):
+class ThreadfenceOp(BarrierOrFenceOp, name="pto.threadfence"):
     """Orders memory accesses as the whole device sees them (docs/reference/work-items.md, "Launches")."""
 
-    name = "pto.threadfence"
 
-
-class ThreadfenceBlockOp(BarrierOrFenceOp):
+class ThreadfenceBlockOp(BarrierOrFenceOp, name="pto.threadfence_block"):
     """Orders memory accesses as the block sees them (docs/reference/work-items.md, "Launches")."""
-
-    name = "pto.threadfence_block"

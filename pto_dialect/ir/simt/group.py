@@ -16,28 +16,21 @@ class VoteOp(GroupValueOp):
     result = result_def(I1)
 
 
-class VoteAllOp(VoteOp):
+class VoteAllOp(VoteOp, name="pto.vote_all"):
     """Whether pred holds in all active lanes (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.vote_all"
 
-
-class VoteAnyOp(VoteOp):
+class VoteAnyOp(VoteOp, name="pto.vote_any"):
     """Whether pred holds in some active lane (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.vote_any"
 
-
-class VoteUniOp(VoteOp):
+class VoteUniOp(VoteOp, name="pto.vote_uni"):
     """Whether pred is the same in all active lanes (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.vote_uni"
 
-
-class VoteBallotOp(GroupValueOp):
+class VoteBallotOp(GroupValueOp, name="pto.vote_ballot"):
     """Bit i is set where pred holds in lane i (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.vote_ballot"
     pred = operand_def(I1)
     result = result_def(I32)
 
@@ -50,22 +43,16 @@ class ReductionOp(GroupValueOp, shape=Shape.FLAT_SUFFIX):
     result = result_def(INT_OR_FLOAT)
 
 
-class ReduxAddOp(ReductionOp):
+class ReduxAddOp(ReductionOp, name="pto.redux_add"):
     """Sum over the active lanes (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.redux_add"
 
-
-class ReduxMaxOp(ReductionOp):
+class ReduxMaxOp(ReductionOp, name="pto.redux_max"):
     """Maximum over the active lanes (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.redux_max"
 
-
-class ReduxMinOp(ReductionOp):
+class ReduxMinOp(ReductionOp, name="pto.redux_min"):
     """Minimum over the active lanes (docs/reference/work-items.md, "Operations")."""
-
-    name = "pto.redux_min"
 
 
 class ShuffleOp(GroupValueOp, defaults=(("width", "32 : i32"),)):
@@ -75,18 +62,16 @@ class ShuffleOp(GroupValueOp, defaults=(("width", "32 : i32"),)):
     result = result_def(SHUFFLE_VALUE)
 
 
-class ShuffleIdxOp(ShuffleOp):
+class ShuffleIdxOp(ShuffleOp, name="pto.shuffle_idx"):
     """Value of the lane ``index`` in its group of ``width`` (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.shuffle_idx"
     value = operand_def(SHUFFLE_VALUE)
     index = operand_def(I32)
 
 
-class ShuffleBflyOp(ShuffleOp):
+class ShuffleBflyOp(ShuffleOp, name="pto.shuffle_bfly"):
     """Value of the lane whose number differs by the bits of ``mask`` (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.shuffle_bfly"
     value = operand_def(SHUFFLE_VALUE)
     mask = operand_def(I32)
 
@@ -98,13 +83,9 @@ class ShiftShuffleOp(ShuffleOp):
     offset = operand_def(I32)
 
 
-class ShuffleUpOp(ShiftShuffleOp):
+class ShuffleUpOp(ShiftShuffleOp, name="pto.shuffle_up"):
     """Value of the lane ``offset`` below (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.shuffle_up"
 
-
-class ShuffleDownOp(ShiftShuffleOp):
+class ShuffleDownOp(ShiftShuffleOp, name="pto.shuffle_down"):
     """Value of the lane ``offset`` above (docs/reference/work-items.md, "Operations")."""
-
-    name = "pto.shuffle_down"

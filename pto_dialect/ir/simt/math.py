@@ -9,10 +9,9 @@ from ..core.kinds import CONVERTIBLE, F32, FLOAT, I32, I32_OR_I64, I64, SIMT_FLO
 from .forms import WorkItemValueOp
 
 
-class AbsfOp(WorkItemValueOp):
+class AbsfOp(WorkItemValueOp, name="pto.absf"):
     """|value| (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.absf"
     value = operand_def(SIMT_FLOAT_ABS)
     result = result_def(SIMT_FLOAT_ABS)
 
@@ -24,22 +23,16 @@ class SimtFunctionOp(WorkItemValueOp):
     result = result_def(SIMT_FLOAT)
 
 
-class ExpOp(SimtFunctionOp):
+class ExpOp(SimtFunctionOp, name="pto.exp"):
     """E^value (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.exp"
 
-
-class LogOp(SimtFunctionOp):
+class LogOp(SimtFunctionOp, name="pto.log"):
     """Natural logarithm of value (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.log"
 
-
-class SqrtOp(SimtFunctionOp):
+class SqrtOp(SimtFunctionOp, name="pto.sqrt"):
     """Square root of value (docs/reference/work-items.md, "Operations")."""
-
-    name = "pto.sqrt"
 
 
 class SimtAngleOp(WorkItemValueOp, since="august"):
@@ -49,22 +42,17 @@ class SimtAngleOp(WorkItemValueOp, since="august"):
     result = result_def(F32)
 
 
-class SinOp(SimtAngleOp):
+class SinOp(SimtAngleOp, name="pto.sin"):
     """Sine of value (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.sin"
 
-
-class CosOp(SimtAngleOp):
+class CosOp(SimtAngleOp, name="pto.cos"):
     """Cosine of value (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.cos"
 
-
-class PowOp(WorkItemValueOp):
+class PowOp(WorkItemValueOp, name="pto.pow"):
     """Lhs raised to rhs (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.pow"
     lhs = rhs = operand_def(SIMT_FLOAT)
     result = result_def(SIMT_FLOAT)
 
@@ -76,28 +64,20 @@ class SimtRoundingOp(WorkItemValueOp):
     result = result_def(FLOAT)
 
 
-class CeilOp(SimtRoundingOp):
+class CeilOp(SimtRoundingOp, name="pto.ceil"):
     """Value rounded toward +inf (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.ceil"
 
-
-class FloorOp(SimtRoundingOp):
+class FloorOp(SimtRoundingOp, name="pto.floor"):
     """Value rounded toward −inf (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.floor"
 
-
-class RintOp(SimtRoundingOp):
+class RintOp(SimtRoundingOp, name="pto.rint"):
     """Value rounded to the nearest integer, ties to even (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.rint"
 
-
-class RoundOp(SimtRoundingOp):
+class RoundOp(SimtRoundingOp, name="pto.round"):
     """Value rounded to the nearest integer, ties away from zero (docs/reference/work-items.md, "Operations")."""
-
-    name = "pto.round"
 
 
 class SimtExtremumOp(WorkItemValueOp):
@@ -107,30 +87,24 @@ class SimtExtremumOp(WorkItemValueOp):
     result = result_def(SIMT_FLOAT_FMA)
 
 
-class FmaxOp(SimtExtremumOp):
+class FmaxOp(SimtExtremumOp, name="pto.fmax"):
     """Max(lhs, rhs) (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.fmax"
 
-
-class FminOp(SimtExtremumOp):
+class FminOp(SimtExtremumOp, name="pto.fmin"):
     """Min(lhs, rhs) (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.fmin"
 
-
-class FmaOp(WorkItemValueOp):
+class FmaOp(WorkItemValueOp, name="pto.fma"):
     """Lhs·rhs + acc with one rounding (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.fma"
     lhs = rhs = acc = operand_def(SIMT_FLOAT_FMA)
     result = result_def(SIMT_FLOAT_FMA)
 
 
-class ConvertOp(WorkItemValueOp, shape=Shape.FLAT_SUFFIX):
+class ConvertOp(WorkItemValueOp, name="pto.convert", shape=Shape.FLAT_SUFFIX):
     """Src in the result type, rounded and saturated as the clauses say (docs/reference/numerics.md, "Rounding")."""
 
-    name = "pto.convert"
     src = operand_def(CONVERTIBLE)
     rounding = attr_def(enum("rounding"))
     saturation = attr_def(enum("saturation"))
@@ -138,29 +112,26 @@ class ConvertOp(WorkItemValueOp, shape=Shape.FLAT_SUFFIX):
     dst = result_def(CONVERTIBLE)
 
 
-class MulhiOp(WorkItemValueOp, shape=Shape.FLAT_SUFFIX):
+class MulhiOp(WorkItemValueOp, name="pto.mulhi", shape=Shape.FLAT_SUFFIX):
     """High half of the product (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.mulhi"
     lhs = rhs = operand_def(I32_OR_I64)
     signedness = attr_def(enum("signedness"))
     result = result_def(I32_OR_I64)
 
 
-class MulI32toi64Op(WorkItemValueOp, shape=Shape.FLAT_SUFFIX):
+class MulI32toi64Op(WorkItemValueOp, name="pto.mul_i32toi64", shape=Shape.FLAT_SUFFIX):
     """Full 64-bit product (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.mul_i32toi64"
     lhs = rhs = operand_def(I32)
     signedness = attr_def(enum("signedness"))
     result = result_def(I64)
 
 
-class PrmtOp(WorkItemValueOp):
+class PrmtOp(WorkItemValueOp, name="pto.prmt"):
     """Four bytes picked by the nibbles of selector from the eight bytes of rhs:lhs
     (docs/reference/work-items.md, "Operations").
     """
 
-    name = "pto.prmt"
     lhs = rhs = selector = operand_def(I32)
     result = result_def(I32)

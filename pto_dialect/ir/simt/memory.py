@@ -10,10 +10,9 @@ from ..core.roles import Role
 from ..core.transfers import ElementLoadOp, ElementStoreOp
 
 
-class LdgOp(ElementLoadOp, pipe=Pipe.V, tokens=("l1cache", "l2cache")):
+class LdgOp(ElementLoadOp, name="pto.ldg", pipe=Pipe.V, tokens=("l1cache", "l2cache")):
     """The element of ptr at ``offset`` (elements) (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.ldg"
     ptr = operand_def(PTR)
     offset = operand_def(INDEX)
     l1cache = opt_attr_def(enum("l1cache"))
@@ -21,10 +20,11 @@ class LdgOp(ElementLoadOp, pipe=Pipe.V, tokens=("l1cache", "l2cache")):
     value = result_def(ANY)
 
 
-class StgOp(ElementStoreOp, pipe=Pipe.V, text=("value", "ptr", "offset"), tokens=("l1cache", "l2cache")):
+class StgOp(
+    ElementStoreOp, name="pto.stg", pipe=Pipe.V, text=("value", "ptr", "offset"), tokens=("l1cache", "l2cache")
+):
     """Element of ptr at ``offset`` = value (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.stg"
     ptr = operand_def(PTR)
     offset = operand_def(INDEX)
     value = operand_def(ANY)
@@ -54,58 +54,41 @@ class AtomicOp(UpdateOp):
     value = operand_def(ATOMIC_VALUE)
 
 
-class AtomicExchOp(AtomicOp):
+class AtomicExchOp(AtomicOp, name="pto.atomic_exch"):
     """old = *ptr; *ptr = value (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.atomic_exch"
 
-
-class AtomicAddOp(AtomicOp):
+class AtomicAddOp(AtomicOp, name="pto.atomic_add"):
     """old = *ptr; *ptr = old + value (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.atomic_add"
 
-
-class AtomicSubOp(AtomicOp):
+class AtomicSubOp(AtomicOp, name="pto.atomic_sub"):
     """old = *ptr; *ptr = old − value (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.atomic_sub"
 
-
-class AtomicMinOp(AtomicOp):
+class AtomicMinOp(AtomicOp, name="pto.atomic_min"):
     """old = *ptr; *ptr = min(old, value) (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.atomic_min"
 
-
-class AtomicMaxOp(AtomicOp):
+class AtomicMaxOp(AtomicOp, name="pto.atomic_max"):
     """old = *ptr; *ptr = max(old, value) (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.atomic_max"
 
-
-class AtomicAndOp(AtomicOp):
+class AtomicAndOp(AtomicOp, name="pto.atomic_and"):
     """old = *ptr; *ptr = old & value (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.atomic_and"
 
-
-class AtomicOrOp(AtomicOp):
+class AtomicOrOp(AtomicOp, name="pto.atomic_or"):
     """old = *ptr; *ptr = old | value (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.atomic_or"
 
-
-class AtomicXorOp(AtomicOp):
+class AtomicXorOp(AtomicOp, name="pto.atomic_xor"):
     """old = *ptr; *ptr = old ^ value (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.atomic_xor"
 
-
-class AtomicCasOp(UpdateOp, typed=("ptr", "value")):
+class AtomicCasOp(UpdateOp, name="pto.atomic_cas", typed=("ptr", "value")):
     """old = *ptr; if old equals compare, *ptr = value (docs/reference/work-items.md, "Operations")."""
 
-    name = "pto.atomic_cas"
     ptr = operand_def(PTR)
     compare = value = operand_def(ATOMIC_VALUE)
     l2cache = opt_attr_def(enum("st_l2cache"))

@@ -15,128 +15,89 @@ class WorkItemQueryOp(PtoOp, shape=Shape.NULLARY_TYPED, effect=Effect.QUERY, rol
     result = result_def(I32)
 
 
-class GetTidXOp(WorkItemQueryOp, roles=Role.LANE | Role.VARIES):
+class GetTidXOp(WorkItemQueryOp, name="pto.get_tid_x", roles=Role.LANE | Role.VARIES):
     """X coordinate of the work item in its block (docs/reference/work-items.md, "Queries")."""
 
-    name = "pto.get_tid_x"
 
-
-class GetTidYOp(WorkItemQueryOp, roles=Role.LANE | Role.VARIES):
+class GetTidYOp(WorkItemQueryOp, name="pto.get_tid_y", roles=Role.LANE | Role.VARIES):
     """Y coordinate of the work item in its block (docs/reference/work-items.md, "Queries")."""
 
-    name = "pto.get_tid_y"
 
-
-class GetTidZOp(WorkItemQueryOp, roles=Role.LANE | Role.VARIES):
+class GetTidZOp(WorkItemQueryOp, name="pto.get_tid_z", roles=Role.LANE | Role.VARIES):
     """Z coordinate of the work item in its block (docs/reference/work-items.md, "Queries")."""
 
-    name = "pto.get_tid_z"
 
-
-class GetBlockDimXOp(WorkItemQueryOp):
+class GetBlockDimXOp(WorkItemQueryOp, name="pto.get_block_dim_x"):
     """Size of the block along x (docs/reference/work-items.md, "Queries")."""
 
-    name = "pto.get_block_dim_x"
 
-
-class GetBlockDimYOp(WorkItemQueryOp):
+class GetBlockDimYOp(WorkItemQueryOp, name="pto.get_block_dim_y"):
     """Size of the block along y (docs/reference/work-items.md, "Queries")."""
 
-    name = "pto.get_block_dim_y"
 
-
-class GetBlockDimZOp(WorkItemQueryOp):
+class GetBlockDimZOp(WorkItemQueryOp, name="pto.get_block_dim_z"):
     """Size of the block along z (docs/reference/work-items.md, "Queries")."""
 
-    name = "pto.get_block_dim_z"
 
-
-class GetBlockIdxXOp(WorkItemQueryOp):
+class GetBlockIdxXOp(WorkItemQueryOp, name="pto.get_block_idx_x"):
     """Index of the block (docs/reference/work-items.md, "Queries")."""
 
-    name = "pto.get_block_idx_x"
 
-
-class GetBlockIdxYOp(WorkItemQueryOp):
+class GetBlockIdxYOp(WorkItemQueryOp, name="pto.get_block_idx_y"):
     """0: blocks are numbered along x (docs/reference/work-items.md, "Queries")."""
 
-    name = "pto.get_block_idx_y"
 
-
-class GetBlockIdxZOp(WorkItemQueryOp):
+class GetBlockIdxZOp(WorkItemQueryOp, name="pto.get_block_idx_z"):
     """0: blocks are numbered along x (docs/reference/work-items.md, "Queries")."""
 
-    name = "pto.get_block_idx_z"
 
-
-class GetGridDimXOp(WorkItemQueryOp):
+class GetGridDimXOp(WorkItemQueryOp, name="pto.get_grid_dim_x"):
     """Number of blocks along x (docs/reference/work-items.md, "Queries")."""
 
-    name = "pto.get_grid_dim_x"
 
-
-class GetGridDimYOp(WorkItemQueryOp):
+class GetGridDimYOp(WorkItemQueryOp, name="pto.get_grid_dim_y"):
     """Number of blocks along y (docs/reference/work-items.md, "Queries")."""
 
-    name = "pto.get_grid_dim_y"
 
-
-class GetGridDimZOp(WorkItemQueryOp):
+class GetGridDimZOp(WorkItemQueryOp, name="pto.get_grid_dim_z"):
     """Number of blocks along z (docs/reference/work-items.md, "Queries")."""
 
-    name = "pto.get_grid_dim_z"
 
-
-class GetLaneidOp(WorkItemQueryOp, roles=Role.LANE | Role.VARIES):
+class GetLaneidOp(WorkItemQueryOp, name="pto.get_laneid", roles=Role.LANE | Role.VARIES):
     """Number of the lane in its group of 32 (docs/reference/work-items.md, "Queries")."""
 
-    name = "pto.get_laneid"
 
-
-class GetLanemaskEqOp(WorkItemQueryOp, roles=Role.LANE | Role.VARIES):
+class GetLanemaskEqOp(WorkItemQueryOp, name="pto.get_lanemask_eq", roles=Role.LANE | Role.VARIES):
     """Bit of this lane (docs/reference/work-items.md, "Queries")."""
 
-    name = "pto.get_lanemask_eq"
 
-
-class GetLanemaskLeOp(WorkItemQueryOp, roles=Role.LANE | Role.VARIES):
+class GetLanemaskLeOp(WorkItemQueryOp, name="pto.get_lanemask_le", roles=Role.LANE | Role.VARIES):
     """Bits of this and all lower lanes (docs/reference/work-items.md, "Queries")."""
 
-    name = "pto.get_lanemask_le"
 
-
-class GetLanemaskLtOp(WorkItemQueryOp, roles=Role.LANE | Role.VARIES):
+class GetLanemaskLtOp(WorkItemQueryOp, name="pto.get_lanemask_lt", roles=Role.LANE | Role.VARIES):
     """Bits of all lower lanes (docs/reference/work-items.md, "Queries")."""
 
-    name = "pto.get_lanemask_lt"
 
-
-class GetLanemaskGeOp(WorkItemQueryOp, roles=Role.LANE | Role.VARIES):
+class GetLanemaskGeOp(WorkItemQueryOp, name="pto.get_lanemask_ge", roles=Role.LANE | Role.VARIES):
     """Bits of this and all higher lanes (docs/reference/work-items.md, "Queries")."""
 
-    name = "pto.get_lanemask_ge"
 
-
-class GetLanemaskGtOp(WorkItemQueryOp, roles=Role.LANE | Role.VARIES):
+class GetLanemaskGtOp(WorkItemQueryOp, name="pto.get_lanemask_gt", roles=Role.LANE | Role.VARIES):
     """Bits of all higher lanes (docs/reference/work-items.md, "Queries")."""
 
-    name = "pto.get_lanemask_gt"
 
-
-class GetVeccoreidOp(WorkItemQueryOp):
+class GetVeccoreidOp(WorkItemQueryOp, name="pto.get_veccoreid"):
     """Number of the vector core (docs/reference/work-items.md, "Queries")."""
 
-    name = "pto.get_veccoreid"
 
-
-class GetClock32Op(WorkItemQueryOp, roles=Role.UNIQUE):
+class GetClock32Op(WorkItemQueryOp, name="pto.get_clock32", roles=Role.UNIQUE):
     """Low half of the cycle counter (docs/reference/work-items.md, "Queries")."""
 
-    name = "pto.get_clock32"
 
-
-class GetClock64Op(PtoOp, shape=Shape.NULLARY_TYPED, effect=Effect.QUERY, roles=Role.LANE | Role.UNIQUE):
+class GetClock64Op(
+    PtoOp, name="pto.get_clock64", shape=Shape.NULLARY_TYPED, effect=Effect.QUERY, roles=Role.LANE | Role.UNIQUE
+):
     """Cycle counter (docs/reference/work-items.md, "Queries")."""
 
-    name = "pto.get_clock64"
     result = result_def(I64)

@@ -28,6 +28,7 @@ class GroupTransferOp(PtoOp, shape=Shape.COMM_GROUP, pipe=Pipe.MTE2, pipes=(Pipe
 
 class CommTPutOp(
     GroupTransferOp,
+    name="pto.comm.tput",
     reads=("src", "dst"),
     writes=("dst", "ping", "pong"),
     defaults=(("atomicType", "#pto<atomic_type atomic_none>"),),
@@ -36,16 +37,14 @@ class CommTPutOp(
     "Communication").
     """
 
-    name = "pto.comm.tput"
     dst = src = ping = operand_def(TILE_OR_VIEW)
     pong = opt_operand_def(TILE_OR_VIEW)
     atomicType = opt_attr_def(enum("atomic_type"))
 
 
-class CommTGetOp(GroupTransferOp, reads=("src",), writes=("dst", "ping", "pong")):
+class CommTGetOp(GroupTransferOp, name="pto.comm.tget", reads=("src",), writes=("dst", "ping", "pong")):
     """dst = src (remote), staged through the ping and pong tiles (docs/reference/execution.md, "Communication")."""
 
-    name = "pto.comm.tget"
     dst = src = ping = operand_def(TILE_OR_VIEW)
     pong = opt_operand_def(TILE_OR_VIEW)
 
@@ -59,22 +58,17 @@ class GroupWriteOp(GroupTransferOp, reads=("src",), writes=("group", "ping", "po
     root = attr_def(I32_ATTR)
 
 
-class CommTBroadcastOp(GroupWriteOp):
+class CommTBroadcastOp(GroupWriteOp, name="pto.comm.tbroadcast"):
     """Every member of the group = src (docs/reference/execution.md, "Communication")."""
 
-    name = "pto.comm.tbroadcast"
 
-
-class CommTScatterOp(GroupWriteOp):
+class CommTScatterOp(GroupWriteOp, name="pto.comm.tscatter"):
     """Member i of the group = slice i of src (docs/reference/execution.md, "Communication")."""
 
-    name = "pto.comm.tscatter"
 
-
-class CommTGatherOp(GroupTransferOp, reads=("group",), writes=("dst", "ping", "pong")):
+class CommTGatherOp(GroupTransferOp, name="pto.comm.tgather", reads=("group",), writes=("dst", "ping", "pong")):
     """dst = the members of the group, concatenated (docs/reference/execution.md, "Communication")."""
 
-    name = "pto.comm.tgather"
     dst = ping = operand_def(TILE_OR_VIEW)
     pong = opt_operand_def(TILE_OR_VIEW)
     group = var_operand_def(TILE_OR_VIEW)
@@ -83,6 +77,7 @@ class CommTGatherOp(GroupTransferOp, reads=("group",), writes=("dst", "ping", "p
 
 class CommTReduceOp(
     GroupTransferOp,
+    name="pto.comm.treduce",
     pipes=(Pipe.V, Pipe.MTE3),
     reads=("group",),
     writes=("dst", "acc", "recvPing", "recvPong"),
@@ -91,7 +86,6 @@ class CommTReduceOp(
     (docs/reference/execution.md, "Communication").
     """
 
-    name = "pto.comm.treduce"
     dst = acc = recvPing = operand_def(TILE_OR_VIEW)
     recvPong = opt_operand_def(TILE_OR_VIEW)
     group = var_operand_def(TILE_OR_VIEW)
@@ -103,10 +97,9 @@ class SignalOp(PtoOp, shape=Shape.PAREN, reads=("signal",)):
     """Works on a signal, a word for each element."""
 
 
-class CommTNotifyOp(SignalOp, writes=("signal",), roles=Role.PEERS | Role.SIGNAL | Role.SETS):
+class CommTNotifyOp(SignalOp, name="pto.comm.tnotify", writes=("signal",), roles=Role.PEERS | Role.SIGNAL | Role.SETS):
     """signal = value, or += value (docs/reference/execution.md, "Communication")."""
 
-    name = "pto.comm.tnotify"
     signal = operand_def(TILE_OR_VIEW)
     value = operand_def(SIGNLESS)
     notifyOp = attr_def(enum("notify_op"))
@@ -120,23 +113,21 @@ class SignalComparisonOp(SignalOp, roles=Role.PEERS | Role.SIGNAL | Role.WAITS):
     cmp = attr_def(enum("wait_cmp"))
 
 
-class CommTWaitOp(SignalComparisonOp):
+class CommTWaitOp(SignalComparisonOp, name="pto.comm.twait"):
     """Blocks until every element of signal compares with cmpValue (docs/reference/execution.md, "Communication")."""
 
-    name = "pto.comm.twait"
 
-
-class CommTTestOp(SignalComparisonOp):
+class CommTTestOp(SignalComparisonOp, name="pto.comm.ttest"):
     """Whether every element of signal compares with cmpValue (docs/reference/execution.md, "Communication")."""
 
-    name = "pto.comm.ttest"
     result = result_def(I1)
 
 
-class CommBuildAsyncSessionOp(PtoOp, shape=Shape.PAREN, writes=("scratch", "workspace"), roles=Role.PEERS):
+class CommBuildAsyncSessionOp(
+    PtoOp, name="pto.comm.build_async_session", shape=Shape.PAREN, writes=("scratch", "workspace"), roles=Role.PEERS
+):
     """Session of asynchronous transfers (docs/reference/execution.md, "Communication")."""
 
-    name = "pto.comm.build_async_session"
     scratch = operand_def(TILE)
     workspace = operand_def(PTR_OR_MEMREF)
     sync_id = opt_attr_def(I32_ATTR)
@@ -154,16 +145,12 @@ class AsyncTransferOp(PtoOp, shape=Shape.PAREN, reads=("src",), writes=("dst",),
     event = result_def(ASYNC_EVENT)
 
 
-class CommTPutAsyncOp(AsyncTransferOp):
+class CommTPutAsyncOp(AsyncTransferOp, name="pto.comm.tput_async"):
     """Starts dst (remote) = src (docs/reference/execution.md, "Communication")."""
 
-    name = "pto.comm.tput_async"
 
-
-class CommTGetAsyncOp(AsyncTransferOp):
+class CommTGetAsyncOp(AsyncTransferOp, name="pto.comm.tget_async"):
     """starts dst = src (remote) (docs/reference/execution.md, "Communication")."""
-
-    name = "pto.comm.tget_async"
 
 
 class AsyncEventOp(PtoOp, shape=Shape.PAREN, reads=("event",), roles=Role.PEERS):
@@ -174,38 +161,35 @@ class AsyncEventOp(PtoOp, shape=Shape.PAREN, reads=("event",), roles=Role.PEERS)
     completed = result_def(I1)
 
 
-class CommWaitAsyncEventOp(AsyncEventOp):
+class CommWaitAsyncEventOp(AsyncEventOp, name="pto.comm.wait_async_event"):
     """Waits for the transfer; true once it is done (docs/reference/execution.md, "Communication")."""
 
-    name = "pto.comm.wait_async_event"
 
-
-class CommTestAsyncEventOp(AsyncEventOp):
+class CommTestAsyncEventOp(AsyncEventOp, name="pto.comm.test_async_event"):
     """Whether the transfer is done (docs/reference/execution.md, "Communication")."""
 
-    name = "pto.comm.test_async_event"
 
-
-class MakePrefetchAsyncContextOp(PtoOp, shape=Shape.PAREN, effect=Effect.CHANNEL):
+class MakePrefetchAsyncContextOp(
+    PtoOp, name="pto.make_prefetch_async_context", shape=Shape.PAREN, effect=Effect.CHANNEL
+):
     """Context of asynchronous prefetches (docs/reference/execution.md, "Communication")."""
 
-    name = "pto.make_prefetch_async_context"
     workspace = operand_def(PTR)
     ctx = result_def(PREFETCH_CONTEXT)
 
 
-class GetPrefetchAsyncSessionOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.CHANNEL):
+class GetPrefetchAsyncSessionOp(
+    PtoOp, name="pto.get_prefetch_async_session", shape=Shape.FLAT_VALUE, effect=Effect.CHANNEL
+):
     """Session of a prefetch context (docs/reference/execution.md, "Communication")."""
 
-    name = "pto.get_prefetch_async_session"
     ctx = operand_def(PREFETCH_CONTEXT)
     session = result_def(ASYNC_SESSION)
 
 
-class TPrefetchAsyncOp(PtoOp, shape=Shape.PAREN, pipe=Pipe.MTE2, reads=("src",)):
+class TPrefetchAsyncOp(PtoOp, name="pto.tprefetch_async", shape=Shape.PAREN, pipe=Pipe.MTE2, reads=("src",)):
     """Starts a prefetch of src into the cache (docs/reference/execution.md, "Communication")."""
 
-    name = "pto.tprefetch_async"
     src = operand_def(TILE_OR_VIEW)
     ctx = operand_def(PREFETCH_CONTEXT)
     event = result_def(ASYNC_EVENT)

@@ -28,64 +28,53 @@ class CoreSemaphoreOp(SemaphoreOp, tokens=("pipe", "event_id")):
     ffts_mode = opt_attr_def(I32_ATTR)
 
 
-class SyncSetOp(CoreSemaphoreOp, roles=Role.CORES | Role.SETS):
+class SyncSetOp(CoreSemaphoreOp, name="pto.sync.set", roles=Role.CORES | Role.SETS):
     """Signals the other cores of the block once the earlier work of the pipe is done
     (docs/reference/execution.md, "Synchronisation").
     """
 
-    name = "pto.sync.set"
 
-
-class SyncWaitOp(CoreSemaphoreOp, roles=Role.CORES | Role.WAITS):
+class SyncWaitOp(CoreSemaphoreOp, name="pto.sync.wait", roles=Role.CORES | Role.WAITS):
     """The pipe waits for the signal of the other cores of the block (docs/reference/execution.md,
     "Synchronisation").
     """
-
-    name = "pto.sync.wait"
 
 
 class BlockSemaphoreOp(SemaphoreOp, since="august"):
     """Semaphore without a group mode."""
 
 
-class SetIntraBlockOp(BlockSemaphoreOp, roles=Role.CORES | Role.SETS):
+class SetIntraBlockOp(BlockSemaphoreOp, name="pto.set_intra_block", roles=Role.CORES | Role.SETS):
     """Signals one vector core or the cube core of the same block (docs/reference/execution.md, "Synchronisation")."""
 
-    name = "pto.set_intra_block"
 
-
-class WaitIntraBlockOp(BlockSemaphoreOp, roles=Role.CORES | Role.WAITS):
+class WaitIntraBlockOp(BlockSemaphoreOp, name="pto.wait_intra_block", roles=Role.CORES | Role.WAITS):
     """The pipe waits for one core of the same block (docs/reference/execution.md, "Synchronisation")."""
 
-    name = "pto.wait_intra_block"
 
-
-class WaitCrossBlockOp(BlockSemaphoreOp, roles=Role.CORES | Role.BLOCKS | Role.WAITS):
+class WaitCrossBlockOp(BlockSemaphoreOp, name="pto.wait_cross_block", roles=Role.CORES | Role.BLOCKS | Role.WAITS):
     """The pipe waits until every block has signalled (docs/reference/execution.md, "Synchronisation")."""
-
-    name = "pto.wait_cross_block"
 
 
 class SetCrossBlockOp(
     CoreSemaphoreOp,
+    name="pto.set_cross_block",
     defaults=(("ffts_mode", "0 : i32"),),
     since="august",
     roles=Role.CORES | Role.BLOCKS | Role.SETS,
 ):
     """Signals the same cores of all blocks (docs/reference/execution.md, "Synchronisation")."""
 
-    name = "pto.set_cross_block"
 
-
-class SetFftsOp(PtoOp, shape=Shape.FLAT_VOID, state_writes=("ffts",)):
+class SetFftsOp(PtoOp, name="pto.set_ffts", shape=Shape.FLAT_VOID, state_writes=("ffts",)):
     """Sets the base address of the flag area shared by the cores (docs/reference/execution.md, "Synchronisation")."""
 
-    name = "pto.set_ffts"
     ffts = operand_def(PTR_OR_MEMREF)
 
 
 class SyncallOp(
     PtoOp,
+    name="pto.syncall",
     shape=Shape.SYNC_ALL,
     pipe=Pipe.ALL,
     reads=("gm_workspace", "ub_workspace", "l1_workspace"),
@@ -96,7 +85,6 @@ class SyncallOp(
     "Synchronisation").
     """
 
-    name = "pto.syncall"
     gm_workspace = opt_operand_def(PTR_OR_VIEW)
     used_cores = opt_operand_def(I32)
     ub_workspace = l1_workspace = opt_operand_def(TILE_OR_VIEW)
@@ -108,22 +96,20 @@ class CacheOp(PtoOp, shape=Shape.CACHE, pipe=Pipe.S, state_writes=("cache",), si
     """Changes the data cache of the scalar unit."""
 
 
-class DcciOp(CacheOp):
+class DcciOp(CacheOp, name="pto.dcci"):
     """Writes back and invalidates data cache lines of the scalar unit (docs/reference/execution.md,
     "Synchronisation").
     """
 
-    name = "pto.dcci"
     ptr = operand_def(PTR)
     cache = attr_def(enum("dcci_cache_line"))
     dst = opt_attr_def(enum("dcci_dst"))
 
 
-class CmoCacheinvalidOp(CacheOp):
+class CmoCacheinvalidOp(CacheOp, name="pto.cmo.cacheinvalid"):
     """Invalidates one line or all of the data cache of the scalar unit (docs/reference/execution.md,
     "Synchronisation").
     """
 
-    name = "pto.cmo.cacheinvalid"
     addr = opt_operand_def(ANY)
     space = opt_attr_def(enum("address_space"))

@@ -17,22 +17,18 @@ class FlagOp(PtoOp, shape=Shape.SYNC_BRACKET, effect=Effect.SYNC):
     event_id = attr_def(enum("event"))
 
 
-class SetFlagOp(FlagOp, roles=Role.PIPES | Role.SETS):
+class SetFlagOp(FlagOp, name="pto.set_flag", roles=Role.PIPES | Role.SETS):
     """src_pipe raises the flag for dst_pipe once its earlier work is done (docs/reference/execution.md,
     "Synchronisation").
     """
-
-    name = "pto.set_flag"
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
         """The pipe on ``target``, from the pipes that the operation names."""
         return named_pipe(self.src_pipe)
 
 
-class WaitFlagOp(FlagOp, roles=Role.PIPES | Role.WAITS):
+class WaitFlagOp(FlagOp, name="pto.wait_flag", roles=Role.PIPES | Role.WAITS):
     """dst_pipe waits for the flag and takes it (docs/reference/execution.md, "Synchronisation")."""
-
-    name = "pto.wait_flag"
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
         """The pipe on ``target``, from the pipes that the operation names."""
@@ -46,34 +42,29 @@ class DynamicFlagOp(PtoOp, shape=Shape.SYNC_BRACKET, effect=Effect.SYNC, typed=(
     src_pipe = dst_pipe = attr_def(enum("pipe"))
 
 
-class SetFlagDynOp(DynamicFlagOp, roles=Role.PIPES | Role.SETS):
+class SetFlagDynOp(DynamicFlagOp, name="pto.set_flag_dyn", roles=Role.PIPES | Role.SETS):
     """src_pipe raises the flag for dst_pipe once its earlier work is done (docs/reference/execution.md,
     "Synchronisation").
     """
-
-    name = "pto.set_flag_dyn"
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
         """The pipe on ``target``, from the pipes that the operation names."""
         return named_pipe(self.src_pipe)
 
 
-class WaitFlagDynOp(DynamicFlagOp, roles=Role.PIPES | Role.WAITS):
+class WaitFlagDynOp(DynamicFlagOp, name="pto.wait_flag_dyn", roles=Role.PIPES | Role.WAITS):
     """dst_pipe waits for the flag and takes it (docs/reference/execution.md, "Synchronisation")."""
-
-    name = "pto.wait_flag_dyn"
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
         """The pipe on ``target``, from the pipes that the operation names."""
         return named_pipe(self.dst_pipe)
 
 
-class BarrierOp(PtoOp, shape=Shape.SYNC_TOKEN, effect=Effect.SYNC, roles=Role.PIPES | Role.BARRIER):
+class BarrierOp(PtoOp, name="pto.barrier", shape=Shape.SYNC_TOKEN, effect=Effect.SYNC, roles=Role.PIPES | Role.BARRIER):
     """Later work of the pipe waits for all its earlier work; PIPE_ALL joins all pipes of the core
     (docs/reference/execution.md, "Synchronisation").
     """
 
-    name = "pto.barrier"
     pipe = attr_def(enum("pipe"))
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
@@ -88,30 +79,27 @@ class OperationEventOp(PtoOp, shape=Shape.SYNC_BRACKET, effect=Effect.SYNC):
     event_id = attr_def(enum("event"))
 
 
-class RecordEventOp(OperationEventOp, roles=Role.PIPES | Role.SETS):
+class RecordEventOp(OperationEventOp, name="pto.record_event", roles=Role.PIPES | Role.SETS):
     """The pipe of src_op raises the event for the pipe of dst_op (docs/reference/execution.md, "Synchronisation")."""
-
-    name = "pto.record_event"
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
         """The pipe on ``target``, from the pipes that the operation names."""
         return named_pipe(self.src_op)
 
 
-class WaitEventOp(OperationEventOp, roles=Role.PIPES | Role.WAITS):
+class WaitEventOp(OperationEventOp, name="pto.wait_event", roles=Role.PIPES | Role.WAITS):
     """The pipe of dst_op waits for the event of the pipe of src_op (docs/reference/execution.md, "Synchronisation")."""
-
-    name = "pto.wait_event"
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
         """The pipe on ``target``, from the pipes that the operation names."""
         return named_pipe(self.dst_op)
 
 
-class BarrierSyncOp(PtoOp, shape=Shape.SYNC_BRACKET, effect=Effect.SYNC, roles=Role.PIPES | Role.BARRIER):
+class BarrierSyncOp(
+    PtoOp, name="pto.barrier_sync", shape=Shape.SYNC_BRACKET, effect=Effect.SYNC, roles=Role.PIPES | Role.BARRIER
+):
     """Barrier on the pipe of an operation class (docs/reference/execution.md, "Synchronisation")."""
 
-    name = "pto.barrier_sync"
     op_type = attr_def(enum("sync_op_type"))
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
@@ -119,39 +107,47 @@ class BarrierSyncOp(PtoOp, shape=Shape.SYNC_BRACKET, effect=Effect.SYNC, roles=R
         return named_pipe(self.op_type)
 
 
-class TSyncOp(PtoOp, shape=Shape.INS_ONLY, reads=("events",), roles=Role.BARRIER | Role.JOINS):
+class TSyncOp(PtoOp, name="pto.tsync", shape=Shape.INS_ONLY, reads=("events",), roles=Role.BARRIER | Role.JOINS):
     """Waits for the events of the given tiles (docs/reference/execution.md, "Synchronisation")."""
 
-    name = "pto.tsync"
     events = var_operand_def(TILE_OR_VIEW)
 
 
-class MemBarOp(PtoOp, shape=Shape.SYNC_TOKEN, pipe=Pipe.V, effect=Effect.SYNC, roles=Role.BARRIER):
+class MemBarOp(PtoOp, name="pto.mem_bar", shape=Shape.SYNC_TOKEN, pipe=Pipe.V, effect=Effect.SYNC, roles=Role.BARRIER):
     """Orders accesses of the unified buffer of the named classes inside a vector function
     (docs/reference/execution.md, "Synchronisation").
     """
 
-    name = "pto.mem_bar"
     kind = attr_def(enum("membar"))
 
 
 class DsbOp(
-    PtoOp, shape=Shape.SYNC_TOKEN, pipe=Pipe.S, effect=Effect.SYNC, since="august", roles=Role.BARRIER | Role.JOINS
+    PtoOp,
+    name="pto.dsb",
+    shape=Shape.SYNC_TOKEN,
+    pipe=Pipe.S,
+    effect=Effect.SYNC,
+    since="august",
+    roles=Role.BARRIER | Role.JOINS,
 ):
     """The scalar unit waits for its earlier accesses to the named memories (docs/reference/execution.md,
     "Synchronisation").
     """
 
-    name = "pto.dsb"
     mem = attr_def(enum("dsb_mem"))
 
 
 class FenceBarrierAllOp(
-    PtoOp, shape=Shape.SYNC_TOKEN, pipe=Pipe.ALL, effect=Effect.SYNC, since="august", roles=Role.JOINS
+    PtoOp,
+    name="pto.fence.barrier_all",
+    shape=Shape.SYNC_TOKEN,
+    pipe=Pipe.ALL,
+    effect=Effect.SYNC,
+    since="august",
+    roles=Role.JOINS,
 ):
     """Drains the transfer pipes towards the named memories (docs/reference/execution.md, "Synchronisation")."""
 
-    name = "pto.fence.barrier_all"
     scope = attr_def(enum("fence_scope"))
 
 
@@ -167,20 +163,16 @@ class BufferTokenOp(PtoOp, shape=Shape.SYNC_TOKEN, effect=Effect.SYNC, defaults=
         return named_pipe(self.op_type)
 
 
-class GetBufOp(BufferTokenOp, roles=Role.LOCK | Role.SETS):
+class GetBufOp(BufferTokenOp, name="pto.get_buf", roles=Role.LOCK | Role.SETS):
     """The pipe waits until every earlier release of the buffer number is done (docs/reference/execution.md,
     "Synchronisation").
     """
 
-    name = "pto.get_buf"
 
-
-class RlsBufOp(BufferTokenOp, roles=Role.LOCK | Role.WAITS):
+class RlsBufOp(BufferTokenOp, name="pto.rls_buf", roles=Role.LOCK | Role.WAITS):
     """Releases the buffer number when the earlier work of the pipe is done (docs/reference/execution.md,
     "Synchronisation").
     """
-
-    name = "pto.rls_buf"
 
 
 class DynamicBufferTokenOp(
@@ -197,31 +189,27 @@ class DynamicBufferTokenOp(
         return named_pipe(self.op_type)
 
 
-class GetBufDynOp(DynamicBufferTokenOp, roles=Role.LOCK | Role.SETS):
+class GetBufDynOp(DynamicBufferTokenOp, name="pto.get_buf_dyn", roles=Role.LOCK | Role.SETS):
     """The pipe waits until every earlier release of the buffer number is done (docs/reference/execution.md,
     "Synchronisation").
     """
 
-    name = "pto.get_buf_dyn"
 
-
-class RlsBufDynOp(DynamicBufferTokenOp, roles=Role.LOCK | Role.WAITS):
+class RlsBufDynOp(DynamicBufferTokenOp, name="pto.rls_buf_dyn", roles=Role.LOCK | Role.WAITS):
     """Releases the buffer number when the earlier work of the pipe is done (docs/reference/execution.md,
     "Synchronisation").
     """
 
-    name = "pto.rls_buf_dyn"
 
-
-class DeclareEventidArrayOp(PtoOp, shape=Shape.NULLARY_ARROW, effect=Effect.HANDLE):
+class DeclareEventidArrayOp(PtoOp, name="pto.declare_eventid_array", shape=Shape.NULLARY_ARROW, effect=Effect.HANDLE):
     """Array of flag numbers (docs/reference/execution.md, "Synchronisation")."""
 
-    name = "pto.declare_eventid_array"
     array = result_def(EVENTID_ARRAY)
 
 
 class EventidArrayGetOp(
     PtoOp,
+    name="pto.eventid_array_get",
     shape=Shape.INDEXED,
     pipe=Pipe.S,
     reads=("array",),
@@ -230,15 +218,15 @@ class EventidArrayGetOp(
 ):
     """Flag number at ``index`` (docs/reference/execution.md, "Synchronisation")."""
 
-    name = "pto.eventid_array_get"
     array = operand_def(EVENTID_ARRAY)
     index = operand_def(INDEX)
     result = result_def(INDEX)
 
 
-class EventidArraySetOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S, writes=("array",), typed=("array",)):
+class EventidArraySetOp(
+    PtoOp, name="pto.eventid_array_set", shape=Shape.INDEXED, pipe=Pipe.S, writes=("array",), typed=("array",)
+):
     """Flag number at ``index`` = value (docs/reference/execution.md, "Synchronisation")."""
 
-    name = "pto.eventid_array_set"
     array = operand_def(EVENTID_ARRAY)
     index = value = operand_def(INDEX)

@@ -43,28 +43,27 @@ class CorePipeOp(PtoOp, shape=Shape.PIPE_INIT, effect=Effect.CHANNEL):
     acc_push_epilogue = opt_attr_def(ANY_ATTR)
 
 
-class AicInitializePipeOp(CorePipeOp, queue=QueueAction("init", "cube")):
+class AicInitializePipeOp(CorePipeOp, name="pto.aic_initialize_pipe", queue=QueueAction("init", "cube")):
     """Creates the cube core's end of a queue (docs/reference/execution.md, "Queues between cores")."""
 
-    name = "pto.aic_initialize_pipe"
 
-
-class AivInitializePipeOp(CorePipeOp, queue=QueueAction("init", "vector")):
+class AivInitializePipeOp(CorePipeOp, name="pto.aiv_initialize_pipe", queue=QueueAction("init", "vector")):
     """Creates the vector core's end of a queue (docs/reference/execution.md, "Queues between cores")."""
-
-    name = "pto.aiv_initialize_pipe"
 
 
 class InitializePipeOp(PtoOp, shape=Shape.PIPE_INIT, effect=Effect.CHANNEL, queue=QueueAction("init")):
     """Creates a queue that is known by its handle."""
 
 
-class InitializeL2lPipeOp(InitializePipeOp, tokens=("dir_mask", "slot_size", "slot_num", "flag_base", "nosplit")):
+class InitializeL2lPipeOp(
+    InitializePipeOp,
+    name="pto.initialize_l2l_pipe",
+    tokens=("dir_mask", "slot_size", "slot_num", "flag_base", "nosplit"),
+):
     """Creates a queue whose slots lie in the consumer's local memory (docs/reference/execution.md, "Queues between
     cores").
     """
 
-    name = "pto.initialize_l2l_pipe"
     local_addr = operand_def(ANY)
     peer_local_addr = opt_operand_def(ANY)
     dir_mask = attr_def(I8_ATTR)
@@ -76,13 +75,14 @@ class InitializeL2lPipeOp(InitializePipeOp, tokens=("dir_mask", "slot_size", "sl
 
 
 class InitializeL2g2lPipeOp(
-    InitializePipeOp, tokens=("dir_mask", "slot_size", "slot_num", "local_slot_num", "flag_base", "nosplit")
+    InitializePipeOp,
+    name="pto.initialize_l2g2l_pipe",
+    tokens=("dir_mask", "slot_size", "slot_num", "local_slot_num", "flag_base", "nosplit"),
 ):
     """Creates a queue whose slots lie in global memory, optionally staged locally
     (docs/reference/execution.md, "Queues between cores").
     """
 
-    name = "pto.initialize_l2g2l_pipe"
     gm_addr = operand_def(ANY)
     local_addr = peer_local_addr = opt_operand_def(ANY)
     dir_mask = attr_def(I8_ATTR)
@@ -93,10 +93,11 @@ class InitializeL2g2lPipeOp(
     pipe = result_def(PIPE)
 
 
-class ReserveBufferOp(PtoOp, shape=Shape.BRACE_FIELDS, effect=Effect.CHANNEL, roles=Role.RESERVATION):
+class ReserveBufferOp(
+    PtoOp, name="pto.reserve_buffer", shape=Shape.BRACE_FIELDS, effect=Effect.CHANNEL, roles=Role.RESERVATION
+):
     """Address of a named local buffer for a queue (docs/reference/execution.md, "Queues between cores")."""
 
-    name = "pto.reserve_buffer"
     symbol = attr_def(STRING, attr_name="name")
     size = attr_def(I32_ATTR)
     space = attr_def(enum("address_space"), attr_name="location")
@@ -105,30 +106,27 @@ class ReserveBufferOp(PtoOp, shape=Shape.BRACE_FIELDS, effect=Effect.CHANNEL, ro
     addr = result_def(I32)
 
 
-class ImportReservedBufferOp(PtoOp, shape=Shape.BRACE_FIELDS, effect=Effect.CHANNEL):
+class ImportReservedBufferOp(PtoOp, name="pto.import_reserved_buffer", shape=Shape.BRACE_FIELDS, effect=Effect.CHANNEL):
     """Address of the buffer that another function reserved under a name (docs/reference/execution.md, "Queues between
     cores").
     """
 
-    name = "pto.import_reserved_buffer"
     symbol = attr_def(STRING, attr_name="name")
     peer_func = attr_def(SYMBOL)
     addr = result_def(I32)
 
 
-class DeclareTileOp(PtoOp, shape=Shape.NULLARY_ARROW, effect=Effect.HANDLE):
+class DeclareTileOp(PtoOp, name="pto.declare_tile", shape=Shape.NULLARY_ARROW, effect=Effect.HANDLE):
     """Tile handle that a later pop binds (docs/reference/execution.md, "Queues between cores")."""
 
-    name = "pto.declare_tile"
     tile = result_def(TILE)
 
 
-class DeclareGlobalOp(PtoOp, shape=Shape.NULLARY_ARROW, effect=Effect.HANDLE):
+class DeclareGlobalOp(PtoOp, name="pto.declare_global", shape=Shape.NULLARY_ARROW, effect=Effect.HANDLE):
     """Global entry handle that a later pop or allocation binds (docs/reference/execution.md, "Queues between
     cores").
     """
 
-    name = "pto.declare_global"
     entry = result_def(TENSOR_VIEW)
 
 
@@ -140,16 +138,12 @@ class NumberedReleaseOp(PtoOp, shape=Shape.BRACE_FIELDS, pipe=Pipe.S, state_writ
     split = attr_def(I8_ATTR)
 
 
-class TFreeFromAicOp(NumberedReleaseOp, queue=QueueAction("free", "vector", C2V)):
+class TFreeFromAicOp(NumberedReleaseOp, name="pto.tfree_from_aic", queue=QueueAction("free", "vector", C2V)):
     """Returns the slot to the cube core (docs/reference/execution.md, "Queues between cores")."""
 
-    name = "pto.tfree_from_aic"
 
-
-class TFreeFromAivOp(NumberedReleaseOp, queue=QueueAction("free", "cube", V2C)):
+class TFreeFromAivOp(NumberedReleaseOp, name="pto.tfree_from_aiv", queue=QueueAction("free", "cube", V2C)):
     """Returns the slot to the vector core (docs/reference/execution.md, "Queues between cores")."""
-
-    name = "pto.tfree_from_aiv"
 
 
 class NumberedAllocationOp(PtoOp, shape=Shape.BRACE_FIELDS, pipe=Pipe.MTE3, state_writes=("fifo",)):
@@ -160,16 +154,12 @@ class NumberedAllocationOp(PtoOp, shape=Shape.BRACE_FIELDS, pipe=Pipe.MTE3, stat
     entry = result_def(TENSOR_VIEW)
 
 
-class TAllocToAicOp(NumberedAllocationOp, queue=QueueAction("alloc", "vector", V2C)):
+class TAllocToAicOp(NumberedAllocationOp, name="pto.talloc_to_aic", queue=QueueAction("alloc", "vector", V2C)):
     """The next free slot towards the cube core (docs/reference/execution.md, "Queues between cores")."""
 
-    name = "pto.talloc_to_aic"
 
-
-class TAllocToAivOp(NumberedAllocationOp, queue=QueueAction("alloc", "cube", C2V)):
+class TAllocToAivOp(NumberedAllocationOp, name="pto.talloc_to_aiv", queue=QueueAction("alloc", "cube", C2V)):
     """The next free slot towards the vector core (docs/reference/execution.md, "Queues between cores")."""
-
-    name = "pto.talloc_to_aiv"
 
 
 class HandledTileOp(PtoOp, shape=Shape.PAREN, typed=("tile", "pipe_handle"), tokens=("split",)):
@@ -181,10 +171,10 @@ class HandledTileOp(PtoOp, shape=Shape.PAREN, typed=("tile", "pipe_handle"), tok
     split = attr_def(I8_ATTR)
 
 
-class TPushOp(HandledTileOp, pipe=Pipe.MTE3, reads=("tile",), state_writes=("fifo",), queue=QueueAction("push")):
+class TPushOp(
+    HandledTileOp, name="pto.tpush", pipe=Pipe.MTE3, reads=("tile",), state_writes=("fifo",), queue=QueueAction("push")
+):
     """Waits for a free slot and stores the tile in it (docs/reference/execution.md, "Queues between cores")."""
-
-    name = "pto.tpush"
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
         """The pipe on ``target``, which depends on the side of the queue."""
@@ -198,25 +188,25 @@ class NumberedPushOp(PtoOp, shape=Shape.PAREN, reads=("tile",), state_writes=("f
     split = attr_def(I8_ATTR)
 
 
-class TPushToAicOp(NumberedPushOp, pipe=Pipe.MTE3, typed=("tile",), queue=QueueAction("push", "vector", V2C)):
+class TPushToAicOp(
+    NumberedPushOp, name="pto.tpush_to_aic", pipe=Pipe.MTE3, typed=("tile",), queue=QueueAction("push", "vector", V2C)
+):
     """As ``tpush``, from a vector core to the cube core (docs/reference/execution.md, "Queues between cores")."""
 
-    name = "pto.tpush_to_aic"
     tile = operand_def(ENTRY)
     aiv_subblockid = opt_operand_def(I64)
 
 
-class TPushToAivOp(NumberedPushOp, pipe=Pipe.FIX, queue=QueueAction("push", "cube", C2V)):
+class TPushToAivOp(NumberedPushOp, name="pto.tpush_to_aiv", pipe=Pipe.FIX, queue=QueueAction("push", "cube", C2V)):
     """As ``tpush``, from the cube core to the vector cores (docs/reference/execution.md, "Queues between cores")."""
 
-    name = "pto.tpush_to_aiv"
     tile = operand_def(ENTRY)
 
 
-class TPopOp(HandledTileOp, pipe=Pipe.S, writes=("tile",), state_reads=("fifo",), queue=QueueAction("pop")):
+class TPopOp(
+    HandledTileOp, name="pto.tpop", pipe=Pipe.S, writes=("tile",), state_reads=("fifo",), queue=QueueAction("pop")
+):
     """Waits for a full slot and binds the tile to it (docs/reference/execution.md, "Queues between cores")."""
-
-    name = "pto.tpop"
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
         """The pipe on ``target``, which depends on the side of the queue."""
@@ -235,22 +225,20 @@ class NumberedPopOp(PtoOp, shape=Shape.BRACE_FIELDS, pipe=Pipe.S, state_reads=("
         return Pipe.MTE2 if target == "a2a3" else Pipe.S
 
 
-class TPopFromAicOp(NumberedPopOp, queue=QueueAction("pop", "vector", C2V)):
+class TPopFromAicOp(NumberedPopOp, name="pto.tpop_from_aic", queue=QueueAction("pop", "vector", C2V)):
     """The tile in the next full slot that the cube core pushed (docs/reference/execution.md, "Queues between
     cores").
     """
 
-    name = "pto.tpop_from_aic"
     valid_row = valid_col = opt_operand_def(INDEX)
     aiv_subblockid = opt_operand_def(I64)
 
 
-class TPopFromAivOp(NumberedPopOp, queue=QueueAction("pop", "cube", V2C)):
+class TPopFromAivOp(NumberedPopOp, name="pto.tpop_from_aiv", queue=QueueAction("pop", "cube", V2C)):
     """The tile in the next full slot that a vector core pushed (docs/reference/execution.md, "Queues between
     cores").
     """
 
-    name = "pto.tpop_from_aiv"
     valid_row = valid_col = opt_operand_def(INDEX)
 
 
@@ -258,21 +246,19 @@ class HandledSlotOp(PtoOp, shape=Shape.PAREN, state_writes=("fifo",), tokens=("s
     """Takes or returns a slot of a queue that is known by its handle."""
 
 
-class TAllocOp(HandledSlotOp, pipe=Pipe.MTE3, writes=("entry",), queue=QueueAction("alloc")):
+class TAllocOp(HandledSlotOp, name="pto.talloc", pipe=Pipe.MTE3, writes=("entry",), queue=QueueAction("alloc")):
     """Binds the entry to the next free slot; no data moves (docs/reference/execution.md, "Queues between cores")."""
 
-    name = "pto.talloc"
     entry = operand_def(TENSOR_VIEW)
     pipe_handle = operand_def(PIPE)
     split = attr_def(I8_ATTR)
 
 
-class TFreeOp(HandledSlotOp, pipe=Pipe.S, queue=QueueAction("free")):
+class TFreeOp(HandledSlotOp, name="pto.tfree", pipe=Pipe.S, queue=QueueAction("free")):
     """Returns the slot to the producer; follows the last use of the popped tile
     (docs/reference/execution.md, "Queues between cores").
     """
 
-    name = "pto.tfree"
     entry = opt_operand_def(ENTRY)
     pipe_handle = operand_def(PIPE)
     split = attr_def(I8_ATTR)
@@ -292,17 +278,15 @@ class QuantScaleOp(
     id = attr_def(I32_ATTR)
 
 
-class SetQuantScalarOp(QuantScaleOp):
+class SetQuantScalarOp(QuantScaleOp, name="pto.set_quant_scalar"):
     """Scale of the next pushes through the fixpipe (docs/reference/execution.md, "Pointers, tiles and views")."""
 
-    name = "pto.set_quant_scalar"
     scale = operand_def(F32)
 
 
-class SetQuantVectorOp(QuantScaleOp, reads=("scaling_tile",)):
+class SetQuantVectorOp(QuantScaleOp, name="pto.set_quant_vector", reads=("scaling_tile",)):
     """Scale tile, one entry per channel, of the next pushes through the fixpipe
     (docs/reference/execution.md, "Pointers, tiles and views").
     """
 
-    name = "pto.set_quant_vector"
     scaling_tile = operand_def(ENTRY)

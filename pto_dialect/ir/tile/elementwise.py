@@ -10,60 +10,55 @@ from ..core.roles import Role
 from .forms import BinaryScratchTileOp, BinaryTileOp, TernaryTileOp, TileOp, UnaryTileOp
 
 
-class TAbsOp(UnaryTileOp, roles=Role.LANEWISE):
+class TAbsOp(UnaryTileOp, name="pto.tabs", roles=Role.LANEWISE):
     """dst[i,j] = |src[i,j]| (docs/reference/tiles.md, "Elementwise")."""
 
-    name = "pto.tabs"
 
-
-class TNegOp(UnaryTileOp, roles=Role.LANEWISE):
+class TNegOp(UnaryTileOp, name="pto.tneg", roles=Role.LANEWISE):
     """dst[i,j] = −src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
-    name = "pto.tneg"
 
-
-class TNotOp(UnaryTileOp, roles=Role.LANEWISE):
+class TNotOp(UnaryTileOp, name="pto.tnot", roles=Role.LANEWISE):
     """dst[i,j] = bitwise complement of src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
-    name = "pto.tnot"
 
-
-class TExpOp(UnaryTileOp, defaults=(("precisionType", "#pto<exp_precision default>"),), roles=Role.LANEWISE):
+class TExpOp(
+    UnaryTileOp, name="pto.texp", defaults=(("precisionType", "#pto<exp_precision default>"),), roles=Role.LANEWISE
+):
     """dst[i,j] = e^src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
-    name = "pto.texp"
     precisionType = opt_attr_def(enum("exp_precision"))
 
 
-class TLogOp(UnaryTileOp, defaults=(("precisionType", "#pto<log_precision default>"),), roles=Role.LANEWISE):
+class TLogOp(
+    UnaryTileOp, name="pto.tlog", defaults=(("precisionType", "#pto<log_precision default>"),), roles=Role.LANEWISE
+):
     """dst[i,j] = natural logarithm of src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
-    name = "pto.tlog"
     precisionType = opt_attr_def(enum("log_precision"))
 
 
-class TSqrtOp(UnaryTileOp, defaults=(("precisionType", "#pto<sqrt_precision default>"),), roles=Role.LANEWISE):
+class TSqrtOp(
+    UnaryTileOp, name="pto.tsqrt", defaults=(("precisionType", "#pto<sqrt_precision default>"),), roles=Role.LANEWISE
+):
     """dst[i,j] = square root of src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
-    name = "pto.tsqrt"
     precisionType = opt_attr_def(enum("sqrt_precision"))
 
 
-class TRecipOp(UnaryTileOp, defaults=(("precisionType", "#pto<recip_precision default>"),)):
+class TRecipOp(UnaryTileOp, name="pto.trecip", defaults=(("precisionType", "#pto<recip_precision default>"),)):
     """dst[i,j] = 1 / src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
-    name = "pto.trecip"
     precisionType = opt_attr_def(enum("recip_precision"))
 
 
-class TReluOp(UnaryTileOp, roles=Role.LANEWISE):
+class TReluOp(UnaryTileOp, name="pto.trelu", roles=Role.LANEWISE):
     """dst[i,j] = max(src[i,j], 0) (docs/reference/tiles.md, "Elementwise")."""
-
-    name = "pto.trelu"
 
 
 class TRsqrtOp(
     TileOp,
+    name="pto.trsqrt",
     reads=("src",),
     writes=("dst", "tmp"),
     text=("src", "tmp", "dst"),
@@ -71,7 +66,6 @@ class TRsqrtOp(
 ):
     """dst[i,j] = 1 / square root of src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
-    name = "pto.trsqrt"
     src = operand_def(TILE_OR_VIEW)
     dst = tmp = opt_operand_def(TILE_OR_VIEW)
     precisionType = opt_attr_def(enum("rsqrt_precision"))
@@ -79,6 +73,7 @@ class TRsqrtOp(
 
 class TCvtOp(
     PtoOp,
+    name="pto.tcvt",
     shape=Shape.DPS_INNER,
     pipe=Pipe.V,
     reads=("src",),
@@ -89,7 +84,6 @@ class TCvtOp(
     (docs/reference/tiles.md, "Conversion").
     """
 
-    name = "pto.tcvt"
     src = operand_def(TILE_OR_VIEW)
     tmp = dst = opt_operand_def(TILE_OR_VIEW)
     rmode = opt_attr_def(enum("round_mode"))
@@ -97,115 +91,90 @@ class TCvtOp(
     result = opt_result_def(ANY)
 
 
-class TAddOp(BinaryTileOp, roles=Role.LANEWISE):
+class TAddOp(BinaryTileOp, name="pto.tadd", roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] + src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
-    name = "pto.tadd"
 
-
-class TSubOp(BinaryTileOp, roles=Role.LANEWISE):
+class TSubOp(BinaryTileOp, name="pto.tsub", roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] − src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
-    name = "pto.tsub"
 
-
-class TMulOp(BinaryTileOp, roles=Role.LANEWISE):
+class TMulOp(BinaryTileOp, name="pto.tmul", roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] · src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
-    name = "pto.tmul"
 
-
-class TDivOp(BinaryTileOp, defaults=(("precisionType", "#pto<div_precision default>"),), roles=Role.LANEWISE):
+class TDivOp(
+    BinaryTileOp, name="pto.tdiv", defaults=(("precisionType", "#pto<div_precision default>"),), roles=Role.LANEWISE
+):
     """dst[i,j] = src0[i,j] / src1[i,j]; integers truncate toward zero (docs/reference/tiles.md, "Elementwise")."""
 
-    name = "pto.tdiv"
     precisionType = opt_attr_def(enum("div_precision"))
 
 
-class TFmodOp(BinaryTileOp, defaults=(("precisionType", "#pto<fmod_precision default>"),)):
+class TFmodOp(BinaryTileOp, name="pto.tfmod", defaults=(("precisionType", "#pto<fmod_precision default>"),)):
     """dst[i,j] = src0 − trunc(src0 / src1)·src1: remainder with the sign of the dividend
     (docs/reference/tiles.md, "Elementwise").
     """
 
-    name = "pto.tfmod"
     precisionType = opt_attr_def(enum("fmod_precision"))
 
 
-class TMaxOp(BinaryTileOp, roles=Role.LANEWISE):
+class TMaxOp(BinaryTileOp, name="pto.tmax", roles=Role.LANEWISE):
     """dst[i,j] = max(src0[i,j], src1[i,j]); NaN propagates (docs/reference/tiles.md, "Elementwise")."""
 
-    name = "pto.tmax"
 
-
-class TMinOp(BinaryTileOp, roles=Role.LANEWISE):
+class TMinOp(BinaryTileOp, name="pto.tmin", roles=Role.LANEWISE):
     """dst[i,j] = min(src0[i,j], src1[i,j]); NaN propagates (docs/reference/tiles.md, "Elementwise")."""
 
-    name = "pto.tmin"
 
-
-class TAndOp(BinaryTileOp, roles=Role.LANEWISE):
+class TAndOp(BinaryTileOp, name="pto.tand", roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] & src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
-    name = "pto.tand"
 
-
-class TOrOp(BinaryTileOp, roles=Role.LANEWISE):
+class TOrOp(BinaryTileOp, name="pto.tor", roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] | src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
-    name = "pto.tor"
 
-
-class TShlOp(BinaryTileOp, roles=Role.LANEWISE):
+class TShlOp(BinaryTileOp, name="pto.tshl", roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] << src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
-    name = "pto.tshl"
 
-
-class TShrOp(BinaryTileOp, roles=Role.LANEWISE):
+class TShrOp(BinaryTileOp, name="pto.tshr", roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] >> src1[i,j], arithmetic unless unsigned (docs/reference/tiles.md, "Elementwise")."""
 
-    name = "pto.tshr"
 
-
-class TAddReluOp(BinaryTileOp, since="august"):
+class TAddReluOp(BinaryTileOp, name="pto.taddrelu", since="august"):
     """dst[i,j] = max(src0[i,j] + src1[i,j], 0) (docs/reference/tiles.md, "Elementwise")."""
 
-    name = "pto.taddrelu"
 
-
-class TCmpOp(TileOp, shape=Shape.DPS_INNER, reads=("src0", "src1"), roles=Role.PARTIAL):
+class TCmpOp(TileOp, name="pto.tcmp", shape=Shape.DPS_INNER, reads=("src0", "src1"), roles=Role.PARTIAL):
     """Packed bits of src0[i,j] cmpMode src1[i,j]: bit j mod 8 of byte j div 8 of row i
     (docs/reference/tiles.md, "Elementwise").
     """
 
-    name = "pto.tcmp"
     src0 = src1 = operand_def(TILE_OR_VIEW)
     cmpMode = opt_attr_def(enum("cmp"))
 
 
-class TXorOp(BinaryScratchTileOp, scratch_unused=("a5",)):
+class TXorOp(BinaryScratchTileOp, name="pto.txor", scratch_unused=("a5",)):
     """dst[i,j] = src0[i,j] ^ src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
-    name = "pto.txor"
 
-
-class TPreluOp(BinaryScratchTileOp, scratch_unused=("a5",)):
+class TPreluOp(BinaryScratchTileOp, name="pto.tprelu", scratch_unused=("a5",)):
     """dst[i,j] = src0[i,j] > 0 ? src0[i,j] : src0[i,j]·src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
-    name = "pto.tprelu"
 
-
-class TRemOp(BinaryScratchTileOp, defaults=(("precisionType", "#pto<rem_precision default>"),)):
+class TRemOp(BinaryScratchTileOp, name="pto.trem", defaults=(("precisionType", "#pto<rem_precision default>"),)):
     """dst[i,j] = src0 − floor(src0 / src1)·src1: remainder with the sign of the divisor
     (docs/reference/tiles.md, "Elementwise").
     """
 
-    name = "pto.trem"
     precisionType = opt_attr_def(enum("rem_precision"))
 
 
 class TPowOp(
     TileOp,
+    name="pto.tpow",
     reads=("base", "exp"),
     writes=("dst", "tmp"),
     text=("base", "exp", "tmp", "dst"),
@@ -214,27 +183,21 @@ class TPowOp(
 ):
     """dst[i,j] = base[i,j] raised to exp[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
-    name = "pto.tpow"
     base = exp = operand_def(TILE_OR_VIEW)
     dst = tmp = opt_operand_def(TILE_OR_VIEW)
     precisionType = opt_attr_def(enum("pow_precision"))
 
 
-class TAddcOp(TernaryTileOp):
+class TAddcOp(TernaryTileOp, name="pto.taddc"):
     """dst[i,j] = src0[i,j] + src1[i,j] + src2[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
-    name = "pto.taddc"
 
-
-class TSubcOp(TernaryTileOp):
+class TSubcOp(TernaryTileOp, name="pto.tsubc"):
     """dst[i,j] = src0[i,j] − src1[i,j] + src2[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
-    name = "pto.tsubc"
 
-
-class TSelOp(TileOp, reads=("mask", "src0", "src1"), writes=("tmp", "dst"), scratch_unused=("a5",)):
+class TSelOp(TileOp, name="pto.tsel", reads=("mask", "src0", "src1"), writes=("tmp", "dst"), scratch_unused=("a5",)):
     """dst[i,j] = bit (i,j) of mask ? src0[i,j] : src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
-    name = "pto.tsel"
     mask = src0 = src1 = operand_def(TILE_OR_VIEW)
     tmp = opt_operand_def(TILE_OR_VIEW)

@@ -9,87 +9,70 @@ from ..core.roles import Role
 from .forms import BinaryScratchTileOp, BinaryTileOp, UnaryTileOp
 
 
-class TColExpandOp(UnaryTileOp):
+class TColExpandOp(UnaryTileOp, name="pto.tcolexpand"):
     """dst[i,j] = src[0,j] (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
-    name = "pto.tcolexpand"
 
-
-class TRowExpandOp(UnaryTileOp):
+class TRowExpandOp(UnaryTileOp, name="pto.trowexpand"):
     """dst[i,j] = src[i,0] (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
-    name = "pto.trowexpand"
 
-
-class TColExpandAddOp(BinaryTileOp, roles=Role.LANEWISE):
+class TColExpandAddOp(BinaryTileOp, name="pto.tcolexpandadd", roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] + src1[0,j] (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
-    name = "pto.tcolexpandadd"
 
-
-class TColExpandSubOp(BinaryTileOp, roles=Role.LANEWISE):
+class TColExpandSubOp(BinaryTileOp, name="pto.tcolexpandsub", roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] − src1[0,j] (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
-    name = "pto.tcolexpandsub"
 
-
-class TColExpandMulOp(BinaryTileOp, roles=Role.LANEWISE):
+class TColExpandMulOp(BinaryTileOp, name="pto.tcolexpandmul", roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] · src1[0,j] (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
-    name = "pto.tcolexpandmul"
 
-
-class TColExpandDivOp(BinaryTileOp, defaults=(("precisionType", "#pto<div_precision default>"),), roles=Role.LANEWISE):
+class TColExpandDivOp(
+    BinaryTileOp,
+    name="pto.tcolexpanddiv",
+    defaults=(("precisionType", "#pto<div_precision default>"),),
+    roles=Role.LANEWISE,
+):
     """dst[i,j] = src0[i,j] / src1[0,j] (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
-    name = "pto.tcolexpanddiv"
     precisionType = opt_attr_def(enum("div_precision"))
 
 
-class TColExpandMaxOp(BinaryTileOp, roles=Role.LANEWISE):
+class TColExpandMaxOp(BinaryTileOp, name="pto.tcolexpandmax", roles=Role.LANEWISE):
     """dst[i,j] = max(src0[i,j], src1[0,j]) (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
-    name = "pto.tcolexpandmax"
 
-
-class TColExpandMinOp(BinaryTileOp, roles=Role.LANEWISE):
+class TColExpandMinOp(BinaryTileOp, name="pto.tcolexpandmin", roles=Role.LANEWISE):
     """dst[i,j] = min(src0[i,j], src1[0,j]) (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
-    name = "pto.tcolexpandmin"
 
-
-class TColExpandExpdifOp(BinaryTileOp, roles=Role.LANEWISE):
+class TColExpandExpdifOp(BinaryTileOp, name="pto.tcolexpandexpdif", roles=Role.LANEWISE):
     """dst[i,j] = e^(src0[i,j] − src1[0,j]) (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
-    name = "pto.tcolexpandexpdif"
 
-
-class TRowExpandAddOp(BinaryScratchTileOp, scratch_unused=("a5",), roles=Role.LANEWISE):
+class TRowExpandAddOp(BinaryScratchTileOp, name="pto.trowexpandadd", scratch_unused=("a5",), roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] + b, b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
 
-    name = "pto.trowexpandadd"
 
-
-class TRowExpandSubOp(BinaryScratchTileOp, scratch_unused=("a5",), roles=Role.LANEWISE):
+class TRowExpandSubOp(BinaryScratchTileOp, name="pto.trowexpandsub", scratch_unused=("a5",), roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] − b, b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
 
-    name = "pto.trowexpandsub"
 
-
-class TRowExpandMulOp(BinaryScratchTileOp, scratch_unused=("a5",), roles=Role.LANEWISE):
+class TRowExpandMulOp(BinaryScratchTileOp, name="pto.trowexpandmul", scratch_unused=("a5",), roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] · b, b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
 
-    name = "pto.trowexpandmul"
-
 
 class TRowExpandDivOp(
     BinaryScratchTileOp,
+    name="pto.trowexpanddiv",
     defaults=(("precisionType", "#pto<div_precision default>"),),
     scratch_unused=("a5",),
     roles=Role.LANEWISE,
@@ -98,29 +81,22 @@ class TRowExpandDivOp(
     reductions").
     """
 
-    name = "pto.trowexpanddiv"
     precisionType = opt_attr_def(enum("div_precision"))
 
 
-class TRowExpandMaxOp(BinaryScratchTileOp, scratch_unused=("a5",), roles=Role.LANEWISE):
+class TRowExpandMaxOp(BinaryScratchTileOp, name="pto.trowexpandmax", scratch_unused=("a5",), roles=Role.LANEWISE):
     """dst[i,j] = max(src0[i,j], b), b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
 
-    name = "pto.trowexpandmax"
 
-
-class TRowExpandMinOp(BinaryScratchTileOp, scratch_unused=("a5",), roles=Role.LANEWISE):
+class TRowExpandMinOp(BinaryScratchTileOp, name="pto.trowexpandmin", scratch_unused=("a5",), roles=Role.LANEWISE):
     """dst[i,j] = min(src0[i,j], b), b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
 
-    name = "pto.trowexpandmin"
 
-
-class TRowExpandExpdifOp(BinaryScratchTileOp, scratch_unused=("a5",), roles=Role.LANEWISE):
+class TRowExpandExpdifOp(BinaryScratchTileOp, name="pto.trowexpandexpdif", scratch_unused=("a5",), roles=Role.LANEWISE):
     """dst[i,j] = e^(src0[i,j] − b), b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
-
-    name = "pto.trowexpandexpdif"

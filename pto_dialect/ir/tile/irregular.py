@@ -13,6 +13,7 @@ from .forms import TileOp
 
 class TGatherOp(
     PtoOp,
+    name="pto.tgather",
     shape=Shape.DPS_MASK,
     pipe=Pipe.V,
     reads=("src", "indices"),
@@ -26,7 +27,6 @@ class TGatherOp(
     in cdst) of elements that compare with kValue (docs/reference/tiles.md, "Irregular operations").
     """
 
-    name = "pto.tgather"
     src = operand_def(TILE_OR_VIEW)
     dst = cdst = indices = tmp = opt_operand_def(TILE_OR_VIEW)
     kValue = opt_operand_def(NUMBER)
@@ -39,6 +39,7 @@ class TGatherOp(
 
 class TScatterOp(
     TileOp,
+    name="pto.tscatter",
     shape=Shape.DPS_MASK,
     reads=("src", "indexes"),
     text=("src", "indexes", "dst"),
@@ -49,7 +50,6 @@ class TScatterOp(
     (docs/reference/tiles.md, "Irregular operations").
     """
 
-    name = "pto.tscatter"
     src = operand_def(TILE_OR_VIEW)
     dst = indexes = opt_operand_def(TILE_OR_VIEW)
     axis = opt_attr_def(AXIS)
@@ -60,25 +60,24 @@ class TScatterOp(
         return Pipe.S if self.indexes is not None and target == "a2a3" else Pipe.V
 
 
-class TGatherbOp(TileOp, reads=("src", "offsets")):
+class TGatherbOp(TileOp, name="pto.tgatherb", reads=("src", "offsets")):
     """32-byte blocks of src at the byte offsets in offsets (docs/reference/tiles.md, "Irregular operations")."""
 
-    name = "pto.tgatherb"
     src = offsets = operand_def(TILE_OR_VIEW)
 
 
-class TSort32Op(TileOp, reads=("src", "idx"), writes=("tmp", "dst"), roles=Role.PARTIAL):
+class TSort32Op(TileOp, name="pto.tsort32", reads=("src", "idx"), writes=("tmp", "dst"), roles=Role.PARTIAL):
     """Groups of 32 scores sorted descending; dst holds (score, index) pairs (docs/reference/tiles.md, "Irregular
     operations").
     """
 
-    name = "pto.tsort32"
     src = idx = operand_def(TILE_OR_VIEW)
     tmp = opt_operand_def(TILE_OR_VIEW)
 
 
 class TMrgsortOp(
     PtoOp,
+    name="pto.tmrgsort",
     shape=Shape.DPS_INNER,
     pipe=Pipe.V,
     reads=("srcs",),
@@ -93,7 +92,6 @@ class TMrgsortOp(
     (docs/reference/tiles.md, "Irregular operations").
     """
 
-    name = "pto.tmrgsort"
     srcs = var_operand_def(TILE_OR_VIEW)
     blockLen = opt_operand_def(INTEGER)
     dsts = var_operand_def(TILE_OR_VIEW)
@@ -103,15 +101,15 @@ class TMrgsortOp(
     results_ = up_to(2)
 
 
-class TDequantOp(TileOp, reads=("src", "scale", "offset")):
+class TDequantOp(TileOp, name="pto.tdequant", reads=("src", "scale", "offset")):
     """dst[i,j] = (src[i,j] − offset[i])·scale[i] (docs/reference/tiles.md, "Irregular operations")."""
 
-    name = "pto.tdequant"
     src = scale = offset = operand_def(TILE_OR_VIEW)
 
 
 class TQuantOp(
     TileOp,
+    name="pto.tquant",
     reads=("src", "fp", "offset"),
     writes=("tmp", "dst"),
     outs=("dst", "tmp"),
@@ -121,7 +119,6 @@ class TQuantOp(
     (docs/reference/tiles.md, "Irregular operations").
     """
 
-    name = "pto.tquant"
     src = fp = operand_def(TILE_OR_VIEW)
     offset = tmp = opt_operand_def(TILE_OR_VIEW)
     quant_type = attr_def(enum("quant_type"))
@@ -129,6 +126,7 @@ class TQuantOp(
 
 class TQuantMxOp(
     PtoOp,
+    name="pto.tquant.mx",
     shape=Shape.DPS,
     pipe=Pipe.V,
     reads=("src",),
@@ -145,7 +143,6 @@ class TQuantMxOp(
     factors (docs/reference/tiles.md, "Irregular operations").
     """
 
-    name = "pto.tquant.mx"
     src = operand_def(TILE_OR_VIEW)
     dst = exp = max = scaling = exp_zz = opt_operand_def(TILE_OR_VIEW)
     quant_type = attr_def(enum("quant_type"))
@@ -156,28 +153,27 @@ class TQuantMxOp(
     results_ = up_to(5)
 
 
-class THistogramOp(TileOp, reads=("src", "idx"), roles=Role.PARTIAL):
+class THistogramOp(TileOp, name="pto.thistogram", reads=("src", "idx"), roles=Role.PARTIAL):
     """dst[i,b] = number of elements of row i whose selected byte is at most b, filtered by idx
     (docs/reference/tiles.md, "Irregular operations").
     """
 
-    name = "pto.thistogram"
     src = idx = operand_def(TILE_OR_VIEW)
     byte = opt_attr_def(I32_ATTR)
 
 
-class TRandomOp(TileOp, shape=Shape.DPS_INNER, defaults=(("rounds", "10 : i32"),)):
+class TRandomOp(TileOp, name="pto.trandom", shape=Shape.DPS_INNER, defaults=(("rounds", "10 : i32"),)):
     """dst = Philox 4x32 random words from key and counter after the given number of rounds
     (docs/reference/tiles.md, "Irregular operations").
     """
 
-    name = "pto.trandom"
     key0 = key1 = counter0 = counter1 = counter2 = counter3 = operand_def(SIGNLESS)
     rounds = opt_attr_def(I32_ATTR)
 
 
 class TCiOp(
     PtoOp,
+    name="pto.tci",
     shape=Shape.DPS,
     pipe=Pipe.S,
     writes=("tmp", "dst"),
@@ -186,18 +182,16 @@ class TCiOp(
 ):
     """dst[0,j] = S + j, or S − j when descending (docs/reference/tiles.md, "Irregular operations")."""
 
-    name = "pto.tci"
     S = operand_def(INTEGER)
     tmp = dst = opt_operand_def(TILE_OR_VIEW)
     descending = opt_attr_def(BOOL)
     result = opt_result_def(ANY)
 
 
-class TTriOp(TileOp, shape=Shape.DPS_INNER, defaults=(("upperOrLower", "0 : i32"),)):
+class TTriOp(TileOp, name="pto.ttri", shape=Shape.DPS_INNER, defaults=(("upperOrLower", "0 : i32"),)):
     """dst[i,j] = 1 on and below the diagonal offset (upperOrLower 0) or on and above it (1), else 0
     (docs/reference/tiles.md, "Irregular operations").
     """
 
-    name = "pto.ttri"
     diagonal = operand_def(INTEGER)
     upperOrLower = opt_attr_def(I32_ATTR)

@@ -14,6 +14,7 @@ from .forms import TileOp
 
 class TLoadOp(
     PtoOp,
+    name="pto.tload",
     shape=Shape.DPS_TLOAD,
     pipe=Pipe.MTE2,
     reads=("src",),
@@ -25,7 +26,6 @@ class TLoadOp(
     (docs/reference/layouts.md, "Views of global memory").
     """
 
-    name = "pto.tload"
     src = operand_def(TILE_OR_VIEW)
     dst = opt_operand_def(TILE_OR_VIEW)
     pad_value = opt_operand_def(ANY)
@@ -38,6 +38,7 @@ class TLoadOp(
 
 class TStoreOp(
     PtoOp,
+    name="pto.tstore",
     shape=Shape.DPS_KEYED,
     pipe=Pipe.MTE3,
     reads=("src", "fp", "dst"),
@@ -56,7 +57,6 @@ class TStoreOp(
     atomic add) (docs/reference/numerics.md, "Write-back"; docs/reference/tiles.md, "Irregular operations").
     """
 
-    name = "pto.tstore"
     src = dst = operand_def(TILE_OR_VIEW)
     fp = opt_operand_def(TILE_OR_VIEW)
     preQuantScalar = opt_operand_def(I64)
@@ -70,19 +70,19 @@ class TStoreOp(
         return Pipe.FIX if location(self.src) == "acc" else Pipe.MTE3
 
 
-class TStoreFpOp(PtoOp, shape=Shape.DPS, pipe=Pipe.FIX, reads=("src", "fp"), writes=("dst",), since="june"):
+class TStoreFpOp(
+    PtoOp, name="pto.tstore_fp", shape=Shape.DPS, pipe=Pipe.FIX, reads=("src", "fp"), writes=("dst",), since="june"
+):
     """Accumulator tile stored with one quantisation parameter per channel (docs/reference/numerics.md,
     "Write-back").
     """
 
-    name = "pto.tstore_fp"
     src = fp = dst = operand_def(TILE_OR_VIEW)
 
 
-class TPrefetchOp(PtoOp, shape=Shape.DPS, pipe=Pipe.MTE2, reads=("src",), roles=Role.PARTIAL):
+class TPrefetchOp(PtoOp, name="pto.tprefetch", shape=Shape.DPS, pipe=Pipe.MTE2, reads=("src",), roles=Role.PARTIAL):
     """Hints that the src view will be loaded; no data result (docs/reference/tiles.md, "Irregular operations")."""
 
-    name = "pto.tprefetch"
     src = operand_def(TILE_OR_VIEW)
     dst = opt_operand_def(TILE_OR_VIEW)
     result = opt_result_def(ANY)
@@ -90,6 +90,7 @@ class TPrefetchOp(PtoOp, shape=Shape.DPS, pipe=Pipe.MTE2, reads=("src",), roles=
 
 class MGatherOp(
     TileOp,
+    name="pto.mgather",
     reads=("mem", "idx"),
     writes=("dst", "scratch"),
     text=("mem", "idx", "scratch", "dst"),
@@ -101,7 +102,6 @@ class MGatherOp(
     of range (docs/reference/tiles.md, "Irregular operations").
     """
 
-    name = "pto.mgather"
     mem = idx = operand_def(TILE_OR_VIEW)
     dst = scratch = opt_operand_def(TILE_OR_VIEW)
     coalesce = opt_attr_def(enum("coalesce"))
@@ -116,6 +116,7 @@ class MGatherOp(
 
 class MScatterOp(
     PtoOp,
+    name="pto.mscatter",
     shape=Shape.DPS,
     pipe=Pipe.V,
     reads=("src", "idx", "mem"),
@@ -131,7 +132,6 @@ class MScatterOp(
     request; scatterOob rules indices out of range (docs/reference/tiles.md, "Irregular operations").
     """
 
-    name = "pto.mscatter"
     src = idx = mem = operand_def(TILE_OR_VIEW)
     coalesce = opt_attr_def(enum("coalesce"))
     scatterAtomicOp = opt_attr_def(enum("scatter_atomic_op"))
@@ -143,28 +143,25 @@ class MScatterOp(
         return Pipe.MTE3 if target == "a2a3" else Pipe.V
 
 
-class TGetValOp(PtoOp, shape=Shape.INS_ONLY, pipe=Pipe.S, reads=("src",)):
+class TGetValOp(PtoOp, name="pto.tgetval", shape=Shape.INS_ONLY, pipe=Pipe.S, reads=("src",)):
     """The element of src at a linear offset (docs/reference/tiles.md, "Irregular operations")."""
 
-    name = "pto.tgetval"
     src = operand_def(TILE_OR_VIEW)
     offset = operand_def(INDEX)
     dst = result_def(NUMBER)
 
 
-class TSetValOp(TileOp, pipe=Pipe.S, text=("offset", "val", "dst"), in_place=("dst",)):
+class TSetValOp(TileOp, name="pto.tsetval", pipe=Pipe.S, text=("offset", "val", "dst"), in_place=("dst",)):
     """dst element at a linear offset = val (docs/reference/tiles.md, "Irregular operations")."""
 
-    name = "pto.tsetval"
     dst = opt_operand_def(TILE_OR_VIEW)
     offset = operand_def(INDEX)
     val = operand_def(NUMBER)
 
 
-class TPrintOp(PtoOp, shape=Shape.INS_ONLY, pipe=Pipe.V, reads=("src",), roles=Role.REPORT):
+class TPrintOp(PtoOp, name="pto.tprint", shape=Shape.INS_ONLY, pipe=Pipe.V, reads=("src",), roles=Role.REPORT):
     """Prints src (docs/reference/tiles.md, "Irregular operations")."""
 
-    name = "pto.tprint"
     src = operand_def(TILE_OR_VIEW)
     tmp = opt_operand_def(TILE_OR_VIEW)
     printFormat = opt_attr_def(enum("print_format"))

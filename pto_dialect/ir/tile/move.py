@@ -29,6 +29,7 @@ class ConvertingMoveOp(
 
 class TMovOp(
     ConvertingMoveOp,
+    name="pto.tmov",
     pipe=Pipe.V,
     text=("src", "fp", "preQuantScalar", "dst"),
     unnamed=("fp", "preQuantScalar"),
@@ -37,7 +38,6 @@ class TMovOp(
     quantisation) (docs/reference/layouts.md, "Moves between tiles"; docs/reference/numerics.md, "Write-back").
     """
 
-    name = "pto.tmov"
     src = operand_def(TILE_OR_VIEW)
     grpAxis = opt_attr_def(enum("mx_group_axis"))
 
@@ -53,17 +53,17 @@ class TMovOp(
         return Pipe.MTE1 if destination in ("left", "right", "bias") else Pipe.V
 
 
-class TMovFpOp(TileOp, pipe=Pipe.FIX, reads=("src", "fp"), since="june"):
+class TMovFpOp(TileOp, name="pto.tmov.fp", pipe=Pipe.FIX, reads=("src", "fp"), since="june"):
     """Accumulator tile moved with one quantisation parameter per channel
     (docs/reference/layouts.md, "Moves between tiles"; docs/reference/numerics.md, "Write-back").
     """
 
-    name = "pto.tmov.fp"
     src = fp = operand_def(TILE_OR_VIEW)
 
 
 class TExtractOp(
     ConvertingMoveOp,
+    name="pto.textract",
     pipe=Pipe.V,
     text=("src", "indexRow", "indexCol", "preQuantScalar", "fp", "dst"),
     keyed=("fp",),
@@ -72,7 +72,6 @@ class TExtractOp(
     (docs/reference/layouts.md, "Moves between tiles"; docs/reference/numerics.md, "Write-back").
     """
 
-    name = "pto.textract"
     src = operand_def(TILE_OR_VIEW)
     indexRow = indexCol = operand_def(INDEX)
 
@@ -88,6 +87,7 @@ class TExtractOp(
 
 class TInsertOp(
     ConvertingMoveOp,
+    name="pto.tinsert",
     pipe=Pipe.FIX,
     text=("src", "indexRow", "indexCol", "fp", "preQuantScalar", "dst"),
     keyed=("fp", "preQuantScalar"),
@@ -97,7 +97,6 @@ class TInsertOp(
     fixpipe (docs/reference/layouts.md, "Moves between tiles"; docs/reference/numerics.md, "Write-back").
     """
 
-    name = "pto.tinsert"
     src = operand_def(TILE_OR_VIEW)
     indexRow = indexCol = operand_def(INDEX)
     tinsertMode = opt_attr_def(enum("tinsert_mode"))
@@ -119,20 +118,16 @@ class ParameterWindowOp(TileOp, pipe=Pipe.FIX, reads=("src", "fp"), since="june"
     indexRow = indexCol = operand_def(INDEX)
 
 
-class TExtractFpOp(ParameterWindowOp):
+class TExtractFpOp(ParameterWindowOp, name="pto.textract_fp"):
     """dst[i,j] = fixpipe(src[indexRow + i, indexCol + j])
     (docs/reference/layouts.md, "Moves between tiles"; docs/reference/numerics.md, "Write-back").
     """
 
-    name = "pto.textract_fp"
 
-
-class TInsertFpOp(ParameterWindowOp, in_place=("dst",)):
+class TInsertFpOp(ParameterWindowOp, name="pto.tinsert_fp", in_place=("dst",)):
     """dst[indexRow + i, indexCol + j] = fixpipe(src[i,j]), the rest of dst is kept
     (docs/reference/layouts.md, "Moves between tiles"; docs/reference/numerics.md, "Write-back").
     """
-
-    name = "pto.tinsert_fp"
 
 
 class PaddingOp(TileOp, reads=("src",)):
@@ -145,45 +140,35 @@ class PaddingOp(TileOp, reads=("src",)):
         return Pipe.MTE1 if location(self.src) == "mat" else Pipe.V
 
 
-class TFillPadOp(PaddingOp):
+class TFillPadOp(PaddingOp, name="pto.tfillpad"):
     """dst = src inside the valid region of src, the pad value of dst elsewhere (docs/reference/tiles.md, "Irregular
     operations").
     """
 
-    name = "pto.tfillpad"
     padValue = opt_attr_def(enum("pad_value"))
 
 
-class TFillPadExpandOp(PaddingOp, since="june"):
+class TFillPadExpandOp(PaddingOp, name="pto.tfillpad_expand", since="june"):
     """As ``tfillpad``, dst may be larger than src (docs/reference/tiles.md, "Irregular operations")."""
 
-    name = "pto.tfillpad_expand"
 
-
-class TFillPadInplaceOp(PaddingOp, since="june"):
+class TFillPadInplaceOp(PaddingOp, name="pto.tfillpad_inplace", since="june"):
     """As ``tfillpad``, dst and src share their storage (docs/reference/tiles.md, "Irregular operations")."""
 
-    name = "pto.tfillpad_inplace"
 
-
-class TTransOp(UnaryScratchTileOp):
+class TTransOp(UnaryScratchTileOp, name="pto.ttrans"):
     """dst[j,i] = src[i,j] (docs/reference/layouts.md, "Moves between tiles")."""
 
-    name = "pto.ttrans"
 
-
-class TConcatOp(BinaryTileOp, roles=Role.PARTIAL):
+class TConcatOp(BinaryTileOp, name="pto.tconcat", roles=Role.PARTIAL):
     """Row i of dst = row i of src0 followed by row i of src1, valid columns only
     (docs/reference/layouts.md, "Moves between tiles").
     """
 
-    name = "pto.tconcat"
 
-
-class TConcatIdxOp(TileOp, reads=("src0", "src1", "src0Idx", "src1Idx"), roles=Role.PARTIAL):
+class TConcatIdxOp(TileOp, name="pto.tconcatidx", reads=("src0", "src1", "src0Idx", "src1Idx"), roles=Role.PARTIAL):
     """Row i of dst = the leading elements of rows i of src0 and src1, as many as src0Idx and src1Idx say
     (docs/reference/tiles.md, "Irregular operations").
     """
 
-    name = "pto.tconcatidx"
     src0 = src1 = src0Idx = src1Idx = operand_def(TILE_OR_VIEW)

@@ -9,32 +9,24 @@ from ..core.kinds import TILE_OR_VIEW
 from .forms import BinaryTileOp
 
 
-class TPartAddOp(BinaryTileOp):
+class TPartAddOp(BinaryTileOp, name="pto.tpartadd"):
     """dst[i,j] = src0[i,j] + src1[i,j] where both are valid (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
-    name = "pto.tpartadd"
 
-
-class TPartMulOp(BinaryTileOp):
+class TPartMulOp(BinaryTileOp, name="pto.tpartmul"):
     """dst[i,j] = src0[i,j] · src1[i,j] where both are valid (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
-    name = "pto.tpartmul"
 
-
-class TPartMaxOp(BinaryTileOp):
+class TPartMaxOp(BinaryTileOp, name="pto.tpartmax"):
     """dst[i,j] = max(src0[i,j], src1[i,j]) where both are valid (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
 
-    name = "pto.tpartmax"
 
-
-class TPartMinOp(BinaryTileOp):
+class TPartMinOp(BinaryTileOp, name="pto.tpartmin"):
     """dst[i,j] = min(src0[i,j], src1[i,j]) where both are valid (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
-
-    name = "pto.tpartmin"
 
 
 class PartialArgOp(
@@ -52,17 +44,13 @@ class PartialArgOp(
     results_ = up_to(2)
 
 
-class TPartArgMaxOp(PartialArgOp):
+class TPartArgMaxOp(PartialArgOp, name="pto.tpartargmax"):
     """dst = the larger of the valid values, dstIdx = its index operand (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
 
-    name = "pto.tpartargmax"
 
-
-class TPartArgMinOp(PartialArgOp):
+class TPartArgMinOp(PartialArgOp, name="pto.tpartargmin"):
     """dst = the smaller of the valid values, dstIdx = its index operand (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
-
-    name = "pto.tpartargmin"

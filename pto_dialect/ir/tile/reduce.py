@@ -9,78 +9,63 @@ from ..core.kinds import ANY, BOOL, TILE_OR_VIEW
 from .forms import UnaryScratchTileOp, UnaryTileOp
 
 
-class TRowSumOp(UnaryScratchTileOp, scratch_unused=("a5",)):
+class TRowSumOp(UnaryScratchTileOp, name="pto.trowsum", scratch_unused=("a5",)):
     """dst[i,0] = sum over j of src[i,j], j increasing (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
-    name = "pto.trowsum"
 
-
-class TRowProdOp(UnaryScratchTileOp):
+class TRowProdOp(UnaryScratchTileOp, name="pto.trowprod"):
     """dst[i,0] = product over j of src[i,j], j increasing (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
-    name = "pto.trowprod"
 
-
-class TRowMaxOp(UnaryScratchTileOp, scratch_unused=("a5",)):
+class TRowMaxOp(UnaryScratchTileOp, name="pto.trowmax", scratch_unused=("a5",)):
     """dst[i,0] = max over j of src[i,j]; NaN propagates (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
-    name = "pto.trowmax"
 
-
-class TRowMinOp(UnaryScratchTileOp, scratch_unused=("a5",)):
+class TRowMinOp(UnaryScratchTileOp, name="pto.trowmin", scratch_unused=("a5",)):
     """dst[i,0] = min over j of src[i,j]; NaN propagates (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
-    name = "pto.trowmin"
 
-
-class TRowArgMaxOp(UnaryScratchTileOp, scratch_unused=("a5",)):
+class TRowArgMaxOp(UnaryScratchTileOp, name="pto.trowargmax", scratch_unused=("a5",)):
     """dst[i,0] = column of the first maximum of row i (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
-    name = "pto.trowargmax"
 
-
-class TRowArgMinOp(UnaryScratchTileOp, scratch_unused=("a5",)):
+class TRowArgMinOp(UnaryScratchTileOp, name="pto.trowargmin", scratch_unused=("a5",)):
     """dst[i,0] = column of the first minimum of row i (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
-    name = "pto.trowargmin"
 
-
-class TColArgMaxOp(UnaryScratchTileOp):
+class TColArgMaxOp(UnaryScratchTileOp, name="pto.tcolargmax"):
     """dst[0,j] = row of the first maximum of column j (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
-    name = "pto.tcolargmax"
 
-
-class TColArgMinOp(UnaryScratchTileOp):
+class TColArgMinOp(UnaryScratchTileOp, name="pto.tcolargmin"):
     """dst[0,j] = row of the first minimum of column j (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
-    name = "pto.tcolargmin"
 
-
-class TColProdOp(UnaryTileOp):
+class TColProdOp(UnaryTileOp, name="pto.tcolprod"):
     """dst[0,j] = product over i of src[i,j], i increasing (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
-    name = "pto.tcolprod"
 
-
-class TColMaxOp(UnaryTileOp):
+class TColMaxOp(UnaryTileOp, name="pto.tcolmax"):
     """dst[0,j] = max over i of src[i,j]; NaN propagates (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
-    name = "pto.tcolmax"
 
-
-class TColMinOp(UnaryTileOp):
+class TColMinOp(UnaryTileOp, name="pto.tcolmin"):
     """dst[0,j] = min over i of src[i,j]; NaN propagates (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
-    name = "pto.tcolmin"
 
-
-class TColSumOp(PtoOp, shape=Shape.DPS_INNER, pipe=Pipe.V, reads=("src",), writes=("tmp", "dst"), inner_with="tmp"):
+class TColSumOp(
+    PtoOp,
+    name="pto.tcolsum",
+    shape=Shape.DPS_INNER,
+    pipe=Pipe.V,
+    reads=("src",),
+    writes=("tmp", "dst"),
+    inner_with="tmp",
+):
     """dst[0,j] = sum over i of src[i,j]; isBinary changes the order only (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
 
-    name = "pto.tcolsum"
     src = operand_def(TILE_OR_VIEW)
     tmp = dst = opt_operand_def(TILE_OR_VIEW)
     isBinary = opt_attr_def(BOOL)

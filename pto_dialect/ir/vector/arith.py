@@ -11,160 +11,108 @@ from ..core.words import EVEN_ODD, ROUND
 from .forms import LanewiseOp, MaskedBinaryOp, MaskedRegisterOp, MaskedScalarOp, MaskedUnaryOp, RegisterOp
 
 
-class VAbsOp(MaskedUnaryOp):
+class VAbsOp(MaskedUnaryOp, name="pto.vabs"):
     """lane i = |input[i]| (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vabs"
 
-
-class VNegOp(MaskedUnaryOp):
+class VNegOp(MaskedUnaryOp, name="pto.vneg"):
     """lane i = −input[i] (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vneg"
 
-
-class VReluOp(MaskedUnaryOp):
+class VReluOp(MaskedUnaryOp, name="pto.vrelu"):
     """lane i = max(input[i], 0) (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vrelu"
 
-
-class VExpOp(MaskedUnaryOp):
+class VExpOp(MaskedUnaryOp, name="pto.vexp"):
     """lane i = e^input[i] (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vexp"
 
-
-class VLnOp(MaskedUnaryOp):
+class VLnOp(MaskedUnaryOp, name="pto.vln"):
     """lane i = natural logarithm of input[i] (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vln"
 
-
-class VSqrtOp(MaskedUnaryOp):
+class VSqrtOp(MaskedUnaryOp, name="pto.vsqrt"):
     """lane i = square root of input[i] (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vsqrt"
 
-
-class VNotOp(MaskedUnaryOp):
+class VNotOp(MaskedUnaryOp, name="pto.vnot"):
     """lane i = bitwise complement of input[i] (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vnot"
 
-
-class VAddOp(MaskedBinaryOp):
+class VAddOp(MaskedBinaryOp, name="pto.vadd"):
     """lane i = lhs[i] + rhs[i] (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vadd"
 
-
-class VSubOp(MaskedBinaryOp):
+class VSubOp(MaskedBinaryOp, name="pto.vsub"):
     """lane i = lhs[i] − rhs[i] (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vsub"
 
-
-class VMulOp(MaskedBinaryOp):
+class VMulOp(MaskedBinaryOp, name="pto.vmul"):
     """lane i = lhs[i] · rhs[i] (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vmul"
 
-
-class VDivOp(MaskedBinaryOp):
+class VDivOp(MaskedBinaryOp, name="pto.vdiv"):
     """lane i = lhs[i] / rhs[i] (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vdiv"
 
-
-class VMaxOp(MaskedBinaryOp):
+class VMaxOp(MaskedBinaryOp, name="pto.vmax"):
     """lane i = max(lhs[i], rhs[i]); NaN propagates (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vmax"
 
-
-class VMinOp(MaskedBinaryOp):
+class VMinOp(MaskedBinaryOp, name="pto.vmin"):
     """lane i = min(lhs[i], rhs[i]); NaN propagates (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vmin"
 
-
-class VAndOp(MaskedBinaryOp):
+class VAndOp(MaskedBinaryOp, name="pto.vand"):
     """lane i = lhs[i] & rhs[i] (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vand"
 
-
-class VOrOp(MaskedBinaryOp):
+class VOrOp(MaskedBinaryOp, name="pto.vor"):
     """lane i = lhs[i] | rhs[i] (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vor"
 
-
-class VXorOp(MaskedBinaryOp):
+class VXorOp(MaskedBinaryOp, name="pto.vxor"):
     """lane i = lhs[i] ^ rhs[i] (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vxor"
 
-
-class VShlOp(MaskedBinaryOp):
+class VShlOp(MaskedBinaryOp, name="pto.vshl"):
     """lane i = lhs[i] << rhs[i] (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vshl"
 
-
-class VShrOp(MaskedBinaryOp):
+class VShrOp(MaskedBinaryOp, name="pto.vshr"):
     """lane i = lhs[i] >> rhs[i], arithmetic unless unsigned (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vshr"
 
-
-class VPreluOp(MaskedBinaryOp):
+class VPreluOp(MaskedBinaryOp, name="pto.vprelu"):
     """lane i = lhs[i] > 0 ? lhs[i] : lhs[i]·rhs[i] (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vprelu"
 
-
-class VAddsOp(MaskedScalarOp):
+class VAddsOp(MaskedScalarOp, name="pto.vadds"):
     """lane i = input[i] + scalar (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vadds"
 
-
-class VMulsOp(MaskedScalarOp):
+class VMulsOp(MaskedScalarOp, name="pto.vmuls"):
     """lane i = input[i] · scalar (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vmuls"
 
-
-class VMaxsOp(MaskedScalarOp):
+class VMaxsOp(MaskedScalarOp, name="pto.vmaxs"):
     """lane i = max(input[i], scalar) (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vmaxs"
 
-
-class VMinsOp(MaskedScalarOp):
+class VMinsOp(MaskedScalarOp, name="pto.vmins"):
     """lane i = min(input[i], scalar) (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vmins"
 
-
-class VLreluOp(MaskedScalarOp):
+class VLreluOp(MaskedScalarOp, name="pto.vlrelu"):
     """lane i = input[i] > 0 ? input[i] : input[i]·scalar (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vlrelu"
 
-
-class VShlsOp(MaskedScalarOp):
+class VShlsOp(MaskedScalarOp, name="pto.vshls"):
     """lane i = input[i] << scalar (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vshls"
 
-
-class VShrsOp(MaskedScalarOp):
+class VShrsOp(MaskedScalarOp, name="pto.vshrs"):
     """lane i = input[i] >> scalar, arithmetic unless unsigned (docs/reference/vectors.md, "Arithmetic")."""
-
-    name = "pto.vshrs"
 
 
 class MultiplyAddOp(MaskedRegisterOp):
@@ -173,30 +121,24 @@ class MultiplyAddOp(MaskedRegisterOp):
     acc = lhs = rhs = operand_def(VREG)
 
 
-class VMulaOp(MultiplyAddOp):
+class VMulaOp(MultiplyAddOp, name="pto.vmula"):
     """lane i = acc[i] + lhs[i]·rhs[i] with one rounding (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vmula"
 
-
-class VMaddOp(MultiplyAddOp, since="august"):
+class VMaddOp(MultiplyAddOp, name="pto.vmadd", since="august"):
     """lane i = lhs[i]·acc[i] + rhs[i] with one rounding (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vmadd"
 
-
-class VAxpyOp(MaskedRegisterOp):
+class VAxpyOp(MaskedRegisterOp, name="pto.vaxpy"):
     """lane i = alpha·src0[i] + src1[i] with one rounding (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vaxpy"
     src0 = src1 = operand_def(VREG)
     alpha = operand_def(ANY)
 
 
-class VMullOp(LanewiseOp):
+class VMullOp(LanewiseOp, name="pto.vmull"):
     """Low and high words of the double-width products (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vmull"
     lhs = rhs = operand_def(VREG)
     mask = operand_def(MASK)
     low = high = result_def(VREG)
@@ -210,16 +152,12 @@ class CarryOp(MaskedRegisterOp):
     carry = result_def(MASK)
 
 
-class VAddcOp(CarryOp):
+class VAddcOp(CarryOp, name="pto.vaddc"):
     """result = lhs + rhs; carry where the sum overflows (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vaddc"
 
-
-class VSubcOp(CarryOp):
+class VSubcOp(CarryOp, name="pto.vsubc"):
     """result = lhs − rhs; carry where nothing is borrowed (docs/reference/vectors.md, "Arithmetic")."""
-
-    name = "pto.vsubc"
 
 
 class CarryChainOp(RegisterOp):
@@ -231,18 +169,14 @@ class CarryChainOp(RegisterOp):
     carry = result_def(MASK)
 
 
-class VAddcsOp(CarryChainOp):
+class VAddcsOp(CarryChainOp, name="pto.vaddcs"):
     """result = lhs + rhs + carry_in; carry where the sum overflows (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vaddcs"
 
-
-class VSubcsOp(CarryChainOp):
+class VSubcsOp(CarryChainOp, name="pto.vsubcs"):
     """result = lhs − rhs − (1 − carry_in); carry where nothing is borrowed (docs/reference/vectors.md,
     "Arithmetic").
     """
-
-    name = "pto.vsubcs"
 
 
 class FusedConversionOp(RegisterOp, unexecuted=CONVERTED_LANES):
@@ -251,32 +185,26 @@ class FusedConversionOp(RegisterOp, unexecuted=CONVERTED_LANES):
     lhs = rhs = operand_def(VREG)
 
 
-class VAddreluconvOp(FusedConversionOp):
+class VAddreluconvOp(FusedConversionOp, name="pto.vaddreluconv"):
     """lane i = max(lhs[i] + rhs[i], 0) in the result type (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vaddreluconv"
 
-
-class VMulconvOp(FusedConversionOp):
+class VMulconvOp(FusedConversionOp, name="pto.vmulconv"):
     """lane i = lhs[i]·rhs[i] in the result type (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vmulconv"
 
-
-class VExpdifOp(MaskedRegisterOp, shape=Shape.FLAT_TOKEN):
+class VExpdifOp(MaskedRegisterOp, name="pto.vexpdif", shape=Shape.FLAT_TOKEN):
     """lane i = e^(input − max) in f32, of the even or odd lanes of a 16-bit input
     (docs/reference/vectors.md, "Arithmetic").
     """
 
-    name = "pto.vexpdif"
     input = max = operand_def(VREG)
     part = attr_def(EVEN_ODD)
 
 
-class VMulscvtOp(MaskedRegisterOp, shape=Shape.FLAT_TOKEN, since="august"):
+class VMulscvtOp(MaskedRegisterOp, name="pto.vmulscvt", shape=Shape.FLAT_TOKEN, since="august"):
     """Even or odd lanes = input[i]·scalar rounded to f16 (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vmulscvt"
     input = operand_def(VREG)
     scalar = operand_def(ANY)
     rnd = attr_def(ROUND)

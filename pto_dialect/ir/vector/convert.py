@@ -10,53 +10,47 @@ from ..core.words import CONVERSION_PART, ORDER, POSITION, ROUND, ROUND_TO_INTEG
 from .forms import MaskedRegisterOp, RegisterOp
 
 
-class VCvtOp(MaskedRegisterOp):
+class VCvtOp(MaskedRegisterOp, name="pto.vcvt"):
     """Lanes in the element type of the result; ``part`` says which lanes of the wider register take part
     (docs/reference/vectors.md, "Conversion").
     """
 
-    name = "pto.vcvt"
     input = operand_def(VREG)
     rnd = opt_attr_def(ROUND)
     sat = opt_attr_def(SATURATE_ANY_SPELLING)
     part = opt_attr_def(CONVERSION_PART)
 
 
-class VTrcOp(MaskedRegisterOp, shape=Shape.FLAT_TOKEN):
+class VTrcOp(MaskedRegisterOp, name="pto.vtrc", shape=Shape.FLAT_TOKEN):
     """lane i = input[i] rounded to an integral value of the same type (docs/reference/vectors.md, "Conversion")."""
 
-    name = "pto.vtrc"
     input = operand_def(VREG)
     round_mode = attr_def(ROUND_TO_INTEGRAL)
 
 
-class VBitcastOp(RegisterOp):
+class VBitcastOp(RegisterOp, name="pto.vbitcast"):
     """The same 256 bytes as another element type (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vbitcast"
     input = operand_def(VREG)
 
 
-class VBrOp(RegisterOp):
+class VBrOp(RegisterOp, name="pto.vbr"):
     """every lane = value (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vbr"
     value = operand_def(ANY)
 
 
-class VDupOp(MaskedRegisterOp):
+class VDupOp(MaskedRegisterOp, name="pto.vdup"):
     """active lanes = the scalar, or the lowest or highest lane of a register (docs/reference/vectors.md,
     "Arithmetic").
     """
 
-    name = "pto.vdup"
     input = operand_def(ANY)
     position = opt_attr_def(POSITION)
 
 
-class VCiOp(RegisterOp):
+class VCiOp(RegisterOp, name="pto.vci"):
     """lane i = index + i, or index − i for order DESC (docs/reference/vectors.md, "Arithmetic")."""
 
-    name = "pto.vci"
     index = operand_def(INT_OR_FLOAT)
     order = opt_attr_def(ORDER)

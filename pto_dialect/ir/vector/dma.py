@@ -9,56 +9,48 @@ from ..core.kinds import I1, I64, PTR_OR_MEMREF
 from ..core.transfers import BurstStridesOp, CopyOp, LoopsOp, NumberedCopyOp, PaddingOp, PlainBurstOp
 
 
-class MteGmUbOp(BurstStridesOp, LoopsOp, PaddingOp, pipe=Pipe.MTE2):
+class MteGmUbOp(BurstStridesOp, LoopsOp, PaddingOp, name="pto.mte_gm_ub", pipe=Pipe.MTE2):
     """Global memory to the unified buffer: bursts of ``len_burst`` bytes, outer loops, optional padding of
     each burst (docs/reference/layouts.md, "Transfers").
     """
 
-    name = "pto.mte_gm_ub"
     source = destination = operand_def(PTR_OR_MEMREF)
     l2_cache_ctl = len_burst = operand_def(I64)
 
 
-class MteUbGmOp(LoopsOp, pipe=Pipe.MTE3):
+class MteUbGmOp(LoopsOp, name="pto.mte_ub_gm", pipe=Pipe.MTE3):
     """Unified buffer to global memory: bursts of ``len_burst`` bytes, outer loops
     (docs/reference/layouts.md, "Transfers").
     """
 
-    name = "pto.mte_ub_gm"
     source = destination = operand_def(PTR_OR_MEMREF)
     len_burst = n_burst = nburst_src_stride = nburst_dst_stride = operand_def(I64)
     l2_cache_ctl = opt_operand_def(I64)
 
 
-class MteUbUbOp(PlainBurstOp, pipe=Pipe.V):
+class MteUbUbOp(PlainBurstOp, name="pto.mte_ub_ub", pipe=Pipe.V):
     """Copy inside the unified buffer, ``n_burst`` strided bursts (docs/reference/layouts.md, "Transfers")."""
 
-    name = "pto.mte_ub_ub"
 
-
-class CopyGmToUbufOp(CopyOp, pipe=Pipe.MTE2):
+class CopyGmToUbufOp(CopyOp, name="pto.copy_gm_to_ubuf", pipe=Pipe.MTE2):
     """Global memory to the unified buffer; outer loops come from the loop registers
     (docs/reference/layouts.md, "Transfers").
     """
 
-    name = "pto.copy_gm_to_ubuf"
     source = destination = operand_def(PTR_OR_MEMREF)
     sid = n_burst = len_burst = left_padding_count = right_padding_count = operand_def(I64)
     data_select_bit = operand_def(I1)
     l2_cache_ctl = gm_stride = ub_stride = operand_def(I64)
 
 
-class CopyUbufToGmOp(CopyOp, pipe=Pipe.MTE3):
+class CopyUbufToGmOp(CopyOp, name="pto.copy_ubuf_to_gm", pipe=Pipe.MTE3):
     """Unified buffer to global memory; outer loops come from the loop registers (docs/reference/layouts.md,
     "Transfers").
     """
 
-    name = "pto.copy_ubuf_to_gm"
     source = destination = operand_def(PTR_OR_MEMREF)
     sid = n_burst = len_burst = l2_cache_ctl = burst_dst_stride = burst_src_stride = operand_def(I64)
 
 
-class CopyUbufToUbufOp(NumberedCopyOp, pipe=Pipe.V):
+class CopyUbufToUbufOp(NumberedCopyOp, name="pto.copy_ubuf_to_ubuf", pipe=Pipe.V):
     """Copy inside the unified buffer, ``n_burst`` strided bursts (docs/reference/layouts.md, "Transfers")."""
-
-    name = "pto.copy_ubuf_to_ubuf"

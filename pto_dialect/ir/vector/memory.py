@@ -13,12 +13,11 @@ from ..core.words import LOAD_DIST, LOAD_PAIR_DIST, POST_UPDATE, SPECIAL_REGISTE
 from .forms import IndexedLoadOp, IndexedStoreOp
 
 
-class VLdsOp(IndexedLoadOp, typed=("source",)):
+class VLdsOp(IndexedLoadOp, name="pto.vlds", typed=("source",)):
     """Register from memory at source + offset, distributed over the lanes as ``dist`` says
     (docs/reference/vectors.md, "Loads and stores").
     """
 
-    name = "pto.vlds"
     source = operand_def(PTR_OR_MEMREF)
     offset = operand_def(INDEX)
     dist = opt_attr_def(LOAD_DIST)
@@ -26,10 +25,9 @@ class VLdsOp(IndexedLoadOp, typed=("source",)):
     updated_base = opt_result_def(PTR_OR_MEMREF)
 
 
-class VLdsx2Op(IndexedLoadOp, tokens=("dist",)):
+class VLdsx2Op(IndexedLoadOp, name="pto.vldsx2", tokens=("dist",)):
     """Two registers from memory, deinterleaved as ``dist`` says (docs/reference/vectors.md, "Loads and stores")."""
 
-    name = "pto.vldsx2"
     source = operand_def(PTR_OR_MEMREF)
     offset = operand_def(INDEX)
     dist = attr_def(LOAD_PAIR_DIST)
@@ -37,10 +35,9 @@ class VLdsx2Op(IndexedLoadOp, tokens=("dist",)):
     updated_base = opt_result_def(PTR_OR_MEMREF)
 
 
-class VSldbOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, reads=("source",)):
+class VSldbOp(PtoOp, name="pto.vsldb", shape=Shape.FLAT_VALUE, pipe=Pipe.V, reads=("source",)):
     """Register from 32-byte blocks ``block_stride`` blocks apart (docs/reference/vectors.md, "Loads and stores")."""
 
-    name = "pto.vsldb"
     source = operand_def(PTR_OR_MEMREF)
     block_stride = repeat_stride = operand_def(INTEGER)
     mask = operand_def(MASK)
@@ -48,29 +45,26 @@ class VSldbOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, reads=("source",)):
     updated_base = opt_result_def(PTR_OR_MEMREF)
 
 
-class UvldOp(IndexedLoadOp, typed=("source",)):
+class UvldOp(IndexedLoadOp, name="pto.uvld", typed=("source",)):
     """Register from an unaligned address (docs/reference/vectors.md, "Loads and stores")."""
 
-    name = "pto.uvld"
     source = operand_def(PTR_OR_MEMREF)
     offset = operand_def(INDEX)
     result = result_def(VREG)
 
 
-class VLdasOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, reads=("source",)):
+class VLdasOp(PtoOp, name="pto.vldas", shape=Shape.FLAT_VALUE, pipe=Pipe.V, reads=("source",)):
     """State that starts an unaligned load stream (docs/reference/vectors.md, "Loads and stores")."""
 
-    name = "pto.vldas"
     source = operand_def(PTR)
     result = result_def(ALIGN)
 
 
-class VLdusOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, reads=("source",)):
+class VLdusOp(PtoOp, name="pto.vldus", shape=Shape.FLAT_VALUE, pipe=Pipe.V, reads=("source",)):
     """The next register of an unaligned load stream and the state after it (docs/reference/vectors.md, "Loads and
     stores").
     """
 
-    name = "pto.vldus"
     source = operand_def(PTR)
     align = operand_def(ALIGN)
     increment = opt_operand_def(INDEX)
@@ -88,30 +82,23 @@ class GatherOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, reads=("source",)):
     result = result_def(VREG)
 
 
-class VGather2Op(GatherOp):
+class VGather2Op(GatherOp, name="pto.vgather2"):
     """lane i = source[offsets[i]] (elements) (docs/reference/vectors.md, "Loads and stores")."""
 
-    name = "pto.vgather2"
 
-
-class VGather2BcOp(GatherOp):
+class VGather2BcOp(GatherOp, name="pto.vgather2_bc"):
     """As ``vgather2`` with 32-bit offsets (docs/reference/vectors.md, "Loads and stores")."""
 
-    name = "pto.vgather2_bc"
 
-
-class VGatherbOp(GatherOp):
+class VGatherbOp(GatherOp, name="pto.vgatherb"):
     """block b = 32 bytes at byte offset offsets[b] of source (docs/reference/vectors.md, "Loads and stores")."""
 
-    name = "pto.vgatherb"
 
-
-class VStsOp(IndexedStoreOp, typed=("value", "destination", "mask")):
+class VStsOp(IndexedStoreOp, name="pto.vsts", typed=("value", "destination", "mask")):
     """Memory at destination + offset = active lanes of value, collected as ``dist`` says
     (docs/reference/vectors.md, "Loads and stores").
     """
 
-    name = "pto.vsts"
     value = operand_def(VREG)
     destination = operand_def(PTR_OR_MEMREF)
     offset = operand_def(INDEX)
@@ -120,12 +107,11 @@ class VStsOp(IndexedStoreOp, typed=("value", "destination", "mask")):
     updated_base = opt_result_def(PTR_OR_MEMREF)
 
 
-class VStsx2Op(IndexedStoreOp, tokens=("dist",)):
+class VStsx2Op(IndexedStoreOp, name="pto.vstsx2", tokens=("dist",)):
     """Memory at destination + offset = two registers, interleaved as ``dist`` says
     (docs/reference/vectors.md, "Loads and stores").
     """
 
-    name = "pto.vstsx2"
     low = high = operand_def(VREG)
     destination = operand_def(PTR_OR_MEMREF)
     offset = operand_def(INDEX)
@@ -133,12 +119,11 @@ class VStsx2Op(IndexedStoreOp, tokens=("dist",)):
     dist = attr_def(STORE_PAIR_DIST)
 
 
-class VSstbOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",)):
+class VSstbOp(PtoOp, name="pto.vsstb", shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",)):
     """32-byte blocks ``block_stride`` blocks apart = active blocks of value (docs/reference/vectors.md, "Loads and
     stores").
     """
 
-    name = "pto.vsstb"
     value = operand_def(VREG)
     destination = operand_def(PTR_OR_MEMREF)
     block_stride = repeat_stride = operand_def(INTEGER)
@@ -146,29 +131,26 @@ class VSstbOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",)
     updated_base = opt_result_def(PTR_OR_MEMREF)
 
 
-class VScatterOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",)):
+class VScatterOp(PtoOp, name="pto.vscatter", shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",)):
     """destination[offsets[i]] = lane i of value (elements) (docs/reference/vectors.md, "Loads and stores")."""
 
-    name = "pto.vscatter"
     value = operand_def(VREG)
     destination = operand_def(PTR)
     offsets = operand_def(VREG)
     mask = operand_def(MASK)
 
 
-class InitAlignOp(PtoOp, shape=Shape.NULLARY_TYPED, pipe=Pipe.V, effect=Effect.PURE):
+class InitAlignOp(PtoOp, name="pto.init_align", shape=Shape.NULLARY_TYPED, pipe=Pipe.V, effect=Effect.PURE):
     """State of an empty unaligned store stream (docs/reference/vectors.md, "Loads and stores")."""
 
-    name = "pto.init_align"
     result = result_def(ALIGN)
 
 
-class VStusOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, writes=("base",)):
+class VStusOp(PtoOp, name="pto.vstus", shape=Shape.FLAT_VALUE, pipe=Pipe.V, writes=("base",)):
     """Appends a register to an unaligned store stream that advances by ``offset`` elements
     (docs/reference/vectors.md, "Loads and stores").
     """
 
-    name = "pto.vstus"
     align_in = operand_def(ALIGN)
     offset = operand_def(I32)
     value = operand_def(VREG)
@@ -178,13 +160,18 @@ class VStusOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, writes=("base",)):
 
 
 class VSturOp(
-    PtoOp, shape=Shape.FLAT_TOKEN, pipe=Pipe.V, writes=("base",), state_reads=("ar", "sqzn"), state_writes=("ar",)
+    PtoOp,
+    name="pto.vstur",
+    shape=Shape.FLAT_TOKEN,
+    pipe=Pipe.V,
+    writes=("base",),
+    state_reads=("ar", "sqzn"),
+    state_writes=("ar",),
 ):
     """Appends the bytes counted by the last compaction, at base plus special register AR
     (docs/reference/vectors.md, "Loads and stores").
     """
 
-    name = "pto.vstur"
     align_in = operand_def(ALIGN)
     value = operand_def(VREG)
     base = operand_def(PTR)
@@ -192,22 +179,20 @@ class VSturOp(
     align_out = result_def(ALIGN)
 
 
-class VStasOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",)):
+class VStasOp(PtoOp, name="pto.vstas", shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",)):
     """Writes the rest of an unaligned store stream at destination + offset (docs/reference/vectors.md, "Loads and
     stores").
     """
 
-    name = "pto.vstas"
     value = operand_def(ALIGN)
     destination = operand_def(PTR_OR_MEMREF)
     offset = operand_def(I32)
     updated_base = opt_result_def(PTR_OR_MEMREF)
 
 
-class VStarOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",)):
+class VStarOp(PtoOp, name="pto.vstar", shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",)):
     """Writes the rest of an unaligned store stream (docs/reference/vectors.md, "Loads and stores")."""
 
-    name = "pto.vstar"
     value = operand_def(ALIGN)
     destination = operand_def(PTR_OR_MEMREF)
 
@@ -223,13 +208,9 @@ class SpecialRegisterStoreOp(
     updated_base = opt_result_def(PTR)
 
 
-class SprstiOp(SpecialRegisterStoreOp):
+class SprstiOp(SpecialRegisterStoreOp, name="pto.sprsti"):
     """Memory at destination + 4·offset bytes = special register (docs/reference/vectors.md, "Loads and stores")."""
 
-    name = "pto.sprsti"
 
-
-class SprstsOp(SpecialRegisterStoreOp):
+class SprstsOp(SpecialRegisterStoreOp, name="pto.sprsts"):
     """Memory at destination + offset bytes = special register (docs/reference/vectors.md, "Loads and stores")."""
-
-    name = "pto.sprsts"

@@ -17,16 +17,12 @@ class PatternB8Op(PtoOp, shape=Shape.LEAD_STRING, pipe=Pipe.V, effect=Effect.PUR
     result = result_def(MASK_B8)
 
 
-class PsetB8Op(PatternB8Op):
+class PsetB8Op(PatternB8Op, name="pto.pset_b8"):
     """Predicate from a pattern (docs/reference/vectors.md, "Predicates")."""
 
-    name = "pto.pset_b8"
 
-
-class PgeB8Op(PatternB8Op):
+class PgeB8Op(PatternB8Op, name="pto.pge_b8"):
     """Predicate from a pattern, compare form (docs/reference/vectors.md, "Predicates")."""
-
-    name = "pto.pge_b8"
 
 
 class PatternB16Op(PtoOp, shape=Shape.LEAD_STRING, pipe=Pipe.V, effect=Effect.PURE):
@@ -36,16 +32,12 @@ class PatternB16Op(PtoOp, shape=Shape.LEAD_STRING, pipe=Pipe.V, effect=Effect.PU
     result = result_def(MASK_B16)
 
 
-class PsetB16Op(PatternB16Op):
+class PsetB16Op(PatternB16Op, name="pto.pset_b16"):
     """Predicate from a pattern (docs/reference/vectors.md, "Predicates")."""
 
-    name = "pto.pset_b16"
 
-
-class PgeB16Op(PatternB16Op):
+class PgeB16Op(PatternB16Op, name="pto.pge_b16"):
     """Predicate from a pattern, compare form (docs/reference/vectors.md, "Predicates")."""
-
-    name = "pto.pge_b16"
 
 
 class PatternB32Op(PtoOp, shape=Shape.LEAD_STRING, pipe=Pipe.V, effect=Effect.PURE):
@@ -55,73 +47,63 @@ class PatternB32Op(PtoOp, shape=Shape.LEAD_STRING, pipe=Pipe.V, effect=Effect.PU
     result = result_def(MASK_B32)
 
 
-class PsetB32Op(PatternB32Op):
+class PsetB32Op(PatternB32Op, name="pto.pset_b32"):
     """Predicate from a pattern (docs/reference/vectors.md, "Predicates")."""
 
-    name = "pto.pset_b32"
 
-
-class PgeB32Op(PatternB32Op):
+class PgeB32Op(PatternB32Op, name="pto.pge_b32"):
     """Predicate from a pattern, compare form (docs/reference/vectors.md, "Predicates")."""
 
-    name = "pto.pge_b32"
 
-
-class PltB8Op(LanewiseOp):
+class PltB8Op(LanewiseOp, name="pto.plt_b8"):
     """Lane i is active where i < scalar; scalar_out = what is left for the next predicate
     (docs/reference/vectors.md, "Predicates").
     """
 
-    name = "pto.plt_b8"
     scalar = operand_def(I32)
     mask = result_def(MASK_B8)
     scalar_out = result_def(I32)
 
 
-class PltB16Op(LanewiseOp):
+class PltB16Op(LanewiseOp, name="pto.plt_b16"):
     """Lane i is active where i < scalar; scalar_out = what is left for the next predicate
     (docs/reference/vectors.md, "Predicates").
     """
 
-    name = "pto.plt_b16"
     scalar = operand_def(I32)
     mask = result_def(MASK_B16)
     scalar_out = result_def(I32)
 
 
-class PltB32Op(LanewiseOp):
+class PltB32Op(LanewiseOp, name="pto.plt_b32"):
     """Lane i is active where i < scalar; scalar_out = what is left for the next predicate
     (docs/reference/vectors.md, "Predicates").
     """
 
-    name = "pto.plt_b32"
     scalar = operand_def(I32)
     mask = result_def(MASK_B32)
     scalar_out = result_def(I32)
 
 
-class PltmB8Op(LanewiseOp, since="august"):
+class PltmB8Op(LanewiseOp, name="pto.pltm_b8", since="august"):
     """Lane i is active where loop·lanes + i < bound (docs/reference/vectors.md, "Predicates")."""
 
-    name = "pto.pltm_b8"
     loop = operand_def(I16)
     bound = operand_def(I32)
     mask = result_def(MASK_B8)
 
 
-class PltmB16Op(LanewiseOp, since="august"):
+class PltmB16Op(LanewiseOp, name="pto.pltm_b16", since="august"):
     """Lane i is active where loop·lanes + i < bound (docs/reference/vectors.md, "Predicates")."""
 
-    name = "pto.pltm_b16"
     loop = operand_def(I16)
     bound = operand_def(I32)
     mask = result_def(MASK_B16)
 
 
-class PltmB32Op(LanewiseOp, since="august"):
+class PltmB32Op(LanewiseOp, name="pto.pltm_b32", since="august"):
     """Lane i is active where loop·lanes + i < bound (docs/reference/vectors.md, "Predicates")."""
 
-    name = "pto.pltm_b32"
     loop = operand_def(I16)
     bound = operand_def(I32)
     mask = result_def(MASK_B32)
@@ -133,41 +115,31 @@ class MaskedLogicOp(PredicateOp):
     src0 = src1 = mask = operand_def(MASK)
 
 
-class PandOp(MaskedLogicOp):
+class PandOp(MaskedLogicOp, name="pto.pand"):
     """Src0 & src1 where mask is active, else 0 (docs/reference/vectors.md, "Predicates")."""
 
-    name = "pto.pand"
 
-
-class PorOp(MaskedLogicOp):
+class PorOp(MaskedLogicOp, name="pto.por"):
     """Src0 | src1 where mask is active, else 0 (docs/reference/vectors.md, "Predicates")."""
 
-    name = "pto.por"
 
-
-class PxorOp(MaskedLogicOp):
+class PxorOp(MaskedLogicOp, name="pto.pxor"):
     """Src0 ^ src1 where mask is active, else 0 (docs/reference/vectors.md, "Predicates")."""
 
-    name = "pto.pxor"
 
-
-class PselOp(MaskedLogicOp):
+class PselOp(MaskedLogicOp, name="pto.psel"):
     """Src0 where mask is active, else src1 (docs/reference/vectors.md, "Predicates")."""
 
-    name = "pto.psel"
 
-
-class PnotOp(PredicateOp):
+class PnotOp(PredicateOp, name="pto.pnot"):
     """Complement of input where mask is active, else 0 (docs/reference/vectors.md, "Predicates")."""
 
-    name = "pto.pnot"
     input = mask = operand_def(MASK)
 
 
-class PbitcastOp(PredicateOp):
+class PbitcastOp(PredicateOp, name="pto.pbitcast"):
     """The same 256 bits as another granularity (docs/reference/vectors.md, "Predicates")."""
 
-    name = "pto.pbitcast"
     input = operand_def(MASK)
 
 
@@ -178,13 +150,9 @@ class HalfPredicateOp(PredicateOp, shape=Shape.FLAT_TOKEN):
     part = attr_def(HALF)
 
 
-class PpackOp(HalfPredicateOp):
+class PpackOp(HalfPredicateOp, name="pto.ppack"):
     """Every second bit, in the lower or higher half (docs/reference/vectors.md, "Predicates")."""
 
-    name = "pto.ppack"
 
-
-class PunpackOp(HalfPredicateOp):
+class PunpackOp(HalfPredicateOp, name="pto.punpack"):
     """Bits of the lower or higher half, one bit apart (docs/reference/vectors.md, "Predicates")."""
-
-    name = "pto.punpack"

@@ -17,16 +17,12 @@ class InterleaveB8Op(LanewiseOp):
     low = high = result_def(MASK_B8)
 
 
-class PintlvB8Op(InterleaveB8Op):
+class PintlvB8Op(InterleaveB8Op, name="pto.pintlv_b8"):
     """low, high = the lanes of lhs and rhs alternating (docs/reference/vectors.md, "Predicates")."""
 
-    name = "pto.pintlv_b8"
 
-
-class PdintlvB8Op(InterleaveB8Op):
+class PdintlvB8Op(InterleaveB8Op, name="pto.pdintlv_b8"):
     """low = even lanes, high = odd lanes of lhs followed by rhs (docs/reference/vectors.md, "Predicates")."""
-
-    name = "pto.pdintlv_b8"
 
 
 class InterleaveB16Op(LanewiseOp):
@@ -36,16 +32,12 @@ class InterleaveB16Op(LanewiseOp):
     low = high = result_def(MASK_B16)
 
 
-class PintlvB16Op(InterleaveB16Op):
+class PintlvB16Op(InterleaveB16Op, name="pto.pintlv_b16"):
     """low, high = the lanes of lhs and rhs alternating (docs/reference/vectors.md, "Predicates")."""
 
-    name = "pto.pintlv_b16"
 
-
-class PdintlvB16Op(InterleaveB16Op):
+class PdintlvB16Op(InterleaveB16Op, name="pto.pdintlv_b16"):
     """low = even lanes, high = odd lanes of lhs followed by rhs (docs/reference/vectors.md, "Predicates")."""
-
-    name = "pto.pdintlv_b16"
 
 
 class InterleaveB32Op(LanewiseOp):
@@ -55,16 +47,12 @@ class InterleaveB32Op(LanewiseOp):
     low = high = result_def(MASK_B32)
 
 
-class PintlvB32Op(InterleaveB32Op):
+class PintlvB32Op(InterleaveB32Op, name="pto.pintlv_b32"):
     """low, high = the lanes of lhs and rhs alternating (docs/reference/vectors.md, "Predicates")."""
 
-    name = "pto.pintlv_b32"
 
-
-class PdintlvB32Op(InterleaveB32Op):
+class PdintlvB32Op(InterleaveB32Op, name="pto.pdintlv_b32"):
     """low = even lanes, high = odd lanes of lhs followed by rhs (docs/reference/vectors.md, "Predicates")."""
-
-    name = "pto.pdintlv_b32"
 
 
 class PredicateLoadOp(IndexedLoadOp, tokens=("dist",)):
@@ -77,16 +65,12 @@ class PredicateLoadOp(IndexedLoadOp, tokens=("dist",)):
     updated_base = opt_result_def(PTR_OR_MEMREF)
 
 
-class PldsOp(PredicateLoadOp):
+class PldsOp(PredicateLoadOp, name="pto.plds"):
     """Predicate from source + offset bytes (docs/reference/vectors.md, "Predicates")."""
 
-    name = "pto.plds"
 
-
-class PldiOp(PredicateLoadOp):
+class PldiOp(PredicateLoadOp, name="pto.pldi"):
     """Predicate from source + offset units of the distribution (docs/reference/vectors.md, "Predicates")."""
-
-    name = "pto.pldi"
 
 
 class PredicateStoreOp(IndexedStoreOp, tokens=("dist",)):
@@ -99,22 +83,17 @@ class PredicateStoreOp(IndexedStoreOp, tokens=("dist",)):
     updated_base = opt_result_def(PTR_OR_MEMREF)
 
 
-class PstsOp(PredicateStoreOp):
+class PstsOp(PredicateStoreOp, name="pto.psts"):
     """Memory at destination + offset bytes = value (docs/reference/vectors.md, "Predicates")."""
 
-    name = "pto.psts"
 
-
-class PstiOp(PredicateStoreOp):
+class PstiOp(PredicateStoreOp, name="pto.psti"):
     """Memory at destination + offset units of the distribution = value (docs/reference/vectors.md, "Predicates")."""
 
-    name = "pto.psti"
 
-
-class PstuOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, writes=("base",)):
+class PstuOp(PtoOp, name="pto.pstu", shape=Shape.FLAT_VALUE, pipe=Pipe.V, writes=("base",)):
     """Appends one bit per lane to an unaligned store stream (docs/reference/vectors.md, "Predicates")."""
 
-    name = "pto.pstu"
     align_in = operand_def(ALIGN)
     value = operand_def(MASK)
     base = operand_def(PTR)

@@ -8,56 +8,42 @@ from ..core.kinds import I32, MASK, MASK_B8, VREG
 from .forms import LanewiseOp, MaskedUnaryOp, RegisterOp
 
 
-class VCaddOp(MaskedUnaryOp):
+class VCaddOp(MaskedUnaryOp, name="pto.vcadd"):
     """lane 0 = sum of the active lanes (docs/reference/vectors.md, "Reductions and rearrangement")."""
 
-    name = "pto.vcadd"
 
-
-class VCmaxOp(MaskedUnaryOp):
+class VCmaxOp(MaskedUnaryOp, name="pto.vcmax"):
     """lane 0 = maximum of the active lanes, lane 1 = number of its first lane
     (docs/reference/vectors.md, "Reductions and rearrangement").
     """
 
-    name = "pto.vcmax"
 
-
-class VCminOp(MaskedUnaryOp):
+class VCminOp(MaskedUnaryOp, name="pto.vcmin"):
     """lane 0 = minimum of the active lanes, lane 1 = number of its first lane
     (docs/reference/vectors.md, "Reductions and rearrangement").
     """
 
-    name = "pto.vcmin"
 
-
-class VCgaddOp(MaskedUnaryOp):
+class VCgaddOp(MaskedUnaryOp, name="pto.vcgadd"):
     """lane g = sum of the active lanes of 32-byte group g (docs/reference/vectors.md, "Reductions and
     rearrangement").
     """
 
-    name = "pto.vcgadd"
 
-
-class VCgmaxOp(MaskedUnaryOp):
+class VCgmaxOp(MaskedUnaryOp, name="pto.vcgmax"):
     """lane g = maximum of the active lanes of 32-byte group g (docs/reference/vectors.md, "Reductions and
     rearrangement").
     """
 
-    name = "pto.vcgmax"
 
-
-class VCgminOp(MaskedUnaryOp):
+class VCgminOp(MaskedUnaryOp, name="pto.vcgmin"):
     """lane g = minimum of the active lanes of 32-byte group g (docs/reference/vectors.md, "Reductions and
     rearrangement").
     """
 
-    name = "pto.vcgmin"
 
-
-class VCpaddOp(MaskedUnaryOp):
+class VCpaddOp(MaskedUnaryOp, name="pto.vcpadd"):
     """lane i = sum of the active lanes 2i and 2i + 1 (docs/reference/vectors.md, "Reductions and rearrangement")."""
-
-    name = "pto.vcpadd"
 
 
 class BroadcastExtremumOp(LanewiseOp, since="august"):
@@ -69,20 +55,16 @@ class BroadcastExtremumOp(LanewiseOp, since="august"):
     predicate = result_def(MASK)
 
 
-class VCbmaxOp(BroadcastExtremumOp):
+class VCbmaxOp(BroadcastExtremumOp, name="pto.vcbmax"):
     """value = maximum of the active lanes, predicate = active lanes equal to it
     (docs/reference/vectors.md, "Reductions and rearrangement").
     """
 
-    name = "pto.vcbmax"
 
-
-class VCbminOp(BroadcastExtremumOp):
+class VCbminOp(BroadcastExtremumOp, name="pto.vcbmin"):
     """value = minimum of the active lanes, predicate = active lanes equal to it
     (docs/reference/vectors.md, "Reductions and rearrangement").
     """
-
-    name = "pto.vcbmin"
 
 
 class HistogramOp(RegisterOp, since="august"):
@@ -93,13 +75,9 @@ class HistogramOp(RegisterOp, since="august"):
     bin = operand_def(I32)
 
 
-class Chistv2Op(HistogramOp):
+class Chistv2Op(HistogramOp, name="pto.chistv2"):
     """Bin b of acc += number of active bytes at most b (docs/reference/vectors.md, "Reductions and rearrangement")."""
 
-    name = "pto.chistv2"
 
-
-class Dhistv2Op(HistogramOp):
+class Dhistv2Op(HistogramOp, name="pto.dhistv2"):
     """Bin b of acc += number of active bytes equal to b (docs/reference/vectors.md, "Reductions and rearrangement")."""
-
-    name = "pto.dhistv2"

@@ -21,10 +21,11 @@ class StridedOp(MaskedRunsOp):
     repeat = dstBlockStride = srcBlockStride = dstRepeatStride = srcRepeatStride = operand_def(I64)
 
 
-class UbSetMaskOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, state_writes=("mask",), since="august"):
+class UbSetMaskOp(
+    PtoOp, name="pto.ub.set_mask", shape=Shape.FLAT_VOID, pipe=Pipe.V, state_writes=("mask",), since="august"
+):
     """mask register = mask1:mask0 (docs/reference/language.md, "Versions")."""
 
-    name = "pto.ub.set_mask"
     mask0 = mask1 = operand_def(I64)
 
 
@@ -32,16 +33,12 @@ class MaskModeOp(PtoOp, shape=Shape.NULLARY, pipe=Pipe.V, state_writes=("mask",)
     """What the mask register holds."""
 
 
-class UbSetMaskNormOp(MaskModeOp):
+class UbSetMaskNormOp(MaskModeOp, name="pto.ub.set_mask_norm"):
     """Mask bits select lanes (docs/reference/language.md, "Versions")."""
 
-    name = "pto.ub.set_mask_norm"
 
-
-class UbSetMaskCountOp(MaskModeOp):
+class UbSetMaskCountOp(MaskModeOp, name="pto.ub.set_mask_count"):
     """Mask value counts elements (docs/reference/language.md, "Versions")."""
-
-    name = "pto.ub.set_mask_count"
 
 
 class UbUnaryOp(StridedOp, reads=("src",)):
@@ -50,52 +47,37 @@ class UbUnaryOp(StridedOp, reads=("src",)):
     dst = src = operand_def(PTR)
 
 
-class UbVAbsOp(UbUnaryOp):
+class UbVAbsOp(UbUnaryOp, name="pto.ub.vabs"):
     """dst = |src| (docs/reference/language.md, "Versions")."""
 
-    name = "pto.ub.vabs"
 
-
-class UbVExpOp(UbUnaryOp):
+class UbVExpOp(UbUnaryOp, name="pto.ub.vexp"):
     """dst = e^src (docs/reference/language.md, "Versions")."""
 
-    name = "pto.ub.vexp"
 
-
-class UbVLnOp(UbUnaryOp):
+class UbVLnOp(UbUnaryOp, name="pto.ub.vln"):
     """dst = natural logarithm of src (docs/reference/language.md, "Versions")."""
 
-    name = "pto.ub.vln"
 
-
-class UbVNotOp(UbUnaryOp):
+class UbVNotOp(UbUnaryOp, name="pto.ub.vnot"):
     """dst = bitwise complement of src (docs/reference/language.md, "Versions")."""
 
-    name = "pto.ub.vnot"
 
-
-class UbVReluOp(UbUnaryOp):
+class UbVReluOp(UbUnaryOp, name="pto.ub.vrelu"):
     """dst = max(src, 0) (docs/reference/language.md, "Versions")."""
 
-    name = "pto.ub.vrelu"
 
-
-class UbVRsqrtOp(UbUnaryOp):
+class UbVRsqrtOp(UbUnaryOp, name="pto.ub.vrsqrt"):
     """dst = 1 / square root of src (docs/reference/language.md, "Versions")."""
 
-    name = "pto.ub.vrsqrt"
 
-
-class UbVSqrtOp(UbUnaryOp):
+class UbVSqrtOp(UbUnaryOp, name="pto.ub.vsqrt"):
     """dst = square root of src (docs/reference/language.md, "Versions")."""
 
-    name = "pto.ub.vsqrt"
 
-
-class UbVDupOp(StridedOp):
+class UbVDupOp(StridedOp, name="pto.ub.vdup"):
     """dst = scalar (docs/reference/language.md, "Versions")."""
 
-    name = "pto.ub.vdup"
     dst = operand_def(PTR)
     scalar = operand_def(I64)
 
@@ -108,58 +90,40 @@ class UbBinaryOp(MaskedRunsOp, reads=("src0", "src1")):
     src0RepeatStride = src1RepeatStride = operand_def(I64)
 
 
-class UbVAddOp(UbBinaryOp):
+class UbVAddOp(UbBinaryOp, name="pto.ub.vadd"):
     """dst = src0 + src1 (docs/reference/language.md, "Versions")."""
 
-    name = "pto.ub.vadd"
 
-
-class UbVAddreluOp(UbBinaryOp):
+class UbVAddreluOp(UbBinaryOp, name="pto.ub.vaddrelu"):
     """dst = max(src0 + src1, 0) (docs/reference/language.md, "Versions")."""
 
-    name = "pto.ub.vaddrelu"
 
-
-class UbVSubOp(UbBinaryOp):
+class UbVSubOp(UbBinaryOp, name="pto.ub.vsub"):
     """dst = src0 − src1 (docs/reference/language.md, "Versions")."""
 
-    name = "pto.ub.vsub"
 
-
-class UbVMulOp(UbBinaryOp):
+class UbVMulOp(UbBinaryOp, name="pto.ub.vmul"):
     """dst = src0 · src1 (docs/reference/language.md, "Versions")."""
 
-    name = "pto.ub.vmul"
 
-
-class UbVDivOp(UbBinaryOp):
+class UbVDivOp(UbBinaryOp, name="pto.ub.vdiv"):
     """dst = src0 / src1 (docs/reference/language.md, "Versions")."""
 
-    name = "pto.ub.vdiv"
 
-
-class UbVMaxOp(UbBinaryOp):
+class UbVMaxOp(UbBinaryOp, name="pto.ub.vmax"):
     """dst = max(src0, src1) (docs/reference/language.md, "Versions")."""
 
-    name = "pto.ub.vmax"
 
-
-class UbVMinOp(UbBinaryOp):
+class UbVMinOp(UbBinaryOp, name="pto.ub.vmin"):
     """dst = min(src0, src1) (docs/reference/language.md, "Versions")."""
 
-    name = "pto.ub.vmin"
 
-
-class UbVAndOp(UbBinaryOp):
+class UbVAndOp(UbBinaryOp, name="pto.ub.vand"):
     """dst = src0 & src1 (docs/reference/language.md, "Versions")."""
 
-    name = "pto.ub.vand"
 
-
-class UbVOrOp(UbBinaryOp):
+class UbVOrOp(UbBinaryOp, name="pto.ub.vor"):
     """dst = src0 | src1 (docs/reference/language.md, "Versions")."""
-
-    name = "pto.ub.vor"
 
 
 class UbScalarOp(StridedOp, reads=("src",)):
@@ -169,37 +133,25 @@ class UbScalarOp(StridedOp, reads=("src",)):
     shiftDist = operand_def(I64)
 
 
-class UbVAddsOp(UbScalarOp):
+class UbVAddsOp(UbScalarOp, name="pto.ub.vadds"):
     """dst = src + shiftDist (the scalar) (docs/reference/language.md, "Versions")."""
 
-    name = "pto.ub.vadds"
 
-
-class UbVMulsOp(UbScalarOp):
+class UbVMulsOp(UbScalarOp, name="pto.ub.vmuls"):
     """dst = src · shiftDist (the scalar) (docs/reference/language.md, "Versions")."""
 
-    name = "pto.ub.vmuls"
 
-
-class UbVMaxsOp(UbScalarOp):
+class UbVMaxsOp(UbScalarOp, name="pto.ub.vmaxs"):
     """dst = max(src, shiftDist), shiftDist being the scalar (docs/reference/language.md, "Versions")."""
 
-    name = "pto.ub.vmaxs"
 
-
-class UbVMinsOp(UbScalarOp):
+class UbVMinsOp(UbScalarOp, name="pto.ub.vmins"):
     """dst = min(src, shiftDist), shiftDist being the scalar (docs/reference/language.md, "Versions")."""
 
-    name = "pto.ub.vmins"
 
-
-class UbVShlOp(UbScalarOp):
+class UbVShlOp(UbScalarOp, name="pto.ub.vshl"):
     """dst = src << shiftDist (docs/reference/language.md, "Versions")."""
 
-    name = "pto.ub.vshl"
 
-
-class UbVShrOp(UbScalarOp):
+class UbVShrOp(UbScalarOp, name="pto.ub.vshr"):
     """dst = src >> shiftDist (docs/reference/language.md, "Versions")."""
-
-    name = "pto.ub.vshr"

@@ -10,28 +10,20 @@ from ..core.words import ORDER, SATURATE, VMI_PMODE, VMI_ROUND
 from .forms import VmiUnaryOp, VmiVectorOp
 
 
-class VmiExtfOp(VmiUnaryOp):
+class VmiExtfOp(VmiUnaryOp, name="pto.vmi.extf"):
     """Lanes in a wider float type (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
-    name = "pto.vmi.extf"
 
-
-class VmiExtsiOp(VmiUnaryOp):
+class VmiExtsiOp(VmiUnaryOp, name="pto.vmi.extsi"):
     """Lanes sign-extended (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
-    name = "pto.vmi.extsi"
 
-
-class VmiExtuiOp(VmiUnaryOp):
+class VmiExtuiOp(VmiUnaryOp, name="pto.vmi.extui"):
     """Lanes zero-extended (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
-    name = "pto.vmi.extui"
 
-
-class VmiSitofpOp(VmiUnaryOp):
+class VmiSitofpOp(VmiUnaryOp, name="pto.vmi.sitofp"):
     """Signed integers as floats (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
-
-    name = "pto.vmi.sitofp"
 
 
 class VmiFloatConversionOp(VmiVectorOp):
@@ -42,139 +34,116 @@ class VmiFloatConversionOp(VmiVectorOp):
     saturate = opt_attr_def(SATURATE)
 
 
-class VmiFptosiOp(VmiFloatConversionOp):
+class VmiFptosiOp(VmiFloatConversionOp, name="pto.vmi.fptosi"):
     """Floats as signed integers, rounded and saturated (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
-    name = "pto.vmi.fptosi"
 
-
-class VmiFptouiOp(VmiFloatConversionOp):
+class VmiFptouiOp(VmiFloatConversionOp, name="pto.vmi.fptoui"):
     """Floats as unsigned integers, rounded and saturated (docs/reference/vectors.md, "Conversion", "Logical
     vectors").
     """
 
-    name = "pto.vmi.fptoui"
 
-
-class VmiTruncfOp(VmiFloatConversionOp):
+class VmiTruncfOp(VmiFloatConversionOp, name="pto.vmi.truncf"):
     """Floats in a narrower type, rounded and saturated (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
-    name = "pto.vmi.truncf"
 
-
-class VmiTrunciOp(VmiVectorOp):
+class VmiTrunciOp(VmiVectorOp, name="pto.vmi.trunci"):
     """Integers in a narrower type, wrapped or saturated (docs/reference/vectors.md, "Conversion", "Logical
     vectors").
     """
 
-    name = "pto.vmi.trunci"
     source = operand_def(VMI_VREG)
     saturate = opt_attr_def(SATURATE)
 
 
-class VmiVCvtOp(VmiVectorOp):
+class VmiVCvtOp(VmiVectorOp, name="pto.vmi.vcvt"):
     """Lanes in the element type of the result, rounded and saturated (docs/reference/vectors.md, "Conversion", "Logical
     vectors").
     """
 
-    name = "pto.vmi.vcvt"
     source = operand_def(VMI_VREG)
     rounding = opt_attr_def(VMI_ROUND)
     saturate = opt_attr_def(SATURATE)
     pmode = opt_attr_def(VMI_PMODE)
 
 
-class VmiBitcastOp(VmiUnaryOp):
+class VmiBitcastOp(VmiUnaryOp, name="pto.vmi.bitcast"):
     """The same bits as another element type (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
-    name = "pto.vmi.bitcast"
 
-
-class VmiVInterpretCastOp(VmiUnaryOp):
+class VmiVInterpretCastOp(VmiUnaryOp, name="pto.vmi.vinterpret_cast"):
     """The same bits as another element type (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
-    name = "pto.vmi.vinterpret_cast"
 
-
-class VmiEnsureLayoutOp(VmiUnaryOp):
+class VmiEnsureLayoutOp(VmiUnaryOp, name="pto.vmi.ensure_layout"):
     """The same lanes in another layout (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
-    name = "pto.vmi.ensure_layout"
 
-
-class VmiBroadcastOp(VmiVectorOp):
+class VmiBroadcastOp(VmiVectorOp, name="pto.vmi.broadcast"):
     """every lane = value (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
-    name = "pto.vmi.broadcast"
     value = operand_def(ANY)
 
 
-class VmiVBrcOp(VmiVectorOp):
+class VmiVBrcOp(VmiVectorOp, name="pto.vmi.vbrc"):
     """Every lane, or every lane of a group, = value (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
-    name = "pto.vmi.vbrc"
     value = operand_def(ANY)
     group = opt_attr_def(I64_ATTR)
 
 
-class VmiConstantOp(VmiVectorOp, shape=Shape.GENERIC):
+class VmiConstantOp(VmiVectorOp, name="pto.vmi.constant", shape=Shape.GENERIC):
     """Constant lanes (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
-    name = "pto.vmi.constant"
     value = attr_def(ANY_ATTR)
 
 
-class VmiGroupBroadcastOp(VmiVectorOp):
+class VmiGroupBroadcastOp(VmiVectorOp, name="pto.vmi.group_broadcast"):
     """Lane g·S + j = source[g], S lanes per group (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
-    name = "pto.vmi.group_broadcast"
     source = operand_def(VMI_VREG)
     num_groups = attr_def(I64_ATTR)
 
 
-class VmiIotaOp(VmiVectorOp):
+class VmiIotaOp(VmiVectorOp, name="pto.vmi.iota"):
     """lane i = base + i, or base − i for order DESC (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
-    name = "pto.vmi.iota"
     base = operand_def(INT_OR_FLOAT)
     order = opt_attr_def(ORDER)
 
 
-class VmiGroupIotaOp(VmiVectorOp):
+class VmiGroupIotaOp(VmiVectorOp, name="pto.vmi.group_iota"):
     """Lane j of each group = base + j, or base − j for order DESC (docs/reference/vectors.md, "Conversion", "Logical
     vectors").
     """
 
-    name = "pto.vmi.group_iota"
     base = operand_def(INT_OR_FLOAT)
     order = opt_attr_def(ORDER)
     group = attr_def(I64_ATTR)
 
 
-class VmiVCiOp(VmiVectorOp):
+class VmiVCiOp(VmiVectorOp, name="pto.vmi.vci"):
     """Lane i (of each group) = base + i, or base − i for order DESC (docs/reference/vectors.md, "Conversion", "Logical
     vectors").
     """
 
-    name = "pto.vmi.vci"
     base = operand_def(INT_OR_FLOAT)
     order = opt_attr_def(ORDER)
     group = opt_attr_def(I64_ATTR)
 
 
-class VmiPackOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiPackOp(PtoOp, name="pto.vmi.pack", shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"):
     """Logical value from its physical registers or masks (docs/reference/vectors.md, "Conversion", "Logical
     vectors").
     """
 
-    name = "pto.vmi.pack"
     parts = var_operand_def(VREG_OR_MASK)
     result = result_def(VMI_ANY)
 
 
-class VmiUnpackOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiUnpackOp(PtoOp, name="pto.vmi.unpack", shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"):
     """Physical registers or masks of a logical value (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
 
-    name = "pto.vmi.unpack"
     source = operand_def(VMI_ANY)
     parts = var_result_def(VREG_OR_MASK)

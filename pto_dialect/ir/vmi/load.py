@@ -14,19 +14,17 @@ class OffsetLoadOp(IndexedLoadOp, typed=("source",), since="august"):
     """A logical vector, or several, from a pointer and an offset."""
 
 
-class VmiLoadOp(OffsetLoadOp):
+class VmiLoadOp(OffsetLoadOp, name="pto.vmi.load"):
     """lane i = source[offset + i] (docs/reference/vectors.md, "Logical vectors")."""
 
-    name = "pto.vmi.load"
     source = operand_def(PTR_OR_MEMREF)
     offset = operand_def(INDEX)
     result = result_def(VMI_VREG)
 
 
-class VmiDeinterleaveLoadOp(OffsetLoadOp):
+class VmiDeinterleaveLoadOp(OffsetLoadOp, name="pto.vmi.deinterleave_load"):
     """low = even elements, high = odd elements from source + offset (docs/reference/vectors.md, "Logical vectors")."""
 
-    name = "pto.vmi.deinterleave_load"
     source = operand_def(PTR_OR_MEMREF)
     offset = operand_def(INDEX)
     low = high = result_def(VMI_VREG)
@@ -42,24 +40,19 @@ class VmiPassthruLoadOp(OffsetLoadOp, typed=("source", "mask", "passthru")):
     result = result_def(VMI_VREG)
 
 
-class VmiMaskedLoadOp(VmiPassthruLoadOp):
+class VmiMaskedLoadOp(VmiPassthruLoadOp, name="pto.vmi.masked_load"):
     """lane i = source[offset + i] where active, else passthru[i] (docs/reference/vectors.md, "Logical vectors")."""
 
-    name = "pto.vmi.masked_load"
 
-
-class VmiExpandLoadOp(VmiPassthruLoadOp):
+class VmiExpandLoadOp(VmiPassthruLoadOp, name="pto.vmi.expand_load"):
     """active lanes = consecutive elements from source + offset, other lanes = passthru
     (docs/reference/vectors.md, "Logical vectors").
     """
 
-    name = "pto.vmi.expand_load"
 
-
-class VmiGatherOp(IndexedLoadOp, since="august"):
+class VmiGatherOp(IndexedLoadOp, name="pto.vmi.gather", since="august"):
     """lane i = source[indices[i]] where active, else passthru[i] (docs/reference/vectors.md, "Logical vectors")."""
 
-    name = "pto.vmi.gather"
     source = operand_def(PTR_OR_MEMREF)
     indices = operand_def(VMI_VREG)
     mask = operand_def(VMI_MASK)
@@ -67,10 +60,9 @@ class VmiGatherOp(IndexedLoadOp, since="august"):
     result = result_def(VMI_VREG)
 
 
-class VmiGroupLoadOp(OffsetLoadOp):
+class VmiGroupLoadOp(OffsetLoadOp, name="pto.vmi.group_load"):
     """Group g from source + offset + g·row_stride (docs/reference/vectors.md, "Logical vectors")."""
 
-    name = "pto.vmi.group_load"
     source = operand_def(PTR_OR_MEMREF)
     offset = row_stride = operand_def(INDEX)
     num_groups = attr_def(I64_ATTR)
@@ -86,22 +78,19 @@ class VmiGroupElementLoadOp(OffsetLoadOp):
     result = result_def(VMI_VREG)
 
 
-class VmiGroupBroadcastLoadOp(VmiGroupElementLoadOp):
+class VmiGroupBroadcastLoadOp(VmiGroupElementLoadOp, name="pto.vmi.group_broadcast_load"):
     """Every lane of group g = source[offset + g·source_group_stride] (docs/reference/vectors.md, "Logical vectors")."""
 
-    name = "pto.vmi.group_broadcast_load"
 
-
-class VmiGroupSlotLoadOp(VmiGroupElementLoadOp):
+class VmiGroupSlotLoadOp(VmiGroupElementLoadOp, name="pto.vmi.group_slot_load"):
     """slot g = source[offset + g·source_group_stride] (docs/reference/vectors.md, "Logical vectors")."""
 
-    name = "pto.vmi.group_slot_load"
 
-
-class VmiStrideLoadOp(OffsetLoadOp, typed=("source", "block_stride", "repeat_stride", "mask")):
+class VmiStrideLoadOp(
+    OffsetLoadOp, name="pto.vmi.stride_load", typed=("source", "block_stride", "repeat_stride", "mask")
+):
     """32-byte blocks ``block_stride`` blocks apart (docs/reference/vectors.md, "Logical vectors")."""
 
-    name = "pto.vmi.stride_load"
     source = operand_def(PTR_OR_MEMREF)
     offset = operand_def(INDEX)
     block_stride = repeat_stride = operand_def(I16)
@@ -109,12 +98,11 @@ class VmiStrideLoadOp(OffsetLoadOp, typed=("source", "block_stride", "repeat_str
     result = result_def(VMI_VREG)
 
 
-class VmiVLoadOp(OffsetLoadOp, by_type=True):
+class VmiVLoadOp(OffsetLoadOp, name="pto.vmi.vload", by_type=True):
     """One vector, or two deinterleaved ones, as ``dist_mode``, ``group`` or the block strides say
     (docs/reference/vectors.md, "Logical vectors").
     """
 
-    name = "pto.vmi.vload"
     source = operand_def(PTR_OR_MEMREF)
     offset = operand_def(INDEX)
     stride = opt_operand_def(INDEX)
@@ -135,13 +123,9 @@ class VmiMaskedGatherOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, reads=("sour
     result = result_def(VMI_VREG)
 
 
-class VmiVGatherOp(VmiMaskedGatherOp):
+class VmiVGatherOp(VmiMaskedGatherOp, name="pto.vmi.vgather"):
     """lane i = source[offsets[i]], offsets in elements (docs/reference/vectors.md, "Logical vectors")."""
 
-    name = "pto.vmi.vgather"
 
-
-class VmiVGatherbOp(VmiMaskedGatherOp):
+class VmiVGatherbOp(VmiMaskedGatherOp, name="pto.vmi.vgatherb"):
     """lane i = source at byte offset offsets[i] (docs/reference/vectors.md, "Logical vectors")."""
-
-    name = "pto.vmi.vgatherb"

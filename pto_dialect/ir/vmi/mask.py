@@ -22,54 +22,48 @@ class VmiPatternOp(VmiLanewiseOp, shape=Shape.LEAD_STRING, tokens=("pattern",)):
     result = result_def(VMI_MASK)
 
 
-class VmiPsetOp(VmiPatternOp):
+class VmiPsetOp(VmiPatternOp, name="pto.vmi.pset"):
     """Predicate from a pattern, per group if given (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
 
-    name = "pto.vmi.pset"
 
-
-class VmiPgeOp(VmiPatternOp):
+class VmiPgeOp(VmiPatternOp, name="pto.vmi.pge"):
     """Predicate from a pattern, per group if given, compare form (docs/reference/vectors.md, "Predicates", "Logical
     vectors").
     """
 
-    name = "pto.vmi.pge"
 
-
-class VmiPltOp(MaskOp):
+class VmiPltOp(MaskOp, name="pto.vmi.plt"):
     """Lane i is active where i < scalar; scalar_out = what is left for the next predicate
     (docs/reference/vectors.md, "Predicates", "Logical vectors").
     """
 
-    name = "pto.vmi.plt"
     scalar = operand_def(I32)
     mask = result_def(VMI_MASK)
     scalar_out = result_def(I32)
 
 
-class VmiCreateMaskOp(MaskOp):
+class VmiCreateMaskOp(MaskOp, name="pto.vmi.create_mask"):
     """Lane i is active where i < active_lanes (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
 
-    name = "pto.vmi.create_mask"
     active_lanes = operand_def(INDEX)
     result = result_def(VMI_MASK)
 
 
-class VmiCreateGroupMaskOp(MaskOp):
+class VmiCreateGroupMaskOp(MaskOp, name="pto.vmi.create_group_mask"):
     """Lane i is active where i mod group_size < active_elems_per_group
     (docs/reference/vectors.md, "Predicates", "Logical vectors").
     """
 
-    name = "pto.vmi.create_group_mask"
     active_elems_per_group = operand_def(INDEX)
     num_groups = group_size = attr_def(I64_ATTR)
     result = result_def(VMI_MASK)
 
 
-class VmiConstantMaskOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiConstantMaskOp(
+    PtoOp, name="pto.vmi.constant_mask", shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"
+):
     """Constant predicate (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
 
-    name = "pto.vmi.constant_mask"
     value = attr_def(ANY_ATTR)
     result = result_def(VMI_MASK)
 
@@ -81,22 +75,16 @@ class VmiMaskLogicOp(MaskOp):
     result = result_def(VMI_MASK)
 
 
-class VmiMaskAndOp(VmiMaskLogicOp):
+class VmiMaskAndOp(VmiMaskLogicOp, name="pto.vmi.mask_and"):
     """Lhs & rhs (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
 
-    name = "pto.vmi.mask_and"
 
-
-class VmiMaskOrOp(VmiMaskLogicOp):
+class VmiMaskOrOp(VmiMaskLogicOp, name="pto.vmi.mask_or"):
     """Lhs | rhs (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
 
-    name = "pto.vmi.mask_or"
 
-
-class VmiMaskXorOp(VmiMaskLogicOp):
+class VmiMaskXorOp(VmiMaskLogicOp, name="pto.vmi.mask_xor"):
     """Lhs ^ rhs (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
-
-    name = "pto.vmi.mask_xor"
 
 
 class VmiMaskUnaryOp(MaskOp):
@@ -106,30 +94,23 @@ class VmiMaskUnaryOp(MaskOp):
     result = result_def(VMI_MASK)
 
 
-class VmiMaskNotOp(VmiMaskUnaryOp):
+class VmiMaskNotOp(VmiMaskUnaryOp, name="pto.vmi.mask_not"):
     """Complement of source (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
 
-    name = "pto.vmi.mask_not"
 
-
-class VmiEnsureMaskGranularityOp(VmiMaskUnaryOp):
+class VmiEnsureMaskGranularityOp(VmiMaskUnaryOp, name="pto.vmi.ensure_mask_granularity"):
     """The same predicate for another element width (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
 
-    name = "pto.vmi.ensure_mask_granularity"
 
-
-class VmiEnsureMaskLayoutOp(VmiMaskUnaryOp):
+class VmiEnsureMaskLayoutOp(VmiMaskUnaryOp, name="pto.vmi.ensure_mask_layout"):
     """The same predicate in another layout (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
 
-    name = "pto.vmi.ensure_mask_layout"
 
-
-class VmiActivePrefixIndexOp(MaskOp):
+class VmiActivePrefixIndexOp(MaskOp, name="pto.vmi.active_prefix_index"):
     """lane i = number of active lanes below i (docs/reference/vectors.md, "Reductions and rearrangement", "Logical
     vectors").
     """
 
-    name = "pto.vmi.active_prefix_index"
     mask = operand_def(VMI_MASK)
     result = result_def(VMI_VREG)
 
@@ -141,30 +122,27 @@ class ComparisonOp(VmiLanewiseOp, shape=Shape.LEAD_STRING):
     result = result_def(VMI_MASK)
 
 
-class VmiCmpfOp(ComparisonOp):
+class VmiCmpfOp(ComparisonOp, name="pto.vmi.cmpf"):
     """Lane i is active where lhs[i] compares with rhs[i], floats (docs/reference/vectors.md, "Arithmetic", "Logical
     vectors").
     """
 
-    name = "pto.vmi.cmpf"
     predicate = attr_def(COMPARE_ORDERED)
 
 
-class VmiCmpiOp(ComparisonOp):
+class VmiCmpiOp(ComparisonOp, name="pto.vmi.cmpi"):
     """Lane i is active where lhs[i] compares with rhs[i], integers (docs/reference/vectors.md, "Arithmetic", "Logical
     vectors").
     """
 
-    name = "pto.vmi.cmpi"
     predicate = attr_def(COMPARE_INTEGER)
 
 
-class VmiVCmpOp(MaskOp):
+class VmiVCmpOp(MaskOp, name="pto.vmi.vcmp"):
     """Lane i is active where seed is and lhs[i] compares with rhs[i] (docs/reference/vectors.md, "Arithmetic", "Logical
     vectors").
     """
 
-    name = "pto.vmi.vcmp"
     lhs = rhs = operand_def(VMI_VREG)
     seed = operand_def(VMI_MASK)
     cmp = attr_def(COMPARE_ORDERED)
@@ -172,12 +150,11 @@ class VmiVCmpOp(MaskOp):
     result = result_def(VMI_MASK)
 
 
-class VmiVCmpsOp(MaskOp):
+class VmiVCmpsOp(MaskOp, name="pto.vmi.vcmps"):
     """Lane i is active where seed is and src[i] compares with scalar (docs/reference/vectors.md, "Arithmetic", "Logical
     vectors").
     """
 
-    name = "pto.vmi.vcmps"
     src = operand_def(VMI_VREG)
     scalar = operand_def(ANY)
     seed = operand_def(VMI_MASK)
@@ -194,18 +171,15 @@ class VmiChoiceOp(MaskOp):
     result = result_def(VMI_VREG)
 
 
-class VmiSelectOp(VmiChoiceOp):
+class VmiSelectOp(VmiChoiceOp, name="pto.vmi.select"):
     """lane i = mask[i] ? true_value[i] : false_value[i] (docs/reference/vectors.md, "Arithmetic", "Logical
     vectors").
     """
 
-    name = "pto.vmi.select"
 
-
-class VmiVSelOp(VmiChoiceOp):
+class VmiVSelOp(VmiChoiceOp, name="pto.vmi.vsel"):
     """lane i = mask[i] ? true_value[i] : false_value[i] (docs/reference/vectors.md, "Arithmetic", "Logical
     vectors").
     """
 
-    name = "pto.vmi.vsel"
     pmode = opt_attr_def(VMI_PMODE)

@@ -18,142 +18,99 @@ from .forms import (
 )
 
 
-class VmiVAbsOp(VmiMaskedUnaryOp):
+class VmiVAbsOp(VmiMaskedUnaryOp, name="pto.vmi.vabs"):
     """lane i = |source[i]| (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.vabs"
 
-
-class VmiVNegOp(VmiMaskedUnaryOp):
+class VmiVNegOp(VmiMaskedUnaryOp, name="pto.vmi.vneg"):
     """lane i = −source[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.vneg"
 
-
-class VmiVExpOp(VmiMaskedUnaryOp):
+class VmiVExpOp(VmiMaskedUnaryOp, name="pto.vmi.vexp"):
     """lane i = e^source[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.vexp"
 
-
-class VmiVLnOp(VmiMaskedUnaryOp):
+class VmiVLnOp(VmiMaskedUnaryOp, name="pto.vmi.vln"):
     """lane i = natural logarithm of source[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.vln"
 
-
-class VmiVSqrtOp(VmiMaskedUnaryOp):
+class VmiVSqrtOp(VmiMaskedUnaryOp, name="pto.vmi.vsqrt"):
     """lane i = square root of source[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.vsqrt"
 
-
-class VmiVReluOp(VmiMaskedUnaryOp):
+class VmiVReluOp(VmiMaskedUnaryOp, name="pto.vmi.vrelu"):
     """lane i = max(source[i], 0) (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.vrelu"
 
-
-class VmiVNotOp(VmiLanewiseOp):
+class VmiVNotOp(VmiLanewiseOp, name="pto.vmi.vnot"):
     """lane i = bitwise complement of source[i]; vector or predicate (docs/reference/vectors.md, "Arithmetic", "Logical
     vectors").
     """
 
-    name = "pto.vmi.vnot"
     source = operand_def(VMI_ANY)
     mask = var_operand_def(VMI_MASK)
     pmode = opt_attr_def(VMI_PMODE)
     result = result_def(VMI_ANY)
 
 
-class VmiVAddOp(VmiMaskedBinaryOp):
+class VmiVAddOp(VmiMaskedBinaryOp, name="pto.vmi.vadd"):
     """lane i = lhs[i] + rhs[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.vadd"
 
-
-class VmiVSubOp(VmiMaskedBinaryOp):
+class VmiVSubOp(VmiMaskedBinaryOp, name="pto.vmi.vsub"):
     """lane i = lhs[i] − rhs[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.vsub"
 
-
-class VmiVMulOp(VmiMaskedBinaryOp):
+class VmiVMulOp(VmiMaskedBinaryOp, name="pto.vmi.vmul"):
     """lane i = lhs[i] · rhs[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.vmul"
 
-
-class VmiVDivOp(VmiMaskedBinaryOp):
+class VmiVDivOp(VmiMaskedBinaryOp, name="pto.vmi.vdiv"):
     """lane i = lhs[i] / rhs[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.vdiv"
 
-
-class VmiVMaxOp(VmiMaskedBinaryOp):
+class VmiVMaxOp(VmiMaskedBinaryOp, name="pto.vmi.vmax"):
     """lane i = max(lhs[i], rhs[i]) (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.vmax"
 
-
-class VmiVMinOp(VmiMaskedBinaryOp):
+class VmiVMinOp(VmiMaskedBinaryOp, name="pto.vmi.vmin"):
     """lane i = min(lhs[i], rhs[i]) (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.vmin"
 
-
-class VmiVShlOp(VmiMaskedBinaryOp):
+class VmiVShlOp(VmiMaskedBinaryOp, name="pto.vmi.vshl"):
     """lane i = lhs[i] << rhs[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.vshl"
 
-
-class VmiVShrOp(VmiMaskedBinaryOp):
+class VmiVShrOp(VmiMaskedBinaryOp, name="pto.vmi.vshr"):
     """lane i = lhs[i] >> rhs[i], logical unless signed (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.vshr"
 
-
-class VmiVAndOp(VmiMaskedBitwiseOp):
+class VmiVAndOp(VmiMaskedBitwiseOp, name="pto.vmi.vand"):
     """lane i = lhs[i] & rhs[i]; vectors or predicates (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.vand"
 
-
-class VmiVOrOp(VmiMaskedBitwiseOp):
+class VmiVOrOp(VmiMaskedBitwiseOp, name="pto.vmi.vor"):
     """lane i = lhs[i] | rhs[i]; vectors or predicates (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.vor"
 
-
-class VmiVXorOp(VmiMaskedBitwiseOp):
+class VmiVXorOp(VmiMaskedBitwiseOp, name="pto.vmi.vxor"):
     """lane i = lhs[i] ^ rhs[i]; vectors or predicates (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.vxor"
 
-
-class VmiVAddsOp(VmiMaskedScalarOp):
+class VmiVAddsOp(VmiMaskedScalarOp, name="pto.vmi.vadds"):
     """lane i = src[i] + scalar (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.vadds"
 
-
-class VmiVMulsOp(VmiMaskedScalarOp):
+class VmiVMulsOp(VmiMaskedScalarOp, name="pto.vmi.vmuls"):
     """lane i = src[i] · scalar (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.vmuls"
 
-
-class VmiVMaxsOp(VmiMaskedScalarOp):
+class VmiVMaxsOp(VmiMaskedScalarOp, name="pto.vmi.vmaxs"):
     """lane i = max(src[i], scalar) (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.vmaxs"
 
-
-class VmiVMinsOp(VmiMaskedScalarOp):
+class VmiVMinsOp(VmiMaskedScalarOp, name="pto.vmi.vmins"):
     """lane i = min(src[i], scalar) (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
-
-    name = "pto.vmi.vmins"
 
 
 class VmiMaskedShiftOp(VmiMaskedOp):
@@ -163,87 +120,75 @@ class VmiMaskedShiftOp(VmiMaskedOp):
     scalar = operand_def(I16)
 
 
-class VmiVShlsOp(VmiMaskedShiftOp):
+class VmiVShlsOp(VmiMaskedShiftOp, name="pto.vmi.vshls"):
     """lane i = src[i] << scalar (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.vshls"
 
-
-class VmiVShrsOp(VmiMaskedShiftOp):
+class VmiVShrsOp(VmiMaskedShiftOp, name="pto.vmi.vshrs"):
     """lane i = src[i] >> scalar, logical unless signed (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.vshrs"
 
-
-class VmiVMulaOp(VmiVectorOp):
+class VmiVMulaOp(VmiVectorOp, name="pto.vmi.vmula"):
     """lane i = acc[i] + lhs[i]·rhs[i] with one rounding (docs/reference/vectors.md, "Arithmetic", "Logical
     vectors").
     """
 
-    name = "pto.vmi.vmula"
     acc = lhs = rhs = operand_def(VMI_VREG)
     mask = var_operand_def(VMI_MASK)
     pmode = opt_attr_def(VMI_PMODE)
 
 
-class VmiVMullOp(VmiLanewiseOp):
+class VmiVMullOp(VmiLanewiseOp, name="pto.vmi.vmull"):
     """Low and high words of the double-width products (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.vmull"
     a = b = operand_def(VMI_VREG)
     mask = operand_def(VMI_MASK)
     pmode = opt_attr_def(VMI_PMODE)
     low = high = result_def(VMI_VREG)
 
 
-class VmiVAxpyOp(VmiMaskedOp, shape=Shape.GENERIC):
+class VmiVAxpyOp(VmiMaskedOp, name="pto.vmi.vaxpy", shape=Shape.GENERIC):
     """lane i = acc[i] + alpha·x[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.vaxpy"
     x = acc = operand_def(VMI_VREG)
     alpha = operand_def(FLOAT)
 
 
-class VmiVLreluOp(VmiMaskedOp, shape=Shape.GENERIC):
+class VmiVLreluOp(VmiMaskedOp, name="pto.vmi.vlrelu", shape=Shape.GENERIC):
     """lane i = x[i] > 0 ? x[i] : slope·x[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.vlrelu"
     x = operand_def(VMI_VREG)
     slope = operand_def(FLOAT)
 
 
-class VmiVPreluOp(VmiMaskedOp):
+class VmiVPreluOp(VmiMaskedOp, name="pto.vmi.vprelu"):
     """lane i = x[i] > 0 ? x[i] : alpha[i]·x[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.vprelu"
     x = alpha = operand_def(VMI_VREG)
 
 
-class VmiVExpdifOp(VmiMaskedOp):
+class VmiVExpdifOp(VmiMaskedOp, name="pto.vmi.vexpdif"):
     """lane i = e^(x[i] − max[i]) (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.vexpdif"
     x = max = operand_def(VMI_VREG)
 
 
-class VmiVAddcOp(VmiVectorOp):
+class VmiVAddcOp(VmiVectorOp, name="pto.vmi.vaddc"):
     """result = lhs + rhs; carry where the sum overflows (docs/reference/vectors.md, "Arithmetic", "Logical
     vectors").
     """
 
-    name = "pto.vmi.vaddc"
     lhs = rhs = operand_def(VMI_VREG)
     mask = operand_def(VMI_MASK)
     result = result_def(VMI_VREG)
     carry = result_def(VMI_MASK)
 
 
-class VmiVAddcsOp(VmiVectorOp):
+class VmiVAddcsOp(VmiVectorOp, name="pto.vmi.vaddcs"):
     """result = lhs + rhs + carry_in; carry where the sum overflows (docs/reference/vectors.md, "Arithmetic", "Logical
     vectors").
     """
 
-    name = "pto.vmi.vaddcs"
     lhs = rhs = operand_def(VMI_VREG)
     carry_in = mask = operand_def(VMI_MASK)
     result = result_def(VMI_VREG)

@@ -8,166 +8,113 @@ from ..core.kinds import VMI_VREG
 from .forms import VmiBinaryOp, VmiUnaryOp, VmiVectorOp
 
 
-class VmiAbsfOp(VmiUnaryOp):
+class VmiAbsfOp(VmiUnaryOp, name="pto.vmi.absf"):
     """lane i = |source[i]|, floats (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.absf"
 
-
-class VmiAbsiOp(VmiUnaryOp):
+class VmiAbsiOp(VmiUnaryOp, name="pto.vmi.absi"):
     """lane i = |source[i]|, integers (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.absi"
 
-
-class VmiNegfOp(VmiUnaryOp):
+class VmiNegfOp(VmiUnaryOp, name="pto.vmi.negf"):
     """lane i = −source[i], floats (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.negf"
 
-
-class VmiNegiOp(VmiUnaryOp):
+class VmiNegiOp(VmiUnaryOp, name="pto.vmi.negi"):
     """lane i = −source[i], integers (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.negi"
 
-
-class VmiNotOp(VmiUnaryOp):
+class VmiNotOp(VmiUnaryOp, name="pto.vmi.not"):
     """lane i = bitwise complement of source[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.not"
 
-
-class VmiExpOp(VmiUnaryOp):
+class VmiExpOp(VmiUnaryOp, name="pto.vmi.exp"):
     """lane i = e^source[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.exp"
 
-
-class VmiLnOp(VmiUnaryOp):
+class VmiLnOp(VmiUnaryOp, name="pto.vmi.ln"):
     """lane i = natural logarithm of source[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.ln"
 
-
-class VmiSqrtOp(VmiUnaryOp):
+class VmiSqrtOp(VmiUnaryOp, name="pto.vmi.sqrt"):
     """lane i = square root of source[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.sqrt"
 
-
-class VmiReluOp(VmiUnaryOp):
+class VmiReluOp(VmiUnaryOp, name="pto.vmi.relu"):
     """lane i = max(source[i], 0) (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.relu"
 
-
-class VmiAddfOp(VmiBinaryOp):
+class VmiAddfOp(VmiBinaryOp, name="pto.vmi.addf"):
     """lane i = lhs[i] + rhs[i], floats (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.addf"
 
-
-class VmiAddiOp(VmiBinaryOp):
+class VmiAddiOp(VmiBinaryOp, name="pto.vmi.addi"):
     """lane i = lhs[i] + rhs[i], integers (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.addi"
 
-
-class VmiSubfOp(VmiBinaryOp):
+class VmiSubfOp(VmiBinaryOp, name="pto.vmi.subf"):
     """lane i = lhs[i] − rhs[i], floats (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.subf"
 
-
-class VmiSubiOp(VmiBinaryOp):
+class VmiSubiOp(VmiBinaryOp, name="pto.vmi.subi"):
     """lane i = lhs[i] − rhs[i], integers (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.subi"
 
-
-class VmiMulfOp(VmiBinaryOp):
+class VmiMulfOp(VmiBinaryOp, name="pto.vmi.mulf"):
     """lane i = lhs[i] · rhs[i], floats (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.mulf"
 
-
-class VmiMuliOp(VmiBinaryOp):
+class VmiMuliOp(VmiBinaryOp, name="pto.vmi.muli"):
     """lane i = lhs[i] · rhs[i], integers (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.muli"
 
-
-class VmiDivfOp(VmiBinaryOp):
+class VmiDivfOp(VmiBinaryOp, name="pto.vmi.divf"):
     """lane i = lhs[i] / rhs[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.divf"
 
-
-class VmiMaxfOp(VmiBinaryOp):
+class VmiMaxfOp(VmiBinaryOp, name="pto.vmi.maxf"):
     """lane i = max(lhs[i], rhs[i]), floats (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.maxf"
 
-
-class VmiMaxiOp(VmiBinaryOp):
+class VmiMaxiOp(VmiBinaryOp, name="pto.vmi.maxi"):
     """lane i = max(lhs[i], rhs[i]), integers (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.maxi"
 
-
-class VmiMinfOp(VmiBinaryOp):
+class VmiMinfOp(VmiBinaryOp, name="pto.vmi.minf"):
     """lane i = min(lhs[i], rhs[i]), floats (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.minf"
 
-
-class VmiMiniOp(VmiBinaryOp):
+class VmiMiniOp(VmiBinaryOp, name="pto.vmi.mini"):
     """lane i = min(lhs[i], rhs[i]), integers (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.mini"
 
-
-class VmiAndiOp(VmiBinaryOp):
+class VmiAndiOp(VmiBinaryOp, name="pto.vmi.andi"):
     """lane i = lhs[i] & rhs[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.andi"
 
-
-class VmiOriOp(VmiBinaryOp):
+class VmiOriOp(VmiBinaryOp, name="pto.vmi.ori"):
     """lane i = lhs[i] | rhs[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.ori"
 
-
-class VmiXoriOp(VmiBinaryOp):
+class VmiXoriOp(VmiBinaryOp, name="pto.vmi.xori"):
     """lane i = lhs[i] ^ rhs[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.xori"
 
-
-class VmiShliOp(VmiBinaryOp):
+class VmiShliOp(VmiBinaryOp, name="pto.vmi.shli"):
     """lane i = lhs[i] << rhs[i] (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.shli"
 
-
-class VmiShrsiOp(VmiBinaryOp):
+class VmiShrsiOp(VmiBinaryOp, name="pto.vmi.shrsi"):
     """lane i = lhs[i] >> rhs[i], arithmetic (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.shrsi"
 
-
-class VmiShruiOp(VmiBinaryOp):
+class VmiShruiOp(VmiBinaryOp, name="pto.vmi.shrui"):
     """lane i = lhs[i] >> rhs[i], logical (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
-    name = "pto.vmi.shrui"
 
-
-class VmiFmaOp(VmiVectorOp):
+class VmiFmaOp(VmiVectorOp, name="pto.vmi.fma"):
     """lane i = lhs[i]·rhs[i] + acc[i] with one rounding (docs/reference/vectors.md, "Arithmetic", "Logical
     vectors").
     """
 
-    name = "pto.vmi.fma"
     lhs = rhs = acc = operand_def(VMI_VREG)

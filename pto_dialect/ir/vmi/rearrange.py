@@ -10,28 +10,25 @@ from ..core.words import VMI_PMODE
 from .forms import VmiLanewiseOp, VmiVectorOp
 
 
-class VmiCompressOp(VmiVectorOp):
+class VmiCompressOp(VmiVectorOp, name="pto.vmi.compress"):
     """The active lanes moved to the front, in order (docs/reference/vectors.md, "Reductions and rearrangement",
     "Logical vectors").
     """
 
-    name = "pto.vmi.compress"
     source = operand_def(VMI_VREG)
     mask = operand_def(VMI_MASK)
 
 
-class VmiShuffleOp(VmiVectorOp, shape=Shape.INDEXED, tokens=("indices",)):
+class VmiShuffleOp(VmiVectorOp, name="pto.vmi.shuffle", shape=Shape.INDEXED, tokens=("indices",)):
     """lane i = source[indices[i]] (docs/reference/vectors.md, "Reductions and rearrangement", "Logical vectors")."""
 
-    name = "pto.vmi.shuffle"
     source = operand_def(VMI_VREG)
     indices = attr_def(ARRAY)
 
 
-class VmiVSelrOp(VmiVectorOp):
+class VmiVSelrOp(VmiVectorOp, name="pto.vmi.vselr"):
     """lane i = source[index[i]] (docs/reference/vectors.md, "Reductions and rearrangement", "Logical vectors")."""
 
-    name = "pto.vmi.vselr"
     source = index = operand_def(VMI_VREG)
 
 
@@ -44,36 +41,32 @@ class VmiInterleaveOp(VmiLanewiseOp):
     low = high = result_def(VMI_VREG)
 
 
-class VmiVIntlvOp(VmiInterleaveOp):
+class VmiVIntlvOp(VmiInterleaveOp, name="pto.vmi.vintlv"):
     """low, high = the lanes of lhs and rhs alternating (docs/reference/vectors.md, "Reductions and rearrangement",
     "Logical vectors").
     """
 
-    name = "pto.vmi.vintlv"
 
-
-class VmiVDintlvOp(VmiInterleaveOp):
+class VmiVDintlvOp(VmiInterleaveOp, name="pto.vmi.vdintlv"):
     """low = even lanes, high = odd lanes of lhs followed by rhs (docs/reference/vectors.md, "Reductions and
     rearrangement", "Logical vectors").
     """
 
-    name = "pto.vmi.vdintlv"
 
-
-class VmiChannelSplitOp(PtoOp, shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"):
+class VmiChannelSplitOp(
+    PtoOp, name="pto.vmi.channel_split", shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"
+):
     """One vector per channel of an interleaved vector (docs/reference/vectors.md, "Reductions and rearrangement",
     "Logical vectors").
     """
 
-    name = "pto.vmi.channel_split"
     source = operand_def(VMI_VREG)
     parts = var_result_def(VMI_VREG)
 
 
-class VmiChannelMergeOp(VmiVectorOp, shape=Shape.GENERIC):
+class VmiChannelMergeOp(VmiVectorOp, name="pto.vmi.channel_merge", shape=Shape.GENERIC):
     """Vector whose lanes alternate between the inputs (docs/reference/vectors.md, "Reductions and rearrangement",
     "Logical vectors").
     """
 
-    name = "pto.vmi.channel_merge"
     inputs = var_operand_def(VMI_VREG)

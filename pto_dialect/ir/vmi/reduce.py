@@ -9,82 +9,68 @@ from ..core.words import VMI_PMODE
 from .forms import VmiReductionOp, VmiVectorOp
 
 
-class VmiReduceAddfOp(VmiReductionOp):
+class VmiReduceAddfOp(VmiReductionOp, name="pto.vmi.reduce_addf"):
     """Sum of the active lanes, floats (docs/reference/vectors.md, "Reductions and rearrangement", "Logical
     vectors").
     """
 
-    name = "pto.vmi.reduce_addf"
     reassoc = opt_attr_def(UNIT)
 
 
-class VmiReduceAddiOp(VmiReductionOp):
+class VmiReduceAddiOp(VmiReductionOp, name="pto.vmi.reduce_addi"):
     """Sum of the active lanes, integers (docs/reference/vectors.md, "Reductions and rearrangement", "Logical
     vectors").
     """
 
-    name = "pto.vmi.reduce_addi"
 
-
-class VmiReduceMaxfOp(VmiReductionOp):
+class VmiReduceMaxfOp(VmiReductionOp, name="pto.vmi.reduce_maxf"):
     """Maximum of the active lanes, floats (docs/reference/vectors.md, "Reductions and rearrangement", "Logical
     vectors").
     """
 
-    name = "pto.vmi.reduce_maxf"
 
-
-class VmiReduceMaxiOp(VmiReductionOp):
+class VmiReduceMaxiOp(VmiReductionOp, name="pto.vmi.reduce_maxi"):
     """Maximum of the active lanes, integers (docs/reference/vectors.md, "Reductions and rearrangement", "Logical
     vectors").
     """
 
-    name = "pto.vmi.reduce_maxi"
 
-
-class VmiReduceMinfOp(VmiReductionOp):
+class VmiReduceMinfOp(VmiReductionOp, name="pto.vmi.reduce_minf"):
     """Minimum of the active lanes, floats (docs/reference/vectors.md, "Reductions and rearrangement", "Logical
     vectors").
     """
 
-    name = "pto.vmi.reduce_minf"
 
-
-class VmiReduceMiniOp(VmiReductionOp):
+class VmiReduceMiniOp(VmiReductionOp, name="pto.vmi.reduce_mini"):
     """Minimum of the active lanes, integers (docs/reference/vectors.md, "Reductions and rearrangement", "Logical
     vectors").
     """
 
-    name = "pto.vmi.reduce_mini"
 
-
-class VmiVCaddOp(VmiReductionOp):
+class VmiVCaddOp(VmiReductionOp, name="pto.vmi.vcadd"):
     """Sum of the active lanes, per group if given (docs/reference/vectors.md, "Reductions and rearrangement", "Logical
     vectors").
     """
 
-    name = "pto.vmi.vcadd"
     group = opt_attr_def(I64_ATTR)
     pmode = opt_attr_def(VMI_PMODE)
     reassoc = opt_attr_def(UNIT)
 
 
-class VmiVCmaxOp(VmiReductionOp):
+class VmiVCmaxOp(VmiReductionOp, name="pto.vmi.vcmax"):
     """Maximum of the active lanes, per group if given (docs/reference/vectors.md, "Reductions and rearrangement",
     "Logical vectors").
     """
 
-    name = "pto.vmi.vcmax"
     group = opt_attr_def(I64_ATTR)
     pmode = opt_attr_def(VMI_PMODE)
 
 
-class VmiVCminOp(VmiReductionOp):
+class VmiVCminOp(VmiReductionOp, name="pto.vmi.vcmin"):
     """Minimum of the active lanes, per group if given (docs/reference/vectors.md, "Reductions and rearrangement",
     "Logical vectors").
     """
 
-    name = "pto.vmi.vcmin"
     group = opt_attr_def(I64_ATTR)
     pmode = opt_attr_def(VMI_PMODE)
 
@@ -97,53 +83,42 @@ class VmiGroupReductionOp(VmiVectorOp):
     num_groups = attr_def(I64_ATTR)
 
 
-class VmiGroupReduceAddfOp(VmiGroupReductionOp):
+class VmiGroupReduceAddfOp(VmiGroupReductionOp, name="pto.vmi.group_reduce_addf"):
     """Sum of the active lanes of each group, floats (docs/reference/vectors.md, "Reductions and rearrangement",
     "Logical vectors").
     """
 
-    name = "pto.vmi.group_reduce_addf"
     reassoc = opt_attr_def(UNIT)
 
 
-class VmiGroupReduceAddiOp(VmiGroupReductionOp):
+class VmiGroupReduceAddiOp(VmiGroupReductionOp, name="pto.vmi.group_reduce_addi"):
     """Sum of the active lanes of each group, integers (docs/reference/vectors.md, "Reductions and rearrangement",
     "Logical vectors").
     """
 
-    name = "pto.vmi.group_reduce_addi"
 
-
-class VmiGroupReduceMaxfOp(VmiGroupReductionOp):
+class VmiGroupReduceMaxfOp(VmiGroupReductionOp, name="pto.vmi.group_reduce_maxf"):
     """Maximum of the active lanes of each group, floats (docs/reference/vectors.md, "Reductions and rearrangement",
     "Logical vectors").
     """
 
-    name = "pto.vmi.group_reduce_maxf"
 
-
-class VmiGroupReduceMaxiOp(VmiGroupReductionOp):
+class VmiGroupReduceMaxiOp(VmiGroupReductionOp, name="pto.vmi.group_reduce_maxi"):
     """Maximum of the active lanes of each group, integers (docs/reference/vectors.md, "Reductions and rearrangement",
     "Logical vectors").
     """
 
-    name = "pto.vmi.group_reduce_maxi"
 
-
-class VmiGroupReduceMinfOp(VmiGroupReductionOp):
+class VmiGroupReduceMinfOp(VmiGroupReductionOp, name="pto.vmi.group_reduce_minf"):
     """Minimum of the active lanes of each group, floats (docs/reference/vectors.md, "Reductions and rearrangement",
     "Logical vectors").
     """
 
-    name = "pto.vmi.group_reduce_minf"
 
-
-class VmiGroupReduceMiniOp(VmiGroupReductionOp):
+class VmiGroupReduceMiniOp(VmiGroupReductionOp, name="pto.vmi.group_reduce_mini"):
     """Minimum of the active lanes of each group, integers (docs/reference/vectors.md, "Reductions and rearrangement",
     "Logical vectors").
     """
-
-    name = "pto.vmi.group_reduce_mini"
 
 
 class VmiHistogramOp(VmiVectorOp):
@@ -153,17 +128,13 @@ class VmiHistogramOp(VmiVectorOp):
     mask = operand_def(VMI_MASK)
 
 
-class VmiVChistOp(VmiHistogramOp):
+class VmiVChistOp(VmiHistogramOp, name="pto.vmi.vchist"):
     """Bin b of acc += number of active bytes at most b (docs/reference/vectors.md, "Reductions and rearrangement",
     "Logical vectors").
     """
 
-    name = "pto.vmi.vchist"
 
-
-class VmiVDhistOp(VmiHistogramOp):
+class VmiVDhistOp(VmiHistogramOp, name="pto.vmi.vdhist"):
     """Bin b of acc += number of active bytes equal to b (docs/reference/vectors.md, "Reductions and rearrangement",
     "Logical vectors").
     """
-
-    name = "pto.vmi.vdhist"

@@ -14,19 +14,17 @@ class OffsetStoreOp(IndexedStoreOp, typed=("value", "destination"), since="augus
     """A logical vector, or several, to a pointer and an offset."""
 
 
-class VmiStoreOp(OffsetStoreOp):
+class VmiStoreOp(OffsetStoreOp, name="pto.vmi.store"):
     """Destination[offset + i] = value[i] (docs/reference/vectors.md, "Logical vectors")."""
 
-    name = "pto.vmi.store"
     value = operand_def(VMI_VREG)
     destination = operand_def(PTR_OR_MEMREF)
     offset = operand_def(INDEX)
 
 
-class VmiInterleaveStoreOp(OffsetStoreOp, typed=("low", "high", "destination")):
+class VmiInterleaveStoreOp(OffsetStoreOp, name="pto.vmi.interleave_store", typed=("low", "high", "destination")):
     """Lanes of low and high alternating from destination + offset (docs/reference/vectors.md, "Logical vectors")."""
 
-    name = "pto.vmi.interleave_store"
     low = high = operand_def(VMI_VREG)
     destination = operand_def(PTR_OR_MEMREF)
     offset = operand_def(INDEX)
@@ -41,42 +39,37 @@ class VmiActiveLaneStoreOp(OffsetStoreOp, typed=("value", "destination", "mask")
     mask = operand_def(VMI_MASK)
 
 
-class VmiMaskedStoreOp(VmiActiveLaneStoreOp):
+class VmiMaskedStoreOp(VmiActiveLaneStoreOp, name="pto.vmi.masked_store"):
     """Destination[offset + i] = value[i] where active (docs/reference/vectors.md, "Logical vectors")."""
 
-    name = "pto.vmi.masked_store"
 
-
-class VmiCompressStoreOp(VmiActiveLaneStoreOp):
+class VmiCompressStoreOp(VmiActiveLaneStoreOp, name="pto.vmi.compress_store"):
     """The active lanes, consecutively from destination + offset (docs/reference/vectors.md, "Logical vectors")."""
 
-    name = "pto.vmi.compress_store"
 
-
-class VmiScatterOp(IndexedStoreOp, since="august"):
+class VmiScatterOp(IndexedStoreOp, name="pto.vmi.scatter", since="august"):
     """destination[indices[i]] = value[i] where active (docs/reference/vectors.md, "Logical vectors")."""
 
-    name = "pto.vmi.scatter"
     value = operand_def(VMI_VREG)
     destination = operand_def(PTR_OR_MEMREF)
     indices = operand_def(VMI_VREG)
     mask = operand_def(VMI_MASK)
 
 
-class VmiGroupStoreOp(OffsetStoreOp):
+class VmiGroupStoreOp(OffsetStoreOp, name="pto.vmi.group_store"):
     """Group g to destination + offset + g·row_stride (docs/reference/vectors.md, "Logical vectors")."""
 
-    name = "pto.vmi.group_store"
     value = operand_def(VMI_VREG)
     destination = operand_def(PTR_OR_MEMREF)
     offset = row_stride = operand_def(INDEX)
     num_groups = attr_def(I64_ATTR)
 
 
-class VmiStrideStoreOp(OffsetStoreOp, typed=("value", "destination", "block_stride", "repeat_stride", "mask")):
+class VmiStrideStoreOp(
+    OffsetStoreOp, name="pto.vmi.stride_store", typed=("value", "destination", "block_stride", "repeat_stride", "mask")
+):
     """32-byte blocks ``block_stride`` blocks apart (docs/reference/vectors.md, "Logical vectors")."""
 
-    name = "pto.vmi.stride_store"
     value = operand_def(VMI_VREG)
     destination = operand_def(PTR_OR_MEMREF)
     offset = operand_def(INDEX)
@@ -84,12 +77,11 @@ class VmiStrideStoreOp(OffsetStoreOp, typed=("value", "destination", "block_stri
     mask = operand_def(VMI_MASK)
 
 
-class VmiVStoreOp(OffsetStoreOp, typed=("values", "destination", "mask"), by_type=True):
+class VmiVStoreOp(OffsetStoreOp, name="pto.vmi.vstore", typed=("values", "destination", "mask"), by_type=True):
     """One vector, or two interleaved ones, as ``dist_mode``, ``group`` or the block strides say
     (docs/reference/vectors.md, "Logical vectors").
     """
 
-    name = "pto.vmi.vstore"
     values = var_operand_def(VMI_VREG)
     destination = operand_def(PTR_OR_MEMREF)
     offset = operand_def(INDEX)
@@ -101,10 +93,9 @@ class VmiVStoreOp(OffsetStoreOp, typed=("values", "destination", "mask"), by_typ
     pmode = opt_attr_def(VMI_PMODE)
 
 
-class VmiVSstbOp(OffsetStoreOp, typed=("value", "destination", "mask")):
+class VmiVSstbOp(OffsetStoreOp, name="pto.vmi.vsstb", typed=("value", "destination", "mask")):
     """32-byte blocks ``block_stride`` blocks apart (docs/reference/vectors.md, "Logical vectors")."""
 
-    name = "pto.vmi.vsstb"
     value = operand_def(VMI_VREG)
     destination = operand_def(PTR_OR_MEMREF)
     offset = operand_def(INDEX)
@@ -113,12 +104,13 @@ class VmiVSstbOp(OffsetStoreOp, typed=("value", "destination", "mask")):
     pmode = opt_attr_def(VMI_PMODE)
 
 
-class VmiVScatterOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",), since="august"):
+class VmiVScatterOp(
+    PtoOp, name="pto.vmi.vscatter", shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",), since="august"
+):
     """destination[offsets[i]] = value[i] where active, offsets in elements (docs/reference/vectors.md, "Logical
     vectors").
     """
 
-    name = "pto.vmi.vscatter"
     value = operand_def(VMI_VREG)
     destination = operand_def(PTR_OR_MEMREF)
     offsets = operand_def(VMI_VREG)
