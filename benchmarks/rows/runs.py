@@ -133,6 +133,10 @@ def ready(work: kernels.Workload) -> Any:
 SERIES = 0.02
 """Seconds that a series of launches takes: rare events of the interpreter do not count for one launch."""
 
+SETTLING = 0.5
+"""Seconds for which a kernel is launched before it is measured: by then launches that come again are kept as they stay,
+however many a series has on the machine at hand."""
+
 
 def in_series(ours: Callable[[], object], written: Callable[[], object]) -> Times:
     """Seconds of a launch and of numpy written by hand, each called many times in a row; both with one thread for
@@ -140,6 +144,9 @@ def in_series(ours: Callable[[], object], written: Callable[[], object]) -> Time
     from pto_dialect.runtime.run.threads import single_threaded_products
 
     with single_threaded_products():
+        end = perf_counter() + SETTLING
+        while perf_counter() < end:
+            ours()
         count = max(1, round(SERIES / min(timeit.repeat(written, number=1, repeat=5))))
 
         def series(function: Callable[[], object]) -> Callable[[], None]:

@@ -11,42 +11,44 @@ from ..memory.spaces import Array
 from .graph import address, span
 from .steps import Box, Step, Style
 
+_MARK, _NO_MARK = b"\1", b"\0"
+
 
 class _Marks:
     """Bytes of the memories of cores that a later step reads."""
 
     def __init__(self) -> None:
-        self._pages: dict[int, Array] = {}
+        self._pages: dict[int, bytearray] = {}
 
     SIZE = 1 << 16
 
-    def parts(self, low: int, high: int, create: bool) -> list[tuple[int, Array]]:
-        """The marks of the bytes [low, high) in pieces, each with the first byte."""
-        found: list[tuple[int, Array]] = []
+    def parts(self, low: int, high: int, create: bool) -> list[tuple[int, bytearray, int, int]]:
+        """The marks of the bytes [low, high) in pieces: the first byte, and where its marks stand on which page."""
+        found: list[tuple[int, bytearray, int, int]] = []
         while low < high:
             page, start = divmod(low, self.SIZE)
             stop = min(self.SIZE, start + high - low)
             marks = self._pages.get(page)
             if marks is None and create:
-                marks = self._pages[page] = np.zeros(self.SIZE, np.bool_)
+                marks = self._pages[page] = bytearray(self.SIZE)
             if marks is not None:
-                found.append((low, marks[start:stop]))
+                found.append((low, marks, start, stop))
             low += stop - start
         return found
 
     def set(self, low: int, high: int, value: bool) -> None:
         """Marks bytes, or takes their marks."""
-        for _, marks in self.parts(low, high, value):
-            marks[...] = value
+        for _, marks, start, stop in self.parts(low, high, value):
+            marks[start:stop] = (_MARK if value else _NO_MARK) * (stop - start)
 
     def extent(self, low: int, high: int) -> tuple[int, int] | None:
         """The first marked byte of [low, high) and the one behind the last; ``None`` without any."""
         first = last = -1
-        for start, marks in self.parts(low, high, False):
-            places = np.flatnonzero(marks)
-            if places.size:
-                first = start + int(places[0]) if first < 0 else first
-                last = start + int(places[-1]) + 1
+        for begin, marks, start, stop in self.parts(low, high, False):
+            place = marks.find(_MARK, start, stop)
+            if place >= 0:
+                first = begin + place - start if first < 0 else first
+                last = begin + marks.rfind(_MARK, start, stop) - start + 1
         return None if first < 0 else (first, last)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,7 +45,7 @@ class Node:
     @property
     def nbytes(self) -> int:
         """Bytes of a value that is computed."""
-        return int(np.prod(self.shape)) * self.dtype.itemsize
+        return prod(self.shape) * self.dtype.itemsize
 
 
 class Ref(NamedTuple):
@@ -317,7 +318,7 @@ class Graph:
         """The elements of several values one behind the other."""
         if len(parts) == 1 and parts[0].dense:
             return parts[0]
-        count = sum(int(np.prod(ref.shape)) for ref in parts)
+        count = sum(prod(ref.shape) for ref in parts)
         step = Step(Style.SAME, JOIN, [], None)
         return self._computed(step, parts, (count,), parts[0].dtype)
 
@@ -355,7 +356,9 @@ class Graph:
         """Raises ``Foreign`` where two stores write one byte; finds loads of what a store writes later."""
         marks: dict[int, Array] = {}
         for output in self.outputs:
-            mark = marks.setdefault(output.buffer, np.zeros(self.sizes[output.buffer], np.bool_))
+            mark = marks.get(output.buffer)
+            if mark is None:
+                mark = marks[output.buffer] = np.zeros(self.sizes[output.buffer], np.bool_)
             place = _bytes_of(mark, output.offset, output.shape, output.strides, output.ref.dtype.itemsize)
             if place.any():
                 raise Foreign("stored twice")

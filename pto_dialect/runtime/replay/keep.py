@@ -36,7 +36,7 @@ MOST_PLANS = 4
 MOST_KEYS = 64
 """Launches whose time is counted until they are."""
 
-EACH_STEP = 1e-4
+EACH_STEP = 5e-5
 """Seconds that it takes, roughly, to find out about one step of a launch."""
 
 

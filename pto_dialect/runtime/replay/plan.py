@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,10 @@ MOST_BYTES = 1 << 26
 """Bytes that the values of one launch may take between two launches."""
 
 
+_Slot = tuple[list[Any], int]
+"""Where a call has one of its arrays: among which values, and at which place."""
+
+
 class Plan:
     """What is done in a launch: ``run`` with the bytes of the arguments."""
 
@@ -23,10 +28,11 @@ class Plan:
         calls = _ordered(layout.calls)
         arrays = _Arrays(layout, calls)
         self._calls: list[tuple[Callable[..., Any], list[Any]]] = []
-        self._given: list[tuple[list[Any], int, Operand]] = []
+        self._places: dict[Operand, list[_Slot]] = {}
         self._written = {call.target.area.number for call in calls if call.target.area.given}
         for call in calls:
             self._add(call, arrays)
+        self._series = _in_series(self._places)
 
     def _add(self, call: Call, arrays: _Arrays) -> None:
         function, operands = call.function, [arrays.placed(x) if isinstance(x, Operand) else x for x in call.operands]
@@ -38,7 +44,7 @@ class Plan:
             values, places = [values[1], values[0]], [1, 0]
         for number, operand in zip(places, operands, strict=True):
             if isinstance(operand, Operand) and operand.area.given:
-                self._given.append((values, number, operand))
+                self._places.setdefault(operand, []).append((values, number))
         self._calls.append((function, values))
 
     def fits(self, buffers: Sequence[Array]) -> bool:
@@ -54,20 +60,44 @@ class Plan:
 
     def run(self, buffers: Sequence[Array]) -> None:
         """Carries the launch out on these arguments, arrays whose elements lie one behind the other."""
-        for values, number, (area, offset, shape, strides, dtype) in self._given:
-            values[number] = np.ndarray(shape, dtype, buffers[area.number], offset, strides)
+        for (area, offset, shape, strides, dtype), places in self._series:
+            # The parts of an array take a fifth of the time that an array of each would.
+            for array, slots in zip(
+                np.ndarray(shape, dtype, buffers[area.number], offset, strides), places, strict=True
+            ):
+                for values, number in slots:
+                    values[number] = array
         try:
             for function, values in self._calls:
                 function(*values)
         finally:
             # The arguments belong to the caller.
-            for values, number, _ in self._given:
-                values[number] = None
+            for slots in self._places.values():
+                for values, number in slots:
+                    values[number] = None
 
     @property
     def count(self) -> int:
         """How many calls there are."""
         return len(self._calls)
+
+
+def _in_series(places: Mapping[Operand, list[_Slot]]) -> list[tuple[Operand, list[list[_Slot]]]]:
+    """The arrays of the arguments as parts of larger ones, which have them along their first axis: what alike arrays
+    are evenly spaced is one of these."""
+    alike: dict[Any, list[Operand]] = {}
+    for operand in places:
+        alike.setdefault((operand.area, *operand[2:]), []).append(operand)
+    found: list[tuple[Operand, list[list[_Slot]]]] = []
+    for operands in alike.values():
+        operands.sort(key=attrgetter("offset"))
+        while operands:
+            first, distance = operands[0], operands[1].offset - operands[0].offset if len(operands) > 1 else 0
+            count = next((n for n, x in enumerate(operands) if x.offset != first.offset + n * distance), len(operands))
+            whole = first._replace(shape=(count, *first.shape), strides=(distance, *first.strides))
+            found.append((whole, [places[operand] for operand in operands[:count]]))
+            del operands[:count]
+    return found
 
 
 class _Arrays:
@@ -179,9 +209,9 @@ def _memory(nbytes: int) -> Array:
 
 def _ordered(calls: Sequence[Call]) -> list[Call]:
     """The same calls, those first on whose results the first stores depend: so values are read while they are near."""
-    writers: dict[Area, list[int]] = {}
+    writers: dict[Area, list[tuple[int, int, int]]] = {}
     for index, call in enumerate(calls):
-        writers.setdefault(call.target.area, []).append(index)
+        writers.setdefault(call.target.area, []).append((index, *_span(call.target)))
     done: set[int] = set()
     found: list[Call] = []
     late: list[Call] = []
@@ -198,6 +228,19 @@ def _ordered(calls: Sequence[Call]) -> list[Call]:
                 (late if calls[index].late else found).append(calls[index])
                 continue
             pending.append((index, True))
-            for area in sorted(calls[index].reads, reverse=True):
-                pending += [(other, False) for other in writers.get(area, ()) if other not in done and other != index]
+            read = {x for x in calls[index].operands[:-1] if isinstance(x, Operand) and not x.area.given}
+            for operand in sorted(read, key=attrgetter("area", "offset"), reverse=True):
+                low, high = _span(operand)
+                pending += [
+                    (other, False)
+                    for other, first, last in writers.get(operand.area, ())
+                    if first < high and low < last and other not in done and other != index
+                ]
     return found + late
+
+
+def _span(operand: Operand) -> tuple[int, int]:
+    """The bytes of its area between which an array lies."""
+    ways = [(extent - 1) * stride for extent, stride in zip(operand.shape, operand.strides, strict=True)]
+    low = operand.offset + sum(way for way in ways if way < 0)
+    return low, operand.offset + sum(way for way in ways if way > 0) + operand.dtype.itemsize

@@ -200,8 +200,9 @@ def test_marks_of_bytes(low: int, high: int) -> None:
     marks = _Marks()
     assert marks.parts(low, high, False) == [] and marks.extent(low, high) is None
     parts = marks.parts(low, high, True)
-    assert sum(part.size for _, part in parts) == high - low
-    assert [start for start, _ in parts] == [low, *range((low // SIZE + 1) * SIZE, high, SIZE)]
+    assert sum(stop - start for _, _, start, stop in parts) == high - low
+    assert [begin for begin, *_ in parts] == [low, *range((low // SIZE + 1) * SIZE, high, SIZE)]
+    assert [start for _, _, start, _ in parts] == [begin % SIZE for begin, *_ in parts]
     marks.set(low, high, True)
     assert marks.extent(0, 4 * SIZE) == (low, high)
     assert marks.extent(low, high) == (low, high) and marks.extent(high, high + 9) is None
