@@ -58,8 +58,10 @@ def direct(source: Format, target: Format, letter: str, saturate: bool, rest: Co
         return Looked(source, target, letter, saturate, rest) if source.bits == _HALF_WORD else None
     if source.name in ("f32", "bf16") and letter in ROUNDINGS:
         if target.name == "i32" and _casts_tell():
-            return Told(source, target, letter, saturate)
-        return Rounded(source, target, letter, rest)
+            return told(source, target, letter, saturate)
+        usual = rounded(source, target, letter, rest)
+        small = target.bits <= _HALF_WORD and target.min_value < 0
+        return added(target, usual) if source.name == "f32" and letter == "R" and small else usual
     return Looked(source, target, letter, saturate, rest) if source.bits == _HALF_WORD else None
 
 
@@ -72,7 +74,7 @@ def _of_integers(source: Format, target: Format, letter: str, saturate: bool) ->
         return cast if target.name == "f16" and letter == "R" and small else None
     low = target.min_value if source.min_value < target.min_value else None
     high = target.max_value if source.max_value > target.max_value else None
-    return Clamped(source.storage, low, high) if saturate and (low, high) != (None, None) else cast
+    return clamped(source.storage, low, high) if saturate and (low, high) != (None, None) else cast
 
 
 def cast(values: Array, out: Array) -> None:
@@ -80,77 +82,134 @@ def cast(values: Array, out: Array) -> None:
     out[...] = values
 
 
-class Clamped:
+# The conversions are functions, whose arrays are at hand; what they convert stands among their attributes.
+
+
+def clamped(dtype: np.dtype[Any], low: int | None, high: int | None) -> Convert:
     """Integers brought into a range, of which only the limits that a source can pass are given."""
+    shape: tuple[int, ...] = (0, 0)
+    inside = _aligned(shape, dtype)
+    least = most = None
+    lowest, highest = (None if limit is None else np.array(limit, dtype) for limit in (low, high))
 
-    def __init__(self, dtype: np.dtype[Any], low: int | None, high: int | None) -> None:
-        self.low = None if low is None else np.array(low, dtype)
-        self.high = None if high is None else np.array(high, dtype)
-        self._prepare((0, 0), dtype)
-
-    def _prepare(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        self.shape = shape
-        self.inside = np.empty(shape, dtype)
-        low, high = self.low, self.high
+    def prepare(values: Array) -> None:
+        nonlocal shape, inside, least, most
+        shape = values.shape
+        inside = _aligned(shape, dtype)
         # One limit as an array takes half the time of a number, both as numbers less than two arrays.
-        self.least = np.broadcast_to(low, shape).copy() if high is None and low is not None else None
-        self.most = np.broadcast_to(high, shape).copy() if low is None and high is not None else None
+        least = _filled(shape, dtype, low) if high is None and low is not None else None
+        most = _filled(shape, dtype, high) if low is None and high is not None else None
 
-    def __call__(self, values: Array, out: Array) -> None:
-        """Converts ``values`` into ``out``."""
-        if self.shape != values.shape:
-            self._prepare(values.shape, values.dtype)
-        if self.most is not None:
-            out[...] = np.minimum(values, self.most, out=self.inside)
-        elif self.least is not None:
-            out[...] = np.maximum(values, self.least, out=self.inside)
+    def clamped(values: Array, out: Array) -> None:
+        if values.shape != shape:
+            prepare(values)
+        if most is not None:
+            np.minimum(values, most, out=inside)
+        elif least is not None:
+            np.maximum(values, least, out=inside)
         else:
-            out[...] = _clip(values, self.low, self.high, self.inside)
+            _clip(values, lowest, highest, inside)
+        out[...] = inside
+
+    vars(clamped).update(low=low, high=high)
+    return clamped
+
+
+def _filled(shape: tuple[int, ...], dtype: np.dtype[Any], number: int) -> Array:
+    found = _aligned(shape, dtype)
+    found[...] = number
+    return found
 
 
 _MOST_SQUARES = 1 << 13
 """Elements up to which their squares are summed, by one thread of BLAS and with an error below a thousandth."""
 
 
-class Rounded:
-    """float32 or bfloat16 to integers, where all results are in the range of the target."""
+def rounded(source: Format, target: Format, letter: str, rest: Convert) -> Convert:
+    """float32 or bfloat16 to integers, where all results are in the range of the target; ``rest`` converts others."""
+    wide, round_ = source.storage == np.float32, ROUNDINGS[letter]
+    # The largest numbers of 32 and 64 bits are no float32.
+    exact = float(np.float32(target.max_value)) == target.max_value
+    low = float(target.min_value)
+    high = float(target.max_value if exact else np.nextafter(np.float32(target.max_value), np.float32(0)))
+    squares = 0.99 * min(low**2, high**2)
+    shape: tuple[int, ...] = (0, 0)
+    whole = _aligned(shape)
+    flat, total = whole.reshape(-1), np.zeros((), np.float32)
+    dot, sum_of_squares, summed = flat.dot, total.item, True
 
-    def __init__(self, source: Format, target: Format, letter: str, rest: Convert) -> None:
-        self.rest = rest
-        self.wide = source.storage == np.float32
-        self.round = ROUNDINGS[letter]
-        self.low = float(target.min_value)
-        # The largest numbers of 32 and 64 bits are no float32.
-        exact = float(np.float32(target.max_value)) == target.max_value
-        self.high = float(target.max_value if exact else np.nextafter(np.float32(target.max_value), np.float32(0)))
-        self.squares = 0.99 * min(self.low**2, self.high**2)
-        self._prepare((0, 0))
+    def prepare(values: Array) -> None:
+        nonlocal shape, whole, flat, dot, summed
+        shape = values.shape
+        whole = _aligned(shape)
+        flat = whole.reshape(-1)
+        dot, summed = flat.dot, flat.size <= _MOST_SQUARES
 
-    def _prepare(self, shape: tuple[int, ...]) -> None:
-        self.shape = shape
-        self.whole = _aligned(shape)
-        self.flat = self.whole.reshape(-1)
-        self.sums = self.flat.size <= _MOST_SQUARES
+    def fits() -> bool:
+        least, most = np.minimum.reduce(flat, initial=0), np.maximum.reduce(flat, initial=0)
+        return bool(least >= low and most <= high)
 
-    def __call__(self, values: Array, out: Array) -> None:
-        """Converts ``values`` into ``out``."""
-        if self.shape != values.shape:
-            self._prepare(values.shape)
-        whole, flat = self.whole, self.flat
-        if self.wide:
-            self.round(values, whole)
+    def rounded(values: Array, out: Array) -> None:
+        if values.shape != shape:
+            prepare(values)
+        if wide:
+            round_(values, whole)
         else:
             whole[...] = values
-            self.round(whole, whole)
-        # No square is larger than their sum, which takes one fast pass; its error is far below the hundredth.
-        if (self.sums and flat.dot(flat) <= self.squares) or self._fits():
+            round_(whole, whole)
+        if summed:
+            # No square is larger than their sum, which takes one fast pass; its error is far below the hundredth.
+            dot(flat, total)
+            if sum_of_squares() <= squares:
+                out[...] = whole
+                return
+        if fits():
             out[...] = whole
         else:
-            self.rest(values, out)
+            rest(values, out)
 
-    def _fits(self) -> bool:
-        least, most = np.minimum.reduce(self.flat, initial=0), np.maximum.reduce(self.flat, initial=0)
-        return bool(least >= self.low and most <= self.high)
+    vars(rounded).update(source=source, target=target, letter=letter)
+    return rounded
+
+
+_MAGIC = np.array(3 << 22, np.float32)
+"""Numbers far below it, added to it, are rounded to the nearest even, and stand in the low bits of the sum."""
+
+
+def added(target: Format, usual: Convert) -> Convert:
+    """float32 to signed integers of at most 16 bits, to the nearest even, where all results are in the range of the
+    target: they are the low bits of a sum. ``usual`` converts what is out of range or does not lie in order."""
+    squares = 0.99 * min(float(target.min_value) ** 2, float(target.max_value) ** 2)
+    total = np.zeros((), np.float32)
+    sum_of_squares = total.item
+    # The source of an instruction is the same array each time where its tile has an address.
+    last = flat = np.zeros((0, 0), np.float32)
+    dot = flat.reshape(-1).dot
+    sums = _aligned((0, 0))
+    low_bits = sums.view(np.int32)
+
+    def take(values: Array) -> bool:
+        nonlocal last, flat, dot, sums, low_bits
+        if not values.flags.c_contiguous or values.size > _MOST_SQUARES:
+            return False
+        last, flat = values, values.reshape(-1)
+        dot = flat.dot
+        if sums.shape != values.shape:
+            sums = _aligned(values.shape)
+            low_bits = sums.view(np.int32)
+        return True
+
+    def rounded(values: Array, out: Array) -> None:
+        if values is last or take(values):
+            dot(flat, total)
+            if sum_of_squares() <= squares:
+                np.add(values, _MAGIC, sums)
+                out[...] = low_bits
+                return
+        usual(values, out)
+
+    vars(rounded).update(target=target, usual=usual)
+    return rounded
 
 
 try:
@@ -190,42 +249,52 @@ def _casts_tell() -> bool:
     return _told(whole, out)
 
 
-class Told:
+def told(source: Format, target: Format, letter: str, saturate: bool) -> Convert:
     """float32 or bfloat16 to i32 by numpy's cast, which says itself when a number is not in the range."""
+    wide, round_ = source.storage == np.float32, ROUNDINGS[letter]
+    shape: tuple[int, ...] = (0, 0)
+    whole = _aligned(shape)
 
-    def __init__(self, source: Format, target: Format, letter: str, saturate: bool) -> None:
-        self.wide = source.storage == np.float32
-        self.round = ROUNDINGS[letter]
-        self.key = (FORMATS["f32"], target, letter, saturate)
-        self.shape = (0, 0)
-        self.whole = _aligned(self.shape)
+    def prepare(values: Array) -> None:
+        nonlocal shape, whole
+        shape = values.shape
+        whole = _aligned(shape)
 
-    def __call__(self, values: Array, out: Array) -> None:
-        """Converts ``values`` into ``out``."""
-        if self.shape != values.shape:
-            self.shape = values.shape
-            self.whole = _aligned(values.shape)
-        whole = self.whole
-        if self.wide:
-            self.round(values, whole)
+    def told(values: Array, out: Array) -> None:
+        if values.shape != shape:
+            prepare(values)
+        if wide:
+            round_(values, whole)
         else:
             whole[...] = values
-            self.round(whole, whole)
-        if not _told(whole, out):
+            round_(whole, whole)
+        # As in ``_told``, without the call.
+        before = _handling.set(_raising)
+        try:
+            out[...] = whole
+        except FloatingPointError:
+            fitting = False
+        else:
+            fitting = True
+        _handling.reset(before)
+        if not fitting:
             # Not from the values, whose memory may be that of the results. Rounding whole numbers changes nothing.
-            out[...] = by_steps(whole, *self.key)
+            out[...] = by_steps(whole, FORMATS["f32"], target, letter, saturate)
+
+    vars(told).update(source=source, target=target, letter=letter, saturate=saturate)
+    return told
 
 
 _LINE = 64
 """Bytes of a line of the cache; a pass over an array that begins inside one takes up to a fifth longer."""
 
 
-def _aligned(shape: tuple[int, ...]) -> Array:
-    """An array of float32 that begins with a line of the cache."""
-    size = prod(shape) * 4
+def _aligned(shape: tuple[int, ...], dtype: npt.DTypeLike = np.float32) -> Array:
+    """An array that begins with a line of the cache."""
+    size = prod(shape) * np.dtype(dtype).itemsize
     room = np.empty(size + _LINE, np.uint8)
     begin = -room.ctypes.data % _LINE
-    return room[begin : begin + size].view(np.float32).reshape(shape)
+    return room[begin : begin + size].view(dtype).reshape(shape)
 
 
 class Looked:

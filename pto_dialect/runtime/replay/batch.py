@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import takewhile
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,8 +19,8 @@ import numpy as np
 from .graph import JOIN, Graph, Node, Output, Ref, dense_strides
 from .steps import PLAIN, Foreign, Style
 
-MOST_BYTES = 1 << 19
-"""Bytes of a group: what is computed together should stay in the caches of a processor."""
+MOST_BYTES = 1 << 20
+"""Bytes of a group, its results or one operand: what is computed together should stay in the caches of a processor."""
 
 
 MOST_MEMBERS = 256
@@ -131,7 +132,7 @@ class Layout:
     def _group(self, members: list[Node]) -> None:
         members.sort(key=self._order)
         size = members[0].nbytes
-        step = max(1, min(MOST_MEMBERS, MOST_BYTES // size))
+        step = max(1, min(MOST_MEMBERS, MOST_BYTES // max(size, *map(_nbytes, members[0].inputs))))
         forced = [self._forced.get(id(node)) for node in members]
         for start in range(0, len(members), step):
             part = members[start : start + step]
@@ -189,6 +190,11 @@ class Layout:
     def _call(self, style: Style, function: Any, operands: list[Any], late: bool = False) -> None:
         reads = {x.area for x in operands[:-1] if isinstance(x, Operand) and not x.area.given}
         self.calls.append(Call(style, function, operands, reads, late))
+
+
+def _nbytes(value: Any) -> int:
+    """Bytes of an operand."""
+    return prod(value.shape) * value.dtype.itemsize if isinstance(value, Ref) else 0
 
 
 def _needed(graph: Graph) -> list[Node]:

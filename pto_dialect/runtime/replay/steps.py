@@ -170,7 +170,7 @@ class Reader:
             raise Foreign(action)
         if isinstance(action, (Converted, convert.NearestConversion)) or _hashed(action):
             return Step(Style.EACH, action, inputs, out)
-        direct = type(action).__module__ == "pto_dialect.runtime.numerics.direct"
+        direct = getattr(action, "__module__", "") == "pto_dialect.runtime.numerics.direct"
         if direct or isinstance(action, (convert.Conversion, reduce.Total, reduce.Whole)):
             return Step(Style.ONE, action, inputs, out)
         raise Foreign(action)

@@ -45,8 +45,8 @@ def test_arrays_in_series_are_those_of_the_operands(seed: int) -> None:
     for number, offset in enumerate(rng.choices(offsets, k=60)):
         shape, strides = rng.choice(kinds)
         places.setdefault(Operand(GIVEN, offset, shape, strides, F32), []).append(number)
-    bound: dict[int, list[Any]] = {}
-    for whole, slots in _in_series(places):  # pyright: ignore[reportArgumentType]
+    bound: dict[Any, list[Any]] = {}
+    for whole, slots in _in_series(places):
         arrays = np.ndarray(whole.shape, whole.dtype, memory, whole.offset, whole.strides)
         for array, numbers in zip(arrays, slots, strict=True):
             for number in numbers:
@@ -97,11 +97,24 @@ def names(calls: Sequence[Call]) -> list[str]:
 
 
 def test_a_part_is_stored_before_the_next_one_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sums of all parts lie in one area; who reads one of them waits for that one alone."""
+    """Values are reduced in the parts in which they are computed, however small the results are."""
     calls, plan, contents, wanted = normalised(monkeypatch)
     assert names(calls) == ["exp"] * PARTS + ["add"] * PARTS + ["divide"] * PARTS
-    assert len({call.target.area for call in calls if call.style is Style.ROWS}) == 1
     assert names(_ordered(calls)) == ["exp", "add", "divide"] * PARTS
     assert plan.count == 3 * PARTS
     plan.run(contents)
     assert (contents[1].view(np.float32).reshape(wanted.shape) == wanted).all()
+
+
+def test_a_call_waits_for_those_that_write_what_it_reads_and_not_for_others_of_the_area() -> None:
+    line, whole = ((1, 4), (16, 4), F32), ((2, 4), (16, 4), F32)
+    own = Area(False, 0)
+    first, second = (Call(Style.EACH, np.exp, [Operand(GIVEN, at, *line), Operand(own, at, *line)]) for at in (0, 16))
+
+    def stored(at: int, parts: tuple[Any, ...], to: int) -> Call:
+        return Call(Style.EACH, np.sqrt, [Operand(own, at, *parts), Operand(Area(True, 1), to, *parts)])
+
+    one, other, both = stored(0, line, 0), stored(16, line, 16), stored(0, whole, 64)
+    assert _ordered([first, second, one, other]) == [first, one, second, other]
+    assert _ordered([second, first, one, other]) == [first, one, second, other]
+    assert _ordered([first, second, both, one]) in ([first, second, both, one], [second, first, both, one])
