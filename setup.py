@@ -1,13 +1,21 @@
-"""Which directories of the checkout become which packages, and the parse tables; everything else is in pyproject.toml.
+"""Which directories of the checkout become which packages, the parse tables, and how an editable installation finds the
+packages; everything else is in pyproject.toml.
 
 `tools/` and `grammar/` stand beside the package and are installed inside it.
 """
 
 import sys
 from pathlib import Path
+from typing import Any
 
 from setuptools import find_packages, setup
 from setuptools.command.build_py import build_py
+
+try:
+    from setuptools.command.editable_wheel import _TopLevelFinder, editable_wheel
+except ImportError:
+    # The finder of setuptools does the same.
+    _TopLevelFinder = editable_wheel = None
 
 HERE = Path(__file__).resolve().parent
 INSTALLED_INSIDE = {
@@ -36,8 +44,50 @@ class BuildWithTables(build_py):
             sys.path.remove(str(HERE))
 
 
+FINDER = '''"""Finds the packages of a checkout."""
+
+import sys
+from _frozen_importlib_external import spec_from_file_location
+
+PLACES = {places!r}
+
+
+class Finder:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        place = PLACES.get(name)
+        if place is None:
+            return None
+        return spec_from_file_location(name, place + "/__init__.py", submodule_search_locations=[place])
+
+
+def install():
+    if Finder not in sys.meta_path:
+        sys.meta_path.append(Finder)
+'''
+"""Every start of Python in an environment with an editable installation imports its finder; that of setuptools imports
+`pathlib` and `importlib.util`, which takes as long as the rest of the start."""
+
+COMMANDS: dict[str, Any] = {"build_py": BuildWithTables}
+
+if _TopLevelFinder is not None and editable_wheel is not None:
+
+    class QuickFinder(_TopLevelFinder):
+        def get_implementation(self):
+            outside = {name: HERE / folder for name, folder in INSTALLED_INSIDE.items() if name.count(".") == 1}
+            places = {name: str(place) for name, place in {"pto_dialect": HERE / "pto_dialect", **outside}.items()}
+            for name, content in super().get_implementation():
+                yield name, FINDER.format(places=places).encode() if name.endswith(".py") else content
+
+    class EditableWheel(editable_wheel):
+        def _select_strategy(self, *given, **named):
+            strategy = super()._select_strategy(*given, **named)  # pyright: ignore[reportAttributeAccessIssue]
+            return QuickFinder(strategy.dist, strategy.name) if type(strategy) is _TopLevelFinder else strategy
+
+    COMMANDS["editable_wheel"] = EditableWheel
+
 setup(
     packages=[*find_packages(include=["pto_dialect", "pto_dialect.*"]), *INSTALLED_INSIDE],
     package_dir=INSTALLED_INSIDE,
-    cmdclass={"build_py": BuildWithTables},
+    cmdclass=COMMANDS,
 )
