@@ -194,7 +194,7 @@ def test_the_plot_is_a_picture(folder: Path) -> None:
     ("arguments", "message"),
     [
         (["none.pto"], "no such file: 'none.pto'"),
-        (["k.pto"], "there is nothing to vary"),
+        (["k.pto"], "there is nothing to vary: give --param NAME=16,32 for ${NAME} in the program"),
         (["k.pto", "--param", "rows"], "is not written as NAME=16,32,64"),
         (["k.pto", "--param", "n=1", *ARGUMENTS], "nothing is said about ${rows} of the program"),
         (["k.pto", "--param", "rows=16"], "a"),

@@ -138,6 +138,11 @@ def document_of(
     template = ",".join(_named(text, table) for text in passes)
     if template:
         table[PASSES] = template
+    if not table:
+        raise SpaceError(
+            "there is nothing to vary: give --param NAME=16,32 for ${NAME} in the program, or values of options of "
+            "passes, as in -p 'double-buffer{count=[1,2]},assign-memory,insert-sync'"
+        )
     content = {"program": path, **launch, TUNE: table}
     return Document("command line", _toml(content))
 

@@ -172,7 +172,9 @@ def _combines(op: Operation) -> bool:
 
 def updates(op: Operation) -> bool:
     """True for operations that may combine a value with what memory holds, or say that stores do."""
-    if has_role(op, Role.ATOMIC) or writes_control(op):
+    if writes_control(op):
+        return sets_mode(op)
+    if has_role(op, Role.ATOMIC):
         return True
     return any("atomic" in name and _active(attr) for name, attr in op.attributes.items())
 

@@ -196,6 +196,11 @@ def test_memory_of_tiles_and_memrefs() -> None:
     [
         (STORE.format("%y"), False),
         ("pto.set_atomic_f32\npto.set_atomic_add", True),
+        ("pto.set_atomic_none", False),
+        (control("pto.set_atomic_none"), False),
+        (control("%q = arith.constant 512 : i64", "pto.set_ctrl %q : i64"), False),
+        (control("%q = arith.constant 256 : i64", "pto.set_ctrl %q : i64"), True),
+        (control("%w = pto.get_ctrl : i64", "pto.set_ctrl %w : i64"), False),
         (f"{ALLOC}\npto.tprint ins(%a : {TILE})", True),
         (
             f"{view('y')}\n{ALLOC}\npto.tstore ins(%a : {TILE}) outs(%yp : {PART}) "
