@@ -407,6 +407,10 @@ class Debugger(cmd.Cmd):
         for one in self.session.recording.findings:
             steps = ", ".join(f"#{step}" for step in one.steps)
             yield f"{steps or 'no step'} line {one.line}: {one.message} [{one.rule}]"
+            for text, line in one.notes:
+                yield f"  line {line}: {text}" if line else f"  {text}"
+            if one.help:
+                yield f"  help: {one.help}"
 
     def _accesses(self) -> Iterable[str]:
         recording, step = self.session.recording, self.session.around()

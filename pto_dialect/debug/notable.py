@@ -14,6 +14,9 @@ from pto_dialect.recording import Handle, Recording, RecordingError, Step
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.format_table import Format, format_of
 
+_EXACT = 2.0**53
+"""Integers below this are told apart by the numbers that are compared."""
+
 
 def remarks(values: Any, element: str) -> str:
     """What stands out among numbers of an element format, empty where nothing does."""
@@ -41,30 +44,64 @@ def written(recording: Recording, step: Step) -> Iterator[str]:
             yield f"{name} afterwards: {told}"
     if "cvt" in step.statement.name and len(reads) == len(writes) == 1:
         (source, before), (result, after) = *reads.items(), *writes.items()
-        told = _not_held(_content(recording, step.number - 1, before), _content(recording, step.number, after), after)
-        if told:
-            yield f"{source} to {result}: {told}"
+        given, made = _content(recording, step.number - 1, before), _content(recording, step.number, after)
+        form = _format(after.form.element)
+        if form is not None and given is not None and made is not None and given.shape == made.shape:
+            for told in (not_held(given, made, form), not_nearest(given, made, form)):
+                if told:
+                    yield f"{source} to {result}: {told}"
 
 
-def _not_held(source: Array | None, result: Array | None, after: Handle) -> str:
+def not_held(source: Array, result: Array, form: Format) -> str:
     """How many elements of a source the format of the result does not have in its range."""
-    form = _format(after.form.element)
-    if form is None or source is None or result is None or source.shape != result.shape:
+    numbers = np.asarray(source, np.float64)
+    outside = _outside(numbers, form)
+    if not outside.any():
         return ""
+    low, high = _range(form)
+    return (
+        f"{int(outside.sum())} of {numbers.size} elements are outside of {form.name}, {low:g} to {high:g}; "
+        f"{_first(outside, numbers, result)}"
+    )
+
+
+def not_nearest(source: Array, result: Array, form: Format) -> str:
+    """How many elements of a result are not the number of the format that is nearest to their source, and on which side
+    of it they lie."""
+    numbers, made = np.asarray(source, np.float64), np.asarray(result, np.float64)
+    if form.is_float and form.storage.kind not in "fV":
+        return ""  # numpy has no such type that could tell which number is nearest.
+    with np.errstate(all="ignore"):
+        nearest = numbers.astype(form.storage).astype(np.float64) if form.is_float else np.rint(numbers)
+        farther = np.abs(made - numbers) > np.abs(nearest - numbers)
+    exact = np.abs(numbers) < _EXACT
+    wrong = farther & exact & np.isfinite(nearest) & ~_outside(numbers, form)
+    if not wrong.any():
+        return ""
+    change, sizes = (made - numbers)[wrong], (np.abs(made) - np.abs(numbers))[wrong]
+    sides = {
+        "below": (change < 0).all(),
+        "above": (change > 0).all(),
+        "nearer to 0": (sizes < 0).all(),
+        "farther from 0": (sizes > 0).all(),
+    }
+    words = " and ".join(word for word, all_of_them in sides.items() if all_of_them)
+    return (
+        f"{int(wrong.sum())} of {numbers.size} elements are not rounded to the nearest of {form.name}"
+        f"{f', all are {words}' if words else ''}; {_first(wrong, numbers, result)}"
+    )
+
+
+def _outside(numbers: Array, form: Format) -> Array:
     low, high = _range(form)
     # Half a step above the largest integer is still rounded to it.
     margin = 0.0 if form.is_float else 0.5
-    numbers = np.asarray(source, np.float64)
-    outside = (numbers < low - margin) | (numbers > high + margin)
-    if not outside.any():
-        return ""
-    places = np.argwhere(outside)
-    first = tuple(int(each) for each in places[0])
-    index = ", ".join(map(str, first))
-    return (
-        f"{len(places)} of {numbers.size} elements are outside of {form.name}, {low:g} to {high:g}; "
-        f"first [{index}]: {numbers[first]:g} becomes {np.asarray(result)[first]:g}"
-    )
+    return (numbers < low - margin) | (numbers > high + margin)
+
+
+def _first(chosen: Array, numbers: Array, result: Array) -> str:
+    place = tuple(int(each) for each in np.argwhere(chosen)[0])
+    return f"first [{', '.join(map(str, place))}]: {numbers[place]:g} becomes {np.asarray(result)[place]:g}"
 
 
 def _touched(recording: Recording, step: Step, handles: dict[str, Handle], writes: bool) -> dict[str, Handle]:

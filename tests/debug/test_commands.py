@@ -127,6 +127,9 @@ def test_findings_and_signals(folder: Path) -> None:
     )
     assert "pto.mte_ub_gm" in said[1]
     assert "[race-" in said[2]
+    told = said[2].split("\n")
+    assert any(line.startswith("  line ") for line in told)
+    assert sum(line.startswith("  help: pto.set_flag") for line in told) == 1
     assert said[6].startswith("sets MTE2 -> MTE3 event 0")
 
 
