@@ -112,6 +112,7 @@ class Lines:
 
     def __init__(self) -> None:
         self.ends: dict[str, tuple[str, str]] = {}
+        self.unread: set[str] = set()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """A part of a test has ended; the last one may be a crash, which has no other parts."""
@@ -127,8 +128,9 @@ class Lines:
         _line({"test": report.nodeid, "outcome": outcome, "reason": why, "seconds": seconds})
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """A file that cannot be read is an error."""
-        if report.failed:
+        """A file that cannot be read is an error, though several processes tell it."""
+        if report.failed and report.nodeid not in self.unread:
+            self.unread.add(report.nodeid)
             _line({"test": report.nodeid, "outcome": "error", "reason": report.longreprtext, "seconds": {}})
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:

@@ -50,14 +50,15 @@ def test_set_up(broken):
 """
 
 
-@pytest.fixture
-def log(tmp_path: Path) -> Path:
-    """What the plug-in notes about a few tests."""
+@pytest.fixture(params=[0, 2])
+def log(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """What the plug-in notes about a few tests, in one process or in several."""
     (tmp_path / "test_a.py").write_text(COUNTED)
     (tmp_path / "test_b.py").write_text("import no_such_module\n")
     environment = {**os.environ, "PYTHONPATH": str(BENCHMARKS), "PYPTO_TIMES": str(tmp_path / "log.jsonl")}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "pypto_times", "-p", "no:cacheprovider", "-c", os.devnull]
     command += ["--rootdir", str(tmp_path), "--continue-on-collection-errors", str(tmp_path)]
+    command += ["-n", str(request.param)] if request.param else []
     done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 1, done.stdout + done.stderr
     return tmp_path / "log.jsonl"
@@ -65,17 +66,22 @@ def log(tmp_path: Path) -> Path:
 
 def test_each_test_has_a_line(log: Path) -> None:
     found, collected = pypto_suite.read(log)
-    assert [(one.test.partition("::")[2] or one.test, one.word, one.reason) for one in found] == [
-        ("test_b.py", "error", "ModuleNotFoundError: No module named 'no_such_module'"),
-        ("test_right", "passed", ""),
-        ("test_wrong", "failed", "AssertionError: Output 'c' does not match golden."),
-        ("test_board", "skipped", "Skipped: needs a board"),
-        ("test_set_up", "error", "OSError: no disk"),
-    ]
-    assert collected == 5
-    right = found[1].seconds
+    told = {one.test.partition("::")[2] or one.test: one for one in found}
+    assert {name: (one.word, one.reason) for name, one in told.items()} == {
+        "test_b.py": ("error", "ModuleNotFoundError: No module named 'no_such_module'"),
+        "test_right": ("passed", ""),
+        "test_wrong": ("failed", "AssertionError: Output 'c' does not match golden."),
+        "test_board": ("skipped", "Skipped: needs a board"),
+        "test_set_up": ("error", "OSError: no disk"),
+    }
+    assert len(found) == collected == 5
+    right = told["test_right"].seconds
     assert right["kernels"] > 0 and right["host"] > 0 and right["kernels"] + right["host"] <= right["test"]
-    assert all(one.seconds["kernels"] == 0 == one.seconds["host"] for one in found[2:])
+    assert all(
+        one.seconds["kernels"] == 0 == one.seconds["host"]
+        for name, one in told.items()
+        if name in ("test_wrong", "test_board")
+    )
 
 
 def test_the_table_tells_what_was_done(log: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,9 +4,7 @@
 
 #include <stdio.h>
 
-#include <deque>
-#include <vector>
-
+#include "lists.h"
 #include "tensors.h"
 
 enum class PTO2ScopeMode : uint8_t { AUTO, MANUAL };
@@ -70,10 +68,10 @@ struct TensorRef {
 
 template <int TENSORS, int SCALARS>
 struct PtoTaskArgs {
-    std::vector<TensorRef> tensors;
-    std::vector<TensorArgType> tags;
-    std::vector<uint64_t> scalars;
-    std::vector<uint64_t> deps;
+    PtoList<TensorRef> tensors;
+    PtoList<TensorArgType> tags;
+    PtoList<uint64_t> scalars;
+    PtoList<uint64_t> deps;
     CoreTaskPredicate predicate_;
     PTO2LaunchSpec launch_spec;
     bool has_error = false;
@@ -112,7 +110,7 @@ struct PtoTaskArgs {
     void add_scalar(const A &...a) {
         (scalars.push_back(to_u64(a)), ...);
     }
-    void add_scalars(const uint64_t *values, int count) { scalars.insert(scalars.end(), values, values + count); }
+    void add_scalars(const uint64_t *values, int count) { scalars.append(values, values + count); }
     void set_dependencies(const PTO2TaskId *ids, uint32_t count) {
         deps.clear();
         for (uint32_t i = 0; i < count; i++) deps.push_back(ids[i].raw);
@@ -147,7 +145,7 @@ public:
     }
     PTO2TaskId task_id() const { return id; }
     void set_task_id(PTO2TaskId task) { id = task; }
-    std::vector<const ChipTensor *> made;
+    PtoList<const ChipTensor *> made;
 
 private:
     PTO2TaskId id = PTO2TaskId::invalid();
@@ -158,24 +156,24 @@ struct PTO2OrchestrationConfig {
 };
 
 // What the cores of a task start with is gathered here, word by word, by the kernels' stubs.
-inline thread_local std::vector<uint64_t> *pto_words = nullptr;
-inline thread_local std::deque<ChipTensor> *pto_tensors = nullptr;
+inline thread_local PtoList<uint64_t> *pto_words = nullptr;
+inline thread_local PtoStore<ChipTensor> *pto_tensors = nullptr;
 inline thread_local uint64_t pto_tasks = 0;
 
 constexpr int PTO_CONTEXT = MAX_TENSOR_ARGS + MAX_SCALAR_ARGS;
 using PtoKernel = void (*)(int64_t *);
 PtoKernel pto_kernel(int32_t id);
 
-inline TaskOutputTensors pto_outputs(const CoreTaskArgs &args, std::vector<const ChipTensor *> &tensors) {
+inline TaskOutputTensors pto_outputs(const CoreTaskArgs &args, PtoList<const ChipTensor *> &tensors) {
     TaskOutputTensors outputs;
     const PTO2TaskId id{pto_tasks++};
     outputs.set_task_id(id);
     for (const TensorRef &one : args.tensors) {
         if (one.info) {
-            pto_tensors->push_back(one.info->make());
-            pto_tensors->back().owner_task_id = id;
-            outputs.made.push_back(&pto_tensors->back());
-            tensors.push_back(&pto_tensors->back());
+            ChipTensor &made = pto_tensors->add(one.info->make());
+            made.owner_task_id = id;
+            outputs.made.push_back(&made);
+            tensors.push_back(&made);
         } else {
             tensors.push_back(one.tensor);
         }
@@ -196,7 +194,7 @@ inline void pto_core(int32_t id, int core, int block, int blocks, int64_t *args)
 }
 
 inline TaskOutputTensors rt_submit_task(const MixedKernels &kernels, const CoreTaskArgs &task) {
-    std::vector<const ChipTensor *> tensors;
+    PtoList<const ChipTensor *> tensors;
     TaskOutputTensors outputs = pto_outputs(task, tensors);
     if (pto_host->failed || !task.predicate_.holds()) return outputs;
     int64_t args[PTO_CONTEXT + 3] = {};
@@ -205,15 +203,15 @@ inline TaskOutputTensors rt_submit_task(const MixedKernels &kernels, const CoreT
     for (uint64_t scalar : task.scalars) args[at++] = int64_t(scalar);
     const int blocks = task.launch_spec.blocks;
     pto_words->clear();
-    for (uint64_t word : {outputs.task_id().raw, uint64_t(blocks), uint64_t(tensors.size()), uint64_t(task.deps.size())})
-        pto_words->push_back(word);
+    const uint64_t head[] = {outputs.task_id().raw, uint64_t(blocks), tensors.size(), task.deps.size()};
+    pto_words->append(head, head + 4);
     for (size_t i = 0; i < tensors.size(); i++) {
         const uint64_t size = get_element_size(tensors[i]->dtype);
         pto_words->push_back(uint64_t(task.tags[i]));
         pto_words->push_back(tensors[i]->buffer.addr + tensors[i]->start_offset * size);
         pto_words->push_back(tensors[i]->extent_elem() * size);
     }
-    pto_words->insert(pto_words->end(), task.deps.begin(), task.deps.end());
+    pto_words->append(task.deps.begin(), task.deps.end());
     for (int block = 0; block < blocks && !pto_host->failed; block++) {
         pto_core(kernels.aic_kernel_id, 0, block, blocks, args);
         pto_core(kernels.aiv0_kernel_id, 1, block, blocks, args);
@@ -236,7 +234,7 @@ inline TaskOutputTensors rt_submit_aiv_task(int32_t id, const CoreTaskArgs &args
 }
 
 inline TaskOutputTensors rt_submit_dummy_task(const CoreTaskArgs &args) {
-    std::vector<const ChipTensor *> tensors;
+    PtoList<const ChipTensor *> tensors;
     return pto_outputs(args, tensors);
 }
 

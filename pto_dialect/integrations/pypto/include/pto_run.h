@@ -8,8 +8,8 @@ extern "C" int pto_run(
     PtoHost *host, uint64_t tensor_count, const uint64_t *tensors, const uint32_t *extents, uint64_t scalar_count,
     const uint64_t *scalars
 ) {
-    std::vector<uint64_t> words;
-    std::deque<ChipTensor> made;
+    PtoList<uint64_t> words;
+    PtoStore<ChipTensor> made;
     ChipTaskArgs args;
     pto_host = host;
     pto_words = &words;
@@ -21,8 +21,7 @@ extern "C" int pto_run(
             reinterpret_cast<void *>(tensors[0]), tensors[1], extents + tensors[4], uint32_t(tensors[3]),
             DataType(tensors[2])
         );
-        made.push_back(one);
-        args.add_input(made.back());
+        args.add_input(made.add(one));
     }
     args.add_scalars(scalars, int(scalar_count));
     if (!host->failed) aicpu_orchestration_entry(args);

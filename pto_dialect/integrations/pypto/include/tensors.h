@@ -6,9 +6,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <algorithm>
-#include <utility>
-
 constexpr int MAX_TENSOR_DIMS = 5;
 constexpr int MAX_TENSOR_ARGS = 32;
 constexpr int MAX_SCALAR_ARGS = 16;
@@ -138,8 +135,10 @@ struct ChipTensor {
     ChipTensor transpose(uint32_t x, uint32_t y, bool manual = false) const {
         always_assert(x < ndims && y < ndims);
         ChipTensor result = *this;
-        std::swap(result.shapes[x], result.shapes[y]);
-        std::swap(result.strides[x], result.strides[y]);
+        result.shapes[x] = shapes[y];
+        result.shapes[y] = shapes[x];
+        result.strides[x] = strides[y];
+        result.strides[y] = strides[x];
         result.manual_dep = manual;
         result.find_contiguity();
         return result;

@@ -25,6 +25,7 @@ inline void set_atomic_none() {}
 
 template <typename... A>
 inline void pto_note(uint64_t program, uint64_t function, const A &...values) {
-    for (uint64_t word : {program, function, uint64_t(sizeof...(values))}) pto_words->push_back(word);
+    const uint64_t head[] = {program, function, sizeof...(values)};
+    pto_words->append(head, head + 3);
     (pto_words->push_back(to_u64(values)), ...);
 }
