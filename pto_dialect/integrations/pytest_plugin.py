@@ -59,6 +59,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from .ahead import load_ahead
 
         load_ahead(watch)
+        if pypto:
+            from .pypto.platform import compute_on_one_thread
+
+            compute_on_one_thread()
     if not watch and not report:
         return
     from pto_dialect.sanitize.options import UnknownCheckError

@@ -44,3 +44,29 @@ def test_forked_tests_share_what_reads_programs(tmp_path: Path, options: list[st
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
     assert (done.returncode, f"loaded: {late}" in done.stdout) == (0, True), done.stdout + done.stderr
+
+
+STUBS = {
+    "torch.py": "threads = 8\n\n\ndef set_num_threads(number):\n    global threads\n    threads = number\n",
+    "pypto/__init__.py": "",
+    "pypto/backend/__init__.py": "",
+    "pypto/backend/pto_backend.py": "",
+}
+"""What the plug-in asks of PyTorch and PyPTO, which are not installed here."""
+
+
+@pytest.mark.parametrize(("options", "threads"), [(["--forked"], 1), ([], 8)])
+def test_forked_tests_of_pypto_wait_for_no_threads(tmp_path: Path, options: list[str], threads: int) -> None:
+    """Threads of the process that forks are not there in its children, which would wait for them for ever."""
+    for name, text in STUBS.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "conftest.py").write_text(CONFTEST)
+    (tmp_path / "test_it.py").write_text(f"import torch\n\n\ndef test_it():\n    assert torch.threads == {threads}\n")
+    command = [sys.executable, "-m", "pytest", "-p", "pto_dialect.integrations.pytest_plugin", "-q", "--pto-pypto"]
+    paths = os.pathsep.join([str(tmp_path), *sys.path])
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": paths}
+    done = subprocess.run(
+        [*command, *options], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

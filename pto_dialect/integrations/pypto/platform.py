@@ -122,6 +122,12 @@ def install() -> None:
         backend._run_ptoas = _assemble
 
 
+def compute_on_one_thread() -> None:
+    """Has PyTorch compute on one thread. The others do not survive a fork, and forked tests would wait for them."""
+    torch: Any = import_module("torch")
+    torch.set_num_threads(1)
+
+
 def forget_chip() -> None:
     """Lets PyPTO choose its chip anew, of which it knows one in a process: tests choose theirs when they run, and what
     was chosen while their files were read is not it."""
