@@ -194,7 +194,8 @@ def test_a_process_that_is_killed_between_launches(kernel: Kernel) -> None:
         check(kernel, values(seed))
     found = members(kernel)
     os.kill(found[0], signal.SIGKILL)
-    time.sleep(0.2)
+    # It is gone once there is a status to be waited for, which the crew does.
+    os.waitid(os.P_PID, found[0], os.WEXITED | os.WNOWAIT)
     check(kernel, values(3))
     check(kernel, values(4))
     assert members(kernel) and not set(found) & set(members(kernel))
