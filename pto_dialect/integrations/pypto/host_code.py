@@ -45,6 +45,9 @@ def source_of(orchestration: str, kernels: Mapping[int, str]) -> str:
     Raises ``HostCodeError`` for a kernel that is no PTO program.
     """
     parts = ["#include <stdio.h>", '#include "pto_orchestration_api.h"', "#include <pto/pto-inst.hpp>"]
+    if any("std::" in text for text in (orchestration, *kernels.values())):
+        # Generated code has the functions of this header without asking for it.
+        parts.insert(0, "#include <algorithm>")
     for number, text in kernels.items():
         if not text.count(MARK):
             raise HostCodeError(f"kernel {number} of the orchestration is C++ of its own, with no PTO program to run")
