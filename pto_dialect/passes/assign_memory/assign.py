@@ -103,8 +103,10 @@ def _check(plan: Plan, engine: DiagnosticEngine) -> None:
     """Says who is needed at the peak of a plan that does not fit."""
     if plan.capacity is None or plan.peak <= plan.capacity:
         return
-    unused = [buffer for buffer in plan.places if buffer.last < 0 and buffer.size > plan.capacity]
-    alive = unused or plan.alive(plan.worst)
+    idle = sorted((buffer for buffer in plan.places if buffer.last < 0), key=lambda buffer: -buffer.size)
+    # Without reuse, tiles that nobody uses may be too much together.
+    alive = [buffer for buffer in idle if buffer.size > plan.capacity] or plan.alive(plan.worst) or idle
+    unused = alive[0].last < 0
     message = f"the tiles of {plan.space} need {plan.peak} bytes and there are {plan.capacity}"
     if plan.bound <= plan.capacity and not unused:
         message += f"; {plan.bound} of them are needed at one time, but no place for all was found"

@@ -9,9 +9,11 @@ from random_tile_programs import RandomProgram, arguments
 
 from pto_dialect import parse, print_module
 from pto_dialect.analysis.facts import integer
+from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.core.base import op_spec
 from pto_dialect.ir.core.registry import all_op_classes
 from pto_dialect.ir.core.roles import Role
+from pto_dialect.passes.registry import make_pass
 
 HEAD = (part("p", "a", "c0"), part("q", "b", "c0"))
 DTYPES = {"f32": np.float32, "f16": np.float16, "i32": np.int32, "i8": np.int8}
@@ -301,3 +303,15 @@ def test_a_tile_that_nothing_uses_is_too_large_as_well():
     assert diagnostic.rule == "assign-memory-full"
     assert [note.message for note in diagnostic.notes] == ["%spare needs 262144 bytes, and nothing uses it"]
     assert diagnostic.help == "remove %spare"
+
+
+def test_tiles_that_nothing_uses_are_too_large_together_where_each_has_bytes_of_its_own():
+    spare = [f"%s{n} = pto.alloc_tile : !pto.tile_buf<vec, 256x{n}xf32>" for n in (112, 128)]
+    engine = DiagnosticEngine()
+    module = parse(without_addresses(*spare, target="a2a3"))
+    make_pass("assign-memory{reuse=none}", None).run(module, engine)
+    (diagnostic,) = engine.diagnostics
+    needed = {"%s128": 256 * 128 * 4, "%s112": 256 * 112 * 4}
+    notes = [note.message for note in diagnostic.notes if note.message.startswith("%s")]
+    assert notes == [f"{name} needs {size} bytes, and nothing uses it" for name, size in needed.items()]
+    assert diagnostic.help == "remove %s128"
