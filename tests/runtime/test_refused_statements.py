@@ -58,6 +58,29 @@ def test_where_a_run_ends(
     assert caught.value.span.source.line_col(caught.value.span.start) == (3 + before, 1)
 
 
+SUBVIEW = "%c = pto.subview %a[%n, %n] sizes [8, 16] : !pto.tile_buf<vec, 16x16xf32> -> !pto.tile<8x16xf32>"
+POP = "%t = pto.tpop_from_aic {id = 3, split = 1} -> !pto.tile<8x16xf32>"
+
+
+@pytest.mark.parametrize(
+    ("before", "statement", "message"),
+    [
+        ("%n = arith.constant 0 : index", SUBVIEW, "pto.subview shows a part of a buffer, found !pto.tile<8x16xf32>"),
+        ("%b = arith.constant 0 : i32\n"
+         "pto.aiv_initialize_pipe {id = 3, dir_mask = 1, slot_size = 1024} (c2v_consumer_buf = %b : i32)",
+         POP, "pto.tpop_from_aic yields a slot of a queue, found !pto.tile<8x16xf32>"),
+    ],
+)  # fmt: skip
+def test_values_where_bytes_are_shown(before: str, statement: str, message: str) -> None:
+    with pytest.raises(ProgramError) as caught:
+        tile = np.zeros((16, 16), np.float32)
+        run("%a: !pto.tile_buf<vec, 16x16xf32>", f"{before}\n{statement}", {"a": tile})
+    assert (caught.value.rule, message in str(caught.value)) == ("unmodelled", True)
+    assert caught.value.span is not None
+    line, _ = caught.value.span.source.line_col(caught.value.span.start)
+    assert line == 4 + before.count("\n")
+
+
 @pytest.mark.parametrize("a", [-7, -1, 0, 5, 2**31 - 1, -(2**31)])
 @pytest.mark.parametrize("b", [-3, -1, 1, 2, 2**31 - 1])
 def test_quotients_of_any_sign(a: int, b: int) -> None:

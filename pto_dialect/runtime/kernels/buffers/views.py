@@ -256,7 +256,8 @@ def subview(op: PtoOp, g: Generator) -> None:
     sizes = int_list(op.attributes["sizes"]) or []
     row, col = (g.name(v) for v in groups["offsets"])
     type_ = op.results[0].type
-    assert isinstance(type_, t.TileBufType)
+    if not isinstance(type_, t.TileBufType):
+        raise g.error("unmodelled", f"{op.name} shows a part of a buffer, found {t.type_text(type_)}")
     source = g.name(groups["source"][0])
     valid: list[str] = []
     for key, size, stated, axis in (

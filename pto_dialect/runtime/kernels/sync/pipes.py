@@ -115,15 +115,16 @@ def _bind_entry(op: PtoOp, g: Generator, expression: str) -> SSAValue:
     if op.results:
         g.define(op.results[0], expression)
         return op.results[0]
-    value = _entry(op)
+    value = _entry(op, g)
     g.rebind(value, expression)
     return value
 
 
-def _entry(op: PtoOp) -> SSAValue:
+def _entry(op: PtoOp, g: Generator) -> SSAValue:
     """The tile or view that an operation on a queue moves, binds or returns."""
     value = entry(op)
-    assert value is not None
+    if value is None:
+        raise g.error("unmodelled", f"{op.name} yields a slot of a queue, found {t.type_text(op.results[0].type)}")
     return value
 
 
@@ -131,7 +132,7 @@ def _entry(op: PtoOp) -> SSAValue:
 def allocate(op: PtoOp, g: Generator) -> None:
     """Waits for a free slot and binds the entry to it."""
     transfer, name = _transfer(op, g)
-    type_ = _entry(op).type
+    type_ = _entry(op, g).type
     maker = _entry_maker(type_, g, transfer)
     _wait(g, name, "slot", transfer)
     _bind_entry(op, g, f"{g.argument(maker)}({name}, {name}.produced({transfer.direction}))")
@@ -177,7 +178,7 @@ def pop(op: PtoOp, g: Generator) -> None:
     transfer, name = _transfer(op, g)
     direction, split = transfer.direction, transfer.split
     _wait(g, name, "entry", transfer)
-    type_ = _entry(op).type
+    type_ = _entry(op, g).type
     number = g.emitter.fresh("slot")
     vector = _vector(op, g)
     if isinstance(type_, t.TensorViewType):
