@@ -4,6 +4,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from typing import BinaryIO
 
 try:
     import fcntl
@@ -32,16 +33,26 @@ def folders_locked(paths: Iterable[str]) -> Iterator[None]:
 
 
 def atomic_write(path: str | os.PathLike[str], data: bytes | str) -> None:
-    """Replace the content of ``path`` with ``data`` (text as UTF-8, line ends untouched), all or nothing.
+    """Replace the content of ``path`` with ``data`` (text as UTF-8, line ends untouched), as :func:`replacing` does.
+
+    Raises ``OSError`` if the file cannot be written, ``UnicodeEncodeError`` for text that is not Unicode.
+    """
+    payload = data.encode("utf-8") if isinstance(data, str) else data
+    with replacing(path) as stream:
+        stream.write(payload)
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A stream for what is to become the content of ``path``, all or nothing.
 
     The data goes to a new file in the same directory, is flushed to the disk and then renamed over ``path``:
     a reader sees the old or the new content, and a failure leaves the old one and no other file.  The mode of
     an existing file is kept, a symbolic link keeps pointing at its (replaced) target, and what is no regular
     file (a pipe, a device) is written directly.
 
-    Raises ``OSError`` if the file cannot be written, ``UnicodeEncodeError`` for text that is not Unicode.
+    Raises ``OSError`` if the file cannot be written.
     """
-    payload = data.encode("utf-8") if isinstance(data, str) else data
     target = os.path.realpath(path)
     mode: int | None = None
     try:
@@ -51,7 +62,7 @@ def atomic_write(path: str | os.PathLike[str], data: bytes | str) -> None:
     else:
         if not stat.S_ISREG(status.st_mode):
             with open(target, "wb") as stream:
-                stream.write(payload)
+                yield stream
             return
         if not os.access(target, os.W_OK):
             # A rename needs no permission on the file itself; write protection must hold all the same.
@@ -63,7 +74,7 @@ def atomic_write(path: str | os.PathLike[str], data: bytes | str) -> None:
     replaced = False
     try:
         with open(os.open(temporary, flags, 0o666), "wb") as stream:
-            stream.write(payload)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
         if mode is not None:

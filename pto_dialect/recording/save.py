@@ -36,14 +36,14 @@ def save(
     findings: Iterable[Found] = (),
     failure: Diagnostic | None = None,
     running: bool = False,
-) -> int:
-    """Writes what the last run of ``kernel`` has done to ``path``; the number of bytes. ``failure`` is what has ended
+) -> None:
+    """Writes what the last run of ``kernel`` has done to ``path``. ``failure`` is what has ended
     it; or it is still ``running``. Raises ``RecordingError``."""
     log = kernel.record
     found = [_finding(one, log) for one in findings]
     outcome = Outcome(RUNNING, step=log.steps - 1) if running else _outcome(kernel, found, failure)
     waiting = _waiting(kernel) if outcome.kind == FAILED else []
-    return write(path, log, _program(kernel, blocks), _arguments(kernel), found, outcome, waiting)
+    write(path, log, _program(kernel, blocks), _arguments(kernel), found, outcome, waiting)
 
 
 def _program(kernel: RecordingKernel, blocks: int) -> Program:

@@ -7,12 +7,12 @@ import os
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from io import BytesIO
 from typing import Any
 
 import numpy as np
 
+from pto_dialect.diagnostics.files import replacing
 from pto_dialect.runtime.memory.spaces import Array
 
 from .format import COLUMNS, DATA, HEADER, INITIAL, MAGIC, PACKED, VERSION
@@ -37,8 +37,8 @@ def write(
     findings: Iterable[Finding],
     outcome: Outcome,
     waiting: Iterable[Waiting] = (),
-) -> int:
-    """Writes the recording ``log`` to ``path``, all or nothing; the number of bytes.
+) -> None:
+    """Writes the recording ``log`` to ``path``, all or nothing; what is no regular file is written directly.
 
     Raises ``RecordingError`` where the file cannot be written; what was there before stays.
     """
@@ -63,24 +63,16 @@ def write(
         "data": [chunk.size for chunk in log.chunks],
         "columns": described,
     }
-    target = os.path.realpath(path)
-    temporary = os.path.join(os.path.dirname(target), f".pto-{os.getpid()}-{os.urandom(6).hex()}.tmp")
     try:
-        with zipfile.ZipFile(temporary, "x", allowZip64=True) as archive:
+        with replacing(path) as stream, zipfile.ZipFile(stream, "w", allowZip64=True) as archive:
             _add(archive, HEADER, [json.dumps(header, separators=(",", ":")).encode()], _WELL)
             _add_bytes(archive, PACKED, numbers, sum(map(len, numbers)), _WELL)
             for number, content in log.initial.items():
                 _add_array(archive, INITIAL.format(number), content)
             for number, chunk in enumerate(log.chunks):
                 _add_bytes(archive, DATA.format(number), chunk.data, chunk.size)
-        size = os.path.getsize(temporary)
-        os.replace(temporary, target)
-        return size
     except OSError as error:
         raise RecordingError(f"cannot write '{os.fspath(path)}': {error.strerror or error}") from None
-    finally:
-        with suppress(OSError):
-            os.unlink(temporary)
 
 
 def _moved(finding: Finding, first: int) -> Finding:

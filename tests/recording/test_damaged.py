@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
+import stat
 import zipfile
 from io import BytesIO
 from pathlib import Path
 from random import Random
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -196,3 +199,29 @@ def test_a_disk_that_fills_up_leaves_what_was_there(tmp_path: Path) -> None:
     assert values[1][:16].tolist() == list(range(16))
     save(path, kernel, 1)
     assert len(open_recording(path)) > 0
+
+
+def test_what_is_no_file_is_written_to_and_stays_what_it_is(tmp_path: Path) -> None:
+    kernel = recording_kernel(pto_dialect.parse(TEXT), None, None)
+    kernel.run([np.arange(64, dtype=np.float32), np.zeros(64, np.float32)])
+    pipe, copy = tmp_path / "pipe", tmp_path / "copy"
+    os.mkfifo(pipe)
+    reader = Thread(target=lambda: copy.write_bytes(pipe.read_bytes()), daemon=True)
+    reader.start()
+    save(pipe, kernel, 1)
+    reader.join(60)
+    assert stat.S_ISFIFO(os.stat(pipe).st_mode)
+    with open_recording(copy) as found:
+        assert np.asarray(found.end("b"))[:16].tolist() == list(range(16))
+
+
+def test_a_protected_file_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = recording_kernel(pto_dialect.parse(TEXT), None, None)
+    kernel.run([np.arange(64, dtype=np.float32), np.zeros(64, np.float32)])
+    path = tmp_path / "run.pto-rec"
+    path.write_bytes(b"before")
+    path.chmod(0o444)
+    monkeypatch.setattr(os, "access", lambda *_: False)  # Who runs the tests may be allowed everything.
+    with pytest.raises(RecordingError, match="Permission denied"):
+        save(path, kernel, 1)
+    assert path.read_bytes() == b"before"

@@ -61,7 +61,7 @@ function drawFlow() {
     const own = inPlace.get(node.key);
     graph.setNode(node.key, { width: Math.max(112, 8.2 * Math.max(node.name.length + 2, 14)), height: own.length ? 60 : 44, node, own });
   }
-  found.edges.forEach((edge, at) => edge.from !== edge.to && graph.setEdge(edge.from.key, edge.to.key, { edge, width: 6.2 * edge.op.length, height: 26, labelpos: "c" }, String(at)));
+  found.edges.forEach((edge, at) => edge.from !== edge.to && graph.setEdge(edge.from.key, edge.to.key, { edge, width: 6.2 * edge.op.length, height: 30, labelpos: "c" }, String(at)));
   dagre.layout(graph);
   const { width, height } = graph.graph(), most = Math.max(1, ...found.edges.map((edge) => edge.bytes));
   flowPart.wide = width || 100;
@@ -77,11 +77,13 @@ function drawFlow() {
 }
 
 function flowEdge({ points, edge, x, y }, most) {
-  const c = colours(), line = points.map((one, at) => `${at ? "L" : "M"}${one.x},${one.y}`).join(" ");
+  // Name and count stand on both sides of the line.
+  const c = colours(), thick = 1.2 + 5 * Math.sqrt(edge.bytes / most), above = y - thick / 2 - 3, below = y + thick / 2 + 10;
+  const line = points.map((one, at) => `${at ? "L" : "M"}${one.x},${one.y}`).join(" ");
   return el("g", { class: "flow-node", onclick: () => select(edge.step, { reveal: true, keep: true }) },
-    el("path", { d: line, fill: "none", stroke: pipeColour(edge.pipe), "stroke-width": 1.2 + 5 * Math.sqrt(edge.bytes / most), "stroke-linejoin": "round", "marker-end": "url(#arrow)" }),
-    el("text", { x, y: y - 3, "text-anchor": "middle", "font-size": 10.5, stroke: c.paper, "stroke-width": 3, "paint-order": "stroke" }, edge.op.replace(/^\w+\./, "")),
-    el("text", { x, y: y + 9, "text-anchor": "middle", "font-size": 9.5, stroke: c.paper, "stroke-width": 3, "paint-order": "stroke" }, `${edge.count}× ${bytesText(edge.bytes)}`),
+    el("path", { d: line, fill: "none", stroke: pipeColour(edge.pipe), "stroke-width": thick, "stroke-linejoin": "round", "marker-end": "url(#arrow)" }),
+    el("text", { x, y: above, "text-anchor": "middle", "font-size": 10.5, stroke: c.paper, "stroke-width": 3, "paint-order": "stroke" }, edge.op.replace(/^\w+\./, "")),
+    el("text", { x, y: below, "text-anchor": "middle", "font-size": 9.5, stroke: c.paper, "stroke-width": 3, "paint-order": "stroke" }, `${edge.count}× ${bytesText(edge.bytes)}`),
     el("title", null, `${edge.op} on ${shortPipe(edge.pipe)}: ${edge.from.name} to ${edge.to.name}, ${edge.count} times, ${bytesText(edge.bytes)}`));
 }
 
