@@ -14,6 +14,7 @@ from pto_dialect.analysis.constants import constant_of
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.placement import location
 from pto_dialect.ir.core.types import DYNAMIC, TileBufType, byte_width, element_name
+from pto_dialect.ir.tile.elementwise import TReluOp
 from pto_dialect.ir.tile.move import TMovOp
 from pto_dialect.ir.tile.partial import TPartAddOp, TPartMaxOp, TPartMinOp, TPartMulOp
 from pto_dialect.ir.tile.scalar import TDivsOp, TLreluOp
@@ -156,6 +157,8 @@ ROWS: dict[str, Row] = {
 _NUMBER_FIRST = Row((VDivOp, (VBrOp, "src"), "scalar"), ("scalar",), "src", elements=FLOATS, others=False)
 """A number divided by a tile: the only operation that takes both orders."""
 
+_NOT_NEGATIVE = Row((VMaxsOp, "src", 0), elements=SIGNED)
+"""Integers, which ``vrelu`` does not take."""
 _RISING = Row(VLreluOp, number="slope", elements=FLOATS)
 """The slope is a finite number above 0: zeros, of which the register has its own opinion, stay zeros."""
 _POWERS = frozenset(1 << bit for bit in range(1, 15))
@@ -180,6 +183,8 @@ def row_of(op: Operation) -> Row | None:
     elif row.column == "src1" and _swapped(op):
         row = _by_rows(op.name.removeprefix("pto.trowexpand"), "src0")
     element = getattr(getattr(dst, "type", None), "element", None)
+    if isinstance(op, TReluOp) and element is not None and element_name(element) in SIGNED:
+        row = _NOT_NEGATIVE
     if row.number and isinstance(op, (TLreluOp, TDivsOp)):
         row = _by_number(op, row, constant_of(operand_groups(op)[row.number][0]), element)
     if isinstance(op, _PARTS) and not _same_regions(op):

@@ -4,6 +4,7 @@ rearrangement".
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -57,15 +58,28 @@ def merge_sort(
 
 
 def _merged(lists: list[Array], size: int, dtype: np.dtype[Any], stop: bool) -> tuple[Array, list[int]]:
-    scores = [np.asarray(np.ascontiguousarray(part[:, :size]).view(dtype).reshape(-1), np.float64) for part in lists]
-    places = [0] * len(lists)
-    result: list[Array] = []
-    used = [number for number, part in enumerate(lists) if len(part)]
-    while True:
-        left = [number for number in used if places[number] < len(lists[number])]
-        if not left or (stop and len(left) < len(used)):
-            break
-        best = max(left, key=lambda number: (scores[number][places[number]], -number))
-        result.append(lists[best][places[best]])
-        places[best] += 1
-    return (np.array(result) if result else np.zeros((0, RECORD), np.uint8)), places
+    scores = [np.ascontiguousarray(part[:, :size]).view(dtype).reshape(-1) for part in lists]
+    order, counts = merge_order(scores, stop=stop)
+    return np.concatenate(lists)[order], counts.tolist()
+
+
+def merge_order(scores: Sequence[Array], room: int | None = None, stop: bool = False) -> tuple[Array, Array]:
+    """In which order a merge takes the elements of lists, which are numbered on through all of them, and how many it
+    takes from each: the largest of those that lists have in front, of equal ones that of the first list. It takes at
+    most ``room`` and, with ``stop``, no more when a list that had some has none left."""
+    keys = np.concatenate([falling(part) for part in scores])
+    origin = np.repeat(np.arange(len(scores)), [part.size for part in scores])
+    order = np.argsort(-keys, kind="stable")[:room]
+    if stop:
+        ends = [np.flatnonzero(origin[order] == number) for number, part in enumerate(scores) if part.size]
+        last = [part.size for part in scores if part.size]
+        done = [int(places[-1]) + 1 for places, size in zip(ends, last, strict=True) if places.size == size]
+        order = order[: min(done, default=order.size)]
+    return order, np.bincount(origin[order], minlength=len(scores))
+
+
+def falling(scores: Array) -> Array:
+    """When elements of lists, along the last axis, are taken by a merge: one that is larger than those before it waits
+    for them. NaN counts as smallest."""
+    numbers = np.asarray(scores, np.float64)
+    return np.minimum.accumulate(np.where(np.isnan(numbers), -np.inf, numbers), axis=-1)

@@ -115,6 +115,16 @@ def test_integers_divided_by_a_power_of_two_go_toward_zero(element, divisor):
     assert "tdivs" not in print_module(module)
 
 
+@pytest.mark.parametrize("element", ["i16", "i32"])
+def test_integers_below_0_become_0(element):
+    a = values((5, 70), element)
+    module, result = lowered(
+        program("pto.trelu", element, 5, 96, 70), "lower-vector", a=a, b=a, c=np.zeros_like(a), number=0
+    )
+    assert np.array_equal(result["c"], np.maximum(a, 0))
+    assert "vmaxs" in print_module(module)
+
+
 def test_shifts_count_modulo_the_width():
     for name, expected in (("pto.tshls", lambda a: a << 5), ("pto.tshrs", lambda a: a >> 5)):
         a = RNG.integers(-(2**20), 2**20, (1, 64)).astype(np.int32)

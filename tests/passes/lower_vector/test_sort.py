@@ -38,7 +38,7 @@ def sorted_records(a, i, group: int):
     return np.array(found, np.uint32)
 
 
-@pytest.mark.parametrize(("rows", "cols", "merges"), [(3, 64, False), (1, 256, True)])
+@pytest.mark.parametrize(("rows", "cols", "merges"), [(3, 64, False), (1, 256, True), (1, 256 * 32, False)])
 def test_records_are_sorted(rows, cols, merges):
     a = RNG.integers(-20, 20, (rows, cols)).astype(np.float32)
     i = np.arange(rows * cols, dtype=np.int32).reshape(rows, cols)
@@ -56,11 +56,106 @@ def test_groups_that_are_not_full_are_refused():
     found.tiles = [line.replace(found.types["x"], part) for line in found.tiles]
     found.lines = [line.replace(f"(%x : {found.types['x']}", f"(%x : {part}") for line in found.lines]
     found.lines = [line.replace(f"%k : {found.types['x']}", f"%k : {part}") for line in found.lines]
-    reason = "the backends fill a group of less than 32 scores differently"
+    reason = "no tile has room for what fills up its last group of 32 scores"
     assert refusals(found, "lower-vector") == [f"pto.tsort32: {reason}"]
 
 
-def test_blocks_that_are_left_over_are_refused():
-    found = program(1, 64, True)
-    reason = "the backends treat blocks that are left over differently"
-    assert refusals(found, "lower-vector") == [f"pto.tmrgsort: {reason}"]
+def merged(lists: list[list[tuple[float, int]]], room: int, stops: bool = False) -> list[tuple[float, int]]:
+    """The largest that a list has in front, the first list's of equal ones, as far as there is room; with ``stops`` as
+    long as no list is empty."""
+    left, found = [list(one) for one in lists], []
+    while len(found) < room and any(left) and not (stops and not all(left)):
+        best = max((one for one in left if one), key=lambda one: one[0][0])
+        found.append(best.pop(0))
+    return found
+
+
+def records(row: np.ndarray) -> list[tuple[float, int]]:
+    """Scores and positions of a row of records."""
+    step = 8 // row.dtype.itemsize
+    return [(float(s), int(p)) for s, p in zip(row[::step], row.view(np.uint32)[1::2], strict=True)]
+
+
+def drawn(count: int, element: str) -> np.ndarray:
+    """A row of records in no order: scores with equals among them, positions without."""
+    scores = RNG.integers(-9, 9, count).astype(np.float16 if element == "f16" else np.float32)
+    row = np.zeros((count, 2), np.uint32)
+    row[:, 1] = RNG.permutation(count)
+    row.view(scores.dtype)[:, 0] = scores
+    return row.reshape(-1).view(scores.dtype)
+
+
+def for_backend(backend: str, program: Program) -> str:
+    return str(program).replace('"a5"}', f'"a5", pto.backend = "{backend}"}}', 1)
+
+
+@pytest.mark.parametrize("backend", ["emitc", "vpto"])
+@pytest.mark.parametrize(("blocks", "element"), [(3, "f32"), (4, "f16"), (9, "f32"), (6, "f16")])
+def test_blocks_that_are_left_over(backend, blocks, element):
+    """Blocks of 16 records that do not make up four are 0 with emitc and what was there before with vpto."""
+    width = blocks * 16 * (4 if element == "f16" else 2)
+    found = Program(a=element, c=element)
+    for name, array in (("x", "a"), ("z", "c")):
+        found.view(f"v{name}", array, (1, width), (width, 1))
+        found.tile(name, "vec", 1, width, element)
+        found.op("tload", f"v{name}", to=name)
+    found.tiles.append(f"%block = arith.constant {width // blocks} : i32")
+    found.op("tmrgsort", "x", to="z", extra=", %block", extra_types=", i32")
+    found.op("tstore", "z", to="vz")
+    a, c = drawn(blocks * 16, element), drawn(blocks * 16, element)
+    module, result = lowered(for_backend(backend, found), "lower-vector", a=a, c=c)
+    assert "tmrgsort" not in print_module(module)
+    lists = [records(part) for part in np.split(a, blocks)]
+    expected = [one for first in range(0, blocks // 4 * 4, 4) for one in merged(lists[first : first + 4], 64)]
+    rest = records(c)[len(expected) :]
+    expected += [(0.0, 0)] * len(rest) if backend == "emitc" else rest
+    assert records(result["c"]) == expected
+
+
+def lists(sizes: tuple[int, ...], element: str, room: int, scratch: int, stops: bool = False) -> Program:
+    """Lists of records merged into ``room`` records, with a scratch tile of ``scratch``."""
+    step = 4 if element == "f16" else 2
+    names = [f"x{number}" for number in range(len(sizes))]
+    found = Program(**dict.fromkeys(names, element), c=element)
+    for name, array, size in (*zip(names, names, sizes, strict=True), ("z", "c", room)):
+        found.view(f"v{name}", array, (1, size * step), (size * step, 1))
+        found.tile(f"t{name}", "vec", 1, size * step, element)
+        found.op("tload", f"v{name}", to=f"t{name}")
+    found.tile("tmp", "vec", 1, scratch * step, element)
+    found.tiles.append("%counts = arith.constant dense<0> : vector<4xi16>")
+    tiles = [f"t{name}" for name in names]
+    operands, types = ", ".join(f"%{tile}" for tile in tiles), ", ".join(found.types[tile] for tile in tiles)
+    found.lines.append(
+        f"pto.tmrgsort ins({operands}, %tmp {{exhausted = {str(stops).lower()}}} : {types}, {found.types['tmp']}) "
+        f"outs(%tz, %counts : {found.types['tz']}, vector<4xi16>)"
+    )
+    found.op("tstore", "tz", to="vz")
+    return found
+
+
+@pytest.mark.parametrize("element", ["f16", "f32"])
+@pytest.mark.parametrize(
+    ("sizes", "room", "stops"),
+    [((32, 16), 48, False), ((32, 16, 8), 64, True), ((8, 8, 16, 32), 40, False), ((64, 48), 24, False),
+     ((20, 12, 16, 8), 56, True)],
+)  # fmt: skip
+def test_lists_of_records(element, sizes, room, stops):
+    arrays = [drawn(size, element) for size in sizes]
+    c = drawn(room, element)
+    given = {f"x{number}": array for number, array in enumerate(arrays)}
+    module, found = lowered(lists(sizes, element, room, sum(sizes), stops), "lower-vector", **given, c=c)
+    assert "tmrgsort" not in print_module(module)
+    expected = merged([records(array) for array in arrays], room, stops)
+    assert records(found["c"]) == expected + records(c)[len(expected) :]
+    assert len(expected) == room or stops or room > sum(sizes)
+
+
+@pytest.mark.parametrize(
+    ("room", "scratch", "stops", "reason"),
+    [
+        (40, 48, True, "its destination may have no room for what it takes until a list is empty"),
+        (40, 44, False, "neither its destination nor its scratch tile has room for all records"),
+    ],
+)
+def test_lists_without_room_are_refused(room, scratch, stops, reason):
+    assert refusals(lists((32, 16), "f32", room, scratch, stops), "lower-vector") == [f"pto.tmrgsort: {reason}"]

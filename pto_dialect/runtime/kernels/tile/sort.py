@@ -17,7 +17,7 @@ from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.formats import Format
-from pto_dialect.runtime.vector.sort import RECORD, SORTED
+from pto_dialect.runtime.vector.sort import RECORD, SORTED, falling, merge_order
 
 from ..registry import kernel
 from .generate import integer_attribute
@@ -102,7 +102,8 @@ class MergeBlocks:
         count = min(records.size, dst.valid_cols // per_record)
         whole = count // size * size
         grouped = records[:whole].reshape(-1, size)
-        order = descending(scores_of(grouped, self.fmt))
+        keys = falling(scores_of(grouped, self.fmt).reshape(-1, _WAYS, size // _WAYS)).reshape(-1, size)
+        order = np.argsort(-keys, axis=-1, kind="stable")
         merged = np.take_along_axis(grouped, order, axis=-1).reshape(-1)
         if self.clears:
             merged = np.concatenate([merged, np.zeros(count - whole, merged.dtype)])
@@ -124,17 +125,8 @@ class MergeLists:
 
     def merge(self, lists: Sequence[Array], room: int) -> tuple[Array, Array]:
         """The merged records, at most ``room``, and the number taken from each list."""
-        records = np.concatenate(lists)
-        sizes = [x.size for x in lists]
-        origin = np.repeat(np.arange(len(lists)), sizes)
-        order = descending(scores_of(records, self.fmt))
-        taken = min(order.size, room)
-        if self.exhausted:
-            ends = [np.flatnonzero(origin[order] == i) for i in range(len(lists))]
-            taken = min(taken, *(int(places[-1]) + 1 if places.size else 0 for places in ends))
-        order = order[:taken]
-        counts = np.bincount(origin[order], minlength=_WAYS)
-        return records[order], counts
+        order, counts = merge_order([scores_of(records, self.fmt) for records in lists], room, self.exhausted)
+        return np.concatenate(lists)[order], np.pad(counts, (0, _WAYS - counts.size))
 
     def __call__(self, dst: AnyTile, counts: Any, *sources: AnyTile) -> None:
         """Merges ``sources`` into ``dst``; four numbers in ``counts``, where it has room for them, say how many records

@@ -148,9 +148,17 @@ def merge_by_hand(lists: list[list[Record]], room: int, exhausted: bool) -> tupl
 scores = st.floats(-100, 100, width=16)
 
 
-@given(st.lists(st.lists(scores, min_size=1, max_size=12), min_size=2, max_size=4), st.integers(0, 40), st.booleans())
-def test_merged_records_and_counts(parts: list[list[float]], room: int, exhausted: bool) -> None:
-    lists = [descending([(s, 100 * i + k) for k, s in enumerate(part)]) for i, part in enumerate(parts)]
+@given(
+    st.lists(st.lists(scores, min_size=1, max_size=12), min_size=2, max_size=4),
+    st.integers(0, 40),
+    st.booleans(),
+    st.booleans(),
+)
+def test_merged_records_and_counts(parts: list[list[float]], room: int, exhausted: bool, falls: bool) -> None:
+    """Lists that do not fall are merged by what they have in front as well."""
+    lists = [[(s, 100 * i + k) for k, s in enumerate(part)] for i, part in enumerate(parts)]
+    if falls:
+        lists = [descending(part) for part in lists]
     fmt = format_of("f32")
     arrays = []
     for part in lists:
@@ -161,6 +169,18 @@ def test_merged_records_and_counts(parts: list[list[float]], room: int, exhauste
     assert scores_of(merged, fmt).tolist() == [record[0] for record in wanted]
     assert (merged >> np.uint64(32)).tolist() == [record[1] for record in wanted]
     assert counts.tolist() == taken + [0] * (4 - len(taken))
+
+
+def test_blocks_that_do_not_fall_are_merged_by_what_they_have_in_front() -> None:
+    rng = np.random.default_rng(44)
+    lists = [[(float(s), int(s) + 50 * i) for s in rng.integers(0, 9, 8)] for i in range(8)]
+    row = as_row([*chain(*lists)], "f32", 128)
+    found = run(
+        "pto.tmrgsort ins(%a, %n : {a}, i32) outs(%d : {d})",
+        tile("a", "f32", row), tile("d", "f32", np.zeros_like(row)), scalars={"n": ("i32", 16)},
+    )["d"]  # fmt: skip
+    merged = [record for group in (lists[:4], lists[4:]) for record in merge_by_hand(group, 32, False)[0]]
+    assert found.tobytes() == pack(merged, "f32")
 
 
 def test_sort_and_merge_order_a_whole_row() -> None:
