@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
+from types import FrameType
 from typing import Any
 
 GRACE = 1.0
 """Seconds that processes which share the work have to say where they were."""
 
+_SOON = 0.02
+"""Seconds until the alarm is repeated that found modules being imported."""
 _AGAIN = 1.0
 """Seconds until the alarm is repeated: an exception is lost when it meets code whose errors Python only prints."""
 
@@ -33,6 +38,8 @@ class TimedOut(BaseException):
 
 _end: float | None = None
 """When the time of the running ``deadline`` is over."""
+_block: FrameType | None = None
+"""Who waits for the running ``deadline``."""
 
 
 def can_limit() -> bool:
@@ -44,10 +51,11 @@ def can_limit() -> bool:
 def deadline(seconds: float | None) -> Iterator[None]:
     """Raises ``TimedOut`` in the block, wherever it is, when ``seconds`` have passed; ``None`` is no limit.
 
-    A call into numpy ends before the exception is raised. Only the main thread of a process shares its limit with
-    copies of the process.
+    A call into numpy ends before the exception is raised, and so does an import that the block has begun: a module that
+    was cut off would lack what it registers. Only the main thread of a process shares its limit with copies of the
+    process.
     """
-    global _end
+    global _end, _block
     if seconds is None:
         yield
         return
@@ -56,12 +64,12 @@ def deadline(seconds: float | None) -> Iterator[None]:
             yield
         return
     before = signal.signal(signal.SIGALRM, _over)
-    _end = monotonic() + seconds
+    _end, _block = monotonic() + seconds, _caller()
     signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
     try:
         yield
     finally:
-        _end = None
+        _end = _block = None
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
 
@@ -70,13 +78,16 @@ def deadline(seconds: float | None) -> Iterator[None]:
 def _deadline_of_thread(seconds: float) -> Iterator[None]:
     """The same in a thread that is not the main one, to which no signals come."""
     over = threading.Event()
-    number = ctypes.c_ulong(threading.get_ident())
+    thread, block = threading.get_ident(), _caller()
+    number = ctypes.c_ulong(thread)
 
     def wait() -> None:
         left = seconds
         while not over.wait(left):
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(number, ctypes.py_object(TimedOut))
-            left = _AGAIN
+            left = _SOON
+            if not _imports(sys._current_frames().get(thread), block):
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(number, ctypes.py_object(TimedOut))
+                left = _AGAIN
 
     threading.Thread(target=wait, daemon=True).start()
     try:
@@ -116,5 +127,25 @@ def _arm(extra: float) -> None:
         signal.setitimer(signal.ITIMER_REAL, max(_end + extra - monotonic(), 1e-6), _AGAIN)
 
 
-def _over(number: int, frame: Any) -> None:
+def _over(number: int, frame: FrameType | None) -> None:
+    if _imports(frame, _block):
+        signal.setitimer(signal.ITIMER_REAL, _SOON, _AGAIN)
+        return
     raise TimedOut
+
+
+def _caller() -> FrameType | None:
+    """The frame outside of this file and of context managers from which it was called."""
+    frame = sys._getframe()
+    while frame is not None and frame.f_code.co_filename in (__file__, contextlib.__file__):
+        frame = frame.f_back
+    return frame
+
+
+def _imports(frame: FrameType | None, block: FrameType | None) -> bool:
+    """Whether modules are being imported at ``frame``, by what ``block`` has called."""
+    while frame is not None and frame is not block:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False

@@ -6,7 +6,7 @@ would load the classes of all. Who needs the class of an operation imports it wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -70,13 +70,17 @@ def lane_kernel(*mnemonics: str) -> Callable[[Generate], Generate]:
 _imported: set[str] = set()
 
 
+def _import(modules: Iterable[str]) -> None:
+    for module in modules:
+        if module not in _imported:
+            import_module(f"{__package__}.{module}")
+            _imported.add(module)
+
+
 def find(name: str) -> Generate | None:
     """The code generator of operation ``name``, importing the modules of its family."""
     if name not in KERNELS:
-        for module in kernel_modules(family_named(name)):
-            if module not in _imported:
-                _imported.add(module)
-                import_module(f"{__package__}.{module}")
+        _import(kernel_modules(family_named(name)))
     return KERNELS.get(name)
 
 
@@ -97,10 +101,7 @@ def generate(op: Operation, generator: Generator) -> None:
 
 
 def _generate_lanes(op: Operation, generator: Generator) -> None:
-    for module in LANE_MODULES:
-        if module not in _imported:
-            _imported.add(module)
-            import_module(f"{__package__}.{module}")
+    _import(LANE_MODULES)
     found = LANE_KERNELS.get(op.name)
     if found is None:
         message = f"{op.name} cannot be executed on values that differ between work-items"
