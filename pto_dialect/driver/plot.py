@@ -15,7 +15,7 @@ def axes(path: str, error: Callable[[str], Exception]) -> Iterator[Any]:
     try:
         import matplotlib
     except ModuleNotFoundError:
-        raise error("a plot needs the extra plot: pip install 'pto_dialect[plot]'") from None
+        raise error("a plot needs the extra plot: pip install 'pto-dialect[plot]'") from None
     matplotlib.use("Agg")
     from matplotlib.figure import Figure
 

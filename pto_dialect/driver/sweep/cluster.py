@@ -23,7 +23,7 @@ from .batches import Batch, Batches
 from .jobs import Contents, Job
 from .work import Done, run_batch
 
-MISSING = "--cluster needs the extra cluster: pip install 'pto_dialect[cluster]'"
+MISSING = "--cluster needs the extra cluster: pip install 'pto-dialect[cluster]'"
 _LOCAL = re.compile(r"local:([1-9]\d{0,3})")
 _PATIENCE = 5
 """Seconds in which a scheduler has to answer."""

@@ -121,7 +121,7 @@ def _arrow() -> Any:
     try:
         import pyarrow.parquet
     except ModuleNotFoundError:
-        raise StoreError("Parquet files need the extra cluster: pip install 'pto_dialect[cluster]'") from None
+        raise StoreError("Parquet files need the extra cluster: pip install 'pto-dialect[cluster]'") from None
     return pyarrow
 
 

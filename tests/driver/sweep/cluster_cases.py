@@ -181,7 +181,7 @@ def test_nobody_answers(folder: Path) -> None:
 def test_without_dask_one_line_names_the_extra(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(
-        ClusterError, match=r"^--cluster needs the extra cluster: pip install 'pto_dialect\[cluster\]'$"
+        ClusterError, match=r"^--cluster needs the extra cluster: pip install 'pto-dialect\[cluster\]'$"
     ):
         run("local:2", "r.jsonl")
     assert not Path("r.jsonl").exists()
