@@ -111,6 +111,24 @@ def test_auto_under_watch_leaves_files_of_each_function(pto_run) -> None:
     assert [path.name for path in Path().glob("only*")] == ["only.pto-rec"]
 
 
+def test_auto_that_cannot_run_says_which_files_there_are_not(pto_run) -> None:
+    waiting = """
+    func.func @k(%a: !pto.ptr<f32, gm>) attributes {pto.kernel} {
+      pto.wait_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
+      return
+    }
+    """
+    for options, told in (
+        ((), "let it run; --arg gives"),
+        (("--html", "a.html"), "let it run, so there is no 'a.html'; --arg gives"),
+        (("--record", "a.pto-rec", "--html", "a.html"), "run, so there is no 'a.pto-rec' and no 'a.html'; --arg"),
+    ):
+        code, out, err = pto_run(waiting, "--target", "a5", "--auto", *options)
+        assert (code, out) == (1, "")
+        assert told in err
+    assert not list(Path().glob("a.*"))
+
+
 def test_auto_that_cannot_run(pto_run) -> None:
     err = pto_run.bad(1, "func.func @f(%n: i32) {\n  pto.trap\n  return\n}\n", "--auto")
     assert "inline.pto:2:3: error: " in err

@@ -25,7 +25,7 @@ from .listing import list_functions
 from .made_up import make_up
 
 _ONE = Counts(errors=1)
-_HELP = "no arguments that were made up let it run; --arg gives some of them"
+_HELP = "no arguments that were made up let it run{}; --arg gives some of them"
 
 
 def run_all(launch: Launch, module: ModuleOp) -> int:
@@ -91,7 +91,11 @@ def _completed(launch: Launch, module: ModuleOp, name: str) -> Sequence[tuple[st
     try:
         made = make_up(plain, known, request.seed, request.blocks)
     except ProgramError as error:
-        launch.report([error.diagnostic()._replace(help=_HELP)], _ONE)
+        sanitizing = request.sanitizing
+        kept = (sanitizing.record, sanitizing.html, sanitizing.trace) if sanitizing is not None else ()
+        missing = " and no ".join(f"'{file}'" for file in kept if file is not None)
+        told = _HELP.format(f", so there is no {missing}" if missing else "")
+        launch.report([error.diagnostic()._replace(help=told)], _ONE)
         raise Failure(WRONG_PROGRAM) from None
     order = {argument: number for number, (argument, _) in enumerate(kernel.arguments)}
     return sorted([*request.arguments, *made], key=lambda one: order.get(one[0], -1))

@@ -61,11 +61,21 @@ def debug_recording(path: str, streams: Streams, break_on_finding: bool, rerun: 
             session.add(FindingPoint("finding"))
             if recording.findings and recording.outcome.kind == "ended":
                 debugger.onecmd("continue")
+        _dialogue(debugger, sys.stdin.isatty())
+    return 0
+
+
+def _dialogue(debugger: Debugger, terminal: bool) -> None:
+    """Reads commands until the end; in a terminal Ctrl-C ends what a command does, and nothing else."""
+    while True:
         try:
             debugger.cmdloop()
+            return
         except KeyboardInterrupt:
             debugger.say("")
-    return 0
+            if not terminal:
+                return
+            debugger.say("interrupted; quit or Ctrl-D leaves the debugger")
 
 
 def _quiet(request: Request, sanitizing: Sanitizing, path: str, changes: Sequence[Change]) -> Request:
