@@ -52,6 +52,8 @@ class DiagnosticEngine:
         self._hidden = 0
         self.causes: set[tuple[Span, str]] = set()
         """What ``first`` was asked about."""
+        self.untold: list[Span] = []
+        """Places that are wrong because of a value that was told about elsewhere."""
         self.accepted: Callable[[Diagnostic], bool] | None = None
         """Asked about every diagnostic; those for which it says true are dropped."""
 
@@ -85,13 +87,16 @@ class DiagnosticEngine:
             self._kept.append(diag if severity is diag.severity else diag._replace(severity=severity))
         self._numbers[severity] += 1
 
-    def first(self, definition: Span | None, wanted: str) -> bool:
-        """Whether nobody has yet been told that what ``definition`` defines is wanted as ``wanted``: a literal of the
-        wrong type is one mistake, however often it is used."""
+    def first(self, definition: Span | None, wanted: str, use: Span | None = None) -> bool:
+        """Whether nobody has yet been told that what ``definition`` defines is wanted as ``wanted``: a value of the
+        wrong type is one mistake, however often it is used. A ``use`` of which nothing is told is kept in ``untold``.
+        """
         if definition is None:
             return True
         known = (definition, wanted) in self.causes
         self.causes.add((definition, wanted))
+        if known and use is not None:
+            self.untold.append(use)
         return not known
 
     @property

@@ -35,7 +35,7 @@ CONSEQUENCES = frozenset(
     (
         *("block-terminator", "callee", "core-op", "dominance", "operand-count", "return-types"),
         *("branch-arguments", "op-parent", "region-form", "region-yield"),
-        *("pipe-epilogue", "pipe-free", "pipe-id", "reserve-form", "simt-callee", "fusion-yield"),
+        *("pipe-epilogue", "pipe-free", "pipe-id", "reserve-form", "simt-callee", "fusion-yield", "sync-unpaired"),
     )
 )
 """Rules about what surrounds a statement; they say nothing new when statements are missing after a syntax
@@ -252,6 +252,7 @@ def _verify_rest(module: ModuleOp, passes: list[str], engine: DiagnosticEngine, 
     rest.causes = engine.causes
     verify_module(module, rest, target=target, passes=passes)
     broken = {diag.span.line for diag in engine.diagnostics if diag.span is not None}
+    broken |= {span.line for span in engine.untold}
     for diag in rest.diagnostics:
         if diag.span is None or diag.span.line not in broken:
             engine.report(diag)

@@ -84,3 +84,30 @@ def _bounds(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
     if rest is not None:
         edits = (Edit(w.start, w.start + 1, " to"), Edit(rest.end() - 1, rest.end(), " step"))
         yield Fix("write to and step", edits)
+
+
+@told(r"^unexpected character \"'\"")
+def _single_quotes(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
+    strings = [found for found in re.finditer(r"'([^'\"\n]*)'", w.text) if not _commented(w, found.start())]
+    yield Fix('write strings between " and "', tuple(Edit(s.start(), s.end(), f'"{s[1]}"') for s in strings))
+
+
+@told(r"^attribute \S+ of \S+ must be .*, found (#\w+<\w+>)$", r"^did you mean (#pto\S+)\?$")
+def _dialect(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
+    start = w.text.find(m[1], w.statement_start, w.statement_end)
+    if start >= 0:
+        yield w.replaced(h[1], start, start + len(m[1]))
+
+
+@told(r"^(pto\.\w+) takes names alone, found the value")
+def _computed(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
+    start = w.text.find(m[1], w.statement_start, w.start)
+    if start >= 0:
+        yield w.replaced(f"{m[1]}_dyn", start, start + len(m[1]))
+
+
+@told(r"^the element type stands before the space", r"^(!pto\.ptr<.+>)$")
+def _pointer(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
+    start, end = w.text.rfind("!pto.ptr<", w.statement_start, w.start), w.text.find(">", w.end)
+    if start >= 0 and end >= 0:
+        yield w.replaced(h[1], start, end + 1)

@@ -145,6 +145,21 @@ def _groups_exchanged(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[
         yield Fix("exchange ins and outs", edits, safe=False)
 
 
+_STORED = re.compile(r"(?P<place>%[\w$.\-]+\s*\[[^\]]*\])\s*,\s*(?P<value>%[\w$.\-]+)")
+
+
+@told(r"^the value that \S+ stores stands first")
+def _value_first(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
+    found = _STORED.match(w.text, w.start)
+    types = around(w).types
+    if found is None or len(types) < 2:
+        return
+    swap = [Edit(found.start(), found.end(), f"{found['value']}, {found['place']}")]
+    one, two = types[:2]
+    swap += [Edit(one.start, one.end, two.text), Edit(two.start, two.end, one.text)]
+    yield Fix(f"put {found['value']} first", tuple(swap), safe=False)
+
+
 @told(r"stand in each other's place")
 @told(r"^%\S+ has type .+, but .+ is stated here")
 def _swapped(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:

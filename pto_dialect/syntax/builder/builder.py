@@ -11,11 +11,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 
 from pto_dialect.diagnostics.diagnostic import Note
 from pto_dialect.diagnostics.engine import DiagnosticEngine
-from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.diagnostics.source import SourceFile, Span
 from pto_dialect.diagnostics.suggest import did_you_mean_hint
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.construct import append_operation, has_defaults, new_operation
@@ -160,8 +161,8 @@ class BuilderBase(TypeReader):
                 entries = [entry for entry in entries if entry not in wrong]
         told: dict[tuple[Attribute, Attribute], SSAValue] = {}
         for value, stated, token, index in entries:
-            # Several values of one type under one other type are one mistake.
-            if told.setdefault((value.type, stated), value) is value:
+            # Several values of one type under one other type are one mistake; those without a type yet get theirs.
+            if value.type is UNKNOWN or told.setdefault((value.type, stated), value) is value:
                 self.check_type(value, stated, token, index)
 
     def check_type(self, value: SSAValue, stated: Attribute, token: Tok, index: int, need: str | None = None) -> None:
@@ -179,9 +180,14 @@ class BuilderBase(TypeReader):
         notes = (Note("defined here", span),) if span is not None else ()
         help = None
         constant = core_class("arith.constant") or ()
-        if need is None and isinstance(value.owner, constant):
-            if not self.engine.first(span, t.type_text(stated)):
-                return
+        use = Span(self.source, start, end)
+        if need is None and isinstance(value, OpResult) and not self.engine.first(span, t.type_text(stated), use):
+            return
+        if (
+            need is None
+            and isinstance(value.owner, constant)
+            and isinstance(stated, (IntegerType, IndexType, AnyFloat))
+        ):
             help = f"state the type of the constant: arith.constant .. : {t.type_text(stated)}"
         given = f"{self.source.text[start:end]} has type {t.type_text(value.type)}"
         message = f"{given}, but {t.type_text(stated)} is stated here" if need is None else f"{need}, but {given}"

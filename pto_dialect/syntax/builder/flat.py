@@ -10,6 +10,7 @@ from xdsl.ir import Operation
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.base import Slot, op_spec, signature
+from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.kinds import Kind
 from pto_dialect.ir.simt.clauses import SUFFIXES
 
@@ -197,6 +198,8 @@ class FlatBuilder(PtoBuilder):
     def indexed(self, items: list[Any]) -> Operation:
         """``op %a[%i, ..], ..``."""
         token, uses, indices, *rest = items
+        if token.text in OPS and OPS[token.text][2] == "OP_INDEXED_STORE" and "," not in uses.text:
+            raise at(uses, "parse-syntax", f"the value that {token.text} stores stands first", usage(token.text))
         signature_part, attributes = rest[-1], rest[-2]
         extras = next((item for item in rest[:-2] if isinstance(item, list)), [])
         clauses = [item for item in rest[:-2] if isinstance(item, tuple)]
@@ -239,7 +242,8 @@ class FlatBuilder(PtoBuilder):
 
         name = self.index_attribute_name(token)
         if not name:
-            raise at(numbers[0], "parse-syntax", f"{token.text} takes values of type index between the brackets")
+            message = f"{token.text} takes values of type index between the brackets"
+            raise at(numbers[0], "parse-syntax", message, "define it with arith.constant")
         attributes[name] = DenseArrayBase.from_list(i64, [signed_integer(n) for n in numbers])
 
     # ------------------------------------------------------------ synchronisation
@@ -267,6 +271,7 @@ class FlatBuilder(PtoBuilder):
                 raise at(number, "parse-syntax", message, "define it with arith.constant")
             message = f"{token.text} takes {len(names)} items, found {len(arguments)}"
             raise at(words[len(names)], "parse-syntax", message)
+        self._check_items(token, names, words, operands)
         if operands.values:
             names = [n for n in names if n not in ("event_id", "buf_id")] if len(words) < len(names) else names
         for name, word in zip(names, words, strict=False):
@@ -276,6 +281,28 @@ class FlatBuilder(PtoBuilder):
                 raise at(token, "parse-missing-token", f"{token.text} needs its {name}", usage(token.text))
         groups = self.distribute(token, text_slots(cls), operands)
         return self.assemble(cls, token, groups, (), attributes)
+
+    def _check_items(self, token: Tok, names: list[str], words: list[Tok], operands: Operands) -> None:
+        """The items of a synchronisation are of the right kinds: no value for a name, none left out before others."""
+        cls = self.pto_class(token)
+        if operands.values:
+            if not text_slots(cls) and f"{token.text}_dyn" in OPS:
+                place, index = operands.place(0)
+                start, end = self.name_extent(place, index)
+                name = self.source.text[start:end]
+                message = f"{token.text} takes names alone, found the value {name}"
+                raise BuildError("op-operand-count", message, start, end, usage(f"{token.text}_dyn"))
+            return
+        left = list(words)
+        missing: list[str] = []
+        for name in names:
+            slot = signature(cls).attributes[name]
+            if left and names_word(slot.kind, left[0].text.strip('"<>')):
+                left.pop(0)
+            elif slot.arity == "1":
+                missing.append(name)
+        if missing and not left and words:
+            raise at(token, "parse-missing-token", f"{token.text} needs its {missing[0]}", usage(token.text))
 
     @statement
     def sync_bracket(self, items: list[Any]) -> Operation:

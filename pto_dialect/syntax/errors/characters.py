@@ -72,7 +72,7 @@ def _foreign(s: Situation, text: str) -> Message:
     meant = LOOK_ALIKE.get(text)
     code = "" if text.isascii() else f" (U+{ord(text):04X})"
     help = f"write {meant}" if meant is not None else _HELP.get(text)
-    return Message("parse-character", f"unexpected character {text!r}{code}", help, once=bool(code))
+    return Message("parse-character", f"unexpected character {text!r}{code}", help, once=help is not None)
 
 
 def foreign_mark(s: Situation) -> Message | None:

@@ -15,6 +15,7 @@ from ..usage import usage, view_lists
 _TYPES = frozenset(("TYPES", "ANGLE"))
 _WORDS = frozenset(("WORD", "OP_UNKNOWN"))
 _MARKS = {
+    "MORETHAN": ">",
     "COLON": ":",
     "COMMA": ",",
     "EQUAL": "=",
@@ -45,7 +46,8 @@ def form_error(s: Situation) -> Message | None:
     if s.previous is None:
         return _no_operation(s)
     return (
-        _attributes_word(s)
+        _generic_region(s)
+        or _attributes_word(s)
         or _late_result(s)
         or _attribute_braces(s)
         or _value_without_hash(s)
@@ -89,6 +91,16 @@ def _no_operation(s: Situation) -> Message | None:
         return Message("parse-missing-token", f"{name} is missing before {place}", help)
     text = f"an operation is missing after '{s.token.text.partition('=')[0].strip()} ='"
     return Message("parse-syntax", text, "values are made by operations, for example arith.addi %a, %b : index")
+
+
+def _generic_region(s: Situation) -> Message | None:
+    """``"scf.if"(%c) { "op"(..``: the brace of a region without its parenthesis, read as that of attributes."""
+    if s.token.type != "LPAR" or s.head is not None or not s.inside("LBRACE"):
+        return None
+    if [tok.type for tok in s.statement[-3:]] != ["RPAR", "LBRACE", "STRING"]:
+        return None
+    brace, text = s.statement[-2], "regions of the generic form stand between '({' and '})'"
+    return Message("parse-missing-token", text, '"operation"(..) ({ .. }) : (..) -> ..', brace, last=True)
 
 
 def _attributes_word(s: Situation) -> Message | None:
@@ -164,6 +176,8 @@ def _equal_sign(s: Situation) -> Message | None:
 
 def _wrong_arrow(s: Situation) -> Message | None:
     """An arrow where a colon or ``to`` belongs, or where the type of the result is known without it."""
+    if s.token.text == "to" and "ARROW" in s.expected and s.following is not None and s.following.type in _TYPES:
+        return Message("parse-missing-token", "the result type follows '->', not 'to'", "->")
     if s.token.type != "ARROW" or "ARROW" in s.expected:
         return None
     if s.head is not None and s.head.type in _WITH_TO:

@@ -144,7 +144,7 @@ def _missing_colon(s: Situation) -> Message | None:
             text = f"the types of {shown(s.previous.text)} are missing"
             return Message("parse-missing-types", text, f"{shown(s.previous.text)} : types", s.previous)
         return None
-    if token.type in _TYPES and s.head is None and "LBRACE" in s.expected and s.statement[-1].type == "LPAR":
+    if token.type in (*_TYPES, "RPAR") and s.head is None and "LBRACE" in s.expected and s.statement[-1].type == "LPAR":
         # The generic form has its regions here.
         return Message("parse-missing-token", "':' is missing before the types", ": (types) -> types", s.statement[-1])
     if token.type == "LPAR" and "COLON" in s.expected and following is not None and following.type in (*_TYPES, "RPAR"):

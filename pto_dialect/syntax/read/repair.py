@@ -6,12 +6,16 @@ These are braces left out around regions, marks of block labels, and comments of
 
 from __future__ import annotations
 
+import re
+
 from ..builder.builder import BuilderBase
 from ..text import indentation, starts_line
 from .lalr import Parser, State
 from .lexer import ProgramText
 from .tokens import Tok
 
+_LABEL = re.compile(r"\((?:[^()\n]|\([^()\n]*\))*\)[ \t]*:(?=[ \t]*(?://[^\n]*)?\n)")
+"""Arguments of a block, behind its name, and the colon at the end of the line."""
 _DEPTH = 200
 """Entries of the parser's stack that are looked at; a statement takes up fewer."""
 
@@ -33,6 +37,7 @@ class Repair:
             or self._opening_brace(state, statement, token)
             or self._label_colon(state, statement, token)
             or self._label_sign(state, token, following)
+            or self._property_end(state, statement, token)
         )
 
     def _fail(self, rule: str, message: str, start: int, end: int, help: str) -> bool:
@@ -110,7 +115,9 @@ class Repair:
 
     def _label_sign(self, state: State, token: Tok, following: Tok | None) -> bool:
         """``next:`` for ``^next:``."""
-        if token.type not in ("WORD", "OP_UNKNOWN") or following is None or following.type != "COLON":
+        if token.type not in ("WORD", "OP_UNKNOWN") or following is None:
+            return False
+        if following.type != "COLON" and not _LABEL.match(self.data.text, token.end):
             return False
         if not starts_line(self.data.text, token.start) or not self._accepts(state.stack, "BLOCK", "COLON"):
             return False
@@ -118,8 +125,19 @@ class Repair:
             return False
         name = f"^{token.text}"
         message = f"names of blocks begin with ^, found {token.text!r}"
-        self._fail("parse-syntax", message, token.start, token.end, f"{name}:")
+        self._fail("parse-syntax", message, token.start, token.end, f"{name}:" if following.type == "COLON" else name)
         self._go_on_with(state, Tok("BLOCK", name, token.start), token.end)
+        return True
+
+    def _property_end(self, state: State, statement: list[Tok], token: Tok) -> bool:
+        """``<{..}`` without its ``>``."""
+        if not statement or statement[-1].type != "RBRACE" or token.type == "MORETHAN":
+            return False
+        if not self._accepts(state.stack, "MORETHAN", token.type):
+            return False
+        brace = statement[-1]
+        self._fail("parse-unbalanced", "'>' is missing after '}'", brace.start, brace.end, "}>")
+        self._go_on_with(state, Tok("MORETHAN", ">", brace.end), token.start)
         return True
 
     # ------------------------------------------------------------ the parser's stacks

@@ -69,6 +69,10 @@ def _unknown_element(word: str, start: int, end: int) -> TypeSyntaxError:
 
 
 def _ptr(head: Any, parameters: list[Any]) -> Attribute:
+    if len(parameters) == 2 and parameters[0].value in SPACE_ALIASES and parameters[1].form == "type":
+        message = f"the element type stands before the space {parameters[0].value}"
+        help = f"!pto.ptr<{said(parameters[1])}, {parameters[0].value}>"
+        raise _fail("type-syntax", message, parameters[0], help)
     if parameters and parameters[0].form == "word":
         raise _unknown_element(parameters[0].value, parameters[0].start, parameters[0].end)
     if not 1 <= len(parameters) <= 2 or parameters[0].form != "type":

@@ -6,7 +6,7 @@ structs".
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerType, MemRefType
+from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
@@ -164,7 +164,8 @@ def castptr(op: Operation, ctx: Context) -> None:
     from_integer, to_integer = isinstance(source, IntegerType), isinstance(result, IntegerType)
     if not isinstance(source, (PtrType, MemRefType, IntegerType)):
         message = f"{op.name} takes an integer, memref or pointer, found {type_text(source)}"
-        ctx.report(CAST, op, message, at=value)
+        help = "convert it with arith.index_cast .. : index to i64" if isinstance(source, IndexType) else None
+        ctx.report(CAST, op, message, at=value, help=help)
     elif not isinstance(result, (PtrType, IntegerType)):
         ctx.report(CAST, op, f"{op.name} gives an integer or pointer, found {type_text(result)}")
     elif to_integer and (from_integer or isinstance(source, MemRefType)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr
@@ -28,6 +29,9 @@ OPERAND_COUNT = rule("operand-count", ERROR, STRUCTURE, "the operation has its d
 RESULT_KIND = rule("result-kind", ERROR, STRUCTURE, "every result has a type of the declared kind", source=_PAGE)
 ATTRIBUTE_KIND = rule("attr-kind", ERROR, STRUCTURE, "every attribute has a value of the declared kind", source=_PAGE)
 ATTRIBUTE_MISSING = rule("attr-missing", ERROR, STRUCTURE, "required attributes are given", source=_PAGE)
+
+_FOREIGN = re.compile(r"#(\w+)<(\w+)>")
+"""An attribute without the name of its dialect."""
 
 _accepted: set[tuple[type[Operation], int, tuple[Attribute, ...]]] = set()
 
@@ -158,6 +162,9 @@ def _check_attributes(op: PtoOp, ctx: Context) -> bool:
             message = f"attribute {name} of {op.name} must be {slot.kind.label}, found {value}"
             own = word_rule(op.name, name) if slot.kind.words else None
             help = word_hint(value.data, slot.kind.words) if isinstance(value, StringAttr) else None
+            foreign = _FOREIGN.fullmatch(str(value))
+            if foreign is not None and f"#pto.{foreign[1]}<" in slot.kind.label:
+                help = f"did you mean #pto.{foreign[1]}<{foreign[2]}>?"
             if isinstance(value, IntegerAttr) and isinstance(slot.kind.integer, IntegerType):
                 help = f"write {value.value.data} : {slot.kind.integer}; a number without a type is an i64"
             ctx.report(RULES.get(own or "", ATTRIBUTE_KIND), op, message, at=name, help=help)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from parse_helpers import parsed, rules
 
+from pto_dialect.api import parse, print_module
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.syntax.read.parser import parse_program
@@ -272,3 +273,9 @@ def test_white_space_inside_of_attributes_that_are_kept_as_text():
     spread = epilogue.replace("<", "<\n ").replace(">", "\n>").replace(", ", ",\n")
     kept = [parsed(in_function(f'"test.op"() {{x = {text}}} : () -> ()'))[0] for text in (epilogue, spread)]
     assert str(kept[0]) == str(kept[1]) and epilogue in str(kept[0])
+
+
+def test_names_of_a_snippet_that_nobody_defines_all_get_their_types():
+    tile = "!pto.tile_buf<vec, 8x64xf32>"
+    snippet = f"pto.tadd ins(%x, %y : {tile}, {tile}) outs(%z : {tile})"
+    assert snippet in print_module(parse(snippet, schematic=True))
