@@ -89,8 +89,8 @@ class LightWatch(RecordingWatch):
     arena_class = LightArena
     windows_class = LightWindows
 
-    def join_ranks(self) -> None:
-        """The cores that come belong to several ranks, which nobody orders here."""
+    def part(self) -> None:
+        """The cores that come belong to several blocks or ranks, which nobody orders here."""
 
     def run(self, context: Context, action: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Runs an instruction."""

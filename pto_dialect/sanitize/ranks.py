@@ -34,7 +34,7 @@ def run_watched_ranks(parts: Sequence[Part], world: World, ranks: Sequence[int] 
     bound = [bound_values(rank, part) for rank, part in zip(numbers, parts, strict=True)]
     kernels = [cast(WatchedKernel, part.kernel) for part in parts]
     watch = kernels[0].watch
-    watch.join_ranks()
+    watch.part()
     arena = watch.windows_class(WindowArena(world.layout, world.content), watch)
     going: list[Going] = []
     for rank, part, kernel, values in zip(numbers, parts, kernels, bound, strict=True):

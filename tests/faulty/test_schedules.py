@@ -24,6 +24,7 @@ ALIKE = {
     "joins-again": SAME_BYTES,
     "shared_blocks-own": SAME_BYTES,
     "shared_blocks-same": SAME_BYTES,
+    "rows_of_blocks-wide": SAME_BYTES,
     "transfers-lost": SAME_BYTES,
     "two_cores-back": SAME_BYTES,
     "vector_scope-back": SAME_BYTES,

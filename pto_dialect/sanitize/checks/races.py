@@ -235,12 +235,12 @@ class Races:
             finding.alike = not finding.differs
 
 
-class RankRaces(Races):
-    """The same between ranks alone, for programs that leave the order inside of a rank to the compiler."""
+class ApartRaces(Races):
+    """The same between blocks and ranks alone, for programs that leave the order inside of a block to the compiler."""
 
     def _doubtful(self, event: int, context: Context) -> bool:
         first, second = self.log.actors[self.log.actor[event]].core.block, context.actor.core.block
-        return first.rank != second.rank and super()._doubtful(event, context)
+        return first is not second and super()._doubtful(event, context)
 
     def _in_pipe(self, kind: str, found: Found, context: Context, arena: WatchedArena) -> None:
         """The compiler sees to it."""

@@ -14,7 +14,7 @@ from pto_dialect.runtime.run.windows import WindowArena
 
 from ..checks import self_copy
 from ..checks.numbers import Numbers
-from ..checks.races import Races, RankRaces
+from ..checks.races import ApartRaces, Races
 from ..checks.shift_counts import SHIFTS, check_counts
 from ..checks.unwritten import Unwritten
 from ..checks.zero_divisors import DIVISIONS, check_divisors
@@ -63,7 +63,7 @@ class Watch:
         self.pipes = PIPES
         checks = options.checks
         self.posts = Posts()
-        self.ranked = False
+        self.apart = False
         self.races = Races(self) if "race" in checks and not ordered else None
         self.unwritten = Unwritten(self) if "init" in checks else None
         self.numbers = Numbers(self) if "numeric" in checks else None
@@ -75,11 +75,12 @@ class Watch:
 
     # ------------------------------------------------------------ cores
 
-    def join_ranks(self) -> None:
-        """The cores that come belong to several ranks: also where the compiler orders pipes nobody orders these."""
-        self.ranked = True
+    def part(self) -> None:
+        """The cores that come belong to several blocks or ranks: also where the compiler orders the pipes of a core
+        nobody orders these."""
+        self.apart = True
         if self.ordered and self.races is None and self.wants("race"):
-            self.races = RankRaces(self)
+            self.races = ApartRaces(self)
 
     def add_pipes(self, names: Iterable[str]) -> None:
         """Cores that come have these pipes as well, on which nothing but flags happens."""
@@ -89,7 +90,7 @@ class Watch:
         """Takes the cores that run side by side from now on."""
         self.devices += 1
         self.posts.clear()
-        together = self.ranked and self.ordered
+        together = self.apart and self.ordered
         actors: list[Actor] = []
         for core in cores:
             for pipe in self.pipes:
