@@ -9,6 +9,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from pto_dialect.diagnostics.files import atomic_write
+from pto_dialect.diagnostics.suggest import did_you_mean_hint
 
 from .command_line import version_option, write_stderr
 from .subcommands import SUBCOMMANDS
@@ -34,6 +35,15 @@ class PtoGroup(click.Group):
             return import_module(f".{SUBCOMMANDS[cmd_name].module}", __package__).main
         except ModuleNotFoundError:
             return None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, with the names that are near an unknown one."""
+        if args and not args[0].startswith("-") and args[0] not in self.list_commands(ctx):
+            hint = did_you_mean_hint(args[0], self.list_commands(ctx), ())
+            raise click.UsageError(f"No such command {args[0]!r}." + (f" {hint.capitalize()}" if hint else ""), ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The names with what they do, without importing what is behind them."""

@@ -64,7 +64,19 @@ def _lowering(ctx: click.Context, param: click.Parameter, text: str | None) -> t
 
 
 class OptCommand(PtoCommand):
-    """Tells of the passes behind the options."""
+    """Tells of the passes behind the options, and of those that stand as options."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As other commands; a pass that stands as an option, as mlir-opt has it, is told as one."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            from pto_dialect.passes.registry import PASS_TABLE
+
+            name = error.option_name.lstrip("-").partition("=")[0]
+            if name not in PASS_TABLE:
+                raise
+            raise click.UsageError(f"{name} is a pass: write -p {name}", ctx) from None
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The passes, from their table, which is read for the help only."""

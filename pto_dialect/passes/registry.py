@@ -145,15 +145,18 @@ class PassOptionError(ValueError):
     """A pipeline gives a pass an option that it does not have, or one in a way that it does not understand."""
 
 
+_NESTED = re.compile(r"\s*builtin\.module\((.*)\)\s*")
 _CALL = r"(?P<name>[^{},]*)(?:\{(?P<options>[^{}]*)\})?\s*(?:,|$)"
 
 
 def parse_pipeline(text: str) -> tuple[str, ...]:
     """The passes of a list such as ``assign-memory{reuse=none},insert-sync``, each with its options; empty text names
-    none.
+    none. ``builtin.module(..)`` around the list, as MLIR has it, is left out.
 
     Raises :class:`UnknownPassError` and :class:`PassOptionError`.
     """
+    nested = _NESTED.fullmatch(text)
+    text = text if nested is None else nested[1]
     pattern = re.compile(_CALL)
     calls: list[str] = []
     position = 0

@@ -64,6 +64,20 @@ def usage(name: str) -> str | None:
     return f"the form is {form}" if form is not None and len(form) <= _LONGEST else None
 
 
+def value_form(name: str) -> str | None:
+    """The form of the tile operation ``name`` on values; ``None`` for other operations."""
+    name = MNEMONIC_ALIASES.get(name, name)
+    if name not in OPS:
+        return None
+    cls = op_class(name)
+    assert issubclass(cls, PtoOp)
+    spec = op_spec(cls)
+    if spec.shape not in _DPS:
+        return None
+    slots = {slot.name: slot for slot in signature(cls).operands}
+    return value_usage(name, [slots[word] for word in spec.text or tuple(slots) if word not in spec.outs])
+
+
 def value_usage(spelling: str, inputs: Sequence[Slot]) -> str:
     """The form of a tile operation on values, as ``spelling`` with its ``inputs``."""
     given = [slot for slot in inputs if slot.arity != "?"]

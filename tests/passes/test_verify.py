@@ -83,6 +83,7 @@ def test_a_pass_alone_says_nothing_of_operations_that_an_earlier_one_refuses(nam
 def test_pipelines() -> None:
     assert parse_pipeline("") == parse_pipeline("  ") == ()
     assert parse_pipeline("verify-shapes, verify-structure") == ("verify-shapes", "verify-structure")
+    assert parse_pipeline("builtin.module(unroll, insert-sync{})") == ("unroll", "insert-sync{}")
 
 
 @pytest.mark.parametrize(

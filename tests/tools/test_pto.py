@@ -39,6 +39,7 @@ def pto(*args: str, env: dict[str, str] | None = None) -> subprocess.CompletedPr
         ),
         (("run",), "", "Usage: pto run [OPTIONS] FILE|DIR...\n", 2),
         (("nonsense",), "", "No such command 'nonsense'.\n", 2),
+        (("chek",), "", "No such command 'chek'. Did you mean check?\n", 2),
     ],
 )
 def test_commands_below_pto(tmp_path: Path, args: tuple[str, ...], out: str, err: str, code: int) -> None:

@@ -256,3 +256,8 @@ def test_options_end_at_two_dashes(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     Path("-split-input-file").write_text(GOOD)
     result = run_command("pto-opt", ["--", "-split-input-file"])
     assert (result.exit_code, result.stdout.decode()) == (0, GOOD_PRINTED)
+
+
+def test_a_pass_that_stands_as_an_option_is_told_as_one() -> None:
+    result = opt(GOOD, "--check-sync")
+    assert result.exit_code == 2 and "check-sync is a pass: write -p check-sync" in stderr(result)

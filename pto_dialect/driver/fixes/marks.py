@@ -222,3 +222,24 @@ def _comment(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
             edits.append(Edit(block.start(), end, f"\n{indent}".join(f"// {line}".rstrip() for line in kept)))
     if edits:
         yield Fix("begin comments with //", tuple(edits))
+
+
+@told(r"^\w+ takes nothing in parentheses")
+def _empty_parentheses(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
+    found = re.compile(r"\(\s*\)").match(w.text, w.start)
+    if found is not None:
+        yield w.replaced("", found.start(), found.end())
+
+
+@told(r"^\w+ is a clause, and no '=' stands behind it")
+def _needless_value(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
+    found = re.compile(r"\s*=\s*\w+").match(w.text, w.trimmed(w.start))
+    if found is not None:
+        yield w.replaced("", found.start(), found.end())
+
+
+@told(r"^indices stand in square brackets")
+def _square(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
+    end = w.text.find(")", w.end)
+    if end >= 0:
+        yield Fix("write square brackets", (Edit(w.start, w.start + 1, "["), Edit(end, end + 1, "]")))

@@ -182,6 +182,8 @@ class BuilderBase(TypeReader):
         constant = core_class("arith.constant") or ()
         use = Span(self.source, start, end)
         if need is None and isinstance(value, OpResult) and not self.engine.first(span, t.type_text(stated), use):
+            # Wrong all the same: no plan is learnt from such a statement.
+            self.reports += 1
             return
         if (
             need is None

@@ -76,7 +76,7 @@ class ClauseBuilder(StructureBuilder):
         slots = text_slots(cls)
         if len(operands.values) != len(slots):
             error = self.operand_count(token, operands, slots, len(slots), len(slots))
-            raise BuildError("mad-operand-count", error.message, error.start, error.end)
+            raise BuildError("mad-operand-count", error.message, error.start, error.end, error.help)
         groups = self.distribute(token, slots, operands)
         reading = ClauseReading(self, token, cls, groups, operands, attributes)
         for (word, arguments), row in zip(written, rows, strict=True):

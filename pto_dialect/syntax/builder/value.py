@@ -22,7 +22,7 @@ from ..read.tokens import Tok
 from ..tile_inputs import MERGE_SORT_SOURCES, fitting_slots, merge_sort_inputs
 from ..types.parser import intern_type
 from .assembly import AssemblyBuilder
-from .builder import UNKNOWN, Stated
+from .builder import POISON, UNKNOWN, Stated
 from .error import at
 from .pto import Groups, Operands, text_slots
 from .step import statement
@@ -130,6 +130,9 @@ class ValueBuilder(AssemblyBuilder):
                 # A memory operand that the snippet does not define.
                 written.unread = sum(index.text.count(",") + 1 for index in indices)
                 indices = []
+            elif indices and values[-1].type is POISON:
+                # A memory operand whose definition is wrong: what its indices mean is not known.
+                indices = []
             elif self.text.assembly:
                 values = [self.whole(token, value) if self.is_memory(value) else value for value in values]
             operands.add(use, values)
@@ -209,6 +212,9 @@ class ValueBuilder(AssemblyBuilder):
             return inputs, self.types_of(outputs)
         if len(inputs) == 1 and destination is None:
             return written.tiles_of(inputs[0]), inputs if self.tile_results(cls) else None
+        if destination is None and len(inputs) == number:
+            # All of them are those of operands.
+            return inputs, None
         known = inputs if destination is None else [destination]
         tile = next((type_ for type_ in known if isinstance(type_, (t.TileType, t.OpaqueType))), None)
         results: list[Attribute] | None = [tile] if tile is not None and self.tile_results(cls) else None

@@ -59,6 +59,12 @@ def clause_error(s: Situation) -> Message | None:
     incomplete = table.find(s.statement[-2].text) if s.statement[-1].type == "LPAR" and len(s.statement) > 1 else None
     if incomplete is not None and incomplete.incomplete is not None:
         return Message(*incomplete.incomplete, s.statement[-2])
+    if s.token.type == "RPAR" and s.statement[-1].type == "LPAR" and table.find(s.statement[-2].text) is not None:
+        word = s.statement[-2].text
+        return Message("parse-syntax", f"{word} takes nothing in parentheses", word, s.statement[-1])
+    if s.token.type == "EQUAL" and table.find(s.statement[-1].text) is not None:
+        word = s.statement[-1].text
+        return Message("parse-syntax", f"{word} is a clause, and no '=' stands behind it", word)
     if _inside_parentheses(s.statement):
         return None
     return _between_commas(s.token, s.statement) if table is ACC_STORE else _between_blanks(s)

@@ -32,6 +32,7 @@ _KEYWORDS = {
 }
 _WITH_TO = frozenset(("OP_CAST", "OP_RETIRED_CAST", "OP_MEM_SUBVIEW", "OP_MEM_REINTERPRET"))
 _OPTIONAL = frozenset(("LOC", "SEMICOLON", "FLAGS", "ELLIPSIS", "ASSEMBLY_KEY"))
+_SUBSCRIPT = re.compile(r"\(\s*(?:%[\w$.\-]+|\d+)(?:\s*,\s*(?:%[\w$.\-]+|\d+))*\s*\)")
 _BITS = {
     **dict.fromkeys(("inf", "infinity"), "infinity is written by its bits: 0x7F800000 : f32, 0x7C00 : f16"),
     "nan": "a NaN is written by its bits: 0x7FC00000 : f32, 0x7E00 : f16",
@@ -160,11 +161,19 @@ def _group(s: Situation) -> Message | None:
 
 def _parentheses(s: Situation) -> Message | None:
     head = s.head
+    if s.token.type == "LPAR" and s.previous is not None and s.previous.type == "USES" and _indices(s):
+        name = shown(s.previous.text.split(",")[-1].strip())
+        return Message("parse-syntax", "indices stand in square brackets", f"{name}[..]")
     if s.token.type != "LPAR" or head is None or s.statement[-1] is not head or "LPAR" in s.expected:
         return None
     if head.type == "OP_SYNC_BRACKET" or head.text not in s.text:
         return None
     return Message("parse-syntax", f"{head.text} is written without parentheses", usage(head.text))
+
+
+def _indices(s: Situation) -> bool:
+    """Whether numbers or values alone stand in the parentheses at the wrong token, as a subscript has them."""
+    return s.head is not None and _SUBSCRIPT.match(s.text, s.token.start) is not None
 
 
 def _equal_sign(s: Situation) -> Message | None:

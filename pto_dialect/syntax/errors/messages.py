@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from ..read.situation import Message, Situation, shown
 from ..read.tokens import Tok
-from ..usage import usage
+from ..usage import usage, value_form
 from .characters import bad_character, foreign_mark, missing_name
 from .clauses import clause_error
 from .commas import comma_error
@@ -60,6 +60,16 @@ _WORDS = frozenset(("WORD", "OP_UNKNOWN", "INTEGER", "FLOAT", "COMMA", "RESULTS"
 
 def explain(s: Situation) -> Message:
     """The error for the token that does not fit."""
+    found = _explained(s)
+    if s.head is None or found.help is None or s.statement[:1] == [s.head]:
+        return found
+    if found.help == usage(s.head.text) and not any(tok.type in ("INS", "OUTS") for tok in s.statement):
+        # A name of a result stands before it, so it is meant to work on values.
+        return found._replace(help=value_form(s.head.text) or found.help)
+    return found
+
+
+def _explained(s: Situation) -> Message:
     token = s.token
     found = foreign_mark(s)
     if found is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from parse_helpers import parsed, rules
 
-from pto_dialect.api import parse, print_module
+from pto_dialect.api import check, parse, print_module
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.syntax.read.parser import parse_program
@@ -279,3 +279,15 @@ def test_names_of_a_snippet_that_nobody_defines_all_get_their_types():
     tile = "!pto.tile_buf<vec, 8x64xf32>"
     snippet = f"pto.tadd ins(%x, %y : {tile}, {tile}) outs(%z : {tile})"
     assert snippet in print_module(parse(snippet, schematic=True))
+
+
+def test_a_statement_that_is_silently_wrong_is_no_model_for_others():
+    head = "func.func @f(%g: !pto.ptr<f32, gm>, %n: i64) {\n  %p = pto.castptr %n : i64 -> !pto.ptr<f32, gm>\n"
+    load = "  %a = pto.addptr %p, %i : !pto.ptr<f32, l1> -> !pto.ptr<f32, l1>\n"
+    again = load.replace("%a", "%b")
+    index = "  %i = arith.constant 0 : index\n"
+    both = f"{head}{index}{load}{again}  return\n}}\n"
+    for _ in range(2):
+        assert [found.rule for found in check(both).diagnostics] == ["operand-type"]
+    alone = f"{head}{index}{again}  return\n}}\n"
+    assert [found.rule for found in check(alone).diagnostics] == ["operand-type"]
