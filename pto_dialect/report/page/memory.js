@@ -201,7 +201,7 @@ function drawLife(context, life, x, y) {
   context.lineWidth = life.box === state.box ? 2.5 : 0.8;
   context.strokeRect(x(life.first), top, Math.max(x(life.last) - x(life.first), 1), tall);
   const room = x(life.last) - x(life.first) - 8;
-  if (tall > 12 && room > 30) drawLabel(context, boxName(life.box), x(life.first) + 4, top + tall / 2, room);
+  if (tall > 12 && room > 30) drawLabel(context, boxName(life.box), x(life.first) + 4, top + tall / 2, room, true);
 }
 
 function drawShared(context, x, y) {

@@ -106,14 +106,20 @@ function drawDense(context, lane, first, last, y, left, width) {
   }
 }
 
-function drawLabel(context, text, x, y, room) {
+/** A text in at most so much room; with a ring around its letters where what lies below is light and dark. */
+function drawLabel(context, text, x, y, room, ring = false) {
   const c = colours();
   context.font = "11px " + c.font;
-  context.fillStyle = c["on-pipe"];
+  context.fillStyle = ring ? c.ink : c["on-pipe"];
   context.textBaseline = "middle";
   let shown = text;
   while (shown.length > 1 && context.measureText(shown).width > room) shown = shown.slice(0, -1);
-  if (shown.length > 2 || shown === text) context.fillText(shown === text ? text : shown.slice(0, -1) + "…", x, y + 0.5);
+  if (shown !== text) shown = shown.length > 2 ? shown.slice(0, -1) + "…" : "";
+  if (ring) {
+    Object.assign(context, { strokeStyle: c.paper, lineWidth: 3, lineJoin: "round" });
+    context.strokeText(shown, x, y + 0.5);
+  }
+  context.fillText(shown, x, y + 0.5);
   context.textBaseline = "alphabetic";
 }
 
