@@ -18,7 +18,7 @@ from pto_dialect.diagnostics.source import SourceFile, Span
 from pto_dialect.diagnostics.suggest import did_you_mean
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.runtime.compile.compiler import find_entry, functions_of
-from pto_dialect.runtime.errors import BindingError, NoValueError, ProgramError
+from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.runtime.faults import OUT_OF_MEMORY
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.run.launch import Kernel
@@ -30,16 +30,15 @@ from ..inputs import Input, read
 from ..options import Options
 from ..pipeline import build_checked, build_module
 from ..report import render
-from .binding import Bound, advice, bind, signature
-from .compare import Judgement, expectation, mismatches_of, with_starts
-from .elements import to_saved
-from .files import FileError, Writing, check_files, write_files
-from .memory_budget import memory_budget
+from .binding import Bound
+from .compare import Judgement, mismatches_of, with_starts
+from .files import FileError, Writing, write_files
 from .outputs import Output, Place, Places, dump, memory_of, summary
+from .prepared import prepared, with_signature
 from .profile_table import profile_table
 from .request import Request
 from .sanitizing import collected, keep_recording, save_recording, unchecked_lines, watched_kernel
-from .value_text import Given, OutputFile
+from .value_text import Given
 
 if TYPE_CHECKING:
     from pto_dialect.analysis.cycles.static import ModuleCycles
@@ -156,20 +155,9 @@ class Launch:
         if request.emit_python:
             streams.out(kernel.listing)
             return OK
-        try:
-            shown = request.dump or not request.quiet
-            budget = memory_budget(request.max_memory, shown, request.sanitizing is not None)
-            bound = bind(kernel, arguments, budget, request.blocks)
-            places = Places(kernel, bound)
-            outputs = [(places.find(name), file) for name, file in request.outputs]
-            judgement = Judgement(request.tolerance)
-            expected = [
-                expectation(places.find(name), content, judgement, budget) for name, content in request.expectations
-            ]
-        except BindingError as error:
-            raise with_signature(error, kernel) from None
-        check_files([(place.name, file) for place, file in outputs] + [(b.name, f) for b, f in write_backs(bound)])
-        referee, before, expected = self.referee(bound), self.copies(bound), with_starts(expected, bound)
+        given = prepared(kernel, request, arguments)
+        bound, places = given.bound, given.places
+        referee, before, expected = self.referee(bound), self.copies(bound), with_starts(given.expected, bound)
         values = [one.value for one in bound]
         fixing = request.sanitizing is not None and request.sanitizing.fix is not None
         kept = fixing or (request.cycles is not None and request.advice)
@@ -190,7 +178,7 @@ class Launch:
             mismatches = mismatches_of(expected, value)
             if referee is not None:
                 mismatches += referee.judge(changed(places, bound, referee.before), places, value, streams.out)
-            written = [] if mismatches else writings(outputs, bound, value)
+            written = [] if mismatches else given.writings(value)
             write_files(written)
             self.show(shown, value, written)
             if self.log is not None:
@@ -442,12 +430,6 @@ class Launch:
                 self.streams.out(summary(value(place)) + files + "\n")
 
 
-def with_signature(error: BindingError, kernel: Kernel) -> BindingError:
-    """The error with the arguments that the kernel takes behind it, and how missing ones are given."""
-    help = f"\n{advice(kernel, error.names)}" if isinstance(error, NoValueError) else ""
-    return BindingError(f"{error}\n{signature(kernel)}{help}")
-
-
 def _first_function(module: ModuleOp, entry: str, group: Group | None) -> Operation:
     return group.starts[0].function if group is not None else functions_of(module)[entry]
 
@@ -472,26 +454,3 @@ def changed(places: Places, bound: Sequence[Bound], before: Sequence[Array | Non
             known.add(memory_of(one))
             found.append(places.arguments[one.name])
     return [*found, *places.results]
-
-
-def write_backs(bound: Sequence[Bound]) -> list[tuple[Bound, OutputFile]]:
-    """The arguments whose content is stored after the run, each with the file that takes it."""
-    return [
-        (one, OutputFile(one.write_back.path, one.write_back.kind, one.write_back.key))
-        for one in bound
-        if one.write_back is not None
-    ]
-
-
-def writings(
-    outputs: Sequence[tuple[Place, OutputFile]], bound: Sequence[Bound], value: Callable[[Place], Output]
-) -> list[Writing]:
-    """What is stored after the run: the outputs asked for, then the arguments that are written back; ``value`` gives
-    the content of an output."""
-    writings: list[Writing] = []
-    for place, file in outputs:
-        output = value(place)
-        writings.append(Writing(place.name, file, to_saved(output.array, output.fmt)))
-    for one, file in write_backs(bound):
-        writings.append(Writing(one.name, file, to_saved(one.value, one.fmt)))
-    return writings
