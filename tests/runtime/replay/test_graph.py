@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
+from pto_dialect.runtime.memory.layout import tile_layout
 from pto_dialect.runtime.replay.demand import _Marks
 from pto_dialect.runtime.replay.graph import (
     Graph,
@@ -98,6 +100,41 @@ def test_contents_without_a_common_byte(seed: int) -> None:
         assert apart or not _apart(one, other)
         exact += _apart(one, other) == apart
     assert exact > 300
+
+
+def in_blocks(start: int, row: int, col: int, rows: int, cols: int) -> tuple[_Content, set[int]]:
+    """A rectangle of a tile of 16x16 elements in blocks of 16x8, one behind the other, and the bytes that it has."""
+    places = [(c // 8 * 128 + r * 8 + c % 8) * 4 for r in range(row, row + rows) for c in range(col, col + cols)]
+    touched_bytes = {start + place + byte for place in places for byte in range(4)}
+    layout = tile_layout(16, 16, 4, "col_major", "row_major", 512)
+    ref = content(0, (rows, cols), (4 * cols, 4)).ref
+    box = Box(start, layout, row, col, rows, cols, F32)
+    return _Content(min(touched_bytes), max(touched_bytes) + 1, (rows, cols), (0, 0), box, ref), touched_bytes
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_contents_in_blocks_without_a_common_byte(seed: int) -> None:
+    """Of two rectangles of one tile the answer is exact; beside bytes that lie otherwise a yes is never wrong."""
+    rng = np.random.default_rng(seed)
+    answers: Counter[tuple[bool, bool]] = Counter()
+    for _ in range(300):
+        parts: list[tuple[_Content, set[int]]] = []
+        for _ in range(2):
+            row, col = rng.integers(0, 14, 2).tolist()
+            rows, cols = int(rng.integers(1, 17 - row)), int(rng.integers(1, 17 - col))
+            if rng.integers(3):
+                parts.append(in_blocks(int(rng.choice([0, 0, 0, 1024])), row, col, rows, cols))
+            else:
+                dense = 64 * row, (rows, cols), (4 * cols, 4)
+                parts.append((content(*dense), touched(*dense, 4)))
+        (one, first), (other, second) = parts
+        apart = not first & second
+        assert apart or not _apart(one, other)
+        assert _apart(one, other) == _apart(other, one)
+        if one.box is not None and other.box is not None and one.box.start == other.box.start:
+            assert _apart(one, other) == apart
+        answers[one.box is None, other.box is None] += _apart(one, other)
+    assert min(answers[kind] for kind in ((False, False), (True, False), (False, True))) > 0
 
 
 @pytest.mark.parametrize(("low", "apart"), [(0, True), (4, False), (8, False), (15, False), (16, True), (40, True)])

@@ -245,10 +245,10 @@ def accumulator_out(op: PtoOp, g: Generator, source: Any, target: Any, quantised
 
 
 def between_memories(op: PtoOp, g: Generator, outside: SSAValue, inside: SSAValue, *, loads: bool) -> None:
-    """Refuses memrefs whose spaces say that a transfer does not pass between global memory and a tile."""
+    """Refuses operands whose types say that a transfer does not pass between global memory and a tile."""
     for value, is_global in ((outside, True), (inside, False)):
         space = space_of(value.type)
-        if isinstance(value.type, MemRefType) and space is not None and (space == "gm") != is_global:
+        if space is not None and (space == "gm") != is_global:
             verb = "reads" if is_global == loads else "writes"
             memory = "global" if is_global else "on-chip"
             found = f"{op.name} {verb} {memory} memory, found {t.type_text(value.type)}"
