@@ -77,7 +77,7 @@ class Contents:
 
     def _operation(self, op: Operation, needed: int) -> tuple[int, int]:
         self.after[op] = self.after.get(op, 0) | needed
-        if isinstance(op, PtoOp) and is_tile_operation(op):
+        if is_tile_operation(op):
             return self._tile_operation(op, needed)
         if not op.regions:
             return needed, 0

@@ -114,7 +114,7 @@ class _Writer(Rebuild):
             self._return(op)
         elif has_role(op, Role.TILE_ALLOCATION):
             pass
-        elif isinstance(op, PtoOp) and is_tile_operation(op):
+        elif is_tile_operation(op):
             self._tile_operation(op)
         else:
             raise RefusedError(op, f"{op.name} takes or gives a tile value, for which it has no form with buffers")

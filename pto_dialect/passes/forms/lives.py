@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core_dialects.structured import is_for, is_if
 
@@ -125,7 +124,7 @@ class Lives:
 
     def _sources(self, op: Operation) -> int:
         """The operands of ``op`` over which it cannot write its result."""
-        if not isinstance(op, PtoOp) or not is_tile_operation(op) or has_role(op, Role.LANEWISE):
+        if not is_tile_operation(op) or has_role(op, Role.LANEWISE):
             return 0
         found = accesses(op, self.arch)
         over = accumulator(op, found)
@@ -133,7 +132,7 @@ class Lives:
 
     def _lose(self, op: Operation, needed: int) -> None:
         """A scratch tile has other content behind ``op``: nothing else that is needed then or read here is there."""
-        if isinstance(op, PtoOp) and is_tile_operation(op):
+        if is_tile_operation(op):
             found = accesses(op, self.arch)
             scratch = self.bits(use.value for use in found.scratch)
             if scratch:
@@ -145,7 +144,7 @@ class Lives:
     def _only_scratch(self, value: SSAValue) -> bool:
         for use in value.uses:
             op = use.operation
-            if not isinstance(op, PtoOp) or not is_tile_operation(op):
+            if not is_tile_operation(op):
                 return False
             if all(scratch.value is not value for scratch in accesses(op, self.arch).scratch):
                 return False

@@ -6,6 +6,7 @@ Source: docs/reference/language.md, "Level 1 and Level 2".
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from xdsl.ir import Operation, SSAValue
 
@@ -36,7 +37,7 @@ class Accesses:
     old: Use | None = None
 
 
-def is_tile_operation(op: Operation) -> bool:
+def is_tile_operation(op: Operation) -> TypeGuard[PtoOp]:
     """Whether ``op`` has a destination-passing and a value form."""
     if not isinstance(op, PtoOp):
         return False

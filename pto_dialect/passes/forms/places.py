@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from pto_dialect.ir.core.base import PtoOp, Shape, op_spec, operand_groups
+from pto_dialect.ir.core.base import Shape, op_spec, operand_groups
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.operands import find, shown
 from pto_dialect.ir.core.roles import Role, has_role
@@ -93,7 +93,7 @@ class TilePlaces:
                 for block in region.blocks:
                     for given, result in tile_pairs(block, op.results):
                         self._same(result, given)
-        elif isinstance(op, PtoOp) and is_tile_operation(op):
+        elif is_tile_operation(op):
             found = accesses(op, self.profile.arch)
             if found.old is not None:
                 self._same(op.results[0], found.old.value)
@@ -118,7 +118,7 @@ class TilePlaces:
         group.side = group.side or side
 
     def _wanted(self, op: Operation) -> None:
-        if not isinstance(op, PtoOp) or not is_tile_operation(op):
+        if not is_tile_operation(op):
             return
         made = place_made_by(op)
         if made == "acc":
@@ -141,7 +141,7 @@ class TilePlaces:
 
     def _fed(self, op: Operation) -> bool:
         """A tile whose copy is in one of the matrix memories is loaded to ``mat``."""
-        if not isinstance(op, PtoOp) or not is_tile_operation(op) or OPS[op.name][0] != "tile_move":
+        if not is_tile_operation(op) or OPS[op.name][0] != "tile_move":
             return False
         source = find(op, "src")
         if source is None or not is_value(source) or not op.results or not is_value(op.results[0]):

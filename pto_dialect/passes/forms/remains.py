@@ -47,7 +47,7 @@ def refuse_remains(function: Operation, contents: Contents) -> None:
 
 def _writes(function: Operation, contents: Contents) -> Iterator[tuple[PtoOp, Use]]:
     for op in walk(function):
-        if isinstance(op, PtoOp) and is_tile_operation(op):
+        if is_tile_operation(op):
             for use in contents.accesses(op).writes:
                 if use.name not in op_spec(type(op)).in_place:
                     yield op, use

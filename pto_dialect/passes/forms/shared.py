@@ -43,7 +43,7 @@ def refuse_shared(function: Operation, contents: Contents, addresses: Mapping[SS
                 raise RefusedError(
                     op, f"{name_of(buffer)} may be read before it is written, and shares its bytes", buffer
                 )
-        elif sharing and isinstance(op, PtoOp) and is_tile_operation(op):
+        elif sharing and is_tile_operation(op):
             _refuse_write(op, contents, sharing)
 
 

@@ -197,7 +197,7 @@ class ValueWriter(Rebuild):
             super().operation(op)
         elif has_role(op, Role.TILE_ALLOCATION):
             self._allocate(op)
-        elif isinstance(op, PtoOp) and is_tile_operation(op):
+        elif is_tile_operation(op):
             self._tile_operation(op)
         elif is_for(op):
             self._loop(op)

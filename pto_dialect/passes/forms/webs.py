@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 
 from xdsl.ir import Operation, SSAValue
 
-from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.core.walk import walk
@@ -122,7 +121,7 @@ def _chosen(op: Operation, arch: str) -> _Pairs:
 
 def _kept(op: Operation, arch: str) -> _Pairs:
     """What a read-modify-write starts from."""
-    if isinstance(op, PtoOp) and is_tile_operation(op):
+    if is_tile_operation(op):
         old = accesses(op, arch).old
         if old is not None:
             yield old.value, op.results[0]
@@ -130,7 +129,7 @@ def _kept(op: Operation, arch: str) -> _Pairs:
 
 def _accumulated(op: Operation, arch: str) -> _Pairs:
     """The sum that an accumulating product goes on with."""
-    if isinstance(op, PtoOp) and is_tile_operation(op) and op.results:
+    if is_tile_operation(op) and op.results:
         over = accumulator(op, accesses(op, arch))
         if over is not None and is_value(over.value):
             yield over.value, op.results[0]
@@ -138,7 +137,7 @@ def _accumulated(op: Operation, arch: str) -> _Pairs:
 
 def _overwritten(op: Operation, arch: str) -> _Pairs:
     """Sources over which an operation may write its result."""
-    if isinstance(op, PtoOp) and is_tile_operation(op) and has_role(op, Role.LANEWISE) and op.results:
+    if is_tile_operation(op) and has_role(op, Role.LANEWISE) and op.results:
         for use in accesses(op, arch).reads:
             if is_value(use.value):
                 yield use.value, op.results[0]

@@ -188,3 +188,21 @@ def test_nothing_is_loaded_into_an_operand_without_elements(name, loc, layout, v
     offsets = {"extra": ", %c0, %c0", "extra_types": ", index, index"} if name == "textract" else {}
     found.op(name, "m", to="l", **offsets)
     assert instructions(lowered(found)[0]) == []
+
+
+@pytest.mark.parametrize("layout", ["nz", "zn"])
+@pytest.mark.parametrize("cols", [47, 48, 49, 63, 64])
+@pytest.mark.parametrize("pad", [0, 1, 2, 3])
+def test_what_a_load_fills_up(pad, cols, layout):
+    """The last row of a block, of 16 elements, gets zeros; other numbers, and rows of blocks behind it, get none."""
+    found = Program(a="f16")
+    found.tile("m", "mat", 32, 64, "f16", layout=layout, valid=f"32x{cols}", more=f", pad={pad}")
+    found.view("v", "a", (32, cols), (cols, 1))
+    found.op("tload", "v", to="m")
+    reached = -(-cols // 16) * 16 == 64
+    possible = pad == 0 or (layout == "nz" and reached and (pad == 1 or cols == 64))
+    if possible:
+        module, said = passed(str(found), "assign-memory", "lower-cube")
+        assert not said and "mte_gm_l1_frac" in instructions(module)
+    else:
+        assert refusals(found) == ["pto.tload: a load into L1 fills up a row of a block with zeros and nothing else"]
