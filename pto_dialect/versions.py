@@ -49,6 +49,13 @@ def sources_identity(*folders: str) -> str:
     return ascii(sorted(found))
 
 
+def folder_identity(folder: str) -> str:
+    """What differs as soon as a source file below ``folder`` does."""
+    found: list[tuple[str, int, int]] = []
+    _collect(folder, found)
+    return ascii(sorted(found))
+
+
 def _collect(folder: str, found: list[tuple[str, int, int]]) -> None:
     try:
         entries = list(os.scandir(folder))

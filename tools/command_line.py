@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import errno
 import gc
-import os
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from .streams import BROKEN_PIPE, check_open, discard_output, stderr_is_terminal, wants_color
 
 if TYPE_CHECKING:
     from pto_dialect.driver.inputs import Input
@@ -50,9 +50,6 @@ CLEAR_LINE = "\r\x1b[K"
 
 INTERRUPTED = 130
 """128 + SIGINT, as shells report it."""
-
-BROKEN_PIPE = 141
-"""128 + SIGPIPE: whoever read the output has gone."""
 
 INTERNAL = 1
 """The tools themselves have failed."""
@@ -107,7 +104,7 @@ class PtoCommand(click.Command):
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
         except BrokenPipeError:
-            _discard_output()
+            discard_output()
             ctx.exit(BROKEN_PIPE)
         except EXPECTED:
             raise
@@ -122,14 +119,6 @@ def tell_internal(error: Exception) -> int:
 
     write_stderr(render((internal_error(error, ""),), False))
     return INTERNAL
-
-
-def _discard_output() -> None:
-    """Lets Python's last flush succeed although nobody reads the output any more."""
-    with suppress(OSError, ValueError):
-        devnull = os.open(os.devnull, os.O_WRONLY)
-        for stream in (sys.stdout, sys.stderr):
-            os.dup2(devnull, stream.fileno())
 
 
 def rule_ids(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> frozenset[str]:
@@ -294,28 +283,10 @@ def verdicts_of(refused: bool) -> Verdicts | None:
     return open_verdicts()
 
 
-def stderr_is_terminal() -> bool:
-    """Somebody may be watching."""
-    return sys.stderr is not None and sys.stderr.isatty()
-
-
-def wants_color(choice: str) -> bool:
-    """Whether ``--color`` asks for colours."""
-    if choice != "auto":
-        return choice == "always"
-    return stderr_is_terminal() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
-
-
 def read_stdin() -> bytes:
     """All of standard input; raises OSError when it is closed."""
     check_open(sys.stdin)
     return sys.stdin.buffer.read()
-
-
-def check_open(stream: object) -> None:
-    """Raises OSError for a standard stream that the shell closed (``<&-``, ``>&-``)."""
-    if stream is None:
-        raise OSError(errno.EBADF, "it is closed")
 
 
 def say(text: str) -> None:
@@ -331,14 +302,6 @@ def write_stderr(text: str) -> None:
 def write_over_progress(text: str) -> None:
     """As ``write_stderr``, on the line of the progress bar."""
     write_stderr(CLEAR_LINE + text if stderr_is_terminal() else text)
-
-
-def write_stdout(text: str) -> None:
-    """Writes a text to standard output as UTF-8; raises OSError when that is closed."""
-    check_open(sys.stdout)
-    stream = sys.stdout.buffer
-    stream.write(text.encode("utf-8"))
-    stream.flush()
 
 
 def progress(length: int) -> AbstractContextManager[Any]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from .command_line import wants_color, write_stderr, write_stdout
+from .command_line import write_stderr
+from .streams import wants_color, write_stdout
 
 if TYPE_CHECKING:
     from pto_dialect.diagnostics.diagnostic import Diagnostic

@@ -22,13 +22,12 @@ from .command_line import (
     stated_options,
     verdicts_of,
     version_option,
-    wants_color,
     watch_option,
     write_over_progress,
     write_stderr,
-    write_stdout,
 )
-from .start import SERVER_OPTION
+from .start import NO_CACHE, SERVER_OPTION
+from .streams import wants_color, write_stdout
 
 if TYPE_CHECKING:
     from pto_dialect.driver.batch import Task
@@ -140,7 +139,7 @@ class OptCommand(PtoCommand):
     help="Form of the diagnostics on standard error.",
 )  # fmt: skip
 @findings_options("Errors shown for each program; 0 for all.")
-@click.option("--no-cache", is_flag=True, help="Neither use nor keep results of earlier runs.")
+@click.option(NO_CACHE, is_flag=True, help="Neither use nor keep results of earlier runs.")
 @no_plans_option
 @click.option(
     SERVER_OPTION, is_flag=True, expose_value=False,
@@ -185,6 +184,8 @@ def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list
     from pto_dialect.driver.output import OutputError
     from pto_dialect.driver.report import Reporter
 
+    from .known_runs import Known
+
     inputs, batch = _inputs(ctx, paths)
     check_settings(ctx, inputs, given["no_config"], given["color"])
     rewriting = _rewriting(ctx, given)
@@ -197,12 +198,15 @@ def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list
             inputs, change, Showing(given["check"], given["diff"], given["color"], "would change")
         )
         ctx.exit(WRONG_PROGRAM if failed or (given["check"] and changed) else 0)
-    reporter = Reporter(task.format, task.color, write_over_progress if batch else write_stderr, task.verdicts)
+    known = Known(paths, inputs, batch, task)
+    write_error = known.telling(write_over_progress if batch else write_stderr)
+    reporter = Reporter(task.format, task.color, write_error, task.verdicts)
     try:
         if batch:
-            code = run_many(inputs, task, reporter, given["jobs"], progress, write_stdout)
+            code = run_many(inputs, task, reporter, given["jobs"], progress, known.write)
         else:
-            code = run_one(inputs[0], task, reporter, write_stdout)
+            code = run_one(inputs[0], task, reporter, known.write)
+        known.keep(code)
     except (OutputError, WorkerError) as error:
         write_stderr(f"error: {error}\n")
         code = WRONG_COMMAND_LINE if isinstance(error, OutputError) else WRONG_PROGRAM

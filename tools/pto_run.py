@@ -19,7 +19,6 @@ from .command_line import (
     say,
     stated_options,
     version_option,
-    wants_color,
     watch_option,
     write_stderr,
 )
@@ -43,6 +42,7 @@ from .run_options import (
     timeout_of,
     with_settings,
 )
+from .streams import wants_color
 
 if TYPE_CHECKING:
     from pto_dialect.driver.inputs import Input

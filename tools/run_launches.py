@@ -7,17 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .command_line import (
-    progress,
-    rated_progress,
-    say,
-    stated_options,
-    wants_color,
-    write_over_progress,
-    write_stderr,
-)
+from .command_line import progress, rated_progress, say, stated_options, write_over_progress, write_stderr
 from .run_checks import check_files, check_options, option_of
 from .run_requests import settings_of
+from .streams import wants_color
 
 if TYPE_CHECKING:
     from pto_dialect.driver.launch.session import Settings

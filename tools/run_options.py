@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from .command_line import BACKENDS, TARGETS, PtoCommand, check_settings, stated_options, wants_color, write_stderr
+from .command_line import BACKENDS, TARGETS, PtoCommand, check_settings, stated_options, write_stderr
+from .streams import wants_color
 
 if TYPE_CHECKING:
     from pto_dialect.driver.inputs import Input

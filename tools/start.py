@@ -19,6 +19,9 @@ INTERRUPTED = 130
 NOT_INSTALLED = 2
 """Exit code: a part of the package that is not there."""
 
+NO_CACHE = "--no-cache"
+"""The option of commands that neither use nor keep results of earlier runs."""
+
 SERVER_VARIABLE, SERVER_OPTION = "PTO_SERVER", "--server"
 
 
@@ -59,7 +62,16 @@ def pto_opt(name: str | None = None) -> None:
                 finish(end)
                 raise
             return
-    _start("pto_opt", name)
+    _start("pto_opt", name, first=_known)
+
+
+def _known() -> "int | None":
+    """The exit code of a command that came before, where nothing has changed since."""
+    if NO_CACHE in sys.argv:
+        return None
+    from .known_runs import answer
+
+    return answer()
 
 
 def pto_run() -> None:
@@ -96,8 +108,14 @@ def _may_want_server() -> bool:
     return wanted(sys.argv[1:])
 
 
-def _start(module: str, name: str | None = None, listen: "Callable[[], None] | None" = None) -> None:
-    """Carries a command out. ``listen`` lets signals through that were held back so far."""
+def _start(
+    module: str,
+    name: str | None = None,
+    listen: "Callable[[], None] | None" = None,
+    first: "Callable[[], int | None] | None" = None,
+) -> None:
+    """Carries a command out. ``listen`` lets signals through that were held back so far. ``first`` may have a shorter
+    way, with the exit code at its end."""
     # While modules load, an interrupt ends the process as it does in programs that do not handle it; an exception would
     # come out of the middle of some import, with a traceback. An ignored signal stays ignored.
     handled = signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -105,6 +123,10 @@ def _start(module: str, name: str | None = None, listen: "Callable[[], None] | N
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     if listen is not None:
         listen()
+    if first is not None:
+        code = first()
+        if code is not None:
+            sys.exit(code)
     from pto_dialect.regex_code import kept
 
     # What the command imports compiles expressions as well.

@@ -7,14 +7,19 @@ date. It is JSON; nothing in it is executed.
 
 from __future__ import annotations
 
+import marshal
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
 
 from pto_dialect.cache import cache_folder, read_private, write_private
 
+# What type checkers take for true; commands that came before have no time for ``typing``.
+TYPE_CHECKING = False
+
 if TYPE_CHECKING:
+    from typing import Any
+
     from .options import Options
     from .pipeline import Result
 
@@ -71,6 +76,22 @@ class Verdicts:
         texts = dict(load())
         self._write(key, json.dumps({"key": key, "rules": texts}).encode("ascii"))
         return texts
+
+    def note(self, name: str) -> Any:
+        """What :meth:`keep_note` has kept under ``name``, ``None`` where there is nothing."""
+        key = _digest(self.identity, "note", name)
+        stored = read_private(self._path(key))
+        if stored is not None:
+            with suppress(EOFError, ValueError, TypeError):
+                found, value = marshal.loads(stored)
+                if found == key:
+                    return value
+        return None
+
+    def keep_note(self, name: str, value: Any) -> None:
+        """Keeps a tuple of tuples, texts and numbers under ``name``."""
+        key = _digest(self.identity, "note", name)
+        self._write(key, marshal.dumps((key, value)))
 
     def _key(self, text: str, name: str, options: Options) -> str:
         settings = self._by_options.get(options)

@@ -1,0 +1,158 @@
+"""Runs of ``pto-opt`` that came before: what they wrote, for as long as nothing has changed that they looked at.
+
+See docs/performance.md, "The same command again". Nothing is imported here that takes long: neither ``click`` nor
+``typing``, nor anything that checks programs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from time import time_ns
+
+from pto_dialect.driver.verdicts import Verdicts, open_verdicts
+from pto_dialect.versions import folder_identity, installed_version
+
+from .streams import BROKEN_PIPE, discard_output, stderr_is_terminal, wants_color, write_stdout
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pto_dialect.driver.batch import Task
+    from pto_dialect.driver.inputs import Input
+
+    State = tuple[int, ...] | None
+
+FRESH = 2_500_000_000
+"""Nanoseconds after a change in which a file may change again without a trace: some file systems count in steps of two
+seconds."""
+
+ENCODING = "utf-8"
+
+WRONG_COMMAND_LINE = 2
+
+
+class Known:
+    """A run that may be kept: what it looks at as it is before, and what it writes."""
+
+    def __init__(self, paths: Sequence[str], inputs: Sequence[Input], batch: bool, task: Task) -> None:
+        self._inputs = inputs
+        self._task = task
+        self._said: list[str] = []
+        self._written: list[str] = []
+        # A terminal shows how far a run over many inputs is.
+        usual = _usual() and not (batch and stderr_is_terminal())
+        alone = task.verdicts is not None and task.output is None and all(item.data is None for item in inputs)
+        self._states = _states(paths, inputs) if usual and alone else {}
+
+    def telling(self, write: Callable[[str], None]) -> Callable[[str], None]:
+        """``write`` for standard error, which is remembered."""
+
+        def tell(text: str) -> None:
+            self._said.append(text)
+            write(text)
+
+        return tell
+
+    def write(self, text: str) -> None:
+        """Writes a text to standard output."""
+        self._written.append(text)
+        write_stdout(text)
+
+    def keep(self, code: int) -> None:
+        """Keeps the run, which ended with this exit code, where the results of all inputs are kept and nothing has
+        changed too short a time ago."""
+        verdicts, states = self._task.verdicts, self._states
+        newest = max((max(state[-2:]) for state in states.values() if state), default=0)
+        if verdicts is None or not states or time_ns() - newest < FRESH:
+            return
+        from pto_dialect.driver.batch import kept_results
+
+        if len(kept_results(self._inputs, self._task)) == len(self._inputs):
+            answer = "".join(self._said), "".join(self._written), code
+            verdicts.keep_note(_name(), (tuple(states.items()), *answer))
+
+
+def answer() -> int | None:
+    """Writes what the same command wrote before; its exit code. ``None``, with nothing written, where something has
+    changed or is not known."""
+    verdicts = open_verdicts() if _usual() else None
+    known = None if verdicts is None else _unchanged(verdicts)
+    if known is None:
+        return None
+    said, written, code = known
+    try:
+        _say(said)
+        if written:
+            write_stdout(written)
+    except BrokenPipeError:
+        discard_output()
+        return BROKEN_PIPE
+    except OSError as error:
+        _say(f"error: cannot write standard output: {error.strerror or error}\n")
+        return WRONG_COMMAND_LINE
+    return code
+
+
+def _say(text: str) -> None:
+    if text:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+def _unchanged(verdicts: Verdicts) -> tuple[str, str, int] | None:
+    try:
+        known = verdicts.note(_name())
+    except OSError:
+        # The current folder is gone.
+        return None
+    if known is None or sys.stdout is None:
+        return None
+    states, *answer = known
+    return None if any(_state(path) != state for path, state in states) else tuple(answer)
+
+
+def _usual() -> bool:
+    """Whether standard error takes every text, and no shell asks how a word goes on."""
+    stream = sys.stderr
+    if sys.platform == "win32" or stream is None or stream.encoding.lower() != ENCODING:
+        return False
+    return not any(name.startswith("_") and name.endswith("_COMPLETE") for name in os.environ)
+
+
+def _name() -> str:
+    """The words of the command line, where they are said, who sees the answer, and what reads them."""
+    reader = (folder_identity(os.path.dirname(__file__)), installed_version("click"))
+    return ascii(("run", *reader, os.getcwd(), stderr_is_terminal(), wants_color("auto"), *sys.argv))
+
+
+def _states(paths: Sequence[str], inputs: Sequence[Input]) -> dict[str, State]:
+    """What a run over ``inputs`` looks at: the files, the folders that were searched for them, and where settings of
+    projects may be."""
+    from pto_dialect.driver.project.place import OWN, SHARED, folder_of
+
+    found = [item.path for item in inputs]
+    for path in paths:
+        for folder, below, _ in os.walk(path):
+            below[:] = [name for name in below if not name.startswith(".")]
+            found.append(folder)
+    settled: set[str] = set()
+    for item in inputs:
+        folder = folder_of(item.path)
+        while folder not in settled:
+            settled.add(folder)
+            folder = os.path.dirname(folder)
+    found += [os.path.join(folder, name) for folder in settled for name in (OWN, SHARED)]
+    return {path: _state(path) for path in found}
+
+
+def _state(path: str) -> State:
+    """What differs as soon as a file, or the list of the files of a folder, does; ``None`` where there is nothing. The
+    times of changes come last."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino, status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns
