@@ -278,9 +278,9 @@ def verdicts_of(refused: bool) -> Verdicts | None:
     # Whoever calls the command inside a process of theirs may have changed what it does.
     if refused or not (isinstance(command, PtoCommand) and command.alone):
         return None
-    from pto_dialect.driver.verdicts import open_verdicts
+    from .known_runs import opened
 
-    return open_verdicts()
+    return opened()
 
 
 def read_stdin() -> bytes:

@@ -68,9 +68,10 @@ class Known:
         newest = max((max(state[-2:]) for state in states.values() if state), default=0)
         if verdicts is None or not states or time_ns() - newest < FRESH:
             return
-        from pto_dialect.driver.batch import kept_results
+        from pto_dialect.driver.pipeline import is_kept
 
-        if len(kept_results(self._inputs, self._task)) == len(self._inputs):
+        options = self._task.options_of
+        if all(is_kept(item, options(item), verdicts) for item in self._inputs):
             answer = "".join(self._said), "".join(self._written), code
             verdicts.keep_note(_name(), (tuple(states.items()), *answer))
 
@@ -78,9 +79,10 @@ class Known:
 def answer() -> int | None:
     """Writes what the same command wrote before; its exit code. ``None``, with nothing written, where something has
     changed or is not known."""
-    verdicts = open_verdicts() if _usual() else None
+    verdicts = opened() if _usual() else None
     known = None if verdicts is None else _unchanged(verdicts)
     if known is None:
+        _opened[:] = [] if verdicts is None else [verdicts]
         return None
     said, written, code = known
     try:
@@ -94,6 +96,15 @@ def answer() -> int | None:
         _say(f"error: cannot write standard output: {error.strerror or error}\n")
         return WRONG_COMMAND_LINE
     return code
+
+
+_opened: list[Verdicts | None] = []
+
+
+def opened() -> Verdicts | None:
+    """The results of earlier runs, which :func:`answer` has opened already where it was asked: that takes a look at all
+    sources of the package."""
+    return _opened.pop() if _opened else open_verdicts()
 
 
 def _say(text: str) -> None:

@@ -67,7 +67,8 @@ def pto_opt(name: str | None = None) -> None:
 
 def _known() -> "int | None":
     """The exit code of a command that came before, where nothing has changed since."""
-    if NO_CACHE in sys.argv:
+    # A run names what it looks at; others, such as ``--version``, are not kept.
+    if NO_CACHE in sys.argv or not any(map(os.path.exists, sys.argv[1:])):
         return None
     from .known_runs import answer
 

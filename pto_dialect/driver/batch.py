@@ -90,7 +90,7 @@ def check_files(inputs: Sequence[Input], task: Task, jobs: int | None) -> Genera
 
     Raises :class:`WorkerError` when a worker process dies.
     """
-    kept = kept_results(inputs, task)
+    kept = _kept(inputs, task)
     rest = [item for place, item in enumerate(inputs) if place not in kept] if kept else inputs
     with closing(_check(rest, task, default_jobs(rest) if jobs is None else jobs)) as checked:
         for place, item in enumerate(inputs):
@@ -98,7 +98,7 @@ def check_files(inputs: Sequence[Input], task: Task, jobs: int | None) -> Genera
             yield next(checked) if found is None else _finished(item, found, task)
 
 
-def kept_results(inputs: Sequence[Input], task: Task) -> dict[int, Result]:
+def _kept(inputs: Sequence[Input], task: Task) -> dict[int, Result]:
     """Results that earlier runs have kept, by place; whoever has them all needs no further process.
 
     Texts of modules are held up to a limit: those behind it are found one by one.

@@ -82,13 +82,28 @@ def process(text: str, name: str, options: Options) -> Result:
 
 def kept_result(item: Input, options: Options, verdicts: Verdicts) -> Result | None:
     """What processing an input gave before; ``None`` where that is not kept, and for what can be read only once."""
+    text = _text_of(item)
+    try:
+        return None if text is None else verdicts.find(text, item.name, options)
+    except MemoryError:
+        return None
+
+
+def is_kept(item: Input, options: Options, verdicts: Verdicts) -> bool:
+    """Whether there is what :func:`kept_result` gives."""
+    text = _text_of(item)
+    return text is not None and verdicts.has(text, item.name, options)
+
+
+def _text_of(item: Input) -> str | None:
+    """The text of an input of which a result may be kept."""
     try:
         if item.data is None and not stat.S_ISREG(os.stat(item.path).st_mode):
             return None
         text, remark = read(item)
-        return verdicts.find(text, item.name, options) if remark is None else None
     except (OSError, MemoryError):
         return None
+    return text if remark is None else None
 
 
 def _process_or_find(text: str, name: str, options: Options, verdicts: Verdicts | None) -> Result:

@@ -45,7 +45,7 @@ class Verdicts:
 
     def find(self, text: str, name: str, options: Options) -> Result | None:
         """The result of checking ``text`` under ``name``, if it is kept."""
-        if options.statistics or options.cycles is not None:
+        if not _is_kept(options):
             return None
         from .verdict_data import decode
 
@@ -53,9 +53,13 @@ class Verdicts:
         stored = read_private(self._path(key))
         return None if stored is None else decode(stored, key, text)
 
+    def has(self, text: str, name: str, options: Options) -> bool:
+        """Whether there is a result of checking ``text`` under ``name``; it is not read."""
+        return _is_kept(options) and os.path.exists(self._path(self._key(text, name, options)))
+
     def keep(self, text: str, name: str, options: Options, result: Result) -> None:
         """Keeps what checking ``text`` under ``name`` gave; does nothing where that is not possible."""
-        if options.statistics or options.cycles is not None or len(result.text or "") > LARGEST:
+        if not _is_kept(options) or len(result.text or "") > LARGEST:
             return
         from .verdict_data import encode
 
@@ -113,6 +117,11 @@ class Verdicts:
             return
         if write_private(path, data):
             _make_place(shelf)
+
+
+def _is_kept(options: Options) -> bool:
+    """Whether results under these options are kept."""
+    return not options.statistics and options.cycles is None
 
 
 def _digest(*parts: str) -> str:
