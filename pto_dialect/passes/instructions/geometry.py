@@ -160,17 +160,14 @@ class Reader:
         return made
 
     def _valid(self, value: SSAValue, type_: TileBufType) -> tuple[Number, Number]:
-        owner = value.owner
-        changes = any(isinstance(use.operation, SetValidshapeOp) for use in value.uses)
         found: list[Number] = []
         for size, name, query in (
             (type_.valid_rows, "valid_row", TileValidRowsOp),
             (type_.valid_cols, "valid_col", TileValidColsOp),
         ):
-            stated = getattr(owner, name, None) if isinstance(owner, AllocTileOp) and not changes else None
             if size != DYNAMIC:
                 found.append(size)
-            elif stated is not None:
+            elif (stated := _stated(value, name)) is not None:
                 found.append(self.writer.number(stated))
             else:
                 found.append(self.writer.pto(query, {"src": value}, result=INDEX))
@@ -189,6 +186,14 @@ class Reader:
             raise NotLoweredError(
                 self.op, f"the {what} that it begins with must be a multiple of {unit}, found {found}"
             )
+
+
+def _stated(value: SSAValue, name: str) -> SSAValue | None:
+    """The size that the allocation of a tile states, unless the program changes it."""
+    owner = value.owner
+    if not isinstance(owner, AllocTileOp) or any(isinstance(use.operation, SetValidshapeOp) for use in value.uses):
+        return None
+    return getattr(owner, name)
 
 
 def multiple_of(function: Function, number: Number, unit: int) -> bool:
