@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.irdl import attr_def, operand_def, result_def, var_operand_def
 
 from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.forms import ElementLoadOp, ElementStoreOp
 from ..core.kinds import (
     ANY,
     ARRAY,
@@ -23,7 +24,6 @@ from ..core.kinds import (
     VIEW,
 )
 from ..core.roles import Role
-from ..core.transfers import ElementLoadOp, ElementStoreOp
 
 
 class AddptrOp(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def, opt_result_def
 
 from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.forms import TileOp
 from ..core.kinds import ANY, TILE_OR_VIEW, enum
 from ..core.roles import Role
-from ..tile.forms import TileOp
 
 
 class PhasedProductOp(TileOp, pipe=Pipe.M, defaults=(("accPhase", "#pto<acc_phase unspecified>"),)):

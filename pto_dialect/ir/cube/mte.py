@@ -5,9 +5,9 @@ from __future__ import annotations
 from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def
 
 from ..core.base import Pipe, PtoOp, Shape
+from ..core.forms import BurstOp, LoopedBurstOp, PlainBurstOp, TransferOp
 from ..core.kinds import BOOL, I1, I64, PTR_OR_MEMREF, enum
 from ..core.roles import Role
-from ..core.transfers import BurstOp, LoopedBurstOp, PlainBurstOp, TransferOp
 
 
 class MteGmL1Op(LoopedBurstOp, name="pto.mte_gm_l1", pipe=Pipe.MTE2):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from xdsl.irdl import operand_def, opt_attr_def, result_def
 
 from ..core.base import Pipe, PtoOp, Shape
+from ..core.forms import ElementLoadOp, ElementStoreOp
 from ..core.kinds import ANY, ATOMIC_VALUE, INDEX, PTR, enum
 from ..core.roles import Role
-from ..core.transfers import ElementLoadOp, ElementStoreOp
 
 
 class LdgOp(ElementLoadOp, name="pto.ldg", pipe=Pipe.V, tokens=("l1cache", "l2cache")):

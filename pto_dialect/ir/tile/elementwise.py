@@ -5,9 +5,10 @@ from __future__ import annotations
 from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def, opt_result_def
 
 from ..core.base import Pipe, PtoOp, Shape
+from ..core.forms import TileOp
 from ..core.kinds import ANY, TILE_OR_VIEW, enum
 from ..core.roles import Role
-from .forms import BinaryScratchTileOp, BinaryTileOp, TernaryTileOp, TileOp, UnaryTileOp
+from .forms import BinaryScratchTileOp, BinaryTileOp, TernaryTileOp, UnaryTileOp
 
 
 class TAbsOp(UnaryTileOp, name="pto.tabs", roles=Role.LANEWISE):

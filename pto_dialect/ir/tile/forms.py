@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from xdsl.irdl import operand_def, opt_operand_def, opt_result_def
+from xdsl.irdl import operand_def, opt_operand_def
 
-from ..core.base import Pipe, PtoOp, Shape
-from ..core.kinds import ANY, NUMBER, SIGNLESS, TILE_OR_VIEW
-
-
-class TileOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, writes=("dst",)):
-    """Computes a tile: into a destination, or as a value. What it reads comes before in the order of operands."""
-
-    dst = opt_operand_def(TILE_OR_VIEW)
-    result = opt_result_def(ANY)
+from ..core.forms import TileOp
+from ..core.kinds import NUMBER, SIGNLESS, TILE_OR_VIEW
 
 
 class UnaryTileOp(TileOp, reads=("src",)):

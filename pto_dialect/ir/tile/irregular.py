@@ -5,10 +5,10 @@ from __future__ import annotations
 from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, opt_result_def, var_operand_def
 
 from ..core.base import Pipe, PtoOp, Shape, up_to
+from ..core.forms import TileOp
 from ..core.kinds import ANY, BOOL, I32_ATTR, INTEGER, NUMBER, SIGNLESS, TILE_OR_VIEW, enum
 from ..core.roles import Role
 from ..core.words import AXIS
-from .forms import TileOp
 
 
 class TGatherOp(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def, opt_result_def, result_def
 
 from ..core.base import Pipe, PtoOp, Shape
+from ..core.forms import TileOp
 from ..core.kinds import ANY, BOOL, I64, INDEX, NUMBER, TILE_OR_VIEW, enum
 from ..core.placement import location
 from ..core.roles import Role
 from .clauses import LOAD_FIELDS
-from .forms import TileOp
 
 
 class TLoadOp(

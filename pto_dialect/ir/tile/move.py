@@ -5,10 +5,11 @@ from __future__ import annotations
 from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def, opt_result_def
 
 from ..core.base import Pipe, PtoOp, Shape
+from ..core.forms import TileOp
 from ..core.kinds import ANY, I64, INDEX, TILE_OR_VIEW, enum
 from ..core.placement import element_of, location
 from ..core.roles import Role
-from .forms import BinaryTileOp, TileOp, UnaryScratchTileOp
+from .forms import BinaryTileOp, UnaryScratchTileOp
 
 
 class ConvertingMoveOp(

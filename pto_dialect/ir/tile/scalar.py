@@ -5,9 +5,10 @@ from __future__ import annotations
 from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def
 
 from ..core.base import Shape
+from ..core.forms import TileOp
 from ..core.kinds import ANY, F32, NUMBER, SIGNLESS, TILE_OR_VIEW, enum
 from ..core.roles import Role
-from .forms import TileIntegerScalarOp, TileOp, TileScalarOp, TileScalarScratchOp, TileScalarTileOp
+from .forms import TileIntegerScalarOp, TileScalarOp, TileScalarScratchOp, TileScalarTileOp
 
 
 class TAddsOp(TileScalarOp, name="pto.tadds", roles=Role.LANEWISE):

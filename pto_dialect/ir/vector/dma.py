@@ -5,8 +5,8 @@ from __future__ import annotations
 from xdsl.irdl import operand_def, opt_operand_def
 
 from ..core.base import Pipe
+from ..core.forms import BurstStridesOp, CopyOp, LoopsOp, NumberedCopyOp, PaddingOp, PlainBurstOp
 from ..core.kinds import I1, I64, PTR_OR_MEMREF
-from ..core.transfers import BurstStridesOp, CopyOp, LoopsOp, NumberedCopyOp, PaddingOp, PlainBurstOp
 
 
 class MteGmUbOp(BurstStridesOp, LoopsOp, PaddingOp, name="pto.mte_gm_ub", pipe=Pipe.MTE2):

@@ -18,14 +18,6 @@ class RegisterOp(LanewiseOp):
     result = result_def(VREG)
 
 
-class IndexedLoadOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.V, reads=("source",)):
-    """Loads from a pointer and an offset."""
-
-
-class IndexedStoreOp(PtoOp, shape=Shape.INDEXED_STORE, pipe=Pipe.V, writes=("destination",)):
-    """Stores to a pointer and an offset."""
-
-
 class MaskedRegisterOp(RegisterOp):
     """Computes a register under a mask, which is the last operand."""
 

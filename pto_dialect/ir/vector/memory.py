@@ -8,9 +8,9 @@ from __future__ import annotations
 from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, opt_result_def, result_def
 
 from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.forms import IndexedLoadOp, IndexedStoreOp
 from ..core.kinds import ALIGN, I32, INDEX, INTEGER, MASK, PTR, PTR_OR_MEMREF, VREG
 from ..core.words import LOAD_DIST, LOAD_PAIR_DIST, POST_UPDATE, SPECIAL_REGISTER, STORE_DIST, STORE_PAIR_DIST
-from .forms import IndexedLoadOp, IndexedStoreOp
 
 
 class VLdsOp(IndexedLoadOp, name="pto.vlds", typed=("source",)):

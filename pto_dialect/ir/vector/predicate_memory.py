@@ -5,9 +5,10 @@ from __future__ import annotations
 from xdsl.irdl import attr_def, operand_def, opt_result_def, result_def
 
 from ..core.base import Pipe, PtoOp, Shape
+from ..core.forms import IndexedLoadOp, IndexedStoreOp
 from ..core.kinds import ALIGN, INDEX, MASK, MASK_B8, MASK_B16, MASK_B32, PTR, PTR_OR_MEMREF
 from ..core.words import MASK_LOAD_DIST, MASK_STORE_DIST
-from .forms import IndexedLoadOp, IndexedStoreOp, LanewiseOp
+from .forms import LanewiseOp
 
 
 class InterleaveB8Op(LanewiseOp):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, result_def, var_result_def
 
 from ..core.base import Pipe, PtoOp, Shape
+from ..core.forms import IndexedLoadOp
 from ..core.kinds import I16, I64_ATTR, INDEX, PTR_OR_MEMREF, VMI_MASK, VMI_VREG
 from ..core.words import VMI_LOAD_DIST, VMI_PMODE
-from ..vector.forms import IndexedLoadOp
 
 
 class OffsetLoadOp(IndexedLoadOp, typed=("source",), since="august"):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, var_operand_def
 
 from ..core.base import Pipe, PtoOp, Shape
+from ..core.forms import IndexedStoreOp
 from ..core.kinds import I16, I64_ATTR, INDEX, PTR_OR_MEMREF, VMI_MASK, VMI_VREG
 from ..core.words import VMI_PMODE, VMI_STORE_DIST
-from ..vector.forms import IndexedStoreOp
 
 
 class OffsetStoreOp(IndexedStoreOp, typed=("value", "destination"), since="august"):

@@ -1,14 +1,14 @@
-"""What transfers, and accesses to single elements, of several families share.
+"""Forms of operations that several families share: transfers, accesses to elements and vectors, tiles.
 
 Fields follow each other in the order of the base classes: those of a class itself first, then those of its bases.
 """
 
 from __future__ import annotations
 
-from xdsl.irdl import operand_def, opt_operand_def, var_operand_def
+from xdsl.irdl import operand_def, opt_operand_def, opt_result_def, var_operand_def
 
-from .base import PtoOp, Shape
-from .kinds import I64, INT_OR_FLOAT, PTR, PTR_OR_MEMREF
+from .base import Pipe, PtoOp, Shape
+from .kinds import ANY, I64, INT_OR_FLOAT, PTR, PTR_OR_MEMREF, TILE_OR_VIEW
 from .roles import Role
 
 
@@ -20,6 +20,14 @@ class ElementStoreOp(
     PtoOp, shape=Shape.INDEXED_STORE, writes=("ptr",), typed=("ptr", "value"), roles=Role.ELEMENT_STORE
 ):
     """Writes one element of memory, ``offset`` elements behind ``ptr``."""
+
+
+class IndexedLoadOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.V, reads=("source",)):
+    """Loads vectors from a pointer and an offset."""
+
+
+class IndexedStoreOp(PtoOp, shape=Shape.INDEXED_STORE, pipe=Pipe.V, writes=("destination",)):
+    """Stores vectors to a pointer and an offset."""
 
 
 class TransferOp(PtoOp, reads=("source",), writes=("destination",)):
@@ -83,3 +91,10 @@ class PlainBurstOp(
     """Strided bursts with the clause of a transfer, without loops."""
 
     source = destination = operand_def(PTR)
+
+
+class TileOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, writes=("dst",)):
+    """Computes a tile: into a destination, or as a value. What it reads comes before in the order of operands."""
+
+    dst = opt_operand_def(TILE_OR_VIEW)
+    result = opt_result_def(ANY)
