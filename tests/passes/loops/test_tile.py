@@ -123,3 +123,19 @@ def test_another_place_of_an_array_is_stored():
     found.view("later", "a", (ROWS, 60), (60, 1), offsets=(1, 0))
     found.op("tstore", "x", to="later")
     assert refused(found) == ["pto.tload: another place of its array is stored to"]
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_the_place_that_is_loaded_is_stored(same):
+    """Through another part of the same view each turn stores what it has loaded; of another view nobody knows."""
+    found = Program(a="f32")
+    loaded(found, "x")
+    found.view("again", "a", (ROWS, 60), (60, 1))
+    if same:
+        found.lines[-1] = found.lines[-1].replace("%again_all", "%vx_all")
+    found.op("tstore", "x", to="again")
+    if same:
+        module, said = passed(str(found), "tile-loops")
+        assert not said and "scf.for" in print_module(module)
+    else:
+        assert refused(found)[0] == "pto.tload: another place of its array is stored to"
