@@ -18,7 +18,7 @@ def watching(core: WatchedCore) -> Watching:
 
 
 def test_code_of_watched_runs_may_call_what_the_protocol_has() -> None:
-    recorded = ("note", "alone", "structure", "reached", "reached_part")
+    recorded = ("note", "alone", "structure", "reached", "placed", "reached_part")
     assert {*METHODS, *recorded, "parts", "check", "signals", "lock"} == CALLS
     assert CALLS <= ATTRIBUTES
 

@@ -161,7 +161,8 @@ def _group(s: Situation) -> Message | None:
 
 def _parentheses(s: Situation) -> Message | None:
     head = s.head
-    if s.token.type == "LPAR" and s.previous is not None and s.previous.type == "USES" and _indices(s):
+    subscripted = s.previous is not None and s.previous.type == "USES" and "LSQB" in s.expected
+    if s.token.type == "LPAR" and s.previous is not None and subscripted and _indices(s):
         name = shown(s.previous.text.split(",")[-1].strip())
         return Message("parse-syntax", "indices stand in square brackets", f"{name}[..]")
     if s.token.type != "LPAR" or head is None or s.statement[-1] is not head or "LPAR" in s.expected:
