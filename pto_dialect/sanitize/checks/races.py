@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 class Races:
     """Compares each access with the last ones of the same bytes."""
 
+    may_agree = frozenset(("race-cross-core",))
+    """Conflicts of those who may do the same: where they write the same, no result depends on who comes last."""
+
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
         self.log = watch.log
@@ -223,9 +226,13 @@ class Races:
     ) -> None:
         """Remembers what two cores write to one place in one operation: ``settle`` sees whether it is the same."""
         first, second = finding.sites[:2]
-        if both and first is second and finding.rule == "race-cross-core":
+        if both and first is second and finding.rule in self.may_agree:
             offsets = found.offsets(event)
             finding.alike = False
+            # Blocks that write parts of what others write do not do the same.
+            finding.differs = finding.differs or (
+                finding.rule == "race-cross-block" and offsets.size != found.region.offsets().size
+            )
             context.doubled.append((finding, arena, offsets, arena.memory[offsets]))
 
     def settle(self, context: Context) -> None:
@@ -237,6 +244,8 @@ class Races:
 
 class ApartRaces(Races):
     """The same between blocks and ranks alone, for programs that leave the order inside of a block to the compiler."""
+
+    may_agree = frozenset(("race-cross-core", "race-cross-block"))
 
     def _doubtful(self, event: int, context: Context) -> bool:
         first, second = self.log.actors[self.log.actor[event]].core.block, context.actor.core.block

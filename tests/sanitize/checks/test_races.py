@@ -114,6 +114,27 @@ def test_blocks_that_write_one_place():
     assert errors(text, blocks=2) == ["race-cross-block"]
 
 
+FROM = {
+    "the same": "%a",
+    # Elements 0 and 16 of what counts up: two blocks store different numbers.
+    "its own": "%own",
+}
+
+
+@pytest.mark.parametrize("source", FROM)
+def test_blocks_of_a_program_without_flags_may_store_the_same(source: str):
+    """Nobody can tell then which of them was last; where each stores its own, the result depends on it."""
+    part = ["%block = pto.get_block_idx", "%n = arith.constant 16 : i64", "%at = arith.muli %block, %n : i64"]
+    index = "%i = arith.index_cast %at : i64 to index"
+    own = "%own = pto.addptr %a, %i : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>"
+    text = program(X, *part, index, own, load("%x", FROM[source]), store("%x"))
+    (found,) = diagnostics(text, blocks=2)
+    assert (found.rule, found.severity) == (
+        "race-cross-block",
+        Severity.WARNING if source == "the same" else Severity.ERROR,
+    )
+
+
 def test_results_are_those_of_the_plain_run():
     text = program(X, load("%x"), set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x"))
     a, b = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
