@@ -104,7 +104,7 @@ def explicit_attributes(op: Operation, attributes: dict[str, Attribute]) -> dict
     """The attributes of ``op`` without those that say the same as their absence."""
     if not attributes or not isinstance(op, PtoOp):
         return attributes
-    defaults = dict(op_spec(type(op)).defaults)
+    defaults = signature(type(op)).defaults
     if not defaults:
         return attributes
     return {

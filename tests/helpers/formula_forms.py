@@ -17,14 +17,14 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir import Attribute, Operation
 
 from pto_dialect.ir.core.attributes import ENUMS, EnumAttr
-from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups, signature
+from pto_dialect.ir.core.base import PtoOp, operand_groups, signature
 from pto_dialect.ir.core.kinds import BOOL
 
 
 def declared_forms(cls: type[PtoOp]) -> Iterator[str]:
     """All forms that the declaration of an operation allows."""
     declared = signature(cls)
-    defaults = {(name, text.rstrip(">").split()[-1]) for name, text in op_spec(cls).defaults}
+    defaults = {(name, text.rstrip(">").split()[-1]) for name, text in signature(cls).defaults.items()}
     yield ""
     for slot in declared.operands:
         if slot.arity != "1":

@@ -151,7 +151,7 @@ def _operands(cls: type[PtoOp]) -> Iterator[Block]:
 
 
 def _attributes(cls: type[PtoOp]) -> Iterator[Block]:
-    defaults = dict(op_spec(cls).defaults)
+    defaults = signature(cls).defaults
     rows = []
     for slot in signature(cls).attributes.values():
         words = values_of(cls, slot)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.irdl import attr_def, operand_def, result_def, var_operand_def
 
 from ..core.base import Effect, Pipe, PtoOp, Shape
-from ..core.forms import ElementLoadOp, ElementStoreOp
+from ..core.forms import DeclarationOp, ElementLoadOp, ElementStoreOp, HandleOp, ScalarElementOp, ViewOp
 from ..core.kinds import (
     ANY,
     ARRAY,
@@ -26,14 +26,7 @@ from ..core.kinds import (
 from ..core.roles import Role
 
 
-class AddptrOp(
-    PtoOp,
-    name="pto.addptr",
-    shape=Shape.FLAT_VALUE,
-    effect=Effect.HANDLE,
-    typed=("ptr",),
-    roles=Role.VIEW | Role.DISPLACEMENT,
-):
+class AddptrOp(HandleOp, name="pto.addptr", typed=("ptr",), roles=Role.VIEW | Role.DISPLACEMENT):
     """Ptr advanced by ``offset`` elements (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     ptr = operand_def(PTR)
@@ -41,9 +34,7 @@ class AddptrOp(
     result = result_def(PTR)
 
 
-class CastptrOp(
-    PtoOp, name="pto.castptr", shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, roles=Role.VIEW | Role.ADDRESS
-):
+class CastptrOp(HandleOp, name="pto.castptr", roles=Role.VIEW | Role.ADDRESS):
     """Address or pointer reinterpreted as another address or pointer type (docs/reference/execution.md, "Pointers,
     tiles and views").
     """
@@ -52,28 +43,28 @@ class CastptrOp(
     result = result_def(ANY)
 
 
-class InttoptrOp(PtoOp, name="pto.inttoptr", shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, roles=Role.ADDRESS):
+class InttoptrOp(HandleOp, name="pto.inttoptr", roles=Role.ADDRESS):
     """Pointer at a byte address (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     addr = operand_def(INTEGER)
     result = result_def(PTR)
 
 
-class PtrtointOp(PtoOp, name="pto.ptrtoint", shape=Shape.FLAT_VALUE, effect=Effect.HANDLE):
+class PtrtointOp(HandleOp, name="pto.ptrtoint"):
     """Byte address of a pointer (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     ptr = operand_def(PTR)
     result = result_def(I64)
 
 
-class TensorViewAddrOp(PtoOp, name="pto.tensor_view_addr", shape=Shape.FLAT_VALUE, effect=Effect.HANDLE):
+class TensorViewAddrOp(HandleOp, name="pto.tensor_view_addr"):
     """Base pointer of a view (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     src = operand_def(VIEW)
     dst = result_def(PTR_OR_MEMREF)
 
 
-class TileBufAddrOp(PtoOp, name="pto.tile_buf_addr", shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, roles=Role.VIEW):
+class TileBufAddrOp(ViewOp, name="pto.tile_buf_addr"):
     """Base pointer of a tile (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     src = operand_def(TILE)
@@ -84,16 +75,10 @@ class LoadOp(ElementLoadOp, name="pto.load", pipe=Pipe.S):
     """The element of ptr at ``offset`` (elements) (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     ptr = operand_def(PTR_OR_MEMREF)
-    offset = operand_def(INDEX)
-    value = result_def(ANY)
 
 
 class LoadScalarOp(ElementLoadOp, name="pto.load_scalar", pipe=Pipe.S):
     """The element of ptr at ``offset`` (elements) (docs/reference/execution.md, "Pointers, tiles and views")."""
-
-    ptr = operand_def(PTR)
-    offset = operand_def(INDEX)
-    value = result_def(ANY)
 
 
 class LdDevOp(ElementLoadOp, name="pto.ld_dev", pipe=Pipe.S, since="august"):
@@ -101,48 +86,32 @@ class LdDevOp(ElementLoadOp, name="pto.ld_dev", pipe=Pipe.S, since="august"):
     views").
     """
 
-    ptr = operand_def(PTR)
-    offset = operand_def(INDEX)
     value = result_def(DEVICE_INTEGER)
 
 
-class ScalarStoreOp(ElementStoreOp, pipe=Pipe.S, text=("value", "ptr", "offset")):
-    """Store of the scalar unit, whose pointer is the first operand."""
-
-    offset = operand_def(INDEX)
-    value = operand_def(ANY)
-
-
-class StoreOp(ScalarStoreOp, name="pto.store"):
+class StoreOp(ElementStoreOp, name="pto.store", pipe=Pipe.S):
     """Element of ptr at ``offset`` = value (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     ptr = operand_def(PTR_OR_MEMREF)
 
 
-class StoreScalarOp(ScalarStoreOp, name="pto.store_scalar"):
+class StoreScalarOp(ElementStoreOp, name="pto.store_scalar", pipe=Pipe.S):
     """Element of ptr at ``offset`` = value (docs/reference/execution.md, "Pointers, tiles and views")."""
 
-    ptr = operand_def(PTR)
 
-
-class StDevOp(ElementStoreOp, name="pto.st_dev", pipe=Pipe.S, since="august"):
+class StDevOp(ElementStoreOp, name="pto.st_dev", pipe=Pipe.S, text=(), since="august"):
     """One element written past the data cache, ``offset`` in elements (docs/reference/execution.md, "Pointers, tiles
     and views").
     """
 
     value = operand_def(DEVICE_INTEGER)
-    ptr = operand_def(PTR)
-    offset = operand_def(INDEX)
 
 
-class DeclareLocalArrayOp(
-    PtoOp,
-    name="pto.declare_local_array",
-    shape=Shape.NULLARY_ARROW,
-    pipe=Pipe.S,
-    effect=Effect.HANDLE,
-    roles=Role.LANE | Role.VARIES,
-):
+class ScalarDeclarationOp(DeclarationOp, pipe=Pipe.S, roles=Role.LANE | Role.VARIES):
+    """Something of the scalar unit whose contents are undefined until set."""
+
+
+class DeclareLocalArrayOp(ScalarDeclarationOp, name="pto.declare_local_array"):
     """Array of the scalar unit, contents undefined until set (docs/reference/execution.md, "Pointers, tiles and
     views").
     """
@@ -150,9 +119,7 @@ class DeclareLocalArrayOp(
     array = result_def(LOCAL_ARRAY)
 
 
-class LocalArrayGetOp(
-    PtoOp, name="pto.local_array_get", shape=Shape.INDEXED, pipe=Pipe.S, reads=("array",), typed=("array",)
-):
+class LocalArrayGetOp(ScalarElementOp, name="pto.local_array_get", reads=("array",), typed=("array",)):
     """Array element at the indices, row-major (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     array = operand_def(LOCAL_ARRAY)
@@ -160,9 +127,7 @@ class LocalArrayGetOp(
     result = result_def(NUMBER)
 
 
-class LocalArraySetOp(
-    PtoOp, name="pto.local_array_set", shape=Shape.INDEXED, pipe=Pipe.S, writes=("array",), typed=("array", "value")
-):
+class LocalArraySetOp(ScalarElementOp, name="pto.local_array_set", writes=("array",), typed=("array", "value")):
     """Array element at the indices = value (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     array = operand_def(LOCAL_ARRAY)
@@ -170,15 +135,7 @@ class LocalArraySetOp(
     value = operand_def(NUMBER)
 
 
-class DeclareStructOp(
-    PtoOp,
-    name="pto.declare_struct",
-    shape=Shape.NULLARY_ARROW,
-    pipe=Pipe.S,
-    effect=Effect.HANDLE,
-    since="august",
-    roles=Role.LANE | Role.VARIES,
-):
+class DeclareStructOp(ScalarDeclarationOp, name="pto.declare_struct", since="august"):
     """Struct of the scalar unit, contents undefined until set (docs/reference/execution.md, "Pointers, tiles and
     views").
     """
@@ -186,26 +143,26 @@ class DeclareStructOp(
     s = result_def(STRUCT)
 
 
-class StructGetOp(
-    PtoOp, name="pto.struct_get", shape=Shape.INDEXED, pipe=Pipe.S, reads=("s",), tokens=("path",), since="august"
-):
+class FieldOp(ScalarElementOp, tokens=("path",), since="august"):
+    """Reads or writes the field of a struct."""
+
+    path = attr_def(ARRAY)
+
+
+class StructGetOp(FieldOp, name="pto.struct_get", reads=("s",)):
     """Field of the struct at a path of field numbers (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     s = operand_def(STRUCT)
-    path = attr_def(ARRAY)
     value = result_def(ANY)
 
 
-class StructSetOp(
-    PtoOp, name="pto.struct_set", shape=Shape.INDEXED, pipe=Pipe.S, writes=("s",), tokens=("path",), since="august"
-):
+class StructSetOp(FieldOp, name="pto.struct_set", writes=("s",)):
     """Field of the struct at a path of field numbers = value (docs/reference/execution.md, "Pointers, tiles and
     views").
     """
 
     s = operand_def(STRUCT)
     value = operand_def(ANY)
-    path = attr_def(ARRAY)
 
 
 class TrapOp(PtoOp, name="pto.trap", shape=Shape.NULLARY, pipe=Pipe.S, effect=Effect.REPORT, roles=Role.REPORT):

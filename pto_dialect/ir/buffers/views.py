@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, result_def, var_operand_def
 
 from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.forms import HandleOp, ViewOp
 from ..core.kinds import (
     ANY,
     ARRAY,
@@ -22,44 +23,29 @@ from ..core.kinds import (
 )
 from ..core.roles import Role
 
-_TILES = Role.ALLOCATION | Role.TILE_ALLOCATION
+
+class TileAllocationOp(HandleOp, shape=Shape.ALLOC, typed=(), roles=Role.ALLOCATION | Role.TILE_ALLOCATION):
+    """Makes tile buffers."""
+
+    addr = opt_operand_def(I64)
+    valid_row = valid_col = opt_operand_def(INDEX)
 
 
-class AllocTileOp(PtoOp, name="pto.alloc_tile", shape=Shape.ALLOC, effect=Effect.HANDLE, typed=(), roles=_TILES):
+class AllocTileOp(TileAllocationOp, name="pto.alloc_tile"):
     """A tile buffer, at ``addr`` or wherever there is room; valid sizes exactly where the type has ``?``
     (docs/reference/execution.md, "Pointers, tiles and views").
     """
 
-    addr = opt_operand_def(I64)
-    valid_row = valid_col = opt_operand_def(INDEX)
     result = result_def(TILE)
 
 
-class AllocMultiTileOp(
-    PtoOp,
-    name="pto.alloc_multi_tile",
-    shape=Shape.ALLOC,
-    effect=Effect.HANDLE,
-    typed=(),
-    since="august",
-    roles=_TILES,
-):
+class AllocMultiTileOp(TileAllocationOp, name="pto.alloc_multi_tile", since="august"):
     """``count`` equal tile buffers behind one handle (docs/reference/execution.md, "Pointers, tiles and views")."""
 
-    addr = opt_operand_def(I64)
-    valid_row = valid_col = opt_operand_def(INDEX)
     result = result_def(MULTI_TILE)
 
 
-class MultiTileGetOp(
-    PtoOp,
-    name="pto.multi_tile_get",
-    shape=Shape.INDEXED,
-    effect=Effect.HANDLE,
-    typed=("source",),
-    since="august",
-    roles=Role.VIEW,
-):
+class MultiTileGetOp(ViewOp, name="pto.multi_tile_get", shape=Shape.INDEXED, typed=("source",), since="august"):
     """Slot ``slot`` of a multi-tile buffer (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     source = operand_def(MULTI_TILE)
@@ -67,14 +53,7 @@ class MultiTileGetOp(
     result = result_def(TILE)
 
 
-class TAssignOp(
-    PtoOp,
-    name="pto.tassign",
-    shape=Shape.FLAT_VALUE,
-    effect=Effect.HANDLE,
-    typed=("tile",),
-    roles=Role.VIEW | Role.UNIQUE,
-):
+class TAssignOp(HandleOp, name="pto.tassign", typed=("tile",), roles=Role.VIEW | Role.UNIQUE):
     """The tile rebound to byte address ``addr`` (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     tile = operand_def(PLACED)
@@ -82,9 +61,7 @@ class TAssignOp(
     result = result_def(PLACED)
 
 
-class TReshapeOp(
-    PtoOp, name="pto.treshape", shape=Shape.FLAT_VALUE, pipe=Pipe.S, effect=Effect.HANDLE, roles=Role.VIEW
-):
+class TReshapeOp(ViewOp, name="pto.treshape", pipe=Pipe.S):
     """The same bytes as a tile of another shape or layout (docs/reference/execution.md, "Pointers, tiles and
     views").
     """
@@ -93,16 +70,14 @@ class TReshapeOp(
     result = result_def(TILE_OR_VIEW)
 
 
-class BitcastOp(PtoOp, name="pto.bitcast", shape=Shape.FLAT_VALUE, effect=Effect.HANDLE, roles=Role.VIEW):
+class BitcastOp(ViewOp, name="pto.bitcast"):
     """The same bytes as a tile of another element type (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     src = operand_def(TILE)
     result = result_def(TILE)
 
 
-class SubviewOp(
-    PtoOp, name="pto.subview", shape=Shape.SUBVIEW, effect=Effect.HANDLE, typed=("source",), roles=Role.VIEW
-):
+class SubviewOp(ViewOp, name="pto.subview", shape=Shape.SUBVIEW, typed=("source",)):
     """Alias of rows [i, i+r) and columns [j, j+c) of a tile (docs/reference/execution.md, "Pointers, tiles and
     views").
     """
@@ -153,7 +128,7 @@ class SetValidshapeOp(
     valid_row = valid_col = operand_def(INDEX)
 
 
-class MakeTensorViewOp(PtoOp, name="pto.make_tensor_view", shape=Shape.VIEW_LISTS, effect=Effect.HANDLE, typed=()):
+class MakeTensorViewOp(HandleOp, name="pto.make_tensor_view", shape=Shape.VIEW_LISTS, typed=()):
     """View of global memory from ``ptr`` with the given shape and strides in elements
     (docs/reference/layouts.md, "Views of global memory").
     """
@@ -164,9 +139,7 @@ class MakeTensorViewOp(PtoOp, name="pto.make_tensor_view", shape=Shape.VIEW_LIST
     result = result_def(ANY)
 
 
-class PartitionViewOp(
-    PtoOp, name="pto.partition_view", shape=Shape.VIEW_LISTS, effect=Effect.HANDLE, typed=("source",), roles=Role.PART
-):
+class PartitionViewOp(HandleOp, name="pto.partition_view", shape=Shape.VIEW_LISTS, typed=("source",), roles=Role.PART):
     """Rectangular part of a view: offsets and sizes in elements, one per dimension
     (docs/reference/layouts.md, "Views of global memory").
     """

@@ -127,7 +127,7 @@ class OpSpec:
     ``reads`` and ``writes`` name the operands whose memory the operation may read or write, ``state_reads``
     and ``state_writes`` the machine state it touches besides (``"ctrl"``, ``"fifo"`` ...); an operation
     with none of the four says why in ``effect``. ``pipes`` lists further pipes of an operation that drives
-    more than one.
+    more than one, ``pipe_from`` is the attribute that names the pipe where one does.
 
     ``text`` gives the order of operands in the text where that differs from the declaration, ``typed`` the
     operands whose types the text spells (``None``: all, in text order); ``tokens`` names the attributes
@@ -135,11 +135,11 @@ class OpSpec:
     where the class says nothing else; where ``clauses`` is the table of what stands behind the operands,
     they are those of its attributes that the class declares, without those that stand ``in_braces`` all the same;
     ``outs`` names the operands that stand in ``outs(...)``;
-    ``defaults`` pairs an attribute with the text of the value that its absence means; ``fixed_results``
-    gives the types of results that the text never spells. ``roles`` is what those ask about who follow a program,
-    ``self_ordered`` that a2a3 carries it out on several pipes, with an order between these and the scalar unit,
-    ``scratch_unused`` the chips that do not touch its operand ``tmp``. ``section`` is the kind of code in the region of
-    a section (``"cube"``, ``"vector"`` or ``"simt"``), ``queue`` what the operation does on a queue between cores.
+    ``fixed_results`` gives the types of results that the text never spells. ``roles`` is what those ask about who
+    follow a program, ``self_ordered`` that a2a3 carries it out on several pipes, with an order between these and the
+    scalar unit, ``scratch_unused`` the chips that do not touch its operand ``tmp``. ``section`` is the kind of code in
+    the region of a section (``"cube"``, ``"vector"`` or ``"simt"``), ``queue`` what the operation does on a queue
+    between cores.
     ``in_place`` names the destinations that keep what is not written, or to which is added: the value form takes the
     old tile. ``by_type`` tells that the type of a value, not its place, says which operand it is. ``keyed`` are inputs
     with a type of their own behind a word, ``unnamed`` such behind a comma; ``inner_with`` is the operand without which
@@ -152,6 +152,7 @@ class OpSpec:
     shape: Shape = Shape.GENERIC
     pipe: Pipe | None = None
     pipes: tuple[Pipe, ...] = ()
+    pipe_from: str = ""
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     state_reads: tuple[str, ...] = ()
@@ -163,7 +164,6 @@ class OpSpec:
     tokens: tuple[str, ...] = ()
     clauses: Clauses | None = None
     in_braces: tuple[str, ...] = ()
-    defaults: tuple[tuple[str, str], ...] = ()
     fixed_results: tuple[str, ...] = ()
     since: str = "both"
     roles: Role = Role.NONE
@@ -201,7 +201,8 @@ class Slot:
 class Signature:
     """Declared operands, results and attributes of an operation class; a maximum of ``None`` is none.
 
-    ``sizes`` has the number of values of each operand, ``None`` where it is not always one.
+    ``sizes`` has the number of values of each operand, ``None`` where it is not always one; ``defaults`` the texts of
+    the values that the absence of attributes means.
     """
 
     operands: tuple[Slot, ...]
@@ -212,6 +213,7 @@ class Signature:
     maximum: int | None
     segmented: bool
     maximum_results: int | None
+    defaults: dict[str, str]
 
 
 def sizes_by_order(slots: Sequence[Slot], number: int) -> list[int]:
@@ -366,15 +368,17 @@ def signature(cls: type[PtoOp]) -> Signature:
     """Declared operands, results and attributes of ``cls``."""
     operands = tuple([_slot(*one) for one in declared(cls, Part.OPERANDS).items()])
     results = declared(cls, Part.RESULTS)
+    attributes = {name: _slot(name, field) for name, field in declared(cls, Part.ATTRIBUTES).items()}
     return Signature(
         operands,
         tuple([_slot(*one) for one in results.items()]),
-        {name: _slot(name, field) for name, field in declared(cls, Part.ATTRIBUTES).items()},
+        attributes,
         sizes=tuple(1 if slot.arity == "1" else None for slot in operands),
         required=sum(slot.arity == "1" for slot in operands),
         maximum=None if any(slot.arity == "*" for slot in operands) else len(operands),
         segmented=sum(slot.arity != "1" for slot in operands) > 1,
         maximum_results=_maximum_results(list(results.values())),
+        defaults={name: slot.kind.default for name, slot in attributes.items() if slot.kind.default},
     )
 
 

@@ -5,21 +5,50 @@ Fields follow each other in the order of the base classes: those of a class itse
 
 from __future__ import annotations
 
-from xdsl.irdl import operand_def, opt_operand_def, opt_result_def, var_operand_def
+from xdsl.irdl import operand_def, opt_operand_def, opt_result_def, result_def, var_operand_def
 
-from .base import Pipe, PtoOp, Shape
-from .kinds import ANY, I64, INT_OR_FLOAT, PTR, PTR_OR_MEMREF, TILE_OR_VIEW
+from .base import Effect, Pipe, PtoOp, Shape
+from .kinds import ANY, I64, INDEX, INT_OR_FLOAT, PTR, PTR_OR_MEMREF, TILE_OR_VIEW
 from .roles import Role
+
+
+class HandleOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE):
+    """Makes, renames or describes a buffer, view or pointer; moves no data."""
+
+
+class ViewOp(HandleOp, roles=Role.VIEW):
+    """Shows bytes of its first operand."""
+
+
+class DeclarationOp(HandleOp, shape=Shape.NULLARY_ARROW):
+    """Makes a handle out of nothing."""
 
 
 class ElementLoadOp(PtoOp, shape=Shape.INDEXED, reads=("ptr",), typed=("ptr",), roles=Role.ELEMENT_LOAD):
     """Reads one element of memory, ``offset`` elements behind ``ptr``."""
 
+    ptr = operand_def(PTR)
+    offset = operand_def(INDEX)
+    value = result_def(ANY)
+
 
 class ElementStoreOp(
-    PtoOp, shape=Shape.INDEXED_STORE, writes=("ptr",), typed=("ptr", "value"), roles=Role.ELEMENT_STORE
+    PtoOp,
+    shape=Shape.INDEXED_STORE,
+    writes=("ptr",),
+    text=("value", "ptr", "offset"),
+    typed=("ptr", "value"),
+    roles=Role.ELEMENT_STORE,
 ):
     """Writes one element of memory, ``offset`` elements behind ``ptr``."""
+
+    ptr = operand_def(PTR)
+    offset = operand_def(INDEX)
+    value = operand_def(ANY)
+
+
+class ScalarElementOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S):
+    """Reads or writes one element of what the scalar unit declares."""
 
 
 class IndexedLoadOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.V, reads=("source",)):

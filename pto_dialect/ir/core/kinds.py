@@ -7,7 +7,7 @@ wants. Everything finer (address spaces, element types, shapes) is a verificatio
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from xdsl.dialects import builtin
 from xdsl.dialects.builtin import IntegerType, MemRefType, Signedness, VectorType
@@ -24,7 +24,8 @@ class Kind(AttrConstraint):
     """A set of types (or attributes) with a phrase that describes it.
 
     Attribute kinds also say what a bare token of the text means: a keyword is a value of one of ``enums`` or
-    one of ``words``, an integer without a type has the type ``integer``.
+    one of ``words``, an integer without a type has the type ``integer``. ``default`` is the text of the value that an
+    absent attribute means, empty where it means none.
     """
 
     label: str
@@ -32,6 +33,11 @@ class Kind(AttrConstraint):
     enums: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     integer: IntegerType | None = None
+    default: str = field(default="", compare=False)
+
+    def by_default(self, text: str) -> Kind:
+        """The same for an attribute whose absence means the value that ``text`` spells."""
+        return replace(self, default=text)
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         """Raises ``VerifyException`` for an attribute that is not of this kind."""
@@ -180,13 +186,15 @@ SYMBOL = Kind("a symbol", lambda attr: isinstance(attr, builtin.SymbolRefAttr))
 ARRAY = Kind("an array attribute", lambda attr: isinstance(attr, (builtin.ArrayAttr, builtin.DenseArrayBase)))
 
 
-def enum(*names: str) -> Kind:
-    """Attribute kind: a value of one of the named enumerations."""
+def enum(*names: str, default: str = "") -> Kind:
+    """Attribute kind: a value of one of the named enumerations; ``default`` is the one that an absent attribute means,
+    of the first of them."""
     wanted = frozenset(names)
     for name in names:
         ENUMS[name]
     label = " or ".join(ENUMS[n].spell("..") for n in names)
-    return Kind(label, lambda attr: isinstance(attr, EnumAttr) and attr.data[0] in wanted, enums=names)
+    absent = ENUMS[names[0]].spell(default) if default else ""
+    return Kind(label, lambda attr: isinstance(attr, EnumAttr) and attr.data[0] in wanted, names, default=absent)
 
 
 def words(*tokens: str) -> Kind:

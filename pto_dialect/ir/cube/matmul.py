@@ -10,10 +10,10 @@ from ..core.kinds import ANY, TILE_OR_VIEW, enum
 from ..core.roles import Role
 
 
-class PhasedProductOp(TileOp, pipe=Pipe.M, defaults=(("accPhase", "#pto<acc_phase unspecified>"),)):
+class PhasedProductOp(TileOp, pipe=Pipe.M):
     """Product in phases."""
 
-    accPhase = opt_attr_def(enum("acc_phase"))
+    accPhase = opt_attr_def(enum("acc_phase", default="unspecified"))
 
 
 class ProductOp(PhasedProductOp, reads=("lhs", "rhs")):

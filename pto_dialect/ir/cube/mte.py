@@ -92,7 +92,7 @@ class FractalWindowOp(PtoOp):
     """Window of fractals."""
 
     m_start = k_start = m_step = k_step = src_stride = dst_stride = opt_operand_def(I64)
-    transpose = opt_attr_def(BOOL)
+    transpose = opt_attr_def(BOOL.by_default("false"))
 
 
 class ScaleWindowOp(PtoOp):
@@ -101,13 +101,13 @@ class ScaleWindowOp(PtoOp):
     x_start = y_start = x_step = y_step = src_stride = dst_stride = opt_operand_def(I64)
 
 
-class MteL1L0aOp(LeftLoadOp, FractalWindowOp, name="pto.mte_l1_l0a", defaults=(("transpose", "false"),)):
+class MteL1L0aOp(LeftLoadOp, FractalWindowOp, name="pto.mte_l1_l0a"):
     """L1 fractals to L0A: m x k elements from a start position, or an explicit window of fractals
     (docs/reference/layouts.md, "Loads into L0").
     """
 
 
-class MteL1L0bOp(RightLoadOp, FractalWindowOp, name="pto.mte_l1_l0b", defaults=(("transpose", "false"),)):
+class MteL1L0bOp(RightLoadOp, FractalWindowOp, name="pto.mte_l1_l0b"):
     """L1 fractals to L0B: k x n elements from a start position, or an explicit window of fractals
     (docs/reference/layouts.md, "Loads into L0").
     """

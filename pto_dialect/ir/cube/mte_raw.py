@@ -72,10 +72,10 @@ class TransposedOp(PtoOp):
     transpose = operand_def(I64)
 
 
-class FractalCopyOp(RawWindowOp, defaults=(("transpose", "false"),)):
+class FractalCopyOp(RawWindowOp):
     """Copies a window of fractals, transposed or not."""
 
-    transpose = opt_attr_def(BOOL)
+    transpose = opt_attr_def(BOOL.by_default("false"))
 
 
 class LoadCbufToCaOp(FractalCopyOp, name="pto.load_cbuf_to_ca"):
@@ -114,38 +114,24 @@ class LoadCbufToCbMxOp(CopyOp, name="pto.load_cbuf_to_cb_mx", pipe=Pipe.MTE1, un
     x_start_position = y_start_position = x_step = y_step = src_stride = dst_stride = operand_def(I64)
 
 
-class CreateCbufMatrixOp(
-    PtoOp,
-    name="pto.create_cbuf_matrix",
-    shape=Shape.FLAT_VOID,
-    pipe=Pipe.MTE2,
-    writes=("dst",),
-    since="august",
-    unexecuted=FILLED_BYTES,
-):
+class FillOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.MTE2, writes=("dst",), since="august", unexecuted=FILLED_BYTES):
+    """Fills runs of blocks of L1 with a constant word."""
+
+    raw_value = operand_def(I32)
+    repeat_times = block_num_32b = dst_gap_32b = operand_def(I64)
+    fill_word_bits = attr_def(I64_ATTR)
+
+
+class CreateCbufMatrixOp(FillOp, name="pto.create_cbuf_matrix"):
     """Fills ``repeat_times`` runs of ``block_num_32b`` 32-byte blocks of L1 with a constant word
     (docs/reference/execution.md, "Registers of a core").
     """
 
     dst = operand_def(PTR)
-    raw_value = operand_def(I32)
-    repeat_times = block_num_32b = dst_gap_32b = operand_def(I64)
-    fill_word_bits = attr_def(I64_ATTR)
 
 
-class RawFillL1Op(
-    PtoOp,
-    name="pto.raw_fill_l1",
-    shape=Shape.FLAT_VOID,
-    pipe=Pipe.MTE2,
-    writes=("dst",),
-    since="august",
-    unexecuted=FILLED_BYTES,
-):
+class RawFillL1Op(FillOp, name="pto.raw_fill_l1"):
     """As ``create_cbuf_matrix``, starting at a byte offset (docs/reference/execution.md, "Registers of a core")."""
 
     dst = operand_def(PTR_OR_MEMREF)
     byte_offset = operand_def(I64)
-    raw_value = operand_def(I32)
-    repeat_times = block_num_32b = dst_gap_32b = operand_def(I64)
-    fill_word_bits = attr_def(I64_ATTR)

@@ -15,10 +15,14 @@ class GetCtrlOp(PtoOp, name="pto.get_ctrl", shape=Shape.NULLARY_TYPED, pipe=Pipe
     result = result_def(I64)
 
 
-class SetCtrlOp(PtoOp, name="pto.set_ctrl", shape=Shape.FLAT_VOID, pipe=Pipe.S, state_writes=("ctrl",)):
-    """CTRL = value (docs/reference/execution.md, "Control words")."""
+class RegisterWordOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.S):
+    """One register, one word."""
 
     value = operand_def(I64)
+
+
+class SetCtrlOp(RegisterWordOp, name="pto.set_ctrl", state_writes=("ctrl",)):
+    """CTRL = value (docs/reference/execution.md, "Control words")."""
 
 
 class BitOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.S, effect=Effect.PURE):
@@ -89,10 +93,8 @@ class SetAtomicS8Op(AtomicModeOp, name="pto.set_atomic_s8"):
 
 
 class SetStoreAtomicCfgOp(
-    PtoOp,
+    RegisterWordOp,
     name="pto.set_store_atomic_cfg",
-    shape=Shape.FLAT_VOID,
-    pipe=Pipe.S,
     state_writes=("store_atomic_cfg",),
     since="august",
     unexecuted="no page defines the fields of its word; the set_atomic operations do the same",
@@ -100,14 +102,6 @@ class SetStoreAtomicCfgOp(
     """Atomic type and operation of later accumulator stores as one word (docs/reference/execution.md, "Control
     words").
     """
-
-    value = operand_def(I64)
-
-
-class RegisterWordOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.S):
-    """One register, one word."""
-
-    value = operand_def(I64)
 
 
 class SetFixClipReluOp(RegisterWordOp, name="pto.set_fix_clip_relu", state_writes=("fix_clip_relu",)):
@@ -156,9 +150,7 @@ class SetLoopSizeOuttol1Op(RegisterWordOp, name="pto.set_loop_size_outtol1", sta
     """Counts of both loops of loads into L1 (docs/reference/execution.md, "Control words")."""
 
 
-class SetMovPadValOp(
-    PtoOp, name="pto.set_mov_pad_val", shape=Shape.FLAT_VOID, pipe=Pipe.S, state_writes=("mov_pad_val",)
-):
+class SetMovPadValOp(RegisterWordOp, name="pto.set_mov_pad_val", state_writes=("mov_pad_val",)):
     """Pad element of the next padded load into the unified buffer (docs/reference/execution.md, "Control words")."""
 
     value = operand_def(PAD_VALUE)

@@ -8,6 +8,7 @@ from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator
 from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import ANY, I32_ATTR
 from ..core.roles import Role
+from ..core.unexecuted import FUSION, FUSION_END
 
 
 class SectionOp(PtoOp, shape=Shape.REGION, effect=Effect.REGION):
@@ -54,12 +55,7 @@ class StrictVecscopeOp(
 
 
 class FusionRegionOp(
-    PtoOp,
-    name="pto.fusion_region",
-    shape=Shape.REGION,
-    effect=Effect.REGION,
-    since="august",
-    unexecuted="it is a mark that compilers leave between passes, and programs with it are not complete",
+    PtoOp, name="pto.fusion_region", shape=Shape.REGION, effect=Effect.REGION, since="august", unexecuted=FUSION
 ):
     """Groups operations that a compiler treats as one; results are the yielded values
     (docs/reference/execution.md, "Which core runs what").
@@ -70,12 +66,7 @@ class FusionRegionOp(
 
 
 class YieldOp(
-    PtoOp,
-    name="pto.yield",
-    shape=Shape.REGION_YIELD,
-    effect=Effect.REGION,
-    since="august",
-    unexecuted="it ends a fusion region, which is not executed",
+    PtoOp, name="pto.yield", shape=Shape.REGION_YIELD, effect=Effect.REGION, since="august", unexecuted=FUSION_END
 ):
     """Ends a ``fusion_region`` with its results (docs/reference/execution.md, "Which core runs what")."""
 

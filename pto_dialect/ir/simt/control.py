@@ -35,32 +35,23 @@ class StoreVfsimtInfoOp(
     dimZ = dimY = dimX = operand_def(I32)
 
 
-class KeepOp(
-    PtoOp,
-    name="pto.keep",
-    shape=Shape.FLAT_VOID,
-    pipe=Pipe.V,
-    reads=("payload",),
-    state_writes=("slots",),
-    roles=Role.LANE,
-):
+class SlotOp(PtoOp, pipe=Pipe.V, roles=Role.LANE):
+    """Keeps a value of the work item in a slot from one launch to the next."""
+
+    slot = attr_def(I64_ATTR)
+
+
+class KeepOp(SlotOp, name="pto.keep", shape=Shape.FLAT_VOID, reads=("payload",), state_writes=("slots",)):
     """Saves a value of the work item in a slot for a later launch (docs/reference/work-items.md, "Launches")."""
 
     payload = operand_def(ANY)
-    slot = attr_def(I64_ATTR)
 
 
 class ResumeOp(
-    PtoOp,
-    name="pto.resume",
-    shape=Shape.NULLARY_TYPED,
-    pipe=Pipe.V,
-    state_reads=("slots",),
-    roles=Role.LANE | Role.VARIES,
+    SlotOp, name="pto.resume", shape=Shape.NULLARY_TYPED, state_reads=("slots",), roles=Role.LANE | Role.VARIES
 ):
     """The value that an earlier launch kept in a slot (docs/reference/work-items.md, "Launches")."""
 
-    slot = attr_def(I64_ATTR)
     result = result_def(ANY)
 
 

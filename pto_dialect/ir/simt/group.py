@@ -55,10 +55,10 @@ class ReduxMinOp(ReductionOp, name="pto.redux_min"):
     """Minimum over the active lanes (docs/reference/work-items.md, "Operations")."""
 
 
-class ShuffleOp(GroupValueOp, defaults=(("width", "32 : i32"),)):
+class ShuffleOp(GroupValueOp):
     """Value of another lane in the same group of ``width``."""
 
-    width = opt_attr_def(I32_ATTR)
+    width = opt_attr_def(I32_ATTR.by_default("32 : i32"))
     result = result_def(SHUFFLE_VALUE)
 
 

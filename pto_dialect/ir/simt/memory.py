@@ -6,28 +6,20 @@ from xdsl.irdl import operand_def, opt_attr_def, result_def
 
 from ..core.base import Pipe, PtoOp, Shape
 from ..core.forms import ElementLoadOp, ElementStoreOp
-from ..core.kinds import ANY, ATOMIC_VALUE, INDEX, PTR, enum
+from ..core.kinds import ATOMIC_VALUE, PTR, enum
 from ..core.roles import Role
 
 
 class LdgOp(ElementLoadOp, name="pto.ldg", pipe=Pipe.V, tokens=("l1cache", "l2cache")):
     """The element of ptr at ``offset`` (elements) (docs/reference/work-items.md, "Operations")."""
 
-    ptr = operand_def(PTR)
-    offset = operand_def(INDEX)
     l1cache = opt_attr_def(enum("l1cache"))
     l2cache = opt_attr_def(enum("ld_l2cache"))
-    value = result_def(ANY)
 
 
-class StgOp(
-    ElementStoreOp, name="pto.stg", pipe=Pipe.V, text=("value", "ptr", "offset"), tokens=("l1cache", "l2cache")
-):
+class StgOp(ElementStoreOp, name="pto.stg", pipe=Pipe.V, tokens=("l1cache", "l2cache")):
     """Element of ptr at ``offset`` = value (docs/reference/work-items.md, "Operations")."""
 
-    ptr = operand_def(PTR)
-    offset = operand_def(INDEX)
-    value = operand_def(ANY)
     l1cache = opt_attr_def(enum("l1cache"))
     l2cache = opt_attr_def(enum("st_l2cache"))
 
@@ -91,6 +83,3 @@ class AtomicCasOp(UpdateOp, name="pto.atomic_cas", typed=("ptr", "value")):
 
     ptr = operand_def(PTR)
     compare = value = operand_def(ATOMIC_VALUE)
-    l2cache = opt_attr_def(enum("st_l2cache"))
-    signedness = opt_attr_def(enum("signedness"))
-    old = result_def(ATOMIC_VALUE)

@@ -31,7 +31,6 @@ class CommTPutOp(
     name="pto.comm.tput",
     reads=("src", "dst"),
     writes=("dst", "ping", "pong"),
-    defaults=(("atomicType", "#pto<atomic_type atomic_none>"),),
 ):
     """dst (remote) = src, or += src, staged through the ping and pong tiles (docs/reference/execution.md,
     "Communication").
@@ -39,7 +38,7 @@ class CommTPutOp(
 
     dst = src = ping = operand_def(TILE_OR_VIEW)
     pong = opt_operand_def(TILE_OR_VIEW)
-    atomicType = opt_attr_def(enum("atomic_type"))
+    atomicType = opt_attr_def(enum("atomic_type", default="atomic_none"))
 
 
 class CommTGetOp(GroupTransferOp, name="pto.comm.tget", reads=("src",), writes=("dst", "ping", "pong")):

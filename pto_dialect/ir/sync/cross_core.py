@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def
 
-from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import ANY, I32, I32_ATTR, INDEX, PTR, PTR_OR_MEMREF, PTR_OR_VIEW, TILE_OR_VIEW, enum
-from ..core.placement import named_pipe
 from ..core.roles import Role
+from .forms import NamedPipeOp
 
 
-class SemaphoreOp(PtoOp, shape=Shape.SYNC_TOKEN, effect=Effect.SYNC, typed=()):
+class SemaphoreOp(NamedPipeOp, shape=Shape.SYNC_TOKEN, pipe_from="pipe", typed=()):
     """Semaphore of a pipe; its number is an attribute or an index operand."""
 
     event_id_dyn = opt_operand_def(INDEX)
     pipe = attr_def(enum("pipe"))
     event_id = opt_attr_def(I32_ATTR)
-
-    def active_pipe(self, target: str = "a5") -> Pipe | None:
-        """The pipe on ``target``, from the operands of the signal."""
-        return named_pipe(self.pipe)
 
 
 class CoreSemaphoreOp(SemaphoreOp, tokens=("pipe", "event_id")):
@@ -57,13 +53,11 @@ class WaitCrossBlockOp(BlockSemaphoreOp, name="pto.wait_cross_block", roles=Role
 
 
 class SetCrossBlockOp(
-    CoreSemaphoreOp,
-    name="pto.set_cross_block",
-    defaults=(("ffts_mode", "0 : i32"),),
-    since="august",
-    roles=Role.CORES | Role.BLOCKS | Role.SETS,
+    CoreSemaphoreOp, name="pto.set_cross_block", since="august", roles=Role.CORES | Role.BLOCKS | Role.SETS
 ):
     """Signals the same cores of all blocks (docs/reference/execution.md, "Synchronisation")."""
+
+    ffts_mode = opt_attr_def(I32_ATTR.by_default("0 : i32"))
 
 
 class SetFftsOp(PtoOp, name="pto.set_ffts", shape=Shape.FLAT_VOID, state_writes=("ffts",)):
@@ -72,13 +66,16 @@ class SetFftsOp(PtoOp, name="pto.set_ffts", shape=Shape.FLAT_VOID, state_writes=
     ffts = operand_def(PTR_OR_MEMREF)
 
 
+_WORKSPACES = ("gm_workspace", "ub_workspace", "l1_workspace")
+
+
 class SyncallOp(
     PtoOp,
     name="pto.syncall",
     shape=Shape.SYNC_ALL,
     pipe=Pipe.ALL,
-    reads=("gm_workspace", "ub_workspace", "l1_workspace"),
-    writes=("gm_workspace", "ub_workspace", "l1_workspace"),
+    reads=_WORKSPACES,
+    writes=_WORKSPACES,
     roles=Role.CORES | Role.BLOCKS | Role.BARRIER | Role.JOINS,
 ):
     """Barrier over the cores of all blocks; soft mode counts in a workspace (docs/reference/execution.md,

@@ -5,106 +5,77 @@ from __future__ import annotations
 from xdsl.irdl import attr_def, operand_def, opt_attr_def, result_def, var_operand_def
 
 from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.forms import DeclarationOp, ScalarElementOp
 from ..core.kinds import EVENTID_ARRAY, I32_ATTR, INDEX, TILE_OR_VIEW, enum
-from ..core.placement import named_pipe
 from ..core.roles import Role
+from .forms import NamedPipeOp
 
 
-class FlagOp(PtoOp, shape=Shape.SYNC_BRACKET, effect=Effect.SYNC):
+class FlagOp(NamedPipeOp, shape=Shape.SYNC_BRACKET):
     """One flag between two pipes of a core."""
 
     src_pipe = dst_pipe = attr_def(enum("pipe"))
     event_id = attr_def(enum("event"))
 
 
-class SetFlagOp(FlagOp, name="pto.set_flag", roles=Role.PIPES | Role.SETS):
+class SetFlagOp(FlagOp, name="pto.set_flag", pipe_from="src_pipe", roles=Role.PIPES | Role.SETS):
     """src_pipe raises the flag for dst_pipe once its earlier work is done (docs/reference/execution.md,
     "Synchronisation").
     """
 
-    def active_pipe(self, target: str = "a5") -> Pipe | None:
-        """The pipe on ``target``, from the pipes that the operation names."""
-        return named_pipe(self.src_pipe)
 
-
-class WaitFlagOp(FlagOp, name="pto.wait_flag", roles=Role.PIPES | Role.WAITS):
+class WaitFlagOp(FlagOp, name="pto.wait_flag", pipe_from="dst_pipe", roles=Role.PIPES | Role.WAITS):
     """dst_pipe waits for the flag and takes it (docs/reference/execution.md, "Synchronisation")."""
 
-    def active_pipe(self, target: str = "a5") -> Pipe | None:
-        """The pipe on ``target``, from the pipes that the operation names."""
-        return named_pipe(self.dst_pipe)
 
-
-class DynamicFlagOp(PtoOp, shape=Shape.SYNC_BRACKET, effect=Effect.SYNC, typed=()):
+class DynamicFlagOp(NamedPipeOp, shape=Shape.SYNC_BRACKET, typed=()):
     """Flag whose number, 0 to 7, is computed at run time."""
 
     event_id = operand_def(INDEX)
     src_pipe = dst_pipe = attr_def(enum("pipe"))
 
 
-class SetFlagDynOp(DynamicFlagOp, name="pto.set_flag_dyn", roles=Role.PIPES | Role.SETS):
+class SetFlagDynOp(DynamicFlagOp, name="pto.set_flag_dyn", pipe_from="src_pipe", roles=Role.PIPES | Role.SETS):
     """src_pipe raises the flag for dst_pipe once its earlier work is done (docs/reference/execution.md,
     "Synchronisation").
     """
 
-    def active_pipe(self, target: str = "a5") -> Pipe | None:
-        """The pipe on ``target``, from the pipes that the operation names."""
-        return named_pipe(self.src_pipe)
 
-
-class WaitFlagDynOp(DynamicFlagOp, name="pto.wait_flag_dyn", roles=Role.PIPES | Role.WAITS):
+class WaitFlagDynOp(DynamicFlagOp, name="pto.wait_flag_dyn", pipe_from="dst_pipe", roles=Role.PIPES | Role.WAITS):
     """dst_pipe waits for the flag and takes it (docs/reference/execution.md, "Synchronisation")."""
 
-    def active_pipe(self, target: str = "a5") -> Pipe | None:
-        """The pipe on ``target``, from the pipes that the operation names."""
-        return named_pipe(self.dst_pipe)
+
+class PipeBarrierOp(NamedPipeOp, roles=Role.PIPES | Role.BARRIER):
+    """Orders what one pipe does."""
 
 
-class BarrierOp(PtoOp, name="pto.barrier", shape=Shape.SYNC_TOKEN, effect=Effect.SYNC, roles=Role.PIPES | Role.BARRIER):
+class BarrierOp(PipeBarrierOp, name="pto.barrier", shape=Shape.SYNC_TOKEN, pipe_from="pipe"):
     """Later work of the pipe waits for all its earlier work; PIPE_ALL joins all pipes of the core
     (docs/reference/execution.md, "Synchronisation").
     """
 
     pipe = attr_def(enum("pipe"))
 
-    def active_pipe(self, target: str = "a5") -> Pipe | None:
-        """The pipe on ``target``, from the pipes that the operation names."""
-        return named_pipe(self.pipe)
 
-
-class OperationEventOp(PtoOp, shape=Shape.SYNC_BRACKET, effect=Effect.SYNC):
+class OperationEventOp(NamedPipeOp, shape=Shape.SYNC_BRACKET):
     """Flag between the pipes of two operation classes."""
 
     src_op = dst_op = attr_def(enum("pipe_event_type", "sync_op_type"))
     event_id = attr_def(enum("event"))
 
 
-class RecordEventOp(OperationEventOp, name="pto.record_event", roles=Role.PIPES | Role.SETS):
+class RecordEventOp(OperationEventOp, name="pto.record_event", pipe_from="src_op", roles=Role.PIPES | Role.SETS):
     """The pipe of src_op raises the event for the pipe of dst_op (docs/reference/execution.md, "Synchronisation")."""
 
-    def active_pipe(self, target: str = "a5") -> Pipe | None:
-        """The pipe on ``target``, from the pipes that the operation names."""
-        return named_pipe(self.src_op)
 
-
-class WaitEventOp(OperationEventOp, name="pto.wait_event", roles=Role.PIPES | Role.WAITS):
+class WaitEventOp(OperationEventOp, name="pto.wait_event", pipe_from="dst_op", roles=Role.PIPES | Role.WAITS):
     """The pipe of dst_op waits for the event of the pipe of src_op (docs/reference/execution.md, "Synchronisation")."""
 
-    def active_pipe(self, target: str = "a5") -> Pipe | None:
-        """The pipe on ``target``, from the pipes that the operation names."""
-        return named_pipe(self.dst_op)
 
-
-class BarrierSyncOp(
-    PtoOp, name="pto.barrier_sync", shape=Shape.SYNC_BRACKET, effect=Effect.SYNC, roles=Role.PIPES | Role.BARRIER
-):
+class BarrierSyncOp(PipeBarrierOp, name="pto.barrier_sync", shape=Shape.SYNC_BRACKET, pipe_from="op_type"):
     """Barrier on the pipe of an operation class (docs/reference/execution.md, "Synchronisation")."""
 
     op_type = attr_def(enum("sync_op_type"))
-
-    def active_pipe(self, target: str = "a5") -> Pipe | None:
-        """The pipe on ``target``, from the pipes that the operation names."""
-        return named_pipe(self.op_type)
 
 
 class TSyncOp(PtoOp, name="pto.tsync", shape=Shape.INS_ONLY, reads=("events",), roles=Role.BARRIER | Role.JOINS):
@@ -113,7 +84,11 @@ class TSyncOp(PtoOp, name="pto.tsync", shape=Shape.INS_ONLY, reads=("events",), 
     events = var_operand_def(TILE_OR_VIEW)
 
 
-class MemBarOp(PtoOp, name="pto.mem_bar", shape=Shape.SYNC_TOKEN, pipe=Pipe.V, effect=Effect.SYNC, roles=Role.BARRIER):
+class MemoryOrderOp(PtoOp, shape=Shape.SYNC_TOKEN, effect=Effect.SYNC):
+    """Orders accesses to the memories, or of the classes, that it names."""
+
+
+class MemBarOp(MemoryOrderOp, name="pto.mem_bar", pipe=Pipe.V, roles=Role.BARRIER):
     """Orders accesses of the unified buffer of the named classes inside a vector function
     (docs/reference/execution.md, "Synchronisation").
     """
@@ -121,15 +96,7 @@ class MemBarOp(PtoOp, name="pto.mem_bar", shape=Shape.SYNC_TOKEN, pipe=Pipe.V, e
     kind = attr_def(enum("membar"))
 
 
-class DsbOp(
-    PtoOp,
-    name="pto.dsb",
-    shape=Shape.SYNC_TOKEN,
-    pipe=Pipe.S,
-    effect=Effect.SYNC,
-    since="august",
-    roles=Role.BARRIER | Role.JOINS,
-):
+class DsbOp(MemoryOrderOp, name="pto.dsb", pipe=Pipe.S, since="august", roles=Role.BARRIER | Role.JOINS):
     """The scalar unit waits for its earlier accesses to the named memories (docs/reference/execution.md,
     "Synchronisation").
     """
@@ -137,30 +104,18 @@ class DsbOp(
     mem = attr_def(enum("dsb_mem"))
 
 
-class FenceBarrierAllOp(
-    PtoOp,
-    name="pto.fence.barrier_all",
-    shape=Shape.SYNC_TOKEN,
-    pipe=Pipe.ALL,
-    effect=Effect.SYNC,
-    since="august",
-    roles=Role.JOINS,
-):
+class FenceBarrierAllOp(MemoryOrderOp, name="pto.fence.barrier_all", pipe=Pipe.ALL, since="august", roles=Role.JOINS):
     """Drains the transfer pipes towards the named memories (docs/reference/execution.md, "Synchronisation")."""
 
     scope = attr_def(enum("fence_scope"))
 
 
-class BufferTokenOp(PtoOp, shape=Shape.SYNC_TOKEN, effect=Effect.SYNC, defaults=(("mode", "0 : i32"),)):
+class BufferTokenOp(NamedPipeOp, shape=Shape.SYNC_TOKEN, pipe_from="op_type"):
     """Buffer number 0 to 31 used as a lock between pipes."""
 
     op_type = attr_def(enum("pipe", "pipe_event_type", "sync_op_type"))
     buf_id = attr_def(I32_ATTR)
-    mode = opt_attr_def(I32_ATTR)
-
-    def active_pipe(self, target: str = "a5") -> Pipe | None:
-        """The pipe on ``target``, from the pipes that the operation names."""
-        return named_pipe(self.op_type)
+    mode = opt_attr_def(I32_ATTR.by_default("0 : i32"))
 
 
 class GetBufOp(BufferTokenOp, name="pto.get_buf", roles=Role.LOCK | Role.SETS):
@@ -175,18 +130,10 @@ class RlsBufOp(BufferTokenOp, name="pto.rls_buf", roles=Role.LOCK | Role.WAITS):
     """
 
 
-class DynamicBufferTokenOp(
-    PtoOp, shape=Shape.SYNC_TOKEN, effect=Effect.SYNC, typed=(), defaults=(("mode", "0 : i32"),), since="august"
-):
+class DynamicBufferTokenOp(BufferTokenOp, typed=(), since="august"):
     """As the static form, with a number computed at run time."""
 
     buf_id = operand_def(INDEX)
-    op_type = attr_def(enum("pipe", "pipe_event_type", "sync_op_type"))
-    mode = opt_attr_def(I32_ATTR)
-
-    def active_pipe(self, target: str = "a5") -> Pipe | None:
-        """The pipe on ``target``, from the pipes that the operation names."""
-        return named_pipe(self.op_type)
 
 
 class GetBufDynOp(DynamicBufferTokenOp, name="pto.get_buf_dyn", roles=Role.LOCK | Role.SETS):
@@ -201,21 +148,17 @@ class RlsBufDynOp(DynamicBufferTokenOp, name="pto.rls_buf_dyn", roles=Role.LOCK 
     """
 
 
-class DeclareEventidArrayOp(PtoOp, name="pto.declare_eventid_array", shape=Shape.NULLARY_ARROW, effect=Effect.HANDLE):
+class DeclareEventidArrayOp(DeclarationOp, name="pto.declare_eventid_array"):
     """Array of flag numbers (docs/reference/execution.md, "Synchronisation")."""
 
     array = result_def(EVENTID_ARRAY)
 
 
-class EventidArrayGetOp(
-    PtoOp,
-    name="pto.eventid_array_get",
-    shape=Shape.INDEXED,
-    pipe=Pipe.S,
-    reads=("array",),
-    typed=("array",),
-    fixed_results=("index",),
-):
+class FlagNumberOp(ScalarElementOp, typed=("array",)):
+    """Reads or writes a flag number of an array."""
+
+
+class EventidArrayGetOp(FlagNumberOp, name="pto.eventid_array_get", reads=("array",), fixed_results=("index",)):
     """Flag number at ``index`` (docs/reference/execution.md, "Synchronisation")."""
 
     array = operand_def(EVENTID_ARRAY)
@@ -223,9 +166,7 @@ class EventidArrayGetOp(
     result = result_def(INDEX)
 
 
-class EventidArraySetOp(
-    PtoOp, name="pto.eventid_array_set", shape=Shape.INDEXED, pipe=Pipe.S, writes=("array",), typed=("array",)
-):
+class EventidArraySetOp(FlagNumberOp, name="pto.eventid_array_set", writes=("array",)):
     """Flag number at ``index`` = value (docs/reference/execution.md, "Synchronisation")."""
 
     array = operand_def(EVENTID_ARRAY)

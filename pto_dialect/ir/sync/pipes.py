@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, result_def
 
 from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.forms import DeclarationOp
 from ..core.kinds import (
     ANY,
     ANY_ATTR,
@@ -54,6 +55,13 @@ class AivInitializePipeOp(CorePipeOp, name="pto.aiv_initialize_pipe", queue=Queu
 class InitializePipeOp(PtoOp, shape=Shape.PIPE_INIT, effect=Effect.CHANNEL, queue=QueueAction("init")):
     """Creates a queue that is known by its handle."""
 
+    dir_mask = attr_def(I8_ATTR)
+    slot_size = slot_num = attr_def(I32_ATTR)
+    flag_base = opt_attr_def(I32_ATTR)
+    nosplit = opt_attr_def(BOOL)
+    acc_push_epilogue = opt_attr_def(ANY_ATTR)
+    pipe = result_def(PIPE)
+
 
 class InitializeL2lPipeOp(
     InitializePipeOp,
@@ -66,12 +74,6 @@ class InitializeL2lPipeOp(
 
     local_addr = operand_def(ANY)
     peer_local_addr = opt_operand_def(ANY)
-    dir_mask = attr_def(I8_ATTR)
-    slot_size = slot_num = attr_def(I32_ATTR)
-    flag_base = opt_attr_def(I32_ATTR)
-    nosplit = opt_attr_def(BOOL)
-    acc_push_epilogue = opt_attr_def(ANY_ATTR)
-    pipe = result_def(PIPE)
 
 
 class InitializeL2g2lPipeOp(
@@ -116,13 +118,13 @@ class ImportReservedBufferOp(PtoOp, name="pto.import_reserved_buffer", shape=Sha
     addr = result_def(I32)
 
 
-class DeclareTileOp(PtoOp, name="pto.declare_tile", shape=Shape.NULLARY_ARROW, effect=Effect.HANDLE):
+class DeclareTileOp(DeclarationOp, name="pto.declare_tile"):
     """Tile handle that a later pop binds (docs/reference/execution.md, "Queues between cores")."""
 
     tile = result_def(TILE)
 
 
-class DeclareGlobalOp(PtoOp, name="pto.declare_global", shape=Shape.NULLARY_ARROW, effect=Effect.HANDLE):
+class DeclareGlobalOp(DeclarationOp, name="pto.declare_global"):
     """Global entry handle that a later pop or allocation binds (docs/reference/execution.md, "Queues between
     cores").
     """

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def, opt_result_def
+from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def
 
-from ..core.base import Pipe, PtoOp, Shape
+from ..core.base import Shape
 from ..core.forms import TileOp
-from ..core.kinds import ANY, TILE_OR_VIEW, enum
+from ..core.kinds import TILE_OR_VIEW, enum
 from ..core.roles import Role
-from .forms import BinaryScratchTileOp, BinaryTileOp, TernaryTileOp, UnaryTileOp
+from .forms import BinaryScratchTileOp, BinaryTileOp, TernaryTileOp, UnaryScratchTileOp, UnaryTileOp
 
 
 class TAbsOp(UnaryTileOp, name="pto.tabs", roles=Role.LANEWISE):
@@ -23,34 +23,28 @@ class TNotOp(UnaryTileOp, name="pto.tnot", roles=Role.LANEWISE):
     """dst[i,j] = bitwise complement of src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
 
-class TExpOp(
-    UnaryTileOp, name="pto.texp", defaults=(("precisionType", "#pto<exp_precision default>"),), roles=Role.LANEWISE
-):
+class TExpOp(UnaryTileOp, name="pto.texp", roles=Role.LANEWISE):
     """dst[i,j] = e^src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
-    precisionType = opt_attr_def(enum("exp_precision"))
+    precisionType = opt_attr_def(enum("exp_precision", default="default"))
 
 
-class TLogOp(
-    UnaryTileOp, name="pto.tlog", defaults=(("precisionType", "#pto<log_precision default>"),), roles=Role.LANEWISE
-):
+class TLogOp(UnaryTileOp, name="pto.tlog", roles=Role.LANEWISE):
     """dst[i,j] = natural logarithm of src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
-    precisionType = opt_attr_def(enum("log_precision"))
+    precisionType = opt_attr_def(enum("log_precision", default="default"))
 
 
-class TSqrtOp(
-    UnaryTileOp, name="pto.tsqrt", defaults=(("precisionType", "#pto<sqrt_precision default>"),), roles=Role.LANEWISE
-):
+class TSqrtOp(UnaryTileOp, name="pto.tsqrt", roles=Role.LANEWISE):
     """dst[i,j] = square root of src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
-    precisionType = opt_attr_def(enum("sqrt_precision"))
+    precisionType = opt_attr_def(enum("sqrt_precision", default="default"))
 
 
-class TRecipOp(UnaryTileOp, name="pto.trecip", defaults=(("precisionType", "#pto<recip_precision default>"),)):
+class TRecipOp(UnaryTileOp, name="pto.trecip"):
     """dst[i,j] = 1 / src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
-    precisionType = opt_attr_def(enum("recip_precision"))
+    precisionType = opt_attr_def(enum("recip_precision", default="default"))
 
 
 class TReluOp(UnaryTileOp, name="pto.trelu", roles=Role.LANEWISE):
@@ -63,33 +57,21 @@ class TRsqrtOp(
     reads=("src",),
     writes=("dst", "tmp"),
     text=("src", "tmp", "dst"),
-    defaults=(("precisionType", "#pto<rsqrt_precision default>"),),
 ):
     """dst[i,j] = 1 / square root of src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     src = operand_def(TILE_OR_VIEW)
     dst = tmp = opt_operand_def(TILE_OR_VIEW)
-    precisionType = opt_attr_def(enum("rsqrt_precision"))
+    precisionType = opt_attr_def(enum("rsqrt_precision", default="default"))
 
 
-class TCvtOp(
-    PtoOp,
-    name="pto.tcvt",
-    shape=Shape.DPS_INNER,
-    pipe=Pipe.V,
-    reads=("src",),
-    writes=("tmp", "dst"),
-    defaults=(("rmode", "#pto<round_mode CAST_RINT>"),),
-):
+class TCvtOp(UnaryScratchTileOp, name="pto.tcvt", shape=Shape.DPS_INNER):
     """dst[i,j] = src[i,j] converted to the element type of dst, rounded by rmode and saturated by sat_mode
     (docs/reference/tiles.md, "Conversion").
     """
 
-    src = operand_def(TILE_OR_VIEW)
-    tmp = dst = opt_operand_def(TILE_OR_VIEW)
-    rmode = opt_attr_def(enum("round_mode"))
+    rmode = opt_attr_def(enum("round_mode", default="CAST_RINT"))
     sat_mode = opt_attr_def(enum("saturation_mode"))
-    result = opt_result_def(ANY)
 
 
 class TAddOp(BinaryTileOp, name="pto.tadd", roles=Role.LANEWISE):
@@ -104,20 +86,18 @@ class TMulOp(BinaryTileOp, name="pto.tmul", roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] · src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
 
-class TDivOp(
-    BinaryTileOp, name="pto.tdiv", defaults=(("precisionType", "#pto<div_precision default>"),), roles=Role.LANEWISE
-):
+class TDivOp(BinaryTileOp, name="pto.tdiv", roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] / src1[i,j]; integers truncate toward zero (docs/reference/tiles.md, "Elementwise")."""
 
-    precisionType = opt_attr_def(enum("div_precision"))
+    precisionType = opt_attr_def(enum("div_precision", default="default"))
 
 
-class TFmodOp(BinaryTileOp, name="pto.tfmod", defaults=(("precisionType", "#pto<fmod_precision default>"),)):
+class TFmodOp(BinaryTileOp, name="pto.tfmod"):
     """dst[i,j] = src0 − trunc(src0 / src1)·src1: remainder with the sign of the dividend
     (docs/reference/tiles.md, "Elementwise").
     """
 
-    precisionType = opt_attr_def(enum("fmod_precision"))
+    precisionType = opt_attr_def(enum("fmod_precision", default="default"))
 
 
 class TMaxOp(BinaryTileOp, name="pto.tmax", roles=Role.LANEWISE):
@@ -165,12 +145,12 @@ class TPreluOp(BinaryScratchTileOp, name="pto.tprelu", scratch_unused=("a5",)):
     """dst[i,j] = src0[i,j] > 0 ? src0[i,j] : src0[i,j]·src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
 
-class TRemOp(BinaryScratchTileOp, name="pto.trem", defaults=(("precisionType", "#pto<rem_precision default>"),)):
+class TRemOp(BinaryScratchTileOp, name="pto.trem"):
     """dst[i,j] = src0 − floor(src0 / src1)·src1: remainder with the sign of the divisor
     (docs/reference/tiles.md, "Elementwise").
     """
 
-    precisionType = opt_attr_def(enum("rem_precision"))
+    precisionType = opt_attr_def(enum("rem_precision", default="default"))
 
 
 class TPowOp(
@@ -179,14 +159,13 @@ class TPowOp(
     reads=("base", "exp"),
     writes=("dst", "tmp"),
     text=("base", "exp", "tmp", "dst"),
-    defaults=(("precisionType", "#pto<pow_precision default>"),),
     since="august",
 ):
     """dst[i,j] = base[i,j] raised to exp[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     base = exp = operand_def(TILE_OR_VIEW)
     dst = tmp = opt_operand_def(TILE_OR_VIEW)
-    precisionType = opt_attr_def(enum("pow_precision"))
+    precisionType = opt_attr_def(enum("pow_precision", default="default"))
 
 
 class TAddcOp(TernaryTileOp, name="pto.taddc"):

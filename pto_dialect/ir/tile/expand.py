@@ -29,15 +29,10 @@ class TColExpandMulOp(BinaryTileOp, name="pto.tcolexpandmul", roles=Role.LANEWIS
     """dst[i,j] = src0[i,j] · src1[0,j] (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
 
-class TColExpandDivOp(
-    BinaryTileOp,
-    name="pto.tcolexpanddiv",
-    defaults=(("precisionType", "#pto<div_precision default>"),),
-    roles=Role.LANEWISE,
-):
+class TColExpandDivOp(BinaryTileOp, name="pto.tcolexpanddiv", roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] / src1[0,j] (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
-    precisionType = opt_attr_def(enum("div_precision"))
+    precisionType = opt_attr_def(enum("div_precision", default="default"))
 
 
 class TColExpandMaxOp(BinaryTileOp, name="pto.tcolexpandmax", roles=Role.LANEWISE):
@@ -70,18 +65,12 @@ class TRowExpandMulOp(BinaryScratchTileOp, name="pto.trowexpandmul", scratch_unu
     """
 
 
-class TRowExpandDivOp(
-    BinaryScratchTileOp,
-    name="pto.trowexpanddiv",
-    defaults=(("precisionType", "#pto<div_precision default>"),),
-    scratch_unused=("a5",),
-    roles=Role.LANEWISE,
-):
+class TRowExpandDivOp(BinaryScratchTileOp, name="pto.trowexpanddiv", scratch_unused=("a5",), roles=Role.LANEWISE):
     """dst[i,j] = src0[i,j] / b, b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
 
-    precisionType = opt_attr_def(enum("div_precision"))
+    precisionType = opt_attr_def(enum("div_precision", default="default"))
 
 
 class TRowExpandMaxOp(BinaryScratchTileOp, name="pto.trowexpandmax", scratch_unused=("a5",), roles=Role.LANEWISE):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, opt_result_def, var_operand_def
+from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, var_operand_def
 
 from ..core.base import Pipe, PtoOp, Shape, up_to
 from ..core.forms import TileOp
@@ -85,7 +85,6 @@ class TMrgsortOp(
     outs=("dsts", "excuted"),
     text=("srcs", "blockLen", "tmp", "dsts", "excuted"),
     tokens=("exhausted",),
-    defaults=(("exhausted", "false"),),
     roles=Role.PARTIAL,
 ):
     """Merges sorted blocks of blockLen inside one source, or 2 to 4 sorted sources; excuted = consumed counts
@@ -97,7 +96,7 @@ class TMrgsortOp(
     dsts = var_operand_def(TILE_OR_VIEW)
     tmp = opt_operand_def(TILE_OR_VIEW)
     excuted = opt_operand_def(ANY)
-    exhausted = opt_attr_def(BOOL)
+    exhausted = opt_attr_def(BOOL.by_default("false"))
     results_ = up_to(2)
 
 
@@ -132,11 +131,6 @@ class TQuantMxOp(
     reads=("src",),
     writes=("dst", "exp", "max", "scaling", "exp_zz"),
     outs=("dst", "exp", "max", "scaling", "exp_zz"),
-    defaults=(
-        ("quantScaleAlg", "#pto<quant_scale_alg ocp>"),
-        ("grpAxis", "#pto<mx_group_axis axis1>"),
-        ("interleave", "false"),
-    ),
     since="august",
 ):
     """Packed elements in dst, one shared exponent per 32 elements in exp, with their maxima and scaling
@@ -146,10 +140,10 @@ class TQuantMxOp(
     src = operand_def(TILE_OR_VIEW)
     dst = exp = max = scaling = exp_zz = opt_operand_def(TILE_OR_VIEW)
     quant_type = attr_def(enum("quant_type"))
-    quantScaleAlg = opt_attr_def(enum("quant_scale_alg"))
+    quantScaleAlg = opt_attr_def(enum("quant_scale_alg", default="ocp"))
     storeMode = opt_attr_def(enum("vec_store_mode"))
-    grpAxis = opt_attr_def(enum("mx_group_axis"))
-    interleave = opt_attr_def(BOOL)
+    grpAxis = opt_attr_def(enum("mx_group_axis", default="axis1"))
+    interleave = opt_attr_def(BOOL.by_default("false"))
     results_ = up_to(5)
 
 
@@ -162,36 +156,27 @@ class THistogramOp(TileOp, name="pto.thistogram", reads=("src", "idx"), roles=Ro
     byte = opt_attr_def(I32_ATTR)
 
 
-class TRandomOp(TileOp, name="pto.trandom", shape=Shape.DPS_INNER, defaults=(("rounds", "10 : i32"),)):
+class TRandomOp(TileOp, name="pto.trandom", shape=Shape.DPS_INNER):
     """dst = Philox 4x32 random words from key and counter after the given number of rounds
     (docs/reference/tiles.md, "Irregular operations").
     """
 
     key0 = key1 = counter0 = counter1 = counter2 = counter3 = operand_def(SIGNLESS)
-    rounds = opt_attr_def(I32_ATTR)
+    rounds = opt_attr_def(I32_ATTR.by_default("10 : i32"))
 
 
-class TCiOp(
-    PtoOp,
-    name="pto.tci",
-    shape=Shape.DPS,
-    pipe=Pipe.S,
-    writes=("tmp", "dst"),
-    defaults=(("descending", "false"),),
-    roles=Role.PARTIAL,
-):
+class TCiOp(TileOp, name="pto.tci", pipe=Pipe.S, writes=("tmp", "dst"), roles=Role.PARTIAL):
     """dst[0,j] = S + j, or S − j when descending (docs/reference/tiles.md, "Irregular operations")."""
 
     S = operand_def(INTEGER)
-    tmp = dst = opt_operand_def(TILE_OR_VIEW)
-    descending = opt_attr_def(BOOL)
-    result = opt_result_def(ANY)
+    tmp = opt_operand_def(TILE_OR_VIEW)
+    descending = opt_attr_def(BOOL.by_default("false"))
 
 
-class TTriOp(TileOp, name="pto.ttri", shape=Shape.DPS_INNER, defaults=(("upperOrLower", "0 : i32"),)):
+class TTriOp(TileOp, name="pto.ttri", shape=Shape.DPS_INNER):
     """dst[i,j] = 1 on and below the diagonal offset (upperOrLower 0) or on and above it (1), else 0
     (docs/reference/tiles.md, "Irregular operations").
     """
 
     diagonal = operand_def(INTEGER)
-    upperOrLower = opt_attr_def(I32_ATTR)
+    upperOrLower = opt_attr_def(I32_ATTR.by_default("0 : i32"))

@@ -46,11 +46,6 @@ class TStoreOp(
     text=("src", "fp", "preQuantScalar", "dst"),
     keyed=("fp",),
     unnamed=("preQuantScalar",),
-    defaults=(
-        ("stPhase", "#pto<st_phase unspecified>"),
-        ("atomicType", "#pto<atomic_type atomic_none>"),
-        ("reluPreMode", "#pto<relu_pre_mode no_relu>"),
-    ),
     roles=Role.TILE_STORE,
 ):
     """dst view = the valid region of src; an accumulator source passes the fixpipe (relu, quantisation,
@@ -60,9 +55,9 @@ class TStoreOp(
     src = dst = operand_def(TILE_OR_VIEW)
     fp = opt_operand_def(TILE_OR_VIEW)
     preQuantScalar = opt_operand_def(I64)
-    stPhase = opt_attr_def(enum("st_phase"))
-    atomicType = opt_attr_def(enum("atomic_type"))
-    reluPreMode = opt_attr_def(enum("relu_pre_mode"))
+    stPhase = opt_attr_def(enum("st_phase", default="unspecified"))
+    atomicType = opt_attr_def(enum("atomic_type", default="atomic_none"))
+    reluPreMode = opt_attr_def(enum("relu_pre_mode", default="no_relu"))
     result = opt_result_def(ANY)
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
@@ -80,12 +75,10 @@ class TStoreFpOp(
     src = fp = dst = operand_def(TILE_OR_VIEW)
 
 
-class TPrefetchOp(PtoOp, name="pto.tprefetch", shape=Shape.DPS, pipe=Pipe.MTE2, reads=("src",), roles=Role.PARTIAL):
+class TPrefetchOp(TileOp, name="pto.tprefetch", pipe=Pipe.MTE2, reads=("src",), writes=(), roles=Role.PARTIAL):
     """Hints that the src view will be loaded; no data result (docs/reference/tiles.md, "Irregular operations")."""
 
     src = operand_def(TILE_OR_VIEW)
-    dst = opt_operand_def(TILE_OR_VIEW)
-    result = opt_result_def(ANY)
 
 
 class MGatherOp(
@@ -94,7 +87,6 @@ class MGatherOp(
     reads=("mem", "idx"),
     writes=("dst", "scratch"),
     text=("mem", "idx", "scratch", "dst"),
-    defaults=(("gatherOob", "#pto<gather_oob undefined>"),),
     self_ordered=True,
     roles=Role.PARTIAL,
 ):
@@ -105,7 +97,7 @@ class MGatherOp(
     mem = idx = operand_def(TILE_OR_VIEW)
     dst = scratch = opt_operand_def(TILE_OR_VIEW)
     coalesce = opt_attr_def(enum("coalesce"))
-    gatherOob = opt_attr_def(enum("gather_oob"))
+    gatherOob = opt_attr_def(enum("gather_oob", default="undefined"))
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
         """The pipe on ``target``, which follows from where the tile lies."""
@@ -122,10 +114,6 @@ class MScatterOp(
     reads=("src", "idx", "mem"),
     writes=("mem",),
     outs=("mem",),
-    defaults=(
-        ("scatterAtomicOp", "#pto<scatter_atomic_op none>"),
-        ("scatterOob", "#pto<scatter_oob undefined>"),
-    ),
     self_ordered=True,
 ):
     """Mem[idx[i],:] = src[i,:] (coalesce row) or mem[idx[i,j]] = src[i,j] (elem), combined atomically on
@@ -134,8 +122,8 @@ class MScatterOp(
 
     src = idx = mem = operand_def(TILE_OR_VIEW)
     coalesce = opt_attr_def(enum("coalesce"))
-    scatterAtomicOp = opt_attr_def(enum("scatter_atomic_op"))
-    scatterOob = opt_attr_def(enum("scatter_oob"))
+    scatterAtomicOp = opt_attr_def(enum("scatter_atomic_op", default="none"))
+    scatterOob = opt_attr_def(enum("scatter_oob", default="undefined"))
     scatterConflict = opt_attr_def(enum("scatter_conflict"))
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:

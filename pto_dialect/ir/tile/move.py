@@ -17,14 +17,13 @@ class ConvertingMoveOp(
     shape=Shape.DPS_KEYED,
     reads=("src", "fp"),
     writes=("dst",),
-    defaults=(("reluPreMode", "#pto<relu_pre_mode no_relu>"),),
 ):
     """A move that may pass the fixpipe: what stands behind its inputs."""
 
     dst = fp = opt_operand_def(TILE_OR_VIEW)
     preQuantScalar = opt_operand_def(I64)
     accToVecMode = opt_attr_def(enum("acc_to_vec_mode"))
-    reluPreMode = opt_attr_def(enum("relu_pre_mode"))
+    reluPreMode = opt_attr_def(enum("relu_pre_mode", default="no_relu"))
     result = opt_result_def(ANY)
 
 

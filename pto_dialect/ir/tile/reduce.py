@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def, opt_result_def
+from xdsl.irdl import opt_attr_def
 
-from ..core.base import Pipe, PtoOp, Shape
-from ..core.kinds import ANY, BOOL, TILE_OR_VIEW
+from ..core.base import Shape
+from ..core.kinds import BOOL
 from .forms import UnaryScratchTileOp, UnaryTileOp
 
 
@@ -53,20 +53,9 @@ class TColMinOp(UnaryTileOp, name="pto.tcolmin"):
     """dst[0,j] = min over i of src[i,j]; NaN propagates (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
 
-class TColSumOp(
-    PtoOp,
-    name="pto.tcolsum",
-    shape=Shape.DPS_INNER,
-    pipe=Pipe.V,
-    reads=("src",),
-    writes=("tmp", "dst"),
-    inner_with="tmp",
-):
+class TColSumOp(UnaryScratchTileOp, name="pto.tcolsum", shape=Shape.DPS_INNER, inner_with="tmp"):
     """dst[0,j] = sum over i of src[i,j]; isBinary changes the order only (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
 
-    src = operand_def(TILE_OR_VIEW)
-    tmp = dst = opt_operand_def(TILE_OR_VIEW)
     isBinary = opt_attr_def(BOOL)
-    result = opt_result_def(ANY)

@@ -40,15 +40,13 @@ class TMulsOp(TileOp, name="pto.tmuls", reads=("src0",), roles=Role.LANEWISE):
     scalar = operand_def(NUMBER)
 
 
-class TDivsOp(
-    TileOp, name="pto.tdivs", reads=("src", "scalar"), defaults=(("precisionType", "#pto<div_precision default>"),)
-):
+class TDivsOp(TileOp, name="pto.tdivs", reads=("src", "scalar")):
     """dst[i,j] = src[i,j] / scalar, or scalar / src[i,j] when the scalar is written first
     (docs/reference/tiles.md, "Elementwise").
     """
 
     src = scalar = operand_def(ANY)
-    precisionType = opt_attr_def(enum("div_precision"))
+    precisionType = opt_attr_def(enum("div_precision", default="default"))
 
 
 class TAxpyOp(TileOp, name="pto.taxpy", reads=("src", "dst"), in_place=("dst",)):
@@ -65,19 +63,12 @@ class TLreluOp(TileOp, name="pto.tlrelu", reads=("src",), roles=Role.LANEWISE):
     slope = operand_def(F32)
 
 
-class TCmpsOp(
-    TileOp,
-    name="pto.tcmps",
-    shape=Shape.DPS_INNER,
-    reads=("src",),
-    defaults=(("cmpMode", "#pto<cmp eq>"),),
-    roles=Role.PARTIAL,
-):
+class TCmpsOp(TileOp, name="pto.tcmps", shape=Shape.DPS_INNER, reads=("src",), roles=Role.PARTIAL):
     """Packed bits of src[i,j] cmpMode scalar (docs/reference/tiles.md, "Elementwise")."""
 
     src = operand_def(TILE_OR_VIEW)
     scalar = operand_def(NUMBER)
-    cmpMode = opt_attr_def(enum("cmp"))
+    cmpMode = opt_attr_def(enum("cmp", default="eq"))
 
 
 class TExpandsOp(TileOp, name="pto.texpands"):
@@ -98,7 +89,6 @@ class TPowsOp(
     reads=("src",),
     writes=("dst", "tmp"),
     text=("src", "scalar", "tmp", "dst"),
-    defaults=(("precisionType", "#pto<pow_precision default>"),),
     since="august",
 ):
     """dst[i,j] = src[i,j] raised to scalar (docs/reference/tiles.md, "Elementwise")."""
@@ -106,7 +96,7 @@ class TPowsOp(
     src = operand_def(TILE_OR_VIEW)
     scalar = operand_def(NUMBER)
     dst = tmp = opt_operand_def(TILE_OR_VIEW)
-    precisionType = opt_attr_def(enum("pow_precision"))
+    precisionType = opt_attr_def(enum("pow_precision", default="default"))
 
 
 class TAndsOp(TileIntegerScalarOp, name="pto.tands"):

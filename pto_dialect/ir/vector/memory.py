@@ -146,7 +146,13 @@ class InitAlignOp(PtoOp, name="pto.init_align", shape=Shape.NULLARY_TYPED, pipe=
     result = result_def(ALIGN)
 
 
-class VStusOp(PtoOp, name="pto.vstus", shape=Shape.FLAT_VALUE, pipe=Pipe.V, writes=("base",)):
+class StreamStoreOp(PtoOp, pipe=Pipe.V, writes=("base",)):
+    """Appends to an unaligned store stream and yields its state."""
+
+    align_out = result_def(ALIGN)
+
+
+class VStusOp(StreamStoreOp, name="pto.vstus", shape=Shape.FLAT_VALUE):
     """Appends a register to an unaligned store stream that advances by ``offset`` elements
     (docs/reference/vectors.md, "Loads and stores").
     """
@@ -160,13 +166,7 @@ class VStusOp(PtoOp, name="pto.vstus", shape=Shape.FLAT_VALUE, pipe=Pipe.V, writ
 
 
 class VSturOp(
-    PtoOp,
-    name="pto.vstur",
-    shape=Shape.FLAT_TOKEN,
-    pipe=Pipe.V,
-    writes=("base",),
-    state_reads=("ar", "sqzn"),
-    state_writes=("ar",),
+    StreamStoreOp, name="pto.vstur", shape=Shape.FLAT_TOKEN, state_reads=("ar", "sqzn"), state_writes=("ar",)
 ):
     """Appends the bytes counted by the last compaction, at base plus special register AR
     (docs/reference/vectors.md, "Loads and stores").
@@ -176,7 +176,6 @@ class VSturOp(
     value = operand_def(VREG)
     base = operand_def(PTR)
     mode = attr_def(POST_UPDATE)
-    align_out = result_def(ALIGN)
 
 
 class VStasOp(PtoOp, name="pto.vstas", shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",)):

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from xdsl.irdl import attr_def, operand_def, result_def
 
-from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.base import Shape
 from ..core.kinds import I16, I32, MASK, MASK_B8, MASK_B16, MASK_B32
 from ..core.words import HALF, PATTERN
 from .forms import LanewiseOp, PredicateOp
 
 
-class PatternB8Op(PtoOp, shape=Shape.LEAD_STRING, pipe=Pipe.V, effect=Effect.PURE):
-    """Predicate of b8 lanes from a pattern."""
+class PatternOp(LanewiseOp, shape=Shape.LEAD_STRING):
+    """Predicate from a pattern."""
 
     pattern = attr_def(PATTERN)
+
+
+class PatternB8Op(PatternOp):
+    """Predicate of b8 lanes from a pattern."""
+
     result = result_def(MASK_B8)
 
 
@@ -25,10 +30,9 @@ class PgeB8Op(PatternB8Op, name="pto.pge_b8"):
     """Predicate from a pattern, compare form (docs/reference/vectors.md, "Predicates")."""
 
 
-class PatternB16Op(PtoOp, shape=Shape.LEAD_STRING, pipe=Pipe.V, effect=Effect.PURE):
+class PatternB16Op(PatternOp):
     """Predicate of b16 lanes from a pattern."""
 
-    pattern = attr_def(PATTERN)
     result = result_def(MASK_B16)
 
 
@@ -40,10 +44,9 @@ class PgeB16Op(PatternB16Op, name="pto.pge_b16"):
     """Predicate from a pattern, compare form (docs/reference/vectors.md, "Predicates")."""
 
 
-class PatternB32Op(PtoOp, shape=Shape.LEAD_STRING, pipe=Pipe.V, effect=Effect.PURE):
+class PatternB32Op(PatternOp):
     """Predicate of b32 lanes from a pattern."""
 
-    pattern = attr_def(PATTERN)
     result = result_def(MASK_B32)
 
 
@@ -55,57 +58,59 @@ class PgeB32Op(PatternB32Op, name="pto.pge_b32"):
     """Predicate from a pattern, compare form (docs/reference/vectors.md, "Predicates")."""
 
 
-class PltB8Op(LanewiseOp, name="pto.plt_b8"):
+class PltOp(LanewiseOp):
+    """Predicate of the lanes before a number, and what is left of the number."""
+
+    scalar = operand_def(I32)
+    scalar_out = result_def(I32)
+
+
+class PltB8Op(PltOp, name="pto.plt_b8"):
     """Lane i is active where i < scalar; scalar_out = what is left for the next predicate
     (docs/reference/vectors.md, "Predicates").
     """
 
-    scalar = operand_def(I32)
     mask = result_def(MASK_B8)
-    scalar_out = result_def(I32)
 
 
-class PltB16Op(LanewiseOp, name="pto.plt_b16"):
+class PltB16Op(PltOp, name="pto.plt_b16"):
     """Lane i is active where i < scalar; scalar_out = what is left for the next predicate
     (docs/reference/vectors.md, "Predicates").
     """
 
-    scalar = operand_def(I32)
     mask = result_def(MASK_B16)
-    scalar_out = result_def(I32)
 
 
-class PltB32Op(LanewiseOp, name="pto.plt_b32"):
+class PltB32Op(PltOp, name="pto.plt_b32"):
     """Lane i is active where i < scalar; scalar_out = what is left for the next predicate
     (docs/reference/vectors.md, "Predicates").
     """
 
-    scalar = operand_def(I32)
     mask = result_def(MASK_B32)
-    scalar_out = result_def(I32)
 
 
-class PltmB8Op(LanewiseOp, name="pto.pltm_b8", since="august"):
-    """Lane i is active where loop·lanes + i < bound (docs/reference/vectors.md, "Predicates")."""
+class PltmOp(LanewiseOp, since="august"):
+    """Predicate of the lanes before a bound, in one turn of a loop."""
 
     loop = operand_def(I16)
     bound = operand_def(I32)
+
+
+class PltmB8Op(PltmOp, name="pto.pltm_b8"):
+    """Lane i is active where loop·lanes + i < bound (docs/reference/vectors.md, "Predicates")."""
+
     mask = result_def(MASK_B8)
 
 
-class PltmB16Op(LanewiseOp, name="pto.pltm_b16", since="august"):
+class PltmB16Op(PltmOp, name="pto.pltm_b16"):
     """Lane i is active where loop·lanes + i < bound (docs/reference/vectors.md, "Predicates")."""
 
-    loop = operand_def(I16)
-    bound = operand_def(I32)
     mask = result_def(MASK_B16)
 
 
-class PltmB32Op(LanewiseOp, name="pto.pltm_b32", since="august"):
+class PltmB32Op(PltmOp, name="pto.pltm_b32"):
     """Lane i is active where loop·lanes + i < bound (docs/reference/vectors.md, "Predicates")."""
 
-    loop = operand_def(I16)
-    bound = operand_def(I32)
     mask = result_def(MASK_B32)
 
 

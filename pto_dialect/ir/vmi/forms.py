@@ -38,29 +38,35 @@ class VmiBinaryOp(VmiVectorOp):
     lhs = rhs = operand_def(VMI_VREG)
 
 
-class VmiMaskedUnaryOp(VmiVectorOp):
+class VmiMaskableOp(VmiVectorOp):
+    """Computes a logical vector, under a mask where one is given."""
+
+    mask = var_operand_def(VMI_MASK)
+    pmode = opt_attr_def(VMI_PMODE)
+
+
+class VmiMaskedUnaryOp(VmiMaskableOp):
     """One logical vector, optional mask."""
 
     source = operand_def(VMI_VREG)
-    mask = var_operand_def(VMI_MASK)
-    pmode = opt_attr_def(VMI_PMODE)
 
 
-class VmiMaskedBinaryOp(VmiVectorOp):
+class VmiMaskedBinaryOp(VmiMaskableOp):
     """Two logical vectors, optional mask."""
 
     lhs = rhs = operand_def(VMI_VREG)
-    mask = var_operand_def(VMI_MASK)
-    pmode = opt_attr_def(VMI_PMODE)
 
 
-class VmiMaskedBitwiseOp(VmiLanewiseOp):
+class VmiBitwiseOp(VmiMaskableOp):
+    """Computes a logical vector or a predicate."""
+
+    result = result_def(VMI_ANY)
+
+
+class VmiMaskedBitwiseOp(VmiBitwiseOp):
     """Two logical vectors or predicates, optional mask."""
 
     lhs = rhs = operand_def(VMI_ANY)
-    mask = var_operand_def(VMI_MASK)
-    pmode = opt_attr_def(VMI_PMODE)
-    result = result_def(VMI_ANY)
 
 
 class VmiMaskedScalarOp(VmiMaskedOp):

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from xdsl.irdl import attr_def, operand_def, opt_attr_def, result_def
 
-from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.base import Shape
 from ..core.kinds import ANY, ANY_ATTR, I32, I64_ATTR, INDEX, VMI_MASK, VMI_VREG
 from ..core.words import COMPARE_INTEGER, COMPARE_ORDERED, PATTERN, VMI_COMPARE_PMODE, VMI_PMODE
-from .forms import VmiLanewiseOp
+from .forms import VmiLanewiseOp, VmiVectorOp
 
 
 class MaskOp(VmiLanewiseOp):
     """Makes or changes a predicate of logical vectors."""
 
+    result = result_def(VMI_MASK)
 
-class VmiPatternOp(VmiLanewiseOp, shape=Shape.LEAD_STRING, tokens=("pattern",)):
+
+class VmiPatternOp(MaskOp, shape=Shape.LEAD_STRING, tokens=("pattern",)):
     """Predicate from a pattern."""
 
     pattern = attr_def(PATTERN)
     group = opt_attr_def(I64_ATTR)
-    result = result_def(VMI_MASK)
 
 
 class VmiPsetOp(VmiPatternOp, name="pto.vmi.pset"):
@@ -32,7 +33,7 @@ class VmiPgeOp(VmiPatternOp, name="pto.vmi.pge"):
     """
 
 
-class VmiPltOp(MaskOp, name="pto.vmi.plt"):
+class VmiPltOp(VmiLanewiseOp, name="pto.vmi.plt"):
     """Lane i is active where i < scalar; scalar_out = what is left for the next predicate
     (docs/reference/vectors.md, "Predicates", "Logical vectors").
     """
@@ -46,7 +47,6 @@ class VmiCreateMaskOp(MaskOp, name="pto.vmi.create_mask"):
     """Lane i is active where i < active_lanes (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
 
     active_lanes = operand_def(INDEX)
-    result = result_def(VMI_MASK)
 
 
 class VmiCreateGroupMaskOp(MaskOp, name="pto.vmi.create_group_mask"):
@@ -56,23 +56,18 @@ class VmiCreateGroupMaskOp(MaskOp, name="pto.vmi.create_group_mask"):
 
     active_elems_per_group = operand_def(INDEX)
     num_groups = group_size = attr_def(I64_ATTR)
-    result = result_def(VMI_MASK)
 
 
-class VmiConstantMaskOp(
-    PtoOp, name="pto.vmi.constant_mask", shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"
-):
+class VmiConstantMaskOp(MaskOp, name="pto.vmi.constant_mask", shape=Shape.GENERIC):
     """Constant predicate (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
 
     value = attr_def(ANY_ATTR)
-    result = result_def(VMI_MASK)
 
 
 class VmiMaskLogicOp(MaskOp):
     """Two predicates."""
 
     lhs = rhs = operand_def(VMI_MASK)
-    result = result_def(VMI_MASK)
 
 
 class VmiMaskAndOp(VmiMaskLogicOp, name="pto.vmi.mask_and"):
@@ -91,7 +86,6 @@ class VmiMaskUnaryOp(MaskOp):
     """One predicate."""
 
     source = operand_def(VMI_MASK)
-    result = result_def(VMI_MASK)
 
 
 class VmiMaskNotOp(VmiMaskUnaryOp, name="pto.vmi.mask_not"):
@@ -106,20 +100,18 @@ class VmiEnsureMaskLayoutOp(VmiMaskUnaryOp, name="pto.vmi.ensure_mask_layout"):
     """The same predicate in another layout (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
 
 
-class VmiActivePrefixIndexOp(MaskOp, name="pto.vmi.active_prefix_index"):
+class VmiActivePrefixIndexOp(VmiVectorOp, name="pto.vmi.active_prefix_index"):
     """lane i = number of active lanes below i (docs/reference/vectors.md, "Reductions and rearrangement", "Logical
     vectors").
     """
 
     mask = operand_def(VMI_MASK)
-    result = result_def(VMI_VREG)
 
 
-class ComparisonOp(VmiLanewiseOp, shape=Shape.LEAD_STRING):
+class ComparisonOp(MaskOp, shape=Shape.LEAD_STRING):
     """Compares lanes; the predicate is a word before the operands."""
 
     lhs = rhs = operand_def(VMI_VREG)
-    result = result_def(VMI_MASK)
 
 
 class VmiCmpfOp(ComparisonOp, name="pto.vmi.cmpf"):
@@ -147,7 +139,6 @@ class VmiVCmpOp(MaskOp, name="pto.vmi.vcmp"):
     seed = operand_def(VMI_MASK)
     cmp = attr_def(COMPARE_ORDERED)
     pmode = opt_attr_def(VMI_COMPARE_PMODE)
-    result = result_def(VMI_MASK)
 
 
 class VmiVCmpsOp(MaskOp, name="pto.vmi.vcmps"):
@@ -160,15 +151,13 @@ class VmiVCmpsOp(MaskOp, name="pto.vmi.vcmps"):
     seed = operand_def(VMI_MASK)
     cmp = attr_def(COMPARE_ORDERED)
     pmode = opt_attr_def(VMI_COMPARE_PMODE)
-    result = result_def(VMI_MASK)
 
 
-class VmiChoiceOp(MaskOp):
+class VmiChoiceOp(VmiVectorOp):
     """Choice between two logical vectors."""
 
     mask = operand_def(VMI_MASK)
     true_value = false_value = operand_def(VMI_VREG)
-    result = result_def(VMI_VREG)
 
 
 class VmiSelectOp(VmiChoiceOp, name="pto.vmi.select"):

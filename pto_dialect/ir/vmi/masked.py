@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from xdsl.irdl import operand_def, opt_attr_def, result_def, var_operand_def
+from xdsl.irdl import operand_def, opt_attr_def, result_def
 
 from ..core.base import Shape
 from ..core.kinds import FLOAT, I16, VMI_ANY, VMI_MASK, VMI_VREG
 from ..core.words import VMI_PMODE
 from .forms import (
+    VmiBitwiseOp,
     VmiLanewiseOp,
+    VmiMaskableOp,
     VmiMaskedBinaryOp,
     VmiMaskedBitwiseOp,
     VmiMaskedOp,
     VmiMaskedScalarOp,
     VmiMaskedUnaryOp,
-    VmiVectorOp,
 )
 
 
@@ -42,15 +43,12 @@ class VmiVReluOp(VmiMaskedUnaryOp, name="pto.vmi.vrelu"):
     """lane i = max(source[i], 0) (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
 
-class VmiVNotOp(VmiLanewiseOp, name="pto.vmi.vnot"):
+class VmiVNotOp(VmiBitwiseOp, name="pto.vmi.vnot"):
     """lane i = bitwise complement of source[i]; vector or predicate (docs/reference/vectors.md, "Arithmetic", "Logical
     vectors").
     """
 
     source = operand_def(VMI_ANY)
-    mask = var_operand_def(VMI_MASK)
-    pmode = opt_attr_def(VMI_PMODE)
-    result = result_def(VMI_ANY)
 
 
 class VmiVAddOp(VmiMaskedBinaryOp, name="pto.vmi.vadd"):
@@ -128,14 +126,12 @@ class VmiVShrsOp(VmiMaskedShiftOp, name="pto.vmi.vshrs"):
     """lane i = src[i] >> scalar, logical unless signed (docs/reference/vectors.md, "Arithmetic", "Logical vectors")."""
 
 
-class VmiVMulaOp(VmiVectorOp, name="pto.vmi.vmula"):
+class VmiVMulaOp(VmiMaskableOp, name="pto.vmi.vmula"):
     """lane i = acc[i] + lhs[i]·rhs[i] with one rounding (docs/reference/vectors.md, "Arithmetic", "Logical
     vectors").
     """
 
     acc = lhs = rhs = operand_def(VMI_VREG)
-    mask = var_operand_def(VMI_MASK)
-    pmode = opt_attr_def(VMI_PMODE)
 
 
 class VmiVMullOp(VmiLanewiseOp, name="pto.vmi.vmull"):
@@ -173,23 +169,26 @@ class VmiVExpdifOp(VmiMaskedOp, name="pto.vmi.vexpdif"):
     x = max = operand_def(VMI_VREG)
 
 
-class VmiVAddcOp(VmiVectorOp, name="pto.vmi.vaddc"):
-    """result = lhs + rhs; carry where the sum overflows (docs/reference/vectors.md, "Arithmetic", "Logical
-    vectors").
-    """
+class VmiCarryOp(VmiLanewiseOp):
+    """Computes a logical vector and the carries, under a mask."""
 
-    lhs = rhs = operand_def(VMI_VREG)
     mask = operand_def(VMI_MASK)
     result = result_def(VMI_VREG)
     carry = result_def(VMI_MASK)
 
 
-class VmiVAddcsOp(VmiVectorOp, name="pto.vmi.vaddcs"):
+class VmiVAddcOp(VmiCarryOp, name="pto.vmi.vaddc"):
+    """result = lhs + rhs; carry where the sum overflows (docs/reference/vectors.md, "Arithmetic", "Logical
+    vectors").
+    """
+
+    lhs = rhs = operand_def(VMI_VREG)
+
+
+class VmiVAddcsOp(VmiCarryOp, name="pto.vmi.vaddcs"):
     """result = lhs + rhs + carry_in; carry where the sum overflows (docs/reference/vectors.md, "Arithmetic", "Logical
     vectors").
     """
 
     lhs = rhs = operand_def(VMI_VREG)
-    carry_in = mask = operand_def(VMI_MASK)
-    result = result_def(VMI_VREG)
-    carry = result_def(VMI_MASK)
+    carry_in = operand_def(VMI_MASK)

@@ -216,9 +216,9 @@ class PtoBuilder(MemoryBuilder):
     def canonical_attributes(self, cls: type[PtoOp], attributes: dict[str, Attribute], token: Tok) -> None:
         """Turns bare words and stripped forms given for enumerations into their attributes, in place, gives integers
         without a type the declared one, and drops what says the same as nothing."""
-        slots = signature(cls).attributes
-        self.typed_attributes(slots, attributes, token, op_spec(cls).tokens)
-        for name, default in op_spec(cls).defaults:
+        declared = signature(cls)
+        self.typed_attributes(declared.attributes, attributes, token, op_spec(cls).tokens)
+        for name, default in declared.defaults.items():
             if name in attributes and attribute_text(attributes[name]) == default:
                 del attributes[name]
 

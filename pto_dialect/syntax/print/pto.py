@@ -70,7 +70,7 @@ def layout(cls: type[PtoOp]) -> Layout:
         required=tuple(name for name in order if by_name[name].arity == "1"),
         typed=spec.typed if spec.typed is not None else order,
         attributes=declared.attributes,
-        defaults=dict(spec.defaults),
+        defaults=declared.defaults,
         tokens=tuple(name for name in spec.tokens if name in declared.attributes),
         segmented=declared.segmented,
         stores=stores(cls),
