@@ -28,15 +28,17 @@ def watched_kernel(
     beside: Kernel | None = None,
 ) -> Kernel:
     """A function or a group in its watched flavour; on-chip memory starts with values that are not meant to be read.
+    Launches that are known to be in order are not watched again.
 
     ``beside`` is a watched kernel that has the same watch, because both run side by side.
     """
     from dataclasses import replace
 
+    from pto_dialect.sanitize.again import RepeatedKernel
     from pto_dialect.sanitize.launch import WatchedKernel
 
     shared = beside.watch if isinstance(beside, WatchedKernel) else None
-    return WatchedKernel(module, entry, target, replace(options, fill="poison"), watch, group=group, watch=shared)
+    return RepeatedKernel(module, entry, target, replace(options, fill="poison"), watch, group=group, watch=shared)
 
 
 def collect(kernel: Kernel) -> tuple[tuple[Diagnostic, ...], bool]:

@@ -62,7 +62,8 @@ class Watch(Protocol):
     """The watch over one run, as checks see it.
 
     ``current`` is the operation that is carried out; while ``muted`` nothing is noted. ``ordered`` tells that the
-    program leaves the order of its pipes to the compiler.
+    program leaves the order of its pipes to the compiler. A check that looks at what memory holds sets
+    ``judged_by_content``: with other content it may come to another result.
     """
 
     sites: Sites
@@ -71,6 +72,7 @@ class Watch(Protocol):
     current: Context | None
     muted: bool
     ordered: bool
+    judged_by_content: bool
 
     def wants(self, check: str) -> bool:
         """True when ``check`` was asked for."""

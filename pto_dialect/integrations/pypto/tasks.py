@@ -85,6 +85,7 @@ class Tasks:
         self._chip = chip
         self._memory = memory
         self._programs = programs
+        self._names: dict[int, list[str]] = {}
         self.done: list[Task] = []
 
     def run(self, task: Task) -> None:
@@ -113,9 +114,12 @@ class Tasks:
             self._device.run(program, kernel, values, task.blocks)
 
     def _function(self, call: Call) -> tuple[int, str]:
-        if call.program not in self._programs:
-            raise BindingError("a task starts a function of a program that is none of the orchestration's")
-        return call.program, list(functions_of(self._programs[call.program].module))[call.function]
+        names = self._names.get(call.program)
+        if names is None:
+            if call.program not in self._programs:
+                raise BindingError("a task starts a function of a program that is none of the orchestration's")
+            names = self._names[call.program] = list(functions_of(self._programs[call.program].module))
+        return call.program, names[call.function]
 
     def _values(self, kernel: Kernel, by_core: Mapping[int, Sequence[Call]]) -> list[Any]:
         values: list[Any] = []

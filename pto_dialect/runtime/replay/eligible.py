@@ -30,12 +30,19 @@ _TILES = (
 KNOWN = frozenset(f"pto.{name}" for name in (*_HANDLES, *_QUEUES, *_TILES))
 """Operations of this dialect that a replay knows. None of them makes a number from the content of a memory."""
 
+_UNREPLAYED = ("tfillpad", "tfillpad_inplace", "tfillpad_expand", "ttrans", "textract", "tinsert", "tcmp", "tcmps")
+FOLLOWING = KNOWN | frozenset(f"pto.{name}" for name in _UNREPLAYED)
+"""Operations of which the same is true: which bytes they access follows from their operands, not from any content."""
+
+
+def follows_numbers(kernel: Kernel, known: frozenset[str] = FOLLOWING) -> bool:
+    """True when the operations of a launch and what they access follow from its numbers, as those in ``known`` do."""
+    # By name, as the lists are: what is new stays out until somebody has looked at it.
+    return all(op.name in known or op.name.startswith(_NUMBERS) for op in kernel.program.operations)
+
 
 def may_replay(kernel: Kernel) -> bool:
     """True when every operation of a kernel is known and nobody watches it."""
     options = kernel.options
     plain = kernel.profile_log is None and options.schedule is None and options.fill == "zero"
-    if not plain or kernel.group is not None or kernel.results or kernel.usage.combines:
-        return False
-    # By name, as the list is: what is new stays out until somebody has looked at it.
-    return all(op.name in KNOWN or op.name.startswith(_NUMBERS) for op in kernel.program.operations)
+    return plain and not kernel.results and not kernel.usage.combines and follows_numbers(kernel, KNOWN)

@@ -64,7 +64,7 @@ class Replays:
                 if self.refused or not (flags.c_contiguous and flags.writeable):
                     return False
                 arrays.append(value)
-                words += (value.dtype, value.nbytes)
+                words.append(value.dtype)
             elif isinstance(value, _NUMBERS):
                 words.append(repr(value))
             else:

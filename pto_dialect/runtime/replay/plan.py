@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
@@ -33,6 +33,7 @@ class Plan:
         for call in calls:
             self._add(call, arrays)
         self._series = _in_series(self._places)
+        self._reach = _reach(self._places)
 
     def _add(self, call: Call, arrays: _Arrays) -> None:
         function, operands = call.function, [arrays.placed(x) if isinstance(x, Operand) else x for x in call.operands]
@@ -48,7 +49,10 @@ class Plan:
         self._calls.append((function, values))
 
     def fits(self, buffers: Sequence[Array]) -> bool:
-        """True for arguments of which those that are written share no memory with others."""
+        """True for arguments that have all that is accessed, and of which those that are written share no memory with
+        others."""
+        if any(buffers[number].nbytes < nbytes for number, nbytes in self._reach):
+            return False
         for number in self._written:
             one = buffers[number]
             for other in buffers:
@@ -80,6 +84,15 @@ class Plan:
     def count(self) -> int:
         """How many calls there are."""
         return len(self._calls)
+
+
+def _reach(places: Iterable[Operand]) -> list[tuple[int, int]]:
+    """The arguments that have some of these arrays, with the byte behind the last one of any."""
+    found: dict[int, int] = {}
+    for operand in places:
+        number = operand.area.number
+        found[number] = max(found.get(number, 0), _span(operand)[1])
+    return list(found.items())
 
 
 def _in_series(places: Mapping[Operand, list[_Slot]]) -> list[tuple[Operand, list[list[_Slot]]]]:

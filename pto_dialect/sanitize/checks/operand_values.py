@@ -27,6 +27,7 @@ def second_source(
     source, dst = arguments[-2:]
     if not isinstance(source, TILES) or not isinstance(dst, TILES) or (integers and source.fmt.is_float):
         return None
+    watch.judged_by_content = True
     muted, watch.muted = watch.muted, True
     try:
         return site, np.array(region(source, dst.valid_rows, dst.valid_cols))

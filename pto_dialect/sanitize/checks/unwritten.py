@@ -55,6 +55,7 @@ class Unwritten:
         if len(marks) == 1 and GOOD in marks:
             return
         context.doubtful = context.doubtful or DOUBTFUL in marks
+        self.watch.judged_by_content = True
         if cells is None:
             missing = shadow.bytes_of(region, [place for place in places or () if place.written != GOOD])
         else:

@@ -94,6 +94,11 @@ class Findings:
         self.by_cause.clear()
 
     @property
+    def any(self) -> bool:
+        """True when there are findings."""
+        return bool(self._found)
+
+    @property
     def all(self) -> list[Finding]:
         """All findings."""
         found = list(self._found.values())

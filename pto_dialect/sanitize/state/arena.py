@@ -53,10 +53,10 @@ class WatchedArena(Arena):
     """A memory whose accesses ``watch`` learns of. ``original`` gives size, name and content.
 
     ``public`` (always so in global memory) tells that cores of several blocks, or the host, share it: all its bytes are
-    initialised.
+    initialised. ``accessed`` is the byte behind the last one that was read or written.
     """
 
-    __slots__ = ("_original", "_regions", "_start", "_window", "memory", "public", "shadow", "watch")
+    __slots__ = ("_original", "_regions", "_start", "_window", "accessed", "memory", "public", "shadow", "watch")
 
     def __init__(self, original: Arena, watch: Listener, content: Array | None = None, public: bool = False) -> None:
         super().__init__(
@@ -67,6 +67,7 @@ class WatchedArena(Arena):
             fill=original.fill,
         )
         self.public = public or original.space == "gm"
+        self.accessed = 0
         self.watch = watch
         self._original = original
         if content is not None:
@@ -134,6 +135,8 @@ class WatchedArena(Arena):
     def on_read(self, region: Bytes, data: Array | None = None) -> None:
         """Bytes are about to be read, as the elements ``data`` where these are a view."""
         watch = self.watch
+        if region.stop > self.accessed:
+            self.accessed = region.stop
         watch.read(self, region)
         if watch.numbers is not None and data is not None:
             watch.numbers.read(data)
@@ -141,6 +144,8 @@ class WatchedArena(Arena):
     def on_write(self, region: Bytes, data: Array | None = None) -> None:
         """Bytes are about to be written, as the elements ``data`` where these are a view."""
         watch = self.watch
+        if region.stop > self.accessed:
+            self.accessed = region.stop
         watch.write(self, region)
         if watch.numbers is not None and data is not None:
             watch.numbers.write(data)

@@ -59,6 +59,7 @@ class Watch:
         self.current: Context | None = None
         self.failed: Context | None = None
         self.muted = False
+        self.judged_by_content = False
         self.devices = 0
         self.pipes = PIPES
         checks = options.checks
@@ -113,6 +114,7 @@ class Watch:
         self.log.clear()
         self.findings.clear()
         self.posts.clear()
+        self.judged_by_content = False
         self.current = self.failed = None
         if self.tiles is not None:
             self.tiles.clear()

@@ -1,0 +1,201 @@
+"""Launches under watch that come again: known ones are not watched; none is known that may end otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from parse_helpers import parsed
+
+from pto_dialect.integrations.watching import collect
+from pto_dialect.runtime.run.machine import RunOptions
+from pto_dialect.sanitize import again
+from pto_dialect.sanitize.again import RepeatedKernel
+from pto_dialect.sanitize.options import SanitizeOptions, parse_checks
+
+ROW = "!pto.tile_buf<vec, 1x64xf32>"
+PART = "!pto.partition_tensor_view<1x64xf32>"
+COUNTS = "!pto.tile_buf<vec, 1x64xi32>"
+
+
+def program(*lines: str, before: str = "") -> str:
+    """A function of two buffers of rows of 64 numbers and a number %n, with its lines behind the declarations."""
+    body = "\n    ".join(lines)
+    return f"""module attributes {{pto.target_arch = "a2a3"}} {{
+  func.func @rows(%a: !pto.ptr<f32>, %b: !pto.ptr<f32>, %n: index)
+      attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    %c64 = arith.constant 64 : index
+    %p0 = arith.constant 0 : i64
+    %p1 = arith.constant 1024 : i64
+    %p2 = arith.constant 2048 : i64
+    {before}
+    %va = pto.make_tensor_view %a, shape = [%c4, %c64], strides = [%c64, %c1] : !pto.tensor_view<?x?xf32>
+    %vb = pto.make_tensor_view %b, shape = [%c4, %c64], strides = [%c64, %c1] : !pto.tensor_view<?x?xf32>
+    %x = pto.alloc_tile addr = %p0 : {ROW}
+    %y = pto.alloc_tile addr = %p1 : {ROW}
+    {body}
+    return
+  }}
+}}
+"""
+
+
+def part(name: str, view: str, row: str) -> str:
+    return (
+        f"%{name} = pto.partition_view %{view}, offsets = [{row}, %c0], sizes = [%c1, %c64]"
+        f" : !pto.tensor_view<?x?xf32> -> {PART}"
+    )
+
+
+def load(part: str, tile: str) -> str:
+    return f"pto.tload ins(%{part} : {PART}) outs(%{tile} : {ROW})"
+
+
+def store(tile: str, part: str) -> str:
+    return f"pto.tstore ins(%{tile} : {ROW}) outs(%{part} : {PART})"
+
+
+def add(left: str, right: str, out: str) -> str:
+    return f"pto.tadd ins(%{left}, %{right} : {ROW}, {ROW}) outs(%{out} : {ROW})"
+
+
+SUM = program(
+    part("p", "va", "%n"), part("q", "vb", "%n"), load("p", "x"), load("q", "y"), add("x", "y", "y"), store("y", "q")
+)
+"""Adds row %n of %a to that of %b."""
+
+ORDER = [f'pto.{way}_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]' for way in ("set", "wait")]
+COPY = program(part("p", "va", "%n"), part("q", "vb", "%c1"), load("p", "x"), *ORDER, store("x", "q"),
+               part("r", "va", "%c1"), load("r", "y"))  # fmt: skip
+"""Copies row %n of %a to the second of %b, and loads the second row of %a, which nothing orders behind that store."""
+
+
+def kernel_of(text: str, checks: str = "all") -> RepeatedKernel:
+    module, found = parsed(text)
+    assert found == []
+    kernel = RepeatedKernel(module, None, None, RunOptions(fill="poison"), SanitizeOptions(parse_checks([checks])))
+    kernel.patience = 0.0
+    return kernel
+
+
+def launch(kernel: RepeatedKernel, values: Sequence[Any], blocks: int = 1) -> tuple[bool, list[str]]:
+    """Whether a launch is watched, and the rules of what is found."""
+    kernel.run(values, blocks)
+    watched = len(kernel.watch.log.count) > 1
+    return watched, list(dict.fromkeys(finding.rule for finding in collect(kernel)[0]))
+
+
+def rows(count: int, start: int = 0) -> Any:
+    return np.arange(start, start + 64 * count, dtype=np.float32)
+
+
+def test_a_launch_in_order_is_watched_once_and_computes_each_time() -> None:
+    kernel = kernel_of(SUM)
+    for number, watched in enumerate((True, False, False)):
+        a, b = rows(4, number), rows(4, 1000 * number)
+        expected = b.copy()
+        expected[128:192] += a[128:192]
+        assert launch(kernel, [a, b, 2]) == (watched, [])
+        assert b.tobytes() == expected.tobytes()
+
+
+def test_another_number_is_another_launch() -> None:
+    kernel = kernel_of(SUM)
+    assert launch(kernel, [rows(4), rows(4), 1]) == (True, [])
+    assert launch(kernel, [rows(4), rows(4), 4]) == (True, ["mem-oob"])
+    assert launch(kernel, [rows(4), rows(4), 1]) == (False, [])
+    assert launch(kernel, [rows(4), rows(4), 4]) == (True, ["mem-oob"])
+
+
+def test_buffers_need_what_was_accessed_and_no_more() -> None:
+    kernel = kernel_of(SUM)
+    assert launch(kernel, [rows(4), rows(4), 1]) == (True, [])
+    assert launch(kernel, [rows(2), rows(3), 1]) == (False, [])
+    assert launch(kernel, [rows(9), rows(2), 1]) == (False, [])
+    assert launch(kernel, [rows(4), rows(1), 1]) == (True, ["mem-oob"])
+
+
+def test_buffers_that_overlap_otherwise_are_another_launch() -> None:
+    kernel = kernel_of(COPY)
+    whole, other = rows(4), rows(4)
+    assert launch(kernel, [whole, other, 0]) == (True, [])
+    assert launch(kernel, [other, whole, 0]) == (False, [])
+    for _ in range(2):
+        assert launch(kernel, [whole, whole, 0]) == (True, ["race-raw"])
+    # Buffers that have some bytes in common are neither like those without nor like each other.
+    large = rows(8)
+    assert launch(kernel, [large[:256], large[64:], 0])[0]
+    assert launch(kernel, [large[:256], large[128:], 0])[0]
+    assert launch(kernel, [large[128:], large[:256], 0])[0]
+    assert not launch(kernel, [whole, other, 0])[0]
+
+
+def test_more_blocks_are_another_launch() -> None:
+    kernel = kernel_of(SUM)
+    assert launch(kernel, [rows(4), rows(4), 1]) == (True, [])
+    assert "race-cross-block" in launch(kernel, [rows(4), rows(4), 1], 2)[1]
+    assert "race-cross-block" in launch(kernel, [rows(4), rows(4), 1], 2)[1]
+
+
+def test_numbers_from_memory_decide_nothing_beforehand() -> None:
+    """Which row is loaded is what %a holds."""
+    read = "%f = pto.load_scalar %a[%c0] : !pto.ptr<f32> -> f32\n    %i = arith.fptosi %f : f32 to i64"
+    text = program(
+        part("p", "va", "%row"), load("p", "x"), before=f"{read}\n    %row = arith.index_cast %i : i64 to index"
+    )
+    kernel = kernel_of(text)
+    for first, found in ((1, []), (1, []), (4, ["mem-oob"])):
+        a = rows(4)
+        a[0] = first
+        assert launch(kernel, [a, rows(4), 0]) == (True, found)
+
+
+def test_what_holds_nothing_is_looked_at_each_time() -> None:
+    """%y was never written: whether it shows in the sum depends on what is added to it."""
+    kernel = kernel_of(program(part("p", "va", "%n"), part("q", "vb", "%n"), load("p", "x"), add("x", "y", "x"),
+                               store("x", "q")))  # fmt: skip
+    hidden, shown = np.full(256, np.nan, np.float32), rows(4)
+    assert launch(kernel, [hidden, rows(4), 0])[0]
+    assert "mem-uninit" in launch(kernel, [shown, rows(4), 0])[1]
+
+
+def test_checks_of_what_tiles_hold_are_made_each_time() -> None:
+    divided = f"pto.tdiv ins(%i, %j : {COUNTS}, {COUNTS}) outs(%i : {COUNTS})"
+    text = program(
+        part("p", "va", "%n"), part("q", "vb", "%n"), load("p", "i"), load("q", "j"), divided, store("i", "q")
+    )
+    text = text.replace("f32", "i32").replace("%x =", "%i =").replace("%y =", "%j =")
+    kernel = kernel_of(text)
+    ones = np.ones(256, np.int32)
+    some = ones.copy()
+    some[70] = 0
+    assert launch(kernel, [ones.copy(), ones.copy(), 1]) == (True, [])
+    assert launch(kernel, [ones.copy(), some, 1]) == (True, ["zero-divisor"])
+
+
+def test_infinities_are_looked_for_each_time() -> None:
+    kernel = kernel_of(SUM, "numeric")
+    large = np.full(256, np.finfo(np.float32).max)
+    assert launch(kernel, [rows(4), rows(4), 0]) == (True, [])
+    assert launch(kernel, [large, large.copy(), 0]) == (True, ["numeric-nan-inf"])
+
+
+def test_a_launch_is_watched_for_a_while_before_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = kernel_of(SUM)
+    kernel.patience = 3.5
+    clock = iter(range(100))
+    monkeypatch.setattr(again, "perf_counter", lambda: float(next(clock)))
+    # Each launch takes one second of this clock.
+    assert [launch(kernel, [rows(4), rows(4), 1])[0] for _ in range(6)] == [True] * 4 + [False] * 2
+
+
+def test_few_launches_are_known_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(again, "MOST_KEYS", 2)
+    kernel = kernel_of(SUM)
+    numbers = (0, 1, 0, 2, 0)
+    assert [launch(kernel, [rows(4), rows(4), n])[0] for n in numbers] == [True, True, False, True, True]
