@@ -124,10 +124,12 @@ class StructureBuilder(ValueBuilder):
         return self.assemble(cls, token, groups, [result], attributes)
 
     def _subview_type(self, token: Tok, source: Attribute, sizes: list[int], groups: Groups) -> Attribute:
-        if not isinstance(source, t.TileBufType) or len(sizes) != 2:
+        if not isinstance(source, (t.TileBufType, t.TileType)) or len(sizes) != 2:
             raise at(token, "parse-missing-types", "the result type of this subview cannot be inferred", "-> type")
         if min(sizes) <= 0:
             raise at(token, "subview-form", f"sizes of a subview are positive, found {sizes[0]}x{sizes[1]}")
+        if isinstance(source, t.TileType):
+            return intern_type(t.TileType(sizes[0], sizes[1], source.element))
         self.dependent += 1
         valid: list[int] = []
         parent = (source.valid_rows, source.valid_cols)

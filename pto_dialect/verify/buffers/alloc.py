@@ -11,7 +11,16 @@ from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.ir.core.base import PtoOp, is_pto, operand_groups
 from pto_dialect.ir.core.operands import first
-from pto_dialect.ir.core.types import DYNAMIC, I1, MultiTileBufType, TileBufType, byte_width, element_name, type_text
+from pto_dialect.ir.core.types import (
+    DYNAMIC,
+    I1,
+    MultiTileBufType,
+    TileBufType,
+    TileType,
+    byte_width,
+    element_name,
+    type_text,
+)
 from pto_dialect.targets.element_types import FP4, is_low_precision
 from pto_dialect.targets.memory import BASE_ALIGNMENT, MX_SCALE_FRACTAL, tile_space
 from pto_dialect.targets.profile import Profile
@@ -168,8 +177,8 @@ def _layout_faults(tile: TileBufType) -> list[Fault]:
     return faults
 
 
-def tile_bytes(tile: TileBufType) -> int:
-    """Bytes of a tile buffer; 0 when its elements have no size."""
+def tile_bytes(tile: TileBufType | TileType) -> int:
+    """Bytes of a tile; 0 when its elements have no size."""
     return tile.rows * tile.cols * (byte_width(tile.element) or 0)
 
 

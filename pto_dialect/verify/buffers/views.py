@@ -14,11 +14,11 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from pto_dialect.ir.buffers.views import BitcastOp, TReshapeOp
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
-from pto_dialect.ir.core.types import DYNAMIC, TileBufType, byte_width, dim_text, type_text
+from pto_dialect.ir.core.types import DYNAMIC, TileBufType, TileType, byte_width, dim_text, type_text
 from pto_dialect.targets.tile_layouts import inner_block
 
 from ..engine.context import Context
-from ..engine.rule import ERROR, SHAPES, STRUCTURE, checks, rule
+from ..engine.rule import ERROR, SHAPES, STRUCTURE, Rule, checks, rule
 from .alloc import tile_bytes
 
 _PAGE = 'docs/reference/constraints.md, "Allocation, views and scalars"'
@@ -92,6 +92,8 @@ RESHAPE = rule(
     good=f"%b = pto.treshape %a : {_T} -> !pto.tile_buf<vec, 64x16xf32>",
 )
 
+AnyTile = TileBufType | TileType
+
 _MAKERS = frozenset(
     (
         "pto.alloc_tile",
@@ -103,8 +105,29 @@ _MAKERS = frozenset(
 """Operations whose tile belongs to the function."""
 
 
-def _config(tile: TileBufType) -> tuple[object, ...]:
-    return tile.blayout, tile.slayout, tile.fractal, tile.pad, tile.compact
+def _config(tile: AnyTile) -> tuple[object, ...]:
+    """The layout; a tile value has none."""
+    return () if isinstance(tile, TileType) else (tile.blayout, tile.slayout, tile.fractal, tile.pad, tile.compact)
+
+
+def _location(tile: AnyTile) -> str:
+    return "" if isinstance(tile, TileType) else tile.loc
+
+
+def _valid(tile: AnyTile) -> tuple[int, int]:
+    return (tile.rows, tile.cols) if isinstance(tile, TileType) else (tile.valid_rows, tile.valid_cols)
+
+
+def _alike(op: Operation, ctx: Context, violated: Rule, source: Attribute) -> tuple[AnyTile, AnyTile] | None:
+    """Types of the tile that ``op`` shares the bytes of, and of its result: two tile buffers, or two tile values."""
+    result = op.results[0].type
+    if not isinstance(source, (TileBufType, TileType)) or not isinstance(result, (TileBufType, TileType)):
+        return None
+    if type(source) is not type(result):
+        what = "tile buffer" if isinstance(source, TileBufType) else "tile value"
+        ctx.report(violated, op, f"the result of {op.name} must be a {what} like its source, found {type_text(result)}")
+        return None
+    return source, result
 
 
 # ------------------------------------------------------------ subview
@@ -115,10 +138,11 @@ def window(op: Operation, ctx: Context) -> None:
     """Form and type of a window."""
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
-    source, result = named(op, "source").type, op.results[0].type
+    types = _alike(op, ctx, FORM, named(op, "source").type)
     sizes = array_values(op.attributes.get("sizes"))
-    if not isinstance(source, TileBufType) or not isinstance(result, TileBufType) or sizes is None:
+    if types is None or sizes is None:
         return
+    source, result = types
     if len(sizes) != 2 or len(groups["offsets"]) != 2:
         found = f"{len(sizes)} sizes and {len(groups['offsets'])} offsets"
         ctx.report(FORM, op, f"{op.name} takes two sizes and two offsets, found {found}")
@@ -138,17 +162,23 @@ def window(op: Operation, ctx: Context) -> None:
         message = f"the result of {op.name} must have the shape {wanted}, found {found}"
         ctx.report(FORM, op, message)
         return
-    same = (result.element, result.loc, *_config(result)) == (source.element, source.loc, *_config(source))
-    if not same:
-        expected = source.replace(rows=result.rows, cols=result.cols, valid=(result.valid_rows, result.valid_cols))
-        message = f"the result of {op.name} must keep element type, location and layout, found {type_text(result)}"
+    if (result.element, _location(result), _config(result)) != (source.element, _location(source), _config(source)):
+        kept = "element type, location and layout"
+        if isinstance(source, TileType):
+            expected, kept = TileType(*sizes, source.element), "element type"
+        else:
+            expected = source.replace(rows=result.rows, cols=result.cols, valid=_valid(result))
+        message = f"the result of {op.name} must keep {kept}, found {type_text(result)}"
         ctx.report(FORM, op, message, help=f"write {type_text(expected)}")
-    _valid_sizes(op, ctx, groups["valid_row"], "valid_row", sizes[0], result.valid_rows)
-    _valid_sizes(op, ctx, groups["valid_col"], "valid_col", sizes[1], result.valid_cols)
+    for name, size, stated in zip(("valid_row", "valid_col"), sizes, _valid(result), strict=True):
+        # The type of a tile value does not say how much of it is valid.
+        _valid_sizes(op, ctx, groups[name], name, size, None if isinstance(result, TileType) else stated)
 
 
-def _valid_sizes(op: Operation, ctx: Context, given: tuple[SSAValue, ...], name: str, size: int, stated: int) -> None:
-    """One valid size of a window: the operand and what the result type says."""
+def _valid_sizes(
+    op: Operation, ctx: Context, given: tuple[SSAValue, ...], name: str, size: int, stated: int | None
+) -> None:
+    """One valid size of a window: the operand and what the result type says, if that says something."""
     if not given:
         if stated == DYNAMIC:
             ctx.report(FORM, op, f"{name} of {op.name} is open in the type and must be given")
@@ -158,7 +188,7 @@ def _valid_sizes(op: Operation, ctx: Context, given: tuple[SSAValue, ...], name:
         ctx.report(FORM, op, f"{name} of {op.name} must be in 0..{size}, found {constant}", at=given[0])
         return
     expected = DYNAMIC if constant is None else constant
-    if stated != expected:
+    if stated is not None and stated != expected:
         message = f"{name} of {op.name} is {dim_text(expected)}, the result type says {dim_text(stated)}"
         ctx.report(FORM, op, message, at=given[0])
 
@@ -178,10 +208,11 @@ def window_place(op: Operation, ctx: Context) -> None:
     assert isinstance(op, PtoOp)
     source = named(op, "source").type
     sizes = array_values(op.attributes.get("sizes"))
-    if not isinstance(source, TileBufType) or sizes is None:
+    if not isinstance(source, (TileBufType, TileType)) or sizes is None:
         return
-    bits = (byte_width(source.element) or 1) * 8
-    block = (1, 1) if source.slayout == "none_box" else inner_block(source.fractal, source.slayout, bits)
+    block = (1, 1)
+    if isinstance(source, TileBufType) and source.slayout != "none_box":
+        block = inner_block(source.fractal, source.slayout, (byte_width(source.element) or 1) * 8)
     groups = operand_groups(op)
     offsets = groups["offsets"]
     whole = (source.rows, source.cols)
@@ -207,7 +238,8 @@ def _sizes_inside(
 ) -> list[int]:
     """How many rows and columns of a window have to lie in its parent: the valid ones; none where they are open."""
     found: list[int] = []
-    stated = (result.valid_rows, result.valid_cols) if isinstance(result, TileBufType) else sizes
+    # The type of a tile value leaves open how much of it is valid.
+    stated = (result.valid_rows, result.valid_cols) if isinstance(result, TileBufType) else (DYNAMIC, DYNAMIC)
     for size, valid, name in zip(sizes, stated, ("valid_row", "valid_col"), strict=True):
         given = groups.get(name, ())
         if valid == DYNAMIC:
@@ -253,16 +285,17 @@ def _is_local(value: SSAValue) -> bool:
 @checks(STRUCTURE, "pto.bitcast")
 def bitcast(op: Operation, ctx: Context) -> None:
     """Another element type for the same bytes."""
-    source, result = named(op, "src").type, op.results[0].type
-    if not isinstance(source, TileBufType) or not isinstance(result, TileBufType):
+    types = _alike(op, ctx, BITCAST, named(op, "src").type)
+    if types is None:
         return
+    source, result = types
     help = "pto.treshape changes shape and layout"
-    if source.loc != result.loc:
-        ctx.report(BITCAST, op, f"{op.name} keeps the location, found {source.loc} and {result.loc}")
+    if _location(source) != _location(result):
+        ctx.report(BITCAST, op, f"{op.name} keeps the location, found {_location(source)} and {_location(result)}")
     elif (source.rows, source.cols) != (result.rows, result.cols):
         found = f"{source.rows}x{source.cols} and {result.rows}x{result.cols}"
         ctx.report(BITCAST, op, f"{op.name} keeps the shape, found {found}", help=help)
-    elif (source.valid_rows, source.valid_cols) != (result.valid_rows, result.valid_cols):
+    elif _valid(source) != _valid(result):
         ctx.report(BITCAST, op, f"{op.name} keeps the valid region")
     elif _config(source) != _config(result):
         ctx.report(BITCAST, op, f"{op.name} keeps the layout", help=help)
@@ -276,13 +309,15 @@ def bitcast(op: Operation, ctx: Context) -> None:
 @checks(STRUCTURE, "pto.treshape")
 def reshape(op: Operation, ctx: Context) -> None:
     """Another shape for the same bytes."""
-    source, result = named(op, "src").type, op.results[0].type
-    if not isinstance(source, TileBufType) or not isinstance(result, TileBufType):
+    types = _alike(op, ctx, RESHAPE, named(op, "src").type)
+    if types is None:
         return
-    if source.loc != result.loc:
-        ctx.report(RESHAPE, op, f"{op.name} keeps the location, found {source.loc} and {result.loc}")
+    source, result = types
+    if _location(source) != _location(result):
+        ctx.report(RESHAPE, op, f"{op.name} keeps the location, found {_location(source)} and {_location(result)}")
     if tile_bytes(source) != tile_bytes(result):
         found = f"{tile_bytes(source)} and {tile_bytes(result)}"
         ctx.report(RESHAPE, op, f"{op.name} keeps the number of bytes, found {found}")
-    if (source.slayout == "none_box") != (result.slayout == "none_box"):
+    boxed = [isinstance(one, TileBufType) and one.slayout != "none_box" for one in types]
+    if boxed[0] != boxed[1]:
         ctx.report(RESHAPE, op, f"{op.name} does not pass between boxed and unboxed layouts")
