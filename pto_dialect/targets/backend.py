@@ -6,6 +6,8 @@ give different results, ``RunOptions.backend`` decides; docs/semantics.md lists 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final, Literal
 
 from xdsl.dialects.builtin import StringAttr
@@ -15,6 +17,10 @@ Backend = Literal["emitc", "vpto"]
 BACKENDS: Final[tuple[Backend, ...]] = ("emitc", "vpto")
 ATTRIBUTE: Final = "pto.backend"
 """Attribute of a module that names its library."""
+
+
+SORT_FILLERS: Final[Mapping[str, float]] = MappingProxyType({"f16": float(0xFC00), "f32": float(0xFF80_0000)})
+"""With what the templates of ``vpto`` fill incomplete groups of scores: the bits of −inf, taken as numbers."""
 
 
 def backend_named(text: str) -> Backend | None:

@@ -30,11 +30,13 @@ class Step(NamedTuple):
 
 
 class View(NamedTuple):
-    """A matrix in global memory: from ``pointer`` on, rows and columns as nested steps, outermost first."""
+    """A matrix in global memory: from ``pointer`` on, rows and columns as nested steps, outermost first; ``turned``
+    tells whether loads take the elements column by column where they fill a tile of other sizes."""
 
     pointer: SSAValue
     rows: tuple[Step, ...]
     cols: tuple[Step, ...]
+    turned: bool = False
 
 
 def view_of(writer: Writer, value: SSAValue) -> View:
@@ -63,7 +65,7 @@ def view_of(writer: Writer, value: SSAValue) -> View:
     pointer = writer.advanced(whole.ptr, distance)
     steps = [Step(1, 0)] * (_RANK - len(sizes)) + [Step(*pair) for pair in zip(sizes, strides, strict=True)]
     rows, cols = (_merged(writer, [steps[number] for number in numbers]) for numbers in _DIMENSIONS[layout])
-    return View(pointer, rows, cols)
+    return View(pointer, rows, cols, layout == "dn")
 
 
 def _merged(writer: Writer, steps: list[Step]) -> tuple[Step, ...]:
@@ -86,15 +88,37 @@ def _evenly(outer: Step, inner: Step) -> bool:
     return False
 
 
-def fitted(writer: Writer, view: View, rows: Number, cols: Number) -> tuple[Number, Number]:
-    """How much of a matrix of ``rows`` x ``cols`` a view covers: what both have. Raises :class:`NotLoweredError` where
-    the elements may be taken in another order."""
+def fitted(
+    writer: Writer, view: View, rows: Number, cols: Number, loads: bool = True
+) -> tuple[View, tuple[Number, Number]]:
+    """How much of a matrix of ``rows`` x ``cols`` a view covers, and the view: what both have, or with as many elements
+    all of them in their order. Raises :class:`NotLoweredError` where the text does not say which it is."""
     count = [_count(writer, steps) for steps in (view.rows, view.cols)]
     if not (writer.same(count[0], rows) or writer.same(count[1], cols)):
-        known = all(isinstance(number, int) for number in (*count, rows, cols))
-        if not known or count[0] * count[1] == rows * cols:  # pyright: ignore[reportOperatorIssue]
+        if not isinstance(rows, int) or not isinstance(cols, int) or not all(isinstance(one, int) for one in count):
             raise NotLoweredError(writer.anchor, "its view and its tile have other rows and other columns")
-    return writer.least(count[0], rows), writer.least(count[1], cols)
+        if count[0] * count[1] == rows * cols > 0:  # pyright: ignore[reportOperatorIssue]
+            return _in_order(writer, view, rows, cols, loads and view.turned), (rows, cols)
+    return view, (writer.least(count[0], rows), writer.least(count[1], cols))
+
+
+def _in_order(writer: Writer, view: View, rows: int, cols: int, turned: bool) -> View:
+    """The elements of a view, taken row by row or column by column, as a matrix of other sizes."""
+    steps = list(_merged(writer, [*view.cols, *view.rows] if turned else [*view.rows, *view.cols]))
+    inner: list[Step] = []
+    left = rows if turned else cols
+    while left > 1:
+        step = steps.pop()
+        assert isinstance(step.size, int)
+        taken = min(step.size, left)
+        if step.size % taken or left % taken:
+            raise NotLoweredError(writer.anchor, "lines of its view end in the midst of lines of its tile")
+        inner.insert(0, Step(taken, step.stride))
+        if step.size > taken:
+            steps.append(Step(step.size // taken, writer.mul(step.stride, taken)))
+        left //= taken
+    outer, along = tuple(steps) or (Step(1, 1),), tuple(inner) or (Step(1, 1),)
+    return View(view.pointer, along, outer) if turned else View(view.pointer, outer, along)
 
 
 def _count(writer: Writer, steps: tuple[Step, ...]) -> Number:

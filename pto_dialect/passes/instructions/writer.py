@@ -8,8 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from xdsl.dialects.arith import AddiOp, CeilDivSIOp, CmpiOp, ConstantOp, DivSIOp, IndexCastOp, MinSIOp, MuliOp, SubiOp
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, f32, i1, i64
+from xdsl.dialects.arith import (
+    AddiOp,
+    CeilDivSIOp,
+    CmpiOp,
+    ConstantOp,
+    DivSIOp,
+    ExtFOp,
+    ExtSIOp,
+    IndexCastOp,
+    MinSIOp,
+    MuliOp,
+    RemSIOp,
+    SubiOp,
+    TruncFOp,
+    TruncIOp,
+)
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, Signedness, f32, i1, i64
 from xdsl.dialects.scf import ForOp, IfOp, YieldOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -21,7 +36,7 @@ from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, segment_sizes, signature
 from pto_dialect.ir.core.location import set_location, span_of
 from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.ir.core.types import PtrType
+from pto_dialect.ir.core.types import PtrType, byte_width, is_float
 from pto_dialect.ir.scalar.regions import VecscopeOp
 from pto_dialect.targets.backend import Backend, backend_of
 
@@ -150,6 +165,21 @@ class Writer:
             return known
         return value if value.type == INDEX else self.put(IndexCastOp(value, INDEX))
 
+    def converted(self, value: SSAValue, element: Attribute) -> SSAValue | None:
+        """A number as one of the type of elements: integers wrap, floats are rounded to the nearest; ``None`` between
+        both, and for integers that are not of signless types."""
+        if value.type == element:
+            return value
+        if is_float(value.type) and is_float(element):
+            widths = byte_width(value.type), byte_width(element)
+            if None in widths or widths[0] == widths[1]:
+                return None
+            return self.put((TruncFOp if widths[0] > widths[1] else ExtFOp)(value, element))  # pyright: ignore
+        if not _signless(value.type) or not _signless(element):
+            return None
+        wider = element.width.data > value.type.width.data  # pyright: ignore[reportAttributeAccessIssue]
+        return self.put((ExtSIOp if wider else TruncIOp)(value, element))  # pyright: ignore[reportArgumentType]
+
     def index(self, number: Number) -> SSAValue:
         """``number`` as a value of type index."""
         return self.function.constant(number, INDEX) if isinstance(number, int) else number
@@ -205,10 +235,16 @@ class Writer:
         return one if unit == 1 else self.put(CeilDivSIOp(one, self.index(unit)))
 
     def div(self, one: Number, unit: int) -> Number:
-        """``one``, a multiple of ``unit``, divided by it."""
+        """``one``, which is not negative, divided by ``unit``, rounded down."""
         if isinstance(one, int):
             return one // unit
         return one if unit == 1 else self.put(DivSIOp(one, self.index(unit)))
+
+    def rest(self, one: Number, unit: int) -> Number:
+        """What is left of ``one``, which is not negative, behind the last multiple of ``unit``."""
+        if isinstance(one, int) or unit == 1:
+            return one % unit if isinstance(one, int) else 0
+        return self.put(RemSIOp(one, self.index(unit)))
 
     def least(self, one: Number, other: Number) -> Number:
         """The smaller one."""
@@ -300,6 +336,10 @@ class Writer:
         outer, self.point = self.point, point
         body()
         self.point = outer
+
+
+def _signless(type_: Attribute) -> bool:
+    return isinstance(type_, IntegerType) and type_.signedness.data is Signedness.SIGNLESS and type_.width.data > 1
 
 
 def _wrapped(number: Constant, type_: Attribute) -> Constant:

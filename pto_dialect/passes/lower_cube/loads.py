@@ -38,7 +38,7 @@ def load(writer: Writer, profile: Profile) -> None:
         load_scales(writer, op.src, tile)
         return
     view = view_of(writer, op.src)
-    rows, cols = fitted(writer, view, tile.rows, tile.cols)
+    view, (rows, cols) = fitted(writer, view, tile.rows, tile.cols)
     if tile.kind in ("ND", "DN"):
         _bursts(writer, tile, view, rows, cols)
     elif tile.kind in ("NZ", "ZN") and tile.loadable:

@@ -64,7 +64,7 @@ def load(writer: Writer) -> None:
         if find(op, name) is not None:
             raise NotLoweredError(op, f"{name} has no counterpart in a transfer")
     tile, view = _ends(writer, "dst", "src")
-    rows, cols = fitted(writer, view, tile.rows, tile.cols)
+    view, (rows, cols) = fitted(writer, view, tile.rows, tile.cols)
     pad = _pad(writer, tile, cols)
     copy = _copy(writer, tile, view, (rows, cols), whole_rows=pad is not None)
     size = tile.bytes
@@ -79,7 +79,7 @@ def store(writer: Writer) -> None:
     """``tstore`` of a tile in the unified buffer. Raises :class:`NotLoweredError`."""
     op = writer.anchor
     tile, view = _ends(writer, "src", "dst")
-    rows, cols = fitted(writer, view, tile.rows, tile.cols)
+    view, (rows, cols) = fitted(writer, view, tile.rows, tile.cols, loads=False)
     if not (writer.same(rows, tile.rows) and writer.same(cols, tile.cols)):
         raise NotLoweredError(op, "its view and its tile have other rows and other columns")
     copy = _copy(writer, tile, view, (rows, cols), whole_rows=False)

@@ -16,7 +16,6 @@ from pto_dialect.ir.core.types import VRegType, byte_width, element_name
 from pto_dialect.ir.sync.flags import MemBarOp
 from pto_dialect.ir.vector.arith import VMaxsOp
 from pto_dialect.ir.vector.convert import VBitcastOp, VCvtOp, VTrcOp
-from pto_dialect.ir.vector.rearrange import VIntlvOp
 from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError, Reader, Tile
 from pto_dialect.passes.instructions.writer import Number, Writer, enum
 from pto_dialect.targets.backend import Backend
@@ -156,8 +155,8 @@ class Conversion:
 
     def _turn(self, line: Number, at: Number, left: Number | None) -> None:
         """A register of the widest type, or ``left`` of its elements."""
-        value = self._load(line, at, left)
         element = self.src.type.element
+        value = Registers(self.writer, element).wider(self.src, line, at, left, self.width // self.src.bytes)
         for step in self.chain:
             value = self._converted(value, element, step)
             element = step.element
@@ -171,21 +170,6 @@ class Conversion:
         if self.fenced:
             self.writer.pto(MemBarOp, {}, {"kind": enum("membar", "VLD_VST")})
         registers.store(value, self.dst.pointer, offset_in(self.writer, self.dst, line, at), mask, dist)
-
-    def _load(self, line: Number, at: Number, left: Number | None) -> SSAValue:
-        """Elements in the low bytes of lanes. A whole register is spread on its way; a part of one comes in blocks of
-        32 bytes, so that nothing behind the row is read, and is interleaved with itself."""
-        writer, registers = self.writer, Registers(self.writer, self.src.type.element)
-        ratio = self.width // self.src.bytes
-        offset = offset_in(writer, self.src, line, at)
-        if left is None:
-            dist = {1: "", 2: f"UNPK_B{8 * self.src.bytes}", 4: "UNPK4"}[ratio]
-            return registers.load(self.src.pointer, offset, dist=dist)
-        value = registers.load(self.src.pointer, offset, registers.blocks(left))
-        while ratio > 1:
-            value = writer.put(VIntlvOp.create(operands=[value, value], result_types=[registers.type] * 2))
-            ratio //= 2
-        return value
 
     def _converted(self, value: SSAValue, element: Attribute, step: Step) -> SSAValue:
         writer, mask = self.writer, self.masks[byte_width(element) or 1]

@@ -55,6 +55,11 @@ def read_step(writer: Writer, op: Operation, row: Row) -> Step:
     if dst.kind == "DN" and not row.spread and not row.column and all(one.kind == "DN" for one in sources.values()):
         dst, sources = turned(dst), {name: turned(tile) for name, tile in sources.items()}
     cyclic = row.column != "" and row.formula != row.column and _is_cyclic(writer, op, sources[row.column])
+    if number is not None and not row.own:
+        found = writer.converted(number, dst.type.element)
+        if found is None:
+            raise NotLoweredError(op, f"its number is {number.type}, its tiles hold {dst.element}")
+        number = found
     step = Step(op, row, dst, sources, number, cyclic=cyclic)
     _check(reader, step)
     return step
@@ -78,9 +83,6 @@ def _check(reader: Reader, step: Step) -> None:
         if tile.kind != "ND":
             raise NotLoweredError(op, f"its tiles lie in the layout {tile.kind}, registers are loaded from rows")
         reader.aligned(tile.col, ROW_BYTES // tile.bytes, "column")
-    counts = row.formula in (VShlsOp, VShrsOp)
-    if step.number is not None and step.number.type != dst.type.element and not counts:
-        raise NotLoweredError(op, f"its number is no {dst.element}")
     if any(may_overlap(step.sources[name], dst) for name in step.alone):
         raise NotLoweredError(op, "its destination takes the place of values that later rows need")
     if any(torn(tile, dst) for name, tile in step.sources.items() if name not in step.alone):
@@ -232,6 +234,8 @@ class Loops:
             operands[1] = self._count(step, operands[1])
         if cls is VSelOp:
             operands[2:] = [self._positive(step, operands[2], mask)]
+        if not isinstance(cls, type):
+            return cls(self.writer, mask, *operands[:-1])
         names = [slot.name for slot in signature(cls).operands]
         kind = Registers(self.writer, step.dst.type.element).type
         return self.writer.pto(cls, dict(zip(names, operands, strict=True)), result=kind)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import IntegerType, StringAttr, f32
 from xdsl.ir import SSAValue
 
 from pto_dialect.analysis.facts import integer
@@ -17,7 +17,7 @@ from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.types import MaskType
 from pto_dialect.ir.vector.arith import VAddOp, VMaxOp, VMinOp, VMulOp
 from pto_dialect.ir.vector.compare import VSelOp
-from pto_dialect.ir.vector.convert import VDupOp
+from pto_dialect.ir.vector.convert import VBitcastOp, VCvtOp, VDupOp
 from pto_dialect.ir.vector.predicate import PxorOp
 from pto_dialect.ir.vector.reduce import VCaddOp, VCmaxOp, VCminOp
 from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError, Reader, Tile
@@ -26,7 +26,10 @@ from pto_dialect.passes.instructions.writer import Number, Writer
 from .places import may_overlap, same_start
 from .registers import Registers, offset_in
 
+_EVEN = StringAttr("EVEN")
 _LOWEST = StringAttr("LOWEST")
+_WORD = 4
+"""Bytes of elements that registers add without others."""
 
 
 class Reduction(NamedTuple):
@@ -38,11 +41,10 @@ class Reduction(NamedTuple):
     lanes: type[PtoOp] | None = None
 
 
-_WORDS = frozenset(("f32", "i32", "ui32"))
 _WIDE = frozenset(("f16", "f32", "i16", "i32", "ui16", "ui32"))
 _ALL = _WIDE | {"i8", "ui8"}
 ROWS = {
-    "pto.trowsum": Reduction(VAddOp, _WORDS, VCaddOp),
+    "pto.trowsum": Reduction(VAddOp, _ALL, VCaddOp),
     "pto.trowmax": Reduction(VMaxOp, _ALL, VCmaxOp),
     "pto.trowmin": Reduction(VMinOp, _ALL, VCminOp),
 }
@@ -78,7 +80,10 @@ def lower_rows(writer: Writer) -> None:
     if dst.kind not in ("DN", "ND"):
         raise NotLoweredError(writer.anchor, f"its results lie in the layout {dst.kind}")
     assert row.lanes is not None
-    function = RowFunction(writer, row.lanes, src, dst)
+    kind: type[RowFunction] = RowFunction
+    if row.lanes is VCaddOp and src.bytes < _WORD:
+        kind = HalfSums if src.element == "f16" else NarrowSums
+    function = kind(writer, row.lanes, src, dst)
     writer.unless_empty((dst.rows, dst.cols, src.cols), lambda: writer.scope(function.write))
 
 
@@ -116,8 +121,7 @@ class RowFunction:
         more = writer.ceildiv(writer.sub(cols, lanes), step)
         if not isinstance(more, int) or more > 0:
             total = writer.fold(more, total, lambda turn, before: self._next(line, turn, before))
-        place = offset_in(writer, self.dst, line)
-        registers.store(total, self.dst.pointer, place, self.all, f"1PT_B{8 * registers.bytes}")
+        self._store(line, total)
 
     def _next(self, line: Number, turn: Number, total: SSAValue) -> SSAValue:
         """The total after one more register."""
@@ -140,6 +144,75 @@ class RowFunction:
 
     def _reduced(self, value: SSAValue, mask: SSAValue) -> SSAValue:
         return self.writer.pto(self.reduce, {"input": value, "mask": mask}, result=self.registers.type)
+
+    def _store(self, line: Number, total: SSAValue) -> None:
+        """The result of a row."""
+        registers, dst = self.registers, self.dst
+        place = offset_in(self.writer, dst, line)
+        registers.store(total, dst.pointer, place, self.all, f"1PT_B{8 * registers.bytes}")
+
+
+class NarrowSums(RowFunction):
+    """Sums of integers of 8 or 16 bits, which registers add as integers of twice the width: the low bits are those of
+    the tile operation, whatever the order."""
+
+    def write(self) -> None:
+        """The masks that all rows share, and the loop."""
+        element = self.registers.type.element
+        assert isinstance(element, IntegerType)
+        self.wide = Registers(self.writer, IntegerType(16 * self.registers.bytes, element.signedness))
+        self.all, self.wide_all = self.registers.whole(), self.wide.whole()
+        self.writer.repeat(self.dst.rows, self._line)
+
+    def _line(self, line: Number) -> None:
+        writer, cols, lanes = self.writer, self.src.cols, self.registers.lanes
+        more = writer.sub(writer.ceildiv(cols, lanes), 1)
+
+        def add(turn: Number, total: SSAValue) -> SSAValue:
+            at = writer.add(writer.mul(turn, lanes), lanes)
+            values = {"lhs": total, "rhs": self._part(line, at), "mask": self.wide_all}
+            return writer.pto(VAddOp, values, result=self.wide.type)
+
+        total = self._part(line, 0)
+        if not isinstance(more, int) or more > 0:
+            total = writer.fold(more, total, add)
+        self._store(line, writer.pto(VBitcastOp, {"input": total}, result=self.registers.type))
+
+    def _part(self, line: Number, at: Number) -> SSAValue:
+        """The sum of a register full of a row, or of what is left of it."""
+        left = self.writer.sub(self.src.cols, at)
+        full = isinstance(left, int) and left >= self.registers.lanes
+        mask = self.all if full else self.registers.first(left)
+        groups = {"input": self._load(line, at, left), "mask": mask}
+        return self.writer.pto(VCaddOp, groups, result=self.wide.type)
+
+
+class HalfSums(RowFunction):
+    """Sums of halves, which are added as f32 and rounded at last."""
+
+    def __init__(self, writer: Writer, lanes: type[PtoOp], src: Tile, dst: Tile) -> None:
+        super().__init__(writer, lanes, src, dst)
+        self.halves = self.registers
+        self.registers = Registers(writer, f32)
+
+    def write(self) -> None:
+        """The masks that all rows share, and the loop."""
+        self.all_halves = self.halves.whole()
+        super().write()
+
+    def _load(self, line: Number, at: Number, left: Number) -> SSAValue:
+        lanes = self.registers.lanes
+        full = isinstance(left, int) and left >= lanes
+        part = None if full else self.writer.least(left, lanes)
+        loaded = self.halves.wider(self.src, line, at, part, 2)
+        groups = {"input": loaded, "mask": self.all_halves}
+        return self.writer.pto(VCvtOp, groups, {"part": _EVEN}, self.registers.type)
+
+    def _store(self, line: Number, total: SSAValue) -> None:
+        words = {"rnd": StringAttr("R"), "sat": StringAttr("NOSAT"), "part": _EVEN}
+        half = self.writer.pto(VCvtOp, {"input": total, "mask": self.all}, words, self.halves.type)
+        place = offset_in(self.writer, self.dst, line)
+        self.halves.store(half, self.dst.pointer, place, self.all_halves, "1PT_B16")
 
 
 def lower_columns(writer: Writer) -> None:

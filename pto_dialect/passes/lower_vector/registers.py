@@ -15,6 +15,7 @@ from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.types import MaskType, VRegType, byte_width
 from pto_dialect.ir.vector.memory import VLdsOp, VSldbOp, VStsOp
 from pto_dialect.ir.vector.predicate import PltB8Op, PltB16Op, PltB32Op, PsetB8Op, PsetB16Op, PsetB32Op
+from pto_dialect.ir.vector.rearrange import VIntlvOp
 from pto_dialect.passes.instructions.geometry import ROW_BYTES, Tile
 from pto_dialect.passes.instructions.writer import Number, Writer
 from pto_dialect.targets.vector_unit import VL_BYTES
@@ -84,6 +85,20 @@ class Registers:
         """A register of elements of a row from column ``at`` on; ``left`` of them are needed, by default all."""
         blocks = None if left is None else self.blocks(left)
         return self.load(tile.pointer, offset_in(self.writer, tile, line, at), blocks)
+
+    def wider(self, tile: Tile, line: Number, at: Number, left: Number | None, ratio: int) -> SSAValue:
+        """Elements of a row, each in the low bytes of a lane ``ratio`` times as wide; ``left`` of them are needed, by
+        default a register full. A whole register is spread on its way; a part of one comes in blocks of 32 bytes, so
+        that nothing behind the row is read, and is interleaved with itself."""
+        offset = offset_in(self.writer, tile, line, at)
+        if left is None:
+            dist = {1: "", 2: f"UNPK_B{8 * self.bytes}", 4: "UNPK4"}[ratio]
+            return self.load(tile.pointer, offset, dist=dist)
+        value = self.load(tile.pointer, offset, self.blocks(left))
+        while ratio > 1:
+            value = self.writer.put(VIntlvOp.create(operands=[value, value], result_types=[self.type] * 2))
+            ratio //= 2
+        return value
 
     def spread(self, pointer: SSAValue, offset: Number) -> SSAValue:
         """One element from memory in all lanes."""

@@ -46,9 +46,16 @@ class Bits:
         self.width = tile.whole.cols * tile.bytes
         """Bytes of a row."""
         self.pointer = writer.seen_as(tile.pointer, _BYTE)
+        self.room = 0
+        """Where pieces follow one another through the valid region: how many of them a row of it holds."""
 
     def _offset(self, line: Number, turn: Number) -> Number:
         writer = self.writer
+        if self.room:
+            piece = writer.add(writer.mul(line, self.width // self.size), turn)
+            row = writer.add(self.tile.row, writer.div(piece, self.room))
+            start = writer.add(writer.mul(row, self.tile.whole.cols * self.tile.bytes), self.tile.col)
+            return writer.add(start, writer.mul(writer.rest(piece, self.room), self.size))
         start = writer.add(writer.mul(writer.add(self.tile.row, line), self.width), self.tile.col)
         return writer.add(start, writer.mul(turn, self.size))
 
@@ -97,10 +104,11 @@ def _rows(reader: Reader, tile: Tile) -> None:
     reader.aligned(tile.col, ROW_BYTES // tile.bytes, "column")
 
 
-def _number(op: PtoOp, value: SSAValue, tile: Tile) -> SSAValue:
-    if value.type != tile.type.element:
-        raise NotLoweredError(op, f"its number is no {tile.element}")
-    return value
+def _number(writer: Writer, value: SSAValue, tile: Tile) -> SSAValue:
+    found = writer.converted(value, tile.type.element)
+    if found is None:
+        raise NotLoweredError(writer.anchor, f"its number is {value.type}, its tiles hold {tile.element}")
+    return found
 
 
 def lower_comparison(writer: Writer) -> None:
@@ -119,7 +127,7 @@ def lower_comparison(writer: Writer) -> None:
         raise NotLoweredError(op, f"the vector unit does not compare {first.element} with {(other or first).element}")
     if (dst.type.rows, dst.type.cols) != (dst.whole.rows, dst.whole.cols):
         raise NotLoweredError(op, "its bits are a part of a tile, and whole rows of bytes are written")
-    number = None if pair else _number(op, groups["scalar"][0], first)
+    number = None if pair else _number(writer, groups["scalar"][0], first)
     mode = op.attributes.get("cmpMode")
     words = {"cmp_mode": StringAttr(mode.value if isinstance(mode, EnumAttr) else "eq")}
     registers = Registers(writer, first.type.element)
@@ -154,10 +162,13 @@ def _one_behind_the_other(bits: Bits, src: Tile) -> Tile:
     pieces = -(-cols // bits.lanes)
     if rows * pieces * bits.size > dst.whole.rows * bits.width:
         raise NotLoweredError(op, f"{rows * pieces} pieces of {bits.size} bytes do not fit into its destination")
-    valid = dst.rows * dst.cols * dst.bytes if isinstance(dst.rows, int) and isinstance(dst.cols, int) else None
-    # Bytes that do not fit into the valid region follow each other in the whole tile.
-    if dst.cols != dst.whole.cols and (valid is None or valid >= rows * pieces * bits.size):
-        raise NotLoweredError(op, "its bits are a part of a tile, and whole rows of bytes are written")
+    if dst.cols != dst.whole.cols:
+        valid = dst.rows * dst.cols * dst.bytes if isinstance(dst.rows, int) and isinstance(dst.cols, int) else None
+        # Bytes that do not fit into the valid region follow each other in the whole tile.
+        if valid is None or (valid >= rows * pieces * bits.size and dst.cols * dst.bytes % bits.size):  # pyright: ignore
+            raise NotLoweredError(op, "its bits are a part of a tile, and whole rows of bytes are written")
+        if valid >= rows * pieces * bits.size:
+            bits.room = dst.cols * dst.bytes // bits.size  # pyright: ignore[reportOperatorIssue]
     bits.width = pieces * bits.size
     return replace(src, rows=rows, cols=cols)
 
@@ -206,12 +217,12 @@ def lower_selection(writer: Writer) -> None:
         raise NotLoweredError(op, f"registers of {first.element} are not chosen into {dst.element}")
     if may_overlap(mask, dst) or any(torn(tile, dst) for tile in sources):
         raise NotLoweredError(op, "its destination takes the place of what is needed later")
-    number = None if pair else _number(op, groups["scalar"][0], dst)
+    number = None if pair else _number(writer, groups["scalar"][0], dst)
     registers = Registers(writer, dst.type.element)
     bits = Bits(writer, mask, registers)
+    # Pieces go beyond the bits that are needed, but not beyond the row of the tile.
     needed = writer.mul(writer.ceildiv(dst.cols, bits.lanes), bits.size)
-    stated = writer.mul(mask.cols, mask.bytes)
-    if not isinstance(needed, int) or not isinstance(stated, int) or needed > stated:
+    if not isinstance(needed, int) or not isinstance(mask.col, int) or needed > bits.width - mask.col * mask.bytes:
         raise NotLoweredError(op, f"predicates are loaded in pieces of {bits.size} bytes, and its rows of bits may end")
 
     def function() -> None:

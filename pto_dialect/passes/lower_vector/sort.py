@@ -19,12 +19,10 @@ from pto_dialect.ir.vector.rearrange import VBitsortOp, VMrgsort4Op
 from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError, Reader, Tile
 from pto_dialect.passes.instructions.writer import Number, Writer
 
+from .group import GROUP, RECORD, PartialGroup
 from .places import may_overlap
 from .registers import Registers, offset_in, pieces
 
-_GROUP = 32
-"""Scores that one repeat sorts."""
-_RECORD = 8
 _LISTS = 4
 _REPEATS = 255
 _STOP = 1 << 12
@@ -51,16 +49,17 @@ def lower_sort(writer: Writer) -> None:
     groups = operand_groups(op)
     src, idx, dst = _read(writer, *(groups[name][0] for name in ("src", "idx", "dst")))
     cols = src.cols
-    if not isinstance(cols, int) or cols % _GROUP:
-        raise NotLoweredError(op, "no tile has room for what fills up its last group of 32 scores")
-    room = isinstance(dst.cols, int) and dst.cols >= cols * (_RECORD // src.bytes)
+    if not isinstance(cols, int):
+        raise NotLoweredError(op, "how many scores a row has only a run knows")
+    room = isinstance(dst.cols, int) and dst.cols >= cols * (RECORD // src.bytes)
     if not room or src.type.element != dst.type.element or not writer.same(src.rows, dst.rows):
         raise NotLoweredError(op, "its destination has no room for all records of a row")
-    one_list, groups_of_row = idx.rows == 1, cols // _GROUP
+    one_list, groups_of_row = idx.rows == 1, cols // GROUP
+    order = PartialGroup(writer, (src, idx, dst), cols % GROUP, one_list)
 
     def part(line: Number, first: int, count: int) -> None:
-        at = first * _GROUP
-        places = ((dst, line, at * (_RECORD // dst.bytes)), (src, line, at), (idx, 0 if one_list else line, at))
+        at = first * GROUP
+        places = ((dst, line, at * (RECORD // dst.bytes)), (src, line, at), (idx, 0 if one_list else line, at))
         pointers = [writer.advanced(tile.pointer, offset_in(writer, tile, row, place)) for tile, row, place in places]
         operands = dict(zip(("destination", "source", "indices"), pointers, strict=True))
         writer.pto(VBitsortOp, {**operands, "repeat_times": writer.index(count)})
@@ -68,6 +67,8 @@ def lower_sort(writer: Writer) -> None:
     def row(line: Number) -> None:
         for first in range(0, groups_of_row, _REPEATS):
             part(line, first, min(_REPEATS, groups_of_row - first))
+        if cols % GROUP:
+            order.write(line, groups_of_row * GROUP)
 
     writer.unless_empty((src.rows, cols), lambda: writer.repeat(src.rows, row))
 
@@ -87,7 +88,7 @@ def _merge_blocks(writer: Writer, op: PtoOp) -> None:
     groups = operand_groups(op)
     src, dst = _read(writer, groups["srcs"][0], groups["dsts"][0])
     block = constant_of(groups["blockLen"][0])
-    per_record = _RECORD // src.bytes
+    per_record = RECORD // src.bytes
     if not isinstance(block, int) or block <= 0 or block % per_record:
         raise NotLoweredError(op, "the length of its blocks is not known")
     if not isinstance(src.cols, int) or not isinstance(dst.cols, int):
@@ -110,7 +111,7 @@ def _merge_lists(writer: Writer, op: PtoOp) -> None:
     *sources, dst = _read(writer, *groups["srcs"], groups["dsts"][0])
     if any(_is_told(value) for value in groups.get("excuted", ())):
         raise NotLoweredError(op, "the numbers of records that it takes from each list are used")
-    per_record = _RECORD // dst.bytes
+    per_record = RECORD // dst.bytes
     sizes = [tile.cols // per_record for tile in sources if isinstance(tile.cols, int)]
     if len(sizes) < len(sources) or not isinstance(dst.cols, int) or 0 in sizes:
         raise NotLoweredError(op, "how many records its lists have only a run knows")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from math import inf
 from typing import Any, NamedTuple, TypeAlias
 
+from xdsl.dialects.builtin import Float16Type, Float32Type
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.analysis.constants import constant_of
@@ -48,6 +49,9 @@ from pto_dialect.ir.vector.arith import (
 from pto_dialect.ir.vector.compare import VSelOp
 from pto_dialect.ir.vector.convert import VBrOp, VDupOp
 
+from .division import quotient
+from .halves import scaled_halves
+
 FLOATS = frozenset(("f16", "f32"))
 SIGNED = frozenset(("i8", "i16", "i32"))
 WHOLE = SIGNED | {"ui8", "ui16", "ui32"}
@@ -55,13 +59,15 @@ BOTH = FLOATS | WHOLE
 MULTIPLIED = BOTH - {"i8", "ui8"}
 """Elements that ``vmul`` takes."""
 SHIFTED = frozenset(("i16", "i32"))
+DIVIDED = frozenset(("i16", "i32"))
+"""Integers whose quotients :func:`.division.quotient` has."""
 COPIED = BOTH | {"bf16"}
 """Elements that are not computed with."""
 
 
 Formula: TypeAlias = "str | int | tuple[Any, ...]"
-"""An operand by name, a number, or an operation of vector registers and the formulas of its operands; the third one of
-``vsel`` is what has to be more than 0."""
+"""An operand by name, a number, or an operation of vector registers, or what writes several, and the formulas of its
+operands; the third one of ``vsel`` is what has to be more than 0."""
 ONE = "1"
 """The name of the number 1."""
 
@@ -70,7 +76,8 @@ class Row(NamedTuple):
     """A formula over vector registers, or an operation on all operands; the tiles that it reads, the number that
     follows them, and the element types for which both compute the same bits. ``spread`` is the source of which one
     row serves all rows, ``column`` the one of which the first element of a row serves the whole row. ``others`` tells
-    whether other element types are refused; else such operations stay."""
+    whether other element types are refused; else such operations stay. ``own`` tells
+    whether the number keeps its own type."""
 
     formula: type[PtoOp] | Formula
     sources: tuple[str, ...] = ("src",)
@@ -79,6 +86,7 @@ class Row(NamedTuple):
     spread: str = ""
     column: str = ""
     others: bool = True
+    own: bool = False
 
 
 def formula_of(row: Row) -> Formula:
@@ -125,8 +133,8 @@ ROWS: dict[str, Row] = {
         for name, cls in (("and", VAndOp), ("or", VOrOp), ("xor", VXorOp))
     },
     "pto.tshl": Row(VShlOp, _TWO, elements=frozenset(("i32",)), others=False),
-    "pto.tshls": Row(VShlsOp, number="scalar", elements=SHIFTED),
-    "pto.tshrs": Row(VShrsOp, number="scalar", elements=SHIFTED),
+    "pto.tshls": Row(VShlsOp, number="scalar", elements=SHIFTED, own=True),
+    "pto.tshrs": Row(VShrsOp, number="scalar", elements=SHIFTED, own=True),
     "pto.tabs": Row(VAbsOp, elements=FLOATS | SIGNED),
     "pto.tneg": Row(VNegOp, elements=FLOATS | SIGNED),
     "pto.tnot": Row(VNotOp, elements=WHOLE),
@@ -159,6 +167,10 @@ _NUMBER_FIRST = Row((VDivOp, (VBrOp, "src"), "scalar"), ("scalar",), "src", elem
 
 _NOT_NEGATIVE = Row((VMaxsOp, "src", 0), elements=SIGNED)
 """Integers, which ``vrelu`` does not take."""
+_SLOPE_OF_HALVES = Row(
+    (VSelOp, "src", (scaled_halves, "src", "slope"), "src"), number="slope", elements=frozenset(("f16",)), own=True
+)
+"""The slope has 32 bits, and so has the product before it is rounded."""
 _RISING = Row(VLreluOp, number="slope", elements=FLOATS)
 """The slope is a finite number above 0: zeros, of which the register has its own opinion, stay zeros."""
 _POWERS = frozenset(1 << bit for bit in range(1, 15))
@@ -189,13 +201,27 @@ def row_of(op: Operation) -> Row | None:
         row = _by_number(op, row, constant_of(operand_groups(op)[row.number][0]), element)
     if isinstance(op, _PARTS) and not _same_regions(op):
         return None
+    if element is not None and element_name(element) in DIVIDED and _divides(row.formula):
+        row = row._replace(formula=_of_integers(row.formula), elements=DIVIDED)
     return row if row.others or (element is not None and element_name(element) in row.elements) else None
+
+
+def _divides(formula: Formula | type[PtoOp]) -> bool:
+    return formula is VDivOp or (isinstance(formula, tuple) and formula[0] is VDivOp and (VBrOp, ONE) not in formula)
+
+
+def _of_integers(formula: Formula | type[PtoOp]) -> Formula:
+    """The quotient of a formula, of integers."""
+    parts = formula[1:] if isinstance(formula, tuple) else _TWO
+    return (quotient, *parts, (VBrOp, 0), (VBrOp, 1))
 
 
 def _by_number(op: Operation, row: Row, number: Any, element: Attribute | None) -> Row:
     """The row of an operation whose number the text says."""
-    if isinstance(op, TLreluOp) and isinstance(number, float) and 0 < number < inf:
-        return _RISING
+    if isinstance(op, TLreluOp):
+        if isinstance(element, Float16Type) and isinstance(op.slope.type, Float32Type):
+            return _SLOPE_OF_HALVES
+        return _RISING if isinstance(number, float) and 0 < number < inf else row
     if isinstance(op, TDivsOp) and row is not _NUMBER_FIRST and number in _POWERS and element is not None:
         name = element_name(element)
         return _quotient(number, 8 * (byte_width(element) or 1)) if name in SHIFTED else row

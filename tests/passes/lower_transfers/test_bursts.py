@@ -201,6 +201,50 @@ def test_parts_of_a_tile():
     assert np.array_equal(result["c"], expected)
 
 
+@pytest.mark.parametrize(
+    ("sizes", "strides", "rows", "cols"),
+    [((16, 1, 32, 1, 8), (256, 256, 8, 8, 1), 32, 128), ((8, 1, 16, 1, 8), (256, 256, 8, 8, 1), 16, 64),
+     ((64, 16), (16, 1), 16, 64), ((8, 64), (64, 1), 32, 16)],
+)  # fmt: skip
+@pytest.mark.parametrize("layout", ["nz", "nd"])
+def test_views_of_other_sizes_fill_a_tile_in_their_order(sizes, strides, rows, cols, layout):
+    whole = sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True)) + 1
+    found = copied("f32", rows, cols, layout=layout)
+    found.view("va", "a", sizes, strides)
+    found.view("vc", "c", (rows, cols), (cols, 1))
+    found.op("tload", "va", to="x")
+    found.op("tstore", "x", to="vc")
+    a = numbers((whole,), "f32")
+    module, result = lowered(found, LAST, a=a, c=np.zeros((rows, cols), np.float32))
+    places = [sum(map(lambda n, step: n * step, at, strides)) for at in np.ndindex(*sizes)]
+    assert np.array_equal(result["c"], a[places].reshape(rows, cols))
+    assert instructions(module) == ["mte_gm_ub", "mte_ub_gm"]
+
+
+def test_views_in_columns_of_other_sizes_fill_a_tile_column_by_column():
+    found = copied("f32", 16, 64, layout="dn")
+    found.view("va", "a", (64, 16), (1, 64), layout="dn")
+    found.view("vc", "c", (16, 64), (1, 16), layout="dn")
+    found.op("tload", "va", to="x")
+    found.op("tstore", "x", to="vc")
+    a = numbers((1024,), "f32")
+    _, result = lowered(found, LAST, a=a, c=np.zeros_like(a))
+    assert np.array_equal(result["c"], a)
+
+
+def test_a_tile_fills_a_view_of_other_sizes_in_its_order():
+    found = copied("f32", 16, 64, layout="nz")
+    found.view("va", "a", (16, 64), (64, 1))
+    found.view("vc", "c", (8, 16, 8), (256, 8, 1))
+    found.op("tload", "va", to="x")
+    found.op("tstore", "x", to="vc")
+    a, c = numbers((16, 64), "f32"), numbers((8, 256), "f32")
+    _, result = lowered(found, LAST, a=a, c=c)
+    expected = c.copy()
+    expected[:, :128] = a.reshape(8, 128)
+    assert np.array_equal(result["c"], expected)
+
+
 def _refused(view: tuple, tile: tuple, **more: str) -> list[str]:
     found = copied("f32", *tile, **more)
     found.view("va", "a", *view)
@@ -212,8 +256,8 @@ def test_what_no_transfer_does_is_refused():
     assert _refused(((16, 16), (1, 16)), (16, 16)) == [
         "pto.tload: bursts in the unified buffer begin at multiples of 32 bytes"
     ]
-    assert _refused(((8, 3, 16), (48, 16, 1)), (16, 24)) == [
-        "pto.tload: its view and its tile have other rows and other columns"
+    assert _refused(((8, 3, 15), (48, 16, 1)), (15, 24)) == [
+        "pto.tload: lines of its view end in the midst of lines of its tile"
     ]
     assert _refused(((16, 12), (12, 1)), (16, 16), layout="nz", valid="16x12") == [
         "pto.tload: the last of its columns of blocks has less than 8 elements"

@@ -115,6 +115,58 @@ def test_integers_divided_by_a_power_of_two_go_toward_zero(element, divisor):
     assert "tdivs" not in print_module(module)
 
 
+@pytest.mark.parametrize("slope", [0.1, 1e-9, 1e9, -2.5])
+def test_slopes_of_halves_have_32_bits(slope):
+    found = program("pto.tlrelu", "f16", 3, 64, 50)
+    found.tiles.append(f"%slope = arith.constant {slope:e} : f32")
+    found.lines = [line.replace("%number", "%slope").replace(", f16) outs", ", f32) outs") for line in found.lines]
+    a = values((3, 50), "f16")
+    module, result = lowered(found, last="lower-vector", a=a, b=a, c=np.zeros_like(a), number=0)
+    with np.errstate(all="ignore"):
+        expected = np.where(a > 0, a, (a.astype(np.float32) * np.float32(slope)).astype(np.float16))
+    assert np.array_equal(result["c"], expected, equal_nan=True)
+    assert "tlrelu" not in print_module(module)
+
+
+@pytest.mark.parametrize("number", [300, -5, 70000])
+def test_integer_numbers_of_other_widths_wrap(number):
+    found = program("pto.tadds", "i16", 3, 64, 50)
+    found.arguments["number"] = "=i32"
+    found.lines = [line.replace(", i16) outs", ", i32) outs") for line in found.lines]
+    a = values((3, 50), "i16")
+    _, result = lowered(found, last="lower-vector", a=a, b=a, c=np.zeros_like(a), number=number)
+    assert np.array_equal(result["c"], (a.astype(np.int64) + number).astype(np.int16))
+
+
+def divided(a: int, b: int, element: str) -> int:
+    """Toward zero, with the low bits where they do not fit; division by 0 gives 0."""
+    found = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1) if b else 0
+    return int(np.array(found).astype(STORAGE[element]))
+
+
+DIVISIONS = ["pto.tdiv", "pto.tcolexpanddiv", "pto.trowexpanddiv", "pto.tdivs"]
+
+
+@pytest.mark.parametrize("element", ["i16", "i32"])
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_integers_are_divided_toward_zero(name, element):
+    info, rows, valid = np.iinfo(STORAGE[element]), 6, 500
+    near = [info.min, info.min + 1, info.max, info.max - 1, -3, -2, -1, 0, 1, 2, 3, 7, 127, 385, 1 << 14]
+    many = RNG.integers(info.min, info.max, (2, rows, valid)) >> RNG.integers(0, info.bits, (2, rows, valid))
+    a, b = many.astype(STORAGE[element])
+    a[0, : len(near) ** 2], b[0, : len(near) ** 2] = np.repeat(near, len(near)), np.tile(near, len(near))
+    # Products, and what is just below or above them, show quotients that are off by one.
+    factor = np.where(b[1] == 0, 1, b[1]).astype(np.int64)
+    a[1] = (RNG.integers(info.min, info.max, valid) // factor * factor + RNG.integers(-1, 2, valid)).astype(a.dtype)
+    module, result = lowered(
+        program(name, element, rows, 512, valid), "lower-vector", a=a, b=b, c=np.zeros_like(a), number=-77
+    )
+    right = {"pto.tcolexpanddiv": b[:1], "pto.trowexpanddiv": b.reshape(-1)[:rows, None], "pto.tdivs": -77}.get(name, b)
+    pairs = zip(a.reshape(-1).tolist(), np.broadcast_to(right, a.shape).reshape(-1).tolist(), strict=True)
+    assert result["c"].reshape(-1).tolist() == [divided(one, other, element) for one, other in pairs]
+    assert name not in print_module(module)
+
+
 @pytest.mark.parametrize("element", ["i16", "i32"])
 def test_integers_below_0_become_0(element):
     a = values((5, 70), element)

@@ -104,9 +104,29 @@ def test_sums_of_halves_as_a_tree_are_refused():
     assert refusals(found, "lower-vector") == [f"pto.tcolsum: {reason}"]
 
 
-def test_sums_of_halves_along_rows_are_refused():
-    reason = "the vector unit may compute other bits for f16 into f16"
-    assert refusals(program("pto.trowsum", "f16", 4, 64, 64), "lower-vector") == [f"pto.trowsum: {reason}"]
+@pytest.mark.parametrize("valid", WIDTHS)
+def test_sums_of_halves_along_rows_are_rounded_once(valid):
+    a = values((4, valid), "f16")
+    a[3] = 60000
+    expected = []
+    for row in a.astype(np.float32):
+        total = row[0]
+        for number in row[1:]:
+            total = np.float32(total + number)
+        expected.append(total)
+    with np.errstate(over="ignore"):
+        rounded = np.array(expected).astype(np.float16)
+    assert np.array_equal(results("pto.trowsum", "f16", a), rounded)
+    assert np.isinf(rounded[3])
+
+
+@pytest.mark.parametrize("element", ["i8", "ui8", "i16", "ui16"])
+@pytest.mark.parametrize("valid", WIDTHS)
+def test_sums_of_narrow_integers_along_rows_wrap(element, valid):
+    a = values((3, valid), element)
+    a[2] = np.iinfo(STORAGE[element]).max
+    totals = [sum(map(int, row)) for row in a]
+    assert results("pto.trowsum", element, a).tolist() == np.array(totals).astype(STORAGE[element]).tolist()
 
 
 def in_place(name: str, distance: int) -> Program:

@@ -97,6 +97,33 @@ def test_bits_one_behind_the_other(element, rows, cols, valid, width):
     assert np.array_equal(found["c"].reshape(-1)[: stored.size], stored)
 
 
+@pytest.mark.parametrize(
+    ("element", "rows", "cols", "valid"), [("f32", 256, 16, 16), ("f16", 8, 256, 32), ("i32", 9, 64, 48)]
+)
+def test_bits_one_behind_the_other_fill_the_valid_region(element, rows, cols, valid):
+    """Each row of the region has one piece of 16 bytes, or some."""
+    program = comparison("tcmps", element, "ge", rows, cols, cols, 64)
+    part = program.types["z"].replace(f"{rows}x64xui8", f"{rows}x64xui8, valid={rows}x{valid}")
+    program.tiles = [
+        line.replace(program.types["z"], part) if line.startswith("%z") else line for line in program.tiles
+    ]
+    program.lines = [
+        line.replace(program.types["z"], part).replace("%c64]", f"%c{valid}]").replace("x64xui8>", f"x{valid}xui8>")
+        if "%z" in line or "%vz" in line
+        else line
+        for line in program.lines
+    ]
+    program.numbers.add(valid)
+    text = str(program).replace('"a5"}', '"a5", pto.backend = "vpto"}', 1)
+    a = values((rows, cols), element)
+    out = np.full((rows, 64), 7, np.uint8)
+    module, found = lowered(text, "lower-vector", a=a, b=a, c=out, number=1)
+    assert "pto.tcmps " not in print_module(module)
+    stored = np.packbits((a >= STORAGE[element](1)).reshape(-1), bitorder="little")
+    assert np.array_equal(found["c"][:, :valid].reshape(-1)[: stored.size], stored)
+    assert np.array_equal(found["c"][:, valid:], out[:, valid:])
+
+
 def test_bits_of_rows_that_begin_within_a_predicate():
     text = str(comparison("tcmps", "f32", "ge", 4, 72, 70, 64)).replace('"a5"}', '"a5", pto.backend = "vpto"}', 1)
     reason = "its rows of bits lie one behind the other and begin within a predicate"
@@ -144,13 +171,50 @@ def test_selections(name, element, rows, cols, valid, width):
     assert np.array_equal(found["c"], np.where(chosen, a, other), equal_nan=element[0] == "f")
 
 
-def test_rows_of_bits_that_end_too_early():
-    found = selection("tsel", "f32", 4, 64, 64, 32)
-    short = found.types["bits"].replace("4x32xui8", "4x32xui8, valid=4x8")
+@pytest.mark.parametrize(("element", "cols"), [("f32", 64), ("f32", 160), ("f16", 32), ("i8", 160)])
+def test_rows_of_bits_that_end_within_a_predicate(element, cols):
+    """Bits behind the last element are loaded with the others, and nothing is chosen by them."""
+    width = cols // 8
+    found = selection("tsel", element, 4, cols, cols, 32)
+    short = found.types["bits"].replace("4x32xui8", f"4x32xui8, valid=4x{width}")
     found.tiles = [line.replace(found.types["bits"], short) if "%bits" in line else line for line in found.tiles]
-    found.lines = [line.replace(found.types["bits"], short, 1) if "%bits" in line else line for line in found.lines]
+    found.lines = [
+        line.replace("%c32]", f"%c{width}]").replace("4x32xui8>", f"4x{width}xui8>") if "%vm" in line else line
+        for line in (line.replace(found.types["bits"], short, 1) if "%bits" in line else line for line in found.lines)
+    ]
+    found.numbers.add(width)
+    a, b = values((4, cols), element), values((4, cols), element)
+    bits = RNG.integers(0, 256, (4, 32)).astype(np.uint8)
+    module, result = lowered(found, "lower-vector", a=a, b=b, m=bits, c=np.zeros_like(a), number=0)
+    chosen = np.unpackbits(bits, axis=1, bitorder="little")[:, :cols].astype(bool)
+    assert np.array_equal(result["c"], np.where(chosen, a, b), equal_nan=element[0] == "f")
+    assert "pto.tsel " not in print_module(module)
+
+
+def test_rows_of_bits_that_are_too_short():
+    found = selection("tsel", "f32", 4, 320, 300, 32)
     reason = "predicates are loaded in pieces of 16 bytes, and its rows of bits may end"
     assert refusals(found, "lower-vector") == [f"pto.tsel: {reason}"]
+
+
+@pytest.mark.parametrize("slope", [2.0, 1.0 + 2.0**-11, 1e-9])
+def test_numbers_of_other_widths_are_rounded(slope):
+    """Halves are compared with a number of 32 bits, and chosen with one."""
+    a = values((3, 64), "f16")
+    a[1, :8] = np.float16(slope)
+    compared = comparison("tcmps", "f16", "eq", 3, 64, 64, 32)
+    compared.arguments["number"] = "=f32"
+    compared.lines = [line.replace(", f16)", ", f32)") for line in compared.lines]
+    arrays = {"a": a, "b": a, "c": np.full((3, 32), 7, np.uint8), "number": slope}
+    _, result = lowered(compared, "lower-vector", **arrays)
+    assert np.array_equal(result["c"], packed(a == np.float16(slope), 32))
+    chosen = selection("tsels", "f16", 3, 64, 64, 32)
+    chosen.arguments["number"] = "=f32"
+    chosen.lines = [line.replace(", f16)", ", f32)") for line in chosen.lines]
+    bits = RNG.integers(0, 256, (3, 32)).astype(np.uint8)
+    _, result = lowered(chosen, "lower-vector", a=a, b=a, m=bits, c=np.zeros_like(a), number=slope)
+    taken = np.unpackbits(bits, axis=1, bitorder="little")[:, :64].astype(bool)
+    assert np.array_equal(result["c"], np.where(taken, a, np.float16(slope)), equal_nan=True)
 
 
 def test_bits_in_the_place_of_what_is_compared():

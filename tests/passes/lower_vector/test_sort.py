@@ -50,14 +50,72 @@ def test_records_are_sorted(rows, cols, merges):
     assert np.array_equal(found["c"].reshape(-1).view(np.uint32), sorted_records(a, i, 128 if merges else 32))
 
 
-def test_groups_that_are_not_full_are_refused():
-    found = program(1, 64, False)
-    part = found.types["x"].replace("1x64xf32", "1x64xf32, valid=1x40")
-    found.tiles = [line.replace(found.types["x"], part) for line in found.tiles]
-    found.lines = [line.replace(f"(%x : {found.types['x']}", f"(%x : {part}") for line in found.lines]
-    found.lines = [line.replace(f"%k : {found.types['x']}", f"%k : {part}") for line in found.lines]
-    reason = "no tile has room for what fills up its last group of 32 scores"
-    assert refusals(found, "lower-vector") == [f"pto.tsort32: {reason}"]
+def partial(element: str, rows: int, valid: int, room: int, shared: bool, backend: str) -> str:
+    """Rows of ``valid`` scores sorted, with room for ``room`` elements of records in each."""
+    found = Program(a=element, i="ui32", c=element)
+    cols, lists = -(-valid // 32) * 32, 1 if shared else rows
+    for name, array, height, width, whole in (
+        ("x", "a", rows, valid, cols), ("k", "i", lists, valid, cols), ("z", "c", rows, room, -(-room // 16) * 16),
+    ):  # fmt: skip
+        found.view(f"v{name}", array, (height, width), (width, 1))
+        kind = "ui32" if name == "k" else element
+        found.tile(name, "vec", height, whole, kind, valid=f"{height}x{width}")
+    for name in "xk":
+        found.op("tload", f"v{name}", to=name)
+    found.op("tsort32", "x", "k", to="z")
+    found.op("tstore", "z", to="vz")
+    return str(found).replace('"a5"}', f'"a5", pto.backend = "{backend}"}}', 1)
+
+
+FILLERS = {
+    ("f32", "emitc"): -np.inf,
+    ("f16", "emitc"): -np.inf,
+    ("f32", "vpto"): 2.0**32 - 2.0**23,
+    ("f16", "vpto"): 64512,
+}
+
+
+@pytest.mark.parametrize("backend", ["emitc", "vpto"])
+@pytest.mark.parametrize(
+    ("element", "rows", "valid", "records", "shared"),
+    [("f32", 2, 13, 32, False), ("f32", 1, 77, 96, True), ("f32", 2, 50, 54, True), ("f16", 3, 45, 64, False),
+     ("f16", 2, 31, 31, True), ("f32", 1, 1, 1, False)],
+)  # fmt: skip
+def test_groups_that_are_not_full_are_filled_up(element, rows, valid, records, shared, backend):
+    """What fills a group up stands before smaller scores and behind equal ones; what is no number comes last."""
+    kind = np.float16 if element == "f16" else np.float32
+    a = RNG.integers(-4, 4, (rows, valid)).astype(kind)
+    some = np.array([np.nan, -0.0, 0.0, np.inf, -np.inf, np.nan, 65504, FILLERS[element, backend], np.nan, -np.inf])
+    a[:, -some.size :] = RNG.permutation(some.astype(kind))[-valid:]
+    places = RNG.integers(0, 1 << 32, (1 if shared else rows, valid)).astype(np.uint32)
+    per_record = 8 // a.itemsize
+    out = np.zeros((rows, records * per_record), kind)
+    module, found = lowered(
+        partial(element, rows, valid, records * per_record, shared, backend), "lower-vector", a=a, i=places, c=out
+    )
+    assert "tsort32" not in print_module(module)
+    expected = []
+    for row, own in zip(a, np.broadcast_to(places, a.shape), strict=True):
+        line = []
+        for start in range(0, valid, 32):
+            group = [
+                (score, int(place))
+                for score, place in zip(row[start : start + 32], own[start : start + 32], strict=True)
+            ]
+            group += [(kind(FILLERS[element, backend]), 0)] * (32 - len(group))
+            numbers = [one for one in group if not np.isnan(one[0])]
+            line += sorted(numbers, key=lambda one: -float(one[0])) + [one for one in group if np.isnan(one[0])]
+        expected += line[:records]
+    words = found["c"].reshape(-1).view(np.uint32).reshape(-1, 2)
+    assert words[:, 1].tolist() == [place for _, place in expected]
+    bits = np.array([score for score, _ in expected], kind).view(f"u{a.itemsize}")
+    assert words[:, 0].tolist() == bits.tolist()
+
+
+def test_destinations_that_end_in_the_midst_of_a_record_are_refused():
+    text = partial("f32", 1, 13, 27, True, "vpto")
+    reason = "its destination ends in the midst of a record"
+    assert refusals(text, "lower-vector") == [f"pto.tsort32: {reason}"]
 
 
 def merged(lists: list[list[tuple[float, int]]], room: int, stops: bool = False) -> list[tuple[float, int]]:

@@ -18,13 +18,12 @@ from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.formats import Format
 from pto_dialect.runtime.vector.sort import RECORD, SORTED, falling, merge_order
+from pto_dialect.targets.backend import SORT_FILLERS
 
 from ..registry import kernel
 from .generate import integer_attribute
 from .operands import AnyTile, region, tile_format, tile_operand
 
-_TEMPLATE_FILLERS = {"f16": 0xFC00, "f32": 0xFF80_0000}
-"""Numbers with which the templates fill incomplete groups; they are the bits of −inf, taken as numbers."""
 _WAYS = 4
 """Lists that one merge takes."""
 
@@ -150,7 +149,7 @@ def tsort32(op: PtoOp, g: Generator) -> None:
     if tile_format(idx, g).bytes != 4:
         raise g.error("sort-types", "positions of tsort32 have 32 bits")
     fmt = _score_format(src, op, g)
-    filler = float(_TEMPLATE_FILLERS[fmt.name]) if g.options.backend == "vpto" else -np.inf
+    filler = SORT_FILLERS[fmt.name] if g.options.backend == "vpto" else -np.inf
     g.call(SortGroups(fmt, filler), src, idx, dst, pipe=op.active_pipe(g.profile.arch))
 
 

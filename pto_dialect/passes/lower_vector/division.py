@@ -1,0 +1,93 @@
+"""Integers divided toward zero, for which registers have no operation: by way of quotients of floats.
+
+Source: docs/reference/tiles.md, "Elementwise"; docs/reference/vectors.md, "Conversion".
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import StringAttr, f32, i16, i32
+from xdsl.ir import Attribute, SSAValue
+
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.types import VRegType
+from pto_dialect.ir.vector.arith import VAddOp, VDivOp, VMulOp, VOrOp, VShrsOp, VSubOp, VXorOp
+from pto_dialect.ir.vector.compare import VCmpsOp, VSelOp
+from pto_dialect.ir.vector.convert import VCvtOp
+from pto_dialect.passes.instructions.writer import Writer
+
+from .halves import PARTS
+from .registers import Registers
+
+_NEAREST = {"rnd": StringAttr("R")}
+_TO_ZERO = {"rnd": StringAttr("Z"), "sat": StringAttr("SAT")}
+_LOW_BITS = {"sat": StringAttr("NOSAT")}
+
+
+def quotient(writer: Writer, mask: SSAValue, a: SSAValue, b: SSAValue, zero: SSAValue, one: SSAValue) -> SSAValue:
+    """The lanes of ``a`` divided by those of ``b``, of i16 or i32, toward zero; division by 0 gives 0. ``zero`` and
+    ``one`` are registers with these numbers."""
+    kind = a.type
+    assert isinstance(kind, VRegType)
+    division = Division(writer, kind, mask)
+    divisible = division.compared("ne", b)
+    a, b = division.chosen(a, zero, divisible), division.chosen(b, one, divisible)
+    return division.halves(a, b) if kind.element == i16 else division.words(a, b, one)
+
+
+class Division:
+    """What writes the operations of one division of registers of a type, under a mask."""
+
+    def __init__(self, writer: Writer, kind: VRegType, mask: SSAValue) -> None:
+        self.writer = writer
+        self.kind = kind
+        self.mask = mask
+        self.element = kind.element
+        self.floats = Registers(writer, f32).type
+        self.integers = Registers(writer, i32).type
+
+    def _pair(self, cls: type[PtoOp], one: SSAValue, other: SSAValue, mask: SSAValue | None = None) -> SSAValue:
+        return self.writer.pto(cls, {"lhs": one, "rhs": other, "mask": mask or self.mask}, result=one.type)
+
+    def chosen(self, one: SSAValue, other: SSAValue, mask: SSAValue) -> SSAValue:
+        """The lanes of one register where ``mask`` has them, else those of the other."""
+        return self.writer.pto(VSelOp, {"src0": one, "src1": other, "mask": mask}, result=one.type)
+
+    def compared(self, mode: str, value: SSAValue, mask: SSAValue | None = None) -> SSAValue:
+        """The active lanes that are less than 0, or differ from it."""
+        zero = self.writer.function.constant(0, self.element)
+        groups = {"src": value, "scalar": zero, "mask": mask or self.mask}
+        return self.writer.pto(VCmpsOp, groups, {"cmp_mode": StringAttr(mode)}, self.mask.type)
+
+    def _converted(self, value: SSAValue, mask: SSAValue, kind: VRegType, words: dict[str, StringAttr]) -> SSAValue:
+        attributes: dict[str, Attribute] = {**words}
+        return self.writer.pto(VCvtOp, {"input": value, "mask": mask}, attributes, kind)
+
+    def words(self, a: SSAValue, b: SSAValue, one: SSAValue) -> SSAValue:
+        """Of 32 bits. The quotient of floats is off by a 2^22th of itself, that of what is left by less than 1; then at
+        most one is too much, which what is left shows by its sign."""
+        quotient, left = self._estimate(a, b)
+        more, left = self._estimate(left, b)
+        quotient = self._pair(VAddOp, quotient, more)
+        wrong = self.compared("lt", self._pair(VXorOp, left, a), self.compared("ne", left))
+        last = self.writer.function.constant(8 * 4 - 1, i16)
+        signs = {"input": self._pair(VXorOp, a, b), "scalar": last, "mask": self.mask}
+        away = self._pair(VOrOp, self.writer.pto(VShrsOp, signs, result=self.kind), one)
+        return self.chosen(self._pair(VSubOp, quotient, away), quotient, wrong)
+
+    def _estimate(self, a: SSAValue, b: SSAValue) -> tuple[SSAValue, SSAValue]:
+        """A quotient that is nearly right, and what is left of ``a``."""
+        left, right = (self._converted(value, self.mask, self.floats, _NEAREST) for value in (a, b))
+        found = self._converted(self._pair(VDivOp, left, right), self.mask, self.kind, _TO_ZERO)
+        return found, self._pair(VSubOp, a, self._pair(VMulOp, found, b))
+
+    def halves(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """Of 16 bits: quotients of floats are never rounded up to the next integer."""
+        all_lanes, words = Registers(self.writer, i16).whole(), Registers(self.writer, i32).whole()
+        parts: list[SSAValue] = []
+        for part in PARTS:
+            which = {"part": StringAttr(part)}
+            left, right = (self._converted(value, all_lanes, self.floats, which) for value in (a, b))
+            divided = self._pair(VDivOp, left, right, words)
+            whole = self._converted(divided, words, self.integers, _TO_ZERO)
+            parts.append(self._converted(whole, words, self.kind, {**_LOW_BITS, **which}))
+        return self._pair(VOrOp, parts[0], parts[1])
