@@ -23,13 +23,12 @@ from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.verify.buffers.alloc import address_operand, space_of
+from pto_dialect.verify.engine.pages import FINDINGS
 from pto_dialect.verify.engine.rule import ERROR, SYNC, WARNING, Rule, rule
 from pto_dialect.verify.program.runs import RUN_RULES
 
 from .base import PtoPass
 from .sync_flow import Access, Flow, Key, Place, order_of
-
-_PAGE = 'docs/reference/watching.md, "Findings"'
 
 _FLAGS = '"PIPE_MTE2", "PIPE_V", "EVENT_ID0"'
 
@@ -44,7 +43,7 @@ STUCK = rule(
     ERROR,
     SYNC,
     "on no path a wait is left without its set",
-    source=_PAGE,
+    source=FINDINGS,
     bad=f"pto.wait_flag[{_FLAGS}]\npto.set_flag[{_FLAGS}]\npto.wait_flag[{_FLAGS}]",
     good=f"pto.set_flag[{_FLAGS}]\npto.wait_flag[{_FLAGS}]",
 )
@@ -53,7 +52,7 @@ PATH = rule(
     WARNING,
     SYNC,
     "on every path a flag is set as often as it is waited for",
-    source=_PAGE,
+    source=FINDINGS,
     bad=_conditional(f"pto.set_flag[{_FLAGS}]", "scf.if %some {", f"  pto.wait_flag[{_FLAGS}]", "}"),
     good=_conditional("scf.if %some {", f"  pto.set_flag[{_FLAGS}]", f"  pto.wait_flag[{_FLAGS}]", "}"),
 )
@@ -62,7 +61,7 @@ REUSE = rule(
     WARNING,
     SYNC,
     "a flag is not set again before it is waited for",
-    source=_PAGE,
+    source=FINDINGS,
     bad=f"pto.set_flag[{_FLAGS}]\npto.set_flag[{_FLAGS}]\npto.wait_flag[{_FLAGS}]\npto.wait_flag[{_FLAGS}]",
     good=f"pto.set_flag[{_FLAGS}]\npto.wait_flag[{_FLAGS}]\npto.set_flag[{_FLAGS}]\npto.wait_flag[{_FLAGS}]",
 )

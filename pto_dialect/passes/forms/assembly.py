@@ -22,15 +22,15 @@ from pto_dialect.syntax.print.printer import ASSEMBLY, FORM, print_module
 from pto_dialect.syntax.print.writer import Inexpressible
 from pto_dialect.syntax.read.parser import parse_program
 from pto_dialect.verify.engine.rule import ERROR, FORMS, rule
+from pto_dialect.verify.examples.types import VALUE
 
 from .level1 import to_level1
 from .operands import is_tile_operation
 from .rebuild import Rebuild, RefusedError, convert
 
-_T = "!pto.tile<16x16xf32>"
-_GOOD = f"""func.func @main(%a: {_T}, %x: f32) -> {_T} {{
-  %b = pto.tadds %a, %x : ({_T}, f32) -> {_T}
-  return %b : {_T}
+_GOOD = f"""func.func @main(%a: {VALUE}, %x: f32) -> {VALUE} {{
+  %b = pto.tadds %a, %x : ({VALUE}, f32) -> {VALUE}
+  return %b : {VALUE}
 }}
 """
 CANNOT_SAY = rule(

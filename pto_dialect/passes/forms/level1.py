@@ -20,6 +20,7 @@ from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.base import PtoPass
 from pto_dialect.syntax.print.printer import print_module
 from pto_dialect.verify.engine.rule import ERROR, FORMS, rule
+from pto_dialect.verify.examples.types import PART, TILE
 
 from .contents import Contents, is_buffer
 from .level2 import with_buffers
@@ -29,13 +30,11 @@ from .sound import stay_sound
 from .values import ValueWriter
 from .written import ATTRIBUTE, Kept, numbered, write
 
-_T = "!pto.tile_buf<vec, 16x16xf32>"
-_V = "!pto.partition_tensor_view<16x16xf32>"
-_GOOD = f"""func.func @f(%p: {_V}) {{
-  %x = pto.alloc_tile : {_T}
-  pto.tload ins(%p : {_V}) outs(%x : {_T})
-  pto.tabs ins(%x : {_T}) outs(%x : {_T})
-  pto.tstore ins(%x : {_T}) outs(%p : {_V})
+_GOOD = f"""func.func @f(%p: {PART}) {{
+  %x = pto.alloc_tile : {TILE}
+  pto.tload ins(%p : {PART}) outs(%x : {TILE})
+  pto.tabs ins(%x : {TILE}) outs(%x : {TILE})
+  pto.tstore ins(%x : {TILE}) outs(%p : {PART})
   return
 }}
 """
@@ -45,7 +44,7 @@ CANNOT_SAY = rule(
     FORMS,
     "a program that becomes one of Level 1 says nothing about its buffers that values cannot say",
     source='docs/reference/language.md, "Level 1 and Level 2"',
-    bad=_GOOD.replace("16x16xf32>\n", "16x16xf32, pad=1>\n", 1).replace(f"x : {_T}", f"x : {_T[:-1]}, pad=1>"),
+    bad=_GOOD.replace("16x16xf32>\n", "16x16xf32, pad=1>\n", 1).replace(f"x : {TILE}", f"x : {TILE[:-1]}, pad=1>"),
     good=_GOOD,
 )
 

@@ -24,6 +24,7 @@ from pto_dialect.ir.core_dialects.structured import is_for, is_if
 from pto_dialect.ir.tile.move import TMovOp
 from pto_dialect.passes.base import PtoPass
 from pto_dialect.verify.engine.rule import ERROR, FORMS, rule
+from pto_dialect.verify.examples.types import PART, VALUE
 
 from .lives import is_empty, tile_pairs
 from .operands import accesses, destinations, is_tile_operation, is_value
@@ -32,13 +33,11 @@ from .rebuild import Rebuild, RefusedError, convert, name_of
 from .sound import stay_sound
 from .written import ATTRIBUTE, EMPTY_ELSE, handle_name, read
 
-_T = "!pto.tile<16x16xf32>"
-_V = "!pto.partition_tensor_view<16x16xf32>"
-_BAD = f"""func.func @f(%p: {_V}) {{
-  %x = pto.tload %p : ({_V}) -> {_T}
-  %y = pto.tabs %x : ({_T}) -> {_T}
-  %z = pto.tmatmul %y, %x : ({_T}, {_T}) -> {_T}
-  pto.tstore %z, %p : ({_T}, {_V}) -> ()
+_BAD = f"""func.func @f(%p: {PART}) {{
+  %x = pto.tload %p : ({PART}) -> {VALUE}
+  %y = pto.tabs %x : ({VALUE}) -> {VALUE}
+  %z = pto.tmatmul %y, %x : ({VALUE}, {VALUE}) -> {VALUE}
+  pto.tstore %z, %p : ({VALUE}, {PART}) -> ()
   return
 }}
 """

@@ -24,16 +24,16 @@ from pto_dialect.passes.accesses.items import Sequence, UnsupportedError
 from pto_dialect.passes.accesses.places import Places
 from pto_dialect.passes.base import PtoPass
 from pto_dialect.verify.engine.rule import ERROR, INSERT_SYNC, rule
+from pto_dialect.verify.examples.types import TILE
 
 from .calls import CallReader, Used, numbers_in
 from .events import all_flags, number_events
 from .solve import solve
 from .write import write
 
-_TILE = "!pto.tile_buf<vec, 16x16xf32>"
 _GOOD = f"""func.func @f(%one: f32) {{
-  %a = pto.alloc_tile : {_TILE}
-  pto.texpands ins(%one : f32) outs(%a : {_TILE})
+  %a = pto.alloc_tile : {TILE}
+  pto.texpands ins(%one : f32) outs(%a : {TILE})
   return
 }}
 """

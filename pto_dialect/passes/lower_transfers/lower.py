@@ -18,17 +18,17 @@ from pto_dialect.passes.instructions.geometry import NotLoweredError
 from pto_dialect.passes.instructions.rewrite import InstructionPass
 from pto_dialect.passes.instructions.writer import Function, Writer
 from pto_dialect.verify.engine.rule import ERROR, LOWER_TRANSFERS, Rule, rule
+from pto_dialect.verify.examples.types import TILE
 
 from .bursts import load, store
 from .elements import count, get, put
 
-_TILE = "!pto.tile_buf<vec, 16x16xf32>"
 _GOOD = f"""module attributes {{pto.target_arch = "a5"}} {{
   func.func @f() {{
     %c0 = arith.constant 0 : i64
     %first = arith.constant 0 : index
-    %a = pto.alloc_tile addr = %c0 : {_TILE}
-    %value = pto.tgetval ins(%a, %first : {_TILE}, index) outs : f32
+    %a = pto.alloc_tile addr = %c0 : {TILE}
+    %value = pto.tgetval ins(%a, %first : {TILE}, index) outs : f32
     return
   }}
 }}

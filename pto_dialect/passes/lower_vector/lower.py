@@ -18,6 +18,7 @@ from pto_dialect.passes.instructions.geometry import NotLoweredError
 from pto_dialect.passes.instructions.rewrite import InstructionPass
 from pto_dialect.passes.instructions.writer import Function, Writer
 from pto_dialect.verify.engine.rule import ERROR, LOWER_VECTOR, Rule, rule
+from pto_dialect.verify.examples.types import TILE
 
 from . import gather, reduce, select, sort
 from .convert import lower_conversion
@@ -25,12 +26,11 @@ from .elementwise import Loops, Step, lower_row, read_step
 from .fuse import Memory, runs, stored, stretches
 from .table import row_of
 
-_TILE = "!pto.tile_buf<vec, 16x16xf32>"
 _GOOD = f"""module attributes {{pto.target_arch = "a5"}} {{
   func.func @f(%one: f32) {{
     %c0 = arith.constant 0 : i64
-    %a = pto.alloc_tile addr = %c0 : {_TILE}
-    pto.texpands ins(%one : f32) outs(%a : {_TILE})
+    %a = pto.alloc_tile addr = %c0 : {TILE}
+    pto.texpands ins(%one : f32) outs(%a : {TILE})
     return
   }}
 }}

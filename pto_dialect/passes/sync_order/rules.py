@@ -5,10 +5,9 @@
 from __future__ import annotations
 
 from pto_dialect.verify.engine.rule import INFO, REMOVE_SYNC, SYNC, rule
+from pto_dialect.verify.examples.types import PART, TILE
 
 _PAGE = 'docs/reference/synchronisation.md, "Judging a program"'
-_TILE = "!pto.tile_buf<vec, 16x16xf32>"
-_PART = "!pto.partition_tensor_view<16x16xf32>"
 
 
 def _flags(word: str, source: str, target: str, number: int = 0) -> str:
@@ -18,15 +17,15 @@ def _flags(word: str, source: str, target: str, number: int = 0) -> str:
 def _program(*between: str, more: str = "") -> str:
     """A load and a sum with what stands between them."""
     return (
-        f"func.func @f(%p: {_PART}{more}) {{\n"
-        f"  %x = pto.alloc_tile : {_TILE}\n  %y = pto.alloc_tile : {_TILE}\n"
-        f"  pto.tload ins(%p : {_PART}) outs(%x : {_TILE})\n"
+        f"func.func @f(%p: {PART}{more}) {{\n"
+        f"  %x = pto.alloc_tile : {TILE}\n  %y = pto.alloc_tile : {TILE}\n"
+        f"  pto.tload ins(%p : {PART}) outs(%x : {TILE})\n"
         + "".join(between)
-        + f"  pto.tadd ins(%x, %x : {_TILE}, {_TILE}) outs(%x : {_TILE})\n  return\n}}\n"
+        + f"  pto.tadd ins(%x, %x : {TILE}, {TILE}) outs(%x : {TILE})\n  return\n}}\n"
     )
 
 
-_LOAD = f"  pto.tload ins(%p : {_PART}) outs(%y : {_TILE})\n"
+_LOAD = f"  pto.tload ins(%p : {PART}) outs(%y : {TILE})\n"
 _PAIR = (_flags("set", "MTE2", "V"), _flags("wait", "MTE2", "V"))
 _TWICE = _program(*_PAIR, *(line.replace("ID0", "ID1") for line in _PAIR))
 _SHARED = _program(_LOAD, *_PAIR)

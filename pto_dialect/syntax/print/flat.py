@@ -12,10 +12,11 @@ from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp, Shape
 from pto_dialect.ir.simt.clauses import SUFFIXES
 
-from .pto import Statement, comma, layout
-from .writer import Leaf, Writer, checked, require
+from .pto import Statement, comma, layout, prints
+from .writer import Writer, checked, require
 
 
+@prints(Shape.NULLARY)
 def print_nullary(writer: Writer, op: Operation) -> str:
     """F1: ``name {dict}``; a result has a type that is not printed."""
     s = Statement(writer, op)
@@ -23,6 +24,7 @@ def print_nullary(writer: Writer, op: Operation) -> str:
     return op.name + s.dictionary()
 
 
+@prints(Shape.NULLARY_TYPED)
 def print_nullary_typed(writer: Writer, op: Operation) -> str:
     """F2: ``name {dict} : result types``."""
     s = Statement(writer, op)
@@ -30,6 +32,7 @@ def print_nullary_typed(writer: Writer, op: Operation) -> str:
     return f"{op.name}{s.dictionary()} : {s.results()}"
 
 
+@prints(Shape.NULLARY_ARROW)
 def print_nullary_arrow(writer: Writer, op: Operation) -> str:
     """F3: ``name {dict} -> result type``."""
     s = Statement(writer, op)
@@ -52,6 +55,7 @@ def flat_tail(s: Statement) -> str:
     return f"{s.dictionary()} : {s.writer.types(typed)}{stated}"
 
 
+@prints(Shape.FLAT_VOID, Shape.FLAT_VALUE)
 def print_flat(writer: Writer, op: Operation) -> str:
     """F4, F5: ``name %a, %b {dict} : types [-> types]``."""
     shape = layout(type(checked(op, PtoOp)))
@@ -65,6 +69,7 @@ def print_flat(writer: Writer, op: Operation) -> str:
     return f"{op.name} {writer.uses(s.flatten(s.layout.slots))}{flat_tail(s)}"
 
 
+@prints(Shape.FLAT_TOKEN)
 def print_flat_token(writer: Writer, op: Operation) -> str:
     """F6: ``name %a, %b, "TOKEN" {dict} : types -> types``."""
     s = Statement(writer, op)
@@ -84,6 +89,7 @@ def suffix_words(s: Statement) -> str:
     return "".join(words)
 
 
+@prints(Shape.FLAT_SUFFIX)
 def print_flat_suffix(writer: Writer, op: Operation) -> str:
     """F7: ``name %a, %b l2cache(nmfv) signed {dict} : types -> type``."""
     s = Statement(writer, op)
@@ -91,6 +97,7 @@ def print_flat_suffix(writer: Writer, op: Operation) -> str:
     return f"{op.name} {operands}{suffix_words(s)}{flat_tail(s)}"
 
 
+@prints(Shape.LEAD_STRING)
 def print_lead_string(writer: Writer, op: Operation) -> str:
     """F8: ``name "PAT_ALL" : type``, ``name "eq", %a, %b : types -> types``, ``name "AR", %p[%o] :
     types``."""
@@ -131,6 +138,7 @@ def integer_list(attr: Attribute) -> list[int]:
     return [checked(item, IntegerAttr).value.data for item in checked(attr, ArrayAttr).data]
 
 
+@prints(Shape.INDEXED)
 def print_indexed(writer: Writer, op: Operation) -> str:
     """M1: ``name %base[%i], %more, "DIST" l1cache(..) {dict} : types -> types``."""
     s = Statement(writer, op)
@@ -157,6 +165,7 @@ def print_indexed(writer: Writer, op: Operation) -> str:
     return f"{op.name} {comma([place, writer.uses(values), *words])}{suffixes}{flat_tail(s)}"
 
 
+@prints(Shape.INDEXED_STORE)
 def print_indexed_store(writer: Writer, op: Operation) -> str:
     """M2: ``name %value, %base[%i], "DIST", %more l1cache(..) {dict} : types [-> type]``."""
     s = Statement(writer, op)
@@ -190,18 +199,3 @@ def _strides(s: Statement) -> list[SSAValue]:
     values = s.values(("block_stride", "repeat_stride"))
     require(all(value.type == t.I16 for value in values))
     return values
-
-
-FLAT: dict[Shape, Leaf] = {
-    Shape.NULLARY: print_nullary,
-    Shape.NULLARY_TYPED: print_nullary_typed,
-    Shape.NULLARY_ARROW: print_nullary_arrow,
-    Shape.FLAT_VOID: print_flat,
-    Shape.FLAT_VALUE: print_flat,
-    Shape.FLAT_TOKEN: print_flat_token,
-    Shape.FLAT_SUFFIX: print_flat_suffix,
-    Shape.LEAD_STRING: print_lead_string,
-    Shape.INDEXED: print_indexed,
-    Shape.INDEXED_STORE: print_indexed_store,
-}
-"""Printers of the flat shapes."""

@@ -12,10 +12,11 @@ from pto_dialect.ir.cube.clauses import ACC_STORE, MAD
 from pto_dialect.ir.cube.transfer_clauses import BURST, FRAC_LOAD, L0_LOAD, L0_PLACES
 
 from .clauses import clause_texts, group_texts
-from .pto import Statement, comma
-from .writer import Leaf, Writer, require
+from .pto import Statement, comma, prints
+from .writer import Writer, require
 
 
+@prints(Shape.DMA_BURST)
 def print_dma_burst(writer: Writer, op: Operation) -> str:
     """X1: ``name %src, %dst, %len nburst(..) loop(..) pad(..) {dict} : T, .., loop T, T, T, pad T``."""
     s = Statement(writer, op)
@@ -25,6 +26,7 @@ def print_dma_burst(writer: Writer, op: Operation) -> str:
     return f"{op.name} {text}{s.dictionary()} : {comma([writer.types(head), *types])}"
 
 
+@prints(Shape.FRAC_LOAD)
 def print_frac_load(writer: Writer, op: Operation) -> str:
     """X2: ``name %src, %dst, nd2nz, shape(..), src_layout(..), dst_group(..), ctrl(..) {dict} : types``."""
     s = Statement(writer, op)
@@ -39,6 +41,7 @@ def print_frac_load(writer: Writer, op: Operation) -> str:
 # ---------------------------------------------------------------- operations with clauses
 
 
+@prints(Shape.ACC_STORE)
 def print_acc_store(writer: Writer, op: Operation) -> str:
     """X3: fixed operands, then clauses in their fixed order, separated by commas."""
     s = Statement(writer, op)
@@ -49,6 +52,7 @@ def print_acc_store(writer: Writer, op: Operation) -> str:
     return f"{op.name} {text}{s.dictionary()} : {writer.types(s.typed_values())}"
 
 
+@prints(Shape.MAD)
 def print_mad(writer: Writer, op: Operation) -> str:
     """X4: ``name %l, .., %k unit_flag(..) disable_gemv sat tf32_mode(..) n_dir {dict} : types``."""
     s = Statement(writer, op)
@@ -60,6 +64,7 @@ def print_mad(writer: Writer, op: Operation) -> str:
 # ---------------------------------------------------------------- L1 to L0
 
 
+@prints(Shape.L0_LOAD)
 def print_l0_load(writer: Writer, op: Operation) -> str:
     """X5: controls by position where their number tells which they are, by name otherwise."""
     s = Statement(writer, op)
@@ -74,13 +79,3 @@ def print_l0_load(writer: Writer, op: Operation) -> str:
     else:
         text = L0_LOAD.separator.join([writer.uses(buffers), *group_texts(s)[0]])
     return f"{op.name} {text}{s.dictionary()} : {writer.types(values)}"
-
-
-MICRO: dict[Shape, Leaf] = {
-    Shape.DMA_BURST: print_dma_burst,
-    Shape.FRAC_LOAD: print_frac_load,
-    Shape.ACC_STORE: print_acc_store,
-    Shape.MAD: print_mad,
-    Shape.L0_LOAD: print_l0_load,
-}
-"""Printers of the clause shapes."""

@@ -6,9 +6,10 @@ A statement is printed in custom form only if the parser would give every operan
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
@@ -21,6 +22,7 @@ from pto_dialect.ir.core.base import (
     SEGMENT_SIZES,
     OpSpec,
     PtoOp,
+    Shape,
     Slot,
     op_spec,
     operand_groups,
@@ -229,6 +231,19 @@ def comma(parts: Sequence[str]) -> str:
     return ", ".join([part for part in parts if part])
 
 
+_leaves: dict[Shape, Leaf] = {}
+
+
+def prints(*shapes: Shape) -> Callable[[Leaf], Leaf]:
+    """Registers a function as the printer of operations of these shapes, which have no regions."""
+
+    def register(function: Leaf) -> Leaf:
+        _leaves.update(dict.fromkeys(shapes, function))
+        return function
+
+    return register
+
+
 def pto_leaf(op: Operation) -> Leaf | None:
     """Printer of the shape of a PTO operation without regions; ``None`` for other operations."""
     return _tables()[0].get(op_spec(type(op)).shape) if isinstance(op, PtoOp) else None
@@ -240,11 +255,9 @@ def pto_composite(op: Operation) -> Composite | None:
 
 
 @cache
-def _tables() -> tuple[dict[Any, Leaf], dict[Any, Composite]]:
-    from .flat import FLAT
-    from .micro import MICRO
-    from .structure import REGIONS, STRUCTURE
-    from .sync import SYNC
-    from .tile import TILE
+def _tables() -> tuple[Mapping[Any, Leaf], Mapping[Any, Composite]]:
+    for module in ("flat", "micro", "sync", "tile"):
+        import_module(f".{module}", __package__)
+    from .structure import REGIONS
 
-    return {**FLAT, **SYNC, **TILE, **STRUCTURE, **MICRO}, REGIONS
+    return _leaves, REGIONS

@@ -15,12 +15,13 @@ from pto_dialect.ir.core.base import Shape
 
 from .clauses import group_texts
 from .flat import integer_list
-from .pto import Statement, comma
-from .writer import Body, Composite, Leaf, Piece, Writer, checked, one_block, require
+from .pto import Statement, comma, prints
+from .writer import Body, Composite, Piece, Writer, checked, one_block, require
 
 # ---------------------------------------------------------------- tiles and views
 
 
+@prints(Shape.ALLOC)
 def print_alloc(writer: Writer, op: Operation) -> str:
     """V1: ``name addr = %a valid_row = %r valid_col = %c {dict} : T``."""
     s = Statement(writer, op)
@@ -31,6 +32,7 @@ def print_alloc(writer: Writer, op: Operation) -> str:
     return f"{op.name}{keyed}{s.dictionary()} : {s.results()}"
 
 
+@prints(Shape.VIEW_LISTS)
 def print_view_lists(writer: Writer, op: Operation) -> str:
     """V2: ``name %v, offsets = [%i], sizes = [%n] {dict} : T [-> T]``."""
     s = Statement(writer, op)
@@ -42,6 +44,7 @@ def print_view_lists(writer: Writer, op: Operation) -> str:
     return f"{op.name} {s.single(source)}, {lists}{s.dictionary()} : {types}"
 
 
+@prints(Shape.SUBVIEW)
 def print_subview(writer: Writer, op: Operation) -> str:
     """V3: ``name %t[%i, %j] sizes [16, 16] valid [%r, %c] {dict} : T -> T``."""
     s = Statement(writer, op)
@@ -55,6 +58,7 @@ def print_subview(writer: Writer, op: Operation) -> str:
     return f"{op.name} {place}{s.dictionary()} : {writer.types(s.typed_values())} -> {s.results()}"
 
 
+@prints(Shape.DIM_QUERY)
 def print_dim_query(writer: Writer, op: Operation) -> str:
     """V4: ``name %view, %dim : T -> index {dict}``."""
     s = Statement(writer, op)
@@ -62,6 +66,7 @@ def print_dim_query(writer: Writer, op: Operation) -> str:
     return f"{op.name} {operands} : {writer.types(s.typed_values())} -> {s.results()}{s.dictionary()}"
 
 
+@prints(Shape.RETIRED_CAST)
 def print_retired_cast(writer: Writer, op: Operation) -> str:
     """V5: ``name(%a, %b) %r, %c {dict} : T`` or ``name %a {dict} : T to T``."""
     s = Statement(writer, op)
@@ -99,6 +104,7 @@ def print_region(writer: Writer, op: Operation) -> list[Piece]:
     return [head + " ", Body(op.regions[0], isolated=isolated), tail]
 
 
+@prints(Shape.REGION_YIELD)
 def print_region_yield(writer: Writer, op: Operation) -> str:
     """R2: ``name(%a, %b) {dict} : (types) -> ()``."""
     s = Statement(writer, op)
@@ -122,6 +128,7 @@ def fields(s: Statement) -> str:
     return " {" + ", ".join(entries) + "}" if entries else ""
 
 
+@prints(Shape.PAREN, Shape.BRACE_FIELDS)
 def print_paren(writer: Writer, op: Operation) -> str:
     """C1, C2: ``name(%a, %b : types) {fields} aiv_subblockid(%id) {dict} [-> T]``."""
     s = Statement(writer, op)
@@ -138,6 +145,7 @@ def print_paren(writer: Writer, op: Operation) -> str:
     return text + s.dictionary() + s.arrow_part()
 
 
+@prints(Shape.PIPE_INIT)
 def print_pipe_init(writer: Writer, op: Operation) -> str:
     """C3: ``name {fields} (buf = %p : T, ..) {dict}`` or ``name {fields}(%a : T, %b : T) {dict} -> T``."""
     s = Statement(writer, op)
@@ -160,6 +168,7 @@ def print_pipe_init(writer: Writer, op: Operation) -> str:
 # ---------------------------------------------------------------- communication, launch
 
 
+@prints(Shape.COMM_GROUP)
 def print_comm_group(writer: Writer, op: Operation) -> str:
     """C4: ``name(%a, %b, recv(%ping, %pong), group(%m, %n) : types) {dict}``."""
     s = Statement(writer, op)
@@ -169,6 +178,7 @@ def print_comm_group(writer: Writer, op: Operation) -> str:
     return f"{op.name}({parts} : {comma([writer.types(leading), *types])}){s.dictionary()}"
 
 
+@prints(Shape.LAUNCH)
 def print_launch(writer: Writer, op: Operation) -> str:
     """C5: ``name @f<<<%x, %y, %z>>>(%a) {dict} : (types) -> ()``."""
     s = Statement(writer, op)
@@ -178,21 +188,6 @@ def print_launch(writer: Writer, op: Operation) -> str:
     launch = f"{callee}<<<{writer.uses(sizes)}>>>({writer.uses(arguments)})"
     return f"{op.name} {launch}{s.dictionary()} : {writer.signature(arguments, op.results)}"
 
-
-STRUCTURE: dict[Shape, Leaf] = {
-    Shape.ALLOC: print_alloc,
-    Shape.VIEW_LISTS: print_view_lists,
-    Shape.SUBVIEW: print_subview,
-    Shape.DIM_QUERY: print_dim_query,
-    Shape.RETIRED_CAST: print_retired_cast,
-    Shape.REGION_YIELD: print_region_yield,
-    Shape.PAREN: print_paren,
-    Shape.BRACE_FIELDS: print_paren,
-    Shape.PIPE_INIT: print_pipe_init,
-    Shape.COMM_GROUP: print_comm_group,
-    Shape.LAUNCH: print_launch,
-}
-"""Printers of the structural shapes without regions."""
 
 REGIONS: dict[Shape, Composite] = {Shape.REGION: print_region}
 """Printers of the shapes with regions."""

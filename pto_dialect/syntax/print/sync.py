@@ -14,8 +14,8 @@ from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import Shape
 
 from ..workspaces import workspace_name
-from .pto import Statement
-from .writer import Leaf, Writer, checked, require
+from .pto import Statement, prints
+from .writer import Writer, checked, require
 
 _OP_KINDS = ("pipe_event_type", "sync_op_type")
 
@@ -26,6 +26,7 @@ def _item(s: Statement, name: str) -> str:
     return s.stripped(name) if len(enums) == 1 else s.full(name)
 
 
+@prints(Shape.SYNC_BRACKET)
 def print_sync_bracket(writer: Writer, op: Operation) -> str:
     """Y1: ``name[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>] {dict}``, an event as a value instead where allowed."""
     s = Statement(writer, op)
@@ -79,12 +80,14 @@ _TOKENS: dict[str, Callable[[Statement], str]] = {
 """Token part of the statements that are not a pipe and an event."""
 
 
+@prints(Shape.SYNC_TOKEN)
 def print_sync_token(writer: Writer, op: Operation) -> str:
     """Y2: ``name <PIPE_V>``, ``name "VV_ALL"``, ``name <PIPE_MTE3>, 0``, each with ``{dict}``."""
     s = Statement(writer, op)
     return f"{op.name}{_TOKENS.get(op.name, print_event)(s)}{s.dictionary()}"
 
 
+@prints(Shape.SYNC_ALL)
 def print_sync_all(writer: Writer, op: Operation) -> str:
     """Y3: ``name(%gm, %ub : types) mode = #.., core_type = #.. {dict}``."""
     s = Statement(writer, op)
@@ -97,6 +100,7 @@ def print_sync_all(writer: Writer, op: Operation) -> str:
     return f"{op.name}({given}) {fields}{s.dictionary()}"
 
 
+@prints(Shape.CACHE)
 def print_cache(writer: Writer, op: Operation) -> str:
     """Y4: ``name all #..``, ``name %p single_cache_line : type`` or ``name %p "LINE", "DST" : type``."""
     s = Statement(writer, op)
@@ -110,12 +114,3 @@ def print_cache(writer: Writer, op: Operation) -> str:
     if "dst" in op.attributes:
         words += f", {s.quoted('dst')}"
     return f"{op.name} {writer.uses(operands)} {words}{s.dictionary()} : {writer.types(operands)}"
-
-
-SYNC: dict[Shape, Leaf] = {
-    Shape.SYNC_BRACKET: print_sync_bracket,
-    Shape.SYNC_TOKEN: print_sync_token,
-    Shape.SYNC_ALL: print_sync_all,
-    Shape.CACHE: print_cache,
-}
-"""Printers of the synchronisation shapes."""

@@ -15,8 +15,8 @@ from pto_dialect.ir.core.base import Shape, Slot
 from pto_dialect.ir.tile.clauses import NO_SCRATCH
 
 from ..tile_inputs import MERGE_SORT_SOURCES, fitting_slots, merge_sort_inputs
-from .pto import Statement, comma
-from .writer import Leaf, Writer, require
+from .pto import Statement, comma, prints
+from .writer import Writer, require
 
 
 def has_destination(s: Statement) -> bool:
@@ -106,6 +106,7 @@ def form_of_values(s: Statement) -> str | None:
     return None if has_destination(s) else value_form(s)
 
 
+@prints(Shape.DPS)
 def print_dps(writer: Writer, op: Operation) -> str:
     """D1: ``name ins(%a, %b : Ta, Tb) outs(%d : T) {dict} [-> T]``."""
     s = Statement(writer, op)
@@ -114,6 +115,7 @@ def print_dps(writer: Writer, op: Operation) -> str:
     return f"{op.name} ins({typed_group(writer, inputs(s))}) {outs_part(s)}{s.dictionary()}{s.arrow_part()}"
 
 
+@prints(Shape.DPS_INNER)
 def print_dps_inner(writer: Writer, op: Operation) -> str:
     """D2: the dictionary stands inside ``ins(..)``, where the operation allows it."""
     s = Statement(writer, op)
@@ -135,6 +137,7 @@ def print_dps_inner(writer: Writer, op: Operation) -> str:
     return f"{op.name} ins({typed_group(writer, values, inner)}) {outs_part(s)}{s.dictionary()}{s.arrow_part()}"
 
 
+@prints(Shape.DPS_KEYED)
 def print_dps_keyed(writer: Writer, op: Operation) -> str:
     """D3: ``name ins(%src : T fp %f : Tf, %q : i64) outs(..) {dict} [-> T]``."""
     s = Statement(writer, op)
@@ -154,6 +157,7 @@ def print_dps_keyed(writer: Writer, op: Operation) -> str:
     return f"{op.name} ins({text}) {outs_part(s)}{s.dictionary()}{s.arrow_part()}"
 
 
+@prints(Shape.DPS_MASK)
 def print_dps_mask(writer: Writer, op: Operation) -> str:
     """D4: ``name ins(%src, {maskPattern = P} : T, "row") outs(..)`` or ``name ins(%src, %idx : types)
     outs(..)``."""
@@ -170,6 +174,7 @@ def print_dps_mask(writer: Writer, op: Operation) -> str:
     return f"{op.name} ins({text}) {outs_part(s)}{s.dictionary()}{s.arrow_part()}"
 
 
+@prints(Shape.DPS_TLOAD)
 def print_dps_tload(writer: Writer, op: Operation) -> str:
     """D5: ``name ins(%src : T) outs(%dst : T) {dict} pad_mode = P pad_value = %v : T .. [-> T]``."""
     s = Statement(writer, op)
@@ -186,6 +191,7 @@ def print_dps_tload(writer: Writer, op: Operation) -> str:
     return f"{op.name} ins({source}) {outs_part(s)}{s.dictionary()}{keyed}{s.arrow_part()}"
 
 
+@prints(Shape.INS_ONLY)
 def print_ins_only(writer: Writer, op: Operation) -> str:
     """D6: ``name ins(["format",] %a, %b : types) [outs : T] {dict}``."""
     s = Statement(writer, op)
@@ -195,14 +201,3 @@ def print_ins_only(writer: Writer, op: Operation) -> str:
     text = comma([*words, typed_group(writer, inputs(s))])
     outs = f" outs : {s.results()}" if op.results else ""
     return f"{op.name} ins({text}){outs}{s.dictionary()}"
-
-
-TILE: dict[Shape, Leaf] = {
-    Shape.DPS: print_dps,
-    Shape.DPS_INNER: print_dps_inner,
-    Shape.DPS_KEYED: print_dps_keyed,
-    Shape.DPS_MASK: print_dps_mask,
-    Shape.DPS_TLOAD: print_dps_tload,
-    Shape.INS_ONLY: print_ins_only,
-}
-"""Printers of the tile shapes."""

@@ -27,9 +27,9 @@ from pto_dialect.targets.profile import Profile
 from pto_dialect.targets.tile_layouts import NONE_BOX_ALIGN, inner_block
 
 from ..engine.context import Context
+from ..engine.pages import ALLOCATION
 from ..engine.rule import ERROR, INFO, SHAPES, STRUCTURE, WARNING, Rule, checks, rule
 
-_PAGE = 'docs/reference/constraints.md, "Allocation, views and scalars"'
 _GOOD = "%a = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>"
 
 
@@ -49,7 +49,7 @@ VALID_OPERANDS = rule(
     ERROR,
     STRUCTURE,
     "valid_row and valid_col are given exactly where the type leaves the valid size open",
-    source=_PAGE,
+    source=ALLOCATION,
     bad="%a = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32, valid=?x16>",
     good=_open("!pto.tile_buf<vec, 16x16xf32, valid=?x16>"),
 )
@@ -58,7 +58,7 @@ NONE_BOX = rule(
     ERROR,
     SHAPES,
     "rows of an unboxed row_major tile and columns of a col_major one have a multiple of 32 bytes (fp4: 16)",
-    source=_PAGE,
+    source=ALLOCATION,
     bad="%a = pto.alloc_tile : !pto.tile_buf<vec, 16x15xf32>",
     good=_GOOD,
 )
@@ -67,7 +67,7 @@ BOXED = rule(
     ERROR,
     SHAPES,
     "a boxed tile consists of whole blocks; vec tiles, fractal 32 and single rows may end inside a block",
-    source=_PAGE,
+    source=ALLOCATION,
     bad="%a = pto.alloc_tile : !pto.tile_buf<mat, 24x64xf16, blayout=col_major, slayout=row_major>",
     good="%a = pto.alloc_tile : !pto.tile_buf<mat, 32x64xf16, blayout=col_major, slayout=row_major>",
 )
@@ -76,7 +76,7 @@ BOX_ELEMENT = rule(
     ERROR,
     SHAPES,
     "elements have a size, which for blocks of 512 bytes divides 32",
-    source=_PAGE,
+    source=ALLOCATION,
     bad="%a = pto.alloc_tile : !pto.tile_buf<mat, 16x16xnone, blayout=col_major, slayout=row_major>",
     good="%a = pto.alloc_tile : !pto.tile_buf<mat, 16x16xf32, blayout=col_major, slayout=row_major>",
 )
@@ -85,7 +85,7 @@ ADDRESS = rule(
     ERROR,
     SHAPES,
     "a constant address is a multiple of 32 and not negative",
-    source=_PAGE,
+    source=ALLOCATION,
     bad=_at(16),
     good=_at(32),
 )
@@ -103,7 +103,7 @@ MULTI = rule(
     ERROR,
     STRUCTURE,
     "a multi-tile buffer has 2 to 16 slots of a plain type; a constant slot number exists",
-    source=_PAGE,
+    source=ALLOCATION,
     bad="%a = pto.alloc_multi_tile : !pto.multi_tile_buf<!pto.tile_buf<vec, 16x16xf32>, count=17>",
     good="%a = pto.alloc_multi_tile : !pto.multi_tile_buf<!pto.tile_buf<vec, 16x16xf32>, count=2>",
 )

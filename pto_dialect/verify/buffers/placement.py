@@ -19,9 +19,8 @@ from pto_dialect.targets.memory import LOC_TO_SPACE
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check
 from ..engine.rule import ERROR, STRUCTURE, WARNING, rule
+from ..examples.types import TILE
 from .alloc import address_operand, tile_bytes
-
-_T = "!pto.tile_buf<vec, 16x16xf32>"
 
 
 def _function(*body: str) -> str:
@@ -37,8 +36,8 @@ LEVEL_MIX = rule(
     STRUCTURE,
     "tiles have addresses in a memory that the function also uses through pointers to fixed addresses",
     source='docs/reference/constraints.md, "Modules and functions"',
-    bad=_function(f"%a = pto.alloc_tile : {_T}", "%p = pto.castptr %at1024 : i64 -> !U32"),
-    good=_function(f"%a = pto.alloc_tile addr = %at0 : {_T}", "%p = pto.castptr %at1024 : i64 -> !U32"),
+    bad=_function(f"%a = pto.alloc_tile : {TILE}", "%p = pto.castptr %at1024 : i64 -> !U32"),
+    good=_function(f"%a = pto.alloc_tile addr = %at0 : {TILE}", "%p = pto.castptr %at1024 : i64 -> !U32"),
 )
 ADDRESS_REQUIRED = rule(
     "alloc-addr-required",
@@ -46,8 +45,8 @@ ADDRESS_REQUIRED = rule(
     STRUCTURE,
     "where a program places tiles of a memory itself, all tiles of that memory have addresses",
     source='docs/reference/constraints.md, "Allocation, views and scalars"',
-    bad=_function(f"%a = pto.alloc_tile addr = %at0 : {_T}", f"%b = pto.alloc_tile : {_T}"),
-    good=_function(f"%a = pto.alloc_tile addr = %at0 : {_T}", f"%b = pto.alloc_tile addr = %at1024 : {_T}"),
+    bad=_function(f"%a = pto.alloc_tile addr = %at0 : {TILE}", f"%b = pto.alloc_tile : {TILE}"),
+    good=_function(f"%a = pto.alloc_tile addr = %at0 : {TILE}", f"%b = pto.alloc_tile addr = %at1024 : {TILE}"),
 )
 RESERVED = rule(
     "overlap-reserve",

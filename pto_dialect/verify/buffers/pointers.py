@@ -31,17 +31,16 @@ from pto_dialect.targets.memory import SPACE_ALIASES
 
 from ..engine.context import Context
 from ..engine.functions import is_simt_entry, is_simt_section
+from ..engine.pages import ALLOCATION
 from ..engine.rule import ERROR, LOCATIONS, TRIPLES, WARNING, checks, rule
 from .views import array_values
-
-_PAGE = 'docs/reference/constraints.md, "Allocation, views and scalars"'
 
 ADDPTR = rule(
     "addptr-type",
     ERROR,
     TRIPLES,
     "addptr keeps the type of the pointer",
-    source=_PAGE,
+    source=ALLOCATION,
     bad='%q = "pto.addptr"(%p, %i) : (!G32, index) -> !G16',
     good='%q = "pto.addptr"(%p, %i) : (!G32, index) -> !G32',
 )
@@ -51,7 +50,7 @@ CAST = rule(
     TRIPLES,
     "castptr turns integers and pointers into each other, and pointers and memrefs into pointers of the "
     "same memory; inttoptr takes an i64 and gives a pointer to a scalar type",
-    source=_PAGE,
+    source=ALLOCATION,
     bad="%q = pto.castptr %p : !G32 -> !U32",
     good="%q = pto.castptr %p : !G32 -> !G16",
 )
@@ -60,7 +59,7 @@ INT_TO_PTR_USE = rule(
     WARNING,
     LOCATIONS,
     "the result of inttoptr is the pointer of load_scalar and store_scalar only; the reference compiles nothing else",
-    source=_PAGE,
+    source=ALLOCATION,
     bad="%p = pto.inttoptr %a : i64 -> !G32\n%q = pto.addptr %p, %i : !G32 -> !G32",
     good="%p = pto.inttoptr %a : i64 -> !G32\n%v = pto.load_scalar %p[%i] : !G32 -> f32",
 )
@@ -69,7 +68,7 @@ SCALAR_TYPE = rule(
     ERROR,
     TRIPLES,
     "a scalar access has the element type of its pointer",
-    source=_PAGE,
+    source=ALLOCATION,
     bad="%v = pto.load_scalar %p[%i] : !G32 -> f16",
     good="%v = pto.load_scalar %p[%i] : !G32 -> f32",
 )
@@ -78,7 +77,7 @@ SCALAR_SPACE = rule(
     WARNING,
     LOCATIONS,
     "load_scalar and store_scalar access global memory; other memories need the newer dialect",
-    source=_PAGE,
+    source=ALLOCATION,
     bad="%v = pto.load_scalar %p[%i] : !U32 -> f32",
     good="%v = pto.load_scalar %p[%i] : !G32 -> f32",
 )
@@ -88,7 +87,7 @@ DEVICE = rule(
     LOCATIONS,
     "ld_dev and st_dev access 8- to 64-bit integers of global memory in entry functions, outside SIMT bodies; on a5 "
     "(elsewhere a warning)",
-    source=_PAGE,
+    source=ALLOCATION,
     bad="func.func @f(%p: !GI, %i: index) attributes {pto.simt_entry} {\n"
     "  %v = pto.ld_dev %p[%i] : !GI -> i32\n  return\n}",
     good="func.func @f(%p: !GI, %i: index) attributes {pto.entry} {\n"
@@ -99,7 +98,7 @@ LOCAL_ARRAY = rule(
     ERROR,
     TRIPLES,
     "a local array takes one index for each dimension; values have its element type",
-    source=_PAGE,
+    source=ALLOCATION,
     bad="%a = pto.declare_local_array -> !pto.local_array<4x4xi32>\n"
     "%v = pto.local_array_get %a[%i] : !pto.local_array<4x4xi32> -> i32",
     good="%a = pto.declare_local_array -> !pto.local_array<4xi32>\n"

@@ -14,9 +14,9 @@ from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import DYNAMIC, PartitionViewType, PtrType, TensorViewType, byte_width, type_text
 
 from ..engine.context import Context
+from ..engine.pages import ALLOCATION
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, checks, rule
 
-_PAGE = 'docs/reference/constraints.md, "Allocation, views and scalars"'
 _V = "!pto.tensor_view<16x16xf32>"
 _P = "!pto.partition_tensor_view<8x16xf32>"
 
@@ -33,7 +33,7 @@ RANK = rule(
     ERROR,
     STRUCTURE,
     "a view has as many sizes and strides as dimensions, at most 5, and the element type of its pointer",
-    source=_PAGE,
+    source=ALLOCATION,
     bad=_function("shape = [%c16], strides = [%c1]"),
     good=_function("shape = [%c16, %c16], strides = [%c16, %c1]"),
 )
@@ -42,14 +42,14 @@ LAYOUT = rule(
     ERROR,
     LOCATIONS,
     "a stated layout is the one that constant sizes and strides have",
-    source=_PAGE,
+    source=ALLOCATION,
 )
 BOUNDS = rule(
     "part-bounds",
     ERROR,
     SHAPES,
     "a part has an offset and a size for each dimension of its view, lies inside it and states its sizes",
-    source=_PAGE,
+    source=ALLOCATION,
     bad=f"%q = pto.partition_view %v, offsets = [%c16, %c0], sizes = [%c8, %c16] : {_V} -> {_P}",
     good=f"%q = pto.partition_view %v, offsets = [%c8, %c0], sizes = [%c8, %c16] : {_V} -> {_P}",
 )
@@ -58,7 +58,7 @@ DIMENSION = rule(
     ERROR,
     SHAPES,
     "the dimension whose size or stride is asked for is one of the view, counted from 0",
-    source=_PAGE,
+    source=ALLOCATION,
     bad=f"%q = pto.get_tensor_view_dim %v, %c8 : {_V} -> index",
     good=f"%q = pto.get_tensor_view_dim %v, %c0 : {_V} -> index",
 )

@@ -18,15 +18,13 @@ from pto_dialect.ir.core.types import DYNAMIC, TileBufType, TileType, byte_width
 from pto_dialect.targets.tile_layouts import inner_block
 
 from ..engine.context import Context
+from ..engine.pages import ALLOCATION
 from ..engine.rule import ERROR, SHAPES, STRUCTURE, Rule, checks, rule
+from ..examples.types import MAT, SQUARE, TILE
 from .alloc import tile_bytes
 
-_PAGE = 'docs/reference/constraints.md, "Allocation, views and scalars"'
-_T = "!pto.tile_buf<vec, 32x32xf32>"
 _OPEN = "!pto.tile_buf<vec, 32x32xf32, valid=?x?>"
-_NZ = "!pto.tile_buf<mat, 32x64xf16, blayout=col_major, slayout=row_major>"
 _NZ_PART = "!pto.tile_buf<mat, 16x32xf16, blayout=col_major, slayout=row_major>"
-_PART = "!pto.tile_buf<vec, 16x16xf32>"
 
 
 def _function(body: str) -> str:
@@ -40,35 +38,35 @@ FORM = rule(
     STRUCTURE,
     "a subview has two positive sizes, two offsets and both or none of the valid sizes; its type is that of "
     "the source with shape and valid region of the window",
-    source=_PAGE,
-    bad=f"%b = pto.subview %a[%c0, %c0] sizes [16, 8] : {_T} -> {_PART}",
-    good=f"%b = pto.subview %a[%c0, %c0] sizes [16, 16] : {_T} -> {_PART}",
+    source=ALLOCATION,
+    bad=f"%b = pto.subview %a[%c0, %c0] sizes [16, 8] : {SQUARE} -> {TILE}",
+    good=f"%b = pto.subview %a[%c0, %c0] sizes [16, 16] : {SQUARE} -> {TILE}",
 )
 BOXED = rule(
     "subview-boxed",
     ERROR,
     SHAPES,
     "a window of a boxed tile consists of whole blocks",
-    source=_PAGE,
-    bad=f"%b = pto.subview %a[%c8, %c0] sizes [16, 32] : {_NZ} -> {_NZ_PART}",
-    good=f"%b = pto.subview %a[%c16, %c0] sizes [16, 32] : {_NZ} -> {_NZ_PART}",
+    source=ALLOCATION,
+    bad=f"%b = pto.subview %a[%c8, %c0] sizes [16, 32] : {MAT} -> {_NZ_PART}",
+    good=f"%b = pto.subview %a[%c16, %c0] sizes [16, 32] : {MAT} -> {_NZ_PART}",
 )
 BOUNDS = rule(
     "subview-bounds",
     ERROR,
     SHAPES,
     "a window lies inside its tile",
-    source=_PAGE,
-    bad=f"%b = pto.subview %a[%c24, %c0] sizes [16, 16] : {_T} -> {_PART}",
-    good=f"%b = pto.subview %a[%c16, %c0] sizes [16, 16] : {_T} -> {_PART}",
+    source=ALLOCATION,
+    bad=f"%b = pto.subview %a[%c24, %c0] sizes [16, 16] : {SQUARE} -> {TILE}",
+    good=f"%b = pto.subview %a[%c16, %c0] sizes [16, 16] : {SQUARE} -> {TILE}",
 )
 VALID = rule(
     "setvalid-dynamic",
     ERROR,
     SHAPES,
     "set_validshape gives sizes inside the tile to a tile of this function whose type leaves them open",
-    source=_PAGE,
-    bad=_function(f"%a = pto.alloc_tile : {_T}\n  pto.set_validshape %a, %n, %n : {_T}"),
+    source=ALLOCATION,
+    bad=_function(f"%a = pto.alloc_tile : {SQUARE}\n  pto.set_validshape %a, %n, %n : {SQUARE}"),
     good=_function(
         f"%a = pto.alloc_tile valid_row = %n valid_col = %n : {_OPEN}\n  pto.set_validshape %a, %n, %n : {_OPEN}"
     ),
@@ -78,18 +76,18 @@ BITCAST = rule(
     ERROR,
     STRUCTURE,
     "bitcast changes the element type alone, to one that is not larger",
-    source=_PAGE,
-    bad=f"%b = pto.bitcast %a : {_T} -> !pto.tile_buf<vec, 32x16xi32>",
-    good=f"%b = pto.bitcast %a : {_T} -> !pto.tile_buf<vec, 32x32xi32>",
+    source=ALLOCATION,
+    bad=f"%b = pto.bitcast %a : {SQUARE} -> !pto.tile_buf<vec, 32x16xi32>",
+    good=f"%b = pto.bitcast %a : {SQUARE} -> !pto.tile_buf<vec, 32x32xi32>",
 )
 RESHAPE = rule(
     "reshape-bytes",
     ERROR,
     STRUCTURE,
     "treshape keeps location and number of bytes and does not pass between boxed and unboxed layouts",
-    source=_PAGE,
-    bad=f"%b = pto.treshape %a : {_T} -> !pto.tile_buf<vec, 16x32xf32>",
-    good=f"%b = pto.treshape %a : {_T} -> !pto.tile_buf<vec, 64x16xf32>",
+    source=ALLOCATION,
+    bad=f"%b = pto.treshape %a : {SQUARE} -> !pto.tile_buf<vec, 16x32xf32>",
+    good=f"%b = pto.treshape %a : {SQUARE} -> !pto.tile_buf<vec, 64x16xf32>",
 )
 
 AnyTile = TileBufType | TileType

@@ -17,18 +17,18 @@ from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import OpaqueType, type_text
 
 from ..engine.context import Context
+from ..engine.pages import MODULES
 from ..engine.rule import ERROR, STRUCTURE, rule
 from .operands import divided, group, groups_of, named
 from .relations import relation
 from .rules import BRANCH, ENTRY, FUNCTION, LOOP, PARENT, REGION, SWITCH, YIELD
 
-_PAGE = 'docs/reference/language.md, "Modules and functions"'
 TERMINATOR = rule(
     "block-terminator",
     ERROR,
     STRUCTURE,
     "a block ends with its terminator, which stands nowhere else",
-    source=_PAGE,
+    source=MODULES,
     bad="func.func @f() {\n}",
     good="func.func @f() {\n  return\n}",
 )
@@ -37,7 +37,7 @@ RETURN_TYPES = rule(
     ERROR,
     STRUCTURE,
     "return gives the function's result types",
-    source=_PAGE,
+    source=MODULES,
     bad="func.func @f(%x: i32) -> i64 {\n  return %x : i32\n}",
     good="func.func @f(%x: i32) -> i32 {\n  return %x : i32\n}",
 )

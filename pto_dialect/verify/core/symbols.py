@@ -8,17 +8,16 @@ from xdsl.ir import Attribute, Operation
 from pto_dialect.ir.core.types import OpaqueType, type_text
 
 from ..engine.context import Context
+from ..engine.pages import MODULES
 from ..engine.rule import ERROR, STRUCTURE, rule
 from .rules import REGION
-
-_PAGE = 'docs/reference/language.md, "Modules and functions"'
 
 SYMBOL_UNIQUE = rule(
     "symbol-unique",
     ERROR,
     STRUCTURE,
     "symbols of one module have different names",
-    source=_PAGE,
+    source=MODULES,
     bad="module {\n  func.func private @f()\n  func.func private @f()\n}",
     good="module {\n  func.func private @f()\n  func.func private @g()\n}",
 )
@@ -27,7 +26,7 @@ CALLEE = rule(
     ERROR,
     STRUCTURE,
     "a called function exists and takes these operands",
-    source=_PAGE,
+    source=MODULES,
     bad="""\
 module {
   func.func private @f(i32)

@@ -15,6 +15,7 @@ from pto_dialect.ir.cube.clauses import ACC_STORE
 from pto_dialect.ir.cube.fixpipe import MteL0cGmOp
 
 from ..engine.context import Context
+from ..engine.pages import WRITE_BACK
 from ..engine.rule import ERROR, INFO, LOCATIONS, PARSE, STRUCTURE, WARNING, Rule, checks, rule
 from .acc_store import (
     DESTINATIONS,
@@ -27,7 +28,6 @@ from .acc_store import (
     ub_store_example,
 )
 
-_PAGE = 'docs/reference/constraints.md, "Write-back of accumulators"'
 _PLAIN = store_example()
 _QUANT = store_example("pre_quant(%q, mode = f32_f16), nz2nd", "!C32, !L16", "f32")
 _RELU = store_example("pre_relu(mode = normal_relu), nz2nd")
@@ -43,7 +43,7 @@ rule(
     INFO,
     PARSE,
     "at least one clause is given",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=store_example(""),
     good=_PLAIN,
 )
@@ -87,7 +87,7 @@ for _id, _text, _bad, _good in (
         store_example("nz2nd, nosat"),
     ),
 ):
-    rule(_id, ERROR, PARSE, _text, source=_PAGE, bad=_bad, good=_good)
+    rule(_id, ERROR, PARSE, _text, source=WRITE_BACK, bad=_bad, good=_good)
 
 # ---------------------------------------------------------------- structure
 
@@ -96,7 +96,7 @@ QUANT_NEEDS_BOTH = rule(
     ERROR,
     STRUCTURE,
     "pre_quant has a payload and a mode",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=store_example("pre_quant(mode = f32_f16), nz2nd", "!C32, !L16"),
     good=_QUANT,
 )
@@ -105,7 +105,7 @@ NO_CONVERT = rule(
     WARNING,
     STRUCTURE,
     "pre_quant converts; no_convert ignores its payload",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=store_example("pre_quant(%q, mode = no_convert), nz2nd", payloads="f32"),
     good=_PLAIN,
 )
@@ -114,7 +114,7 @@ RELU_NO_PAYLOAD = rule(
     ERROR,
     STRUCTURE,
     "no_relu and normal_relu take no payload",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=store_example("pre_relu(%r, mode = normal_relu), nz2nd", payloads="f32"),
     good=_RELU,
 )
@@ -123,7 +123,7 @@ RELU_SCALAR_PAYLOAD = rule(
     ERROR,
     STRUCTURE,
     "scalar_relu has a payload",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=store_example("pre_relu(mode = scalar_relu), nz2nd"),
     good=store_example("pre_relu(%r, mode = scalar_relu), nz2nd", payloads="f32"),
 )
@@ -132,7 +132,7 @@ RELU_PWL = rule(
     ERROR,
     STRUCTURE,
     "pre_relu has no piecewise linear mode",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=store_example("pre_relu(mode = pwl), nz2nd"),
     good=_RELU,
 )
@@ -141,7 +141,7 @@ CLIP_IN_RELU = rule(
     ERROR,
     STRUCTURE,
     "clip stands inside pre_relu",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=store_example("clip(%k), nz2nd", "!C32, !L16", "f16"),
     good=_CLIPPED,
 )
@@ -150,7 +150,7 @@ NZ2DN_LOOP0 = rule(
     ERROR,
     STRUCTURE,
     "nz2dn has its operand, the source stride of the innermost loop",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=store_example("nz2dn"),
     good=store_example("nz2dn(%c1)", payloads="i64"),
 )
@@ -159,7 +159,7 @@ LOOP0_ONLY_NZ2DN = rule(
     ERROR,
     STRUCTURE,
     "only nz2dn takes a source stride of the innermost loop, and only nz2nz a split",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=store_example("nz2nd(%c1)", payloads="i64"),
     good=_PLAIN,
 )
@@ -168,7 +168,7 @@ NZ2NZ_LOOP3 = rule(
     ERROR,
     STRUCTURE,
     "nz2nz excludes loop3",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=store_example("nz2nz, loop3(%c1, %c2, %c3)", payloads="i64, i64, i64"),
     good=_LOOP3,
 )
@@ -177,7 +177,7 @@ LOOP3_LAYOUT = rule(
     ERROR,
     STRUCTURE,
     "loop3 needs nz2nd or nz2dn",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=store_example("loop3(%c1, %c2, %c3)", payloads="i64, i64, i64"),
     good=_LOOP3,
 )
@@ -186,7 +186,7 @@ LOOP3_ARITY = rule(
     ERROR,
     STRUCTURE,
     "loop3 has count, source stride and destination stride",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=store_example("nz2nd, loop3(%c1, %c2)", payloads="i64, i64"),
     good=_LOOP3,
 )
@@ -195,7 +195,7 @@ ATOMIC_GM = rule(
     ERROR,
     STRUCTURE,
     "only a write-back to global memory is atomic",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=store_example("nz2nd, atomic(type = f32, op = add)"),
     good=gm_store_example("nz2nd, atomic(type = f32, op = add)"),
 )
@@ -204,7 +204,7 @@ ATOMIC_TOKEN = rule(
     ERROR,
     STRUCTURE,
     "atomic has a type (f32, f16, bf16, s32, s16, s8) and an op (add, max, min)",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=gm_store_example("nz2nd, atomic(type = f32, op = sub)"),
     good=gm_store_example("nz2nd, atomic(type = f32, op = max)"),
 )
@@ -213,7 +213,7 @@ UB_DST_MODE = rule(
     ERROR,
     STRUCTURE,
     "mte_l0c_ub has dst_mode with a sub-block, split_m or split_n",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=ub_store_example("nz2nd"),
     good=ub_store_example("dst_mode(%c0), nz2nd", "i64"),
 )
@@ -222,7 +222,7 @@ UB_SPLIT_PLAIN = rule(
     ERROR,
     STRUCTURE,
     "split_m and split_n exclude pre_quant, pre_relu, clip, nz2dn, nz2nz and loop3",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=ub_store_example("dst_mode(split_m), pre_relu(mode = normal_relu), nz2nd"),
     good=ub_store_example("dst_mode(split_m), nz2nd"),
 )
@@ -234,7 +234,7 @@ SRC_SPACE = rule(
     ERROR,
     LOCATIONS,
     "the source lies in l0c",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=store_example(types="!L32, !L32"),
     good=_PLAIN,
 )
@@ -243,7 +243,7 @@ DST_SPACE = rule(
     ERROR,
     LOCATIONS,
     "the destination lies in the memory the operation names",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=store_example(types="!C32, !U32"),
     good=_PLAIN,
 )
@@ -252,7 +252,7 @@ QUANT_VEC_FB = rule(
     ERROR,
     LOCATIONS,
     "vector modes of pre_quant take a pointer in fb",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=store_example("pre_quant(%q, mode = qf322f16_pre_vec), nz2nd", "!C32, !L16", "!L16"),
     good=store_example("pre_quant(%q, mode = qf322f16_pre_vec), nz2nd", "!C32, !L16", "!F32"),
 )
@@ -261,7 +261,7 @@ RELU_VECTOR_FB = rule(
     ERROR,
     LOCATIONS,
     "vector_relu takes a pointer in fb",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=store_example("pre_relu(%r, mode = vector_relu), nz2nd", payloads="f32"),
     good=store_example("pre_relu(%r, mode = vector_relu), nz2nd", payloads="!F32"),
 )

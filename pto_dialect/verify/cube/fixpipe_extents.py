@@ -10,10 +10,10 @@ from xdsl.ir import Operation, SSAValue
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 
 from ..engine.context import Context
+from ..engine.pages import WRITE_BACK
 from ..engine.rule import ERROR, SHAPES, WARNING, checks, rule
 from .acc_store import STORES, AccStore, gm_store_example, read_acc_store, store_example, ub_store_example
 
-_PAGE = 'docs/reference/constraints.md, "Write-back of accumulators"'
 _SPLIT_M = "dst_mode(split_m), nz2nd"
 _SPLIT_N = "dst_mode(split_n), nz2nd"
 
@@ -22,7 +22,7 @@ EXTENT = rule(
     ERROR,
     SHAPES,
     "m and n are at least 1, strides are not negative",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=store_example(sizes="%c0, %c32, %c16, %c32"),
     good=store_example(),
 )
@@ -31,7 +31,7 @@ UNIT_FLAG_LOOP0 = rule(
     ERROR,
     SHAPES,
     "nz2dn allows unit_flag only when its operand is the constant 1",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=store_example("unit_flag(check_only), nz2dn(%c2)", payloads="i64"),
     good=store_example("unit_flag(check_only), nz2dn(%c1)", payloads="i64"),
 )
@@ -40,7 +40,7 @@ SPLIT_BIT = rule(
     WARNING,
     SHAPES,
     "the split of nz2nz is 0 or 1",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=store_example("nz2nz(%c2)", payloads="i64"),
     good=store_example("nz2nz(%c1)", payloads="i64"),
 )
@@ -49,7 +49,7 @@ SID_RANGE = rule(
     WARNING,
     SHAPES,
     "the stream id is 0 to 3",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=gm_store_example("nz2nd", "%c4, %c0"),
     good=gm_store_example("nz2nd"),
 )
@@ -58,7 +58,7 @@ L2_RANGE = rule(
     WARNING,
     SHAPES,
     "the L2 cache hint is 0 to 15",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=gm_store_example("nz2nd", "%c0, %c99"),
     good=gm_store_example("nz2nd"),
 )
@@ -67,7 +67,7 @@ UB_SUB_RANGE = rule(
     ERROR,
     SHAPES,
     "the sub-block is 0 or 1",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=ub_store_example("dst_mode(%c2), nz2nd", "i64"),
     good=ub_store_example("dst_mode(%c1), nz2nd", "i64"),
 )
@@ -76,7 +76,7 @@ UB_SPLIT_M_EVEN = rule(
     ERROR,
     SHAPES,
     "split_m needs an even m",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=ub_store_example(_SPLIT_M, sizes="%c15, %c32, %c16, %c32"),
     good=ub_store_example(_SPLIT_M),
 )
@@ -85,7 +85,7 @@ UB_SPLIT_N_32 = rule(
     ERROR,
     SHAPES,
     "split_n needs a multiple of 32 as n",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=ub_store_example(_SPLIT_N, sizes="%c16, %c48, %c16, %c48"),
     good=ub_store_example(_SPLIT_N, sizes="%c16, %c64, %c16, %c64"),
 )
@@ -94,7 +94,7 @@ SRC_STRIDE_ROWS = rule(
     WARNING,
     SHAPES,
     "the source stride, in rows of 16 elements, covers the m rows of a block when there are several blocks",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=store_example(sizes="%c40, %c32, %c20, %c32"),
     good=store_example(sizes="%c40, %c32, %c48, %c32"),
 )
@@ -103,7 +103,7 @@ DST_STRIDE_OVERLAP = rule(
     WARNING,
     SHAPES,
     "the destination stride covers a row: n elements for nz2nd, m elements for nz2dn",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=store_example(sizes="%c16, %c32, %c16, %c24"),
     good=store_example(),
 )
@@ -112,7 +112,7 @@ LOOP3_UNVERIFIED = rule(
     WARNING,
     SHAPES,
     "the unit of the source stride of loop3 is only known for one repetition",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=store_example("nz2nd, loop3(%c2, %c16, %c512)", payloads="i64, i64, i64"),
     good=store_example("nz2nd, loop3(%c1, %c16, %c512)", payloads="i64, i64, i64"),
 )

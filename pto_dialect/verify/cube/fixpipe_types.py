@@ -14,10 +14,9 @@ from pto_dialect.targets.element_types import finite_spelling, signed_as_signles
 from pto_dialect.targets.fixpipe_modes import DESTINATION_FAMILIES, QUANT_MODES, QuantMode
 
 from ..engine.context import Context
+from ..engine.pages import WRITE_BACK
 from ..engine.rule import ERROR, INFO, TRIPLES, WARNING, checks, rule
 from .acc_store import STORES, AccStore, gm_store_example, read_acc_store, store_example
-
-_PAGE = 'docs/reference/constraints.md, "Write-back of accumulators"'
 
 
 def _quant(mode: str, types: str, payload: str = "f32") -> str:
@@ -36,7 +35,7 @@ QUANT_VEC_ELEMENT = rule(
     ERROR,
     TRIPLES,
     "the table of a vector mode has element type f16, bf16 or f32",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=_quant("qf322f16_pre_vec", "!C32, !L16", "!FI"),
     good=_quant("qf322f16_pre_vec", "!C32, !L16", "!F32"),
 )
@@ -45,7 +44,7 @@ QUANT_SCALAR = rule(
     ERROR,
     TRIPLES,
     "scalar modes of pre_quant take an f16, bf16 or f32 scalar",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=_quant("qf322f16_pre_scalar", "!C32, !L16", "!F32"),
     good=_quant("qf322f16_pre_scalar", "!C32, !L16"),
 )
@@ -54,7 +53,7 @@ QUANT_SOURCE = rule(
     ERROR,
     TRIPLES,
     "pre_quant reads f32 or signless i32 accumulators",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=_quant("f32_f16", "!C16, !L16"),
     good=_quant("f32_f16", "!C32, !L16"),
 )
@@ -63,7 +62,7 @@ QUANT_SOURCE_MODE = rule(
     ERROR,
     TRIPLES,
     "the mode of pre_quant belongs to the element type of the accumulator",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=_quant("deqf16_scalar", "!C32, !L16"),
     good=_quant("deqf16_scalar", "!CI, !L16"),
 )
@@ -72,7 +71,7 @@ QUANT_DESTINATION_MODE = rule(
     ERROR,
     TRIPLES,
     "the mode of pre_quant belongs to the element type of the destination",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=_quant("f32_f16", "!C32, !LI"),
     good=_quant("f32_f16", "!C32, !L16"),
 )
@@ -81,7 +80,7 @@ REQ4 = rule(
     WARNING,
     TRIPLES,
     "the req4 modes are not used: documented, but refused by every other implementation",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=_quant("req4_scalar", "!CI, !LI4"),
     good=_quant("req8_scalar", "!CI, !L8"),
 )
@@ -90,7 +89,7 @@ FP8_KIND = rule(
     WARNING,
     TRIPLES,
     "hif8 modes write hif8 and fp8 modes write fp8",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=_quant("qf322hif8_pre_scalar", "!C32, !LE4"),
     good=_quant("qf322fp8_pre_scalar", "!C32, !LE4"),
 )
@@ -99,7 +98,7 @@ NARROW_NEEDS_QUANT = rule(
     WARNING,
     TRIPLES,
     "a destination with another element type than the accumulator needs pre_quant",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=store_example(types="!C32, !L16"),
     good=_quant("f32_f16", "!C32, !L16"),
 )
@@ -108,7 +107,7 @@ RELU_SCALAR_TYPE = rule(
     ERROR,
     TRIPLES,
     "the payload of scalar_relu is an f16, bf16 or f32 scalar",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=_relu("scalar_relu", "!F32"),
     good=_relu("scalar_relu", "f16"),
 )
@@ -117,7 +116,7 @@ RELU_VECTOR_ELEMENT = rule(
     ERROR,
     TRIPLES,
     "the table of vector_relu has element type f16, bf16 or f32",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=_relu("vector_relu", "!FI"),
     good=_relu("vector_relu", "!F32"),
 )
@@ -126,7 +125,7 @@ CLIP_DESTINATION = rule(
     ERROR,
     TRIPLES,
     "clip needs a destination of f16, ui8, or signed or signless 4-, 8- or 16-bit integers",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=store_example("pre_relu(mode = normal_relu, clip = %k), nz2nd", payloads="f16"),
     good=_CLIPPED,
 )
@@ -135,7 +134,7 @@ CLIP_PAYLOAD = rule(
     ERROR,
     TRIPLES,
     "clip is f16 for f16, ui16 or i16 for ui8, a signed or signless i4, i8 or i16 for signed integers",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=store_example(_CLIP, "!C32, !L16", "f32, i16"),
     good=_CLIPPED,
 )
@@ -144,7 +143,7 @@ NZ2NZ_F32 = rule(
     ERROR,
     TRIPLES,
     "nz2nz needs an f32 destination",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=store_example("pre_quant(%q, mode = f32_f16), nz2nz", "!C32, !L16", "f32"),
     good=store_example("nz2nz"),
 )
@@ -153,7 +152,7 @@ SAT_NOOP = rule(
     INFO,
     TRIPLES,
     "sat and nosat have no effect on f32 and integer destinations",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=store_example("nz2nd, sat"),
     good=store_example(),
 )
@@ -162,7 +161,7 @@ ATOMIC_TYPE = rule(
     WARNING,
     TRIPLES,
     "atomic works on the element type of the destination",
-    source=_PAGE,
+    source=WRITE_BACK,
     bad=gm_store_example("nz2nd, atomic(type = s32, op = add)"),
     good=gm_store_example("nz2nd, atomic(type = f32, op = add)"),
 )

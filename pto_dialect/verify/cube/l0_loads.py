@@ -18,9 +18,9 @@ from pto_dialect.ir.cube.mte_raw import FractalCopyOp, Int4FractalCopyOp
 from pto_dialect.targets.matmul_types import EXTENT_RANGE
 
 from ..engine.context import Context
+from ..engine.pages import MATRIX_LOADS
 from ..engine.rule import ERROR, INFO, LOCATIONS, PARSE, SHAPES, STRUCTURE, TRIPLES, WARNING, checks, rule
 
-_PAGE = 'docs/reference/constraints.md, "Loads into matrix memories"'
 _TABLE = 'docs/reference/constraints.md, "Loads into matrix memories"'
 
 
@@ -44,7 +44,7 @@ OPERAND_COUNT = rule(
     ERROR,
     STRUCTURE,
     "a load has 4, 6 or 8 operands: two sizes, two sizes and a start, or a window of fractals",
-    source=_PAGE,
+    source=MATRIX_LOADS,
     bad=_load("%c16, %c32, %c0"),
     good=_GOOD,
 )
@@ -53,7 +53,7 @@ rule(
     INFO,
     PARSE,
     "a load states where it starts; without a start it begins at row 0, column 0",
-    source=_PAGE,
+    source=MATRIX_LOADS,
     bad=_load("%c16, %c32"),
     good=_GOOD,
 )
@@ -62,7 +62,7 @@ SRC_SPACE = rule(
     ERROR,
     LOCATIONS,
     "the source lies in l1",
-    source=_PAGE,
+    source=MATRIX_LOADS,
     bad=_load(types="!U16, !A16"),
     good=_GOOD,
 )
@@ -71,7 +71,7 @@ DST_SPACE = rule(
     ERROR,
     LOCATIONS,
     "l0a loads write l0a, l0b loads write l0b",
-    source=_PAGE,
+    source=MATRIX_LOADS,
     bad=_load(types="!L16, !B16"),
     good=_GOOD,
 )
@@ -80,7 +80,7 @@ MX_SPACES = rule(
     ERROR,
     LOCATIONS,
     "scale loads go from l1 to the scale area of l0a or l0b",
-    source=_PAGE,
+    source=MATRIX_LOADS,
     bad=_load("%c16, %c64, %c0, %c0", "!LM8, !BM8", "mte_l1_l0a_mx"),
     good=_load("%c16, %c64, %c0, %c0", _MX, "mte_l1_l0a_mx"),
 )
@@ -89,7 +89,7 @@ ELEMENT_WIDTH = rule(
     ERROR,
     TRIPLES,
     "source and destination elements have the same number of bytes",
-    source=_PAGE,
+    source=MATRIX_LOADS,
     bad=_load(types="!L16, !A8"),
     good=_GOOD,
 )
@@ -107,7 +107,7 @@ START_NONNEG = rule(
     ERROR,
     SHAPES,
     "start positions are not negative",
-    source=_PAGE,
+    source=MATRIX_LOADS,
     bad=_load("%c16, %c32, %cm1, %c0"),
     good=_GOOD,
 )
@@ -116,7 +116,7 @@ START_NONZERO = rule(
     WARNING,
     SHAPES,
     "a start position counts fractals (16 rows, 32 bytes), not elements",
-    source=_PAGE,
+    source=MATRIX_LOADS,
     bad=_load("%c16, %c32, %c1, %c0"),
     good=_GOOD,
 )
@@ -125,7 +125,7 @@ RAW_RANGE = rule(
     ERROR,
     SHAPES,
     "a window of fractals starts at 0 to 65535, has 1 to 255 steps and strides of 1 to 65535",
-    source=_PAGE,
+    source=MATRIX_LOADS,
     bad=_load("%c0, %c0, %c1, %c256, %c1, %c1"),
     good=_load("%c0, %c0, %c1, %c255, %c1, %c1"),
 )
@@ -143,7 +143,7 @@ EXTENT = rule(
     ERROR,
     SHAPES,
     "m, k and n are 1 to 4095",
-    source=_PAGE,
+    source=MATRIX_LOADS,
     bad=_load("%c0, %c32, %c0, %c0"),
     good=_GOOD,
 )
@@ -152,7 +152,7 @@ TRANSPOSE_8BIT = rule(
     INFO,
     SHAPES,
     "a transposed load of 8-bit elements into l0b has a multiple of 32 columns",
-    source=_PAGE,
+    source=MATRIX_LOADS,
     bad=_load("%c32, %c16, %c0, %c0", "!L8, !B8", "mte_l1_l0b", " {transpose = true}"),
     good=_load("%c32, %c32, %c0, %c0", "!L8, !B8", "mte_l1_l0b", " {transpose = true}"),
 )
@@ -161,7 +161,7 @@ MX_ALIGN = rule(
     WARNING,
     SHAPES,
     "scales are read from a multiple of 32 bytes and written to a multiple of 16",
-    source=_PAGE,
+    source=MATRIX_LOADS,
     bad="%p = pto.castptr %c16 : i64 -> !LM8\n" + _load("%c16, %c64", _MX, "mte_l1_l0a_mx").replace("%s", "%p"),
     good="%p = pto.castptr %c32 : i64 -> !LM8\n" + _load("%c16, %c64", _MX, "mte_l1_l0a_mx").replace("%s", "%p"),
 )

@@ -17,9 +17,8 @@ from pto_dialect.ir.core.types import type_text
 from pto_dialect.targets.element_types import signless
 
 from ..engine.context import Context, element_of
+from ..engine.pages import MATRIX_LOADS
 from ..engine.rule import ERROR, LOCATIONS, PARSE, SHAPES, TRIPLES, WARNING, checks, rule
-
-_PAGE = 'docs/reference/constraints.md, "Loads into matrix memories"'
 
 
 def _frac(
@@ -50,7 +49,7 @@ FRAC_SPACES = rule(
     ERROR,
     LOCATIONS,
     "the source lies in gm, the destination in l1",
-    source=_PAGE,
+    source=MATRIX_LOADS,
     bad=_frac("!U16, !L16"),
     good=_frac(),
 )
@@ -59,7 +58,7 @@ FRAC_NONNEG = rule(
     ERROR,
     SHAPES,
     "shape and strides are not negative",
-    source=_PAGE,
+    source=MATRIX_LOADS,
     bad=_frac(shape="%cm1, %c32"),
     good=_frac(),
 )
@@ -68,7 +67,7 @@ FRAC_GROUPS = rule(
     ERROR,
     SHAPES,
     "the number of groups is at least 1",
-    source=_PAGE,
+    source=MATRIX_LOADS,
     bad=_frac(groups="%c0"),
     good=_frac(),
 )
@@ -77,7 +76,7 @@ FRAC_SMALLC0 = rule(
     ERROR,
     SHAPES,
     "smallc0 needs a d_value of at most 4",
-    source=_PAGE,
+    source=MATRIX_LOADS,
     bad=_frac(shape="%c16, %c8", small="%true"),
     good=_frac(shape="%c16, %c4", small="%true"),
 )
@@ -86,7 +85,7 @@ rule(
     ERROR,
     PARSE,
     "the mode is nd2nz or dn2nz",
-    source=_PAGE,
+    source=MATRIX_LOADS,
     bad=_frac(mode="zz2nz"),
     good=_frac(mode="dn2nz"),
 )
@@ -95,7 +94,7 @@ FRAC_INNER = rule(
     WARNING,
     SHAPES,
     "the inner source stride covers one row: d_value elements for nd2nz, n_value elements for dn2nz",
-    source=_PAGE,
+    source=MATRIX_LOADS,
     bad=_frac(shape="%c16, %c48"),
     good=_frac(),
 )
@@ -104,7 +103,7 @@ BT_SPACES = rule(
     ERROR,
     LOCATIONS,
     "the source lies in l1, the destination in bt",
-    source=_PAGE,
+    source=MATRIX_LOADS,
     bad=_table("bt", "!U32, !T32"),
     good=_table("bt", "!L32, !T32"),
 )
@@ -113,7 +112,7 @@ BT_PAIR = rule(
     ERROR,
     TRIPLES,
     "the bias table takes f32 as f32, i32 as i32, f16 as f32, bf16 as f32",
-    source=_PAGE,
+    source=MATRIX_LOADS,
     bad=_table("bt", "!L8, !TI"),
     good=_table("bt", "!L16, !T32"),
 )
@@ -122,7 +121,7 @@ BT_LENGTH = rule(
     WARNING,
     SHAPES,
     "the copy into the bias table is no longer than the n channels that a mad reads from it",
-    source=_PAGE,
+    source=MATRIX_LOADS,
     bad=_bias_use("%c16"),
     good=_bias_use("%c2"),
 )
@@ -131,7 +130,7 @@ FB_SPACES = rule(
     ERROR,
     LOCATIONS,
     "the source lies in l1, the destination in fb",
-    source=_PAGE,
+    source=MATRIX_LOADS,
     bad=_table("fb", "!L32, !U32", "%c8"),
     good=_table("fb", "!L32, !F32", "%c8"),
 )
@@ -140,7 +139,7 @@ CAPACITY = rule(
     ERROR,
     SHAPES,
     "the destination range lies inside the bias table or the fixpipe buffer",
-    source=_PAGE,
+    source=MATRIX_LOADS,
     bad=_table("bt", "!L32, !T32", "%c129"),
     good=_table("bt", "!L32, !T32", "%c128"),
 )

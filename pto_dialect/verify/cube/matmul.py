@@ -17,12 +17,12 @@ from pto_dialect.targets.a5 import A5
 from pto_dialect.targets.matmul_types import EXTENT_RANGE, Triple
 
 from ..engine.context import Context
+from ..engine.pages import TILE_PRODUCTS
 from ..engine.rule import ERROR, INFO, SHAPES, TRIPLES, WARNING, checks, rule
 from ..tile.facts import differs
 from ..tile.relations import ADVICE, ALWAYS, Finding, TileOperands, relation, unless
 from .product_roles import ALL, MATMUL, NEVER, PLAIN, Part, Product, roles_of
 
-_PAGE = 'docs/reference/constraints.md, "Matrix products of tiles"'
 _GOOD = "pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !C)"
 _ACC_GOOD = "pto.tmatmul.acc ins(%ci, %a, %b : !C, !L, !R) outs(%c : !C)"
 _BIAS_GOOD = "pto.tmatmul.bias ins(%a, %b, %t : !L, !R, !Bi) outs(%c : !C)"
@@ -42,7 +42,7 @@ ACC_TYPES = rule(
     ERROR,
     TRIPLES,
     "an .acc form obeys the rules of the plain form; c_in has element type and valid region of dst",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
     bad="pto.tmatmul.acc ins(%ci, %a, %b : !Ci32, !L, !R) outs(%c : !Ci32)",
     good=_ACC_GOOD,
 )
@@ -51,7 +51,7 @@ UNSIGNED = rule(
     WARNING,
     TRIPLES,
     "8-bit operands are signed",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
     bad="pto.tmatmul ins(%a, %b : !Lu8, !Ru8) outs(%c : !Ci32)",
     good="pto.tmatmul ins(%a, %b : !Li8, !Ri8) outs(%c : !Ci32)",
 )
@@ -60,7 +60,7 @@ BIAS_ELEM = rule(
     ERROR,
     TRIPLES,
     "the bias has the element type of the destination",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
     bad="pto.tmatmul.bias ins(%a, %b, %t : !L, !R, !Bi16) outs(%c : !C)",
     good=_BIAS_GOOD,
 )
@@ -78,7 +78,7 @@ SHAPE = rule(
     ERROR,
     SHAPES,
     "valid regions agree: lhs [M,K], rhs [K,N], destination [M,N]",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
     bad="pto.tmatmul ins(%a, %b : !Lk48, !R) outs(%c : !C)",
     good=_GOOD,
 )
@@ -87,7 +87,7 @@ STATIC_SHAPE = rule(
     WARNING,
     SHAPES,
     "physical shapes agree as the valid regions do",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
     bad="pto.tmatmul ins(%a, %b : !L32r, !R) outs(%c : !C)",
     good=_GOOD,
 )
@@ -96,7 +96,7 @@ RANGE = rule(
     ERROR,
     SHAPES,
     "M, K and N are at most 4095",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
     bad="pto.tmatmul ins(%a, %b : !Lbig, !Rbig) outs(%c : !C)",
     good=_GOOD,
 )
@@ -105,7 +105,7 @@ EMPTY = rule(
     WARNING,
     SHAPES,
     "M, K and N are at least 1; zero is an error in MX forms",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
     bad="pto.tmatmul ins(%a, %b : !L0, !R) outs(%c : !C0)",
     good=_GOOD,
 )
@@ -114,7 +114,7 @@ BIAS_ROW = rule(
     ERROR,
     SHAPES,
     "a bias has one row",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
     bad="pto.tmatmul.bias ins(%a, %b, %t : !L, !R, !Bi2) outs(%c : !C)",
     good=_BIAS_GOOD,
 )
@@ -123,14 +123,14 @@ BIAS_COLS = rule(
     WARNING,
     SHAPES,
     "a bias has a valid column for each column of the product; in tgemv.mx.bias exactly as many (error)",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
 )
 ALIAS = rule(
     "matmul-operand-alias",
     INFO,
     SHAPES,
     "c_in may be the destination; lhs and rhs lie in other memories than the destination",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
 )
 
 

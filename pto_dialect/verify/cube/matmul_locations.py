@@ -12,12 +12,12 @@ from pto_dialect.targets.a2a3 import A2A3
 from pto_dialect.targets.a5 import A5
 from pto_dialect.targets.profile import Profile
 
+from ..engine.pages import TILE_PRODUCTS
 from ..engine.rule import ERROR, INFO, LOCATIONS, WARNING, Rule, rule
 from ..tile.facts import Tile
 from ..tile.relations import ALWAYS, Cell, Finding, TileOperands, relation
 from .product_roles import ALL, NEVER, Part, Product
 
-_PAGE = 'docs/reference/constraints.md, "Matrix products of tiles"'
 _GOOD = "pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !C)"
 _ACC_GOOD = "pto.tmatmul.acc ins(%ci, %a, %b : !C, !L, !R) outs(%c : !C)"
 _BIAS_GOOD = "pto.tmatmul.bias ins(%a, %b, %t : !L, !R, !Bi) outs(%c : !C)"
@@ -27,7 +27,7 @@ LOC = rule(
     ERROR,
     LOCATIONS,
     "lhs lies in left, rhs in right",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
     bad="pto.tmatmul ins(%a, %b : !Lmat, !R) outs(%c : !C)",
     good=_GOOD,
 )
@@ -36,7 +36,7 @@ DST_LOC = rule(
     ERROR,
     LOCATIONS,
     "the destination lies in acc",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
     bad="pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !Cvec)",
     good=_GOOD,
 )
@@ -45,7 +45,7 @@ ACC_IN_LOC = rule(
     ERROR,
     LOCATIONS,
     "the accumulator that an .acc form starts from lies in acc",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
     bad="pto.tmatmul.acc ins(%ci, %a, %b : !Cvec, !L, !R) outs(%c : !C)",
     good=_ACC_GOOD,
 )
@@ -54,7 +54,7 @@ BIAS_LOC = rule(
     ERROR,
     LOCATIONS,
     "the bias lies in bias",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
     bad="pto.tmatmul.bias ins(%a, %b, %t : !L, !R, !Bivec) outs(%c : !C)",
     good=_BIAS_GOOD,
 )
@@ -63,7 +63,7 @@ LEFT_LAYOUT = rule(
     ERROR,
     LOCATIONS,
     "a left tile has inner layout row_major (a5)",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
     bad="pto.tmatmul ins(%a, %b : !Lnone, !R) outs(%c : !C)",
     good="pto.tmatmul ins(%a, %b : !Lrow, !R) outs(%c : !C)",
 )
@@ -72,7 +72,7 @@ RIGHT_LAYOUT = rule(
     ERROR,
     LOCATIONS,
     "a right tile is laid out row_major/col_major (a5)",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
     bad="pto.tmatmul ins(%a, %b : !L, !Rnz) outs(%c : !C)",
     good=_GOOD,
 )
@@ -81,7 +81,7 @@ ACC_LAYOUT = rule(
     ERROR,
     LOCATIONS,
     "an accumulator is laid out col_major/row_major (a5)",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
     bad="pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !Cnd)",
     good=_GOOD,
 )
@@ -90,7 +90,7 @@ BIAS_LAYOUT = rule(
     ERROR,
     LOCATIONS,
     "a bias is laid out row_major/none_box; other layouts are an error on a5 and a warning on a2a3",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
 )
 NATIVE_LAYOUT = rule(
     "matmul-native-layout",
@@ -99,14 +99,14 @@ NATIVE_LAYOUT = rule(
     "right tiles are row_major/col_major/512, accumulators col_major/row_major/1024, the inner layout of "
     "left "
     "tiles is row_major; a5 has error rules for layouts",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
 )
 ACC_FRACTAL = rule(
     "matmul-acc-fractal",
     INFO,
     LOCATIONS,
     "an accumulator has fractal 1024; 512 is read as 1024",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
     bad="pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !Cf512)",
     good=_GOOD,
 )

@@ -12,13 +12,13 @@ from pto_dialect.targets.a5 import A5
 from pto_dialect.targets.element_types import is_low_precision
 from pto_dialect.targets.matmul_types import MX_BIAS_TYPE, MX_K_MULTIPLE, MX_SCALE_GROUP, MX_SCALE_TYPES
 
+from ..engine.pages import TILE_PRODUCTS
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, rule
 from ..tile.facts import Tile, differs, is_lowered
 from ..tile.relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation
 from .matmul import BIAS_COLS, accumulator_type, bias_columns, combinations
 from .product_roles import MX, Part, Product
 
-_PAGE = 'docs/reference/constraints.md, "Matrix products of tiles"'
 _GOOD = "pto.tmatmul.mx ins(%a, %s, %b, %t : !LE, !SL, !RE, !SR) outs(%c : !C)"
 
 NEEDS_A5 = rule(
@@ -26,7 +26,7 @@ NEEDS_A5 = rule(
     ERROR,
     STRUCTURE,
     "the MX forms of tmatmul exist on a5 only",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
     bad=_GOOD,
     good="pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !C)",
     target="a2a3",
@@ -43,7 +43,7 @@ TYPES = rule(
     ERROR,
     TRIPLES,
     "MX operands are a pair of fp8 or a pair of fp4 types",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
     bad="pto.tmatmul.mx ins(%a, %s, %b, %t : !L, !SL, !R, !SR) outs(%c : !C)",
     good=_GOOD,
 )
@@ -52,7 +52,7 @@ DST_F32 = rule(
     ERROR,
     TRIPLES,
     "the destination of an MX product is f32",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
     bad="pto.tmatmul.mx ins(%a, %s, %b, %t : !LE, !SL, !RE, !SR) outs(%c : !Ci32)",
     good=_GOOD,
 )
@@ -61,14 +61,14 @@ BIAS_F32 = rule(
     ERROR,
     TRIPLES,
     "the bias of an MX product is f32, has one row and lies in bias",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
 )
 SCALE_LOC = rule(
     "matmul-mx-scale-loc",
     ERROR,
     LOCATIONS,
     "scales lie in scaling",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
     bad="pto.tmatmul.mx ins(%a, %s, %b, %t : !LE, !SLv, !RE, !SR) outs(%c : !C)",
     good=_GOOD,
 )
@@ -77,21 +77,21 @@ SCALE_DTYPE = rule(
     WARNING,
     TRIPLES,
     "scales have element type f8E8M0, ui8 or i8; others are accepted but cannot be executed",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
 )
 SCALE_LAYOUT = rule(
     "mx-scale-layout",
     ERROR,
     LOCATIONS,
     "the left scale is laid out row_major/row_major/32, the right one col_major/col_major/32 (tgemv: advice)",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
 )
 SCALE_SHAPE = rule(
     "mx-scale-shape",
     ERROR,
     SHAPES,
     "scales have the valid regions [M, ceil(K/32)] and [ceil(K/32), N]",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
     bad="pto.tmatmul.mx ins(%a, %s, %b, %t : !LE, !SL4, !RE, !SR) outs(%c : !C)",
     good=_GOOD,
 )
@@ -107,7 +107,7 @@ K64 = rule(
     ERROR,
     SHAPES,
     "the physical K of an MX product is a multiple of 64; advice when a scale has the shape of its operand",
-    source=_PAGE,
+    source=TILE_PRODUCTS,
     bad="pto.tmatmul.mx ins(%a, %s, %b, %t : !LEk, !SL, !REk, !SR) outs(%c : !C)",
     good=_GOOD,
 )

@@ -19,10 +19,10 @@ from pto_dialect.ir.cube.mte_raw import CreateCbufMatrixOp, RawFillL1Op
 from pto_dialect.targets.dma_units import LOCAL_ALIGNMENT
 
 from ..engine.context import Context, element_of
+from ..engine.pages import TRANSFERS
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, TRIPLES, WARNING, checks, rule
 from ..vector.dma import DIRECTION, DST_ALIGN
 
-_PAGE = 'docs/reference/constraints.md, "Transfers"'
 _TABLE = 'docs/reference/constraints.md, "Loads into matrix memories"'
 
 
@@ -40,7 +40,7 @@ RAW_PARAMS = rule(
     WARNING,
     SHAPES,
     "the configuration words of raw copies use the fields that are modelled",
-    source=_PAGE,
+    source=TRANSFERS,
     bad=_bias("%true"),
     good=_bias("%false"),
 )

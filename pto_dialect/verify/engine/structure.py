@@ -19,16 +19,15 @@ from pto_dialect.syntax.usage import usage
 
 from .context import Context
 from .kind_help import kind_help
+from .pages import MODULES
 from .rule import ERROR, RULES, STRUCTURE, rule
 from .unread_attributes import report_unread
 
-_PAGE = 'docs/reference/language.md, "Modules and functions"'
-
-OPERAND_KIND = rule("operand-kind", ERROR, STRUCTURE, "every operand has a type of the declared kind", source=_PAGE)
-OPERAND_COUNT = rule("operand-count", ERROR, STRUCTURE, "the operation has its declared operands", source=_PAGE)
-RESULT_KIND = rule("result-kind", ERROR, STRUCTURE, "every result has a type of the declared kind", source=_PAGE)
-ATTRIBUTE_KIND = rule("attr-kind", ERROR, STRUCTURE, "every attribute has a value of the declared kind", source=_PAGE)
-ATTRIBUTE_MISSING = rule("attr-missing", ERROR, STRUCTURE, "required attributes are given", source=_PAGE)
+OPERAND_KIND = rule("operand-kind", ERROR, STRUCTURE, "every operand has a type of the declared kind", source=MODULES)
+OPERAND_COUNT = rule("operand-count", ERROR, STRUCTURE, "the operation has its declared operands", source=MODULES)
+RESULT_KIND = rule("result-kind", ERROR, STRUCTURE, "every result has a type of the declared kind", source=MODULES)
+ATTRIBUTE_KIND = rule("attr-kind", ERROR, STRUCTURE, "every attribute has a value of the declared kind", source=MODULES)
+ATTRIBUTE_MISSING = rule("attr-missing", ERROR, STRUCTURE, "required attributes are given", source=MODULES)
 
 _FOREIGN = re.compile(r"#(\w+)<(\w+)>")
 """An attribute without the name of its dialect."""

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from .types import PART, TILE, WIDE
+
 
 class Example(NamedTuple):
     """A program that breaks a rule and one that keeps it, on ``target``."""
@@ -16,9 +18,7 @@ class Example(NamedTuple):
     target: str = "a5"
 
 
-_T = "!pto.tile_buf<vec, 16x16xf32>"
-_W = "!pto.tile_buf<vec, 16x32xf32>"
-_ADD = f"pto.tadd ins(%a, %b : {_T}, {_T}) outs(%c : {_T})"
+_ADD = f"pto.tadd ins(%a, %b : {TILE}, {TILE}) outs(%c : {TILE})"
 _LONG = "loc=vec, dtype=f32, rows=8, cols=8, v_row=8, v_col=8, blayout=row_major, slayout=none_box, fractal=512, pad=0"
 
 
@@ -118,7 +118,7 @@ def _beside_reserved(base: int) -> str:
     return _body(
         "%zero = arith.constant 0 : i64",
         f"%b = pto.reserve_buffer {{{_RESERVED.format(4096, 'false')}, base = {base}}} -> i32",
-        f"%t = pto.alloc_tile addr = %zero : {_T}",
+        f"%t = pto.alloc_tile addr = %zero : {TILE}",
     )
 
 
@@ -194,8 +194,8 @@ EXAMPLES: Final[dict[str, Example]] = {
     "parse-missing-types": Example("pto.tadd ins(%a, %b) outs(%c)", _ADD),
     "parse-clause-duplicate": Example(
         "%r = pto.mulhi %x, %y signed signed : i32, i32 -> i32", "%r = pto.mulhi %x, %y signed : i32, i32 -> i32"),
-    "parse-type-count": Example(_ADD.replace(f"{_T}, {_T}", _T), _ADD),
-    "op-missing-outs": Example(f"pto.tadd ins(%a, %b : {_T}, {_T})", _ADD),
+    "parse-type-count": Example(_ADD.replace(f"{TILE}, {TILE}", TILE), _ADD),
+    "op-missing-outs": Example(f"pto.tadd ins(%a, %b : {TILE}, {TILE})", _ADD),
     "op-unknown": Example(_ADD.replace("tadd", "taddd"), _ADD),
     "operand-type": Example(
         _body("%b = arith.constant 1 : i32", "%c = arith.addi %b, %b : i64"),
@@ -253,9 +253,9 @@ EXAMPLES: Final[dict[str, Example]] = {
     # ------------------------------------------------------------ structure
     "operand-kind": Example("pto.set_mov_pad_val %v : i64", "pto.set_mov_pad_val %v : i32"),
     "operand-count": Example(
-        '"pto.tabs"() : () -> ()', f"pto.tabs ins(%a : {_T}) outs(%b : {_T})"),
+        '"pto.tabs"() : () -> ()', f"pto.tabs ins(%a : {TILE}) outs(%b : {TILE})"),
     "result-kind": Example(
-        "%t = pto.declare_tile -> !pto.tensor_view<16x16xf32>", f"%t = pto.declare_tile -> {_T}"),
+        "%t = pto.declare_tile -> !pto.tensor_view<16x16xf32>", f"%t = pto.declare_tile -> {TILE}"),
     "attr-kind": Example(
         "%r = pto.shuffle_idx %v, %i {width = 16 : si8} : i32, i32 -> i32",
         "%r = pto.shuffle_idx %v, %i {width = 16 : i32} : i32, i32 -> i32"),
@@ -298,11 +298,11 @@ EXAMPLES: Final[dict[str, Example]] = {
     "parse-result-count": Example(
         "%r, %s = pto.fmax %x, %y : f32, f32 -> f32", "%r = pto.fmax %x, %y : f32, f32 -> f32"),
     "attr-enum": Example(
-        f"pto.tcvt ins(%a {{rmode = #pto<round_mode UP>}} : {_T}) outs(%b : !pto.tile_buf<vec, 16x16xf16>)",
-        f"pto.tcvt ins(%a {{rmode = #pto<round_mode CEIL>}} : {_T}) outs(%b : !pto.tile_buf<vec, 16x16xf16>)"),
+        f"pto.tcvt ins(%a {{rmode = #pto<round_mode UP>}} : {TILE}) outs(%b : !pto.tile_buf<vec, 16x16xf16>)",
+        f"pto.tcvt ins(%a {{rmode = #pto<round_mode CEIL>}} : {TILE}) outs(%b : !pto.tile_buf<vec, 16x16xf16>)"),
     "tile-cmp-mode": Example(
-        f"pto.tcmp ins(%a, %b {{cmpMode = #pto<cmp less>}} : {_W}, {_W}) outs(%d : !pto.tile_buf<vec, 16x32xi8>)",
-        f"pto.tcmp ins(%a, %b {{cmpMode = #pto<cmp lt>}} : {_W}, {_W}) outs(%d : !pto.tile_buf<vec, 16x32xi8>)"),
+        f"pto.tcmp ins(%a, %b {{cmpMode = #pto<cmp less>}} : {WIDE}, {WIDE}) outs(%d : !pto.tile_buf<vec, 16x32xi8>)",
+        f"pto.tcmp ins(%a, %b {{cmpMode = #pto<cmp lt>}} : {WIDE}, {WIDE}) outs(%d : !pto.tile_buf<vec, 16x32xi8>)"),
     "matmul-bias-cols": Example(
         "pto.tmatmul.bias ins(%a, %b, %t : !L, !R, !pto.tile_buf<bias, 1x8xf32>) outs(%c : !C)",
         "pto.tmatmul.bias ins(%a, %b, %t : !L, !R, !Bi) outs(%c : !C)"),
@@ -377,11 +377,12 @@ EXAMPLES: Final[dict[str, Example]] = {
     "section-target": Example(_caller("vector"), _caller("cube")),
     "tassign-type": Example(
         _body("%at = arith.constant 1024 : i64",
-              f"%m = pto.tassign %t, %at : {_T} -> !pto.tile_buf<vec, 16x32xf32>", arguments=f"%t: {_T}"),
-        _body("%at = arith.constant 1024 : i64", f"%m = pto.tassign %t, %at : {_T} -> {_T}", arguments=f"%t: {_T}")),
+              f"%m = pto.tassign %t, %at : {TILE} -> !pto.tile_buf<vec, 16x32xf32>", arguments=f"%t: {TILE}"),
+        _body("%at = arith.constant 1024 : i64",
+              f"%m = pto.tassign %t, %at : {TILE} -> {TILE}", arguments=f"%t: {TILE}")),
     "tload-pad-args": Example(
-        f"pto.tload ins(%v : !pto.partition_tensor_view<16x16xf32>) outs(%a : {_T}) pad_mode = #pto.padmode<PadValue>",
-        f"pto.tload ins(%v : !pto.partition_tensor_view<16x16xf32>) outs(%a : {_T}) pad_mode = #pto.padmode<PadValue> "
+        f"pto.tload ins(%v : {PART}) outs(%a : {TILE}) pad_mode = #pto.padmode<PadValue>",
+        f"pto.tload ins(%v : {PART}) outs(%a : {TILE}) pad_mode = #pto.padmode<PadValue> "
         "pad_value = %x : f32"),
     "vec-scope": Example(
         _body("%zero = arith.constant 0 : index", "pto.vecscope {", f"  {_ALL_LANES}", "}", _LOADED,

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from ..engine.rule import ERROR, INFO, PROVE, rule
+from ..examples.types import PART, TILE
 
 _COMPARED = 'docs/reference/proving.md, "What is compared"'
 _SAID = 'docs/reference/proving.md, "What is said"'
-
-_T = "!pto.tile_buf<vec, 16x16xf32>"
-_P = "!pto.partition_tensor_view<16x16xf32>"
 
 
 _TEXT = f"""module attributes {{pto.target_arch = "a5"}} {{
@@ -18,21 +16,21 @@ func.func @f(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) attributes {{pto.entry}} {{
   %c16 = arith.constant 16 : index
   %v = pto.make_tensor_view %x, shape = [%c16, %c16], strides = [%c16, %c1] : !pto.tensor_view<?x?xf32>
   %w = pto.make_tensor_view %y, shape = [%c16, %c16], strides = [%c16, %c1] : !pto.tensor_view<?x?xf32>
-  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c16, %c16] : !pto.tensor_view<?x?xf32> -> {_P}
-  %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c16, %c16] : !pto.tensor_view<?x?xf32> -> {_P}
-  %a = pto.alloc_tile : {_T}
-  %b = pto.alloc_tile : {_T}
-  pto.tload ins(%p : {_P}) outs(%a : {_T})
-  pto.tmul ins(%a, %a : {_T}, {_T}) outs(%a : {_T})
-  pto.tstore ins(%a : {_T}) outs(%p : {_P})
-  pto.tload ins(%q : {_P}) outs(%b : {_T})
-  pto.tmul ins(%b, %b : {_T}, {_T}) outs(%b : {_T})
-  pto.tstore ins(%b : {_T}) outs(%q : {_P})
+  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c16, %c16] : !pto.tensor_view<?x?xf32> -> {PART}
+  %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c16, %c16] : !pto.tensor_view<?x?xf32> -> {PART}
+  %a = pto.alloc_tile : {TILE}
+  %b = pto.alloc_tile : {TILE}
+  pto.tload ins(%p : {PART}) outs(%a : {TILE})
+  pto.tmul ins(%a, %a : {TILE}, {TILE}) outs(%a : {TILE})
+  pto.tstore ins(%a : {TILE}) outs(%p : {PART})
+  pto.tload ins(%q : {PART}) outs(%b : {TILE})
+  pto.tmul ins(%b, %b : {TILE}, {TILE}) outs(%b : {TILE})
+  pto.tstore ins(%b : {TILE}) outs(%q : {PART})
   return
 }}
 }}
 """
-_UNWRITTEN = _TEXT.replace(f"  pto.tload ins(%p : {_P}) outs(%a : {_T})\n", "")
+_UNWRITTEN = _TEXT.replace(f"  pto.tload ins(%p : {PART}) outs(%a : {TILE})\n", "")
 
 DIFFERENCE = rule(
     "prove-difference",

@@ -4,9 +4,8 @@
 
 from __future__ import annotations
 
+from ..engine.pages import FINDINGS
 from ..engine.rule import ERROR, INFO, RUN, WARNING, rule
-
-_PAGE = 'docs/reference/watching.md, "Findings"'
 
 _RULES = (
     ("race-raw", ERROR, "what one pipe writes and another reads is ordered by a flag, a barrier or a buffer number"),
@@ -63,5 +62,5 @@ _RULES = (
     ("numeric-nan-inf", INFO, "results are numbers"),
 )
 
-RUN_RULES = {id: rule(id, severity, RUN, text, source=_PAGE) for id, severity, text in _RULES}
+RUN_RULES = {id: rule(id, severity, RUN, text, source=FINDINGS) for id, severity, text in _RULES}
 """The rules by id."""

@@ -19,24 +19,23 @@ from pto_dialect.targets.work_items import MAX_WORK_ITEMS, SLOTS
 
 from ..engine.context import Context
 from ..engine.functions import is_simt_entry
+from ..engine.pages import WORK_ITEMS
 from ..engine.rule import ERROR, STRUCTURE, TRIPLES, checks, rule
 from ..program.function_attributes import MAX_THREADS
-
-_PAGE = 'docs/reference/constraints.md, "Work-items and groups"'
 
 CALLEE = rule(
     "simt-callee",
     ERROR,
     STRUCTURE,
     "a launch names a function with pto.simt_entry, without results, that takes its arguments",
-    source=_PAGE,
+    source=WORK_ITEMS,
 )
 WIDTH = rule(
     "simt-width",
     ERROR,
     STRUCTURE,
     "the width of a shuffle is 16 or 32",
-    source=_PAGE,
+    source=WORK_ITEMS,
     bad="%r = pto.shuffle_idx %v, %i {width = 8 : i32} : i32, i32 -> i32",
     good="%r = pto.shuffle_idx %v, %i {width = 16 : i32} : i32, i32 -> i32",
 )
@@ -45,7 +44,7 @@ REDUX = rule(
     ERROR,
     TRIPLES,
     "reductions have i32, f16 or f32; the extrema of i32 say signed or unsigned, floats do not",
-    source=_PAGE,
+    source=WORK_ITEMS,
     bad="%r = pto.redux_max %v : i32 -> i32",
     good="%r = pto.redux_max %v signed : i32 -> i32",
 )
@@ -64,7 +63,7 @@ ATOMIC = rule(
     TRIPLES,
     "atomic updates have the type of the memory, in gm or ub (i64 in gm only), bitwise ones integers; signedness is "
     "for integers, the old value of a packed update is not used",
-    source=_PAGE,
+    source=WORK_ITEMS,
     bad="%r = pto.atomic_add %p, %v : !pto.ptr<i64, ub>, i64 -> i64",
     good="%r = pto.atomic_add %p, %v : !pto.ptr<i64, gm>, i64 -> i64",
 )
@@ -74,7 +73,7 @@ GLOBAL_ACCESS = rule(
     TRIPLES,
     "ldg and stg reach gm and move integers of 8 to 64 bits, floats, pairs of up to 32 bits each or 4 or 8 fp8 "
     "values, of the type of the memory",
-    source=_PAGE,
+    source=WORK_ITEMS,
     bad="%r = pto.ldg %p[%c0] : !pto.ptr<f32, ub> -> f32",
     good="%r = pto.ldg %p[%c0] : !pto.ptr<f32, gm> -> f32",
 )
@@ -84,7 +83,7 @@ KEEP = rule(
     STRUCTURE,
     "slots are 0 to 122, even for 64-bit values, different in one group; values are resumed at the start of the body "
     "and kept at its end",
-    source=_PAGE,
+    source=WORK_ITEMS,
     bad="func.func @f(%v: i64) attributes {pto.simt_entry} {\n  pto.keep %v {slot = 1 : i64} : i64\n  return\n}",
     good="func.func @f(%v: i64) attributes {pto.simt_entry} {\n  pto.keep %v {slot = 2 : i64} : i64\n  return\n}",
 )

@@ -16,18 +16,17 @@ from pto_dialect.ir.simt.control import KeepOp, ResumeOp, SyncthreadsOp
 
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check, is_simt_section
+from ..engine.pages import WORK_ITEMS
 from ..engine.rule import ERROR, STRUCTURE, rule
 from ..vector.scopes import VECTOR_FAMILIES
 from .common import KEEP
-
-_PAGE = 'docs/reference/constraints.md, "Work-items and groups"'
 
 OUTSIDE = rule(
     "simt-outside",
     ERROR,
     STRUCTURE,
     "SIMT work is launched and set up outside of SIMT bodies",
-    source=_PAGE,
+    source=WORK_ITEMS,
     bad="func.func @example(%n: i32) {\n  pto.section.simt<<<32, 1, 1>>> {\n"
     "    pto.store_vfsimt_info %n, %n, %n : i32, i32, i32\n  }\n  return\n}",
     good="pto.store_vfsimt_info %n, %n, %n : i32, i32, i32",
@@ -37,7 +36,7 @@ INSIDE = rule(
     ERROR,
     STRUCTURE,
     "barriers, fences, kept values, packed atomic updates and (warning) ldg and stg belong to SIMT bodies",
-    source=_PAGE,
+    source=WORK_ITEMS,
     bad="pto.syncthreads",
     good="pto.section.simt<<<32, 1, 1>>> {\n  pto.syncthreads\n}",
 )
@@ -46,7 +45,7 @@ NO_VECTOR = rule(
     ERROR,
     STRUCTURE,
     "a SIMT body has no vector registers",
-    source=_PAGE,
+    source=WORK_ITEMS,
     bad='pto.section.simt<<<32, 1, 1>>> {\n  %m = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>\n}',
     good='pto.vecscope {\n  %m = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>\n}',
 )

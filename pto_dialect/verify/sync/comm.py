@@ -27,9 +27,8 @@ from pto_dialect.ir.core.types import (
 from pto_dialect.ir.sync.comm import CommTBroadcastOp, CommTNotifyOp, CommTReduceOp
 
 from ..engine.context import Context
+from ..engine.pages import QUEUES
 from ..engine.rule import ERROR, STRUCTURE, checks, rule
-
-_PAGE = 'docs/reference/constraints.md, "Queues and communication"'
 
 TYPES = rule(
     "comm-types",
@@ -37,7 +36,7 @@ TYPES = rule(
     STRUCTURE,
     "views are in gm with static positive shape, staging tiles in vec and of one type, elements agree, the root is "
     "a member, signals are i32, workspaces are 8-bit in gm, sync_id is 0 to 7",
-    source=_PAGE,
+    source=QUEUES,
     bad="pto.comm.tnotify(%f, %k : !pto.partition_tensor_view<1xf32>, i32) {notifyOp = #pto<notify_op set>}",
     good="pto.comm.tnotify(%f, %k : !pto.partition_tensor_view<1xi32>, i32) {notifyOp = #pto<notify_op set>}",
 )
@@ -46,7 +45,7 @@ ASYNC_1D = rule(
     ERROR,
     STRUCTURE,
     "asynchronous transfers move static, contiguous, one-dimensional ranges of gm",
-    source=_PAGE,
+    source=QUEUES,
 )
 
 _VIEWS = (TensorViewType, PartitionViewType)

@@ -22,17 +22,16 @@ from pto_dialect.targets.profile import Profile
 
 from ..engine.context import Context
 from ..engine.functions import is_section
+from ..engine.pages import SYNCHRONISATION
 from ..engine.rule import ERROR, SHAPES, STRUCTURE, WARNING, checks, rule
 from ..program.parsing import SYNC_FLAG_RANGE
-
-_PAGE = 'docs/reference/constraints.md, "Synchronisation rules"'
 
 SAME_PIPE = rule(
     "sync-same-pipe",
     WARNING,
     STRUCTURE,
     "a flag connects two different pipes",
-    source=_PAGE,
+    source=SYNCHRONISATION,
     bad='pto.set_flag["PIPE_V", "PIPE_V", "EVENT_ID0"]',
     good='pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]',
 )
@@ -41,7 +40,7 @@ BUF_RANGE = rule(
     ERROR,
     STRUCTURE,
     "get_buf and rls_buf name a buffer 0 to 31, a mode of at least 0 and one pipe",
-    source=_PAGE,
+    source=SYNCHRONISATION,
     bad='pto.get_buf "PIPE_V", 32',
     good='pto.get_buf "PIPE_V", 31',
 )
@@ -50,7 +49,7 @@ SET_PIPE = rule(
     ERROR,
     STRUCTURE,
     "cross-core signals are sent by FIX, MTE1, MTE2, MTE3 or V (sync.set: a5 only)",
-    source=_PAGE,
+    source=SYNCHRONISATION,
     bad="pto.set_intra_block #pto.pipe<PIPE_M>, 0",
     good="pto.set_intra_block #pto.pipe<PIPE_FIX>, 0",
 )
@@ -59,7 +58,7 @@ WAIT_PIPE = rule(
     ERROR,
     STRUCTURE,
     "a5: FIX, MTE1, MTE2, MTE3 and V can wait for another core",
-    source=_PAGE,
+    source=SYNCHRONISATION,
     bad="pto.wait_intra_block #pto.pipe<PIPE_S>, 0",
     good="pto.wait_intra_block #pto.pipe<PIPE_V>, 0",
 )
@@ -68,7 +67,7 @@ SEMAPHORE_RANGE = rule(
     ERROR,
     STRUCTURE,
     "cross-core numbers are 0 to 31 on a5 (0 to 15 on a vector core and in the forms for groups), 0 to 15 on a2a3",
-    source=_PAGE,
+    source=SYNCHRONISATION,
     bad="pto.set_intra_block #pto.pipe<PIPE_FIX>, 32",
     good="pto.set_intra_block #pto.pipe<PIPE_FIX>, 31",
 )
@@ -77,7 +76,7 @@ EVENT_FORM = rule(
     ERROR,
     STRUCTURE,
     "a cross-core operation has its number either as an integer or as a value",
-    source=_PAGE,
+    source=SYNCHRONISATION,
     bad="pto.sync.set #pto.pipe<PIPE_FIX>",
     good="pto.sync.set #pto.pipe<PIPE_FIX>, 1",
 )
@@ -86,7 +85,7 @@ FFTS_MODE = rule(
     ERROR,
     STRUCTURE,
     "ffts_mode is 0, 1 or 2, and 0 between blocks",
-    source=_PAGE,
+    source=SYNCHRONISATION,
     bad="pto.sync.set #pto.pipe<PIPE_FIX>, 1 {ffts_mode = 3 : i32}",
     good="pto.sync.set #pto.pipe<PIPE_FIX>, 1 {ffts_mode = 2 : i32}",
 )
@@ -96,7 +95,7 @@ SYNCALL = rule(
     STRUCTURE,
     "hard syncall has no operands; soft syncall counts in 32-bit integers in gm, the older form also in ub and l1 "
     "of the cores that take part",
-    source=_PAGE,
+    source=SYNCHRONISATION,
     bad="pto.syncall() mode = #pto.sync_all_mode<soft>, core_type = #pto.sync_core_type<mix>",
     good="pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<mix>",
 )
@@ -105,7 +104,7 @@ EVENT_ARRAY = rule(
     ERROR,
     SHAPES,
     "an index into an array of event numbers is inside the array",
-    source=_PAGE,
+    source=SYNCHRONISATION,
 )
 FFTS_TYPE = rule(
     "sync-ffts-type",

@@ -21,26 +21,26 @@ from pto_dialect.ir.sync.flags import MemBarOp, OperationEventOp
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check, is_vector_scope
 from ..engine.order import EVENTS, PIPE_ORDER, SETS, WAITS
+from ..engine.pages import SYNCHRONISATION
 from ..engine.rule import ERROR, STRUCTURE, WARNING, rule
 
 if TYPE_CHECKING:
     from xdsl.dialects.scf import ForOp
 
-_PAGE = 'docs/reference/constraints.md, "Synchronisation rules"'
 
 FFTS_BASE = rule(
     "sync-ffts-base",
     WARNING,
     STRUCTURE,
     "a2a3: a function with sync.set or sync.wait sets the base of the flag area first",
-    source=_PAGE,
+    source=SYNCHRONISATION,
 )
 IN_VECSCOPE = rule(
     "sync-in-vecscope",
     ERROR,
     STRUCTURE,
     "a vector scope contains no synchronisation; a vector function (warning) neither that nor a transfer",
-    source=_PAGE,
+    source=SYNCHRONISATION,
     bad="pto.vecscope {\n  pto.barrier #pto.pipe<PIPE_V>\n}",
     good="pto.barrier #pto.pipe<PIPE_V>",
 )
@@ -49,7 +49,7 @@ UNPAIRED = rule(
     WARNING,
     STRUCTURE,
     "on every path a flag is set as often as it is waited for",
-    source=_PAGE,
+    source=SYNCHRONISATION,
     bad='pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]',
     good='pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]\npto.wait_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]',
 )

@@ -26,17 +26,16 @@ from pto_dialect.ir.sync.pipes import TPushOp, TPushToAicOp, TPushToAivOp
 from pto_dialect.targets.sync_resources import A5_SYNC
 
 from ..engine.context import Context
+from ..engine.pages import QUEUES
 from ..engine.rule import ERROR, STRUCTURE, checks, rule
 
-_PAGE = 'docs/reference/constraints.md, "Queues and communication"'
-
-DIRECTION = rule("pipe-dir", ERROR, STRUCTURE, "dir_mask is 1 (cube to vector), 2 (vector to cube) or 3", source=_PAGE)
+DIRECTION = rule("pipe-dir", ERROR, STRUCTURE, "dir_mask is 1 (cube to vector), 2 (vector to cube) or 3", source=QUEUES)
 SIZES = rule(
     "pipe-sizes",
     ERROR,
     STRUCTURE,
     "slot_size, slot_num and local_slot_num are positive, local_slot_num is at most slot_num",
-    source=_PAGE,
+    source=QUEUES,
     bad="func.func @example(%b: i32) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {\n"
     "  pto.aic_initialize_pipe {id = 1, dir_mask = 1, slot_size = 0} (c2v_consumer_buf = %b : i32)\n  return\n}",
     good="func.func @example(%b: i32) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {\n"
@@ -47,7 +46,7 @@ BUFFERS = rule(
     ERROR,
     STRUCTURE,
     "each direction of a queue has its consumer buffer; peer_local_addr comes with two directions",
-    source=_PAGE,
+    source=QUEUES,
     bad="func.func @example(%b: i32) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {\n"
     "  pto.aic_initialize_pipe {id = 0, dir_mask = 1, slot_size = 64} (v2c_consumer_buf = %b : i32)\n  return\n}",
     good="func.func @example(%b: i32) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {\n"
@@ -58,14 +57,14 @@ LOCAL_A5 = rule(
     ERROR,
     STRUCTURE,
     "a5: queues have no local_slot_num and (warning) no entries in gm",
-    source=_PAGE,
+    source=QUEUES,
 )
 GM_A2A3 = rule(
     "pipe-gm-a2a3",
     ERROR,
     STRUCTURE,
     "a2a3: queues have slots in gm, entries in gm need gm_slot_tensor",
-    source=_PAGE,
+    source=QUEUES,
 )
 SPLIT = rule(
     "pipe-split",
@@ -73,28 +72,28 @@ SPLIT = rule(
     STRUCTURE,
     "split is 0, 1 or 2 (3, 4: uneven halves, cube to vector through gm), the same way for all users of a queue; "
     "another way at the other end is a warning",
-    source=_PAGE,
+    source=QUEUES,
 )
 VALID_OPERANDS = rule(
     "pipe-valid-operands",
     ERROR,
     STRUCTURE,
     "valid_row and valid_col come together, for a tile with dynamic valid region",
-    source=_PAGE,
+    source=QUEUES,
 )
 FLAG_BUDGET = rule(
     "pipe-flag-budget",
     ERROR,
     STRUCTURE,
     "the queues of a function use at most 16 hardware flags, 2 for one direction and 4 for two",
-    source=_PAGE,
+    source=QUEUES,
 )
 ENTRY_TYPE = rule(
     "pipe-entry-type",
     ERROR,
     STRUCTURE,
     "an entry in gm has the element type, rank and shape of a slot, and its bytes (or half of them when split)",
-    source=_PAGE,
+    source=QUEUES,
 )
 
 # ------------------------------------------------------------ initialisation
@@ -250,7 +249,7 @@ RESERVE_FORM = rule(
     STRUCTURE,
     "a reserved buffer has a size, lies in vec or mat, has a base unless allocated, and a name of its own; an "
     "import names one of another function",
-    source=_PAGE,
+    source=QUEUES,
     bad='%a = pto.reserve_buffer {name = "a", size = 0, location = #pto.address_space<vec>, auto = true} -> i32',
     good='%a = pto.reserve_buffer {name = "a", size = 64, location = #pto.address_space<vec>, auto = true} -> i32',
 )

@@ -10,22 +10,21 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from pto_dialect.targets.tile_dtypes import MIXED_DTYPES
 
+from ..engine.pages import TILE_ARITHMETIC
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, TRIPLES, Rule, rule
+from ..examples.types import TILE
 from .facts import Tile, differs
 from .form import form_key
 from .relation_table import EMPTY_MARKER, LOCATIONS_OF, OPERATIONS, RELATIONS, SAME_ORDER, VECTOR, Clause
 from .relations import ADVICE, Cell, Finding, TileOperands, relation
 
-_PAGE = 'docs/reference/constraints.md, "Tile arithmetic"'
-_T = "!pto.tile_buf<vec, 16x16xf32>"
-
 
 def _two(source: str) -> str:
     """An addition whose second source has the type ``source``."""
-    return f"pto.tadd ins(%a, %b : {_T}, {source}) outs(%c : {_T})"
+    return f"pto.tadd ins(%a, %b : {TILE}, {source}) outs(%c : {TILE})"
 
 
-def _one(source: str, target: str = _T) -> str:
+def _one(source: str, target: str = TILE) -> str:
     """An exponential of a tile of type ``source``."""
     return f"pto.texp ins(%a : {source}) outs(%c : {target})"
 
@@ -35,16 +34,16 @@ SAME_DTYPE = rule(
     ERROR,
     TRIPLES,
     "the data tiles of an operation have one element type",
-    source=_PAGE,
+    source=TILE_ARITHMETIC,
     bad=_two("!pto.tile_buf<vec, 16x16xi32>"),
-    good=_two(_T),
+    good=_two(TILE),
 )
 VALID_ROWS = rule(
     "tile-valid-rows",
     ERROR,
     SHAPES,
     "the tiles of an operation have as many valid rows as it demands",
-    source=_PAGE,
+    source=TILE_ARITHMETIC,
     bad=_two("!pto.tile_buf<vec, 16x16xf32, valid=8x16>"),
     good=_two("!pto.tile_buf<vec, 32x16xf32, valid=16x16>"),
 )
@@ -53,7 +52,7 @@ VALID_COLS = rule(
     ERROR,
     SHAPES,
     "the tiles of an operation have as many valid columns as it demands",
-    source=_PAGE,
+    source=TILE_ARITHMETIC,
     bad=_two("!pto.tile_buf<vec, 16x16xf32, valid=16x8>"),
     good=_two("!pto.tile_buf<vec, 16x32xf32, valid=16x16>"),
 )
@@ -63,35 +62,35 @@ SAME_SHAPE = rule(
     SHAPES,
     "tiles whose addressing is shared have one physical shape",
     source='docs/reference/operations.md, "Tiles: elementwise"; docs/reference/constraints.md, "Tile arithmetic"',
-    bad=f"pto.tpartmax ins(%a, %b : {_T}, {_T}) outs(%c : !pto.tile_buf<vec, 16x32xf32, valid=16x16>)",
-    good=f"pto.tpartmax ins(%a, %b : {_T}, {_T}) outs(%c : {_T})",
+    bad=f"pto.tpartmax ins(%a, %b : {TILE}, {TILE}) outs(%c : !pto.tile_buf<vec, 16x32xf32, valid=16x16>)",
+    good=f"pto.tpartmax ins(%a, %b : {TILE}, {TILE}) outs(%c : {TILE})",
 )
 LOC_VEC = rule(
     "tile-loc-vec",
     ERROR,
     LOCATIONS,
     "operands of tile arithmetic are in the vector buffer",
-    source=_PAGE,
+    source=TILE_ARITHMETIC,
     bad=_one("!pto.tile_buf<mat, 16x16xf32>"),
-    good=_one(_T),
+    good=_one(TILE),
 )
 ROW_MAJOR = rule(
     "tile-row-major",
     ERROR,
     LOCATIONS,
     "operands of tile arithmetic are row-major, and without inner blocks where the operation says so",
-    source=_PAGE,
+    source=TILE_ARITHMETIC,
     bad=_two("!pto.tile_buf<vec, 16x16xf32, blayout=col_major>"),
-    good=_two(_T),
+    good=_two(TILE),
 )
 TMP_DTYPE = rule(
     "tile-tmp-dtype",
     ERROR,
     TRIPLES,
     "scratch and index tiles have the element type that the operation demands",
-    source=_PAGE,
-    bad=f"pto.trem ins(%a, %b, %t : {_T}, {_T}, !pto.tile_buf<vec, 16x16xi32>) outs(%c : {_T})",
-    good=f"pto.trem ins(%a, %b, %t : {_T}, {_T}, {_T}) outs(%c : {_T})",
+    source=TILE_ARITHMETIC,
+    bad=f"pto.trem ins(%a, %b, %t : {TILE}, {TILE}, !pto.tile_buf<vec, 16x16xi32>) outs(%c : {TILE})",
+    good=f"pto.trem ins(%a, %b, %t : {TILE}, {TILE}, {TILE}) outs(%c : {TILE})",
     target="a2a3",
 )
 

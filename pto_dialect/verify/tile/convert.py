@@ -14,11 +14,11 @@ from pto_dialect.targets.tcvt_pairs import LOW_PRECISION_PAIR, UNDOCUMENTED_PAIR
 
 from ..engine.context import Context
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, checks, rule
+from ..examples.types import WIDE
 from .facts import Tile, differs, place, tile_of
 from .relations import ALWAYS, Finding, TileOperands, relation, unless
 
 _PAGE = 'docs/reference/constraints.md, "Tile arithmetic"; docs/reference/targets.md, "Conversions"'
-_F = "!pto.tile_buf<vec, 16x32xf32>"
 _H = "!pto.tile_buf<vec, 16x32xf16>"
 
 SOFT_PAIR = rule(
@@ -27,8 +27,8 @@ SOFT_PAIR = rule(
     TRIPLES,
     "a conversion is one of the documented pairs",
     source=_PAGE,
-    bad=f"pto.tcvt ins(%a : {_F}) outs(%d : !pto.tile_buf<vec, 16x32xi8>)",
-    good=f"pto.tcvt ins(%a : {_F}) outs(%d : {_H})",
+    bad=f"pto.tcvt ins(%a : {WIDE}) outs(%d : !pto.tile_buf<vec, 16x32xi8>)",
+    good=f"pto.tcvt ins(%a : {WIDE}) outs(%d : {_H})",
 )
 LOW_PAIR = rule(
     LOW_PRECISION_PAIR,
@@ -37,7 +37,7 @@ LOW_PAIR = rule(
     "a conversion from or to a low-precision type is one of the target's pairs",
     source=_PAGE,
     bad=f"pto.tcvt ins(%a : {_H}) outs(%d : !pto.tile_buf<vec, 16x32xf8E4M3FN>)",
-    good=f"pto.tcvt ins(%a : {_F}) outs(%d : !pto.tile_buf<vec, 16x32xf8E4M3FN>)",
+    good=f"pto.tcvt ins(%a : {WIDE}) outs(%d : !pto.tile_buf<vec, 16x32xf8E4M3FN>)",
 )
 SHAPE = rule(
     "tcvt-shape",
@@ -46,7 +46,7 @@ SHAPE = rule(
     "source and destination hold the same number of elements in each direction",
     source=_PAGE,
     bad=f"pto.tcvt ins(%a : !pto.tile_buf<vec, 16x32xf32, valid=8x32>) outs(%d : {_H})",
-    good=f"pto.tcvt ins(%a : {_F}) outs(%d : {_H})",
+    good=f"pto.tcvt ins(%a : {WIDE}) outs(%d : {_H})",
 )
 TMP = rule(
     "tcvt-tmp",
@@ -54,8 +54,8 @@ TMP = rule(
     LOCATIONS,
     "the scratch tile of a conversion is row-major in vec",
     source='docs/reference/operations.md, "Tiles: elementwise"',
-    bad=f"pto.tcvt ins(%a, %t : {_F}, {_F[:-1]}, blayout=col_major>) outs(%d : {_H})",
-    good=f"pto.tcvt ins(%a, %t : {_F}, {_F}) outs(%d : {_H})",
+    bad=f"pto.tcvt ins(%a, %t : {WIDE}, {WIDE[:-1]}, blayout=col_major>) outs(%d : {_H})",
+    good=f"pto.tcvt ins(%a, %t : {WIDE}, {WIDE}) outs(%d : {_H})",
 )
 
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pto_dialect.ir.core.types import TileBufType, type_text
 from pto_dialect.ir.tile.move import TFillPadInplaceOp, TFillPadOp
 
+from ..engine.pages import TILE_MOVES
 from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, rule
+from ..examples.types import TILE
 from .facts import Tile
 from .relations import ALWAYS, Finding, TileOperands, relation
 from .scalar import element_text
 
-_PAGE = 'docs/reference/constraints.md, "Tile moves"'
-_T = "!pto.tile_buf<vec, 16x16xf32>"
 _P = "!pto.tile_buf<vec, 16x16xf32, pad=1>"
 _WIDE = "!pto.tile_buf<vec, 16x32xf32, pad=1>"
 
@@ -22,25 +22,25 @@ PADVAL = rule(
     ERROR,
     STRUCTURE,
     "the destination of a padding copy says what it is padded with",
-    source=_PAGE,
-    bad=f"pto.tfillpad ins(%a : {_T}) outs(%d : {_T})",
-    good=f"pto.tfillpad ins(%a : {_T}) outs(%d : {_P})",
+    source=TILE_MOVES,
+    bad=f"pto.tfillpad ins(%a : {TILE}) outs(%d : {TILE})",
+    good=f"pto.tfillpad ins(%a : {TILE}) outs(%d : {_P})",
 )
 FILL_SHAPE = rule(
     "fillpad-shape",
     ERROR,
     SHAPES,
     "a padding copy has tiles of one shape; in vec the destination may be larger",
-    source=_PAGE,
+    source=TILE_MOVES,
     bad=f"pto.tfillpad ins(%a : {_WIDE}) outs(%d : {_P})",
-    good=f"pto.tfillpad ins(%a : {_T}) outs(%d : {_WIDE})",
+    good=f"pto.tfillpad ins(%a : {TILE}) outs(%d : {_WIDE})",
 )
 FILL_ELEM = rule(
     "fillpad-elem",
     ERROR,
     TRIPLES,
     "a padding copy has elements of one size: 1, 2 or 4 bytes",
-    source=_PAGE,
+    source=TILE_MOVES,
     bad=f"pto.tfillpad ins(%a : !pto.tile_buf<vec, 16x16xf16>) outs(%d : {_P})",
     good=f"pto.tfillpad ins(%a : !pto.tile_buf<vec, 16x16xi32>) outs(%d : {_P})",
 )
@@ -49,18 +49,18 @@ CONCAT_COLS = rule(
     ERROR,
     SHAPES,
     "the valid columns of both sources fit into the destination",
-    source=_PAGE,
-    bad=f"pto.tconcat ins(%a, %b : {_T}, {_T}) outs(%d : {_T})",
-    good=f"pto.tconcat ins(%a, %b : {_T}, {_T}) outs(%d : !pto.tile_buf<vec, 16x32xf32>)",
+    source=TILE_MOVES,
+    bad=f"pto.tconcat ins(%a, %b : {TILE}, {TILE}) outs(%d : {TILE})",
+    good=f"pto.tconcat ins(%a, %b : {TILE}, {TILE}) outs(%d : !pto.tile_buf<vec, 16x32xf32>)",
 )
 CONCAT_INDEX = rule(
     "concatidx-idx",
     ERROR,
     TRIPLES,
     "the counts of tconcatidx are signless i8, i16 or i32 with at least one column",
-    source=_PAGE,
-    bad=f"pto.tconcatidx ins(%a, %b, %i, %j : {_T}, {_T}, {_T}, {_T}) outs(%d : {_WIDE})",
-    good=f"pto.tconcatidx ins(%a, %b, %i, %j : {_T}, {_T}, !pto.tile_buf<vec, 16x8xi32>, "
+    source=TILE_MOVES,
+    bad=f"pto.tconcatidx ins(%a, %b, %i, %j : {TILE}, {TILE}, {TILE}, {TILE}) outs(%d : {_WIDE})",
+    good=f"pto.tconcatidx ins(%a, %b, %i, %j : {TILE}, {TILE}, !pto.tile_buf<vec, 16x8xi32>, "
     "!pto.tile_buf<vec, 16x8xi32>) outs(%d : !pto.tile_buf<vec, 16x32xf32>)",
 )
 GETSET = rule(
@@ -68,9 +68,9 @@ GETSET = rule(
     ERROR,
     TRIPLES,
     "a single element has the element type of its tile; the scalar unit reads tiles in vec only",
-    source=_PAGE,
-    bad=f"pto.tsetval ins(%c0, %c1 : index, i32) outs(%d : {_T})",
-    good=f"pto.tsetval ins(%c0, %c1 : index, f32) outs(%d : {_T})",
+    source=TILE_MOVES,
+    bad=f"pto.tsetval ins(%c0, %c1 : index, i32) outs(%d : {TILE})",
+    good=f"pto.tsetval ins(%c0, %c1 : index, f32) outs(%d : {TILE})",
 )
 
 FILL_MODE = rule(
@@ -79,8 +79,8 @@ FILL_MODE = rule(
     STRUCTURE,
     "the shapes of src and dst tell how a tile is padded, no attribute mode does",
     source='docs/reference/operations.md, "Tiles: moves and conversion"',
-    bad=f'pto.tfillpad ins(%a : {_T}) outs(%d : {_P}) {{mode = "expand"}}',
-    good=f"pto.tfillpad ins(%a : {_T}) outs(%d : {_P})",
+    bad=f'pto.tfillpad ins(%a : {TILE}) outs(%d : {_P}) {{mode = "expand"}}',
+    good=f"pto.tfillpad ins(%a : {TILE}) outs(%d : {_P})",
 )
 
 _FILLS = ("pto.tfillpad", "pto.tfillpad_expand", "pto.tfillpad_inplace")

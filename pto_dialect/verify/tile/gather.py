@@ -13,14 +13,14 @@ from typing import Final
 from pto_dialect.targets.element_types import signless
 from pto_dialect.targets.tile_dtypes import GATHER_COMPARE_MODES, SCATTER_INDEX
 
+from ..engine.pages import TILE_MOVES
 from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, rule
+from ..examples.types import ROW
 from .facts import Tile
 from .form import form_key
 from .relations import ALWAYS, Finding, TileOperands, relation, unless
 
-_PAGE = 'docs/reference/constraints.md, "Tile moves"'
 _F = "!pto.tile_buf<vec, 1x32xf32>"
-_I = "!pto.tile_buf<vec, 1x32xi32>"
 _S = "!pto.tile_buf<vec, 1x32xi16>"
 _MASK = "{maskPattern = #pto.mask_pattern<P0101>}"
 
@@ -29,9 +29,9 @@ GATHER_FORM = rule(
     ERROR,
     STRUCTURE,
     "tgather has one form: indices with scratch, a mask pattern alone, or dst, cdst, kValue and scratch",
-    source=_PAGE,
-    bad=f"pto.tgather ins(%a, %i : {_F}, {_I}) outs(%d : {_F})",
-    good=f"pto.tgather ins(%a, %i, %t : {_F}, {_I}, {_I}) outs(%d : {_F})",
+    source=TILE_MOVES,
+    bad=f"pto.tgather ins(%a, %i : {_F}, {ROW}) outs(%d : {_F})",
+    good=f"pto.tgather ins(%a, %i, %t : {_F}, {ROW}, {ROW}) outs(%d : {_F})",
     target="a2a3",
 )
 FULL_COLS = rule(
@@ -39,9 +39,9 @@ FULL_COLS = rule(
     ERROR,
     SHAPES,
     "tgather fills whole rows: all columns of dst and of the indices are valid",
-    source=_PAGE,
-    bad=f"pto.tgather ins(%a, %i, %t : {_F}, {_I}, {_I}) outs(%d : !pto.tile_buf<vec, 1x64xf32, valid=1x32>)",
-    good=f"pto.tgather ins(%a, %i, %t : {_F}, {_I}, {_I}) outs(%d : {_F})",
+    source=TILE_MOVES,
+    bad=f"pto.tgather ins(%a, %i, %t : {_F}, {ROW}, {ROW}) outs(%d : !pto.tile_buf<vec, 1x64xf32, valid=1x32>)",
+    good=f"pto.tgather ins(%a, %i, %t : {_F}, {ROW}, {ROW}) outs(%d : {_F})",
 )
 GATHER_INDEX = rule(
     "gather-index",
@@ -51,16 +51,16 @@ GATHER_INDEX = rule(
     source='docs/reference/targets.md, "Element types"; docs/reference/operations.md, "Tiles: irregular"',
     bad="pto.tgather ins(%a, %i, %t : !pto.tile_buf<vec, 1x32xf32>, !pto.tile_buf<vec, 1x32xi8>, "
     "!pto.tile_buf<vec, 1x32xi8>) outs(%d : !pto.tile_buf<vec, 1x32xf32>)",
-    good=f"pto.tgather ins(%a, %i, %t : {_F}, {_I}, {_I}) outs(%d : {_F})",
+    good=f"pto.tgather ins(%a, %i, %t : {_F}, {ROW}, {ROW}) outs(%d : {_F})",
 )
 GATHER_CMP = rule(
     "gather-cmp",
     ERROR,
     TRIPLES,
     "tgather compares by eq or gt with a value of src's type and writes i32 positions and counts",
-    source=_PAGE,
-    bad=f"pto.tgather ins(%a, %c1, %t : {_F}, i32, !pto.tile_buf<vec, 1x32xui8>) outs(%d, %n : {_I}, {_I})",
-    good=f"pto.tgather ins(%a, %c1, %t : {_F}, f32, !pto.tile_buf<vec, 1x32xui8>) outs(%d, %n : {_I}, {_I})",
+    source=TILE_MOVES,
+    bad=f"pto.tgather ins(%a, %c1, %t : {_F}, i32, !pto.tile_buf<vec, 1x32xui8>) outs(%d, %n : {ROW}, {ROW})",
+    good=f"pto.tgather ins(%a, %c1, %t : {_F}, f32, !pto.tile_buf<vec, 1x32xui8>) outs(%d, %n : {ROW}, {ROW})",
 )
 MASK_COUNT = rule(
     "gather-mask-count",
@@ -76,25 +76,25 @@ SCATTER_FORM = rule(
     ERROR,
     STRUCTURE,
     "tscatter has either indexes or a mask pattern",
-    source=_PAGE,
+    source=TILE_MOVES,
     bad=f'"pto.tscatter"(%a, %d) : ({_F}, {_F}) -> ()',
-    good=f"pto.tscatter ins(%a, %i : {_F}, {_I}) outs(%d : {_F})",
+    good=f"pto.tscatter ins(%a, %i : {_F}, {ROW}) outs(%d : {_F})",
 )
 SCATTER_SIZE = rule(
     "scatter-index-size",
     ERROR,
     TRIPLES,
     "tscatter of 32-bit data has i32 indexes, of 16- and 8-bit data i16 indexes",
-    source=_PAGE,
+    source=TILE_MOVES,
     bad=f"pto.tscatter ins(%a, %i : {_F}, {_S}) outs(%d : {_F})",
-    good=f"pto.tscatter ins(%a, %i : {_F}, {_I}) outs(%d : {_F})",
+    good=f"pto.tscatter ins(%a, %i : {_F}, {ROW}) outs(%d : {_F})",
 )
 SCATTER_COLS = rule(
     "scatter-mask-cols",
     ERROR,
     SHAPES,
     "a masked tscatter spreads over 1, 2 or 4 times the elements along its axis; the other extent stays",
-    source=_PAGE,
+    source=TILE_MOVES,
     bad=f'pto.tscatter ins(%a, {_MASK} : {_F}, "row") outs(%d : !pto.tile_buf<vec, 1x128xf32>)',
     good=f'pto.tscatter ins(%a, {_MASK} : {_F}, "row") outs(%d : !pto.tile_buf<vec, 1x64xf32>)',
 )

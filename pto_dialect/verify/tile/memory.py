@@ -27,20 +27,18 @@ from pto_dialect.targets.a5 import A5
 from pto_dialect.targets.element_types import FP4, is_low_precision
 from pto_dialect.targets.tile_pairs import AccStore
 
+from ..engine.pages import TILE_MOVES
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, rule
+from ..examples.types import PART, TILE
 from .facts import Tile
 from .relations import ADVICE, ALWAYS, Cell, Finding, TileOperands, cell, relation, unless
 
-_PAGE = 'docs/reference/constraints.md, "Tile moves"'
-_VIEW = "!pto.partition_tensor_view<16x16xf32>"
-_TILE = "!pto.tile_buf<vec, 16x16xf32>"
 
-
-def _load(view: str = _VIEW, tile: str = _TILE) -> str:
+def _load(view: str = PART, tile: str = TILE) -> str:
     return f"pto.tload ins(%v : {view}) outs(%a : {tile})"
 
 
-def _store(tile: str = _TILE, view: str = _VIEW, rest: str = "") -> str:
+def _store(tile: str = TILE, view: str = PART, rest: str = "") -> str:
     return f"pto.tstore ins(%a : {tile}) outs(%v : {view}){rest}"
 
 
@@ -52,7 +50,7 @@ TYPES = rule(
     ERROR,
     TRIPLES,
     "a transfer goes between a partition view with positive dimensions and a tile; elements keep their size",
-    source=_PAGE,
+    source=TILE_MOVES,
     bad=_load("!pto.partition_tensor_view<16x16xf16>"),
     good=_load(),
 )
@@ -61,7 +59,7 @@ LOC = rule(
     ERROR,
     LOCATIONS,
     "the destination of a load lies in vec or mat (a5: a load into scaling is a warning)",
-    source=_PAGE,
+    source=TILE_MOVES,
     bad=_load(tile="!C"),
     good=_load(),
 )
@@ -70,7 +68,7 @@ COUNT = rule(
     WARNING,
     SHAPES,
     "view and valid region have as many elements as each other; a difference is an error for tstore",
-    source=_PAGE,
+    source=TILE_MOVES,
     bad=_load("!pto.partition_tensor_view<16x8xf32>"),
     good=_load(),
 )
@@ -79,7 +77,7 @@ WIDE_PAD = rule(
     ERROR,
     TRIPLES,
     "a tile of 8-byte elements that is loaded on a5 has pad null or zero",
-    source=_PAGE,
+    source=TILE_MOVES,
     bad=_load("!pto.partition_tensor_view<16x16xi64>", "!pto.tile_buf<vec, 16x16xi64, pad=2>"),
     good=_load("!pto.partition_tensor_view<16x16xi64>", "!pto.tile_buf<vec, 16x16xi64, pad=1>"),
 )
@@ -88,7 +86,7 @@ VEC_LAYOUT = rule(
     ERROR,
     LOCATIONS,
     "a vec tile that is loaded or stored on a5 is laid out ND, DN or NZ",
-    source=_PAGE,
+    source=TILE_MOVES,
     bad=_load(tile="!pto.tile_buf<vec, 16x16xf32, slayout=row_major>"),
     good=_load(tile="!pto.tile_buf<vec, 16x16xf32, blayout=col_major, slayout=row_major>"),
 )
@@ -97,14 +95,14 @@ PAD_ARGUMENTS = rule(
     ERROR,
     STRUCTURE,
     "pad_mode PadValue comes with a pad_value of the element type",
-    source=_PAGE,
+    source=TILE_MOVES,
 )
 STORE_LOC = rule(
     "tstore-src-loc",
     ERROR,
     LOCATIONS,
     "the source of a store lies in vec or acc, on a2a3 also in mat",
-    source=_PAGE,
+    source=TILE_MOVES,
     bad=_store("!Lmat", "!pto.partition_tensor_view<16x64xf16>"),
     good=_store(),
 )
@@ -113,7 +111,7 @@ STORE_ELEM = rule(
     ERROR,
     TRIPLES,
     "stored elements keep their size; out of acc they are converted as the target can",
-    source=_PAGE,
+    source=TILE_MOVES,
     bad=_store(view="!pto.partition_tensor_view<16x16xf16>"),
     good=_store(_ACC, _ACC_VIEW),
 )
@@ -122,7 +120,7 @@ STORE_QUANT = rule(
     ERROR,
     STRUCTURE,
     "preQuantScalar and reluPreMode belong to stores out of acc",
-    source=_PAGE,
+    source=TILE_MOVES,
     bad=_store(rest=" {reluPreMode = #pto<relu_pre_mode normal_relu>}"),
     good=_store(_ACC, rest=" {reluPreMode = #pto<relu_pre_mode normal_relu>}"),
 )
@@ -131,7 +129,7 @@ STORE_COLS = rule(
     ERROR,
     SHAPES,
     "an accumulator that is stored has 1 to 4095 columns",
-    source=_PAGE,
+    source=TILE_MOVES,
     bad=_store("!pto.tile_buf<acc, 16x4096xf32, valid=16x16, blayout=col_major, slayout=row_major, fractal=1024>"),
     good=_store(_ACC),
 )
@@ -141,7 +139,7 @@ STORE_FP = rule(
     STRUCTURE,
     "a store with channel parameters takes them from scaling and an f32 or i32 source from acc; it has no "
     "preQuantScalar and the default phase",
-    source=_PAGE,
+    source=TILE_MOVES,
     bad=f"pto.tstore ins(%a : !Cvec fp %f : !pto.tile_buf<scaling, 1x16xf32>) outs(%v : {_ACC_VIEW})",
     good=f"pto.tstore ins(%a : !C fp %f : !pto.tile_buf<scaling, 1x16xf32>) outs(%v : {_ACC_VIEW})",
 )
@@ -152,7 +150,7 @@ PRINT = rule(
     "without a workspace only vec tiles are printed; the workspace is a view and belongs to a tile",
     source='docs/reference/operations.md, "Tiles: loads and stores"',
     bad="pto.tprint ins(%a : !Lmat)",
-    good=f"pto.tprint ins(%a : {_TILE})",
+    good=f"pto.tprint ins(%a : {TILE})",
 )
 
 _ON_A5 = cell("/E")

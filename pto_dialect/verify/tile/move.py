@@ -10,24 +10,24 @@ from collections.abc import Iterator
 
 from pto_dialect.targets.a5 import A5
 
+from ..engine.pages import TILE_MOVES
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, rule
+from ..examples.types import TILE
 from .facts import Tile, is_lowered
 from .form import is_zz_move
 from .relations import ALWAYS, Cell, Finding, TileOperands, cell, relation, unless
 from .scale_order import ZZ, reordering
 
-_PAGE = 'docs/reference/constraints.md, "Tile moves"'
 _MAT = "!pto.tile_buf<mat, 16x64xf16, blayout=col_major, slayout=row_major>"
 _OUT = "!pto.tile_buf<mat, 16x16xf16, blayout=col_major, slayout=row_major>"
 _TABLE = "!pto.tile_buf<scaling, 1x16xf32>"
-_VEC = "!pto.tile_buf<vec, 16x16xf32>"
 
 PAIR = rule(
     "tmov-pair",
     ERROR,
     LOCATIONS,
     "tmov goes mat to left, right, bias or scaling; vec to vec, on a5 also to mat; acc to mat or vec",
-    source=_PAGE,
+    source=TILE_MOVES,
     bad=f"pto.tmov ins(%a : {_MAT}) outs(%b : {_MAT})",
     good=f"pto.tmov ins(%a : {_MAT}) outs(%b : !L)",
 )
@@ -36,7 +36,7 @@ SHAPE = rule(
     ERROR,
     SHAPES,
     "tmov out of mat keeps the physical shape, on a2a3 every tmov does",
-    source=_PAGE,
+    source=TILE_MOVES,
     bad=f"pto.tmov ins(%a : {_MAT}) outs(%b : !L32r)",
     good=f"pto.tmov ins(%a : {_MAT}) outs(%b : !L)",
 )
@@ -45,8 +45,8 @@ FP_XOR_SCALAR = rule(
     ERROR,
     STRUCTURE,
     "fp and preQuantScalar exclude each other; these and reluPreMode belong to moves out of acc; fp lies in scaling",
-    source=_PAGE,
-    bad=f"pto.tmov ins(%a : {_VEC}) outs(%b : {_VEC}) {{reluPreMode = #pto<relu_pre_mode normal_relu>}}",
+    source=TILE_MOVES,
+    bad=f"pto.tmov ins(%a : {TILE}) outs(%b : {TILE}) {{reluPreMode = #pto<relu_pre_mode normal_relu>}}",
     good=f"pto.tmov ins(%a : !C) outs(%b : {_OUT}) {{reluPreMode = #pto<relu_pre_mode normal_relu>}}",
 )
 ACC_MODE = rule(
@@ -54,9 +54,9 @@ ACC_MODE = rule(
     ERROR,
     STRUCTURE,
     "accToVecMode belongs to moves from acc to vec; with quantisation only the single modes",
-    source=_PAGE,
+    source=TILE_MOVES,
     bad=f"pto.tmov ins(%a : !C) outs(%b : {_OUT}) {{accToVecMode = #pto.acc_to_vec_mode<single_mode_vec0>}}",
-    good=f"pto.tmov ins(%a : !C) outs(%b : {_VEC}) {{accToVecMode = #pto.acc_to_vec_mode<single_mode_vec0>}}",
+    good=f"pto.tmov ins(%a : !C) outs(%b : {TILE}) {{accToVecMode = #pto.acc_to_vec_mode<single_mode_vec0>}}",
 )
 FP_LAYOUT = rule(
     "tmov-fp-layout",
@@ -64,7 +64,7 @@ FP_LAYOUT = rule(
     LOCATIONS,
     "moves out of acc with channel parameters or relu have a source laid out col_major/row_major; on a2a3 a "
     "mat destination has fractal 512, with channel parameters also layout col_major/row_major",
-    source=_PAGE,
+    source=TILE_MOVES,
     bad=f"pto.tmov ins(%a : !Cnd fp %f : {_TABLE}) outs(%b : {_OUT})",
     good=f"pto.tmov ins(%a : !C fp %f : {_TABLE}) outs(%b : {_OUT})",
 )
@@ -73,10 +73,10 @@ TRANSPOSE = rule(
     ERROR,
     SHAPES,
     "ttrans has elements of 1, 2 or 4 bytes; on a5 rows (col_major: columns) have a multiple of 32 bytes",
-    source=_PAGE,
+    source=TILE_MOVES,
     bad="pto.ttrans ins(%a, %t : !pto.tile_buf<vec, 16x16xi64>, !pto.tile_buf<vec, 16x16xi64>) "
     "outs(%b : !pto.tile_buf<vec, 16x16xi64>)",
-    good=f"pto.ttrans ins(%a, %t : {_VEC}, {_VEC}) outs(%b : {_VEC})",
+    good=f"pto.ttrans ins(%a, %t : {TILE}, {TILE}) outs(%b : {TILE})",
 )
 
 ON_A2A3 = cell("E/")

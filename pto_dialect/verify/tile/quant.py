@@ -12,13 +12,12 @@ from pto_dialect.targets.element_types import signless
 from pto_dialect.targets.matmul_types import MX_SCALE_GROUP
 from pto_dialect.targets.tile_dtypes import TDEQUANT_DST, TQUANT_FORMS
 
+from ..engine.pages import TILE_MOVES
 from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, rule
+from ..examples.types import COLUMN, WIDE
 from .facts import DYNAMIC, Tile, differs
 from .relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation
 
-_PAGE = 'docs/reference/constraints.md, "Tile moves"'
-_F = "!pto.tile_buf<vec, 16x32xf32>"
-_P = "!pto.tile_buf<vec, 16x1xf32, blayout=col_major>"
 _I8 = "!pto.tile_buf<vec, 16x32xi8>"
 _SYM = "{quant_type = #pto<quant_type INT8_SYM>}"
 _MX = "{quant_type = #pto<quant_type MXFP8>}"
@@ -39,27 +38,27 @@ QUANT_FORM = rule(
     ERROR,
     STRUCTURE,
     "symmetric quantisation has no offset, asymmetric quantisation has one",
-    source=_PAGE,
-    bad=f"pto.tquant ins(%a, %p, %o : {_F}, {_P}, {_P}) outs(%d : {_I8}) {_SYM}",
-    good=f"pto.tquant ins(%a, %p : {_F}, {_P}) outs(%d : {_I8}) {_SYM}",
+    source=TILE_MOVES,
+    bad=f"pto.tquant ins(%a, %p, %o : {WIDE}, {COLUMN}, {COLUMN}) outs(%d : {_I8}) {_SYM}",
+    good=f"pto.tquant ins(%a, %p : {WIDE}, {COLUMN}) outs(%d : {_I8}) {_SYM}",
 )
 QUANT_TYPES = rule(
     "quant-types",
     ERROR,
     TRIPLES,
     "quantisation gives 8-bit integers, its parameters are f32",
-    source=f'{_PAGE}; docs/reference/operations.md, "Tiles: irregular"',
-    bad=f"pto.tquant ins(%a, %p : {_F}, {_P}) outs(%d : !pto.tile_buf<vec, 16x32xi16>) {_SYM}",
-    good=f"pto.tquant ins(%a, %p : {_F}, {_P}) outs(%d : {_I8}) {_SYM}",
+    source=f'{TILE_MOVES}; docs/reference/operations.md, "Tiles: irregular"',
+    bad=f"pto.tquant ins(%a, %p : {WIDE}, {COLUMN}) outs(%d : !pto.tile_buf<vec, 16x32xi16>) {_SYM}",
+    good=f"pto.tquant ins(%a, %p : {WIDE}, {COLUMN}) outs(%d : {_I8}) {_SYM}",
 )
 DEQUANT_TYPES = rule(
     "dequant-types",
     ERROR,
     TRIPLES,
     "dequantisation gives f32 from f32 scale and offset",
-    source=_PAGE,
-    bad=f"pto.tdequant ins(%a, %s, %o : {_I8}, {_P}, {_P}) outs(%d : !pto.tile_buf<vec, 16x32xf16>)",
-    good=f"pto.tdequant ins(%a, %s, %o : {_I8}, {_P}, {_P}) outs(%d : {_F})",
+    source=TILE_MOVES,
+    bad=f"pto.tdequant ins(%a, %s, %o : {_I8}, {COLUMN}, {COLUMN}) outs(%d : !pto.tile_buf<vec, 16x32xf16>)",
+    good=f"pto.tdequant ins(%a, %s, %o : {_I8}, {COLUMN}, {COLUMN}) outs(%d : {WIDE})",
 )
 MX_FORM = rule(
     "quant-mx-form",

@@ -17,49 +17,47 @@ from pto_dialect.targets.element_types import signless
 from pto_dialect.targets.profile import Profile
 
 from ..engine.context import Context
+from ..engine.pages import TILE_ARITHMETIC
 from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, WARNING, checks, rule
+from ..examples.types import INTS, TILE
 from .facts import Tile
 from .relations import ADVICE, ALWAYS, Finding, TileOperands, relation, unless
 
-_PAGE = 'docs/reference/constraints.md, "Tile arithmetic"'
-_T = "!pto.tile_buf<vec, 16x16xf32>"
-
 _I = "!pto.tile_buf<vec, 16x16xi32>"
-_S = "!pto.tile_buf<vec, 16x16xi16>"
 
 SCALAR_TYPE = rule(
     "tile-scalar-type",
     ERROR,
     TRIPLES,
     "the number has the element type of the tile",
-    source=_PAGE,
-    bad=f"pto.texpands ins(%c1 : i32) outs(%d : {_T})",
-    good=f"pto.texpands ins(%c1 : f32) outs(%d : {_T})",
+    source=TILE_ARITHMETIC,
+    bad=f"pto.texpands ins(%c1 : i32) outs(%d : {TILE})",
+    good=f"pto.texpands ins(%c1 : f32) outs(%d : {TILE})",
 )
 SCALAR_TYPE_SOFT = rule(
     "tile-scalar-type-soft",
     WARNING,
     TRIPLES,
     "the number has the element type of the tile; another type is converted",
-    source=_PAGE,
-    bad=f"pto.tadds ins(%a, %c1 : {_T}, i32) outs(%d : {_T})",
-    good=f"pto.tadds ins(%a, %c1 : {_T}, f32) outs(%d : {_T})",
+    source=TILE_ARITHMETIC,
+    bad=f"pto.tadds ins(%a, %c1 : {TILE}, i32) outs(%d : {TILE})",
+    good=f"pto.tadds ins(%a, %c1 : {TILE}, f32) outs(%d : {TILE})",
 )
 ONE_SCALAR = rule(
     "tile-one-scalar",
     ERROR,
     STRUCTURE,
     "tdivs takes one tile and one number, in either order",
-    source=_PAGE,
-    bad=f"pto.tdivs ins(%a, %b : {_T}, {_T}) outs(%d : {_T})",
-    good=f"pto.tdivs ins(%c1, %a : f32, {_T}) outs(%d : {_T})",
+    source=TILE_ARITHMETIC,
+    bad=f"pto.tdivs ins(%a, %b : {TILE}, {TILE}) outs(%d : {TILE})",
+    good=f"pto.tdivs ins(%c1, %a : f32, {TILE}) outs(%d : {TILE})",
 )
 SHIFT_NONNEG = rule(
     "tile-shift-nonneg",
     ERROR,
     SHAPES,
     "a constant shift count is not negative",
-    source=_PAGE,
+    source=TILE_ARITHMETIC,
     bad=f"pto.tshls ins(%a, %cm1 : {_I}, i32) outs(%d : {_I})",
     good=f"pto.tshls ins(%a, %c1 : {_I}, i32) outs(%d : {_I})",
 )
@@ -68,18 +66,18 @@ DISTINCT_STORAGE = rule(
     ERROR,
     STRUCTURE,
     "operations that do not work in place have a destination of their own",
-    source=_PAGE,
-    bad=f"pto.tands ins(%a, %c1 : {_S}, i16) outs(%a : {_S})",
-    good=f"pto.tands ins(%a, %c1 : {_S}, i16) outs(%d : {_S})",
+    source=TILE_ARITHMETIC,
+    bad=f"pto.tands ins(%a, %c1 : {INTS}, i16) outs(%a : {INTS})",
+    good=f"pto.tands ins(%a, %c1 : {INTS}, i16) outs(%d : {INTS})",
 )
 CMP_DST = rule(
     "tile-cmp-dst",
     ERROR,
     TRIPLES,
     "a comparison writes packed bits: 8-bit integers, one byte per 8 columns in each row",
-    source=_PAGE,
-    bad=f"pto.tcmp ins(%a, %b {{cmpMode = #pto<cmp lt>}} : {_T}, {_T}) outs(%d : {_I})",
-    good=f"pto.tcmp ins(%a, %b {{cmpMode = #pto<cmp lt>}} : {_T}, {_T}) "
+    source=TILE_ARITHMETIC,
+    bad=f"pto.tcmp ins(%a, %b {{cmpMode = #pto<cmp lt>}} : {TILE}, {TILE}) outs(%d : {_I})",
+    good=f"pto.tcmp ins(%a, %b {{cmpMode = #pto<cmp lt>}} : {TILE}, {TILE}) "
     "outs(%d : !pto.tile_buf<vec, 16x32xi8, valid=16x16>)",
     target="a2a3",
 )
@@ -88,19 +86,19 @@ SEL_MASK = rule(
     WARNING,
     SHAPES,
     "a selection mask holds one bit for each element of the destination",
-    source=_PAGE,
+    source=TILE_ARITHMETIC,
     bad="pto.tsel ins(%m, %a, %b : !pto.tile_buf<vec, 1x32xi8>, "
     "!pto.tile_buf<vec, 16x64xf32>, !pto.tile_buf<vec, 16x64xf32>) outs(%d : !pto.tile_buf<vec, 16x64xf32>)",
-    good=f"pto.tsel ins(%m, %a, %b : !pto.tile_buf<vec, 16x32xi8>, {_T}, {_T}) outs(%d : {_T})",
+    good=f"pto.tsel ins(%m, %a, %b : !pto.tile_buf<vec, 16x32xi8>, {TILE}, {TILE}) outs(%d : {TILE})",
 )
 HIGHPREC_TMP = rule(
     "tile-highprec-tmp",
     ERROR,
     STRUCTURE,
     "high precision needs a scratch tile of at least 32 bytes",
-    source=_PAGE,
-    bad=f"pto.trsqrt ins(%a : {_T}) outs(%d : {_T}) {{precisionType = #pto<rsqrt_precision high_precision>}}",
-    good=f"pto.trsqrt ins(%a, %t : {_T}, {_T}) outs(%d : {_T}) "
+    source=TILE_ARITHMETIC,
+    bad=f"pto.trsqrt ins(%a : {TILE}) outs(%d : {TILE}) {{precisionType = #pto<rsqrt_precision high_precision>}}",
+    good=f"pto.trsqrt ins(%a, %t : {TILE}, {TILE}) outs(%d : {TILE}) "
     "{precisionType = #pto<rsqrt_precision high_precision>}",
 )
 POW_FORM = rule(
@@ -117,9 +115,9 @@ ADDC_SHAPE = rule(
     ERROR,
     SHAPES,
     "the tiles of a three-operand sum have one physical shape",
-    source=_PAGE,
-    bad=f"pto.taddc ins(%a, %b, %c : {_T}, {_T}, !pto.tile_buf<vec, 16x32xf32>) outs(%d : {_T})",
-    good=f"pto.taddc ins(%a, %b, %c : {_T}, {_T}, {_T}) outs(%d : {_T})",
+    source=TILE_ARITHMETIC,
+    bad=f"pto.taddc ins(%a, %b, %c : {TILE}, {TILE}, !pto.tile_buf<vec, 16x32xf32>) outs(%d : {TILE})",
+    good=f"pto.taddc ins(%a, %b, %c : {TILE}, {TILE}, {TILE}) outs(%d : {TILE})",
 )
 
 STRICT_SCALARS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(

@@ -11,13 +11,11 @@ from types import MappingProxyType
 from typing import Final
 
 from ..engine.rule import ERROR, SHAPES, WARNING, rule
+from ..examples.types import INTS, TILE
 from .arith import TMP_DTYPE
 from .facts import Tile
 from .relations import Finding, TileOperands, cell, relation, unless
 from .scalar import byte_size
-
-_T = "!pto.tile_buf<vec, 16x16xf32>"
-_I = "!pto.tile_buf<vec, 16x16xi16>"
 
 TREM_TMP = rule(
     "tile-trem-tmp",
@@ -25,8 +23,8 @@ TREM_TMP = rule(
     SHAPES,
     "the scratch of a floored remainder has the valid columns of dst (a5: warning, only the older version looks)",
     source='docs/reference/constraints.md, "Tile arithmetic"',
-    bad=f"pto.trem ins(%a, %b, %t : {_T}, {_T}, !pto.tile_buf<vec, 16x16xf32, valid=16x8>) outs(%c : {_T})",
-    good=f"pto.trem ins(%a, %b, %t : {_T}, {_T}, {_T}) outs(%c : {_T})",
+    bad=f"pto.trem ins(%a, %b, %t : {TILE}, {TILE}, !pto.tile_buf<vec, 16x16xf32, valid=16x8>) outs(%c : {TILE})",
+    good=f"pto.trem ins(%a, %b, %t : {TILE}, {TILE}, {TILE}) outs(%c : {TILE})",
     target="a2a3",
 )
 TMP_SIZE = rule(
@@ -35,8 +33,8 @@ TMP_SIZE = rule(
     SHAPES,
     "a scratch tile has the bytes that the operation uses on a2a3",
     source='docs/reference/operations.md, "Tiles: reductions"',
-    bad=f"pto.txor ins(%a, %b, %t : {_I}, {_I}, !pto.tile_buf<vec, 8x16xi16, valid=?x?>) outs(%c : {_I})",
-    good=f"pto.txor ins(%a, %b, %t : {_I}, {_I}, {_I}) outs(%c : {_I})",
+    bad=f"pto.txor ins(%a, %b, %t : {INTS}, {INTS}, !pto.tile_buf<vec, 8x16xi16, valid=?x?>) outs(%c : {INTS})",
+    good=f"pto.txor ins(%a, %b, %t : {INTS}, {INTS}, {INTS}) outs(%c : {INTS})",
     target="a2a3",
 )
 

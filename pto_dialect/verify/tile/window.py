@@ -18,42 +18,39 @@ from pto_dialect.targets.a5 import A5
 from pto_dialect.targets.tile_pairs import moves
 
 from ..engine.context import Context
+from ..engine.pages import TILE_MOVES
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, Rule, checks, rule
+from ..examples.types import MAT, SQUARE, TILE
 from .facts import Tile, is_lowered, tile_of
 from .move import FP_XOR_SCALAR, ON_A2A3, ON_A5, fixpipe_inputs, is_nz, vec_mode
 from .relations import ALWAYS, Cell, Finding, TileOperands, relation, unless
-
-_PAGE = 'docs/reference/constraints.md, "Tile moves"'
-_MAT = "!pto.tile_buf<mat, 32x64xf16, blayout=col_major, slayout=row_major>"
-_VEC = "!pto.tile_buf<vec, 16x16xf32>"
-_BIG = "!pto.tile_buf<vec, 32x32xf32>"
 
 EXTRACT_PAIR = rule(
     "textract-pair",
     ERROR,
     LOCATIONS,
     "locations, layouts and element types of textract belong together as the target demands",
-    source=_PAGE,
-    bad=f"pto.textract ins(%a, %c0, %c0 : {_MAT}, index, index) outs(%b : {_VEC})",
-    good=f"pto.textract ins(%a, %c0, %c0 : {_MAT}, index, index) outs(%b : !L)",
+    source=TILE_MOVES,
+    bad=f"pto.textract ins(%a, %c0, %c0 : {MAT}, index, index) outs(%b : {TILE})",
+    good=f"pto.textract ins(%a, %c0, %c0 : {MAT}, index, index) outs(%b : !L)",
 )
 INSERT_PAIR = rule(
     "tinsert-pair",
     ERROR,
     LOCATIONS,
     "locations, layouts and element types of tinsert belong together as the target demands",
-    source=_PAGE,
-    bad=f"pto.tinsert ins(%a, %c0, %c0 : !L, index, index) outs(%b : {_BIG})",
-    good=f"pto.tinsert ins(%a, %c0, %c0 : {_VEC}, index, index) outs(%b : {_BIG})",
+    source=TILE_MOVES,
+    bad=f"pto.tinsert ins(%a, %c0, %c0 : !L, index, index) outs(%b : {SQUARE})",
+    good=f"pto.tinsert ins(%a, %c0, %c0 : {TILE}, index, index) outs(%b : {SQUARE})",
 )
 BOUNDS = rule(
     "extract-bounds",
     ERROR,
     SHAPES,
     "a window lies inside the larger tile; its indices are not negative",
-    source=_PAGE,
-    bad=f"pto.textract ins(%a, %c32, %c0 : {_BIG}, index, index) outs(%b : {_VEC})",
-    good=f"pto.textract ins(%a, %c16, %c0 : {_BIG}, index, index) outs(%b : {_VEC})",
+    source=TILE_MOVES,
+    bad=f"pto.textract ins(%a, %c32, %c0 : {SQUARE}, index, index) outs(%b : {TILE})",
+    good=f"pto.textract ins(%a, %c16, %c0 : {SQUARE}, index, index) outs(%b : {TILE})",
 )
 
 _EXTRACTS = ("pto.textract", "pto.textract_fp")

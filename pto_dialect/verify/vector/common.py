@@ -15,29 +15,27 @@ from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import MaskType, VRegType, type_text
 
 from ..engine.context import Context
+from ..engine.pages import VECTOR_REGISTERS
 from ..engine.rule import ERROR, TRIPLES, checks, rule
-
-_PAGE = 'docs/reference/constraints.md, "Vector registers"'
-_F = "!pto.vreg<64xf32>"
-_M = "!pto.mask<b32>"
+from ..examples.types import MASK, VREG
 
 SHAPE = rule(
     "vec-shape",
     ERROR,
     TRIPLES,
     "the registers that an operation combines have one type",
-    source=_PAGE,
-    bad=f"%w = pto.vadd %v, %u, %m : {_F}, !pto.vreg<64xi32>, {_M} -> {_F}",
-    good=f"%w = pto.vadd %v, %u, %m : {_F}, {_F}, {_M} -> {_F}",
+    source=VECTOR_REGISTERS,
+    bad=f"%w = pto.vadd %v, %u, %m : {VREG}, !pto.vreg<64xi32>, {MASK} -> {VREG}",
+    good=f"%w = pto.vadd %v, %u, %m : {VREG}, {VREG}, {MASK} -> {VREG}",
 )
 GRANULARITY = rule(
     "mask-granularity",
     ERROR,
     TRIPLES,
     "a mask has the granularity of the register that it governs (64-bit elements: b32)",
-    source=_PAGE,
-    bad=f"%w = pto.vadd %v, %u, %m : {_F}, {_F}, !pto.mask<b16> -> {_F}",
-    good=f"%w = pto.vadd %v, %u, %m : {_F}, {_F}, {_M} -> {_F}",
+    source=VECTOR_REGISTERS,
+    bad=f"%w = pto.vadd %v, %u, %m : {VREG}, {VREG}, !pto.mask<b16> -> {VREG}",
+    good=f"%w = pto.vadd %v, %u, %m : {VREG}, {VREG}, {MASK} -> {VREG}",
 )
 LOW_PRECISION = rule(
     "vec-lowprec",

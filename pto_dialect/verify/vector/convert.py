@@ -15,25 +15,24 @@ from pto_dialect.targets.element_types import signless
 from pto_dialect.targets.vcvt_contract import VCVT_CONTRACT, vcvt_clauses
 
 from ..engine.context import Context
+from ..engine.pages import VECTOR_REGISTERS
 from ..engine.rule import ERROR, PARSE, TRIPLES, checks, rule
 from ..program.parsing import VCI_FORM, VCVT_CONTRACT_RULE, VTRC_FORM
 from .elements import is_unsigned
-
-_PAGE = 'docs/reference/constraints.md, "Vector registers"'
 
 BITCAST = rule(
     "vbitcast-bits",
     ERROR,
     PARSE,
     "a reinterpretation keeps all bits of the register (every register has 256 bytes: see vreg-256)",
-    source=_PAGE,
+    source=VECTOR_REGISTERS,
 )
 PACK_FORM = rule(
     "vpack-form",
     ERROR,
     TRIPLES,
     "vpack halves integers of 32 or 16 bits to unsigned ones, vsunpack and vzunpack double 8- and 16-bit integers",
-    source=_PAGE,
+    source=VECTOR_REGISTERS,
     bad='%w = pto.vpack %v, "LOWER" : !pto.vreg<64xi32> -> !pto.vreg<128xi16>',
     good='%w = pto.vpack %v, "LOWER" : !pto.vreg<64xi32> -> !pto.vreg<128xui16>',
 )

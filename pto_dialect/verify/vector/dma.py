@@ -22,9 +22,8 @@ from pto_dialect.targets.dma_units import (
 )
 
 from ..engine.context import Context
+from ..engine.pages import TRANSFERS
 from ..engine.rule import ERROR, LOCATIONS, RUN, SHAPES, STRUCTURE, TRIPLES, WARNING, checks, rule
-
-_PAGE = 'docs/reference/constraints.md, "Transfers"'
 
 
 def _load(
@@ -46,7 +45,7 @@ DIRECTION = rule(
     ERROR,
     LOCATIONS,
     "source and destination lie in the memories the operation names",
-    source=_PAGE,
+    source=TRANSFERS,
     bad=_load("!U32, !U32"),
     good=_GOOD,
 )
@@ -55,7 +54,7 @@ ELEMENT_WIDTH = rule(
     ERROR,
     TRIPLES,
     "source and destination elements have the same number of bytes",
-    source=_PAGE,
+    source=TRANSFERS,
     bad=_load("!G16, !U32"),
     good=_load("!GI, !U32"),
 )
@@ -64,7 +63,7 @@ LOOP_TRIPLE = rule(
     ERROR,
     STRUCTURE,
     "a loop group has count, source stride and destination stride",
-    source=_PAGE,
+    source=TRANSFERS,
     bad=_load(more=" loop(%c2, %c64)", payloads=", loop i64, i64"),
     good=_load(more=" loop(%c2, %c64, %c64)", payloads=", loop i64, i64, i64"),
 )
@@ -73,7 +72,7 @@ PAD_GROUP = rule(
     ERROR,
     STRUCTURE,
     "pad has a value of i8, i16, i32, f16, bf16 or f32, and both counts or none",
-    source=_PAGE,
+    source=TRANSFERS,
     bad=_load(more=" pad(%v, %c1)", payloads=", pad f32, i64"),
     good=_PAD,
 )
@@ -82,7 +81,7 @@ PAD_TYPE = rule(
     WARNING,
     TRIPLES,
     "the pad value is as wide as the elements",
-    source=_PAGE,
+    source=TRANSFERS,
     bad=_load(more=" pad(%v)", payloads=", pad f16"),
     good=_PAD,
 )
@@ -91,7 +90,7 @@ NONNEG = rule(
     ERROR,
     SHAPES,
     "lengths and counts are not negative; counts, strides and padding counts fit their fields",
-    source=_PAGE,
+    source=TRANSFERS,
     bad=_load(burst="%cm1, %c64, %c64"),
     good=_GOOD,
 )
@@ -100,7 +99,7 @@ DST_ALIGN = rule(
     ERROR,
     SHAPES,
     "bursts into the unified buffer and L1 start at multiples of 32 bytes",
-    source=_PAGE,
+    source=TRANSFERS,
     bad=_load(burst="%c2, %c64, %c72"),
     good=_load(burst="%c2, %c64, %c96"),
 )
@@ -109,7 +108,7 @@ OVERLAP = rule(
     WARNING,
     SHAPES,
     "destination bursts do not overlap",
-    source=_PAGE,
+    source=TRANSFERS,
     bad=_load(burst="%c2, %c64, %c32"),
     good=_load(burst="%c2, %c64, %c64"),
 )
@@ -118,11 +117,11 @@ L2_HINT = rule(
     WARNING,
     SHAPES,
     "the L2 cache hint is 0 to 15",
-    source=_PAGE,
+    source=TRANSFERS,
     bad=_load(hint="%c16"),
     good=_GOOD,
 )
-rule("dma-oob", ERROR, RUN, "transfers stay inside their buffers", source=_PAGE)
+rule("dma-oob", ERROR, RUN, "transfers stay inside their buffers", source=TRANSFERS)
 
 _DIRECTIONS: dict[str, tuple[str, str]] = {
     "pto.mte_gm_ub": ("gm", "ub"),

@@ -15,76 +15,75 @@ from pto_dialect.ir.vector.arith import VAndOp, VOrOp, VXorOp
 from pto_dialect.targets.element_types import LOW_PRECISION, signless
 
 from ..engine.context import Context
+from ..engine.pages import VECTOR_REGISTERS
 from ..engine.rule import ERROR, TRIPLES, WARNING, Rule, checks, rule
+from ..examples.types import MASK, VREG
 from ..program.parsing import VCVT_CONTRACT_RULE, VEXPDIF_FORM
 from .common import mnemonics
 
-_PAGE = 'docs/reference/constraints.md, "Vector registers"'
-_F = "!pto.vreg<64xf32>"
 _I = "!pto.vreg<64xi32>"
-_M = "!pto.mask<b32>"
 
 SCALAR_TYPE = rule(
     "vec-scalar-type",
     ERROR,
     TRIPLES,
     "a scalar has the element type; an integer without a sign stands for any",
-    source=_PAGE,
-    bad=f"%w = pto.vadds %v, %s, %m : {_F}, i32, {_M} -> {_F}",
-    good=f"%w = pto.vadds %v, %s, %m : {_F}, f32, {_M} -> {_F}",
+    source=VECTOR_REGISTERS,
+    bad=f"%w = pto.vadds %v, %s, %m : {VREG}, i32, {MASK} -> {VREG}",
+    good=f"%w = pto.vadds %v, %s, %m : {VREG}, f32, {MASK} -> {VREG}",
 )
 SHIFT_SCALAR = rule(
     "vec-shift-i16",
     ERROR,
     TRIPLES,
     "the count of vshls and vshrs is an i16, their lanes are integers",
-    source=_PAGE,
-    bad=f"%w = pto.vshls %v, %s, %m : {_I}, i32, {_M} -> {_I}",
-    good=f"%w = pto.vshls %v, %s, %m : {_I}, i16, {_M} -> {_I}",
+    source=VECTOR_REGISTERS,
+    bad=f"%w = pto.vshls %v, %s, %m : {_I}, i32, {MASK} -> {_I}",
+    good=f"%w = pto.vshls %v, %s, %m : {_I}, i16, {MASK} -> {_I}",
 )
 SHIFT_COUNTS = rule(
     "vec-shift-rhs",
     ERROR,
     TRIPLES,
     "the counts of vshl and vshr are signed integers; those of the type of the data are read with a warning",
-    source=_PAGE,
-    bad=f"%w = pto.vshl %v, %u, %m : {_I}, !pto.vreg<64xui32>, {_M} -> {_I}",
-    good=f"%w = pto.vshl %v, %u, %m : {_I}, !pto.vreg<64xsi32>, {_M} -> {_I}",
+    source=VECTOR_REGISTERS,
+    bad=f"%w = pto.vshl %v, %u, %m : {_I}, !pto.vreg<64xui32>, {MASK} -> {_I}",
+    good=f"%w = pto.vshl %v, %u, %m : {_I}, !pto.vreg<64xsi32>, {MASK} -> {_I}",
 )
 INTEGERS_ONLY = rule(
     "vec-int-only",
     WARNING,
     TRIPLES,
     "bitwise operations are documented for integers",
-    source=_PAGE,
-    bad=f"%w = pto.vand %v, %u, %m : {_F}, {_F}, {_M} -> {_F}",
-    good=f"%w = pto.vand %v, %u, %m : {_I}, {_I}, {_M} -> {_I}",
+    source=VECTOR_REGISTERS,
+    bad=f"%w = pto.vand %v, %u, %m : {VREG}, {VREG}, {MASK} -> {VREG}",
+    good=f"%w = pto.vand %v, %u, %m : {_I}, {_I}, {MASK} -> {_I}",
 )
 FLOATS_ONLY = rule(
     "vec-float-only",
     WARNING,
     TRIPLES,
     "vexp, vln, vsqrt and vdiv are documented for floats, vmul for floats and 16- or 32-bit integers",
-    source=_PAGE,
-    bad=f"%w = pto.vexp %v, %m : {_I}, {_M} -> {_I}",
-    good=f"%w = pto.vexp %v, %m : {_F}, {_M} -> {_F}",
+    source=VECTOR_REGISTERS,
+    bad=f"%w = pto.vexp %v, %m : {_I}, {MASK} -> {_I}",
+    good=f"%w = pto.vexp %v, %m : {VREG}, {MASK} -> {VREG}",
 )
 CARRY_32 = rule(
     "vec-carry-32",
     ERROR,
     TRIPLES,
     "additions and subtractions with carry have 32-bit integers",
-    source=_PAGE,
+    source=VECTOR_REGISTERS,
     bad="%w, %c = pto.vaddc %v, %u, %m : !pto.vreg<128xi16>, !pto.vreg<128xi16>, !pto.mask<b16> "
     "-> !pto.vreg<128xi16>, !pto.mask<b16>",
-    good=f"%w, %c = pto.vaddc %v, %u, %m : {_I}, {_I}, {_M} -> {_I}, {_M}",
+    good=f"%w, %c = pto.vaddc %v, %u, %m : {_I}, {_I}, {MASK} -> {_I}, {MASK}",
 )
 REDUCE_TYPES = rule(
     "vec-reduce-types",
     ERROR,
     TRIPLES,
     "reductions, histograms, vusqz and vrelu have listed element types; vcadd widens 8- and 16-bit integers",
-    source=_PAGE,
+    source=VECTOR_REGISTERS,
     bad="%w = pto.vcadd %v, %m : !pto.vreg<128xi16>, !pto.mask<b16> -> !pto.vreg<128xi16>",
     good="%w = pto.vcadd %v, %m : !pto.vreg<128xi16>, !pto.mask<b16> -> !pto.vreg<64xi32>",
 )
@@ -93,27 +92,27 @@ AXPY_FORM = rule(
     ERROR,
     TRIPLES,
     "vaxpy has f16 or f32 with alpha of that type; vmadd f16, bf16 or f32",
-    source=_PAGE,
-    bad=f"%w = pto.vaxpy %v, %u, %s, %m : {_I}, {_I}, i32, {_M} -> {_I}",
-    good=f"%w = pto.vaxpy %v, %u, %s, %m : {_F}, {_F}, f32, {_M} -> {_F}",
+    source=VECTOR_REGISTERS,
+    bad=f"%w = pto.vaxpy %v, %u, %s, %m : {_I}, {_I}, i32, {MASK} -> {_I}",
+    good=f"%w = pto.vaxpy %v, %u, %s, %m : {VREG}, {VREG}, f32, {MASK} -> {VREG}",
 )
 MULL_FORM = rule(
     "vmull-form",
     ERROR,
     TRIPLES,
     "vmull has 32-bit integers",
-    source=_PAGE,
-    bad=f"%l, %h = pto.vmull %v, %u, %m : {_F}, {_F}, {_M} -> {_F}, {_F}",
-    good=f"%l, %h = pto.vmull %v, %u, %m : {_I}, {_I}, {_M} -> {_I}, {_I}",
+    source=VECTOR_REGISTERS,
+    bad=f"%l, %h = pto.vmull %v, %u, %m : {VREG}, {VREG}, {MASK} -> {VREG}, {VREG}",
+    good=f"%l, %h = pto.vmull %v, %u, %m : {_I}, {_I}, {MASK} -> {_I}, {_I}",
 )
 PRELU_FORM = rule(
     "vprelu-form",
     ERROR,
     TRIPLES,
     "vprelu has f16 or f32",
-    source=_PAGE,
-    bad=f"%w = pto.vprelu %v, %u, %m : {_I}, {_I}, {_M} -> {_I}",
-    good=f"%w = pto.vprelu %v, %u, %m : {_F}, {_F}, {_M} -> {_F}",
+    source=VECTOR_REGISTERS,
+    bad=f"%w = pto.vprelu %v, %u, %m : {_I}, {_I}, {MASK} -> {_I}",
+    good=f"%w = pto.vprelu %v, %u, %m : {VREG}, {VREG}, {MASK} -> {VREG}",
 )
 
 _INTS = frozenset(f"{sign}i{bits}" for sign in ("", "s", "u") for bits in (8, 16, 32, 64))

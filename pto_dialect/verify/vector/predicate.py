@@ -13,18 +13,17 @@ from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import MaskType, element_name
 
 from ..engine.context import Context
+from ..engine.pages import VECTOR_REGISTERS
 from ..engine.rule import ERROR, SHAPES, TRIPLES, checks, rule
 from ..program.parsing import PREDICATE_IMMEDIATE
 from .common import mnemonics
-
-_PAGE = 'docs/reference/constraints.md, "Vector registers"'
 
 SAME_MASK = rule(
     "mask-op-same",
     ERROR,
     TRIPLES,
     "the predicates that an operation combines have one granularity",
-    source=_PAGE,
+    source=VECTOR_REGISTERS,
     bad="%o = pto.pand %m, %n, %m : !pto.mask<b32>, !pto.mask<b16>, !pto.mask<b32> -> !pto.mask<b32>",
     good="%o = pto.pand %m, %n, %m : !pto.mask<b32>, !pto.mask<b32>, !pto.mask<b32> -> !pto.mask<b32>",
 )
@@ -33,7 +32,7 @@ PACK_STEP = rule(
     ERROR,
     TRIPLES,
     "ppack keeps the granularity or halves it, punpack keeps or doubles it",
-    source=_PAGE,
+    source=VECTOR_REGISTERS,
     bad='%n = pto.ppack %m, "LOWER" : !pto.mask<b32> -> !pto.mask<b8>',
     good='%n = pto.ppack %m, "LOWER" : !pto.mask<b32> -> !pto.mask<b16>',
 )
@@ -42,7 +41,7 @@ STREAM_PAIR = rule(
     ERROR,
     TRIPLES,
     "pstu appends b16 predicates to 16-bit and b32 predicates to 32-bit unsigned memory",
-    source=_PAGE,
+    source=VECTOR_REGISTERS,
     bad="%s = pto.init_align : !pto.align\n"
     "%t, %q = pto.pstu %s, %m, %p : !pto.align, !pto.mask<b32>, !pto.ptr<ui16, ub> "
     "-> !pto.align, !pto.ptr<ui16, ub>",

@@ -23,10 +23,10 @@ from pto_dialect.ir.scalar.regions import StrictVecscopeOp, VecscopeOp
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check, is_vector_scope
 from ..engine.order import PIPE_ORDER
+from ..engine.pages import VECTOR_REGISTERS
 from ..engine.rule import ERROR, RUN, STRUCTURE, WARNING, checks, rule
 from ..program.parsing import SPECIAL_REGISTER
 
-_PAGE = 'docs/reference/constraints.md, "Vector registers"'
 _LANGUAGE = 'docs/reference/constraints.md, "Vector registers"'
 
 SCOPE = rule(
@@ -34,14 +34,14 @@ SCOPE = rule(
     WARNING,
     STRUCTURE,
     "register, mask and align values live inside one vector scope (error: one value is used in two scopes)",
-    source=_PAGE,
+    source=VECTOR_REGISTERS,
 )
 NESTING = rule(
     "vec-scope-nesting",
     ERROR,
     STRUCTURE,
     "vector scopes do not nest",
-    source=_PAGE,
+    source=VECTOR_REGISTERS,
     bad='pto.vecscope {\n  pto.vecscope {\n    %m = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>\n  }\n}',
     good='pto.vecscope {\n  %m = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>\n}',
 )
@@ -50,14 +50,14 @@ FORM = rule(
     ERROR,
     STRUCTURE,
     "a vecscope has no block arguments, a strict_vecscope one for each capture",
-    source=_PAGE,
+    source=VECTOR_REGISTERS,
 )
 HELPER_OUTSIDE = rule(
     "vec-helper-outside",
     ERROR,
     STRUCTURE,
     "vbitsort and vmrgsort4 stand outside vector scopes",
-    source=_PAGE,
+    source=VECTOR_REGISTERS,
     bad="func.func @example(%d: !pto.ptr<f32, ub>, %i: !pto.ptr<ui32, ub>, %n: index) {\n  pto.vecscope {\n"
     "    pto.vbitsort %d, %d, %i, %n : !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, !pto.ptr<ui32, ub>, index\n"
     "  }\n  return\n}",
@@ -68,7 +68,7 @@ MEMBAR = rule(
     WARNING,
     RUN,
     "accesses of one place of the unified buffer inside a vector scope are ordered by mem_bar",
-    source=_PAGE,
+    source=VECTOR_REGISTERS,
 )
 
 VECTOR_FAMILIES = tuple(name for name, family in FAMILIES.items() if family.level == "micro-vector")

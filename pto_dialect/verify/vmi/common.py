@@ -17,12 +17,12 @@ from pto_dialect.ir.vmi.masked import VmiVAndOp, VmiVExpdifOp, VmiVNotOp, VmiVOr
 from pto_dialect.ir.vmi.reduce import VmiVChistOp, VmiVDhistOp
 
 from ..engine.context import Context
+from ..engine.pages import LOGICAL_VECTORS
 from ..engine.rule import ERROR, STRUCTURE, TRIPLES, checks, rule
+from ..examples.types import VMI
 from ..program.parsing import VMI_LANES
 from .tables import ELEMENTS, RESULT_ELEMENTS, admits, listing
 
-_PAGE = 'docs/reference/constraints.md, "Logical vectors"'
-_F = "!pto.vmi.vreg<64xf32>"
 _M = "!pto.vmi.mask<64xpred>"
 
 TYPES = rule(
@@ -30,9 +30,9 @@ TYPES = rule(
     ERROR,
     TRIPLES,
     "each operation on logical vectors has listed element types, its scalars the type of the lanes",
-    source=_PAGE,
-    bad=f"%r = pto.vmi.addi %a, %b : {_F}, {_F} -> {_F}",
-    good=f"%r = pto.vmi.addf %a, %b : {_F}, {_F} -> {_F}",
+    source=LOGICAL_VECTORS,
+    bad=f"%r = pto.vmi.addi %a, %b : {VMI}, {VMI} -> {VMI}",
+    good=f"%r = pto.vmi.addf %a, %b : {VMI}, {VMI} -> {VMI}",
 )
 UNIFORM = rule(
     "vmi-uniform",
@@ -40,24 +40,24 @@ UNIFORM = rule(
     TRIPLES,
     "the logical vectors that an operation combines have one number of lanes, element type and layout",
     source='docs/reference/operations.md, "Logical vectors: arithmetic with a mask"',
-    bad=f"%r = pto.vmi.addf %a, %b : {_F}, !pto.vmi.vreg<128xf32> -> {_F}",
-    good=f"%r = pto.vmi.addf %a, %b : {_F}, {_F} -> {_F}",
+    bad=f"%r = pto.vmi.addf %a, %b : {VMI}, !pto.vmi.vreg<128xf32> -> {VMI}",
+    good=f"%r = pto.vmi.addf %a, %b : {VMI}, {VMI} -> {VMI}",
 )
 MASK_LANES = rule(
     "vmi-mask-lanes",
     ERROR,
     TRIPLES,
     "a mask has the lanes and layout of its vector, and pred or the width of its elements as granularity",
-    source=_PAGE,
-    bad=f"%r = pto.vmi.vadd %a, %b, %m : {_F}, {_F}, !pto.vmi.mask<128xpred> -> {_F}",
-    good=f"%r = pto.vmi.vadd %a, %b, %m : {_F}, {_F}, {_M} -> {_F}",
+    source=LOGICAL_VECTORS,
+    bad=f"%r = pto.vmi.vadd %a, %b, %m : {VMI}, {VMI}, !pto.vmi.mask<128xpred> -> {VMI}",
+    good=f"%r = pto.vmi.vadd %a, %b, %m : {VMI}, {VMI}, {_M} -> {VMI}",
 )
 MASK_BOOL = rule(
     "vmi-mask-bool",
     ERROR,
     STRUCTURE,
     "vand, vor, vxor and vnot of masks take no governing mask and no pmode; others take one mask at most",
-    source=_PAGE,
+    source=LOGICAL_VECTORS,
     bad=f"%r = pto.vmi.vand %a, %b, %m : {_M}, {_M}, {_M} -> {_M}",
     good=f"%r = pto.vmi.vand %a, %b : {_M}, {_M} -> {_M}",
 )
@@ -66,7 +66,7 @@ PAIR_ELEMENT = rule(
     ERROR,
     TRIPLES,
     "pairs of bf16 are only moved, converted and reinterpreted",
-    source=_PAGE,
+    source=LOGICAL_VECTORS,
     bad="%r = pto.vmi.vadd %a, %b : !pto.vmi.vreg<64x!pto.bf16x2>, !pto.vmi.vreg<64x!pto.bf16x2> "
     "-> !pto.vmi.vreg<64x!pto.bf16x2>",
     good="%r = pto.vmi.vinterpret_cast %a : !pto.vmi.vreg<64x!pto.bf16x2> -> !pto.vmi.vreg<64xf32>",

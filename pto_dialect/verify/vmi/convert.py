@@ -16,28 +16,27 @@ from pto_dialect.ir.vmi.mask import VmiEnsureMaskGranularityOp
 from pto_dialect.targets.element_types import FP4
 
 from ..engine.context import Context
+from ..engine.pages import LOGICAL_VECTORS
 from ..engine.rule import ERROR, STRUCTURE, TRIPLES, checks, rule
+from ..examples.types import VMI
 from ..program.parsing import VMI_CONVERSION
 from .common import PAIR_ELEMENT, TYPES, UNIFORM, layout_text, vmi
-
-_PAGE = 'docs/reference/constraints.md, "Logical vectors"'
-_F = "!pto.vmi.vreg<64xf32>"
 
 REASSOCIATION = rule(
     "vmi-reassoc",
     ERROR,
     STRUCTURE,
     "sums of floats say reassoc, because their order is not fixed",
-    source=_PAGE,
-    bad=f"%r = pto.vmi.vcadd %a, %m : {_F}, !pto.vmi.mask<64xpred> -> !pto.vmi.vreg<1xf32>",
-    good=f"%r = pto.vmi.vcadd %a, %m {{reassoc}} : {_F}, !pto.vmi.mask<64xpred> -> !pto.vmi.vreg<1xf32>",
+    source=LOGICAL_VECTORS,
+    bad=f"%r = pto.vmi.vcadd %a, %m : {VMI}, !pto.vmi.mask<64xpred> -> !pto.vmi.vreg<1xf32>",
+    good=f"%r = pto.vmi.vcadd %a, %m {{reassoc}} : {VMI}, !pto.vmi.mask<64xpred> -> !pto.vmi.vreg<1xf32>",
 )
 HISTOGRAM = rule(
     "vmi-hist",
     ERROR,
     TRIPLES,
     "histograms count bytes in 128 or 256 bins of 16 bits, under a b8 mask",
-    source=_PAGE,
+    source=LOGICAL_VECTORS,
     bad="%r = pto.vmi.vdhist %a, %s, %m : !pto.vmi.vreg<64xui16>, !pto.vmi.vreg<256xui8>, !pto.vmi.mask<256xb8> "
     "-> !pto.vmi.vreg<64xui16>",
     good="%r = pto.vmi.vdhist %a, %s, %m : !pto.vmi.vreg<256xui16>, !pto.vmi.vreg<256xui8>, !pto.vmi.mask<256xb8> "

@@ -19,12 +19,11 @@ from pto_dialect.ir.vmi.rearrange import VmiChannelSplitOp
 from pto_dialect.ir.vmi.store import VmiGroupStoreOp, VmiVStoreOp
 
 from ..engine.context import Context
+from ..engine.pages import LOGICAL_VECTORS
 from ..engine.rule import ERROR, LOCATIONS, STRUCTURE, TRIPLES, checks, rule
+from ..examples.types import VMI
 from ..program.parsing import VMI_MODES
 from .common import TYPES, UNIFORM, layout_text, vectors, vmi
-
-_PAGE = 'docs/reference/constraints.md, "Logical vectors"'
-_F = "!pto.vmi.vreg<64xf32>"
 
 MEMORY = rule(
     "vmi-memory",
@@ -32,8 +31,8 @@ MEMORY = rule(
     LOCATIONS,
     "logical vectors are loaded from and stored to the unified buffer, with elements of the type of the memory",
     source='docs/reference/operations.md, "Logical vectors: loads"',
-    bad=f"%r = pto.vmi.load %p[%c0] : !pto.ptr<f32, gm> -> {_F}",
-    good=f"%r = pto.vmi.load %p[%c0] : !pto.ptr<f32, ub> -> {_F}",
+    bad=f"%r = pto.vmi.load %p[%c0] : !pto.ptr<f32, gm> -> {VMI}",
+    good=f"%r = pto.vmi.load %p[%c0] : !pto.ptr<f32, ub> -> {VMI}",
 )
 GROUP = rule(
     "vmi-group",
@@ -41,9 +40,9 @@ GROUP = rule(
     STRUCTURE,
     "the number of groups divides the lanes (documented, otherwise a warning: 1, 2, 4, 8); a result per group has as "
     "many lanes as there are groups",
-    source=_PAGE,
-    bad=f"%r = pto.vmi.group_load %p[%c0], %c64 {{num_groups = 3 : i64}} : !pto.ptr<f32, ub> -> {_F}",
-    good=f"%r = pto.vmi.group_load %p[%c0], %c64 {{num_groups = 2 : i64}} : !pto.ptr<f32, ub> -> {_F}",
+    source=LOGICAL_VECTORS,
+    bad=f"%r = pto.vmi.group_load %p[%c0], %c64 {{num_groups = 3 : i64}} : !pto.ptr<f32, ub> -> {VMI}",
+    good=f"%r = pto.vmi.group_load %p[%c0], %c64 {{num_groups = 2 : i64}} : !pto.ptr<f32, ub> -> {VMI}",
 )
 
 _LOADS = vmi(
