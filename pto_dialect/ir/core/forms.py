@@ -55,8 +55,28 @@ class IndexedLoadOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.V, reads=("source",)):
     """Loads vectors from a pointer and an offset."""
 
 
+class OffsetLoadOp(IndexedLoadOp):
+    """Loads vectors from a pointer and one offset."""
+
+    source = operand_def(PTR_OR_MEMREF)
+    offset = operand_def(INDEX)
+
+
 class IndexedStoreOp(PtoOp, shape=Shape.INDEXED_STORE, pipe=Pipe.V, writes=("destination",)):
     """Stores vectors to a pointer and an offset."""
+
+
+class OffsetStoreOp(IndexedStoreOp):
+    """Stores vectors to a pointer and one offset. What is stored comes before in the order of operands."""
+
+    destination = operand_def(PTR_OR_MEMREF)
+    offset = operand_def(INDEX)
+
+
+class UpdatedBaseOp(PtoOp):
+    """Goes on from its base: yields the base plus the step, and uses the base itself."""
+
+    updated_base = opt_result_def(PTR_OR_MEMREF)
 
 
 class TransferOp(PtoOp, reads=("source",), writes=("destination",)):

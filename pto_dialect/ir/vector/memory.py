@@ -8,48 +8,44 @@ from __future__ import annotations
 from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, opt_result_def, result_def
 
 from ..core.base import Effect, Pipe, PtoOp, Shape
-from ..core.forms import IndexedLoadOp, IndexedStoreOp
+from ..core.forms import OffsetLoadOp, OffsetStoreOp, UpdatedBaseOp
 from ..core.kinds import ALIGN, I32, INDEX, INTEGER, MASK, PTR, PTR_OR_MEMREF, VREG
 from ..core.words import LOAD_DIST, LOAD_PAIR_DIST, POST_UPDATE, SPECIAL_REGISTER, STORE_DIST, STORE_PAIR_DIST
 
 
-class VLdsOp(IndexedLoadOp, name="pto.vlds", typed=("source",)):
+class VLdsOp(OffsetLoadOp, UpdatedBaseOp, name="pto.vlds", typed=("source",)):
     """Register from memory at source + offset, distributed over the lanes as ``dist`` says
     (docs/reference/vectors.md, "Loads and stores").
     """
 
-    source = operand_def(PTR_OR_MEMREF)
-    offset = operand_def(INDEX)
     dist = opt_attr_def(LOAD_DIST)
     result = result_def(VREG)
-    updated_base = opt_result_def(PTR_OR_MEMREF)
 
 
-class VLdsx2Op(IndexedLoadOp, name="pto.vldsx2", tokens=("dist",)):
+class VLdsx2Op(OffsetLoadOp, UpdatedBaseOp, name="pto.vldsx2", tokens=("dist",)):
     """Two registers from memory, deinterleaved as ``dist`` says (docs/reference/vectors.md, "Loads and stores")."""
 
-    source = operand_def(PTR_OR_MEMREF)
-    offset = operand_def(INDEX)
     dist = attr_def(LOAD_PAIR_DIST)
     low = high = result_def(VREG)
-    updated_base = opt_result_def(PTR_OR_MEMREF)
 
 
-class VSldbOp(PtoOp, name="pto.vsldb", shape=Shape.FLAT_VALUE, pipe=Pipe.V, reads=("source",)):
+class SpacedBlocksOp(UpdatedBaseOp, pipe=Pipe.V):
+    """Goes along blocks of 32 bytes that are ``block_stride`` blocks apart."""
+
+    block_stride = repeat_stride = operand_def(INTEGER)
+    mask = operand_def(MASK)
+
+
+class VSldbOp(SpacedBlocksOp, name="pto.vsldb", shape=Shape.FLAT_VALUE, reads=("source",)):
     """Register from 32-byte blocks ``block_stride`` blocks apart (docs/reference/vectors.md, "Loads and stores")."""
 
     source = operand_def(PTR_OR_MEMREF)
-    block_stride = repeat_stride = operand_def(INTEGER)
-    mask = operand_def(MASK)
     result = result_def(VREG)
-    updated_base = opt_result_def(PTR_OR_MEMREF)
 
 
-class UvldOp(IndexedLoadOp, name="pto.uvld", typed=("source",)):
+class UvldOp(OffsetLoadOp, name="pto.uvld", typed=("source",)):
     """Register from an unaligned address (docs/reference/vectors.md, "Loads and stores")."""
 
-    source = operand_def(PTR_OR_MEMREF)
-    offset = operand_def(INDEX)
     result = result_def(VREG)
 
 
@@ -73,12 +69,17 @@ class VLdusOp(PtoOp, name="pto.vldus", shape=Shape.FLAT_VALUE, pipe=Pipe.V, read
     updated_base = opt_result_def(PTR)
 
 
-class GatherOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, reads=("source",)):
+class ScatteredOp(PtoOp, pipe=Pipe.V):
+    """Accesses an address of its own for each active lane."""
+
+    offsets = operand_def(VREG)
+    mask = operand_def(MASK)
+
+
+class GatherOp(ScatteredOp, shape=Shape.FLAT_VALUE, reads=("source",)):
     """Register from scattered addresses; inactive lanes are 0 and access nothing."""
 
     source = operand_def(PTR)
-    offsets = operand_def(VREG)
-    mask = operand_def(MASK)
     result = result_def(VREG)
 
 
@@ -94,50 +95,44 @@ class VGatherbOp(GatherOp, name="pto.vgatherb"):
     """block b = 32 bytes at byte offset offsets[b] of source (docs/reference/vectors.md, "Loads and stores")."""
 
 
-class VStsOp(IndexedStoreOp, name="pto.vsts", typed=("value", "destination", "mask")):
+class MaskOperandOp(PtoOp):
+    """Stores the active lanes."""
+
+    mask = operand_def(MASK)
+
+
+class VStsOp(OffsetStoreOp, MaskOperandOp, UpdatedBaseOp, name="pto.vsts", typed=("value", "destination", "mask")):
     """Memory at destination + offset = active lanes of value, collected as ``dist`` says
     (docs/reference/vectors.md, "Loads and stores").
     """
 
     value = operand_def(VREG)
-    destination = operand_def(PTR_OR_MEMREF)
-    offset = operand_def(INDEX)
-    mask = operand_def(MASK)
     dist = opt_attr_def(STORE_DIST)
-    updated_base = opt_result_def(PTR_OR_MEMREF)
 
 
-class VStsx2Op(IndexedStoreOp, name="pto.vstsx2", tokens=("dist",)):
+class VStsx2Op(OffsetStoreOp, MaskOperandOp, name="pto.vstsx2", tokens=("dist",)):
     """Memory at destination + offset = two registers, interleaved as ``dist`` says
     (docs/reference/vectors.md, "Loads and stores").
     """
 
     low = high = operand_def(VREG)
-    destination = operand_def(PTR_OR_MEMREF)
-    offset = operand_def(INDEX)
-    mask = operand_def(MASK)
     dist = attr_def(STORE_PAIR_DIST)
 
 
-class VSstbOp(PtoOp, name="pto.vsstb", shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",)):
+class VSstbOp(SpacedBlocksOp, name="pto.vsstb", shape=Shape.FLAT_VOID, writes=("destination",)):
     """32-byte blocks ``block_stride`` blocks apart = active blocks of value (docs/reference/vectors.md, "Loads and
     stores").
     """
 
     value = operand_def(VREG)
     destination = operand_def(PTR_OR_MEMREF)
-    block_stride = repeat_stride = operand_def(INTEGER)
-    mask = operand_def(MASK)
-    updated_base = opt_result_def(PTR_OR_MEMREF)
 
 
-class VScatterOp(PtoOp, name="pto.vscatter", shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",)):
+class VScatterOp(ScatteredOp, name="pto.vscatter", shape=Shape.FLAT_VOID, writes=("destination",)):
     """destination[offsets[i]] = lane i of value (elements) (docs/reference/vectors.md, "Loads and stores")."""
 
     value = operand_def(VREG)
     destination = operand_def(PTR)
-    offsets = operand_def(VREG)
-    mask = operand_def(MASK)
 
 
 class InitAlignOp(PtoOp, name="pto.init_align", shape=Shape.NULLARY_TYPED, pipe=Pipe.V, effect=Effect.PURE):

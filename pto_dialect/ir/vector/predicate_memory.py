@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from xdsl.irdl import attr_def, operand_def, opt_result_def, result_def
+from xdsl.irdl import attr_def, operand_def, result_def
 
 from ..core.base import Pipe, PtoOp, Shape
-from ..core.forms import IndexedLoadOp, IndexedStoreOp
-from ..core.kinds import ALIGN, INDEX, MASK, MASK_B8, MASK_B16, MASK_B32, PTR, PTR_OR_MEMREF
+from ..core.forms import OffsetLoadOp, OffsetStoreOp, UpdatedBaseOp
+from ..core.kinds import ALIGN, MASK, MASK_B8, MASK_B16, MASK_B32, PTR
 from ..core.words import MASK_LOAD_DIST, MASK_STORE_DIST
 from .forms import LanewiseOp
 
@@ -56,14 +56,11 @@ class PdintlvB32Op(InterleaveB32Op, name="pto.pdintlv_b32"):
     """low = even lanes, high = odd lanes of lhs followed by rhs (docs/reference/vectors.md, "Predicates")."""
 
 
-class PredicateLoadOp(IndexedLoadOp, tokens=("dist",)):
+class PredicateLoadOp(OffsetLoadOp, UpdatedBaseOp, tokens=("dist",)):
     """Predicate from memory, bits taken as ``dist`` says."""
 
-    source = operand_def(PTR_OR_MEMREF)
-    offset = operand_def(INDEX)
     dist = attr_def(MASK_LOAD_DIST)
     result = result_def(MASK)
-    updated_base = opt_result_def(PTR_OR_MEMREF)
 
 
 class PldsOp(PredicateLoadOp, name="pto.plds"):
@@ -74,14 +71,11 @@ class PldiOp(PredicateLoadOp, name="pto.pldi"):
     """Predicate from source + offset units of the distribution (docs/reference/vectors.md, "Predicates")."""
 
 
-class PredicateStoreOp(IndexedStoreOp, tokens=("dist",)):
+class PredicateStoreOp(OffsetStoreOp, UpdatedBaseOp, tokens=("dist",)):
     """Predicate to memory, bits collected as ``dist`` says."""
 
     value = operand_def(MASK)
-    destination = operand_def(PTR_OR_MEMREF)
-    offset = operand_def(INDEX)
     dist = attr_def(MASK_STORE_DIST)
-    updated_base = opt_result_def(PTR_OR_MEMREF)
 
 
 class PstsOp(PredicateStoreOp, name="pto.psts"):

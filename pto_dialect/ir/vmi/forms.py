@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.irdl import operand_def, opt_attr_def, result_def, var_operand_def
 
 from ..core.base import Effect, Pipe, PtoOp, Shape
-from ..core.kinds import ANY, VMI_ANY, VMI_MASK, VMI_VREG
+from ..core.kinds import ANY, I16, VMI_ANY, VMI_MASK, VMI_VREG
 from ..core.words import VMI_PMODE
 
 
@@ -81,3 +81,23 @@ class VmiReductionOp(VmiVectorOp):
 
     source = operand_def(VMI_VREG)
     mask = operand_def(VMI_MASK)
+
+
+class VmiMaskOperandOp(PtoOp):
+    """Accesses memory for the active lanes."""
+
+    mask = operand_def(VMI_MASK)
+
+
+class VmiSpacedBlocksOp(VmiMaskOperandOp):
+    """Goes along blocks of 32 bytes that are ``block_stride`` blocks apart."""
+
+    block_stride = repeat_stride = operand_def(I16)
+
+
+class VmiScatteredOp(PtoOp, pipe=Pipe.V, since="august"):
+    """Accesses an address of its own for each active lane."""
+
+    offsets = operand_def(VMI_VREG)
+    mask = operand_def(VMI_MASK)
+    pmode = opt_attr_def(VMI_PMODE)

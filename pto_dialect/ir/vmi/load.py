@@ -4,40 +4,39 @@ from __future__ import annotations
 
 from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, result_def, var_result_def
 
-from ..core.base import Pipe, PtoOp, Shape
-from ..core.forms import IndexedLoadOp
+from ..core.base import PtoOp, Shape
+from ..core.forms import IndexedLoadOp, OffsetLoadOp
 from ..core.kinds import I16, I64_ATTR, INDEX, PTR_OR_MEMREF, VMI_MASK, VMI_VREG
 from ..core.words import VMI_LOAD_DIST, VMI_PMODE
+from .forms import VmiScatteredOp, VmiSpacedBlocksOp
 
 
-class OffsetLoadOp(IndexedLoadOp, typed=("source",), since="august"):
+class VmiOffsetLoadOp(OffsetLoadOp, typed=("source",), since="august"):
     """A logical vector, or several, from a pointer and an offset."""
 
 
-class VmiLoadOp(OffsetLoadOp, name="pto.vmi.load"):
+class VmiLoadOp(VmiOffsetLoadOp, name="pto.vmi.load"):
     """lane i = source[offset + i] (docs/reference/vectors.md, "Logical vectors")."""
 
-    source = operand_def(PTR_OR_MEMREF)
-    offset = operand_def(INDEX)
     result = result_def(VMI_VREG)
 
 
-class VmiDeinterleaveLoadOp(OffsetLoadOp, name="pto.vmi.deinterleave_load"):
+class VmiDeinterleaveLoadOp(VmiOffsetLoadOp, name="pto.vmi.deinterleave_load"):
     """low = even elements, high = odd elements from source + offset (docs/reference/vectors.md, "Logical vectors")."""
 
-    source = operand_def(PTR_OR_MEMREF)
-    offset = operand_def(INDEX)
     low = high = result_def(VMI_VREG)
 
 
-class VmiPassthruLoadOp(OffsetLoadOp, typed=("source", "mask", "passthru")):
-    """Load under a mask; inactive lanes come from ``passthru``."""
+class PassthruOp(PtoOp):
+    """Loads under a mask; inactive lanes come from ``passthru``."""
 
-    source = operand_def(PTR_OR_MEMREF)
-    offset = operand_def(INDEX)
     mask = operand_def(VMI_MASK)
     passthru = operand_def(VMI_VREG)
     result = result_def(VMI_VREG)
+
+
+class VmiPassthruLoadOp(VmiOffsetLoadOp, PassthruOp, typed=("source", "mask", "passthru")):
+    """Load from consecutive addresses under a mask."""
 
 
 class VmiMaskedLoadOp(VmiPassthruLoadOp, name="pto.vmi.masked_load"):
@@ -50,17 +49,14 @@ class VmiExpandLoadOp(VmiPassthruLoadOp, name="pto.vmi.expand_load"):
     """
 
 
-class VmiGatherOp(IndexedLoadOp, name="pto.vmi.gather", since="august"):
+class VmiGatherOp(IndexedLoadOp, PassthruOp, name="pto.vmi.gather", since="august"):
     """lane i = source[indices[i]] where active, else passthru[i] (docs/reference/vectors.md, "Logical vectors")."""
 
     source = operand_def(PTR_OR_MEMREF)
     indices = operand_def(VMI_VREG)
-    mask = operand_def(VMI_MASK)
-    passthru = operand_def(VMI_VREG)
-    result = result_def(VMI_VREG)
 
 
-class VmiGroupLoadOp(OffsetLoadOp, name="pto.vmi.group_load"):
+class VmiGroupLoadOp(VmiOffsetLoadOp, name="pto.vmi.group_load"):
     """Group g from source + offset + g·row_stride (docs/reference/vectors.md, "Logical vectors")."""
 
     source = operand_def(PTR_OR_MEMREF)
@@ -69,7 +65,7 @@ class VmiGroupLoadOp(OffsetLoadOp, name="pto.vmi.group_load"):
     result = result_def(VMI_VREG)
 
 
-class VmiGroupElementLoadOp(OffsetLoadOp):
+class VmiGroupElementLoadOp(VmiOffsetLoadOp):
     """One element per group."""
 
     source = operand_def(PTR_OR_MEMREF)
@@ -87,18 +83,17 @@ class VmiGroupSlotLoadOp(VmiGroupElementLoadOp, name="pto.vmi.group_slot_load"):
 
 
 class VmiStrideLoadOp(
-    OffsetLoadOp, name="pto.vmi.stride_load", typed=("source", "block_stride", "repeat_stride", "mask")
+    VmiOffsetLoadOp,
+    VmiSpacedBlocksOp,
+    name="pto.vmi.stride_load",
+    typed=("source", "block_stride", "repeat_stride", "mask"),
 ):
     """32-byte blocks ``block_stride`` blocks apart (docs/reference/vectors.md, "Logical vectors")."""
 
-    source = operand_def(PTR_OR_MEMREF)
-    offset = operand_def(INDEX)
-    block_stride = repeat_stride = operand_def(I16)
-    mask = operand_def(VMI_MASK)
     result = result_def(VMI_VREG)
 
 
-class VmiVLoadOp(OffsetLoadOp, name="pto.vmi.vload", by_type=True):
+class VmiVLoadOp(VmiOffsetLoadOp, name="pto.vmi.vload", by_type=True):
     """One vector, or two deinterleaved ones, as ``dist_mode``, ``group`` or the block strides say
     (docs/reference/vectors.md, "Logical vectors").
     """
@@ -113,13 +108,10 @@ class VmiVLoadOp(OffsetLoadOp, name="pto.vmi.vload", by_type=True):
     values = var_result_def(VMI_VREG)
 
 
-class VmiMaskedGatherOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.V, reads=("source",), since="august"):
+class VmiMaskedGatherOp(VmiScatteredOp, shape=Shape.FLAT_VALUE, reads=("source",)):
     """Load from scattered addresses under a mask."""
 
     source = operand_def(PTR_OR_MEMREF)
-    offsets = operand_def(VMI_VREG)
-    mask = operand_def(VMI_MASK)
-    pmode = opt_attr_def(VMI_PMODE)
     result = result_def(VMI_VREG)
 
 

@@ -4,39 +4,33 @@ from __future__ import annotations
 
 from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, var_operand_def
 
-from ..core.base import Pipe, PtoOp, Shape
-from ..core.forms import IndexedStoreOp
+from ..core.base import Shape
+from ..core.forms import IndexedStoreOp, OffsetStoreOp
 from ..core.kinds import I16, I64_ATTR, INDEX, PTR_OR_MEMREF, VMI_MASK, VMI_VREG
 from ..core.words import VMI_PMODE, VMI_STORE_DIST
+from .forms import VmiMaskOperandOp, VmiScatteredOp, VmiSpacedBlocksOp
 
 
-class OffsetStoreOp(IndexedStoreOp, typed=("value", "destination"), since="august"):
+class VmiOffsetStoreOp(OffsetStoreOp, typed=("value", "destination"), since="august"):
     """A logical vector, or several, to a pointer and an offset."""
 
 
-class VmiStoreOp(OffsetStoreOp, name="pto.vmi.store"):
+class VmiStoreOp(VmiOffsetStoreOp, name="pto.vmi.store"):
     """Destination[offset + i] = value[i] (docs/reference/vectors.md, "Logical vectors")."""
 
     value = operand_def(VMI_VREG)
-    destination = operand_def(PTR_OR_MEMREF)
-    offset = operand_def(INDEX)
 
 
-class VmiInterleaveStoreOp(OffsetStoreOp, name="pto.vmi.interleave_store", typed=("low", "high", "destination")):
+class VmiInterleaveStoreOp(VmiOffsetStoreOp, name="pto.vmi.interleave_store", typed=("low", "high", "destination")):
     """Lanes of low and high alternating from destination + offset (docs/reference/vectors.md, "Logical vectors")."""
 
     low = high = operand_def(VMI_VREG)
-    destination = operand_def(PTR_OR_MEMREF)
-    offset = operand_def(INDEX)
 
 
-class VmiActiveLaneStoreOp(OffsetStoreOp, typed=("value", "destination", "mask")):
+class VmiActiveLaneStoreOp(VmiOffsetStoreOp, VmiMaskOperandOp, typed=("value", "destination", "mask")):
     """Store under a mask."""
 
     value = operand_def(VMI_VREG)
-    destination = operand_def(PTR_OR_MEMREF)
-    offset = operand_def(INDEX)
-    mask = operand_def(VMI_MASK)
 
 
 class VmiMaskedStoreOp(VmiActiveLaneStoreOp, name="pto.vmi.masked_store"):
@@ -56,7 +50,7 @@ class VmiScatterOp(IndexedStoreOp, name="pto.vmi.scatter", since="august"):
     mask = operand_def(VMI_MASK)
 
 
-class VmiGroupStoreOp(OffsetStoreOp, name="pto.vmi.group_store"):
+class VmiGroupStoreOp(VmiOffsetStoreOp, name="pto.vmi.group_store"):
     """Group g to destination + offset + g·row_stride (docs/reference/vectors.md, "Logical vectors")."""
 
     value = operand_def(VMI_VREG)
@@ -66,18 +60,17 @@ class VmiGroupStoreOp(OffsetStoreOp, name="pto.vmi.group_store"):
 
 
 class VmiStrideStoreOp(
-    OffsetStoreOp, name="pto.vmi.stride_store", typed=("value", "destination", "block_stride", "repeat_stride", "mask")
+    VmiOffsetStoreOp,
+    VmiSpacedBlocksOp,
+    name="pto.vmi.stride_store",
+    typed=("value", "destination", "block_stride", "repeat_stride", "mask"),
 ):
     """32-byte blocks ``block_stride`` blocks apart (docs/reference/vectors.md, "Logical vectors")."""
 
     value = operand_def(VMI_VREG)
-    destination = operand_def(PTR_OR_MEMREF)
-    offset = operand_def(INDEX)
-    block_stride = repeat_stride = operand_def(I16)
-    mask = operand_def(VMI_MASK)
 
 
-class VmiVStoreOp(OffsetStoreOp, name="pto.vmi.vstore", typed=("values", "destination", "mask"), by_type=True):
+class VmiVStoreOp(VmiOffsetStoreOp, name="pto.vmi.vstore", typed=("values", "destination", "mask"), by_type=True):
     """One vector, or two interleaved ones, as ``dist_mode``, ``group`` or the block strides say
     (docs/reference/vectors.md, "Logical vectors").
     """
@@ -93,7 +86,7 @@ class VmiVStoreOp(OffsetStoreOp, name="pto.vmi.vstore", typed=("values", "destin
     pmode = opt_attr_def(VMI_PMODE)
 
 
-class VmiVSstbOp(OffsetStoreOp, name="pto.vmi.vsstb", typed=("value", "destination", "mask")):
+class VmiVSstbOp(VmiOffsetStoreOp, name="pto.vmi.vsstb", typed=("value", "destination", "mask")):
     """32-byte blocks ``block_stride`` blocks apart (docs/reference/vectors.md, "Logical vectors")."""
 
     value = operand_def(VMI_VREG)
@@ -104,15 +97,10 @@ class VmiVSstbOp(OffsetStoreOp, name="pto.vmi.vsstb", typed=("value", "destinati
     pmode = opt_attr_def(VMI_PMODE)
 
 
-class VmiVScatterOp(
-    PtoOp, name="pto.vmi.vscatter", shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",), since="august"
-):
+class VmiVScatterOp(VmiScatteredOp, name="pto.vmi.vscatter", shape=Shape.FLAT_VOID, writes=("destination",)):
     """destination[offsets[i]] = value[i] where active, offsets in elements (docs/reference/vectors.md, "Logical
     vectors").
     """
 
     value = operand_def(VMI_VREG)
     destination = operand_def(PTR_OR_MEMREF)
-    offsets = operand_def(VMI_VREG)
-    mask = operand_def(VMI_MASK)
-    pmode = opt_attr_def(VMI_PMODE)
