@@ -15,9 +15,9 @@ from pto_dialect.analysis.target import profile_of
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.placement import location
 from pto_dialect.passes.instructions.geometry import NotLoweredError
-from pto_dialect.passes.instructions.rewrite import InstructionPass
+from pto_dialect.passes.instructions.rewrite import InstructionPass, all_lowered
 from pto_dialect.passes.instructions.writer import Function, Writer
-from pto_dialect.verify.engine.rule import ERROR, LOWER_VECTOR, Rule, rule
+from pto_dialect.verify.engine.rule import LOWER_VECTOR, Rule
 from pto_dialect.verify.examples.types import TILE
 
 from . import gather, reduce, select, sort
@@ -26,24 +26,13 @@ from .elementwise import Loops, Step, lower_row, read_step
 from .fuse import Memory, runs, stored, stretches
 from .table import row_of
 
-_GOOD = f"""module attributes {{pto.target_arch = "a5"}} {{
-  func.func @f(%one: f32) {{
-    %c0 = arith.constant 0 : i64
-    %a = pto.alloc_tile addr = %c0 : {TILE}
-    pto.texpands ins(%one : f32) outs(%a : {TILE})
-    return
-  }}
-}}
-"""
-
-NOT_LOWERED = rule(
-    "lower-vector-unsupported",
-    ERROR,
+NOT_LOWERED = all_lowered(
     LOWER_VECTOR,
     "elementwise tile operations have addresses, and vector functions that compute the same bits",
+    f"%a = pto.alloc_tile addr = %c0 : {TILE}",
+    f"pto.texpands ins(%one : f32) outs(%a : {TILE})",
     source='docs/reference/vectors.md, "Arithmetic"',
-    bad=_GOOD.replace(" addr = %c0", ""),
-    good=_GOOD,
+    arguments="%one: f32",
 )
 
 _OTHERS: dict[str, Callable[[Writer], None]] = {
