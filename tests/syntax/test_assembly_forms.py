@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Operation
@@ -155,3 +156,31 @@ def test_numbers_have_the_element_type_of_the_tile(statement: str, type_: str) -
     number = constant.properties["value"]
     assert isinstance(number, IntegerAttr | FloatAttr)
     assert number.value.data == 3
+
+
+@pytest.mark.parametrize(
+    ("value", "type_", "bits"),
+    [
+        ("0x7FC00000", "f32", 0x7FC00000),
+        ("0xFF800000", "f32", 0xFF800000),
+        ("-0.0", "f32", 0x80000000),
+        ("1.5", "f32", 0x3FC00000),
+        ("0x7C00", "f16", 0x7C00),
+    ],
+)
+def test_constants_may_be_written_by_their_bits(value: str, type_: str, bits: int) -> None:
+    op = next(op for op in operations(f".const %k = {value} : {type_}") if op.name == "arith.constant")
+    number = op.properties["value"]
+    assert isinstance(number, FloatAttr)
+    stored = np.array(number.value.data, {"f32": np.float32, "f16": np.float16}[type_])
+    assert int(stored.view({"f32": np.uint32, "f16": np.uint16}[type_])) == bits
+
+
+@pytest.mark.parametrize(
+    ("value", "type_", "number"), [("true", "i1", -1), ("false", "i1", 0), ("-3", "i64", -3), ("0x10", "index", 16)]
+)
+def test_integer_constants(value: str, type_: str, number: int) -> None:
+    op = next(op for op in operations(f".const %k = {value} : {type_}") if op.name == "arith.constant")
+    found = op.properties["value"]
+    assert isinstance(found, IntegerAttr)
+    assert (found.value.data, str(found.type)) == (number, type_)

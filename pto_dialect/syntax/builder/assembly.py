@@ -9,18 +9,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue, TypedAttribute
 
 from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.attributes import BROKEN
 from pto_dialect.ir.core.base import PtoOp, Slot, op_spec, signature, stores
 from pto_dialect.ir.core.registry import op_class
 from pto_dialect.ir.core.suffixes import KEYS
 
 from ..read.tokens import Tok
 from ..text import number_attribute
-from ..types.attributes import number_of
 from ..types.parser import intern_type
-from .builder import UNKNOWN
+from .attributes import TypeRun
+from .builder import POISON, UNKNOWN
 from .core import core_class
 from .error import at
 from .pto import Operands
@@ -164,20 +165,30 @@ class AssemblyBuilder(TileBuilder):
         """``.arg`` or ``.const``: an argument of the function around the statements, or a constant."""
         token = items[0]
         frame = self.scope.frame
+        stated = items[1]
+        names = [name.strip() for name in stated.text.rstrip("= \t\n").split(",")]
+        if len(names) > 1:
+            message = f"{token.text} names one value, found {', '.join(names)}"
+            self.report("parse-syntax", message, stated.start, stated.end, "write a line for each")
         if token.text == ".arg":
             type_ = self.one_type(items[3])
             if isinstance(type_, t.AsMemRefType):
                 type_ = intern_type(t.TensorViewType(type_.shape, type_.element))
-            value = frame.block.insert_arg(type_, len(frame.block.args))
-            self.define(items[1].text, value, items[1].start)
+            for name in names:
+                self.define(name, frame.block.insert_arg(type_, len(frame.block.args)), stated.start)
             return
-        name = items[1].text.rstrip("= \t\n")
-        type_ = self.one_type(items[4])
-        number = number_of(items[2])
-        cls = core_class("arith.constant")
-        assert cls is not None
-        literal = Tok("FLOAT" if isinstance(number, float) else "INTEGER", str(number), items[1].start)
-        value = number_attribute(literal, type_)
-        op = self.create(cls, token.start, (), [type_], {}, {"value": value})
-        frame.block.add_op(op)
-        self.define(name, op.results[0], items[1].start)
+        number = items[2]
+        if isinstance(number, TypeRun):
+            self.report("parse-type-count", f"{token.text} takes one type", stated.start, stated.end)
+            number = BROKEN
+        value: SSAValue
+        if not isinstance(number, TypedAttribute):
+            value = Block(arg_types=[POISON]).args[0]
+        else:
+            cls = core_class("arith.constant")
+            assert cls is not None
+            op = self.create(cls, token.start, (), [intern_type(number.get_type())], {}, {"value": number})
+            frame.block.add_op(op)
+            value = op.results[0]
+        for name in names:
+            self.define(name, value, stated.start)

@@ -245,6 +245,15 @@ class AttributeBuilder(BuilderBase):
                 self.fail(error)
             return BROKEN
 
+    def typed_truth(self, items: list[Any]) -> Attribute:
+        """``true : i1``."""
+        token, stated = items[0], self.one_type(items[2])
+        if stated != builtin.i1:
+            if stated is not POISON:
+                self.report("literal-type", f"{token.text} has type i1, found {stated}", token.start, token.end, "i1")
+            return BROKEN
+        return self.boolean(items)
+
     def and_types(self, value: Attribute, types: Sequence[Attribute]) -> Attribute | TypeRun:
         """A typed value; the types after the first are the next entries of the array it stands in."""
         return value if len(types) == 1 else TypeRun([value, *types[1:]])

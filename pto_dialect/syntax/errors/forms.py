@@ -26,6 +26,8 @@ _MARKS = {
     "LAUNCH_OPEN": "<<<",
     "LAUNCH_CLOSE": ">>>",
 }
+_DIRECTIVES = {".arg": ".arg %x : memref<16x16xf32>", ".const": ".const %k = 2.0 : f32"}
+"""Statements of assembly that are no operations, and an example of each."""
 _KEYWORDS = {
     name: name.lower()
     for name in ("TO", "STEP", "OFFSET", "SIZES", "STRIDES", "DO", "DEFAULT", "ATTRIBUTES", "ITER_ARGS")
@@ -142,11 +144,40 @@ def _value_without_hash(s: Situation) -> Message | None:
 
 
 def _directive(s: Situation) -> Message | None:
-    """``.const %s : f32 = 2.0``."""
-    if s.statement[-1].text != ".const" or s.token.type != "USES":
+    """``.const %s : f32 = 2.0``, ``.const %s 2.0``, ``.arg x : memref<4xf32>`` and the like."""
+    first = s.statement[0]
+    if first.text not in _DIRECTIVES:
         return None
-    name = shown(s.token.text)
-    return Message("parse-syntax", f"the value of {name} stands before its type", f".const {name} = 2.0 : f32")
+    form, token = _DIRECTIVES[first.text], s.token
+    named = s.statement[1] if len(s.statement) > 1 else None
+    if s.starts_line(named or token) and (named is not None or s.begins_statement):
+        return Message("parse-syntax", f"{first.text} needs more than its name", form, first)
+    if named is None:
+        return _name_of_directive(s, first.text, form)
+    if first.text == ".const" and len(s.statement) == 2:
+        name = named.text.rstrip("= \t\n")
+        found = "nothing" if token.type == "COLON" or s.begins_statement else shown(token.text)
+        return Message("parse-syntax", f"the value of {name} is a number, true or false, found {found}", form)
+    return None
+
+
+def _name_of_directive(s: Situation, word: str, form: str) -> Message:
+    """Nothing that could be its name stands behind ``.arg`` or ``.const``."""
+    token = s.token
+    name, _, value = (part.strip() for part in shown(token.text).partition("="))
+    if token.type == "BINDINGS" and word == ".const":
+        return Message(
+            "parse-syntax", f"the value of {name} is a number, true or false, found {value or 'nothing'}", form
+        )
+    if token.type in ("RESULTS", "BINDINGS"):
+        return Message("parse-syntax", f"{name} has no value: it is an argument", f".arg {name} : memref<16x16xf32>")
+    if token.type == "USES" and s.following is not None and s.following.type == "COLON":
+        return Message("parse-syntax", f"the value of {name} stands before its type", f".const {name} = 2.0 : f32")
+    if token.type == "USES":
+        return Message("parse-missing-token", f"'=' is missing after {name}", f".const {name} = 2.0 : f32")
+    if token.type in _WORDS:
+        return Message("parse-syntax", f"expected a value, found {name!r}", f"%{name}: names of values begin with %")
+    return Message("parse-syntax", f"{word} needs a name", form)
 
 
 def _group(s: Situation) -> Message | None:
@@ -287,12 +318,14 @@ def _list_missing(s: Situation) -> Message | None:
     lists = view_lists(s.head.text) if s.head is not None else ()
     if s.token.text in lists and s.inside("LSQB"):
         return Message("parse-unbalanced", "this '[' is not closed", "add the missing ']'", s.open_brackets[-1])
-    if not lists or s.token.type != "COLON" or s.open_brackets:
+    before = lists[: lists.index(s.token.text)] if s.token.text in lists else lists
+    if (s.token.type != "COLON" and before == lists) or s.open_brackets:
         return None
-    missing = [name for name in lists if not any(tok.text == name for tok in s.statement)]
+    missing = [name for name in before if not any(tok.text == name for tok in s.statement)]
     if not missing:
         return None
-    return Message("parse-missing-token", f"{missing[0]} = [..] is missing before ':'", f", {missing[0]} = [%a, %b]")
+    text = f"{missing[0]} = [..] is missing before {shown(s.token.text)!r}"
+    return Message("parse-missing-token", text, f", {missing[0]} = [%a, %b]")
 
 
 def missing_mark(s: Situation) -> Message | None:
