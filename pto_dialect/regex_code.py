@@ -9,6 +9,7 @@ On a Python whose modules are not known to work this way nothing is done.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -33,7 +34,7 @@ class KeptExpressions:
 
     def __call__(self, pattern: Any, flags: int = 0) -> Any:
         """The compiled expression; raises ``re.error`` for what is none."""
-        if type(pattern) is not str or flags & self.compiler.SRE_FLAG_DEBUG:
+        if type(pattern) is not str or flags & self.compiler.SRE_FLAG_DEBUG or _is_of_this_process(pattern):
             return self.original(pattern, flags)
         key = (pattern, int(flags))
         parts = self.table.get(key)
@@ -56,6 +57,12 @@ class KeptExpressions:
         for name, number in state.groupdict.items():
             names[number] = name
         return int(flags | state.flags), code, state.groups - 1, dict(state.groupdict), tuple(names)
+
+
+def _is_of_this_process(pattern: str) -> bool:
+    """Whether another process would have another expression in its place: that of ``tokenize`` joins a set."""
+    tokenize = sys.modules.get("tokenize")
+    return tokenize is not None and pattern == getattr(tokenize, "PseudoToken", None)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .start import COLLECTOR_THRESHOLD
 from .streams import BROKEN_PIPE, check_open, discard_output, stderr_is_terminal, wants_color
 
 if TYPE_CHECKING:
@@ -57,10 +58,6 @@ INTERNAL = 1
 EXPECTED = (click.ClickException, click.exceptions.Exit, click.Abort)
 """What click ends a command with."""
 
-COLLECTOR_THRESHOLD = 200_000
-"""A start allocates some 85,000 objects that live as long as the process; collecting among them takes 40
-ms."""
-
 
 class PtoCommand(click.Command):
     """Adds to click: mlir-opt's spellings, quiet ends on Ctrl-C and closed pipes, a short start and end.
@@ -80,10 +77,10 @@ class PtoCommand(click.Command):
         # A process of its own: its garbage collector is ours to adjust, and so is how its classes are made.
         self.alone = True
         gc.set_threshold(COLLECTOR_THRESHOLD, 20, 100)
-        from pto_dialect import dataclass_code, regex_code
+        from pto_dialect import class_code, regex_code
 
         try:
-            with dataclass_code.kept(), regex_code.kept():
+            with class_code.kept(), regex_code.kept():
                 return super().main(args, *rest, **extra)
         finally:
             gc.freeze()

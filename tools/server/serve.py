@@ -89,7 +89,7 @@ def _locked(path: str) -> int | None:
 
 def _load() -> None:
     """Loads what most calls need: the command, the reader, rules, the printer, reports."""
-    from ..command_line import COLLECTOR_THRESHOLD
+    from ..start import COLLECTOR_THRESHOLD
     from .warm import warm_up
 
     gc.set_threshold(COLLECTOR_THRESHOLD, 20, 100)

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import builtins
+import collections
 import dataclasses
 import inspect
 import os
 import pickle
 import subprocess
 import sys
+import typing
+from abc import ABC, ABCMeta
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import KW_ONLY, FrozenInstanceError, InitVar, dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import pytest
 
-from pto_dialect.dataclass_code import MOST_BYTES, KeptCode, kept
+from pto_dialect import class_code
+from pto_dialect.class_code import MOST_BYTES, KeptCode, kept
 from pto_dialect.kept_table import KeptTable, table_file
 
 T = TypeVar("T")
+WORDS = {"exec": dataclasses, "eval": collections, "compile": typing}
 CHECKOUT = Path(__file__).parents[1]
 
 
@@ -89,10 +95,15 @@ ARGUMENTS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     tmp_path.chmod(0o700)
     monkeypatch.setenv("PTO_CACHE_DIR", str(tmp_path))
-    file = table_file("dataclasses")
+    file = table_file("classes")
     assert file is not None
     yield file
-    assert "exec" not in vars(dataclasses)
+    assert_python_is_as_before()
+
+
+def assert_python_is_as_before() -> None:
+    assert not [name for name, module in WORDS.items() if name in vars(module)]
+    assert vars(dataclasses)["inspect"] is inspect
 
 
 def table(path: str) -> KeptTable:
@@ -105,11 +116,13 @@ def through_the_file(path: str) -> dict[str, type]:
         zoo()
     assert os.path.exists(path)
     codes = KeptCode(table(path))
-    dataclasses.exec = codes  # pyright: ignore[reportAttributeAccessIssue]
+    for name, module in WORDS.items():
+        setattr(module, name, getattr(codes, name))
     try:
         classes = zoo()
     finally:
-        del dataclasses.exec  # pyright: ignore[reportAttributeAccessIssue]
+        for name, module in WORDS.items():
+            delattr(module, name)
     assert not codes.table.added and codes.table.read()
     return classes
 
@@ -175,29 +188,138 @@ def test_objects_behave_the_same(path: str, name: str, monkeypatch: pytest.Monke
 
 def test_the_patch_goes_away(path: str) -> None:
     with pytest.raises(RuntimeError), kept():
-        assert "exec" in vars(dataclasses)
+        assert all(name in vars(module) for name, module in WORDS.items())
+        assert vars(dataclasses)["inspect"] is not inspect
         raise RuntimeError
-    assert "exec" not in vars(dataclasses)
+    assert_python_is_as_before()
 
 
-def test_a_patch_of_somebody_else_stays(path: str) -> None:
-    other: Callable[..., None] = lambda *arguments: builtins.exec(*arguments)  # noqa: E731
-    dataclasses.exec = other  # pyright: ignore[reportAttributeAccessIssue]
+@pytest.mark.parametrize("name", WORDS)
+def test_a_patch_of_somebody_else_stays(path: str, name: str) -> None:
+    original = getattr(builtins, name)
+    other: Callable[..., object] = lambda *arguments: original(*arguments)  # noqa: E731
+    setattr(WORDS[name], name, other)
     try:
         with kept():
             zoo()
-            assert vars(dataclasses)["exec"] is other
-        assert vars(dataclasses)["exec"] is other
+            assert vars(WORDS[name])[name] is other
+            assert [found for found, module in WORDS.items() if found in vars(module)] == [name]
+        assert vars(WORDS[name])[name] is other
     finally:
-        del dataclasses.exec  # pyright: ignore[reportAttributeAccessIssue]
+        delattr(WORDS[name], name)
     assert not os.path.exists(path)
+
+
+class Plain:
+    pass
+
+
+class Abstract(ABC):  # noqa: B024
+    """Without functions of its own."""
+
+
+class OfMeta(type):
+    def __call__(cls, a: int, *, b: int = 2) -> object:
+        return super().__call__()
+
+
+class Called(metaclass=OfMeta):
+    pass
+
+
+class Made:
+    def __new__(cls, a: int) -> Made:
+        return super().__new__(cls)
+
+
+class Started:
+    def __init__(self, *words: str) -> None: ...
+
+
+class Signed:
+    __signature__ = inspect.Signature([inspect.Parameter("x", inspect.Parameter.KEYWORD_ONLY)])
+
+
+class Told:
+    """Told(a, /, b=1)
+    --
+
+    The first line is a signature."""
+
+
+class FromBuiltin(dict[str, int]):
+    pass
+
+
+class OfException(ValueError):
+    pass
+
+
+@pytest.mark.parametrize(
+    "cls", [object, Plain, Abstract, Called, Made, Started, Signed, Told, FromBuiltin, OfException, ABCMeta, int]
+)
+def test_signatures_are_those_of_inspect(path: str, cls: type) -> None:
+    found: list[str] = []
+    for module in (inspect, class_code._inspection(inspect)):
+        try:
+            found.append(str(module.signature(cls)))
+        except ValueError as error:
+            found.append(str(error))
+    assert found[0] == found[1]
+
+
+def test_expressions_that_are_wrong_are_told_as_ever(path: str) -> None:
+    messages: list[str] = []
+    for block in (nullcontext, kept):
+        with block(), pytest.raises(SyntaxError) as caught:
+            typing.ForwardRef("a b")
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
+
+
+def pairs() -> list[Any]:
+    """Named tuples, made anew."""
+
+    class Point(NamedTuple):
+        """A point."""
+
+        x: int
+        y: tuple[int, ...] | None = None
+
+        def sum(self) -> int:
+            return self.x + (self.y or (0,))[0]
+
+    class One(NamedTuple):
+        a: Unknown  # noqa: F821  # pyright: ignore[reportUndefinedVariable]
+
+    return [Point, One, collections.namedtuple("Old", "a b", defaults=[7]), collections.namedtuple("None_", [])]
+
+
+def test_named_tuples_are_the_same(path: str) -> None:
+    with kept():
+        pairs()
+    codes = KeptCode(table(path))
+    with pytest.MonkeyPatch.context() as patch:
+        for name, module in WORDS.items():
+            patch.setattr(module, name, getattr(codes, name), raising=False)
+        mine = pairs()
+    assert not codes.table.added
+    for own, theirs in zip(mine, pairs(), strict=True):
+        assert facts(own.__new__) == facts(theirs.__new__)
+        assert own.__annotations__ == theirs.__annotations__ and own.__doc__ == theirs.__doc__
+        assert (own._fields, own._field_defaults) == (theirs._fields, theirs._field_defaults)
+        assert str(inspect.signature(own)) == str(inspect.signature(theirs))
+    point, one, old, empty = mine
+    assert (point(2, (3,)).sum(), point(1), one("x")._replace(a=2)) == (5, (1, None), (2,))
+    assert (repr(old(1)), empty(), old._make([1, 2])._asdict()) == ("Old(a=1, b=7)", (), {"a": 1, "b": 2})
+    assert point.__annotations__["y"].__forward_code__.co_names == ("tuple", "int")
 
 
 @pytest.mark.parametrize("version", [(3, 10), (3, 15)])
 def test_an_unknown_python_is_left_alone(path: str, monkeypatch: pytest.MonkeyPatch, version: tuple[int, int]) -> None:
     monkeypatch.setattr(sys, "version_info", (*version, 0, "final", 0))
     with kept():
-        assert "exec" not in vars(dataclasses)
+        assert_python_is_as_before()
         assert zoo()["Plain"](1) is not None
     assert not os.path.exists(path)
 
@@ -205,7 +327,7 @@ def test_an_unknown_python_is_left_alone(path: str, monkeypatch: pytest.MonkeyPa
 def test_without_a_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
     monkeypatch.setenv("PTO_CACHE_DIR", str(tmp_path))
-    assert table_file("dataclasses") is None
+    assert table_file("classes") is None
     with kept():
         assert zoo()["Plain"](1) is not None
     assert os.listdir(tmp_path) == []
@@ -222,12 +344,12 @@ import pto_dialect
 pto_dialect.__path__.append({str(CHECKOUT)!r})
 import dataclasses
 texts = []
-from pto_dialect import dataclass_code, regex_code
+from pto_dialect import class_code, regex_code
 parts = regex_code.KeptExpressions._parts
 regex_code.KeptExpressions._parts = lambda *a: texts.append(a[1]) or parts(*a)
-dataclass_code.compile = lambda *a, **k: texts.append(a[0]) or builtins.compile(*a, **k)
+class_code.compile = lambda *a, **k: texts.append(a[0]) or builtins.compile(*a, **k)
 from pto_dialect.tools.pto_opt import main
-sys.argv = ["pto-opt", {str(program)!r}]
+sys.argv = ["pto-opt", "--no-cache", {str(program)!r}]
 try:
     main()
 except SystemExit:
