@@ -1,10 +1,17 @@
-"""Ctrl-C while processes are being copied."""
+"""Copies of a process: where there can be some, and Ctrl-C while one is made."""
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+
+def can_fork() -> bool:
+    """True where a process can be copied safely."""
+    return hasattr(os, "fork") and sys.platform != "darwin"
 
 
 @contextmanager

@@ -32,7 +32,6 @@ PROGRAM_ONLY = (
 
 def run_launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, Any]) -> int:
     """Runs the launch files that ``paths`` name."""
-    from pto_dialect.driver.batch import WorkerError
     from pto_dialect.driver.inputs import InputError
     from pto_dialect.driver.launch import suite
     from pto_dialect.driver.run.program import Streams, exit_status
@@ -60,6 +59,8 @@ def run_launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, An
         return _points(files, settings, given, color)
     if not many and given["junit"] is None:
         return exit_status(suite.run_file(files[0], settings, Streams(say, write_stderr, color)))
+    from pto_dialect.driver.batch import WorkerError
+
     try:
         if many:
             streams = Streams(say, write_over_progress, color)

@@ -107,6 +107,8 @@ class PtoRunCommand(PtoCommand):
 
 def checks_of(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> frozenset[str]:
     """Names of checks."""
+    if not texts:
+        return frozenset()
     from pto_dialect.sanitize.options import UnknownCheckError, parse_checks
 
     try:

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import pto_dialect
+from pto_dialect.interrupts import can_fork
 from pto_dialect.runtime.run.balance import Balance
 from pto_dialect.runtime.run.launch import Kernel
-from pto_dialect.runtime.run.parallel import can_fork, run_blocks
+from pto_dialect.runtime.run.parallel import run_blocks
 from pto_dialect.runtime.run.sharing import Sharing
 
 Args = Callable[..., list[str]]

@@ -51,6 +51,7 @@ from .rank_values import RankContext, Window
 
 if TYPE_CHECKING:
     from ..verdicts import Verdicts
+    from .tasks import TaskRun
 
 
 @dataclass(frozen=True)
@@ -145,10 +146,8 @@ class Session:
 
     def run(self) -> int:
         """Runs all launches, and compares and stores what they wrote when everything has run."""
-        from .tasks import TaskRun
-
         prepared = self.prepare_all()
-        tasks = TaskRun(self.plan, prepared) if self.plan.steps[0].task is not None else None
+        tasks = self.tasks(prepared)
         mismatches: list[str] = []
         writings: list[Writing] = []
         for one in tasks.in_order() if tasks is not None else prepared:
@@ -165,6 +164,14 @@ class Session:
         if any(one.launch.unsaved for one in prepared):
             return WRONG_LAUNCH
         return WRONG_PROGRAM if mismatches else OK
+
+    def tasks(self, prepared: list[Prepared]) -> TaskRun | None:
+        """The order of launches that are tasks."""
+        if self.plan.steps[0].task is None:
+            return None
+        from .tasks import TaskRun
+
+        return TaskRun(self.plan, prepared)
 
     def prepare_all(self) -> list[Prepared]:
         """All launches, ready to run, and what the buffers should hold at the end."""

@@ -35,7 +35,6 @@ from .compare import Judgement, mismatches_of, with_starts
 from .files import FileError, Writing, write_files
 from .outputs import Output, Place, Places, dump, memory_of, summary
 from .prepared import prepared, with_signature
-from .profile_table import profile_table
 from .request import Request
 from .sanitizing import collected, keep_recording, save_recording, unchecked_lines, watched_kernel
 from .value_text import Given
@@ -182,6 +181,8 @@ class Launch:
             write_files(written)
             self.show(shown, value, written)
             if self.log is not None:
+                from .profile_table import profile_table
+
                 streams.out(profile_table(self.log, seconds, compile_seconds))
             if request.cycles is not None:
                 from .timing import show_cycles

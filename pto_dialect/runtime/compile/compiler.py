@@ -23,11 +23,9 @@ from pto_dialect.targets.profile import Profile
 
 from ..errors import ProgramError
 from ..kernels.core.control import function_body
-from ..kernels.simt.lane_control import split_body
 from ..run.machine import RunOptions
 from ..run.profiling import ProfileLog
 from ..simt.code import find_code
-from ..simt.scope import LaneScope
 from .depth import refuse_deep
 from .emit import Emitter
 from .flavours import PLAIN, Flavour
@@ -178,6 +176,9 @@ def _function(op: Operation, names: dict[Operation, str], generator: Generator) 
 
 def _body(op: Operation, generator: Generator) -> None:
     """A function that work-items run, as one call for all of them."""
+    from ..kernels.simt.lane_control import split_body
+    from ..simt.scope import LaneScope
+
     emitter, unit = generator.emitter, generator.unit
     emitter.current = op
     generator.lanes = LaneScope(unit.code, unit.body_names)

@@ -78,9 +78,12 @@ def _import(modules: Iterable[str]) -> None:
 
 
 def find(name: str) -> Generate | None:
-    """The code generator of operation ``name``, importing the modules of its family."""
+    """The code generator of operation ``name``, importing modules of its family until one has it."""
     if name not in KERNELS:
-        _import(kernel_modules(family_named(name)))
+        for module in kernel_modules(family_named(name)):
+            _import((module,))
+            if name in KERNELS:
+                break
     return KERNELS.get(name)
 
 

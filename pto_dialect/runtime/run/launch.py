@@ -19,6 +19,7 @@ from xdsl.ir import Operation
 
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.deadline import TimedOut
+from pto_dialect.interrupts import can_fork
 from pto_dialect.ir.core.base import Pipe, PtoOp
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
@@ -37,15 +38,14 @@ from ..memory.values import content_of
 from ..queues.run import Deadlock, OrderedCore, QueueCore, QueuedFault, run_queued
 from .arguments import argument_of_core, binder, hand_back
 from .machine import Block, Core, NeedsQueues, RunOptions
-from .parallel import can_fork
 from .per_core import CorePlace, core_places, prepare
 from .profiling import ProfileLog
-from .sharing import Sharing
 from .threads import single_threaded_products
 
 if TYPE_CHECKING:
     from ..compile.group import Group
     from ..replay.keep import Replays
+    from .sharing import Sharing
 
 PATIENCE = 0.05
 """Seconds that launches of a kernel take before it is worth to look for those that come again."""
@@ -123,7 +123,6 @@ class Kernel:
         schedule = options.schedule
         self._side_by_side = self.compiled.queued or (schedule is not None and schedule.queued)
         self._idle: list[Block] = []
-        self.sharing = Sharing()
 
     def _compile(self, queued: bool) -> CompiledModule:
         return compile_module(
@@ -206,6 +205,14 @@ class Kernel:
         if jobs == 1 or blocks == 1 or self._orders_blocks or self.usage.combines or not can_fork():
             return False
         return self.sharing.gains(blocks, jobs)
+
+    @cached_property
+    def sharing(self) -> Sharing:
+        """What is known of the blocks of this kernel."""
+        # Most launches use this process alone.
+        from .sharing import Sharing
+
+        return Sharing()
 
     @cached_property
     def _replays(self) -> Replays:

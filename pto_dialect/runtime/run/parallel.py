@@ -13,7 +13,6 @@ import os
 import pickle
 import signal
 import struct
-import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -62,11 +61,6 @@ class Outcome(NamedTuple):
     results: list[Any] | None = None
     failure: Failure | None = None
     times: tuple[list[int], list[float]] | None = None
-
-
-def can_fork() -> bool:
-    """True where a process can be copied safely."""
-    return hasattr(os, "fork") and sys.platform != "darwin"
 
 
 def run_blocks(kernel: Kernel, bound: list[Any], first: int, blocks: int, jobs: int) -> list[Any]:

@@ -24,7 +24,7 @@ import numpy as np
 
 from pto_dialect.deadline import TimedOut, grace, resume
 from pto_dialect.diagnostics.source import Span
-from pto_dialect.interrupts import interrupts_held
+from pto_dialect.interrupts import can_fork, interrupts_held
 from pto_dialect.ir.core.location import span_of
 
 from ..compile.usage import updates
@@ -32,7 +32,7 @@ from ..errors import ProgramError, located
 from ..memory.spaces import Array
 from .arguments import hand_back
 from .launch import Kernel, Started
-from .parallel import Worker, can_fork, new_worker, share, shared_copy
+from .parallel import Worker, new_worker, share, shared_copy
 from .ranks import Part, bound_values, run_bound, run_ranks
 from .windows import WindowArena, World
 

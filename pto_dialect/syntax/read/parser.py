@@ -6,6 +6,7 @@ After a wrong statement parsing resumes at the next one, so that independent err
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
@@ -29,7 +30,6 @@ from .grammar import load_grammar
 from .lalr import UnexpectedToken
 from .lexer import ProgramLexer, ProgramText, is_assembly, mask_hash_comments
 from .locations import is_location
-from .recovery import Recovery
 from .statements import StatementReader
 
 _LOCATIONS = 'write loc("name"), loc("file":line:column) or loc(unknown)'
@@ -45,6 +45,19 @@ class ProgramParser:
         self.builder.learn = self.statements.learn
         self.grammar.begin = self.statements.begin
         self.lock = threading.RLock()
+
+    def _recovery(self, data: ProgramText) -> Callable[[UnexpectedToken], bool]:
+        """What handles errors of ``data``; nothing of it is loaded for a program without errors."""
+        made: list[Callable[[UnexpectedToken], bool]] = []
+
+        def handle(error: UnexpectedToken) -> bool:
+            if not made:
+                from .recovery import Recovery
+
+                made.append(Recovery(self.grammar, self.builder, data))
+            return made[0](error)
+
+        return handle
 
     def run(self, source: SourceFile, engine: DiagnosticEngine, schematic: bool, plans: bool) -> ModuleOp | None:
         """Parses ``source``; ``None`` when the text ended inside a region."""
@@ -63,7 +76,7 @@ class ProgramParser:
         self.builder.reset(source, data, engine, schematic)
         self.statements.reset(data, plans and not (assembly or schematic))
         try:
-            self.grammar.parse(data, Recovery(self.grammar, self.builder, data))
+            self.grammar.parse(data, self._recovery(data))
         except UnexpectedToken:
             return None
         finally:

@@ -16,12 +16,12 @@ import pytest
 from parse_helpers import parsed
 from queue_programs import CubeToVector
 
+from pto_dialect.interrupts import can_fork
 from pto_dialect.runtime import api
 from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.run.balance import Balance
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
-from pto_dialect.runtime.run.parallel import can_fork
 from pto_dialect.runtime.run.profiling import ProfileLog
 from pto_dialect.runtime.run.sharing import Sharing
 

@@ -17,7 +17,6 @@ from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.simt.code import is_body
 
 from ..registry import kernel
-from ..simt.launch import call_body
 
 
 def assign(targets: Sequence[SSAValue], sources: Sequence[SSAValue], g: Generator) -> None:
@@ -195,6 +194,9 @@ def call(op: Operation, g: Generator) -> None:
     if callee is None:
         raise g.error("callee", f"function @{callee_name(op)} has no body to execute", op)
     if is_body(callee):
+        # Few programs have work-items.
+        from ..simt.launch import call_body
+
         call_body(op, g)
         return
     arguments = ", ".join(["core", *(g.name(v) for v in op.operands)])

@@ -6,7 +6,7 @@ Source: docs/reference/layouts.md, "Views of global memory"; docs/reference/nume
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from xdsl.dialects.builtin import MemRefType
@@ -27,9 +27,10 @@ from pto_dialect.runtime.numerics.encode import encode
 from pto_dialect.runtime.numerics.formats import Format
 from pto_dialect.targets.backend import Backend
 
-from ..cube.fixpipe_tile import AccumulatorOut
-from ..cube.held import HeldLoad
 from ..registry import kernel
+
+if TYPE_CHECKING:
+    from ..cube.fixpipe_tile import AccumulatorOut
 
 AnyTile = Tile | ValueTile
 
@@ -232,6 +233,8 @@ def accumulator_out(op: PtoOp, g: Generator, source: Any, target: Any, quantised
     loc = getattr(source.type, "loc", None)
     if loc != "acc":
         return None
+    from ..cube.fixpipe_tile import AccumulatorOut
+
     try:
         return AccumulatorOut(
             element_format(source.type, g).name,
@@ -282,6 +285,8 @@ def tload(op: PtoOp, g: Generator) -> None:
 
 
 def _load_held(dst: SSAValue, source: SSAValue, g: Generator) -> None:
+    from ..cube.held import HeldLoad
+
     type_ = dst.type
     assert isinstance(type_, t.TileBufType)
     load, part = HeldLoad(element_format(type_, g), type_.rows, type_.cols), g.parts.get(source)
