@@ -6,9 +6,9 @@ See docs/integrations.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from pto_dialect.diagnostics.diagnostic import Diagnostic
@@ -43,6 +43,8 @@ class Launched:
     stopped: bool = False
 
 
+T = TypeVar("T")
+
 Event = Compiled | Launched
 Observer = Callable[[Event], None]
 
@@ -51,23 +53,22 @@ _watching: list[SanitizeOptions] = []
 
 
 @contextmanager
-def observed(observer: Observer) -> Iterator[None]:
+def _listed(one: T, among: list[T]) -> Iterator[None]:
+    among.append(one)
+    try:
+        yield
+    finally:
+        among.remove(one)
+
+
+def observed(observer: Observer) -> AbstractContextManager[None]:
     """Calls ``observer`` with each event, inside the ``with`` block."""
-    _observers.append(observer)
-    try:
-        yield
-    finally:
-        _observers.remove(observer)
+    return _listed(observer, _observers)
 
 
-@contextmanager
-def watched(options: SanitizeOptions) -> Iterator[None]:
+def watched(options: SanitizeOptions) -> AbstractContextManager[None]:
     """Has the sanitizers watch each launch, inside the ``with`` block. The innermost block counts."""
-    _watching.append(options)
-    try:
-        yield
-    finally:
-        _watching.remove(options)
+    return _listed(options, _watching)
 
 
 def watching() -> SanitizeOptions | None:

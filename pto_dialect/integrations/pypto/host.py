@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import InitVar, dataclass
 from math import prod
 from typing import Any, NamedTuple
 
@@ -66,20 +67,21 @@ class Touch(NamedTuple):
     writes: bool
 
 
+@dataclass(eq=False)
 class Job:
     """One task: ``worker`` is its chip, ``None`` for a function of Python; ``domains`` are those that it may use."""
 
-    def __init__(
-        self, target: Any, args: TaskArgs, worker: int | None, domains: Sequence[Domain], before: Sequence[Job]
-    ) -> None:
-        self.target = target
-        self.args = args
-        self.worker = worker
-        self.domains = domains
-        self.done = False
+    target: Any
+    args: TaskArgs
+    worker: int | None
+    domains: Sequence[Domain]
+    before: InitVar[Sequence[Job]]
+    done: bool = False
+
+    def __post_init__(self, before: Sequence[Job]) -> None:
         self.touches = [
             Touch(one.address, one.address + one.nbytes, tag not in _READ)
-            for one, tag in zip(args.tensors, args.tags, strict=True)
+            for one, tag in zip(self.args.tensors, self.args.tags, strict=True)
             if tag is not TensorArgType.NO_DEP
         ]
         self.after = [one for one in before if one.meets(self)]

@@ -57,12 +57,12 @@ class Said(NamedTuple):
 class Clause:
     """One clause.
 
-    ``keywords`` begin it; ``attribute`` is what its keyword or word sets and ``words`` those it takes where its
-    enumeration has more. ``operands`` stand in its parentheses: all of them (``OPERANDS``), the first where it is
-    given (``NAMED``), or one in place of a word, which then is ``single`` (``CHOICE``). ``by_keyword`` names the
-    operand that a keyword takes, ``options`` the word of the attribute for a keyword with an option. ``named`` pairs
-    the names inside the parentheses with attributes and operands; ``required`` are the attributes and operands without
-    which it is ``incomplete``. ``leads`` is the clause that all others follow.
+    ``keywords`` begin it, its name where nothing else is said; ``attribute`` is what its keyword or word sets and
+    ``words`` those it takes where its enumeration has more. ``operands`` stand in its parentheses: all of them
+    (``OPERANDS``), the first where it is given (``NAMED``), or one in place of a word, which then is ``single``
+    (``CHOICE``). ``by_keyword`` names the operand that a keyword takes, ``options`` the word of the attribute for a
+    keyword with an option. ``named`` pairs the names inside the parentheses with attributes and operands; ``required``
+    are the attributes and operands without which it is ``incomplete``. ``leads`` is the clause that all others follow.
 
     Of operands that have another name in each class all names stand in one entry, separated by bars. ``numbers`` are
     how many of its operands a clause may have (empty: all), ``needed`` tells that it may not be left out, ``numbered``
@@ -71,9 +71,9 @@ class Clause:
     """
 
     name: str
-    keywords: tuple[str, ...]
     form: Form
     summary: str
+    keywords: tuple[str, ...] = ()
     attribute: str = ""
     words: tuple[str, ...] = ()
     operands: tuple[str, ...] = ()
@@ -101,6 +101,10 @@ class Clause:
     """About another number of operands; formatted with the keyword, the number, and the number with its noun."""
     absent: Said | None = None
     """About a statement without a clause that is needed; ``{}`` stands for the operation."""
+
+    def __post_init__(self) -> None:
+        if not self.keywords:
+            object.__setattr__(self, "keywords", (self.name,))
 
     @property
     def declares(self) -> str:

@@ -25,7 +25,6 @@ ACC_STORE = Clauses(
     rows=(
         Clause(
             "dst_mode",
-            ("dst_mode",),
             Form.CHOICE,
             "which vector core is written, or how the result is split between both",
             attribute="dst_mode",
@@ -42,7 +41,6 @@ ACC_STORE = Clauses(
         ),
         Clause(
             "unit_flag",
-            ("unit_flag",),
             Form.CHOICE,
             "waits for each fractal that the multiply-add before it finishes",
             attribute="unit_flag",
@@ -52,7 +50,6 @@ ACC_STORE = Clauses(
         ),
         Clause(
             "pre_quant",
-            ("pre_quant",),
             Form.NAMED,
             "converts the accumulator with a factor, or with one for each channel",
             operands=("pre_quant",),
@@ -65,7 +62,6 @@ ACC_STORE = Clauses(
         ),
         Clause(
             "pre_relu",
-            ("pre_relu",),
             Form.NAMED,
             "replaces negative numbers after the conversion, and bounds the others",
             words=("no_relu", "normal_relu", "scalar_relu", "vector_relu"),
@@ -77,16 +73,15 @@ ACC_STORE = Clauses(
         ),
         Clause(
             "layout",
-            ("nz2nd", "nz2dn", "nz2nz"),
             Form.KEYWORD,
             "the order of the elements at the destination",
+            keywords=("nz2nd", "nz2dn", "nz2nz"),
             attribute="mode",
             by_keyword=(("nz2dn", "loop0_src_stride"), ("nz2nz", "split")),
             wrong_option=Said("fixp-loop0-only-nz2dn", "{0} takes no operand", "only nz2dn does"),
         ),
         Clause(
             "loop3",
-            ("loop3",),
             Form.OPERANDS,
             "repeats the transfer: count, distance at the source, distance at the destination",
             operands=("loop3_count", "loop3_src_stride", "loop3_dst_stride"),
@@ -98,9 +93,9 @@ ACC_STORE = Clauses(
         ),
         Clause(
             "sat/nosat",
-            ("sat", "nosat"),
             Form.KEYWORD,
             "what becomes of numbers that the destination cannot hold",
+            keywords=("sat", "nosat"),
             attribute="sat_mode",
             options=(("sat", "preserve_nan", "sat_preserve_nan"),),
             wrong_option=Said("fixp-sat-option", "unknown option {1!r}", _SAT_HELP),
@@ -112,7 +107,6 @@ ACC_STORE = Clauses(
         ),
         Clause(
             "atomic",
-            ("atomic",),
             Form.NAMED,
             "combines with what the destination holds",
             named=(("type", "atomic_type"), ("op", "atomic_op")),
@@ -135,45 +129,31 @@ MAD = Clauses(
     rows=(
         Clause(
             "unit_flag",
-            ("unit_flag",),
             Form.CHOICE,
             "marks each fractal that is finished for the write-back",
             attribute="unit_flag_mode",
             wrong_word="mad-unit-flag-token",
             incomplete=Said("mad-unit-flag-token", "unit_flag needs a mode", "unit_flag(check_only)"),
         ),
-        Clause(
-            "disable_gemv",
-            ("disable_gemv",),
-            Form.FLAG,
-            "multiplies one row as a matrix",
-            attribute="disable_gemv",
-        ),
+        Clause("disable_gemv", Form.FLAG, "multiplies one row as a matrix", attribute="disable_gemv"),
         Clause(
             "sat/nosat",
-            ("sat", "nosat"),
             Form.KEYWORD,
             "what becomes of sums that overflow",
+            keywords=("sat", "nosat"),
             attribute="sat_mode",
             wrong_option=Said("mad-clause-unknown", "{0} of a multiply-add takes no option", "remove (..)"),
             twice=Said("mad-clause-duplicate", "{} follows another saturation clause", "give one of sat, nosat"),
         ),
         Clause(
             "tf32_mode",
-            ("tf32_mode",),
             Form.CHOICE,
             "how f32 is rounded to tf32",
             attribute="tf32_mode",
             wrong_word="mad-tf32-token",
             incomplete=Said("mad-tf32-token", "tf32_mode needs a rounding", "tf32_mode(round_even)"),
         ),
-        Clause(
-            "n_dir",
-            ("n_dir",),
-            Form.FLAG,
-            "goes along n first",
-            attribute="n_dir",
-        ),
+        Clause("n_dir", Form.FLAG, "goes along n first", attribute="n_dir"),
     ),
 )
 

@@ -12,7 +12,6 @@ BURST = Clauses(
     rows=(
         Clause(
             "nburst",
-            ("nburst",),
             Form.OPERANDS,
             "number of bursts, distance at the source, distance at the destination",
             operands=(
@@ -26,7 +25,6 @@ BURST = Clauses(
         ),
         Clause(
             "l2_cache_ctl",
-            ("l2_cache_ctl",),
             Form.OPERANDS,
             "how the transfer uses the L2 cache",
             operands=("l2_cache_ctl",),
@@ -34,7 +32,6 @@ BURST = Clauses(
         ),
         Clause(
             "loop",
-            ("loop",),
             Form.REPEATED,
             "repeats all that is inside it: count, distance at the source, distance at the destination; inner loops "
             "first, a number may follow the word",
@@ -48,7 +45,6 @@ BURST = Clauses(
         ),
         Clause(
             "pad",
-            ("pad",),
             Form.OPERANDS,
             "what each burst is filled up with, and how many elements before and behind it",
             operands=("pad_value", "left_padding_count", "right_padding_count"),
@@ -67,9 +63,9 @@ FRAC_LOAD = Clauses(
     rows=(
         Clause(
             "mode",
-            ("nd2nz", "dn2nz"),
             Form.KEYWORD,
             "the order of the elements at the source: rows or columns; the type list repeats the word",
+            keywords=("nd2nz", "dn2nz"),
             attribute="mode",
             leads=True,
             needed=True,
@@ -77,7 +73,6 @@ FRAC_LOAD = Clauses(
         ),
         Clause(
             "shape",
-            ("shape",),
             Form.OPERANDS,
             "rows and columns of one matrix",
             operands=("n_value", "d_value"),
@@ -87,7 +82,6 @@ FRAC_LOAD = Clauses(
         ),
         Clause(
             "src_layout",
-            ("src_layout",),
             Form.OPERANDS,
             "distances at the source inside a matrix and between matrices",
             operands=("src_inner_stride", "src_outer_stride"),
@@ -100,7 +94,6 @@ FRAC_LOAD = Clauses(
         ),
         Clause(
             "dst_group",
-            ("dst_group",),
             Form.OPERANDS,
             "how many matrices, and distances at the destination",
             operands=("group_count", "dst_loop2_stride", "dst_loop3_stride", "dst_loop4_stride"),
@@ -114,7 +107,6 @@ FRAC_LOAD = Clauses(
         ),
         Clause(
             "ctrl",
-            ("ctrl",),
             Form.OPERANDS,
             "use of the L2 cache, and the layout for at most four columns",
             operands=("l2_cache_ctrl", "smallc0_en"),
@@ -127,7 +119,7 @@ FRAC_LOAD = Clauses(
 
 
 def _control(name: str, summary: str) -> Clause:
-    return Clause(name, (name,), Form.OPERANDS, summary, operands=(name,))
+    return Clause(name, Form.OPERANDS, summary, operands=(name,))
 
 
 L0_LOAD = Clauses(

@@ -11,8 +11,8 @@ SUFFIXES = Clauses(
     separator=" ",
     foreign=Said("parse-syntax", "{} has no clause {!r}", ""),
     rows=(
-        Clause("round", ("round",), Form.CHOICE, "how a conversion rounds", attribute="rounding"),
-        Clause("l1cache", ("l1cache",), Form.CHOICE, "use of the L1 cache", attribute="l1cache"),
-        Clause("l2cache", ("l2cache",), Form.CHOICE, "use of the L2 cache", attribute="l2cache"),
+        Clause("round", Form.CHOICE, "how a conversion rounds", attribute="rounding"),
+        Clause("l1cache", Form.CHOICE, "use of the L1 cache", attribute="l1cache"),
+        Clause("l2cache", Form.CHOICE, "use of the L2 cache", attribute="l2cache"),
     ),
 )

@@ -12,22 +12,15 @@ COMM_GROUP = Clauses(
     rows=(
         Clause(
             "buf",
-            ("buf", "recv"),
             Form.OPERANDS,
             "one or two tiles that the data passes; buf where one peer takes part, recv where a group does",
+            keywords=("buf", "recv"),
             operands=("ping|recvPing", "pong|recvPong"),
             numbers=(1, 2),
             needed=True,
             beside=(("group", "recv"),),
             wrong_number=Said("op-operand-count", "{0} takes one or two tiles, found {1}", ""),
         ),
-        Clause(
-            "group",
-            ("group",),
-            Form.LIST,
-            "the parts of all members, in their order",
-            operands=("group",),
-            needed=True,
-        ),
+        Clause("group", Form.LIST, "the parts of all members, in their order", operands=("group",), needed=True),
     ),
 )

@@ -12,8 +12,8 @@ KEYED_INPUTS = Clauses(
     separator=" ",
     foreign=_FOREIGN,
     rows=(
-        Clause("fp", ("fp",), Form.INPUT, "a tile with one factor for each channel", operands=("fp",)),
-        Clause("pre_quant", ("pre_quant",), Form.INPUT, "one factor for all channels", operands=("preQuantScalar",)),
+        Clause("fp", Form.INPUT, "a tile with one factor for each channel", operands=("fp",)),
+        Clause("pre_quant", Form.INPUT, "one factor for all channels", operands=("preQuantScalar",)),
     ),
 )
 
@@ -23,38 +23,12 @@ LOAD_FIELDS = Clauses(
     separator=" ",
     foreign=_FOREIGN,
     rows=(
-        Clause(
-            "pad_mode", ("pad_mode",), Form.FIELD, "how what lies outside of the view is filled", attribute="pad_mode"
-        ),
-        Clause("pad_value", ("pad_value",), Form.FIELD, "the number of pad_mode PadValue", operands=("pad_value",)),
-        Clause(
-            "left_padding_num",
-            ("left_padding_num",),
-            Form.FIELD,
-            "padding before each row",
-            operands=("left_padding_num",),
-        ),
-        Clause(
-            "init_out_buffer",
-            ("init_out_buffer",),
-            Form.FIELD,
-            "whether the tile is initialised first",
-            attribute="init_out_buffer",
-        ),
-        Clause(
-            "right_padding_num",
-            ("right_padding_num",),
-            Form.FIELD,
-            "padding behind each row",
-            operands=("right_padding_num",),
-        ),
-        Clause(
-            "init_condition",
-            ("init_condition",),
-            Form.FIELD,
-            "the condition of that",
-            operands=("init_condition",),
-        ),
+        Clause("pad_mode", Form.FIELD, "how what lies outside of the view is filled", attribute="pad_mode"),
+        Clause("pad_value", Form.FIELD, "the number of pad_mode PadValue", operands=("pad_value",)),
+        Clause("left_padding_num", Form.FIELD, "padding before each row", operands=("left_padding_num",)),
+        Clause("init_out_buffer", Form.FIELD, "whether the tile is initialised first", attribute="init_out_buffer"),
+        Clause("right_padding_num", Form.FIELD, "padding behind each row", operands=("right_padding_num",)),
+        Clause("init_condition", Form.FIELD, "the condition of that", operands=("init_condition",)),
     ),
 )
 

@@ -8,34 +8,42 @@ from ..core.base import Shape
 from ..core.forms import TileOp
 from ..core.kinds import TILE_OR_VIEW, enum
 from ..core.roles import Role
-from .forms import BinaryScratchTileOp, BinaryTileOp, TernaryTileOp, UnaryScratchTileOp, UnaryTileOp
+from .forms import (
+    BinaryScratchTileOp,
+    BinaryTileOp,
+    LanewiseBinaryTileOp,
+    LanewiseUnaryTileOp,
+    TernaryTileOp,
+    UnaryScratchTileOp,
+    UnaryTileOp,
+)
 
 
-class TAbsOp(UnaryTileOp, name="pto.tabs", roles=Role.LANEWISE):
+class TAbsOp(LanewiseUnaryTileOp, name="pto.tabs"):
     """dst[i,j] = |src[i,j]| (docs/reference/tiles.md, "Elementwise")."""
 
 
-class TNegOp(UnaryTileOp, name="pto.tneg", roles=Role.LANEWISE):
+class TNegOp(LanewiseUnaryTileOp, name="pto.tneg"):
     """dst[i,j] = −src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
 
-class TNotOp(UnaryTileOp, name="pto.tnot", roles=Role.LANEWISE):
+class TNotOp(LanewiseUnaryTileOp, name="pto.tnot"):
     """dst[i,j] = bitwise complement of src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
 
-class TExpOp(UnaryTileOp, name="pto.texp", roles=Role.LANEWISE):
+class TExpOp(LanewiseUnaryTileOp, name="pto.texp"):
     """dst[i,j] = e^src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     precisionType = opt_attr_def(enum("exp_precision", default="default"))
 
 
-class TLogOp(UnaryTileOp, name="pto.tlog", roles=Role.LANEWISE):
+class TLogOp(LanewiseUnaryTileOp, name="pto.tlog"):
     """dst[i,j] = natural logarithm of src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     precisionType = opt_attr_def(enum("log_precision", default="default"))
 
 
-class TSqrtOp(UnaryTileOp, name="pto.tsqrt", roles=Role.LANEWISE):
+class TSqrtOp(LanewiseUnaryTileOp, name="pto.tsqrt"):
     """dst[i,j] = square root of src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     precisionType = opt_attr_def(enum("sqrt_precision", default="default"))
@@ -47,7 +55,7 @@ class TRecipOp(UnaryTileOp, name="pto.trecip"):
     precisionType = opt_attr_def(enum("recip_precision", default="default"))
 
 
-class TReluOp(UnaryTileOp, name="pto.trelu", roles=Role.LANEWISE):
+class TReluOp(LanewiseUnaryTileOp, name="pto.trelu"):
     """dst[i,j] = max(src[i,j], 0) (docs/reference/tiles.md, "Elementwise")."""
 
 
@@ -74,19 +82,19 @@ class TCvtOp(UnaryScratchTileOp, name="pto.tcvt", shape=Shape.DPS_INNER):
     sat_mode = opt_attr_def(enum("saturation_mode"))
 
 
-class TAddOp(BinaryTileOp, name="pto.tadd", roles=Role.LANEWISE):
+class TAddOp(LanewiseBinaryTileOp, name="pto.tadd"):
     """dst[i,j] = src0[i,j] + src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
 
-class TSubOp(BinaryTileOp, name="pto.tsub", roles=Role.LANEWISE):
+class TSubOp(LanewiseBinaryTileOp, name="pto.tsub"):
     """dst[i,j] = src0[i,j] − src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
 
-class TMulOp(BinaryTileOp, name="pto.tmul", roles=Role.LANEWISE):
+class TMulOp(LanewiseBinaryTileOp, name="pto.tmul"):
     """dst[i,j] = src0[i,j] · src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
 
-class TDivOp(BinaryTileOp, name="pto.tdiv", roles=Role.LANEWISE):
+class TDivOp(LanewiseBinaryTileOp, name="pto.tdiv"):
     """dst[i,j] = src0[i,j] / src1[i,j]; integers truncate toward zero (docs/reference/tiles.md, "Elementwise")."""
 
     precisionType = opt_attr_def(enum("div_precision", default="default"))
@@ -100,27 +108,27 @@ class TFmodOp(BinaryTileOp, name="pto.tfmod"):
     precisionType = opt_attr_def(enum("fmod_precision", default="default"))
 
 
-class TMaxOp(BinaryTileOp, name="pto.tmax", roles=Role.LANEWISE):
+class TMaxOp(LanewiseBinaryTileOp, name="pto.tmax"):
     """dst[i,j] = max(src0[i,j], src1[i,j]); NaN propagates (docs/reference/tiles.md, "Elementwise")."""
 
 
-class TMinOp(BinaryTileOp, name="pto.tmin", roles=Role.LANEWISE):
+class TMinOp(LanewiseBinaryTileOp, name="pto.tmin"):
     """dst[i,j] = min(src0[i,j], src1[i,j]); NaN propagates (docs/reference/tiles.md, "Elementwise")."""
 
 
-class TAndOp(BinaryTileOp, name="pto.tand", roles=Role.LANEWISE):
+class TAndOp(LanewiseBinaryTileOp, name="pto.tand"):
     """dst[i,j] = src0[i,j] & src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
 
-class TOrOp(BinaryTileOp, name="pto.tor", roles=Role.LANEWISE):
+class TOrOp(LanewiseBinaryTileOp, name="pto.tor"):
     """dst[i,j] = src0[i,j] | src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
 
-class TShlOp(BinaryTileOp, name="pto.tshl", roles=Role.LANEWISE):
+class TShlOp(LanewiseBinaryTileOp, name="pto.tshl"):
     """dst[i,j] = src0[i,j] << src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
 
-class TShrOp(BinaryTileOp, name="pto.tshr", roles=Role.LANEWISE):
+class TShrOp(LanewiseBinaryTileOp, name="pto.tshr"):
     """dst[i,j] = src0[i,j] >> src1[i,j], arithmetic unless unsigned (docs/reference/tiles.md, "Elementwise")."""
 
 

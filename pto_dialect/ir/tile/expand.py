@@ -6,7 +6,7 @@ from xdsl.irdl import opt_attr_def
 
 from ..core.kinds import enum
 from ..core.roles import Role
-from .forms import BinaryScratchTileOp, BinaryTileOp, UnaryTileOp
+from .forms import BinaryScratchTileOp, LanewiseBinaryTileOp, UnaryTileOp
 
 
 class TColExpandOp(UnaryTileOp, name="pto.tcolexpand"):
@@ -17,55 +17,59 @@ class TRowExpandOp(UnaryTileOp, name="pto.trowexpand"):
     """dst[i,j] = src[i,0] (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
 
-class TColExpandAddOp(BinaryTileOp, name="pto.tcolexpandadd", roles=Role.LANEWISE):
+class TColExpandAddOp(LanewiseBinaryTileOp, name="pto.tcolexpandadd"):
     """dst[i,j] = src0[i,j] + src1[0,j] (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
 
-class TColExpandSubOp(BinaryTileOp, name="pto.tcolexpandsub", roles=Role.LANEWISE):
+class TColExpandSubOp(LanewiseBinaryTileOp, name="pto.tcolexpandsub"):
     """dst[i,j] = src0[i,j] − src1[0,j] (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
 
-class TColExpandMulOp(BinaryTileOp, name="pto.tcolexpandmul", roles=Role.LANEWISE):
+class TColExpandMulOp(LanewiseBinaryTileOp, name="pto.tcolexpandmul"):
     """dst[i,j] = src0[i,j] · src1[0,j] (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
 
-class TColExpandDivOp(BinaryTileOp, name="pto.tcolexpanddiv", roles=Role.LANEWISE):
+class TColExpandDivOp(LanewiseBinaryTileOp, name="pto.tcolexpanddiv"):
     """dst[i,j] = src0[i,j] / src1[0,j] (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
     precisionType = opt_attr_def(enum("div_precision", default="default"))
 
 
-class TColExpandMaxOp(BinaryTileOp, name="pto.tcolexpandmax", roles=Role.LANEWISE):
+class TColExpandMaxOp(LanewiseBinaryTileOp, name="pto.tcolexpandmax"):
     """dst[i,j] = max(src0[i,j], src1[0,j]) (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
 
-class TColExpandMinOp(BinaryTileOp, name="pto.tcolexpandmin", roles=Role.LANEWISE):
+class TColExpandMinOp(LanewiseBinaryTileOp, name="pto.tcolexpandmin"):
     """dst[i,j] = min(src0[i,j], src1[0,j]) (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
 
-class TColExpandExpdifOp(BinaryTileOp, name="pto.tcolexpandexpdif", roles=Role.LANEWISE):
+class TColExpandExpdifOp(LanewiseBinaryTileOp, name="pto.tcolexpandexpdif"):
     """dst[i,j] = e^(src0[i,j] − src1[0,j]) (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
 
-class TRowExpandAddOp(BinaryScratchTileOp, name="pto.trowexpandadd", scratch_unused=("a5",), roles=Role.LANEWISE):
+class RowExpansionOp(BinaryScratchTileOp, scratch_unused=("a5",), roles=Role.LANEWISE):
+    """A tile and a column vector, whose value of row i is b."""
+
+
+class TRowExpandAddOp(RowExpansionOp, name="pto.trowexpandadd"):
     """dst[i,j] = src0[i,j] + b, b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
 
 
-class TRowExpandSubOp(BinaryScratchTileOp, name="pto.trowexpandsub", scratch_unused=("a5",), roles=Role.LANEWISE):
+class TRowExpandSubOp(RowExpansionOp, name="pto.trowexpandsub"):
     """dst[i,j] = src0[i,j] − b, b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
 
 
-class TRowExpandMulOp(BinaryScratchTileOp, name="pto.trowexpandmul", scratch_unused=("a5",), roles=Role.LANEWISE):
+class TRowExpandMulOp(RowExpansionOp, name="pto.trowexpandmul"):
     """dst[i,j] = src0[i,j] · b, b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
 
 
-class TRowExpandDivOp(BinaryScratchTileOp, name="pto.trowexpanddiv", scratch_unused=("a5",), roles=Role.LANEWISE):
+class TRowExpandDivOp(RowExpansionOp, name="pto.trowexpanddiv"):
     """dst[i,j] = src0[i,j] / b, b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
@@ -73,19 +77,19 @@ class TRowExpandDivOp(BinaryScratchTileOp, name="pto.trowexpanddiv", scratch_unu
     precisionType = opt_attr_def(enum("div_precision", default="default"))
 
 
-class TRowExpandMaxOp(BinaryScratchTileOp, name="pto.trowexpandmax", scratch_unused=("a5",), roles=Role.LANEWISE):
+class TRowExpandMaxOp(RowExpansionOp, name="pto.trowexpandmax"):
     """dst[i,j] = max(src0[i,j], b), b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
 
 
-class TRowExpandMinOp(BinaryScratchTileOp, name="pto.trowexpandmin", scratch_unused=("a5",), roles=Role.LANEWISE):
+class TRowExpandMinOp(RowExpansionOp, name="pto.trowexpandmin"):
     """dst[i,j] = min(src0[i,j], b), b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """
 
 
-class TRowExpandExpdifOp(BinaryScratchTileOp, name="pto.trowexpandexpdif", scratch_unused=("a5",), roles=Role.LANEWISE):
+class TRowExpandExpdifOp(RowExpansionOp, name="pto.trowexpandexpdif"):
     """dst[i,j] = e^(src0[i,j] − b), b = the value of row i of src1 (docs/reference/tiles.md, "Broadcasts and
     reductions").
     """

@@ -6,6 +6,7 @@ from xdsl.irdl import operand_def, opt_operand_def
 
 from ..core.forms import TileOp
 from ..core.kinds import NUMBER, SIGNLESS, TILE_OR_VIEW
+from ..core.roles import Role
 
 
 class UnaryTileOp(TileOp, reads=("src",)):
@@ -25,6 +26,14 @@ class BinaryTileOp(TileOp, reads=("src0", "src1")):
     """Two source tiles, one destination tile."""
 
     src0 = src1 = operand_def(TILE_OR_VIEW)
+
+
+class LanewiseUnaryTileOp(UnaryTileOp, roles=Role.LANEWISE):
+    """Each element from the same element of one tile."""
+
+
+class LanewiseBinaryTileOp(BinaryTileOp, roles=Role.LANEWISE):
+    """Each element from the same elements of two tiles, or from one of a vector that is broadcast."""
 
 
 class BinaryScratchTileOp(TileOp, reads=("src0", "src1"), writes=("tmp", "dst")):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from xdsl.irdl import operand_def, opt_attr_def, result_def, var_operand_def
+from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def, result_def, var_operand_def
 
 from ..core.base import Effect, Pipe, PtoOp, Shape
-from ..core.kinds import ANY, I16, VMI_ANY, VMI_MASK, VMI_VREG
+from ..core.kinds import ANY, I16, I64_ATTR, INDEX, VMI_ANY, VMI_MASK, VMI_VREG
 from ..core.words import VMI_PMODE
 
 
@@ -38,11 +38,15 @@ class VmiBinaryOp(VmiVectorOp):
     lhs = rhs = operand_def(VMI_VREG)
 
 
-class VmiMaskableOp(VmiVectorOp):
-    """Computes a logical vector, under a mask where one is given."""
+class VmiOptionalMaskOp(PtoOp):
+    """Works under a mask where one is given; ``pmode`` says what the other lanes become."""
 
     mask = var_operand_def(VMI_MASK)
     pmode = opt_attr_def(VMI_PMODE)
+
+
+class VmiMaskableOp(VmiVectorOp, VmiOptionalMaskOp):
+    """Computes a logical vector, under a mask where one is given."""
 
 
 class VmiMaskedUnaryOp(VmiMaskableOp):
@@ -93,6 +97,15 @@ class VmiSpacedBlocksOp(VmiMaskOperandOp):
     """Goes along blocks of 32 bytes that are ``block_stride`` blocks apart."""
 
     block_stride = repeat_stride = operand_def(I16)
+
+
+class VmiDistributedOp(PtoOp):
+    """One vector or two, as a mode, groups or block strides say."""
+
+    stride = opt_operand_def(INDEX)
+    block_stride = repeat_stride = opt_operand_def(I16)
+    group = opt_attr_def(I64_ATTR)
+    pmode = opt_attr_def(VMI_PMODE)
 
 
 class VmiScatteredOp(PtoOp, pipe=Pipe.V, since="august"):

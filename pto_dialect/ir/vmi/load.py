@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, result_def, var_result_def
+from xdsl.irdl import attr_def, operand_def, opt_attr_def, result_def, var_result_def
 
 from ..core.base import PtoOp, Shape
 from ..core.forms import IndexedLoadOp, OffsetLoadOp
-from ..core.kinds import I16, I64_ATTR, INDEX, PTR_OR_MEMREF, VMI_MASK, VMI_VREG
-from ..core.words import VMI_LOAD_DIST, VMI_PMODE
-from .forms import VmiScatteredOp, VmiSpacedBlocksOp
+from ..core.kinds import I64_ATTR, INDEX, PTR_OR_MEMREF, VMI_MASK, VMI_VREG
+from ..core.words import VMI_LOAD_DIST
+from .forms import VmiDistributedOp, VmiScatteredOp, VmiSpacedBlocksOp
 
 
 class VmiOffsetLoadOp(OffsetLoadOp, typed=("source",), since="august"):
@@ -93,18 +93,12 @@ class VmiStrideLoadOp(
     result = result_def(VMI_VREG)
 
 
-class VmiVLoadOp(VmiOffsetLoadOp, name="pto.vmi.vload", by_type=True):
+class VmiVLoadOp(VmiOffsetLoadOp, VmiDistributedOp, name="pto.vmi.vload", by_type=True):
     """One vector, or two deinterleaved ones, as ``dist_mode``, ``group`` or the block strides say
     (docs/reference/vectors.md, "Logical vectors").
     """
 
-    source = operand_def(PTR_OR_MEMREF)
-    offset = operand_def(INDEX)
-    stride = opt_operand_def(INDEX)
-    block_stride = repeat_stride = opt_operand_def(I16)
     dist_mode = opt_attr_def(VMI_LOAD_DIST)
-    group = opt_attr_def(I64_ATTR)
-    pmode = opt_attr_def(VMI_PMODE)
     values = var_result_def(VMI_VREG)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, var_operand_def
+from xdsl.irdl import attr_def, operand_def, opt_attr_def, var_operand_def
 
 from ..core.base import Shape
 from ..core.forms import IndexedStoreOp, OffsetStoreOp
 from ..core.kinds import I16, I64_ATTR, INDEX, PTR_OR_MEMREF, VMI_MASK, VMI_VREG
 from ..core.words import VMI_PMODE, VMI_STORE_DIST
-from .forms import VmiMaskOperandOp, VmiScatteredOp, VmiSpacedBlocksOp
+from .forms import VmiDistributedOp, VmiMaskOperandOp, VmiOptionalMaskOp, VmiScatteredOp, VmiSpacedBlocksOp
 
 
 class VmiOffsetStoreOp(OffsetStoreOp, typed=("value", "destination"), since="august"):
@@ -70,20 +70,20 @@ class VmiStrideStoreOp(
     value = operand_def(VMI_VREG)
 
 
-class VmiVStoreOp(VmiOffsetStoreOp, name="pto.vmi.vstore", typed=("values", "destination", "mask"), by_type=True):
+class VmiVStoreOp(
+    VmiOffsetStoreOp,
+    VmiDistributedOp,
+    VmiOptionalMaskOp,
+    name="pto.vmi.vstore",
+    typed=("values", "destination", "mask"),
+    by_type=True,
+):
     """One vector, or two interleaved ones, as ``dist_mode``, ``group`` or the block strides say
     (docs/reference/vectors.md, "Logical vectors").
     """
 
     values = var_operand_def(VMI_VREG)
-    destination = operand_def(PTR_OR_MEMREF)
-    offset = operand_def(INDEX)
-    stride = opt_operand_def(INDEX)
-    block_stride = repeat_stride = opt_operand_def(I16)
-    mask = var_operand_def(VMI_MASK)
     dist_mode = opt_attr_def(VMI_STORE_DIST)
-    group = opt_attr_def(I64_ATTR)
-    pmode = opt_attr_def(VMI_PMODE)
 
 
 class VmiVSstbOp(VmiOffsetStoreOp, name="pto.vmi.vsstb", typed=("value", "destination", "mask")):

@@ -16,17 +16,16 @@ from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.ir.core.base import Effect, is_pto, op_spec
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.passes.base import PtoPass
 from pto_dialect.syntax.print.assembly import print_assembly
 from pto_dialect.syntax.print.printer import ASSEMBLY, FORM, print_module
 from pto_dialect.syntax.print.writer import Inexpressible
 from pto_dialect.syntax.read.parser import parse_program
-from pto_dialect.verify.engine.rule import ERROR, FORMS, rule
+from pto_dialect.verify.engine.rule import ERROR, FORMS, Rule, rule
 from pto_dialect.verify.examples.types import VALUE
 
 from .level1 import to_level1
 from .operands import is_tile_operation
-from .rebuild import Rebuild, RefusedError, convert
+from .rebuild import FormPass, Rebuild, RefusedError
 
 _GOOD = f"""func.func @main(%a: {VALUE}, %x: f32) -> {VALUE} {{
   %b = pto.tadds %a, %x : ({VALUE}, f32) -> {VALUE}
@@ -47,17 +46,18 @@ _ENTRY = frozenset(("pto.entry",))
 
 
 @dataclass(frozen=True)
-class ToAssemblyPass(PtoPass):
+class ToAssemblyPass(FormPass):
     """Writes a program as assembly. ``attributes``: ``keep`` refuses those for which the form has no place, ``drop``
     leaves them out."""
 
     name: ClassVar[str] = "to-assembly"
+    form: ClassVar[str] = "assembly"
+    rule: ClassVar[Rule] = CANNOT_SAY
     attributes: str = "keep"
 
-    def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
-        """Changes ``module`` so that it prints as assembly; after an error nothing changes."""
-        drop = self.attributes == "drop"
-        convert(module, engine, CANNOT_SAY, "assembly cannot say this", lambda one: to_assembly(one, self.target, drop))
+    def make(self, module: ModuleOp) -> ModuleOp:
+        """The program as it prints as assembly."""
+        return to_assembly(module, self.target, self.attributes == "drop")
 
 
 def to_assembly(module: ModuleOp, target: str | None = None, drop_attributes: bool = False) -> ModuleOp:

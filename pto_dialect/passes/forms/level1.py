@@ -13,19 +13,17 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.target import profile_of
-from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.passes.base import PtoPass
 from pto_dialect.syntax.print.printer import print_module
-from pto_dialect.verify.engine.rule import ERROR, FORMS, rule
+from pto_dialect.verify.engine.rule import ERROR, FORMS, Rule, rule
 from pto_dialect.verify.examples.types import PART, TILE
 
 from .contents import Contents, is_buffer
 from .level2 import with_buffers
 from .plan import Plan
-from .rebuild import RefusedError, convert
+from .rebuild import FormPass, RefusedError
 from .sound import stay_sound
 from .values import ValueWriter
 from .written import ATTRIBUTE, Kept, numbered, write
@@ -50,14 +48,16 @@ CANNOT_SAY = rule(
 
 
 @dataclass(frozen=True)
-class ToLevel1Pass(PtoPass):
+class ToLevel1Pass(FormPass):
     """Writes the buffers of a program as tile values."""
 
     name: ClassVar[str] = "to-level1"
+    form: ClassVar[str] = "Level 1"
+    rule: ClassVar[Rule] = CANNOT_SAY
 
-    def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
-        """Changes ``module``; after an error nothing changes."""
-        convert(module, engine, CANNOT_SAY, "Level 1 cannot say this", lambda program: to_level1(program, self.target))
+    def make(self, module: ModuleOp) -> ModuleOp:
+        """The program with values."""
+        return to_level1(module, self.target)
 
 
 def to_level1(module: ModuleOp, target: str | None = None) -> ModuleOp:

@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, Integ
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from pto_dialect.analysis.target import profile_of
-from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.buffers.views import AllocTileOp
 from pto_dialect.ir.core.base import PtoOp, operand_groups, segment_sizes, signature
 from pto_dialect.ir.core.roles import Role, has_role
@@ -22,14 +21,13 @@ from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.core_dialects.structured import is_for, is_if
 from pto_dialect.ir.tile.move import TMovOp
-from pto_dialect.passes.base import PtoPass
-from pto_dialect.verify.engine.rule import ERROR, FORMS, rule
+from pto_dialect.verify.engine.rule import ERROR, FORMS, Rule, rule
 from pto_dialect.verify.examples.types import PART, VALUE
 
 from .lives import is_empty, tile_pairs
 from .operands import accesses, destinations, is_tile_operation, is_value
 from .plan import Buffer, Plan
-from .rebuild import Rebuild, RefusedError, convert, name_of
+from .rebuild import FormPass, Rebuild, RefusedError, name_of
 from .sound import stay_sound
 from .written import ATTRIBUTE, EMPTY_ELSE, handle_name, read
 
@@ -53,14 +51,16 @@ CANNOT_SAY = rule(
 
 
 @dataclass(frozen=True)
-class ToLevel2Pass(PtoPass):
+class ToLevel2Pass(FormPass):
     """Writes the tile values of a program as buffers."""
 
     name: ClassVar[str] = "to-level2"
+    form: ClassVar[str] = "Level 2"
+    rule: ClassVar[Rule] = CANNOT_SAY
 
-    def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
-        """Changes ``module``; after an error nothing changes."""
-        convert(module, engine, CANNOT_SAY, "Level 2 cannot say this", lambda program: to_level2(program, self.target))
+    def make(self, module: ModuleOp) -> ModuleOp:
+        """The program with destinations."""
+        return to_level2(module, self.target)
 
 
 def to_level2(module: ModuleOp, target: str | None = None) -> ModuleOp:

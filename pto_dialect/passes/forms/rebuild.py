@@ -5,7 +5,10 @@ Source: docs/reference/language.md, "Level 1 and Level 2".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -15,6 +18,7 @@ from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.ir.core.base import PtoOp, segment_sizes, signature
 from pto_dialect.ir.core.location import span_of, span_of_value
+from pto_dialect.passes.base import PtoPass
 from pto_dialect.syntax.print.printer import FORM
 from pto_dialect.verify.engine.rule import Rule
 
@@ -40,20 +44,29 @@ def replace_body(module: ModuleOp, fresh: ModuleOp) -> None:
     old.erase()
 
 
-def convert(
-    module: ModuleOp, engine: DiagnosticEngine, rule: Rule, what: str, make: Callable[[ModuleOp], ModuleOp]
-) -> None:
-    """Lets ``make`` write ``module`` anew; what it refuses is an error of ``rule`` that begins with ``what``, and
-    nothing changes then."""
-    try:
-        fresh = make(module)
-    except RefusedError as error:
-        span = error.span or span_of(error.op)
-        if error.value is not None:
-            span = span_of_value(error.value) or span
-        engine.report(Diagnostic(rule.id, rule.severity, f"{what}: {error.reason}", span))
-        return
-    replace_body(module, fresh)
+@dataclass(frozen=True)
+class FormPass(PtoPass):
+    """Writes a program in another form; what that form cannot say is an error of ``rule``."""
+
+    form: ClassVar[str]
+    rule: ClassVar[Rule]
+
+    @abstractmethod
+    def make(self, module: ModuleOp) -> ModuleOp:
+        """The program in the other form. Raises :class:`RefusedError`."""
+
+    def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
+        """Changes ``module``; after an error nothing changes."""
+        try:
+            fresh = self.make(module)
+        except RefusedError as error:
+            span = error.span or span_of(error.op)
+            if error.value is not None:
+                span = span_of_value(error.value) or span
+            message = f"{self.form} cannot say this: {error.reason}"
+            engine.report(Diagnostic(self.rule.id, self.rule.severity, message, span))
+            return
+        replace_body(module, fresh)
 
 
 def name_of(value: SSAValue) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,7 @@ class Expr(str):
     __slots__ = ()
 
 
+@dataclass(eq=False)
 class Generator:
     """Writes the body of one function.
 
@@ -49,27 +51,19 @@ class Generator:
     distance, ``held`` tiles that nobody else can see to locals with their content.
     """
 
-    def __init__(
-        self,
-        emitter: Emitter,
-        profile: Profile,
-        options: RunOptions,
-        unit: Unit,
-        queued: bool,
-        flavour: Flavour = PLAIN,
-        profile_log: ProfileLog | None = None,
-    ) -> None:
+    emitter: Emitter
+    profile: Profile
+    options: RunOptions
+    unit: Unit
+    queued: bool
+    flavour: Flavour = PLAIN
+    profile_log: ProfileLog | None = None
+
+    def __post_init__(self) -> None:
         from ..kernels.registry import generate
 
         self._generate = generate
-        self.emitter = emitter
-        self.profile = profile
-        self.options = options
-        self.unit = unit
-        self.placement = unit.placement
-        self.queued = queued
-        self.flavour = flavour
-        self.profile_log = profile_log
+        self.placement = self.unit.placement
         self.core = Expr("core")
         self.lanes: LaneScope | None = None
         self.names: dict[SSAValue, str] = {}

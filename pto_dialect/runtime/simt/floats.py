@@ -12,6 +12,7 @@ import numpy as np
 
 from ..memory.spaces import Array
 from ..numerics.comparisons import COMPARISONS
+from ..numerics.conversion import FormatConversion
 from ..numerics.decode import decode
 from ..numerics.encode import encode
 from ..numerics.fma import fma_to_odd
@@ -81,23 +82,22 @@ class FusedMultiplyAdd:
 
 
 @dataclass(eq=False)
-class Converter:
+class Converter(FormatConversion):
     """Values of one format in another; ``source`` and ``target`` tell how integers are read and made."""
 
-    label = "convert"
-
-    source: Format
-    target: Format
-    letter: str
-    saturate: bool
     result: np.dtype[Any]
+
+    @property
+    def label(self) -> str:
+        """The name in generated code."""
+        return "convert"
 
     def __call__(self, value: Array) -> Array:
         """The results in the storage of the result type."""
         value = value.view(self.source.storage)
         # A packed pair is one number for the program and two on the last axis for the formats.
         values = decode(value[:, None] if self.source.is_packed else value, self.source)
-        raw = encode(values, self.target, rounding=self.letter, saturate=self.saturate)
+        raw = self.encoded(values)
         return (raw[:, 0] if self.target.is_packed else raw).view(self.result)
 
 

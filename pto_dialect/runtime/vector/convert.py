@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from pto_dialect.targets.vector_unit import VL_BYTES
 
 from ..memory.spaces import Array
+from ..numerics.conversion import FormatConversion
 from ..numerics.decode import decode
 from ..numerics.encode import encode
 from ..numerics.formats import Format
@@ -27,22 +29,12 @@ def scaled(a: Array, scalar: float, mask: Array, target: Format, letter: str, od
 
 
 @dataclass(eq=False)
-class Conversion:
+class Conversion(FormatConversion):
     """Lanes of one type to another: a wider result takes every n-th lane, a narrower one fills every n-th."""
 
-    source: Format
-    target: Format
+    prefix: ClassVar[str] = "vcvt"
+
     part: int
-    letter: str
-    saturate: bool
-
-    @property
-    def label(self) -> str:
-        """The name in generated code."""
-        return f"vcvt_{self.source.name}_{self.target.name}"
-
-    def _encoded(self, values: Array) -> Array:
-        return encode(values, self.target, rounding=self.letter, saturate=self.saturate)
 
     def __call__(self, a: Array, mask: Array) -> Array:
         """The lanes of a register of 256 bytes in the target format; 0 where ``mask`` or the part leaves them out."""
@@ -53,11 +45,11 @@ class Conversion:
         result = np.zeros(VL_BYTES // target.bytes, target.storage)
         if target.bytes >= source.bytes:
             step = target.bytes // source.bytes
-            chosen = self._encoded(decode(a[self.part :: step], source))
+            chosen = self.encoded(decode(a[self.part :: step], source))
             np.copyto(result, chosen, where=active[self.part :: step])
         else:
             step = source.bytes // target.bytes
-            np.copyto(result[self.part :: step], self._encoded(decode(a, source)), where=active)
+            np.copyto(result[self.part :: step], self.encoded(decode(a, source)), where=active)
         return result
 
     def _packed(self, a: Array, active: Array) -> Array:
@@ -65,10 +57,10 @@ class Conversion:
         if self.source.is_packed:
             pairs = a[self.part :: 4]
             wide = np.zeros(VL_BYTES // self.target.bytes, self.target.storage)
-            values = self._encoded(decode(pairs, self.source))
+            values = self.encoded(decode(pairs, self.source))
             np.copyto(wide, values, where=np.repeat(active[self.part :: 4], 2))
             return wide
         result = np.zeros(VL_BYTES, self.target.storage)
         values = np.where(active, decode(a, self.source), 0)
-        result[self.part :: 4] = self._encoded(values)
+        result[self.part :: 4] = self.encoded(values)
         return result

@@ -7,6 +7,7 @@ further windows, whatever needs the elements takes a copy.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -204,40 +205,13 @@ class Window(NDArrayOperatorsMixin):
 
     # ------------------------------------------------------------ shape
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Extents."""
-        return self.data.shape
-
-    @property
-    def strides(self) -> tuple[int, ...]:
-        """Bytes between neighbours along each axis."""
-        return self.data.strides
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the elements."""
-        return self.data.dtype
-
-    @property
-    def ndim(self) -> int:
-        """Number of axes."""
-        return self.data.ndim
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return self.data.size
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of an element."""
-        return self.data.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all elements."""
-        return self.data.nbytes
+    shape = property(attrgetter("data.shape"), doc="Extents.")
+    strides = property(attrgetter("data.strides"), doc="Bytes between neighbours along each axis.")
+    dtype = property(attrgetter("data.dtype"), doc="Type of the elements.")
+    ndim = property(attrgetter("data.ndim"), doc="Number of axes.")
+    size = property(attrgetter("data.size"), doc="Number of elements.")
+    itemsize = property(attrgetter("data.itemsize"), doc="Bytes of an element.")
+    nbytes = property(attrgetter("data.nbytes"), doc="Bytes of all elements.")
 
     @property
     def T(self) -> Window:

@@ -1,7 +1,6 @@
 """Rules of tile buffers: layout of the type, open valid sizes, addresses, room.
 
-Source: docs/reference/constraints.md, "Allocation, views and scalars", "Whole programs", "Runs";
-docs/reference/targets.md, "Memories", "Layouts of locations".
+Source: docs/reference/targets.md, "Layouts of locations".
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Rules about the places of tile buffers in one function: explicit addresses, and what else uses the memory.
-
-Source: docs/reference/constraints.md, "Modules and functions", "Allocation, views and scalars", "Whole programs".
-"""
+"""Rules about the places of tile buffers in one function: explicit addresses, and what else uses the memory."""
 
 from __future__ import annotations
 

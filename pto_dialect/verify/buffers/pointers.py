@@ -1,8 +1,4 @@
-"""Rules of pointers, scalar memory accesses, and the small arrays and structs of the scalar unit.
-
-Source: docs/reference/constraints.md, "Allocation, views and scalars"; docs/reference/operations.md, "Pointers, arrays,
-structs".
-"""
+"""Rules of pointers, scalar memory accesses, and the small arrays and structs of the scalar unit."""
 
 from __future__ import annotations
 

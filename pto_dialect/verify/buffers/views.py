@@ -1,7 +1,6 @@
 """Rules of tile handles that share storage: windows, valid regions, other types and shapes.
 
-Source: docs/reference/constraints.md, "Allocation, views and scalars"; docs/reference/operations.md, "Tiles and views:
-handles".
+Source: docs/reference/operations.md, "Tiles and views: handles".
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Rules of the accumulator write-back: which clauses there are, which go together, and the memories.
-
-Source: docs/reference/constraints.md, "Write-back of accumulators".
-"""
+"""Rules of the accumulator write-back: which clauses there are, which go together, and the memories."""
 
 from __future__ import annotations
 

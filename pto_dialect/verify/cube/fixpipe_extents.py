@@ -1,6 +1,6 @@
 """Rules of the accumulator write-back about sizes, strides and hints that are constants.
 
-Source: docs/reference/constraints.md, "Write-back of accumulators"; docs/reference/layouts.md, "Write-back addresses".
+Source: docs/reference/layouts.md, "Write-back addresses".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Rules of the accumulator write-back about element types: quantisation, payloads, clipping, conversions.
 
-Source: docs/reference/constraints.md, "Write-back of accumulators"; docs/reference/targets.md, "Quantisation modes".
+Source: docs/reference/targets.md, "Quantisation modes".
 """
 
 from __future__ import annotations

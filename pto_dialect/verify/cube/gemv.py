@@ -1,6 +1,6 @@
 """Rules of the ``pto.tgemv`` forms beyond those they share with ``pto.tmatmul``.
 
-Source: docs/reference/constraints.md, "Matrix-vector products"; docs/reference/targets.md, "Matrix products of tiles".
+Source: docs/reference/targets.md, "Matrix products of tiles".
 """
 
 from __future__ import annotations

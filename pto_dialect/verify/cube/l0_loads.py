@@ -1,6 +1,6 @@
 """Rules of the loads from L1 into L0A and L0B: memories, element widths, start positions, fractal windows.
 
-Source: docs/reference/constraints.md, "Loads into matrix memories"; docs/reference/layouts.md, "Loads into L0".
+Source: docs/reference/layouts.md, "Loads into L0".
 """
 
 from __future__ import annotations

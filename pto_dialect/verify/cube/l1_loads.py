@@ -1,7 +1,6 @@
 """Rules of the fractal load from global memory and of the loads of the bias table and the fixpipe buffer.
 
-Source: docs/reference/constraints.md, "Loads into matrix memories"; docs/reference/layouts.md, "Transfers", "Loads with
-a change of layout".
+Source: docs/reference/layouts.md, "Transfers", "Loads with a change of layout".
 """
 
 from __future__ import annotations

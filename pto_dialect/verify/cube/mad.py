@@ -1,6 +1,6 @@
 """Rules of the cube multiply-accumulate operations: memories, element types, clauses, extents.
 
-Source: docs/reference/constraints.md, "Products on pointers"; docs/reference/targets.md, "Products on pointers".
+Source: docs/reference/targets.md, "Products on pointers".
 """
 
 from __future__ import annotations

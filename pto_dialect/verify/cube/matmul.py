@@ -1,7 +1,6 @@
 """Element types and shapes of ``pto.tmatmul``; the ``pto.tgemv`` forms share what does not depend on M.
 
-Source: docs/reference/constraints.md, "Matrix products of tiles"; docs/reference/targets.md, "Matrix products of
-tiles".
+Source: docs/reference/targets.md, "Matrix products of tiles".
 """
 
 from __future__ import annotations

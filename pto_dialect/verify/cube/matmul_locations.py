@@ -1,6 +1,6 @@
 """Where the operands of ``pto.tmatmul`` and ``pto.tgemv`` lie and how they are laid out, for every form.
 
-Source: docs/reference/constraints.md, "Matrix products of tiles"; docs/reference/targets.md, "Layouts of locations".
+Source: docs/reference/targets.md, "Layouts of locations".
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Rules of the MX forms of ``pto.tmatmul`` and ``pto.tgemv``: one power-of-two scale per 32 elements of K.
 
-Source: docs/reference/constraints.md, "Matrix products of tiles", "Matrix-vector products", "Runs";
-docs/reference/targets.md, "Matrix products of tiles", "Layouts of locations".
+Source: docs/reference/targets.md, "Matrix products of tiles", "Layouts of locations".
 """
 
 from __future__ import annotations

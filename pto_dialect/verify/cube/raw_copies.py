@@ -1,6 +1,6 @@
 """Rules of the transfers that the hardware encodes itself: packed configuration words, fills of L1.
 
-Source: docs/reference/constraints.md, "Transfers"; docs/reference/execution.md, "Control words".
+Source: docs/reference/execution.md, "Control words".
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""Attributes that are known, and attributes of operations that nothing reads: the program does not mean what it says.
-
-Source: docs/reference/language.md, "Discardable attributes"; docs/reference/constraints.md, "Whole programs".
+"""Attributes that are known, and attributes of operations that nothing reads: the program does not mean what it
+says.
 """
 
 from __future__ import annotations

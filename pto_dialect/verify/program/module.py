@@ -1,7 +1,7 @@
 """Rules about modules and functions as a whole.
 
-Source: docs/reference/constraints.md, "Modules and functions", "Allocation, views and scalars", "Whole programs";
-docs/reference/language.md, "Discardable attributes"; docs/reference/execution.md, "Cores and memories".
+Source: docs/reference/constraints.md, "Whole programs"; docs/reference/language.md, "Discardable attributes";
+docs/reference/execution.md, "Cores and memories".
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Rules about the core an operation runs on, and about fusion regions.
 
-Source: docs/reference/constraints.md, "Modules and functions", "Allocation, views and scalars";
-docs/reference/execution.md, "Cores and memories".
+Source: docs/reference/constraints.md, "Modules and functions"; docs/reference/execution.md, "Cores and memories".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Conversions of SIMT work items: pairs, rounding letters, saturation, signedness.
 
-Source: docs/reference/constraints.md, "Work-items and groups"; docs/reference/numerics.md, "Rounding".
+Source: docs/reference/numerics.md, "Rounding".
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Rules of transfers between ranks, their signals, and asynchronous transfers.
-
-Source: docs/reference/constraints.md, "Queues and communication".
-"""
+"""Rules of transfers between ranks, their signals, and asynchronous transfers."""
 
 from __future__ import annotations
 

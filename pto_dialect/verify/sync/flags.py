@@ -1,6 +1,6 @@
 """Rules of flags, buffer locks, cross-core semaphores and cache maintenance.
 
-Source: docs/reference/constraints.md, "Synchronisation rules"; docs/reference/targets.md, "Synchronisation resources".
+Source: docs/reference/targets.md, "Synchronisation resources".
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Queues whose pushes convert accumulator tiles: what their two ends have to agree about.
-
-Source: docs/reference/operations.md, "Queues between cores".
-"""
+"""Queues whose pushes convert accumulator tiles: what their two ends have to agree about."""
 
 from __future__ import annotations
 

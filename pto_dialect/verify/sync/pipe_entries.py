@@ -1,7 +1,4 @@
-"""Entries of queues in global memory, their slots, and the buffers reserved for slots.
-
-Source: docs/reference/constraints.md, "Queues and communication".
-"""
+"""Entries of queues in global memory, their slots, and the buffers reserved for slots."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Queues whose pushes convert accumulator tiles on the way: the epilogue of a push.
 
-Source: docs/reference/language.md, "Attributes"; docs/reference/operations.md, "Queues between cores".
+Source: docs/reference/language.md, "Attributes".
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Queues between cores in a function as a whole: cores, numbers, directions, splits.
-
-Source: docs/reference/constraints.md, "Queues and communication".
-"""
+"""Queues between cores in a function as a whole: cores, numbers, directions, splits."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Rules that all tile operations share: kinds of operands, availability, element types, empty tiles.
-
-Source: docs/reference/constraints.md, "All tiles"; docs/reference/targets.md, "Element types".
-"""
+"""Rules that all tile operations share: kinds of operands, availability, element types, empty tiles."""
 
 from __future__ import annotations
 

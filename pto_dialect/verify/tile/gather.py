@@ -1,8 +1,4 @@
-"""Rules of gathers and scatters inside the vector buffer.
-
-Source: docs/reference/constraints.md, "Tile moves"; docs/reference/tiles.md, "Irregular operations";
-docs/reference/operations.md, "Tiles: irregular".
-"""
+"""Rules of gathers and scatters inside the vector buffer."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Rules of sequences, triangles, sorting, histograms and random numbers.
 
-Source: docs/reference/constraints.md, "Tile moves"; docs/reference/tiles.md, "Irregular operations".
+Source: docs/reference/tiles.md, "Irregular operations".
 """
 
 from __future__ import annotations

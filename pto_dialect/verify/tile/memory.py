@@ -1,7 +1,6 @@
 """Rules of transfers between global memory and tiles (loads, prefetches, stores), and of printing.
 
-Source: docs/reference/constraints.md, "Tile moves"; docs/reference/targets.md, "Quantisation modes", "Element types";
-docs/reference/operations.md, "Tiles: loads and stores".
+Source: docs/reference/targets.md, "Quantisation modes", "Element types".
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Rules of ``pto.tmov`` and ``pto.ttrans``, and of what all moves out of the accumulator share.
 
-Source: docs/reference/constraints.md, "Tile moves"; docs/reference/targets.md, "Element types";
-docs/reference/operations.md, "Tiles: moves and conversion".
+Source: docs/reference/targets.md, "Element types"; docs/reference/operations.md, "Tiles: moves and conversion".
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Rules of quantisation and dequantisation of vector tiles.
-
-Source: docs/reference/constraints.md, "Tile moves"; docs/reference/tiles.md, "Irregular operations";
-docs/reference/operations.md, "Tiles: irregular".
-"""
+"""Rules of quantisation and dequantisation of vector tiles."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Rules about numbers, storage, predicates and high precision in tile arithmetic.
-
-Source: docs/reference/constraints.md, "Tile arithmetic"; docs/reference/targets.md, "Element types".
-"""
+"""Rules about numbers, storage, predicates and high precision in tile arithmetic."""
 
 from __future__ import annotations
 

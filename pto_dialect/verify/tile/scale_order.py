@@ -1,6 +1,6 @@
 """Rules of the ``pto.tmov`` that brings MX scales into the block order of the scale memory.
 
-Source: docs/reference/constraints.md, "Tile moves"; docs/reference/operations.md, "Tiles: moves and conversion".
+Source: docs/reference/operations.md, "Tiles: moves and conversion".
 """
 
 from __future__ import annotations

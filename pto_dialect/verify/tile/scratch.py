@@ -1,7 +1,6 @@
 """Rules about the size of scratch tiles.
 
-Source: docs/reference/constraints.md, "Tile arithmetic"; docs/reference/operations.md, "Tiles: reductions". a5 ignores
-most scratch tiles.
+a5 ignores most scratch tiles.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Rules about the shape and layout of scratch tiles on a2a3, where instructions write them row by row.
 
-Source: docs/reference/operations.md, "Tiles: reductions"; docs/reference/constraints.md, "Tile arithmetic". a5 ignores
-most scratch tiles.
+Source: docs/reference/constraints.md, "Tile arithmetic". a5 ignores most scratch tiles.
 """
 
 from __future__ import annotations

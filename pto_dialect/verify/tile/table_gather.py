@@ -1,7 +1,6 @@
 """Rules of gathers from and scatters to a table in global memory (``mgather``, ``mscatter``).
 
-Source: docs/reference/constraints.md, "Tile moves"; docs/reference/tiles.md, "Irregular operations";
-docs/reference/operations.md, "Tiles: loads and stores".
+Source: docs/reference/tiles.md, "Irregular operations".
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Rules of ``pto.textract`` and ``pto.tinsert``: windows of tiles, from one memory into another.
 
-Source: docs/reference/constraints.md, "Tile moves"; docs/reference/targets.md, "Element types";
-docs/reference/operations.md, "Tiles: moves and conversion".
+Source: docs/reference/targets.md, "Element types"; docs/reference/operations.md, "Tiles: moves and conversion".
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Vector operations: registers of one type, and masks as fine as the register they govern.
-
-Source: docs/reference/constraints.md, "Vector registers".
-"""
+"""Vector operations: registers of one type, and masks as fine as the register they govern."""
 
 from __future__ import annotations
 

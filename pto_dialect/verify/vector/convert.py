@@ -1,6 +1,6 @@
 """Conversions, reinterpretations, packs and index vectors.
 
-Source: docs/reference/constraints.md, "Vector registers"; docs/reference/targets.md, "Conversions".
+Source: docs/reference/targets.md, "Conversions".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Rules of the burst transfers: directions, element widths, padding, field widths, alignment.
 
-Source: docs/reference/constraints.md, "Transfers"; docs/reference/layouts.md, "Transfers".
+Source: docs/reference/layouts.md, "Transfers".
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Predicates: equal granularity, packing by one step, predicates in memory.
-
-Source: docs/reference/constraints.md, "Vector registers".
-"""
+"""Predicates: equal granularity, packing by one step, predicates in memory."""
 
 from __future__ import annotations
 

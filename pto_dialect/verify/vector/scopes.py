@@ -1,7 +1,4 @@
-"""Where vector operations stand: vector scopes, their form, and what stays outside.
-
-Source: docs/reference/constraints.md, "Vector registers".
-"""
+"""Where vector operations stand: vector scopes, their form, and what stays outside."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Rules of lane-wise operations on logical vectors: element types, equal types, masks.
-
-Source: docs/reference/constraints.md, "Logical vectors".
-"""
+"""Rules of lane-wise operations on logical vectors: element types, equal types, masks."""
 
 from __future__ import annotations
 

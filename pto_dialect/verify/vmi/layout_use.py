@@ -1,7 +1,6 @@
 """Layouts that operations on logical vectors can work with, once layouts are assigned.
 
-Source: docs/reference/constraints.md, "Logical vectors"; docs/reference/operations.md, "Logical vectors:
-rearrangement".
+Source: docs/reference/constraints.md, "Logical vectors".
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Logical vectors in memory: the unified buffer, element types, distribution modes, groups.
-
-Source: docs/reference/constraints.md, "Logical vectors".
-"""
+"""Logical vectors in memory: the unified buffer, element types, distribution modes, groups."""
 
 from __future__ import annotations
 

@@ -5,7 +5,6 @@ docs/reference/tiles.md, "Conversion".
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.cast import copy_cast
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.memory.values import Tile
+from pto_dialect.runtime.numerics.conversion import FormatConversion
 from pto_dialect.runtime.numerics.direct import ROUNDINGS, by_steps, direct
 from pto_dialect.runtime.numerics.formats import Format
 from pto_dialect.runtime.numerics.rounding import round_to_integer
@@ -56,14 +56,8 @@ def saturates(source: Format, target: Format, mode: str | None, arch: str) -> bo
     return mode != "OFF" or arch == "a2a3"
 
 
-@dataclass(eq=False)
-class Conversion:
+class Conversion(FormatConversion):
     """Arrays of ``source`` elements into arrays of ``target`` elements, storage dtypes."""
-
-    source: Format
-    target: Format
-    letter: str
-    saturate: bool
 
     @property
     def label(self) -> str:

@@ -20,7 +20,7 @@ def vcvt(op: PtoOp, g: Generator) -> None:
     letter = (word(op, "rnd") or "R").removeprefix("ROUND_")
     saturate = word(op, "sat") in ("SAT", "RS_ENABLE")
     source, target = register_format(named(op, "input"), g), register_format(op.results[0], g)
-    give(op, g, Conversion(source, target, part, letter, saturate), *op.operands)
+    give(op, g, Conversion(source, target, letter, saturate, part), *op.operands)
 
 
 @kernel("pto.vbitcast")

@@ -9,7 +9,6 @@ import numpy as np
 from pto_dialect.ir.core.base import Pipe, PtoOp
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.memory.dma import Padding, copy_bursts
-from pto_dialect.runtime.memory.spaces import Pointer
 from pto_dialect.runtime.numerics.encode import encode
 from pto_dialect.runtime.numerics.formats import Format
 
@@ -23,23 +22,12 @@ class PaddedLoad:
     def __init__(self, fmt: Format | None) -> None:
         self.fmt = fmt
 
-    def __call__(
-        self,
-        dst: Pointer,
-        src: Pointer,
-        length: int,
-        bursts: int,
-        dst_stride: int,
-        src_stride: int,
-        loops: Any,
-        value: Any,
-        left: int,
-        right: int,
-    ) -> None:
-        """Copies ``bursts`` bursts of ``length`` bytes; strides are in bytes, ``loops`` the outer loops, ``left`` and
-        ``right`` numbers of pad elements of value ``value``."""
+    def __call__(self, *operands: Any) -> None:
+        """Copies bursts. The last three operands are the value of pad elements and how many there are to the left and
+        to the right, the others those of ``copy_bursts``."""
+        *transfer, value, left, right = operands
         pad = None if self.fmt is None else Padding(self._bytes(value), left, right)
-        copy_bursts(dst, src, length, bursts, dst_stride, src_stride, loops, pad=pad)
+        copy_bursts(*transfer, pad=pad)
 
     def _bytes(self, value: Any) -> bytes:
         assert self.fmt is not None

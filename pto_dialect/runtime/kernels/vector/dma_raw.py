@@ -77,21 +77,12 @@ def _pad_bytes(value: Any, fmt: Any) -> bytes:
     return encoded.tobytes()
 
 
-def copy_in(
-    dst: Pointer,
-    src: Pointer,
-    length: int,
-    bursts: int,
-    dst_stride: int,
-    src_stride: int,
-    loop_groups: Any,
-    pad: bytes | None,
-    left: int,
-    right: int,
-) -> None:
-    """Global memory to the unified buffer, with padding when it is selected."""
+def copy_in(dst: Pointer, *operands: Any) -> None:
+    """Global memory to the unified buffer. The last three operands are the pad element, ``None`` where padding is not
+    selected, and how many there are to the left and to the right, the others those of ``copy_bursts``."""
+    *transfer, pad, left, right = operands
     padding = None if pad is None else Padding(pad[: dst.item_bytes].ljust(dst.item_bytes, b"\0"), left, right)
-    copy_bursts(dst, src, length, bursts, dst_stride, src_stride, loop_groups, pad=padding)
+    copy_bursts(dst, *transfer, pad=padding)
 
 
 @kernel("pto.copy_gm_to_ubuf")
