@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-VERSION = 2
+VERSION = 3
 """Grows when a reader of the version before would misread a file."""
 
 MEMBER_EACH = 1
@@ -69,13 +69,18 @@ GROWING = frozenset(
 """Columns whose numbers are kept as differences to the number before: they grow, mostly in equal steps."""
 
 PACKED = "columns.npy"
-"""The member with all columns."""
+"""The member with all columns, and with the bytes of small recordings."""
+
+TOGETHER = 1 << 15
+"""Bytes of memories and of writes up to which they stand in the member of the columns: what is copied from one memory
+to another is packed once, as far as deflate looks back."""
 
 DATA = "data/{}.npy"
-"""Members with the bytes that accesses have written, in order; each begins where an access does."""
+"""Members, or parts of the columns' one, with the bytes that accesses have written, in order; each begins where an
+access does."""
 
 INITIAL = "initial/{}.npy"
-"""Members with the content of memories at the first step, by number."""
+"""The same with the content of memories at the first step, by number."""
 
 NO_PATTERN = -1
 """Pattern of accesses to single elements, which have a row in ``gather``."""

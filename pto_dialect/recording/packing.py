@@ -11,6 +11,7 @@ import numpy as np
 from pto_dialect.runtime.memory.spaces import Array
 
 from .format import COLUMNS, GROWING, PACKED
+from .header import number
 from .model import RecordingError
 
 _INTEGERS = ("|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<i8")
@@ -35,8 +36,8 @@ def packed(columns: Mapping[str, Array]) -> tuple[dict[str, Packed], list[bytes]
     return described, pieces
 
 
-def unpacked(described: Mapping[str, Any], content: Array) -> dict[str, Array]:
-    """All columns from what ``packed`` has given. Raises ``RecordingError``."""
+def unpacked(described: Mapping[str, Any], content: Array) -> tuple[dict[str, Array], Array]:
+    """All columns from what ``packed`` has given, and the bytes behind them. Raises ``RecordingError``."""
     if content.dtype != np.uint8 or content.ndim != 1:
         raise RecordingError(f"the recording is damaged: {PACKED} holds no bytes")
     found = {name: np.zeros(0, type_) for name, type_ in COLUMNS.items()}
@@ -58,6 +59,16 @@ def unpacked(described: Mapping[str, Any], content: Array) -> dict[str, Array]:
             raise RecordingError(f"the recording is damaged: column {name} leaves its range")
         found[name] = numbers.astype(wanted)
         start = stop
+    return found, content[start:]
+
+
+def parts_of(given: Any, content: Array) -> dict[str, Array]:
+    """The named parts of the bytes behind the columns. Raises ``RecordingError``."""
+    found: dict[str, Array] = {}
+    start = 0
+    for name, size in ((str(name), number(size)) for name, size in list(given)):
+        found[name] = content[start : start + size]
+        start += size
     if start != content.size:
         raise RecordingError("the recording is damaged: its columns have other bytes than they should")
     return found

@@ -38,7 +38,7 @@ from .model import (
     Step,
     Waiting,
 )
-from .packing import unpacked
+from .packing import parts_of, unpacked
 from .tiles import tile_of, view_of
 
 
@@ -78,6 +78,7 @@ class Recording:
     def __init__(self, path: str, archive: zipfile.ZipFile) -> None:
         self.path = path
         self._archive = archive
+        self._parts: dict[str, Array] = {}
         header = self._header()
         self.version: int = header["version"]
         self.program = checked.row(Program, header["program"])
@@ -123,7 +124,10 @@ class Recording:
     def _all_columns(self, header: dict[str, Any]) -> dict[str, Array]:
         if self.version <= MEMBER_EACH:
             return {name: self._array(f"{name}.npy") for name in Columns.names}
-        return unpacked(header["columns"], self._array(PACKED))
+        columns, rest = unpacked(header["columns"], self._array(PACKED))
+        # Version 2 has a member for each part.
+        self._parts.update(parts_of(header.get("together", ()) if self.version == 2 else header["together"], rest))
+        return columns
 
     def _bytes(self, name: str) -> bytes:
         try:
@@ -136,6 +140,8 @@ class Recording:
     def _array(self, name: str) -> Array:
         from io import BytesIO
 
+        if name in self._parts:
+            return self._parts[name]
         try:
             return np.lib.format.read_array(BytesIO(self._bytes(name)), allow_pickle=False)
         except KeyError:

@@ -8,14 +8,13 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
-from typing import Any
 
 import numpy as np
 
 from pto_dialect.diagnostics.files import replacing
 from pto_dialect.runtime.memory.spaces import Array
 
-from .format import COLUMNS, DATA, HEADER, INITIAL, MAGIC, PACKED, VERSION
+from .format import COLUMNS, DATA, HEADER, INITIAL, MAGIC, PACKED, TOGETHER, VERSION
 from .log import Log
 from .model import Argument, Finding, Outcome, Program, RecordingError, Waiting
 from .packing import packed
@@ -44,6 +43,13 @@ def write(
     """
     columns, first = _columns(log)
     described, numbers = packed(columns)
+    parts: dict[str, Sequence[bytes | memoryview]] = {
+        INITIAL.format(number): [np.ascontiguousarray(content).view(np.uint8).data]
+        for number, content in log.initial.items()
+    }
+    parts |= {DATA.format(number): chunk.data for number, chunk in enumerate(log.chunks)}
+    sizes = {name: sum(map(len, pieces)) for name, pieces in parts.items()}
+    together = sum(sizes.values()) <= TOGETHER
     header = {
         "format": MAGIC,
         "version": VERSION,
@@ -62,15 +68,16 @@ def write(
         "limit": log.limit,
         "data": [chunk.size for chunk in log.chunks],
         "columns": described,
+        "together": list(sizes.items()) if together else [],
     }
+    if together:
+        numbers = [*numbers, *(piece for pieces in parts.values() for piece in pieces)]
     try:
         with replacing(path) as stream, zipfile.ZipFile(stream, "w", allowZip64=True) as archive:
             _add(archive, HEADER, [json.dumps(header, separators=(",", ":")).encode()], _WELL)
             _add_bytes(archive, PACKED, numbers, sum(map(len, numbers)), _WELL)
-            for number, content in log.initial.items():
-                _add_array(archive, INITIAL.format(number), content)
-            for number, chunk in enumerate(log.chunks):
-                _add_bytes(archive, DATA.format(number), chunk.data, chunk.size)
+            for name, pieces in {} if together else parts.items():
+                _add_bytes(archive, name, pieces, sizes[name])
     except OSError as error:
         raise RecordingError(f"cannot write '{os.fspath(path)}': {error.strerror or error}") from None
 
@@ -103,19 +110,16 @@ def _columns(log: Log) -> tuple[Mapping[str, Array], int]:
     return {name: np.ascontiguousarray(found[name], type_) for name, type_ in COLUMNS.items()}, first
 
 
-def _add_array(archive: zipfile.ZipFile, name: str, array: Array) -> None:
-    content = np.ascontiguousarray(array)
-    _add(archive, name, [_head(content.dtype, content.size), content.view(np.uint8).data])
+def _add_bytes(
+    archive: zipfile.ZipFile, name: str, pieces: Sequence[bytes | memoryview], size: int, level: int = _QUICKLY
+) -> None:
+    _add(archive, name, [_head(size), *pieces], level)
 
 
-def _add_bytes(archive: zipfile.ZipFile, name: str, pieces: Sequence[bytes], size: int, level: int = _QUICKLY) -> None:
-    _add(archive, name, [_head(np.dtype(np.uint8), size), *pieces], level)
-
-
-def _head(dtype: np.dtype[Any], size: int) -> bytes:
-    """What a member begins with that is an array of one dimension."""
+def _head(size: int) -> bytes:
+    """What a member begins with that is an array of so many bytes."""
     stream = BytesIO()
-    described = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": (size,)}
+    described = {"descr": "|u1", "fortran_order": False, "shape": (size,)}
     np.lib.format.write_array_header_1_0(stream, described)
     return stream.getvalue()
 

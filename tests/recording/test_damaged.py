@@ -18,7 +18,7 @@ from recorded_runs import recorded, recording_kernel
 from sanitize_programs import load, program, store, ub
 
 import pto_dialect
-from pto_dialect.recording import RecordingError
+from pto_dialect.recording import RecordingError, write
 from pto_dialect.recording import open as open_recording
 from pto_dialect.recording.format import COLUMNS
 from pto_dialect.recording.save import save
@@ -26,8 +26,10 @@ from pto_dialect.recording.save import save
 TEXT = program(ub("x", 0), "scf.for %i = %i0 to %i3 step %i1 {", load("%x"), store("%x"), "}")
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
+@pytest.fixture(params=[write.TOGETHER, -1], ids=["together", "apart"])
+def path(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A recording whose bytes stand with the columns, and one that has a member for each part."""
+    monkeypatch.setattr(write, "TOGETHER", request.param)
     kernel = recording_kernel(pto_dialect.parse(TEXT), None, None)
     found = tmp_path / "run.pto-rec"
     recorded(found, kernel, [np.arange(64, dtype=np.float32), np.zeros(64, np.float32)]).close()
@@ -77,7 +79,7 @@ def changed(path: Path, name: str, content: bytes | None) -> Path:
 
 def test_a_newer_version(path: Path) -> None:
     header = json.loads(zipfile.ZipFile(path).read("recording.json")) | {"version": 7}
-    with pytest.raises(RecordingError, match="has version 7, this package reads recordings up to version 2"):
+    with pytest.raises(RecordingError, match="has version 7, this package reads recordings up to version 3"):
         open_recording(changed(path, "recording.json", json.dumps(header).encode()))
 
 
@@ -94,7 +96,7 @@ def test_every_key_may_be_missing_or_of_another_kind(path: Path) -> None:
             wrong = {**header, key: value}
             if key in ("findings", "waiting") and value == {}:
                 continue
-            if key == "limit":
+            if key == "limit" or (key == "together" and value == {} and not header[key]):
                 continue
             with pytest.raises(RecordingError):
                 everything(changed(path, "recording.json", json.dumps(wrong).encode()))
@@ -125,7 +127,9 @@ def with_columns(path: Path, columns: dict[str, np.ndarray], **said: object) -> 
     """The recording with these columns, whose numbers stand as they are; ``said`` is told of them instead."""
     header = json.loads(zipfile.ZipFile(path).read("recording.json"))
     header["columns"] = {name: [one.dtype.str, one.size, False] for name, one in columns.items() if one.size} | said
-    content = np.frombuffer(b"".join(one.tobytes() for one in columns.values()), np.uint8)
+    rest = sum(size for _, size in header["together"])
+    behind = np.load(BytesIO(zipfile.ZipFile(path).read("columns.npy")))[-rest:] if rest else np.zeros(0, np.uint8)
+    content = np.frombuffer(b"".join(one.tobytes() for one in columns.values()) + behind.tobytes(), np.uint8)
     stream = BytesIO()
     np.save(stream, content)
     return changed(changed(path, "recording.json", json.dumps(header).encode()), "columns.npy", stream.getvalue())
