@@ -7,6 +7,7 @@ A ``#pto`` enumeration has one of two spellings, which are not interchangeable: 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from xdsl.ir import BuiltinAttribute, Data
 from xdsl.parser import AttrParser
@@ -153,15 +154,16 @@ class EnumAttr(Data[tuple[str, str]], BuiltinAttribute):
         return ENUMS[self.data[0]].spell(self.data[1])
 
 
-class OpaqueAttr(Data[str], BuiltinAttribute):
-    """An attribute of another dialect (or a structured ``#pto`` attribute without own fields), kept as text."""
+class KeptText(Data[str], BuiltinAttribute):
+    """Something that is kept as text and never looked into; ``kept`` says in words what."""
 
-    name = "pto.opaque_attr"
+    name = "pto.kept_text"
+    kept: ClassVar[str] = ""
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> str:
-        """Refuses: attributes of PTO are read by the parser of the dialect only."""
-        raise parser.raise_error("opaque attributes are read by the pto parser only")
+        """Refuses: what belongs to PTO is read by the parser of the dialect only."""
+        raise parser.raise_error(f"{cls.kept} are read by the pto parser only")
 
     def print_parameter(self, printer: Printer) -> None:
         """Prints the parameter as xDSL's own printer wants it."""
@@ -171,6 +173,13 @@ class OpaqueAttr(Data[str], BuiltinAttribute):
 
     def __str__(self) -> str:
         return self.data
+
+
+class OpaqueAttr(KeptText):
+    """An attribute of another dialect (or a structured ``#pto`` attribute without own fields), kept as text."""
+
+    name = "pto.opaque_attr"
+    kept = "opaque attributes"
 
 
 class PlaceholderAttr(OpaqueAttr):

@@ -14,9 +14,11 @@ from typing import Any
 
 from xdsl.dialects import builtin
 from xdsl.dialects.builtin import IntegerType, Signedness
-from xdsl.ir import Attribute, BuiltinAttribute, Data, TypeAttribute
+from xdsl.ir import Attribute, Data, TypeAttribute
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
+
+from .attributes import KeptText
 
 DYNAMIC = -1
 """Marks a dimension that is only known at run time (``?`` in the text)."""
@@ -366,24 +368,11 @@ class Bf16x2Type(PtoType):
     name = "pto.bf16x2"
 
 
-class OpaqueType(Data[str], TypeAttribute, BuiltinAttribute):
+class OpaqueType(KeptText, TypeAttribute):
     """A type of another dialect, or a schematic ``!pto.tile<...>``: kept as text, never looked into."""
 
     name = "pto.opaque_type"
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> str:
-        """Refuses: types of PTO are read by the parser of the dialect only."""
-        raise parser.raise_error("opaque types are read by the pto parser only")
-
-    def print_parameter(self, printer: Printer) -> None:
-        """Prints the parameter as xDSL's own printer wants it."""
-        printer.print_string(self.data)
-
-    print_builtin = print_parameter
-
-    def __str__(self) -> str:
-        return self.data
+    kept = "opaque types"
 
     @property
     def schematic(self) -> bool:

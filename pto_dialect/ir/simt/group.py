@@ -28,10 +28,9 @@ class VoteUniOp(VoteOp, name="pto.vote_uni"):
     """Whether pred is the same in all active lanes (docs/reference/work-items.md, "Operations")."""
 
 
-class VoteBallotOp(GroupValueOp, name="pto.vote_ballot"):
+class VoteBallotOp(VoteOp, name="pto.vote_ballot"):
     """Bit i is set where pred holds in lane i (docs/reference/work-items.md, "Operations")."""
 
-    pred = operand_def(I1)
     result = result_def(I32)
 
 

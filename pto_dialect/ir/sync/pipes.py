@@ -132,12 +132,17 @@ class DeclareGlobalOp(DeclarationOp, name="pto.declare_global"):
     entry = result_def(TENSOR_VIEW)
 
 
-class NumberedReleaseOp(PtoOp, shape=Shape.BRACE_FIELDS, pipe=Pipe.S, state_writes=("fifo",)):
+class NumberedQueueOp(PtoOp):
+    """Names a queue by its number."""
+
+    id = opt_attr_def(I32_ATTR)
+    split = attr_def(I8_ATTR)
+
+
+class NumberedReleaseOp(NumberedQueueOp, shape=Shape.BRACE_FIELDS, pipe=Pipe.S, state_writes=("fifo",)):
     """Consumer side of a queue known by its number."""
 
     entry = opt_operand_def(ENTRY)
-    id = opt_attr_def(I32_ATTR)
-    split = attr_def(I8_ATTR)
 
 
 class TFreeFromAicOp(NumberedReleaseOp, name="pto.tfree_from_aic", queue=QueueAction("free", "vector", C2V)):
@@ -148,11 +153,9 @@ class TFreeFromAivOp(NumberedReleaseOp, name="pto.tfree_from_aiv", queue=QueueAc
     """Returns the slot to the vector core (docs/reference/execution.md, "Queues between cores")."""
 
 
-class NumberedAllocationOp(PtoOp, shape=Shape.BRACE_FIELDS, pipe=Pipe.MTE3, state_writes=("fifo",)):
+class NumberedAllocationOp(NumberedQueueOp, shape=Shape.BRACE_FIELDS, pipe=Pipe.MTE3, state_writes=("fifo",)):
     """Producer side of a queue known by its number; no data moves."""
 
-    id = opt_attr_def(I32_ATTR)
-    split = attr_def(I8_ATTR)
     entry = result_def(TENSOR_VIEW)
 
 
@@ -183,11 +186,10 @@ class TPushOp(
         return Pipe.FIX if location(self.tile) == "acc" else Pipe.MTE3
 
 
-class NumberedPushOp(PtoOp, shape=Shape.PAREN, reads=("tile",), state_writes=("fifo",), tokens=("id", "split")):
+class NumberedPushOp(
+    NumberedQueueOp, shape=Shape.PAREN, reads=("tile",), state_writes=("fifo",), tokens=("id", "split")
+):
     """Stores a tile in a queue that is known by its number."""
-
-    id = opt_attr_def(I32_ATTR)
-    split = attr_def(I8_ATTR)
 
 
 class TPushToAicOp(
@@ -215,11 +217,9 @@ class TPopOp(
         return Pipe.MTE2 if target == "a2a3" else Pipe.S
 
 
-class NumberedPopOp(PtoOp, shape=Shape.BRACE_FIELDS, pipe=Pipe.S, state_reads=("fifo",), typed=()):
+class NumberedPopOp(NumberedQueueOp, shape=Shape.BRACE_FIELDS, pipe=Pipe.S, state_reads=("fifo",), typed=()):
     """Binds its result to the next full slot of a queue that is known by its number."""
 
-    id = opt_attr_def(I32_ATTR)
-    split = attr_def(I8_ATTR)
     tile = result_def(ENTRY)
 
     def active_pipe(self, target: str = "a5") -> Pipe | None:
@@ -247,13 +247,14 @@ class TPopFromAivOp(NumberedPopOp, name="pto.tpop_from_aiv", queue=QueueAction("
 class HandledSlotOp(PtoOp, shape=Shape.PAREN, state_writes=("fifo",), tokens=("split",)):
     """Takes or returns a slot of a queue that is known by its handle."""
 
+    pipe_handle = operand_def(PIPE)
+    split = attr_def(I8_ATTR)
+
 
 class TAllocOp(HandledSlotOp, name="pto.talloc", pipe=Pipe.MTE3, writes=("entry",), queue=QueueAction("alloc")):
     """Binds the entry to the next free slot; no data moves (docs/reference/execution.md, "Queues between cores")."""
 
     entry = operand_def(TENSOR_VIEW)
-    pipe_handle = operand_def(PIPE)
-    split = attr_def(I8_ATTR)
 
 
 class TFreeOp(HandledSlotOp, name="pto.tfree", pipe=Pipe.S, queue=QueueAction("free")):
@@ -262,8 +263,6 @@ class TFreeOp(HandledSlotOp, name="pto.tfree", pipe=Pipe.S, queue=QueueAction("f
     """
 
     entry = opt_operand_def(ENTRY)
-    pipe_handle = operand_def(PIPE)
-    split = attr_def(I8_ATTR)
 
 
 class QuantScaleOp(

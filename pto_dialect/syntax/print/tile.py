@@ -73,6 +73,11 @@ def outs_part(s: Statement) -> str:
     return f"outs({typed_group(s.writer, values)})"
 
 
+def destination_form(s: Statement, text: str) -> str:
+    """``name ins(..) outs(..) {dict} [-> T]`` around the ``text`` of the inputs."""
+    return f"{s.op.name} ins({text}) {outs_part(s)}{s.dictionary()}{s.arrow_part()}"
+
+
 def value_form(s: Statement) -> str:
     """Level 1: ``name %a, %b {dict} : (Ta, Tb) -> Tr``."""
     op, writer = s.op, s.writer
@@ -112,7 +117,7 @@ def print_dps(writer: Writer, op: Operation) -> str:
     s = Statement(writer, op)
     if (text := form_of_values(s)) is not None:
         return text
-    return f"{op.name} ins({typed_group(writer, inputs(s))}) {outs_part(s)}{s.dictionary()}{s.arrow_part()}"
+    return destination_form(s, typed_group(writer, inputs(s)))
 
 
 @prints(Shape.DPS_INNER)
@@ -134,7 +139,7 @@ def print_dps_inner(writer: Writer, op: Operation) -> str:
         if not inner_with or s.group(inner_with):
             inner = s.dictionary()
             s.spelled.update(op.attributes)
-    return f"{op.name} ins({typed_group(writer, values, inner)}) {outs_part(s)}{s.dictionary()}{s.arrow_part()}"
+    return destination_form(s, typed_group(writer, values, inner))
 
 
 @prints(Shape.DPS_KEYED)
@@ -154,7 +159,7 @@ def print_dps_keyed(writer: Writer, op: Operation) -> str:
     for name, word in keyed.items():
         if s.group(name):
             text += (f" {word} " if word else ", ") + typed_group(writer, s.group(name))
-    return f"{op.name} ins({text}) {outs_part(s)}{s.dictionary()}{s.arrow_part()}"
+    return destination_form(s, text)
 
 
 @prints(Shape.DPS_MASK)
@@ -171,7 +176,7 @@ def print_dps_mask(writer: Writer, op: Operation) -> str:
         text = comma([typed_group(writer, source, inner), axis])
     else:
         text = typed_group(writer, inputs_by_kind(s, input_slots(s)))
-    return f"{op.name} ins({text}) {outs_part(s)}{s.dictionary()}{s.arrow_part()}"
+    return destination_form(s, text)
 
 
 @prints(Shape.DPS_TLOAD)
