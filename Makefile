@@ -76,6 +76,8 @@ ifeq ($(PYTHON),)
 	@exit 1
 endif
 	$(PYTHON) -m venv --clear $(VENV) || { rm -rf $(VENV); exit 1; }
+# Scripts that older ones write import what a command does not need; without a newer one there, the given one does.
+	-$(RUN) -m pip install --quiet --upgrade 'pip>=25.2'
 
 # The stamps: one per extra, renewed when the dependencies change.
 $(VENV)/installed: pyproject.toml setup.py | $(RUN)

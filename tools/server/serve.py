@@ -230,12 +230,15 @@ class Server:
                 caller.close()
         for number in (self._alive, self.woken, self._waker, self.lock):
             os.close(number)
-        # The kernel tells of the end of the last writer by a signal that ends a process which does not handle it.
-        fcntl.fcntl(self.life, fcntl.F_SETOWN, os.getpid())
-        fcntl.fcntl(self.life, fcntl.F_SETFL, fcntl.fcntl(self.life, fcntl.F_GETFL) | os.O_ASYNC)
-        if _has_ended(self.life):
+        # The kernel tells of the end of the last writer by a signal that ends a process which does not handle it. Whom
+        # it tells belongs to an opening of the pipe, so each copy has one of its own.
+        opened = os.open(f"/proc/self/fd/{self.life}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        fcntl.fcntl(opened, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(opened, fcntl.F_SETFL, fcntl.fcntl(opened, fcntl.F_GETFL) | os.O_ASYNC)
+        if _has_ended(opened):
             # It did so before the kernel was asked to tell of it.
             os.kill(os.getpid(), signal.SIGKILL)
+        os.close(self.life)
 
     def _woken(self) -> None:
         with suppress(BlockingIOError):
