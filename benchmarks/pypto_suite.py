@@ -1,7 +1,7 @@
 """PyPTO's system tests on this toolchain: how many pass, what becomes of the rest, and how long they take.
 
     python benchmarks/pypto_suite.py PYPTO_TREE [--platform a2a3sim] [--sanitize] [--jobs 2] [--select WORDS]
-        [--limit SECONDS] [--log FILE.jsonl] [PATHS]
+        [--limit SECONDS] [--log FILE.jsonl] [--like FILE.jsonl] [PATHS]
 
 runs the tests below `tests/st` of a checkout of PyPTO, or those in PATHS, with the plug-in for pytest, and prints a
 table of outcomes with times: by the clock, and of processors, apart for this toolchain, for the C++ compiler that it
@@ -9,9 +9,10 @@ starts for orchestrations (whose results are kept for the next time), and for Py
 in the Python environment that runs this script (docs/pypto.md says how), with pytest, pytest-forked, and pytest-xdist
 for `--jobs` above 1.
 
-Tests that have ended are lines of `--log`. With `--limit` the tests are ended after so many seconds, as they are by an
-interrupt or a signal to end; the table then has what was done. `--report DIR` keeps what each test has run and what the
-sanitizers have found.
+Tests that have ended are lines of `--log`. `--like` names that of an earlier run: tests that took longest there come
+first, and the largest are not made ready beside each other (`benchmarks/pypto_order.py`). With `--limit` the tests are
+ended after so many seconds, as they are by an interrupt or a signal to end; the table then has what was done.
+`--report DIR` keeps what each test has run and what the sanitizers have found.
 """
 
 from __future__ import annotations
@@ -39,12 +40,14 @@ SLOWEST = 10
 
 
 class Outcome(NamedTuple):
-    """What became of one test: ``passed``, ``failed``, ``error`` or ``skipped``, why, and its times."""
+    """What became of one test: ``passed``, ``failed``, ``error`` or ``skipped``, why, its times, and the bytes that it
+    took at most."""
 
     test: str
     word: str
     reason: str
     seconds: dict[str, float]
+    peak: int = 0
 
 
 class Times(NamedTuple):
@@ -63,7 +66,9 @@ def read(log: Path) -> tuple[list[Outcome], int]:
         one: dict[str, Any] = json.loads(line)
         collected = max(collected, one.get("collected", 0))
         if "test" in one:
-            found.append(Outcome(one["test"], one["outcome"], reason(one["reason"]), one["seconds"]))
+            found.append(
+                Outcome(one["test"], one["outcome"], reason(one["reason"]), one["seconds"], one.get("peak", 0))
+            )
     return found, max(collected, len(found))
 
 
@@ -78,10 +83,10 @@ def reason(text: str) -> str:
 
 def command(given: argparse.Namespace) -> list[str]:
     """What runs the tests."""
-    made = [sys.executable, "-m", "pytest", "--pto-pypto", "-p", "pypto_times", f"--platform={given.platform}"]
+    made = [sys.executable, "-m", "pytest", "--pto-pypto", "-p", "pypto_times", "-p", "pypto_order"]
     # PyPTO compiles for one chip in a process, and some of its files refuse a platform altogether.
     made += ["--forked", "--continue-on-collection-errors", "-q", "--no-header", "-p", "no:cacheprovider", "--tb=short"]
-    made.append(f"--device={DEVICES}")
+    made += [f"--platform={given.platform}", f"--device={DEVICES}"]
     if given.jobs > 1:
         made += ["-n", str(given.jobs), "--maxschedchunk=1"]
     if given.sanitize:
@@ -93,11 +98,14 @@ def command(given: argparse.Namespace) -> list[str]:
     return [*made, *(given.paths or ["tests/st"])]
 
 
-def run(given: argparse.Namespace, log: Path) -> tuple[int, Times]:
-    """Runs the tests, at most as long as is allowed; the exit code of pytest, and what that took."""
+def run(given: argparse.Namespace, log: Path, locks: str) -> tuple[int, Times]:
+    """Runs the tests, at most as long as is allowed; the exit code of pytest, and what that took. ``locks`` is a folder
+    for what processes hold."""
     here = str(Path(__file__).resolve().parent)
     paths = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH", "")]))
-    environment = {**os.environ, "PYTHONPATH": paths, "PYPTO_TIMES": str(log)}
+    environment = {**os.environ, "PYTHONPATH": paths, "PYPTO_TIMES": str(log), "PYPTO_LOCKS": locks}
+    if given.like:
+        environment["PYPTO_LIKE"] = str(given.like.resolve())
     started = monotonic()
     # A group of processes of its own can be ended as a whole.
     tests = subprocess.Popen(command(given), cwd=given.tree, stdout=sys.stderr, env=environment, start_new_session=True)
@@ -128,9 +136,10 @@ def show(found: list[Outcome], collected: int, times: Times) -> None:
     print(f"  {own:8.1f} s  this toolchain: programs, and orchestrations with their kernels")
     print(f"  {spent['host']:8.1f} s  the C++ compiler for orchestrations")
     print(f"  {spent['test'] - own - spent['host']:8.1f} s  PyPTO and its tests")
-    print(f"the {SLOWEST} tests that keep this toolchain busy for longest, with seconds of it and by the clock:")
+    print(f"the {SLOWEST} tests that keep this toolchain busy for longest: seconds of it, by the clock, GB at most:")
     for one in sorted(found, key=lambda one: -one.seconds.get("kernels", 0.0))[:SLOWEST]:
-        print(f"  {one.seconds.get('kernels', 0.0):8.1f} {one.seconds.get('wall', 0.0):8.1f}  {one.test}")
+        own, wall = (one.seconds.get(name, 0.0) for name in ("kernels", "wall"))
+        print(f"  {own:8.1f} {wall:8.1f} {one.peak / 1e9:5.1f}  {one.test}")
     reasons: dict[tuple[str, str], list[str]] = {}
     for one in found:
         if one.word != "passed":
@@ -152,6 +161,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--select", default="")
     parser.add_argument("--limit", type=float, default=0.0, help="seconds after which the tests are ended")
     parser.add_argument("--log", type=Path, help="file for a line about each test")
+    parser.add_argument("--like", type=Path, help="such a file of an earlier run, for the order of tests")
     parser.add_argument("--report", default="")
     return parser.parse_intermixed_args(arguments)
 
@@ -166,7 +176,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         log = given.log or Path(folder) / "tests.jsonl"
         log.write_text("")
-        code, times = run(given, log.resolve())
+        code, times = run(given, log.resolve(), folder)
         show(*read(log), times)
     # 1: tests have failed, which the table tells.
     return 0 if code == 1 and times.limit is None else code

@@ -5,18 +5,19 @@ a line of JSON for each test as soon as it has ended, so that a session which is
 
     {"collected": 453}
     {"test": "tests/st/...::test_add", "outcome": "passed", "reason": "", "seconds": {"kernels": 0.2, "host": 0.0,
-     "test": 0.5, "wall": 0.8}}
+     "test": 0.5, "wall": 0.8}, "peak": 210763776}
 
 `kernels` is what this toolchain does: reading and checking programs, and carrying out orchestrations with their
 kernels; `host` is the C++ compiler that it starts for orchestrations; `test` is everything of the test, these two
-among it. All three are processor time, `wall` is time by the clock. With `--forked` a test has a process of its own,
-whose times these are.
+among it. All three are processor time, `wall` is time by the clock, `peak` the bytes of memory that the process took at
+most. With `--forked` a test has a process of its own, whose times and memory these are.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import resource
 from collections.abc import Callable, Generator
 from functools import wraps
 from importlib import import_module
@@ -28,6 +29,7 @@ import pytest
 FILE = "PYPTO_TIMES"
 """Environment variable with the name of the file."""
 PROPERTY = "pypto_times"
+PEAK = "pypto_peak"
 
 _ENTRANCES = (
     ("pto_dialect.integrations.pypto.assembler", "assemble"),
@@ -105,6 +107,7 @@ class Times:
             busy, host, wall = (after - before for before, after in zip(self.before, self.now(), strict=True))
             seconds = {"kernels": _clock.seconds, "host": host, "test": busy + host, "wall": wall}
             item.user_properties.append((PROPERTY, {name: round(value, 4) for name, value in seconds.items()}))
+            item.user_properties.append((PEAK, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024))
 
 
 class Lines:
@@ -124,14 +127,15 @@ class Lines:
         if report.when in ("setup", "call"):
             self.ends[report.nodeid] = outcome, why
             return
-        seconds = dict(report.user_properties).get(PROPERTY, {})
-        _line({"test": report.nodeid, "outcome": outcome, "reason": why, "seconds": seconds})
+        noted = dict(report.user_properties)
+        seconds, peak = noted.get(PROPERTY, {}), noted.get(PEAK, 0)
+        _line({"test": report.nodeid, "outcome": outcome, "reason": why, "seconds": seconds, "peak": peak})
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A file that cannot be read is an error, though several processes tell it."""
         if report.failed and report.nodeid not in self.unread:
             self.unread.add(report.nodeid)
-            _line({"test": report.nodeid, "outcome": "error", "reason": report.longreprtext, "seconds": {}})
+            _line({"test": report.nodeid, "outcome": "error", "reason": report.longreprtext, "seconds": {}, "peak": 0})
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """What there is to run."""

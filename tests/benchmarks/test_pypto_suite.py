@@ -75,6 +75,7 @@ def test_each_test_has_a_line(log: Path) -> None:
         "test_set_up": ("error", "OSError: no disk"),
     }
     assert len(found) == collected == 5
+    assert told["test_right"].peak > 10 << 20 and told["test_b.py"].peak == 0
     right = told["test_right"].seconds
     assert right["kernels"] > 0 and right["host"] > 0 and right["kernels"] + right["host"] <= right["test"]
     assert all(
