@@ -1,9 +1,9 @@
 """Launches that come again under watch: one that was watched and found in order is not watched a second time.
 
-What a launch accesses, in which order and through which tiles follows from its numbers alone in most kernels, because
-the control flow reads no memory. So do the findings, unless a check had to look at what memory holds. A later launch
-with the same numbers, whose buffers have all that the first one has accessed and overlap in the same way, runs in plain
-code. Source: docs/sanitizers.md, "Launches that come again".
+What a launch accesses, in which order and through which tiles follows from its numbers alone in most kernels, and from
+the content of small buffers that single elements are loaded from. So do the findings, unless a check had to look at
+what memory holds. A later launch with the same numbers, whose buffers have all that the first one has accessed and
+overlap in the same way, runs in plain code. Source: docs/sanitizers.md, "Launches that come again".
 """
 
 from __future__ import annotations
@@ -11,14 +11,18 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import cached_property
+from hashlib import sha256
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+from xdsl.ir import SSAValue
 
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.runtime.memory.spaces import Pointer
-from pto_dialect.runtime.replay.eligible import follows_numbers
+from pto_dialect.runtime.replay.eligible import others
 from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.per_core import BoundPerCore, PerCore
 
 from .launch import WatchedKernel
 from .state.arena import WatchedArena
@@ -26,41 +30,60 @@ from .state.arena import WatchedArena
 _NUMBERS = (bool, int, float, np.number, np.bool_)
 
 PATIENCE = 0.1
-"""Seconds that launches with the same numbers are watched before plain code, which has to be compiled, takes over."""
+"""Seconds that launches of a kernel are watched before plain code, which has to be compiled, takes over."""
 
-MOST_KEYS = 256
+MOST_KEYS = 512
 """Launches of one kernel, different in their numbers, that are known."""
+
+LEAST_BYTES = 1 << 14
+BYTES_PER_SECOND = 10_000_000
+"""Bytes of the largest buffer whose content is compared: in any case, and for each second that the last launch was
+watched, which a comparison makes longer by a hundredth."""
 
 
 class RepeatedKernel(WatchedKernel):
-    """A kernel that may be launched often: ``patience`` are the seconds that launches with the same numbers are watched
-    at least."""
+    """A kernel that may be launched often: ``patience`` are the seconds that its launches are watched at least."""
 
     patience = PATIENCE
+    _watched = 0.0
+    """Seconds that launches were watched."""
+    _most_bytes = LEAST_BYTES
 
     def run(self, values: Sequence[Any], blocks: int = 1, jobs: int = 1) -> list[Any]:
         """As in ``Kernel``; a launch that is known to be in order is not watched."""
-        key = _key(values, blocks) if self._decided else None
-        if key is None:
-            return super().run(values, blocks, jobs)
+        looked_up = self._looked_up
+        key = None if looked_up is None else _key(values, blocks, looked_up, self._most_bytes)
         reach = self._known.get(key)
         if reach is not None and all(values[position].nbytes >= nbytes for position, nbytes in reach):
             return self._plain.run(values, blocks, jobs)
         started = perf_counter()
         bound = self.bind(values)
         results = self.run_bound(bound, blocks, jobs)
-        self._learn(key, bound, perf_counter() - started)
+        seconds = perf_counter() - started
+        self._watched += seconds
+        self._most_bytes = max(LEAST_BYTES, int(BYTES_PER_SECOND * seconds))
+        if key is not None and self._watched >= self.patience:
+            self._learn(key, bound)
         return results
 
     @cached_property
-    def _decided(self) -> bool:
-        """True when findings follow from the numbers of a launch, as far as no check looks at what memory holds."""
-        return self.watch.numbers is None and self.timeline is None and follows_numbers(self)
-
-    @cached_property
-    def _watched(self) -> dict[Hashable, float]:
-        """Seconds that launches were watched, by what their findings follow from."""
-        return {}
+    def _looked_up(self) -> frozenset[int] | None:
+        """Positions of the buffers whose elements decide, beside the numbers of a launch, what it does; ``None`` where
+        something else decides as well."""
+        if self.watch.numbers is not None or self.timeline is not None:
+            return None
+        given: dict[SSAValue, set[int]] = {}
+        for root in self.program.roots.values():
+            for argument, position in zip(root.function.regions[0].blocks[0].args, root.positions, strict=True):
+                given.setdefault(argument, set()).add(position)
+        found: set[int] = set()
+        for op in others(self):
+            # Pointers stand in front.
+            positions = given.get(op.operands[0]) if has_role(op, Role.ELEMENT_LOAD) else None
+            if positions is None or positions & set(self.usage.written):
+                return None
+            found |= positions
+        return frozenset(found)
 
     @cached_property
     def _known(self) -> dict[Hashable, list[tuple[int, int]]]:
@@ -73,24 +96,21 @@ class RepeatedKernel(WatchedKernel):
         options = replace(self.options, fill="zero")
         return Kernel(self.module, self.entry, self.profile.name, options, group=self.group)
 
-    def _learn(self, key: Hashable, bound: Sequence[Any], seconds: float) -> None:
-        """A launch was watched, which has taken so many ``seconds``."""
+    def _learn(self, key: Hashable, bound: Sequence[Any]) -> None:
+        """A launch was watched: it is in order if nothing was found, and if nothing could be in another one like it."""
         if self.stopped or self.watch.judged_by_content or self.watch.findings.any:
             return
-        if len(self._watched) >= MOST_KEYS and key not in self._watched:
-            self._watched.clear()
+        if len(self._known) >= MOST_KEYS and key not in self._known:
             self._known.clear()
-        spent = self._watched[key] = self._watched.get(key, 0.0) + seconds
-        if spent < self.patience:
-            return
-        buffers = [(number, value) for number, value in enumerate(bound) if not isinstance(value, _NUMBERS)]
+        numbers = (*_NUMBERS, BoundPerCore)
+        buffers = [(number, value) for number, value in enumerate(bound) if not isinstance(value, numbers)]
         if all(isinstance(value, Pointer) and isinstance(value.arena, WatchedArena) for _, value in buffers):
             self._known[key] = [(number, value.arena.accessed) for number, value in buffers]
 
 
-def _key(values: Sequence[Any], blocks: int) -> Hashable:
+def _key(values: Sequence[Any], blocks: int, looked_up: frozenset[int], most_bytes: int) -> Hashable:
     """What the findings of a launch follow from, apart from the sizes of its buffers; ``None`` for values of which that
-    is not known."""
+    is not known. Of buffers at the positions ``looked_up`` the content is part of it, if they are not too large."""
     words: list[Hashable] = [blocks]
     places: list[tuple[int, int, int]] = []
     for position, value in enumerate(values):
@@ -101,16 +121,31 @@ def _key(values: Sequence[Any], blocks: int) -> Hashable:
             words.append(value.dtype)
             start: int = value.__array_interface__["data"][0]
             places.append((start, start + value.nbytes, position))
+            if position in looked_up:
+                if value.nbytes > most_bytes:
+                    return None
+                words.append(sha256(value.data).digest())
         elif isinstance(value, _NUMBERS):
             words.append(repr(value))
+        elif isinstance(value, PerCore) and value.identity is not None:
+            words.append(value.identity)
         else:
             return None
+    return _overlaps(places, words, looked_up)
+
+
+def _overlaps(places: list[tuple[int, int, int]], words: list[Hashable], looked_up: frozenset[int]) -> Hashable:
+    """``words`` with the distances between buffers that overlap: first address, last one and position of each; ``None``
+    where one that is looked up overlaps with another."""
     places.sort()
-    first = end = 0
+    first = end = before = 0
     for start, stop, position in places:
         if start < end:
+            if position in looked_up or before in looked_up:
+                return None
             words.append((position, start - first))
         else:
             first = start
-        end = max(end, stop)
+        if stop > end:
+            end, before = stop, position
     return tuple(words)

@@ -49,13 +49,13 @@ class Context:
         self.doubtful = False
         self.handles: dict[int, Any] = NO_HANDLES
         self.tiles: list[Extent] | None = None
-        self.copied: list[tuple[WatchedArena, Bytes, bool]] = []
+        self.copied: Sequence[tuple[WatchedArena, Bytes, bool]] = ()
         self.scope = 0
-        self.bars: list[tuple[int, str]] = []
-        self.unwritten: list[tuple[WatchedArena, int]] = []
-        self.offsets: list[Array] = []
-        self.written: list[tuple[WatchedArena, Bytes, Array, int]] = []
-        self.doubled: list[tuple[Finding, WatchedArena, Array, Array]] = []
+        self.bars: Sequence[tuple[int, str]] = ()
+        self.unwritten: Sequence[tuple[WatchedArena, int]] = ()
+        self.offsets: Sequence[Array] = ()
+        self.written: Sequence[tuple[WatchedArena, Bytes, Array, int]] = ()
+        self.doubled: Sequence[tuple[Finding, WatchedArena, Array, Array]] = ()
 
 
 class Watch(Protocol):

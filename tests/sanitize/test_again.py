@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from parse_helpers import parsed
 
+from pto_dialect import PerCore
 from pto_dialect.integrations.watching import collect
 from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.sanitize import again
@@ -142,17 +143,47 @@ def test_more_blocks_are_another_launch() -> None:
     assert "race-cross-block" in launch(kernel, [rows(4), rows(4), 1], 2)[1]
 
 
-def test_numbers_from_memory_decide_nothing_beforehand() -> None:
-    """Which row is loaded is what %a holds."""
-    read = "%f = pto.load_scalar %a[%c0] : !pto.ptr<f32> -> f32\n    %i = arith.fptosi %f : f32 to i64"
-    text = program(
-        part("p", "va", "%row"), load("p", "x"), before=f"{read}\n    %row = arith.index_cast %i : i64 to index"
-    )
-    kernel = kernel_of(text)
-    for first, found in ((1, []), (1, []), (4, ["mem-oob"])):
+READ = "%f = pto.load_scalar %a[%c0] : !pto.ptr<f32> -> f32\n    %i = arith.fptosi %f : f32 to i64"
+ROW_OF_A = f"{READ}\n    %row = arith.index_cast %i : i64 to index"
+"""Which row is meant is what %a holds."""
+
+
+def test_small_buffers_that_numbers_are_loaded_from_are_compared() -> None:
+    kernel = kernel_of(program(part("p", "va", "%row"), load("p", "x"), before=ROW_OF_A))
+    for first, told in ((1, (True, [])), (1, (False, [])), (4, (True, ["mem-oob"])), (2, (True, [])), (1, (False, []))):
         a = rows(4)
         a[0] = first
-        assert launch(kernel, [a, rows(4), 0]) == (True, found)
+        assert launch(kernel, [a, rows(4), 0]) == told
+
+
+def test_buffers_that_may_change_or_are_large_are_not() -> None:
+    given = program(part("p", "va", "%row"), part("q", "vb", "%c0"), load("p", "x"), store("x", "q"), before=ROW_OF_A)
+    kernel = kernel_of(given)
+    a = rows(4)
+    assert [launch(kernel, [a, rows(4), 0])[0] for _ in range(3)] == [True, False, False]
+    # %b is stored to, and has some bytes of %a, or all.
+    whole = rows(8)
+    assert [launch(kernel, [whole[:256], whole[64:], 0])[0] for _ in range(2)] == [True, True]
+    assert [launch(kernel, [whole[128:], whole[:256], 0])[0] for _ in range(2)] == [True, True]
+    assert [launch(kernel, [a, a, 0])[0] for _ in range(2)] == [True, True]
+    large = rows(200_000)
+    assert [launch(kernel, [large, rows(4), 0])[0] for _ in range(2)] == [True, True]
+    stored = kernel_of(program(part("p", "va", "%row"), part("q", "vb", "%row"), load("q", "x"), store("x", "p"),
+                               before=ROW_OF_A))  # fmt: skip
+    assert [launch(stored, [rows(4), rows(4), 0])[0] for _ in range(2)] == [True, True]
+
+
+def test_numbers_of_each_core_are_compared_where_they_are_known() -> None:
+    kernel = kernel_of(SUM)
+
+    def shifted(by: int, identity: Any) -> PerCore:
+        return PerCore(lambda place: place.block + by, identity=identity)
+
+    assert launch(kernel, [rows(4), rows(4), shifted(0, "0")], 3) == (True, [])
+    assert launch(kernel, [rows(4), rows(4), shifted(0, "0")], 3) == (False, [])
+    assert launch(kernel, [rows(4), rows(4), shifted(2, "2")], 3) == (True, ["mem-oob"])
+    assert launch(kernel, [rows(4), rows(4), shifted(0, None)], 3) == (True, [])
+    assert launch(kernel, [rows(4), rows(4), shifted(0, None)], 3) == (True, [])
 
 
 def test_what_holds_nothing_is_looked_at_each_time() -> None:
@@ -191,7 +222,11 @@ def test_a_launch_is_watched_for_a_while_before_it_is_known(monkeypatch: pytest.
     clock = iter(range(100))
     monkeypatch.setattr(again, "perf_counter", lambda: float(next(clock)))
     # Each launch takes one second of this clock.
-    assert [launch(kernel, [rows(4), rows(4), 1])[0] for _ in range(6)] == [True] * 4 + [False] * 2
+    assert [launch(kernel, [rows(4), rows(4), n])[0] for n in (1, 1, 1, 0, 0, 1, 1)] == [True] * 4 + [
+        False,
+        True,
+        False,
+    ]
 
 
 def test_few_launches_are_known_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -141,7 +141,10 @@ class Tasks:
             first = next(iter(given.values()))
             table = {core: [number(word, type_) for word in words] for core, words in given.items()}
             other = [number(word, type_) for word in first]
-            return PerCore(lambda place: table.get(0 if place.cube else 1 + place.subblock, other)[place.block])
+            return PerCore(
+                lambda place: table.get(0 if place.cube else 1 + place.subblock, other)[place.block],
+                identity=tuple((core, *words) for core, words in given.items()),
+            )
         if len(distinct) == 1:
             return self._memory.array_at(distinct.pop(), fmt)
         starts = next(iter(given.values()))

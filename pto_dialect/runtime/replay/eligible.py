@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from xdsl.ir import Operation
+
     from ..run.launch import Kernel
 
 _NUMBERS = ("arith.", "scf.for", "scf.if", "scf.yield", "func.func", "func.call", "func.return", "return", "builtin.")
@@ -35,14 +37,15 @@ FOLLOWING = KNOWN | frozenset(f"pto.{name}" for name in _UNREPLAYED)
 """Operations of which the same is true: which bytes they access follows from their operands, not from any content."""
 
 
-def follows_numbers(kernel: Kernel, known: frozenset[str] = FOLLOWING) -> bool:
-    """True when the operations of a launch and what they access follow from its numbers, as those in ``known`` do."""
+def others(kernel: Kernel, known: frozenset[str] = FOLLOWING) -> list[Operation]:
+    """The operations of a kernel that are not in ``known``: what those in it access follows from the numbers of a
+    launch."""
     # By name, as the lists are: what is new stays out until somebody has looked at it.
-    return all(op.name in known or op.name.startswith(_NUMBERS) for op in kernel.program.operations)
+    return [op for op in kernel.program.operations if not (op.name in known or op.name.startswith(_NUMBERS))]
 
 
 def may_replay(kernel: Kernel) -> bool:
     """True when every operation of a kernel is known and nobody watches it."""
     options = kernel.options
     plain = kernel.profile_log is None and options.schedule is None and options.fill == "zero"
-    return plain and not kernel.results and not kernel.usage.combines and follows_numbers(kernel, KNOWN)
+    return plain and not kernel.results and not kernel.usage.combines and not others(kernel, KNOWN)

@@ -5,7 +5,7 @@ Source: docs/reference/execution.md, "Launches".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -52,12 +52,19 @@ class PerCore:
     """A number for each core.
 
     ``source`` is an expression over the fields of ``CorePlace`` (``"block * 2 + subblock"``), a function of the
-    ``CorePlace``, or an array with one value for each core (``by="block"``: for each block). Raises ``ExpressionError``
-    for a text that is no expression.
+    ``CorePlace``, or an array with one value for each core (``by="block"``: for each block). ``identity`` is the same
+    for functions that give the same numbers, ``None`` where that is not known. Raises ``ExpressionError`` for a text
+    that is no expression.
     """
 
-    def __init__(self, source: str | Callable[[CorePlace], Any] | Array | Sequence[Any], by: By = "core") -> None:
+    def __init__(
+        self,
+        source: str | Callable[[CorePlace], Any] | Array | Sequence[Any],
+        by: By = "core",
+        identity: Hashable = None,
+    ) -> None:
         self.by = by
+        self.identity = identity
         self.text = source if isinstance(source, str) else ""
         self._expression = CoreExpression(source) if isinstance(source, str) else None
         self._function = source if callable(source) else None

@@ -233,7 +233,7 @@ class Races:
             finding.differs = finding.differs or (
                 finding.rule == "race-cross-block" and offsets.size != found.region.offsets().size
             )
-            context.doubled.append((finding, arena, offsets, arena.memory[offsets]))
+            context.doubled = (*context.doubled, (finding, arena, offsets, arena.memory[offsets]))
 
     def settle(self, context: Context) -> None:
         """After an instruction: did it write what another core had written there?"""

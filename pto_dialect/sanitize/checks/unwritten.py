@@ -63,12 +63,16 @@ class Unwritten:
         if context.actor.pipe == "PIPE_S":
             self._scalar(context, arena, missing)
         else:
-            context.unwritten.append((arena, context.mark.site))
-            context.offsets.append(missing)
+            context.unwritten = (*context.unwritten, (arena, context.mark.site))
+            context.offsets = (*context.offsets, missing)
 
     def write(self, context: Context, arena: WatchedArena, region: Bytes, places: Places) -> None:
         """The bytes are good until ``settle`` finds that the instruction has passed on others."""
-        context.written.append((arena, region, region.content(arena.memory).copy(), context.mark.site))
+        one = (arena, region, region.content(arena.memory).copy(), context.mark.site)
+        if type(context.written) is list:
+            context.written.append(one)
+        else:
+            context.written = [one]
         if not arena.public:
             self._mark(arena, region, places, GOOD)
 

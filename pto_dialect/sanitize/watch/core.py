@@ -80,7 +80,7 @@ class WatchedCore(QueueCore):
         self._part(context, site, loops, context.scope)
         op = watch.sites[site].op
         if isinstance(op, MemBarOp):
-            context.bars.append((len(watch.log.count) - 1, word(op, "kind")))
+            context.bars = (*context.bars, (len(watch.log.count) - 1, word(op, "kind")))
 
     def in_body(self, site: int, loops: tuple[int, ...]) -> None:
         """The work-items that run reach one of their operations."""

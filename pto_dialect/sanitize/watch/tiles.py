@@ -62,8 +62,10 @@ class WatchedTile(Tile):
     __slots__ = ("allocation",)
 
     def __init__(self, tile: Tile, allocation: Allocation) -> None:
-        for name in Tile.__slots__:
-            setattr(self, name, getattr(tile, name))
+        self.pointer, self.view, self.layout = tile.pointer, tile.view, tile.layout
+        self.fmt, self.loc, self.pad = tile.fmt, tile.loc, tile.pad
+        self.rows, self.cols, self.row0, self.col0 = tile.rows, tile.cols, tile.row0, tile.col0
+        self.valid_rows, self.valid_cols = tile.valid_rows, tile.valid_cols
         self.allocation = allocation
 
     def window(self, row: int, col: int, rows: int, cols: int, valid_rows: int, valid_cols: int) -> Tile:
@@ -105,8 +107,10 @@ class Tiles:
         arena: Any = first.pointer.arena
         found = Allocation(len(self.by_number), site, arena, start, stop, name)
         self.known[id(core), site.op] = found
-        self._named.clear()
-        self._holding.clear()
+        if known is not None:
+            # Nobody gets to operations on a tile before it was allocated, so nothing is kept of others.
+            self._named.clear()
+            self._holding.clear()
         self.by_number.append(found)
         return found
 

@@ -203,7 +203,7 @@ class Watch:
         places = region.places if region.version == shadow.version else shadow.locate(region)
         site = self.sites.all[context.mark.site]
         if site is not None and site.copies:
-            context.copied.append((arena, region, False))
+            context.copied = (*context.copied, (arena, region, False))
         if self.races is not None:
             self.races.read(context, event, arena, region, places)
         if self.tiles is not None and not arena.public:
@@ -227,4 +227,4 @@ class Watch:
         if self.unwritten is not None:
             self.unwritten.write(context, arena, region, places)
         if context.copied:
-            context.copied.append((arena, region, True))
+            context.copied = (*context.copied, (arena, region, True))
