@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import SSAValue
 
-from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.buffers.pointers import ElementLoadOp
 from pto_dialect.runtime.memory.spaces import Pointer
 from pto_dialect.runtime.replay.eligible import others
 from pto_dialect.runtime.run.launch import Kernel
@@ -78,8 +78,7 @@ class RepeatedKernel(WatchedKernel):
                 given.setdefault(argument, set()).add(position)
         found: set[int] = set()
         for op in others(self):
-            # Pointers stand in front.
-            positions = given.get(op.operands[0]) if has_role(op, Role.ELEMENT_LOAD) else None
+            positions = given.get(op.ptr) if isinstance(op, ElementLoadOp) else None
             if positions is None or positions & set(self.usage.written):
                 return None
             found |= positions

@@ -86,11 +86,9 @@ class Tasks:
         self._memory = memory
         self._programs = programs
         self._names: dict[int, list[str]] = {}
-        self.done: list[Task] = []
 
     def run(self, task: Task) -> None:
         """Runs a task. Raises ``BindingError`` and ``ProgramError``."""
-        self.done.append(task._replace(calls=()))
         by_core: dict[int, list[Call]] = {}
         for call in task.calls:
             by_core.setdefault(call.core, []).append(call)

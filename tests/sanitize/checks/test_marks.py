@@ -36,7 +36,7 @@ def read(monkeypatch: pytest.MonkeyPatch, places: int, *parts: tuple[int, int]) 
     for start, stop in parts:
         region = Region(start, stop - start)
         check.read(context, arena, region, arena.shadow.locate(region))
-    assert context.unwritten == [(arena, 3)] * len(context.offsets)
+    assert list(context.unwritten) == [(arena, 3)] * len(context.offsets)
     return context.good, context.doubtful, [[int(part[0]), int(part[-1]) + 1] for part in context.offsets]
 
 
