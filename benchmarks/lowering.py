@@ -17,7 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import click
@@ -26,11 +26,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from pto_dialect import parse
+from pto_dialect.analysis.facts import word
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.driver.explore import made_up
+from pto_dialect.ir.core.base import Pipe
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.ir.sync.flags import BarrierOp, SetFlagOp
+from pto_dialect.ir.sync.flags import BarrierOp, SetFlagDynOp, SetFlagOp
 from pto_dialect.passes.accesses.items import UnsupportedError
 from pto_dialect.passes.assign_memory.assign import AssignMemoryPass
 from pto_dialect.passes.assign_memory.plan import memory_plans
@@ -46,6 +48,8 @@ SPACES = {"vec": "ub", "mat": "l1", "left": "l0a", "right": "l0b", "acc": "l0c"}
 SCHEDULES = ("text", "oldest", "newest", "random:1")
 ORDER = ("race", "sync-", "l0c-handover")
 """How the rules begin that are about order."""
+EVENTS = 8
+"""Events that two pipes have between them."""
 MANY = 10
 """Tile operations from which on a function counts as a kernel."""
 
@@ -65,6 +69,7 @@ class Totals:
         self.peaks: dict[str, list[float]] = defaultdict(list)
         self.above: list[str] = []
         self.seconds: list[float] = []
+        self.events = 0
         self.wrong: list[str] = []
 
 
@@ -81,8 +86,9 @@ def lower(text: str, name: str) -> tuple[ModuleOp, str]:
 def compare_counts(row: dict[str, str], function: Operation, totals: Totals) -> None:
     """Flags and barriers against those of the table."""
     ops = list(walk(function))
-    mine = sum(isinstance(op, (SetFlagOp, BarrierOp)) for op in ops)
+    mine = sum(isinstance(op, (SetFlagOp, SetFlagDynOp, BarrierOp)) for op in ops)
     theirs = int(row["set_flags"]) + int(row["barriers"])
+    compare_limits(row, ops, totals)
     if row["clean"] != "clean":
         return
     totals.count["compared"] += 1
@@ -91,6 +97,23 @@ def compare_counts(row: dict[str, str], function: Operation, totals: Totals) -> 
         totals.above.append(f"{row['function']}: {mine} flags and barriers, table {theirs}")
     if int(row["tile_ops"]) >= MANY:
         totals.ratios.append(mine / theirs)
+
+
+def compare_limits(row: dict[str, str], ops: Sequence[Operation], totals: Totals) -> None:
+    """Barriers for all pipes in the midst of a function, and numbers of events between two pipes."""
+    totals.count["functions"] += 1
+    events: dict[tuple[str | None, str | None], set[str | None]] = defaultdict(set)
+    for op in ops:
+        if isinstance(op, SetFlagOp):
+            events[word(op, "src_pipe"), word(op, "dst_pipe")].add(word(op, "event_id"))
+        if isinstance(op, BarrierOp) and word(op, "pipe") == Pipe.ALL.value:
+            follower = op.next_op
+            if follower is None or not has_role(follower, Role.RETURN) or op.parent_op() is not ops[0]:
+                totals.above.append(f"{row['function']}: a barrier for all pipes in its midst")
+    most = max(map(len, events.values()), default=0)
+    totals.events = max(totals.events, most)
+    if most > EVENTS:
+        totals.above.append(f"{row['function']}: {most} events between two pipes")
 
 
 def compare_peaks(row: dict[str, str], function: Operation, reuse: str, totals: Totals) -> None:
@@ -173,9 +196,9 @@ def main(table: Path, trees: tuple[str, ...], only: str, reuse: str, runs: bool)
             continue
         text = (Path(folders[name]) / path).read_text(encoding="utf-8")
         original = functions(parse(text, program))
-        started = perf_counter()
+        started = process_time()
         lowered, refused = lower(text, program)
-        totals.seconds.append(perf_counter() - started)
+        totals.seconds.append(process_time() - started)
         for row in rows:
             if refused:
                 totals.count["refused"] += 1
@@ -192,13 +215,15 @@ def main(table: Path, trees: tuple[str, ...], only: str, reuse: str, runs: bool)
 def show(totals: Totals) -> None:
     """Prints what was counted."""
     print(*(f"{name}: {number}" for name, number in totals.count.items()), sep="\n")
+    print(f"events between two pipes: at most {totals.events}")
     if totals.ratios:
         print(f"flags and barriers of kernels of {MANY} or more operations, median: {median(totals.ratios):.2f}")
     for name, ratios in totals.peaks.items():
         near = sum(ratio <= 1.05 for ratio in ratios)
         print(f"{name}: peak against bound, median {median(ratios):.2f}, at most 1.05 in {near} of {len(ratios)}")
     if totals.seconds:
-        print(f"seconds a program: median {median(totals.seconds):.3f}, most {max(totals.seconds):.3f}")
+        middle, most = median(totals.seconds), max(totals.seconds)
+        print(f"seconds of the processor for a program: median {middle:.3f}, most {most:.3f}")
     print(*totals.above, *totals.wrong, sep="\n")
 
 
