@@ -220,9 +220,9 @@ def lower_selection(writer: Writer) -> None:
     number = None if pair else _number(writer, groups["scalar"][0], dst)
     registers = Registers(writer, dst.type.element)
     bits = Bits(writer, mask, registers)
-    # Pieces go beyond the bits that are needed, but not beyond the row of the tile.
+    # Pieces go beyond the bits that are needed, but not beyond the row of the tile, which others may write.
     needed = writer.mul(writer.ceildiv(dst.cols, bits.lanes), bits.size)
-    if not isinstance(needed, int) or not isinstance(mask.col, int) or needed > bits.width - mask.col * mask.bytes:
+    if not isinstance(needed, int) or needed > mask.type.cols * mask.bytes:
         raise NotLoweredError(op, f"predicates are loaded in pieces of {bits.size} bytes, and its rows of bits may end")
 
     def function() -> None:

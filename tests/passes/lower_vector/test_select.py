@@ -191,6 +191,20 @@ def test_rows_of_bits_that_end_within_a_predicate(element, cols):
     assert "pto.tsel " not in print_module(module)
 
 
+def test_bits_beside_a_part_of_a_tile_are_not_loaded():
+    found = selection("tsel", "f32", 4, 64, 64, 64)
+    whole = found.types["bits"]
+    part = "!pto.tile_buf<vec, 4x8xui8>"
+    found.lines.insert(0, f"%part = pto.subview %bits[%c0, %c32] sizes [4, 8] : {whole} -> {part}")
+    found.numbers.add(32)
+    found.lines = [
+        line.replace("ins(%bits", "ins(%part").replace(whole, part, 1) if "pto.tsel " in line else line
+        for line in found.lines
+    ]
+    reason = "predicates are loaded in pieces of 16 bytes, and its rows of bits may end"
+    assert refusals(found, "lower-vector") == [f"pto.tsel: {reason}"]
+
+
 def test_rows_of_bits_that_are_too_short():
     found = selection("tsel", "f32", 4, 320, 300, 32)
     reason = "predicates are loaded in pieces of 16 bytes, and its rows of bits may end"
