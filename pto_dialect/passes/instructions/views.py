@@ -10,12 +10,18 @@ from typing import NamedTuple
 from xdsl.ir import SSAValue
 
 from pto_dialect.analysis.facts import word
-from pto_dialect.ir.buffers.views import MakeTensorViewOp, PartitionViewOp
-from pto_dialect.ir.core.base import operand_groups
-from pto_dialect.ir.core.types import PtrType
+from pto_dialect.ir.buffers.pointers import TensorViewAddrOp
+from pto_dialect.ir.buffers.views import (
+    GetTensorViewDimOp,
+    GetTensorViewStrideOp,
+    MakeTensorViewOp,
+    PartitionViewOp,
+)
+from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.types import DYNAMIC, PtrType, ShapedView
 
 from .geometry import NotLoweredError
-from .writer import Number, Writer
+from .writer import INDEX, Function, Number, Writer
 
 _RANK = 5
 _DIMENSIONS = {"nd": ((0, 1, 2, 3), (4,)), "dn": ((3,), (0, 1, 2, 4)), "nz": ((2, 3), (0, 1, 4))}
@@ -50,22 +56,48 @@ def view_of(writer: Writer, value: SSAValue) -> View:
         offsets = [writer.add(*pair) for pair in zip(offsets, more, strict=True)] if offsets else more
         sizes = sizes or [writer.number(size) for size in part.sizes]
         origin = part.source
-    whole = origin.owner
-    if not isinstance(whole, MakeTensorViewOp) or not isinstance(whole.ptr.type, PtrType):
+    whole, layout = origin.owner, "nd"
+    if isinstance(whole, MakeTensorViewOp) and isinstance(whole.ptr.type, PtrType):
+        groups = operand_groups(whole)
+        start, strides = whole.ptr, [writer.number(stride) for stride in groups["strides"]]
+        sizes = sizes or [writer.number(size) for size in groups["shape"]]
+        layout = word(whole, "layout") or layout
+    elif _is_launched_with(writer.function, origin):
+        start, strides, shape = _given(writer, origin)
+        sizes = sizes or shape
+    else:
         raise NotLoweredError(writer.anchor, "its view is not made in this function")
-    groups = operand_groups(whole)
-    strides = [writer.number(stride) for stride in groups["strides"]]
-    sizes = sizes or [writer.number(size) for size in groups["shape"]]
-    layout = word(whole, "layout") or "nd"
     if layout not in _DIMENSIONS:
         raise NotLoweredError(writer.anchor, f"a view in the layout {layout}")
     distance: Number = 0
     for offset, stride in zip(offsets, strides, strict=False):
         distance = writer.add(distance, writer.mul(offset, stride))
-    pointer = writer.advanced(whole.ptr, distance)
+    pointer = writer.advanced(start, distance)
     steps = [Step(1, 0)] * (_RANK - len(sizes)) + [Step(*pair) for pair in zip(sizes, strides, strict=True)]
     rows, cols = (_merged(writer, [steps[number] for number in numbers]) for numbers in _DIMENSIONS[layout])
     return View(pointer, rows, cols, layout == "dn")
+
+
+def _is_launched_with(function: Function, view: SSAValue) -> bool:
+    """Whether a view certainly is an argument of a launch, whose last dimension is dense: one of a function in a module
+    without calls."""
+    return view.owner is function.entry and isinstance(view.type, ShapedView) and not function.calls
+
+
+def _given(writer: Writer, view: SSAValue) -> tuple[SSAValue, list[Number], list[Number]]:
+    """Pointer, strides and sizes of a view that a launch gives: what its type does not say is asked for."""
+    type_ = view.type
+    assert isinstance(type_, ShapedView)
+
+    def asked(cls: type[PtoOp], dimension: int) -> Number:
+        return writer.pto(cls, {"tensor_view": view, "dim_index": writer.index(dimension)}, result=INDEX)
+
+    pointer = writer.pto(TensorViewAddrOp, {"src": view}, result=PtrType(type_.element, "gm"))
+    pointer.name_hint = view.name_hint
+    last = len(type_.shape) - 1
+    strides = [1 if number == last else asked(GetTensorViewStrideOp, number) for number in range(last + 1)]
+    shape = [asked(GetTensorViewDimOp, number) if size == DYNAMIC else size for number, size in enumerate(type_.shape)]
+    return pointer, strides, shape
 
 
 def _merged(writer: Writer, steps: list[Step]) -> tuple[Step, ...]:

@@ -6,6 +6,7 @@ A number is an ``int`` where the text says it, else an SSA value of type ``index
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 from xdsl.dialects.arith import (
@@ -37,6 +38,7 @@ from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, segment_sizes, sign
 from pto_dialect.ir.core.location import set_location, span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import PtrType, byte_width, is_float
+from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.scalar.regions import VecscopeOp
 from pto_dialect.targets.backend import Backend, backend_of
 
@@ -60,6 +62,12 @@ def is_handle(op: Operation) -> bool:
     return has_role(op, Role.CONSTANT) or (has_role(op, Role.SCALAR) and not op.regions)
 
 
+def calls(function: Operation) -> bool:
+    """Whether functions call each other in the program."""
+    module = function.parent_op()
+    return module is not None and any(has_role(op, Role.CALL) for op in walk(module))
+
+
 class Function:
     """What is written into one function: constants at its beginning, and everything, so that it can be taken back."""
 
@@ -74,6 +82,11 @@ class Function:
         self._constants: dict[tuple[Attribute, Constant], SSAValue] = {}
         self._place = span_of(self.entry.first_op) if self.entry.first_op is not None else None
         self._last: Operation | None = None
+
+    @cached_property
+    def calls(self) -> bool:
+        """Whether functions call each other in the program."""
+        return calls(self.op)
 
     def constant(self, number: Constant, type_: Attribute) -> SSAValue:
         """A constant, written once; integers beyond their type wrap as sums and products do when the program runs."""

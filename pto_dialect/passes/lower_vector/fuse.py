@@ -18,7 +18,7 @@ from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.instructions.geometry import Tile
-from pto_dialect.passes.instructions.writer import Writer, is_handle
+from pto_dialect.passes.instructions.writer import Writer, calls, is_handle
 
 from .elementwise import Step
 from .places import certainly_apart, extent, same_place
@@ -117,7 +117,7 @@ class Memory:
         self._order = {op: number for number, op in enumerate(ops)}
         self._tiles = [op.results[0] for op in ops if isinstance(op, (AllocTileOp, AllocMultiTileOp))]
         self._extents = [extent(tile) for tile in self._tiles]
-        self._whole = None not in self._extents and not any(map(_hides_accesses, ops)) and not _calls(function)
+        self._whole = None not in self._extents and not any(map(_hides_accesses, ops)) and not calls(function)
 
     def needless(self, base: SSAValue, run: Sequence[Step]) -> bool:
         """Whether nobody reads what a run leaves in a tile: the run writes it before it reads it and nobody else uses
@@ -155,12 +155,6 @@ class Memory:
 def _hides_accesses(op: Operation) -> bool:
     """Whether memory is reached through numbers, or in another function."""
     return isinstance(op, (CastptrOp, InttoptrOp, PointerCastOp)) or has_role(op, Role.CALL)
-
-
-def _calls(function: Operation) -> bool:
-    """Whether functions call each other in the program."""
-    module = function.parent_op()
-    return module is not None and any(has_role(op, Role.CALL) for op in walk(module))
 
 
 def _only_writes(op: Operation, tile: SSAValue) -> bool:

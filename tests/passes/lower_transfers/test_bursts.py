@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 from cube_programs import Program, instructions, lowered, passed, refusals
 
-from pto_dialect import print_module
+from pto_dialect import parse, print_module
+from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
+from pto_dialect.passes.registry import make_pass
 
 RNG = np.random.default_rng(21)
 STORAGE = {"bf16": ml_dtypes.bfloat16, "f16": np.float16, "f32": np.float32, "i8": np.int8, "ui16": np.uint16,
@@ -276,3 +278,46 @@ def test_the_older_chip_is_refused():
         "lower-transfers-unsupported: lower-transfers cannot lower pto.tsetval: "
         "a2a3 has no transfers with sizes as operands"
     ]
+
+
+GIVEN = """module attributes {pto.target_arch = "a5"} {
+  func.func @f(%a: !pto.partition_tensor_view<12x40xf32>, %c: !pto.tensor_view<?x?xf32>) attributes {pto.entry} {
+    %c0 = arith.constant 0 : index
+    %c2 = arith.constant 2 : index
+    %c12 = arith.constant 12 : index
+    %c40 = arith.constant 40 : index
+    %x = pto.alloc_tile : !pto.tile_buf<vec, 12x40xf32>
+    pto.tload ins(%a : !pto.partition_tensor_view<12x40xf32>) outs(%x : !pto.tile_buf<vec, 12x40xf32>)
+    %p = pto.partition_view %c, offsets = [%c2, %c0], sizes = [%c12, %c40] : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<12x40xf32>
+    pto.tstore ins(%x : !pto.tile_buf<vec, 12x40xf32>) outs(%p : !pto.partition_tensor_view<12x40xf32>)
+    return
+  }
+}
+"""  # noqa: E501
+
+
+def test_views_that_a_launch_gives_are_asked_for_their_place():
+    a, c = numbers((12, 40), "f32"), numbers((15, 44), "f32")
+    module, result = lowered(GIVEN, LAST, a=a, c=c)
+    expected = c.copy()
+    expected[2:14, :40] = a
+    assert np.array_equal(result["c"], expected)
+    text = print_module(module)
+    assert instructions(module) == ["mte_gm_ub", "mte_ub_gm"]
+    assert text.count("pto.tensor_view_addr") == 2
+    assert "pto.tload" not in text
+
+
+def test_views_of_functions_that_may_be_called_are_refused():
+    call = """  func.func @g(%a: !pto.partition_tensor_view<12x40xf32>, %c: !pto.tensor_view<?x?xf32>) {
+    func.call @f(%a, %c) : (!pto.partition_tensor_view<12x40xf32>, !pto.tensor_view<?x?xf32>) -> ()
+    return
+  }
+}
+"""
+    module = parse(GIVEN.replace("alloc_tile :", "alloc_tile addr = %at :").replace(
+        "    %x =", "    %at = arith.constant 0 : i64\n    %x ="
+    ).removesuffix("}\n") + call, "program.pto")  # fmt: skip
+    engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
+    make_pass(LAST, None).run(module, engine)
+    assert {one.message.partition(": ")[2] for one in engine.diagnostics} == {"its view is not made in this function"}
