@@ -188,6 +188,9 @@ class OpSpec:
         return other
 
 
+_UNDECLARED = OpSpec()
+
+
 @dataclass(frozen=True)
 class Slot:
     """One declared operand, result or attribute: its name, its arity (``1``, ``?`` or ``*``) and its kind."""
@@ -272,7 +275,7 @@ class PtoOp(DeferredOp):
 
     def __init_subclass__(cls, name: str = "", **spec: Any) -> None:
         super().__init_subclass__()
-        inherited = next((_SPECS[b] for b in cls.__mro__[1:] if b in _SPECS), OpSpec())
+        inherited = next((_SPECS[b] for b in cls.__mro__[1:] if b in _SPECS), _UNDECLARED)
         _SPECS[cls] = inherited.but(spec) if spec else inherited
         if name:
             cls.name = name

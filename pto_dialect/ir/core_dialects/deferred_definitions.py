@@ -33,9 +33,6 @@ from xdsl.irdl import (
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
-_UNDECLARED = frozenset(IRDLOperation.__mro__)
-"""Classes without declared operands and results, whose many fields need not be looked at."""
-
 _lock = RLock()
 _deferred: set[type[Any]] = set()
 """Classes without definition."""
@@ -75,6 +72,10 @@ _FIELDS = dict(map(_deferred_class, _MADE))
 """Classes of what declares a part of an operation, with those of what stands for it."""
 
 
+_NOT_ONE_OPERAND = frozenset((OptOperandDef, VarOperandDef))
+_NOT_ONE_RESULT = frozenset((OptResultDef, VarResultDef))
+
+
 class Part(Enum):
     """A kind of part that an operation declares."""
 
@@ -101,16 +102,30 @@ class DeferredOp(IRDLOperation):
         vars(type(self))["verify_"](self)
 
 
+_UNDECLARED = frozenset(DeferredOp.__mro__)
+"""Classes without declared operands and results, whose many fields need not be looked at."""
+
+_own: dict[type[Any], tuple[dict[str, Any], frozenset[str]]] = {}
+"""What declares the parts that stand in a class itself, and all its names, for bases of many classes."""
+
+
+def _parts_of(cls: type[Any]) -> tuple[dict[str, Any], frozenset[str]]:
+    own = vars(cls)
+    found = _own[cls] = {name: field for name, field in own.items() if type(field) in _FIELDS}, frozenset(own)
+    return found
+
+
 def defer(cls: type[DeferredOp]) -> None:
     """Makes the definition of ``cls`` when it is needed."""
-    fields: dict[str, Any] = {}
-    seen: set[str] = set()
-    for base in cls.__mro__:
+    own, seen = _parts_of(cls)
+    fields = dict(own)
+    for base in cls.__mro__[1:]:
         if base not in _UNDECLARED:
-            for name, field in vars(base).items():
-                if type(field) in _FIELDS and name not in seen:
+            declared, names = _own.get(base) or _parts_of(base)
+            for name, field in declared.items():
+                if name not in seen:
                     fields[name] = field
-            seen.update(vars(base))
+            seen |= names
     _declared[cls] = fields
     # In front of the fields of other classes, as in the order in which xDSL looks at them.
     if options := _segment_options(fields):
@@ -152,10 +167,13 @@ def define(cls: type[IRDLOperation]) -> None:
 
 def _segment_options(fields: dict[str, Any]) -> tuple[Any, ...]:
     """Segment attributes are needed exactly when several operands (or results) may be absent or repeated."""
-    kinds = [field.cls for field in fields.values()]
+    operands = results = 0
+    for field in fields.values():
+        operands += field.cls in _NOT_ONE_OPERAND
+        results += field.cls in _NOT_ONE_RESULT
     options: list[Any] = []
-    if sum(kind in (OptOperandDef, VarOperandDef) for kind in kinds) > 1:
+    if operands > 1:
         options.append(AttrSizedOperandSegments())
-    if sum(kind in (OptResultDef, VarResultDef) for kind in kinds) > 1:
+    if results > 1:
         options.append(AttrSizedResultSegments())
     return tuple(options)
