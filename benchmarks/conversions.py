@@ -265,7 +265,7 @@ def run_vcvt(case: Case, codes: np.ndarray) -> np.ndarray:
     saturate = case.saturation == "SAT"
     widens = source.is_packed or (target.bytes > source.bytes and not target.is_packed)
     parts = range(ratio)
-    functions = [Conversion(source, target, part, case.rounding or "R", saturate) for part in parts]
+    functions = [Conversion(source, target, case.rounding or "R", saturate, part) for part in parts]
     for number, register in enumerate(padded):
         values = register.view(source.storage)
         if widens:
