@@ -1,9 +1,10 @@
 """A plug-in for pytest that has PyPTO's tests run in an order, and beside each other, as several processes can.
 
 `benchmarks/pypto_suite.py` loads it (`-p pypto_order`). `PYPTO_LIKE` may name the log of an earlier run, whose tests
-took about as long: tests that took longest come first, and two of which memory has no room for both are not made ready
-beside each other. What a test makes ready (inputs and expected results) takes most of its memory; when it has come to
-its kernels, the next large one begins. `PYPTO_LOCKS` names a folder that the processes share.
+took about as long: tests that took longest come first, and those that took more than a quarter of the memory of the
+machine are not made ready beside each other. What a test makes ready (inputs and expected results) takes most of its
+memory; when it has come to its kernels, the next large one begins. `PYPTO_LOCKS` names a folder that the processes
+share.
 
 Tests that share a fixture share what it writes: some of PyPTO's fixtures write to a folder of one name. They do not run
 beside each other either. With `--forked` each test has fixtures of its own.
@@ -34,6 +35,8 @@ LONG = 5.0
 SHARED = ("class", "module", "package")
 """Scopes of fixtures that several tests share."""
 LARGE = "large"
+SHARE = 4
+"""Tests that take more of the memory than one part of so many are large."""
 
 
 class Known(NamedTuple):
@@ -52,8 +55,8 @@ def read(log: str | None) -> dict[str, Known]:
 
 
 def is_large(known: Known | None, memory: int) -> bool:
-    """True for a test of which two do not fit into the memory of the machine."""
-    return known is not None and 2 * known.peak > memory
+    """True for a test that takes more than a quarter of the memory of the machine."""
+    return known is not None and SHARE * known.peak > memory
 
 
 def arranged(tests: Sequence[str], known: Mapping[str, Known], memory: int) -> list[int]:

@@ -33,9 +33,9 @@ def test_without_an_earlier_run_neighbours_are_far_from_each_other() -> None:
 def test_large_tests_come_by_turns_with_others() -> None:
     seconds = {"A": 50.0, "B": 40.0, "C": 30.0, "D": 20.0, "E": 10.0}
     assert order(seconds, {}, "ABCDE") == "ABCDE"
-    assert order(seconds, {"A": 11, "B": 11, "C": 11}, "ABCDE") == "ADBEC"
-    # Two of these have room beside each other.
-    assert order(seconds, {"A": 10, "B": 10, "C": 10}, "ABCDE") == "ABCDE"
+    assert order(seconds, {"A": 6, "B": 6, "C": 6}, "ABCDE") == "ADBEC"
+    # A quarter of the memory is not large.
+    assert order(seconds, {"A": 5, "B": 5, "C": 5}, "ABCDE") == "ABCDE"
 
 
 HELD = """
