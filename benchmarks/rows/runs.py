@@ -16,7 +16,7 @@ import numpy as np
 from programs import TILE
 
 from .front import load
-from .row import Row, Times, alternate
+from .row import Row, Times, alternate, seconds
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -206,14 +206,19 @@ def conversions(_: Path) -> Times:
 
 
 CONVERSIONS = 4000
-"""Conversions of a launch, which costs a hundred times as much as one of them."""
+"""Conversions of a launch, which costs as much as ten of the fastest; of slow ones as many as take ``numpy``
+``LAUNCH_SECONDS``, so that a sample takes half a minute at the most."""
+LAUNCH_SECONDS = 0.003
 
 
 def _conversion(source: str, target: str, have: np.dtype[Any], want: np.dtype[Any]) -> Times:
-    rows, cols, count = 64, 128, CONVERSIONS
+    rows, cols = 64, 128
+    values = (np.random.default_rng(1).random((rows, cols)) * 100).astype(np.float32).astype(have)
+    once = min(seconds(partial(values.astype, want), perf_counter) for _ in range(20))
+    count = max(CONVERSIONS // 40, min(CONVERSIONS, int(LAUNCH_SECONDS / once)))
     tiles = [f"!pto.tile_buf<vec, {rows}x{cols}x{name}>" for name in (source, target)]
     part, tensor = (f"!pto.{kind}<{rows}x{cols}x{source}>" for kind in ("partition_tensor_view", "tensor_view"))
-    once = f"    pto.tcvt ins(%s : {tiles[0]}) outs(%d : {tiles[1]})\n"
+    statement = f"    pto.tcvt ins(%s : {tiles[0]}) outs(%d : {tiles[1]})\n"
     text = f"""module attributes {{pto.target_arch = "a5"}} {{
 func.func @convert(%a: !pto.ptr<{source}>) {{
   %c0 = arith.constant 0 : index
@@ -227,18 +232,17 @@ func.func @convert(%a: !pto.ptr<{source}>) {{
   %d = pto.alloc_tile : {tiles[1]}
   pto.tload ins(%p : {part}) outs(%s : {tiles[0]})
   scf.for %i = %c0 to %n step %c1 {{
-{once}  }}
+{statement}  }}
   return
 }}
 }}
 """
-    values = (np.random.default_rng(1).random((rows, cols)) * 100).astype(np.float32).astype(have)
 
     def written() -> None:
         for _ in range(count):
             values.astype(want)
 
-    return alternate(partial(step_by_step(text), values), written, 15, warm_up=2)
+    return alternate(partial(step_by_step(text), values), written, 9, warm_up=2)
 
 
 def exponentials(count: int) -> None:
