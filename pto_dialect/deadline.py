@@ -17,7 +17,7 @@ GRACE = 1.0
 """Seconds that processes which share the work have to say where they were."""
 
 _SOON = 0.02
-"""Seconds until the alarm is repeated that found modules being imported."""
+"""Seconds until the alarm is repeated that found what must not be cut off."""
 _AGAIN = 1.0
 """Seconds until the alarm is repeated: an exception is lost when it meets code whose errors Python only prints."""
 
@@ -40,6 +40,8 @@ _end: float | None = None
 """When the time of the running ``deadline`` is over."""
 _block: FrameType | None = None
 """Who waits for the running ``deadline``."""
+_whole: set[int] = set()
+"""Threads in which something goes on that must not be cut off."""
 
 
 def can_limit() -> bool:
@@ -75,6 +77,21 @@ def deadline(seconds: float | None) -> Iterator[None]:
 
 
 @contextmanager
+def whole() -> Iterator[None]:
+    """Something short that a limit must not cut off: it is over before ``TimedOut`` is raised.
+
+    Around a fork, as what libraries do before and after it takes and releases their locks, and an exception there would
+    leave one locked for ever.
+    """
+    thread = threading.get_ident()
+    _whole.add(thread)
+    try:
+        yield
+    finally:
+        _whole.discard(thread)
+
+
+@contextmanager
 def _deadline_of_thread(seconds: float) -> Iterator[None]:
     """The same in a thread that is not the main one, to which no signals come."""
     over = threading.Event()
@@ -85,7 +102,7 @@ def _deadline_of_thread(seconds: float) -> Iterator[None]:
         left = seconds
         while not over.wait(left):
             left = _SOON
-            if not _imports(sys._current_frames().get(thread), block):
+            if thread not in _whole and not _imports(sys._current_frames().get(thread), block):
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(number, ctypes.py_object(TimedOut))
                 left = _AGAIN
 
@@ -128,7 +145,7 @@ def _arm(extra: float) -> None:
 
 
 def _over(number: int, frame: FrameType | None) -> None:
-    if _imports(frame, _block):
+    if threading.get_ident() in _whole or _imports(frame, _block):
         signal.setitimer(signal.ITIMER_REAL, _SOON, _AGAIN)
         return
     raise TimedOut

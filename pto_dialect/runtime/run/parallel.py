@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from pto_dialect.deadline import TimedOut, grace, resume
+from pto_dialect.deadline import TimedOut, grace, resume, whole
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.interrupts import interrupts_held
 from pto_dialect.ir.core.location import span_of
@@ -180,8 +180,8 @@ def _ticket(tickets: int) -> bytes:
 
 @contextmanager
 def quiet_fork() -> Iterator[None]:
-    """Python warns of threads, which BLAS keeps; it is made to be copied."""
-    with warnings.catch_warnings():
+    """Around a fork. Python warns of threads, which BLAS keeps; it is made to be copied. Limits of time wait."""
+    with whole(), warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         yield
 
