@@ -5,13 +5,13 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from .start import COLLECTOR_THRESHOLD
-from .streams import BROKEN_PIPE, check_open, discard_output, stderr_is_terminal, wants_color
+from .streams import BROKEN_PIPE, check_open, discard_output, stderr_is_terminal, wants_color, write_stdout
 
 if TYPE_CHECKING:
     from pto_dialect.driver.inputs import Input
@@ -55,6 +55,9 @@ INTERRUPTED = 130
 INTERNAL = 1
 """The tools themselves have failed."""
 
+UNWRITABLE = 2
+"""Standard output takes no more."""
+
 EXPECTED = (click.ClickException, click.exceptions.Exit, click.Abort)
 """What click ends a command with."""
 
@@ -93,24 +96,42 @@ class PtoCommand(click.Command):
         except EXPECTED:
             raise
         except Exception as error:
-            raise click.exceptions.Exit(tell_internal(error)) from None
+            raise click.exceptions.Exit(tell_failure(error)) from None
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
-        except BrokenPipeError:
-            discard_output()
-            ctx.exit(BROKEN_PIPE)
         except EXPECTED:
             raise
         except Exception as error:
-            ctx.exit(tell_internal(error))
+            ctx.exit(tell_failure(error))
 
 
-def tell_internal(error: Exception) -> int:
+def _at_output(error: OSError) -> bool:
+    """Whether a standard stream could not be written."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    return place is not None and place.tb_frame.f_code in (click.echo.__code__, write_stdout.__code__)
+
+
+def tell_failure(error: Exception) -> int:
     """Tells about an exception that nothing else has handled; the exit code."""
+    if isinstance(error, BrokenPipeError):
+        discard_output()
+        return BROKEN_PIPE
+    if not isinstance(error, OSError) or not _at_output(error):
+        return _tell_internal(error)
+    with suppress(OSError):
+        write_stderr(f"error: cannot write standard output: {error.strerror or error}\n")
+    # What is still to be written would be told about a second time.
+    discard_output()
+    return UNWRITABLE
+
+
+def _tell_internal(error: Exception) -> int:
     from pto_dialect.driver.internal_error import internal_error
     from pto_dialect.driver.report import render
 

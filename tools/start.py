@@ -187,6 +187,10 @@ def _start(
             command(prog_name=name)
         except KeyboardInterrupt:
             sys.exit(INTERRUPTED)
+        except OSError as error:
+            from .command_line import tell_failure
+
+            sys.exit(tell_failure(error))
 
 
 def _end(number: int, _: object) -> None:
