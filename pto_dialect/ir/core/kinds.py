@@ -128,6 +128,17 @@ PLACED = _of(
     t.PartitionViewType,
     t.AsMemRefType,
 )
+STORAGE = _of(
+    "an integer, !pto.ptr, memref, tile or view",
+    IntegerType,
+    builtin.IndexType,
+    t.PtrType,
+    MemRefType,
+    t.TileBufType,
+    t.TileType,
+    t.TensorViewType,
+    t.PartitionViewType,
+)
 TENSOR_VIEW = _of("!pto.tensor_view", t.TensorViewType)
 PARTITION_VIEW = _of("!pto.partition_tensor_view", t.PartitionViewType)
 VIEW = _of("a view", t.TensorViewType, t.PartitionViewType, MemRefType)

@@ -7,7 +7,6 @@ from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, resu
 from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.forms import DeclarationOp
 from ..core.kinds import (
-    ANY,
     ANY_ATTR,
     BOOL,
     ENTRY,
@@ -19,6 +18,7 @@ from ..core.kinds import (
     INDEX,
     PIPE,
     PTR,
+    STORAGE,
     STRING,
     SYMBOL,
     TENSOR_VIEW,
@@ -72,8 +72,8 @@ class InitializeL2lPipeOp(
     cores").
     """
 
-    local_addr = operand_def(ANY)
-    peer_local_addr = opt_operand_def(ANY)
+    local_addr = operand_def(STORAGE)
+    peer_local_addr = opt_operand_def(STORAGE)
 
 
 class InitializeL2g2lPipeOp(
@@ -85,8 +85,8 @@ class InitializeL2g2lPipeOp(
     (docs/reference/execution.md, "Queues between cores").
     """
 
-    gm_addr = operand_def(ANY)
-    local_addr = peer_local_addr = opt_operand_def(ANY)
+    gm_addr = operand_def(STORAGE)
+    local_addr = peer_local_addr = opt_operand_def(STORAGE)
     dir_mask = attr_def(I8_ATTR)
     slot_size = slot_num = attr_def(I32_ATTR)
     local_slot_num = flag_base = opt_attr_def(I32_ATTR)
