@@ -33,40 +33,48 @@ def installed_version(name: str) -> str:
 
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
+ROOTS = (_PACKAGE, os.path.join(os.path.dirname(_PACKAGE), "grammar"))
+"""Folders with sources of this package; in a checkout the grammar stands beside it."""
+
 _RUNTIME = frozenset(("runtime", "sanitize", "__pycache__"))
 _SOURCES = (".py", ".lark")
 
 
-def sources_identity(*folders: str) -> str:
-    """What differs as soon as a source file of this package does that has a say when a program is read, checked or
-    printed, or one below ``folders``: paths, sizes and times of change of all of them.
-
-    In a checkout the grammar stands beside the package.
+def sources(*folders: str) -> tuple[list[tuple[str, int, int]], list[str]]:
+    """The source files of this package that have a say when a program is read, checked or printed, and those below
+    ``folders``: path, size and time of change of each; and all folders that were looked through.
     """
-    found: list[tuple[str, int, int]] = []
-    for folder in (_PACKAGE, os.path.join(os.path.dirname(_PACKAGE), "grammar"), *folders):
-        _collect(folder, found)
-    return ascii(sorted(found))
+    files: list[tuple[str, int, int]] = []
+    seen: list[str] = []
+    for folder in (*ROOTS, *folders):
+        _collect(folder, files, seen)
+    return files, seen
+
+
+def sources_identity(*folders: str) -> str:
+    """What differs as soon as one of the :func:`sources` does."""
+    return ascii(sorted(sources(*folders)[0]))
 
 
 def folder_identity(folder: str) -> str:
     """What differs as soon as a source file below ``folder`` does."""
     found: list[tuple[str, int, int]] = []
-    _collect(folder, found)
+    _collect(folder, found, [])
     return ascii(sorted(found))
 
 
-def _collect(folder: str, found: list[tuple[str, int, int]]) -> None:
+def _collect(folder: str, found: list[tuple[str, int, int]], seen: list[str]) -> None:
     try:
         entries = list(os.scandir(folder))
     except OSError:
         return
+    seen.append(folder)
     for entry in entries:
         if entry.name.endswith(_SOURCES):
             status = entry.stat()
             found.append((entry.path, status.st_size, status.st_mtime_ns))
         elif "." not in entry.name and entry.name not in _RUNTIME and entry.is_dir():
-            _collect(entry.path, found)
+            _collect(entry.path, found, seen)
 
 
 def python_build() -> str:

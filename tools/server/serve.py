@@ -17,11 +17,10 @@ import sys
 from contextlib import suppress
 from time import monotonic
 
-from pto_dialect.versions import sources_identity
-
 from . import place
 from .caller import Caller, Refused
 from .copy import Call, become
+from .unchanged import Sources
 
 IDLE_SECONDS = 300.0
 TICK_SECONDS = 5.0
@@ -41,24 +40,15 @@ def serve(identity: str, folder: str) -> bool:
     lock = _locked(f"{path}.lock")
     if lock is None:
         return False
-    state = state_of_sources()
+    tools = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    sources = Sources([tools], sys.path)
     _load()
-    server = Server(identity, folder, path, lock, state)
+    server = Server(identity, folder, path, lock, sources)
     call = server.run()
     if call is None:
         return False
     become(call)
     return True
-
-
-def state_of_sources() -> str:
-    """What differs as soon as a call would load something else: sources of the package, and installed packages."""
-    tools = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    times: list[int] = []
-    for folder in sys.path:
-        with suppress(OSError):
-            times.append(os.stat(folder).st_mtime_ns)
-    return ascii((sources_identity(tools), times))
 
 
 def _detach() -> None:
@@ -102,10 +92,10 @@ def _load() -> None:
 class Server:
     """A process that listens at ``path`` and makes a copy of itself for each call."""
 
-    def __init__(self, identity: str, folder: str, path: str, lock: int, state: str) -> None:
+    def __init__(self, identity: str, folder: str, path: str, lock: int, sources: Sources) -> None:
         self.identity = identity
         self.path = path
-        self.state = state
+        self.sources = sources
         self.lock = lock
         self.idle = _idle_seconds()
         self.callers: list[Caller] = []
@@ -188,7 +178,7 @@ class Server:
             if request is None:
                 return None
             call = Call(request, caller.take_descriptors(), self.identity)
-            if self.state != state_of_sources():
+            if self.sources.changed():
                 self._withdraw()
                 call.close()
                 raise Refused
@@ -230,6 +220,7 @@ class Server:
                 caller.close()
         for number in (self._alive, self.woken, self._waker, self.lock):
             os.close(number)
+        self.sources.close()
         # The kernel tells of the end of the last writer by a signal that ends a process which does not handle it. Whom
         # it tells belongs to an opening of the pipe, so each copy has one of its own.
         opened = os.open(f"/proc/self/fd/{self.life}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable
 from contextlib import chdir
 from importlib import import_module
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -181,18 +180,6 @@ def test_a_change_of_what_would_be_loaded_ends_the_server(commands: Commands) ->
     (commands.script.parent / "another.py").write_text("")
     assert commands.call("-", input=GOOD).returncode == 0
     until(lambda: not alive(server), "the server does not end")
-
-
-def test_sources_of_the_commands_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    serve = import_module("pto_dialect.tools.server.serve")
-
-    (tmp_path / "server").mkdir()
-    (tmp_path / "pto_opt.py").write_text("a = 1")
-    monkeypatch.setattr(serve, "__file__", str(tmp_path / "server" / "serve.py"))
-    before = serve.state_of_sources()
-    assert serve.state_of_sources() == before
-    (tmp_path / "pto_opt.py").write_text("a = 22")
-    assert serve.state_of_sources() != before
 
 
 def test_a_socket_that_was_removed_ends_the_server(commands: Commands) -> None:
