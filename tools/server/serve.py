@@ -20,7 +20,7 @@ from time import monotonic
 from . import place
 from .caller import Caller, Refused
 from .copy import Call, become
-from .unchanged import Sources
+from .unchanged import SourceFiles
 
 IDLE_SECONDS = 300.0
 TICK_SECONDS = 5.0
@@ -41,7 +41,7 @@ def serve(identity: str, folder: str) -> bool:
     if lock is None:
         return False
     tools = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    sources = Sources([tools], sys.path)
+    sources = SourceFiles([tools], sys.path)
     _load()
     server = Server(identity, folder, path, lock, sources)
     call = server.run()
@@ -92,7 +92,7 @@ def _load() -> None:
 class Server:
     """A process that listens at ``path`` and makes a copy of itself for each call."""
 
-    def __init__(self, identity: str, folder: str, path: str, lock: int, sources: Sources) -> None:
+    def __init__(self, identity: str, folder: str, path: str, lock: int, sources: SourceFiles) -> None:
         self.identity = identity
         self.path = path
         self.sources = sources

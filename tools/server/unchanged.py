@@ -27,7 +27,7 @@ _AT_ONCE = 1 << 16
 """Bytes of events that are read at once: there is nothing to learn from what they say."""
 
 
-class Sources:
+class SourceFiles:
     """The source files below ``folders`` and of the package, as they are now, and what is installed beside it."""
 
     def __init__(self, folders: list[str], path: list[str]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pto_dialect.tools.server import unchanged
-from pto_dialect.tools.server.unchanged import Sources
+from pto_dialect.tools.server.unchanged import SourceFiles
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="servers are for Linux")
 
@@ -26,12 +26,12 @@ def tree(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(params=["kernel", "alone"])
-def sources(request: pytest.FixtureRequest, tree: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sources]:
+def sources(request: pytest.FixtureRequest, tree: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SourceFiles]:
     if request.param == "alone":
         monkeypatch.setattr(unchanged, "_OF_THIS_MACHINE", frozenset())
     else:
         monkeypatch.setattr(unchanged, "_local", lambda _: True)
-    found = Sources([str(tree)], [])
+    found = SourceFiles([str(tree)], [])
     assert (found._events is None) == (request.param == "alone")
     yield found
     found.close()
@@ -66,13 +66,13 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_changes(sources: Sources, tree: Path, change: str) -> None:
+def test_changes(sources: SourceFiles, tree: Path, change: str) -> None:
     assert not sources.changed()
     CHANGES[change](tree)
     assert sources.changed()
 
 
-def test_what_is_no_source_does_not_count(sources: Sources, tree: Path) -> None:
+def test_what_is_no_source_does_not_count(sources: SourceFiles, tree: Path) -> None:
     (tree / "inner" / "notes.txt").write_text("2\n")
     (tree / "__pycache__").mkdir()
     (tree / "__pycache__" / "one.py").write_text("2\n")
@@ -81,7 +81,7 @@ def test_what_is_no_source_does_not_count(sources: Sources, tree: Path) -> None:
     assert sources.changed()
 
 
-def test_folders_that_came_later(sources: Sources, tree: Path) -> None:
+def test_folders_that_came_later(sources: SourceFiles, tree: Path) -> None:
     new_folder(tree)
     assert not sources.changed()
     (tree / "more" / "five.py").write_text("5\n")
@@ -90,7 +90,7 @@ def test_folders_that_came_later(sources: Sources, tree: Path) -> None:
 
 def test_what_is_installed(tree: Path, tmp_path: Path) -> None:
     (tmp_path / "site").mkdir()
-    found = Sources([str(tree)], [str(tmp_path / "site"), str(tmp_path / "missing")])
+    found = SourceFiles([str(tree)], [str(tmp_path / "site"), str(tmp_path / "missing")])
     assert not found.changed()
     os.utime(tmp_path / "site", (1, 1))
     assert found.changed()
@@ -105,7 +105,7 @@ def test_files_with_several_names_are_looked_at(
     elsewhere = tmp_path / "elsewhere.py"
     elsewhere.write_text("1\n")
     make(elsewhere, tree / "link.py")
-    found = Sources([str(tree)], [])
+    found = SourceFiles([str(tree)], [])
     assert found._events is None and not found.changed()
     elsewhere.write_text("22\n")
     assert found.changed()
@@ -113,7 +113,7 @@ def test_files_with_several_names_are_looked_at(
 
 def test_without_a_word_of_the_kernel_nothing_is_looked_at(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unchanged, "_local", lambda _: True)
-    found = Sources([str(tree)], [])
+    found = SourceFiles([str(tree)], [])
 
     def never(*_: str) -> None:
         raise AssertionError("looked at")
