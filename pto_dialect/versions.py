@@ -33,11 +33,13 @@ def installed_version(name: str) -> str:
 
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
-ROOTS = (_PACKAGE, os.path.join(os.path.dirname(_PACKAGE), "grammar"))
-"""Folders with sources of this package; in a checkout the grammar stands beside it."""
-
 _RUNTIME = frozenset(("runtime", "sanitize", "__pycache__"))
 _SOURCES = (".py", ".lark")
+
+
+def roots() -> tuple[str, str]:
+    """Folders with sources of this package; in a checkout the grammar stands beside it."""
+    return _PACKAGE, os.path.join(os.path.dirname(_PACKAGE), "grammar")
 
 
 def sources(*folders: str) -> tuple[list[tuple[str, int, int]], list[str]]:
@@ -46,7 +48,7 @@ def sources(*folders: str) -> tuple[list[tuple[str, int, int]], list[str]]:
     """
     files: list[tuple[str, int, int]] = []
     seen: list[str] = []
-    for folder in (*ROOTS, *folders):
+    for folder in (*roots(), *folders):
         _collect(folder, files, seen)
     return files, seen
 

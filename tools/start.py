@@ -28,6 +28,9 @@ COLLECTOR_THRESHOLD = 200_000
 """A start allocates some 85,000 objects that live as long as the process; collecting among them takes 40
 ms."""
 
+SCRIPTS = ("pto", "pto-opt", "pto-run", "pto-fmt", "pto-sweep", "pto-lsp", "pto-debug-adapter")
+"""Names under which commands are installed."""
+
 SERVER_VARIABLE, SERVER_OPTION = "PTO_SERVER", "--server"
 
 
@@ -126,12 +129,14 @@ def _command(module: str, name: str | None = None, first: "Callable[[], int | No
 
 
 def _is_alone() -> bool:
-    """Whether a script that does nothing else has called this module, and nobody has called the script: profilers and
-    debuggers want to go on when a command has ended."""
+    """Whether the script of a command, which does nothing else, has called this module, and nobody has called the
+    script: profilers, debuggers and programs of other people want to go on when a command has ended."""
     frame = sys._getframe()
     while frame is not None and frame.f_globals is globals():
         frame = frame.f_back
-    return frame is not None and frame.f_back is None and frame.f_globals.get("__name__") == "__main__"
+    if frame is None or frame.f_back is not None or frame.f_globals.get("__name__") != "__main__":
+        return False
+    return os.path.basename(frame.f_code.co_filename) in SCRIPTS
 
 
 def _leave(end: SystemExit) -> None:

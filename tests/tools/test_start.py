@@ -9,6 +9,7 @@ import sys
 import tomllib
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO
 
 import pytest
@@ -65,6 +66,7 @@ def test_the_scripts_begin_there() -> None:
     for name, entry in scripts.items():
         module, _, function = entry.partition(":")
         assert callable(getattr(import_module(module), function)), name
+    assert set(import_module("pto_dialect.tools.start").SCRIPTS) == set(scripts)
 
 
 ENDING = """
@@ -83,10 +85,15 @@ sys.argv = ["pto-opt", {word!r}]
 """
 
 
-def ended(call: str, word: str, stdout: IO[str] | int = subprocess.PIPE) -> subprocess.CompletedProcess[str]:
-    script = ENDING.format(checkout=str(CHECKOUT), word=word, call=call)
-    line, buffered = [sys.executable, "-c", script], {**os.environ, "PYTHONUNBUFFERED": ""}
-    return subprocess.run(line, stdout=stdout, stderr=subprocess.PIPE, env=buffered, text=True, timeout=60)
+def ended(
+    call: str, word: str, stdout: IO[str] | int = subprocess.PIPE, name: str = "pto-opt"
+) -> subprocess.CompletedProcess[str]:
+    buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
+    with TemporaryDirectory() as folder:
+        script = Path(folder, name)
+        script.write_text(ENDING.format(checkout=str(CHECKOUT), word=word, call=call))
+        line = [sys.executable, str(script)]
+        return subprocess.run(line, stdout=stdout, stderr=subprocess.PIPE, env=buffered, text=True, timeout=60)
 
 
 @pytest.mark.parametrize(("word", "code"), [("--version", 0), ("--no-such-option", 2)])
@@ -102,6 +109,12 @@ def test_below_a_profiler_python_ends_as_ever() -> None:
     done = ended("cProfile.run('start.pto_opt()')", "--version")
     assert done.returncode == 0 and "function calls" in done.stdout
     assert [done.stdout.count(text) for text in ("thread;", "at the end;", "LEFT;")] == [1, 1, 0]
+
+
+def test_below_a_program_of_somebody_else_python_ends_as_ever() -> None:
+    done = ended("try:\n    start.pto_opt()\nfinally:\n    print('mine')", "--version", name="wrapper.py")
+    assert done.returncode == 0
+    assert [done.stdout.count(text) for text in ("mine", "thread;", "at the end;", "LEFT;")] == [1, 1, 1, 0]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")

@@ -11,7 +11,7 @@ import re
 import stat
 from contextlib import suppress
 
-from pto_dialect.versions import ROOTS, sources
+from pto_dialect.versions import roots, sources
 
 _OF_THIS_MACHINE = frozenset(("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "zfs", "bcachefs", "tmpfs", "overlay"))
 """File systems that no other machine writes to."""
@@ -63,7 +63,7 @@ class SourceFiles:
     def _places(self) -> list[tuple[int, ...]]:
         """Another file may come to stand where a folder was; what is installed changes the folders on Python's path."""
         found: list[tuple[int, ...]] = []
-        for folder in (*ROOTS, *self._folders, *self._path):
+        for folder in (*roots(), *self._folders, *self._path):
             with suppress(OSError):
                 status = os.stat(folder)
                 found.append((status.st_dev, status.st_ino))
