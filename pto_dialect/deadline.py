@@ -7,6 +7,7 @@ import ctypes
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
@@ -89,6 +90,14 @@ def whole() -> Iterator[None]:
         yield
     finally:
         _whole.discard(thread)
+
+
+@contextmanager
+def quiet_fork() -> Iterator[None]:
+    """Around a fork. Python warns of threads, which BLAS keeps; it is made to be copied. Limits of time wait."""
+    with whole(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        yield
 
 
 @contextmanager

@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
+from pto_dialect.deadline import quiet_fork
+
 Holds = Callable[[str], bool]
 
 _BRACES = re.compile(r'//[^\n]*|"(?:[^"\\\n]++|\\.)*+"|([{}])')
@@ -29,7 +31,8 @@ def reduced(text: str, holds: Holds, seconds: float) -> str:
         return _search(text, holds, time.monotonic() + seconds, lambda _: None)
     with tempfile.TemporaryDirectory(prefix="pto-reduce-") as folder:
         best = os.path.join(folder, "best")
-        process = os.fork()
+        with quiet_fork():
+            process = os.fork()
         if process == 0:
             _work(text, holds, seconds, best)
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import select
 import signal
 import sys
 import time
@@ -25,9 +26,23 @@ def said(terminal: int, end: bytes) -> str:
     """What comes from a terminal until some bytes stand at its end."""
     found = b""
     limit = time.monotonic() + PATIENCE
-    while not found.endswith(end) and time.monotonic() < limit:
+    while not found.endswith(end):
+        assert select.select([terminal], [], [], max(0.0, limit - time.monotonic()))[0], found
         found += os.read(terminal, 1024)
     return found.decode()
+
+
+def wait_until_it_waits(process: int) -> None:
+    """Python prints a prompt just before it waits for a line, and hears of a signal that comes in between with the next
+    key only."""
+    state = Path(f"/proc/{process}/stat")
+    if not state.exists():
+        time.sleep(1.0)
+        return
+    limit = time.monotonic() + PATIENCE
+    while state.read_text().rpartition(")")[2].split()[0] != "S":
+        assert time.monotonic() < limit
+        time.sleep(0.01)
 
 
 def test_an_interrupt_leaves_the_session_as_it_is(tmp_path: Path) -> None:
@@ -42,6 +57,7 @@ def test_an_interrupt_leaves_the_session_as_it_is(tmp_path: Path) -> None:
         said(terminal, PROMPT)
         os.write(terminal, b"goto 3\n")
         place = [line for line in said(terminal, PROMPT).splitlines() if line.startswith("#3 ")]
+        wait_until_it_waits(child)
         os.write(terminal, b"\x03")
         told = said(terminal, PROMPT)
         assert "interrupted; quit or Ctrl-D leaves the debugger" in told

@@ -9,8 +9,7 @@ import pytest
 
 FORKS = """
 import os, sys, threading, time
-from pto_dialect.deadline import TimedOut, deadline
-from pto_dialect.runtime.run.parallel import quiet_fork
+from pto_dialect.deadline import TimedOut, deadline, quiet_fork
 
 lock = threading.RLock()
 

@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from pto_dialect.deadline import may_be_limited
+from pto_dialect.deadline import may_be_limited, quiet_fork
 from pto_dialect.interrupts import interrupts_held
 
 from ..memory.spaces import Arena, Array, Pointer
 from ..memory.values import move_content
-from .parallel import Failure, Outcome, end_with, quiet_fork, run_taken, tickets_for
+from .parallel import Failure, Outcome, end_with, run_taken, tickets_for
 
 if TYPE_CHECKING:
     from .launch import Kernel

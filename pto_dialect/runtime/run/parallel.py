@@ -13,15 +13,13 @@ import os
 import pickle
 import signal
 import struct
-import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from pto_dialect.deadline import TimedOut, grace, resume, whole
+from pto_dialect.deadline import TimedOut, grace, quiet_fork, resume
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.interrupts import interrupts_held
 from pto_dialect.ir.core.location import span_of
@@ -176,14 +174,6 @@ def _ticket(tickets: int) -> bytes:
         return os.read(tickets, TICKET.size)
     except BlockingIOError:
         return b""
-
-
-@contextmanager
-def quiet_fork() -> Iterator[None]:
-    """Around a fork. Python warns of threads, which BLAS keeps; it is made to be copied. Limits of time wait."""
-    with whole(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        yield
 
 
 class Worker:

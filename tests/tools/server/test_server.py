@@ -155,6 +155,7 @@ def test_a_server_that_cannot_begin_leaves_the_call_to_its_caller(commands: Comm
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener, chdir(commands.sockets):
         listener.bind(place.socket_name(commands.identity.decode()))
         listener.listen()
+        listener.settimeout(60)
         call = commands.begin("-")
         connection, _ = listener.accept()
         connection.recv(1 << 20)
