@@ -51,6 +51,15 @@ def balanced(depth: int) -> str:
     return pattern
 
 
+def braced(depth: int) -> str:
+    """Regular expression of ``{...}`` with ``depth`` further levels of nesting; strings do not count."""
+    plain = r'[^{}"]++|"(?:[^"\\\n]++|\\.)*+"'
+    pattern = rf"\{{(?:{plain})*+\}}"
+    for _ in range(depth):
+        pattern = rf"\{{(?:{plain}|{pattern})*+\}}"
+    return pattern
+
+
 def without_comments(text: str) -> str:
     """``text`` with every comment replaced by as many blanks."""
     return COMMENT.sub(lambda found: " " * len(found.group()), text)

@@ -110,6 +110,8 @@ def _attribute(parameter: Any) -> Attribute:
             return builtin.IntegerAttr(*parameter.value)
         except VerifyException:
             raise _fail("this number does not fit its type", parameter, None) from None
+    if parameter.form == "word" and parameter.value in ("true", "false"):
+        return builtin.IntegerAttr(int(parameter.value == "true"), 1)
     if parameter.form == "attribute":
         text = parameter.value
         if is_alias(text):

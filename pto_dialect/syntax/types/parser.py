@@ -21,7 +21,7 @@ from ..errors.type_names import type_suggestion
 from ..errors.types import TypeSyntaxError, misfit
 from ..read.grammar import load_grammar
 from ..read.lalr import END, UnexpectedToken
-from ..read.tokens import Tok, balanced
+from ..read.tokens import Tok, balanced, braced
 from .forms import PTO_FORMS
 from .parts import Parts
 
@@ -34,7 +34,7 @@ _TOKEN = re.compile(
     |(?P<ELLIPSIS>\.\.\.)
     |(?P<HEAD>![A-Za-z_][\w.]*)
     |(?P<ATTRIBUTE>\#[A-Za-z_][\w.]*(?:{balanced(3)})?|(?:strided|affine_map){balanced(3)}
-      |"(?:[^"\\\n]|\\.)*"|\{{(?:[^{{}}"]|"(?:[^"\\\n]|\\.)*")*\}})
+      |"(?:[^"\\\n]|\\.)*"|{braced(3)})
     |(?P<DIMS>(?:(?:\d{{1,19}}|\?)\s*x\s*)+)
     |(?P<UNRANKED>\*\s*x\s*)
     |(?P<ARROW>->)
