@@ -93,3 +93,19 @@ def test_pipes_overlap_but_for_what_they_wait_for() -> None:
     assert pipes.issue("V", 5) == 135
     assert pipes.end == 150
     assert pipes.busy == {"MTE2": 150, "V": 35}
+
+
+@pytest.mark.parametrize("arch", ["a2a3", "a5"])
+@pytest.mark.parametrize(("rows", "cols", "valid"), [(64, 8, "40x3"), (128, 16, "100x13")])
+def test_columns_one_behind_the_other_are_the_rows_of_the_work(arch: str, rows: int, cols: int, valid: str) -> None:
+    """A tile in columns takes what the tile takes whose rows are those columns, and no other does."""
+
+    def counted(tile: str) -> float:
+        (line,) = cycles(f"    pto.tadds ins(%x, %s : {tile}, f32) outs(%x : {tile})", arch,
+                         f"%x: {tile}, %s: f32").lines  # fmt: skip
+        return line.estimate.cycles
+
+    turned = "x".join(reversed(valid.split("x")))
+    columns = counted(f"!pto.tile_buf<vec, {rows}x{cols}xf32, valid={valid}, blayout=col_major>")
+    assert columns == counted(f"!pto.tile_buf<vec, {cols}x{rows}xf32, valid={turned}>")
+    assert columns != counted(f"!pto.tile_buf<vec, {rows}x{cols}xf32, valid={valid}>")
