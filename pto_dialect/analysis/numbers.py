@@ -116,7 +116,9 @@ def result_of(op: Operation, operands: list[Number], instance: int) -> Number:
     # By name, as the table of arithmetic is.
     if name in CASTS:
         return operands[0]
-    a, b = (*operands, 0, 0)[:2]
+    if not operands:
+        return unknown(op, instance)
+    a, b = operands[0], operands[1] if len(operands) > 1 else operands[0]
     fold = FOLDS.get(name)
     if fold is not None:
         if not (isinstance(a, int) and isinstance(b, int)):

@@ -54,6 +54,14 @@ def test_a_loop_with_a_condition_runs_any_number_of_times() -> None:
     assert "sync-path-unmatched" in rules(*loop(load("%x"), set_flag("MTE2", "MTE3")), wait_flag("MTE2", "MTE3"))
 
 
+def test_what_stands_behind_a_loop_is_in_none_of_its_iterations() -> None:
+    both = [load("%x"), store("%x")]
+    (inside,) = found(program(X, *loop(*both, set_flag("MTE3", "MTE2"), wait_flag("MTE3", "MTE2"))))
+    assert any(note.message.startswith("both are in iteration 1 of the loop at line ") for note in inside.notes)
+    (behind,) = found(program(X, *loop(set_flag("MTE3", "MTE2"), wait_flag("MTE3", "MTE2")), *both))
+    assert [note.message for note in behind.notes] == ["pto.mte_gm_ub on MTE2 writes it"]
+
+
 def test_nothing_is_said_about_flags_whose_number_only_a_run_knows() -> None:
     unknown = 'pto.{}_flag_dyn["PIPE_MTE2", "PIPE_MTE3", %n]'
     lines = [*INDEX, load("%x"), unknown.format("set"), unknown.format("wait"), store("%x")]

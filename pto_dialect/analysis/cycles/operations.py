@@ -142,7 +142,7 @@ def _space(type_: Attribute) -> str:
         return SPACES.get(plain.loc, "ub")
     if isinstance(plain, TileType):
         return "ub"
-    return SPACES.get(space_of(plain) or "gm", "gm")
+    return SPACES.get(space_of(plain) or "", "gm")
 
 
 def _name(element: Attribute) -> str:

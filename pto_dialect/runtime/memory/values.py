@@ -35,9 +35,6 @@ class Unusable:
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise Fault(*object.__getattribute__(self, "fault"))
 
-    def __array__(self, *_: object) -> NoReturn:
-        raise Fault(*object.__getattribute__(self, "fault"))
-
 
 FREED: Any = Unusable("pipe-slot", "the popped entry was freed")
 UNBOUND: Any = Unusable("pipe-slot", "no entry was popped or allocated for this handle")

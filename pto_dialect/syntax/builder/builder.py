@@ -191,6 +191,10 @@ class BuilderBase(TypeReader):
             and isinstance(stated, (IntegerType, IndexType, AnyFloat))
         ):
             help = f"state the type of the constant: arith.constant .. : {t.type_text(stated)}"
+        if need is not None and stated is t.I1 and isinstance(value.type, (IntegerType, IndexType, AnyFloat)):
+            compare = "arith.cmpf une" if isinstance(value.type, AnyFloat) else "arith.cmpi ne"
+            zero = f"{self.source.text[start:end]}, %zero : {t.type_text(value.type)}"
+            help = f"compare it with a constant, as in {compare}, {zero}"
         given = f"{self.source.text[start:end]} has type {t.type_text(value.type)}"
         message = f"{given}, but {t.type_text(stated)} is stated here" if need is None else f"{need}, but {given}"
         self.report("operand-type", message, start, end, help, notes=notes)

@@ -165,7 +165,7 @@ class ControlBuilder(CoreBuilder):
     def assertion(self, items: list[Any]) -> Operation:
         """``cf.assert %c, "text"``."""
         token, condition, _, message, attributes = items
-        operands = self.use_typed(condition, [t.I1], None)
+        operands = self.condition_value(token, condition)
         properties: dict[str, Attribute] = {"msg": builtin.StringAttr(unescape(message.text))}
         return self.create(operation_class(token), token.start, operands, (), attributes, properties)
 

@@ -191,8 +191,12 @@ class CoreBuilder(AttributeBuilder):
         if token.text == "arith.select":
             if number != 3:
                 raise at(uses, "parse-operand-count", f"arith.select takes 3 operands, found {number}")
-            condition = stated[0] if len(stated) == 2 else t.I1
-            operands = self.use_typed(uses, [condition, stated[-1], stated[-1]], types)
+            if len(stated) == 2:
+                operands = self.use_typed(uses, [stated[0], stated[1], stated[1]], types)
+            else:
+                operands = self.use(uses)
+                self.check_type(operands[0], t.I1, uses, 0, "the condition of arith.select has type i1")
+                self.check_types([(operands[index], stated[-1], uses, index) for index in (1, 2)])
             return self.create(cls, token.start, operands, [stated[-1]], attributes)
         expected = core_arity(cls)
         if number != expected:

@@ -80,8 +80,11 @@ def test_the_first_question_makes_the_definition(ask: str) -> None:
         assert op.attributes["mark"] == i32
         assert "mark" not in vars(op)
     else:
+        # Without its operand; xDSL's own way to make it would ask for the definition.
+        other = new_operation(One, [], [], {}, {})
+        assert "get_irdl_definition" not in vars(One)
         with pytest.raises(VerifyException):
-            One.create().verify_()
+            other.verify_()
     assert "get_irdl_definition" in vars(One)
     assert op.source is value
     assert op.mark == i32
