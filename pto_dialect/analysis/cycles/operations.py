@@ -52,7 +52,7 @@ def counted(op: Operation, arch: str, options: Mapping[str, str]) -> Counted | N
         return None
     if roles_of(op) & _SYNC:
         name = "barrier" if Role.BARRIER in roles_of(op) else "flag"
-        return Counted(Work(name, "i8", "i8", 1, 1, 1, 1), _sync_pipe(op))
+        return Counted(Work(name, "i8", "i8", 1, 1, 1, 1), _sync_pipe(op, arch))
     pipe = op.active_pipe(arch)
     spec = op_spec(type(op))
     if pipe is None or pipe is Pipe.S or spec.effect in (Effect.HANDLE, Effect.PURE, Effect.QUERY, Effect.REGION):
@@ -60,11 +60,10 @@ def counted(op: Operation, arch: str, options: Mapping[str, str]) -> Counted | N
     return Counted(_work(op, options), pipe.value)
 
 
-def _sync_pipe(op: Operation) -> str:
-    for key in ("dst_pipe", "dst_op", "pipe", "op_type") if Role.WAITS in roles_of(op) else ("src_pipe", "src_op"):
-        if found := word(op, key):
-            return found if found.startswith("PIPE_") else Pipe.S.value
-    return Pipe.S.value
+def _sync_pipe(op: PtoOp, arch: str) -> str:
+    """The pipe that is named; the scalar one starts what concerns several."""
+    pipe = op.active_pipe(arch)
+    return (Pipe.S if pipe is None or pipe is Pipe.ALL else pipe).value
 
 
 def _work(op: PtoOp, options: Mapping[str, str]) -> Work:

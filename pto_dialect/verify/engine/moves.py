@@ -40,8 +40,8 @@ _WRONG_MEMORY = re.compile(r"(\w+) of \S+ must be in (\w+)(?: or (\w+))?, found 
 _WRITTEN = frozenset(("dst", "destination", "outs"))
 
 
-def route(moves: Mapping[tuple[str, str], str], found: str, wanted: str) -> list[tuple[str, str]]:
-    """Shortest chain of (operation, memory it writes) from ``found`` to ``wanted``; empty where there is none."""
+def route(moves: Mapping[tuple[str, str], str], found: str, wanted: str) -> list[tuple[str, str]] | None:
+    """Shortest chain of (operation, memory it writes) from ``found`` to ``wanted``; ``None`` where there is none."""
     chains: list[tuple[str, list[tuple[str, str]]]] = [(found, [])]
     seen = {found}
     for place, chain in chains:
@@ -52,7 +52,7 @@ def route(moves: Mapping[tuple[str, str], str], found: str, wanted: str) -> list
                     return longer
                 seen.add(target)
                 chains.append((target, longer))
-    return []
+    return None
 
 
 def missing_move(message: str) -> str | None:

@@ -109,9 +109,9 @@ def quantisation(t: TileOperands) -> Iterator[Finding]:
 def _parameter(t: TileOperands, name: str, tile: Tile, dst: Tile) -> Iterator[Finding]:
     """A parameter for each row; the older version took a single one, or a tile like the others."""
     if tile.blayout == "row_major":
-        older = _region(tile) in ((1, 1), _region(dst))
         message = f"{name} of pto.tquant is one column (col_major), found a row_major tile"
         if _region(tile) != (1, 1):
+            older = _region(tile) == _region(dst)
             yield t.finding(QUANT_TYPES, cell("W/") if older else cell("E/"), name, message)
     elif differs(tile.valid_rows, dst.valid_rows) or tile.valid_cols not in (1, DYNAMIC):
         found = f"{tile.valid_rows}x{tile.valid_cols}".replace("-1", "?")
