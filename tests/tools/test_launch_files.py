@@ -273,6 +273,17 @@ def test_the_command_line_prevails(pto_run) -> None:
     passed(pto_run, text, "--target", "a5", "--fill", "poison", "--accumulate", "exact", "--quiet")
 
 
+@pytest.mark.parametrize("fill", ["zero", "poison", "random", "ones"])
+def test_memories_start_with_one_of_three_contents(pto_run, fill: str) -> None:
+    text = ADD.replace("[arg", f'fill = "{fill}"\n[arg')
+    if fill == "ones":
+        Path("t.launch.toml").write_text(text)
+        outcome = pto_run.raw("t.launch.toml")
+        assert outcome.code == 2 and "zero, poison, random" in outcome.err.replace("'", "")
+    else:
+        passed(pto_run, text)
+
+
 # --- many files -------------------------------------------------------------------------------------------
 
 

@@ -6,9 +6,10 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from pto_dialect.diagnostics.suggest import did_you_mean
+from pto_dialect.runtime.memory.spaces import Fill
 from pto_dialect.targets.backend import BACKENDS, Backend, backend_named
 
 from ..run.compare import Judgement, Tolerance
@@ -253,7 +254,7 @@ class _Reader:
             top.text("target", TARGETS),
             backend_named(top.text("backend", BACKENDS) or ""),
             top.text("accumulate", ("fast", "exact")),
-            top.text("fill", ("zero", "poison", "random")),
+            top.text("fill", get_args(Fill)),
             buffers,
             expect,
             outputs,

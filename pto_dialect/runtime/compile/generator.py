@@ -89,12 +89,10 @@ class Generator:
         self.names[value] = name
         return Expr(name)
 
-    def define(self, value: SSAValue, expression: str) -> Expr:
+    def define(self, value: SSAValue, expression: str) -> None:
         """``value = expression``."""
-        name = self.bind(value)
-        self.emitter.line(f"{name} = {expression}")
+        self.emitter.line(f"{self.bind(value)} = {expression}")
         self.prepare_view(value)
-        return name
 
     def define_local(self, hint: str, expression: str) -> Expr:
         """A new local that no SSA value stands for."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType
@@ -227,10 +228,8 @@ def _fills(view: Attribute, tile: Attribute) -> bool:
     """True when a load from ``view`` writes every element of a tile, in the type of its elements."""
     if not (isinstance(view, t.ShapedView) and isinstance(tile, t.TileBufType)) or tile.loc != "mat":
         return False
-    count = 1
-    for extent in view.shape:
-        count *= extent
-    return min(view.shape, default=0) > 0 and count == tile.rows * tile.cols and view.element == tile.element
+    known = t.DYNAMIC not in view.shape and prod(view.shape) == tile.rows * tile.cols
+    return known and view.element == tile.element
 
 
 def _multiplies(op: Operation) -> bool:

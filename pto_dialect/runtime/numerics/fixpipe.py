@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -32,7 +32,7 @@ ReluPayload = float | np.floating | np.ndarray | None
 ACCUMULATORS = ("f32", "i32")
 """Element types of accumulators."""
 
-_SATURATIONS = ("default", "sat", "sat_preserve_nan", "nosat")
+_SATURATIONS = get_args(Saturation)
 _F16_MAX = np.float32(65504.0)
 
 Bound = np.ndarray | int

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -24,6 +24,7 @@ __all__ = [
 ]
 
 ExceptionMode = Literal["sat", "nosat", "default"]
+_MODES = get_args(ExceptionMode)
 
 _F32_MAX = float(np.finfo(np.float32).max)
 _F32_EXACT = 1 << 24  # integers up to this magnitude are exact in float32
@@ -156,7 +157,7 @@ def apply_exception_mode(
 
     Source: docs/reference/numerics.md, "Matrix products".
     """
-    if mode not in ("sat", "nosat", "default"):
+    if mode not in _MODES:
         raise ValueError(f"unknown exception mode '{mode}'")
     if mode != "sat":
         left, right = _scaled(a, a_scale, 1), _scaled(b, b_scale, 0)

@@ -172,18 +172,22 @@ def test_tiles_of_a_loop_are_not_held() -> None:
     assert "of_part" not in source and "of_sums" not in source
 
 
+def repeated(text: str) -> str:
+    """The program with everything behind the views and tiles in a loop."""
+    text = text.replace("  %ap = pto", "  scf.for %i = %c0 to %n step %c1 {\n  %ap = pto")
+    lines = text.replace("  return", "  }\n  return").split("\n")
+    moved = [line for line in lines if "alloc_tile" in line]
+    rest = [line for line in lines if "alloc_tile" not in line]
+    place = next(number for number, line in enumerate(rest) if "scf.for" in line)
+    return "\n".join([*rest[:place], *moved, *rest[place:]])
+
+
 def test_parts_that_nobody_writes_are_widened_once(monkeypatch: pytest.MonkeyPatch) -> None:
     from pto_dialect.runtime.kernels.cube import held
 
     widened: list[int] = []
     monkeypatch.setattr(held, "copy_cast", lambda out, values: widened.append(values.size))
-    text = PRODUCT.replace("  %ap = pto", "  scf.for %i = %c0 to %n step %c1 {\n  %ap = pto").replace(
-        "  return", "  }\n  return"
-    )
-    moved = [line for line in text.split("\n") if "alloc_tile" in line]
-    lines = [line for line in text.split("\n") if "alloc_tile" not in line]
-    place = next(number for number, line in enumerate(lines) if "scf.for" in line)
-    module, found = parsed("\n".join([*lines[:place], *moved, *lines[place:]]))
+    module, found = parsed(repeated(PRODUCT))
     assert found == []
     kernel = Kernel(module, None, "a5", RunOptions())
     memory = np.zeros(2048, np.float32)
@@ -194,11 +198,31 @@ def test_parts_that_nobody_writes_are_widened_once(monkeypatch: pytest.MonkeyPat
     assert len(widened) == 1 + 32
 
 
-def test_a_view_beside_its_buffer_is_the_same_error() -> None:
+@pytest.mark.parametrize("text", [PRODUCT, repeated(PRODUCT)], ids=["once", "in a loop"])
+def test_a_view_beside_its_buffer_is_the_same_error(text: str) -> None:
     def arguments(_: Kernel) -> list[Any]:
         return [np.zeros(100, np.float16), np.zeros(1024, np.float32)]
 
-    assert both(PRODUCT, arguments)
+    assert both(text, arguments)
+
+
+def test_rows_of_a_part_may_be_unevenly_spaced() -> None:
+    """The first 16 of each 20 rows, twice, make a matrix of 32 rows."""
+    text = repeated(PRODUCT).replace("[%n, %n], strides = [%n, %c1] : !pto.tensor_view<32x32xf16>",
+                                     "[%two, %many, %n], strides = [%far, %n, %c1] : !pto.tensor_view<2x20x32xf16>")  # fmt: skip
+    text = text.replace("[%c0, %c0], sizes = [%n, %n] : !pto.tensor_view<32x32xf16>",
+                        "[%c0, %c0, %c0], sizes = [%two, %half, %n] : !pto.tensor_view<2x20x32xf16>")  # fmt: skip
+    numbers = {"two": 2, "many": 20, "far": 640, "half": 16}
+    constants = "".join(f"  %{name} = arith.constant {value} : index\n" for name, value in numbers.items())
+    text = text.replace("<32x32xf16>", "<2x16x32xf16>").replace("  %at =", f"{constants}  %at =")
+    module, found = parsed(text)
+    assert found == []
+    kernel = Kernel(module, None, "a5", RunOptions())
+    assert "of_part(" in kernel.source
+    a = np.random.default_rng(3).integers(-8, 8, (2, 20, 32)).astype(np.float16)
+    result, matrix = np.zeros((32, 32), np.float32), a[:, :16].reshape(32, 32).astype(np.int64)
+    kernel.run([a.reshape(-1), result.reshape(-1)])
+    assert result.tolist() == (matrix @ matrix).tolist()
 
 
 def test_tiles_that_share_bytes_are_found() -> None:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import numpy as np
 import pytest
 from vector_kernels import DTYPES, buffer, kernel, lanes, width
 
 from pto_dialect.runtime.errors import ProgramError
+from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.memory.spaces import Arena
+from pto_dialect.runtime.vector.memory import load_blocks, store_blocks
 
 # --- memory -----------------------------------------------------------------------------------------------
 
@@ -129,6 +135,41 @@ def test_an_access_outside_the_unified_buffer_is_located() -> None:
         kernel(body, "%a: !pto.ptr<i32, gm>").run([np.zeros(512, np.int32)])
     assert caught.value.rule == "mem-oob"
     assert caught.value.span is not None and caught.value.span.text.startswith("%v = pto.vlds")
+
+
+@pytest.mark.parametrize(
+    ("offset", "stride", "blocks", "outside"),
+    [
+        # The memory has 128 bytes; a block that is not wanted may lie anywhere.
+        (0, 1, range(4), None), (64, 1, range(4), (128, 160)), (0, 1, (0, 2, 3), None),
+        (0, 1, (0, 1, 2, 3, 5), (160, 192)), (0, 1, (), None),
+        (-32, 1, (1, 2, 3, 4), None), (-32, 1, range(5), (-32, 0)), (0, 2, (0, 1), None), (0, 3, (0, 1, 2), (192, 224)),
+        (97, 1, (0,), (97, 129)), (96, 1, (0,), None), (-1, 1, (0,), (-1, 31)),
+    ],
+)  # fmt: skip
+def test_the_first_block_outside_is_the_fault(offset: int, stride: int, blocks: Any, outside: Any) -> None:
+    memory, values = np.arange(128, dtype=np.uint8), np.arange(128, 384).astype(np.uint8)
+    mask = np.zeros(256, np.bool_)
+    mask[[4 * block for block in blocks]] = True
+    expected, read = memory.copy(), np.zeros(256, np.uint8)
+    for block in blocks:
+        low = offset + 32 * stride * block
+        if not 0 <= low <= 96:
+            break
+        read[32 * block : 32 * block + 32] = memory[low : low + 32]
+        expected[low : low + 32] = values[32 * block : 32 * block + 32]
+    pointer = Arena.from_array(memory, name="u", space="ub").pointer(offset, np.uint8)
+    if outside is None:
+        assert load_blocks(pointer, 0, np.uint8, stride, mask).tolist() == read.tolist()
+        store_blocks(values, pointer, 0, stride, mask)
+    else:
+        where = f"bytes [{outside[0]}, {outside[1]}) are outside ub 'u', which has 128 bytes"
+        with pytest.raises(Fault, match=re.escape(where)):
+            load_blocks(pointer, 0, np.uint8, stride, mask)
+        with pytest.raises(Fault, match=re.escape(where)):
+            store_blocks(values, pointer, 0, stride, mask)
+    # Blocks before the one outside are stored.
+    assert memory.tolist() == expected.tolist()
 
 
 # --- predicates -------------------------------------------------------------------------------------------

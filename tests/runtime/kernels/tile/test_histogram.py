@@ -7,6 +7,8 @@ import pytest
 from tile_run_helpers import run, tile
 from tile_values import same
 
+from pto_dialect.runtime.errors import ProgramError
+
 
 def cumulative(values: list[int], byte: int) -> list[int]:
     """How many bytes are at most 0, 1 … 255."""
@@ -50,3 +52,17 @@ def test_32_bit_sources(byte: int) -> None:
         kept = [v for v in map(int, source[r]) if all(v >> (24 - 8 * k) & 0xFF == filters[k, 0] for k in range(depth))]
         wanted[r] = cumulative(kept, byte)
     same(found, wanted)
+
+
+@pytest.mark.parametrize(
+    ("element", "byte"),
+    [("ui8", 0), ("i8", 0), ("i64", 0), ("i64", 3), ("f16", 0), ("f32", 0), ("bf16", 1), ("ui16", 2), ("ui16", -1),
+     ("ui32", 4), ("ui32", -1)],
+)  # fmt: skip
+def test_elements_without_such_a_byte_are_refused(element: str, byte: int) -> None:
+    with pytest.raises(ProgramError, match=f"byte {byte} of {element} elements cannot be counted"):
+        run(
+            f"pto.thistogram ins(%a, %i : {{a}}, {{i}}) outs(%d : {{d}}) {{byte = {byte} : i32}}",
+            tile("a", element, np.zeros((1, 32))), tile("i", "ui8", np.zeros((32, 1)), None, "blayout=col_major"),
+            tile("d", "ui32", np.zeros((1, 256))), verify=False,
+        )  # fmt: skip
