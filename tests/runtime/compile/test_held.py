@@ -208,10 +208,13 @@ def test_a_view_beside_its_buffer_is_the_same_error(text: str) -> None:
 
 def test_rows_of_a_part_may_be_unevenly_spaced() -> None:
     """The first 16 of each 20 rows, twice, make a matrix of 32 rows."""
-    text = repeated(PRODUCT).replace("[%n, %n], strides = [%n, %c1] : !pto.tensor_view<32x32xf16>",
-                                     "[%two, %many, %n], strides = [%far, %n, %c1] : !pto.tensor_view<2x20x32xf16>")  # fmt: skip
-    text = text.replace("[%c0, %c0], sizes = [%n, %n] : !pto.tensor_view<32x32xf16>",
-                        "[%c0, %c0, %c0], sizes = [%two, %half, %n] : !pto.tensor_view<2x20x32xf16>")  # fmt: skip
+    matrix, rows = "!pto.tensor_view<32x32xf16>", "!pto.tensor_view<2x20x32xf16>"
+    text = repeated(PRODUCT)
+    for old, new in (
+        (f"[%n, %n], strides = [%n, %c1] : {matrix}", f"[%two, %many, %n], strides = [%far, %n, %c1] : {rows}"),
+        (f"[%c0, %c0], sizes = [%n, %n] : {matrix}", f"[%c0, %c0, %c0], sizes = [%two, %half, %n] : {rows}"),
+    ):
+        text = text.replace(old, new)
     numbers = {"two": 2, "many": 20, "far": 640, "half": 16}
     constants = "".join(f"  %{name} = arith.constant {value} : index\n" for name, value in numbers.items())
     text = text.replace("<32x32xf16>", "<2x16x32xf16>").replace("  %at =", f"{constants}  %at =")
@@ -220,9 +223,9 @@ def test_rows_of_a_part_may_be_unevenly_spaced() -> None:
     kernel = Kernel(module, None, "a5", RunOptions())
     assert "of_part(" in kernel.source
     a = np.random.default_rng(3).integers(-8, 8, (2, 20, 32)).astype(np.float16)
-    result, matrix = np.zeros((32, 32), np.float32), a[:, :16].reshape(32, 32).astype(np.int64)
+    result, taken = np.zeros((32, 32), np.float32), a[:, :16].reshape(32, 32).astype(np.int64)
     kernel.run([a.reshape(-1), result.reshape(-1)])
-    assert result.tolist() == (matrix @ matrix).tolist()
+    assert result.tolist() == (taken @ taken).tolist()
 
 
 def test_tiles_that_share_bytes_are_found() -> None:
