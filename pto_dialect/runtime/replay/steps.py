@@ -141,8 +141,11 @@ class Reader:
         if action is load_view or action is load_part:
             yield self._load(arguments)
         elif action is store_view or action is store_part:
-            source, *target = arguments
-            yield Step(Style.SAME, None, [source], self._elements(target))
+            source, *view = arguments
+            target = self._elements(view)
+            if target.shape != source.shape or target.dtype != source.dtype:
+                raise Foreign(action)
+            yield Step(Style.SAME, None, [source], target)
         elif isinstance(plain, Load):
             yield self._load(arguments)
         elif isinstance(plain, np.ufunc) and action.__name__ == "reduce":
