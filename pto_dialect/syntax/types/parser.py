@@ -109,11 +109,12 @@ class _TypeBuilder:
         return _parameter("type", t.BUILTIN_SCALARS[items[0].text], items)
 
     def plain(self, items: list[Tok]) -> Parameter:
-        return _parameter("type", _named(items[0], None), items)
+        return _parameter("type", _named(items[0], None, items[0].text), items)
 
     def parametrised(self, items: list[Any]) -> Parameter:
         self.parameters = items[2]
-        return _parameter("type", _named(items[0], items[2]), items)
+        text = _current[items[0].start : items[3].end]
+        return _parameter("type", _named(items[0], items[2], text), items)
 
     def builtin(self, items: list[Any]) -> Parameter:
         return _parameter("type", _builtin(items[0], items[2]), items)
@@ -172,7 +173,8 @@ def _dims(text: str) -> tuple[int, ...]:
     return tuple([t.DYNAMIC if extent == "?" else int(extent) for extent in extents])
 
 
-def _named(head: Tok, parameters: list[Parameter] | None) -> Attribute:
+def _named(head: Tok, parameters: list[Parameter] | None, text: str) -> Attribute:
+    """A type that begins with ``head``; types of other dialects are kept as ``text``."""
     name = head.text[1:]
     if name in t.PLAIN_TYPES and not parameters:
         return t.PLAIN_TYPES[name]()
@@ -180,7 +182,7 @@ def _named(head: Tok, parameters: list[Parameter] | None) -> Attribute:
     if form is None:
         if name.startswith("pto."):
             raise unknown_type(head.text, head.start, head.end)
-        return t.OpaqueType(_current)
+        return t.OpaqueType(text)
     if parameters and any(p.form == "ellipsis" for p in parameters):
         return t.OpaqueType(f"!{name}<...>")
     return form(head, parameters or [])
@@ -236,7 +238,7 @@ def _from_parts(text: str) -> Attribute | None:
     if found is None or found[0].text[1:] not in PTO_FORMS:
         return None
     try:
-        return _named(*found)
+        return _named(*found, text)
     except TypeSyntaxError:
         return None
 

@@ -158,3 +158,14 @@ def test_long_and_short_tile_forms_agree(loc, rows, cols, element, data, blayout
 )
 def test_dimensions_may_be_spaced(spaced: str, tight: str) -> None:
     assert parse_type(spaced) is parse_type(tight)
+
+
+@pytest.mark.parametrize("inner", ["!other.type", "!other.type<3, f32>", "!other.type<!more.types>"])
+@pytest.mark.parametrize(
+    "outer",
+    ["memref<16x4x{}>", "!pto.ptr<{}, ub>", "!pto.tile_buf<vec, 16x16x{}>", "!pto.tensor_view<?x?x{}>", "vector<4x{}>",
+     "({}) -> f32", "(i64) -> {}"],
+)  # fmt: skip
+def test_types_of_other_dialects_inside_of_a_type_keep_their_own_text(outer: str, inner: str) -> None:
+    text = outer.format(inner)
+    assert t.type_text(parse_type(text)) == text
