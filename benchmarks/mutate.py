@@ -220,12 +220,14 @@ class Tests:
     def covering(self, change: Change, limit: int, rng: random.Random) -> list[str]:
         """Up to ``limit`` tests that execute the lines of a change: those of its room first, then of different files.
 
-        For what runs at import, those that know its name, execute what reads it, or most of the file.
+        For what runs at import, maybe in the midst of a test, those that know its name, execute what reads it, or most
+        of the file.
         """
         by_line = self.by_line(change.path)
         last = change.line + change.old.count("\n")
         found = {test for line in range(change.line, last + 1) for test in by_line.get(line, ()) if test}
-        if found:
+        at_import = self.readers.runs_at_import(change.path, change.line)
+        if found and not at_import:
             return self._near_first(found, change.path, limit, rng)
         files = self._knowing(change)
         known = [test for test in sorted(self.seconds) if test.partition("::")[0] in files]
@@ -239,7 +241,8 @@ class Tests:
         whole = [test for test in sorted(self.seconds) if test.startswith(tables)] if tables else []
         own = (f"tests/{change.path.split('/')[1]}{KEPT_TABLES}",)
         kept = [test for test in sorted(self.seconds) if test.startswith(own)]
-        return [*kept, *known, *self._near_first(reading, change.path, limit, rng), *whole,
+        among = self._near_first(found, change.path, limit // 10, rng)
+        return [*kept, *among, *known, *self._near_first(reading, change.path, limit, rng), *whole,
                 *(test for test, _ in counts.most_common(limit))]  # fmt: skip
 
     def _near_first(self, found: set[str], path: str, limit: int, rng: random.Random) -> list[str]:

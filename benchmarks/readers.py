@@ -59,6 +59,12 @@ class Readers:
                 return bound
         return set()
 
+    def runs_at_import(self, path: str, line: int) -> bool:
+        """Whether a line of a module is no part of the body of a function."""
+        module = ast.parse(self.files[path].read_text(encoding="utf-8"))
+        functions = (node for node in ast.walk(module) if isinstance(node, ast.FunctionDef))
+        return not any(node.body[0].lineno <= line <= (node.end_lineno or line) for node in functions)
+
     def reading(self, path: str, line: int) -> Iterator[tuple[str, int, int]]:
         """Files and lines from and to of the functions that read what the statement at ``line`` makes."""
         seen: set[tuple[str, str]] = set()

@@ -193,3 +193,5 @@ def test_who_reads_a_table(tmp_path: Path) -> None:
     found = set(readers.reading("pto_dialect/first.py", 3))
     assert found == {("pto_dialect/first.py", 7, 8), ("pto_dialect/second.py", 6, 7)}
     assert set(readers.reading("pto_dialect/second.py", 3)) == {("pto_dialect/second.py", 6, 7)}
+    lines = range(1, len(FIRST.splitlines()) + 1)
+    assert [line for line in lines if not readers.runs_at_import("pto_dialect/first.py", line)] == [8, 12]

@@ -202,7 +202,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class Signature:
-    """Declared operands, results and attributes of an operation class; a maximum of ``None`` is none.
+    """Declared operands, results and attributes of an operation class; a ``maximum_results`` of ``None`` is none.
 
     ``sizes`` has the number of values of each operand, ``None`` where it is not always one; ``defaults`` the texts of
     the values that the absence of attributes means.
@@ -213,7 +213,6 @@ class Signature:
     attributes: dict[str, Slot]
     sizes: tuple[int | None, ...]
     required: int
-    maximum: int | None
     segmented: bool
     maximum_results: int | None
     defaults: dict[str, str]
@@ -378,7 +377,6 @@ def signature(cls: type[PtoOp]) -> Signature:
         attributes,
         sizes=tuple(1 if slot.arity == "1" else None for slot in operands),
         required=sum(slot.arity == "1" for slot in operands),
-        maximum=None if any(slot.arity == "*" for slot in operands) else len(operands),
         segmented=sum(slot.arity != "1" for slot in operands) > 1,
         maximum_results=_maximum_results(list(results.values())),
         defaults={name: slot.kind.default for name, slot in attributes.items() if slot.kind.default},

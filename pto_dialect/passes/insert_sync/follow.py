@@ -175,10 +175,7 @@ class Follower(Runner):
         return found
 
     def take_slot(self, sequence: Sequence, flag: Flag, state: State) -> None:
-        """The token of a slot is taken."""
-        token = state.tokens.get(("last", flag))
-        if sequence is self.sequence and token is not None:
-            self.hand(flag, token, state)
+        """The token of a slot is taken; in the loop that is solved, where one is needed, nothing has set any before."""
         if flag in state.tokens:
             super().take_slot(sequence, flag, state)
 

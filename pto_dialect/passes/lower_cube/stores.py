@@ -116,7 +116,7 @@ def _by_blocks(
     assert isinstance(width, int)
     assert isinstance(target.type, PtrType)
     wide = str(target.type.element) == "f32" and line == width and width in (8, 16)
-    if wide and (back.cls is not MteL0cUbOp or word(writer.anchor, "accToVecMode") not in ("dual_mode_split_n",)):
+    if wide:
         layout = "nz2nz split" if width < FRACTAL_ROWS else "nz2nz"
         writer.unless_empty((rows, cols), lambda: back.put(target, (rows, cols), layout, distance, 0))
         return

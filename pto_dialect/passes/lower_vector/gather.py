@@ -236,6 +236,8 @@ def lower_scatter(writer: Writer) -> None:
     if isinstance(pattern, EnumAttr):
         _scatter_pattern(writer, reader, src, dst, pattern.value)
         return
+    if not groups["indexes"]:
+        raise NotLoweredError(op, "it has neither positions nor a pattern")
     indexes = reader.tile(groups["indexes"][0])
     _elements(writer, reader, src, dst, indexes)
     _whole(writer, dst)

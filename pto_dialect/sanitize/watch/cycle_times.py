@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 _PATHS = {"PIPE_MTE1": "l1:l0a", "PIPE_MTE3": "ub:gm", "PIPE_FIX": "l0c:gm"}
 """What instructions without tiles are taken to move, by their pipe; MTE2 loads what its core has."""
 
-_NONE = Estimate(0.0, 0.0, 0.0, "published")
-
 _GLOBAL = "gm"
 
 
@@ -100,8 +98,6 @@ class CycleTimeline(Timeline):
         if site.number not in self._counted:
             self._counted[site.number] = counted(site.op, self.arch, self.options)
         found = self._counted[site.number]
-        if found is None and actor.pipe == "PIPE_S":
-            return _NONE
         name = site.name.removeprefix("pto.")
         work = Work(name, "i8", "i8", 1, 1, 1, 1, certain=False) if found is None else found.work
         if not work.certain:

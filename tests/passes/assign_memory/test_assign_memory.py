@@ -282,6 +282,26 @@ def test_a_conversion_into_elements_of_at_most_the_size_works_in_place(source: s
     assert results(module, arrays) == expected
 
 
+@pytest.mark.parametrize(
+    ("target", "boxes", "in_place"),
+    [("i32", "", True), ("f16", "", True), ("i32", ", slayout=row_major", True), ("f16", ", slayout=row_major", False)],
+)
+def test_elements_of_other_boxes_lie_elsewhere(target: str, boxes: str, in_place: bool):
+    """A box has 512 bytes, so one of 16-bit elements has twice the columns of one of f32."""
+    one, other = (f"!pto.tile_buf<vec, 16x64x{kind}, blayout=col_major{boxes}>" for kind in ("f32", target))
+    text = f"""module attributes {{pto.target_arch = "a5"}} {{
+    func.func @f(%x: f32) {{
+      %a = pto.alloc_tile : {one}
+      %b = pto.alloc_tile : {other}
+      pto.texpands ins(%x : f32) outs(%a : {one})
+      pto.tcvt ins(%a {{rmode = #pto<round_mode RINT>}} : {one}) outs(%b : {other})
+      return
+    }}
+    }}"""
+    found = addresses(text)
+    assert (found["a"] == found["b"]) == in_place
+
+
 def test_a_conversion_with_scratch_does_not_work_in_place():
     one, other = (f"!pto.tile_buf<vec, 16x64x{kind}>" for kind in ("f32", "i32"))
     text = f"""module attributes {{pto.target_arch = "a5"}} {{

@@ -109,6 +109,14 @@ def test_an_address_that_is_given_fixes_the_other_one() -> None:
     assert (found["s1"], found["r1"]) == (128, 4096)
 
 
+@pytest.mark.parametrize("at", [32, 64, 96, 128, 192])
+def test_operands_keep_clear_of_what_belongs_to_scales_at_a_given_address(at: int) -> None:
+    """An operand has 1024 bytes; it lies in front of the other one where there is room, else behind it."""
+    found = addresses(function(*tiles(ALL, {"s2": at}), *MOVES, *PRODUCTS))
+    first = 0 if at * 16 >= 1024 else at * 16 + 1024
+    assert (found["l2"], found["l1"], found["s1"]) == (at * 16, first, first // 16)
+
+
 def test_scales_of_two_operands_at_one_address() -> None:
     one, other = (product(f"l{i}", "s1", f"r{i}", f"t{i}", f"c{i}") for i in (1, 2))
     names = "m n x y l1 r1 s1 t1 l2 r2 t2 c1 c2"

@@ -78,7 +78,7 @@ def test_one_valid_row_of_a_block_is_no_list():
     arrays, exact = product(1, 32, 32, "f16")
     module, found = lowered(gemm(1, 32, 32, rows=16), **arrays)
     assert np.array_equal(found["c"], exact)
-    assert instructions(module).count("mad") == 1
+    assert [one for one in instructions(module) if one.startswith("mad")] == ["mad"]
 
 
 @pytest.mark.parametrize("layout", ["nz", "nd"])
@@ -90,7 +90,7 @@ def test_a_vector_is_a_list(k, layout):
     program.lines = [line.replace(program.types["ma"], tile_type("mat", 1, k, "f16", layout)) for line in program.lines]
     module, found = lowered(program, **arrays)
     assert np.array_equal(found["c"], exact)
-    assert instructions(module).count("mad") == 1
+    assert [one for one in instructions(module) if one.startswith("mad")] == ["mad"]
 
 
 def steps(element: str, start: str) -> Program:

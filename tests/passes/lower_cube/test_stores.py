@@ -185,6 +185,27 @@ def test_sums_to_a_vector_core(out, layout):
     assert "mte_l0c_ub" in instructions(module)
 
 
+@pytest.mark.parametrize(
+    ("layout", "attributes", "reason"),
+    [
+        ("dn", "", "dst_mode({}) excludes quantisation, relu and other layouts"),
+        (
+            "nd",
+            ", reluPreMode = #pto<relu_pre_mode normal_relu>",
+            "dst_mode({}) excludes quantisation, relu and other layouts",
+        ),
+        ("nz", "", "halves for both vector cores lie in rows, not in blocks"),
+    ],
+)
+@pytest.mark.parametrize("half", ["m", "n"])
+def test_halves_for_both_vector_cores_are_plain_rows(layout, attributes, reason, half):
+    found = sums(32, 64, "f16")
+    rows, cols = (16, 64) if half == "m" else (32, 32)
+    found.tile("v", "vec", rows, cols, "f32", layout=layout)
+    found.op("tmov", "s", to="v", more=f" {{accToVecMode = #pto.acc_to_vec_mode<dual_mode_split_{half}>{attributes}}}")
+    assert refusals(found) == [f"pto.tmov: {reason.format(f'split_{half}')}"]
+
+
 def test_sums_that_are_added_to_memory():
     found = sums(32, 32, "f16")
     found.view("vc", "c", (32, 32), (32, 1))

@@ -150,6 +150,14 @@ def test_positions_of_matches_are_refused():
     assert refusals(found, "lower-vector") == [f"pto.tgather: {reason}"]
 
 
+def test_a_scatter_without_positions_and_pattern_stays():
+    found = Program()
+    for name in ("x", "z"):
+        found.tile(name, "vec", 8, 16, "f32")
+    found.op("tscatter", "x", to="z")
+    assert refusals(found, "lower-vector") == ["pto.tscatter: it has neither positions nor a pattern"]
+
+
 @pytest.mark.parametrize("open_", ["source columns", "columns", "rows", "source rows"])
 def test_a_pattern_spreads_only_as_many_elements_as_the_text_says(open_):
     found = Program(a="f32", c="f32", n="=index")

@@ -74,3 +74,16 @@ def test_a_transfer_costs_what_its_bytes_cost() -> None:
     (one,), (three,) = ([line for line in each.lines if "mte" in line.operation] for each in (once, thrice))
     assert (one.count, three.count) == (1, 3)
     assert 0 < three.estimate.cycles <= one.estimate.cycles
+
+
+def test_what_the_scalar_unit_does_takes_no_time() -> None:
+    scalar = (
+        "%v = pto.load_scalar %a[%i3] : !pto.ptr<f32, gm> -> f32",
+        "pto.store_scalar %v, %b[%i1] : !pto.ptr<f32, gm>, f32",
+    )
+    alone = cycles(program(*scalar)).cycles("k.pto")
+    assert (alone.lines, alone.pipes, alone.whole.high) == ([], {}, 0)
+    moves = (ub("x", 0), load("%x"))
+    with_both, without = (cycles(program(*lines)).cycles("k.pto") for lines in ((*moves, *scalar), moves))
+    assert [line.operation for line in with_both.lines] == [line.operation for line in without.lines]
+    assert with_both.whole.cycles == without.whole.cycles > 0
