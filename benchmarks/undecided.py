@@ -105,7 +105,10 @@ class Comparison:
     def ask(self, left: Any, right: Any) -> Any:
         """The answer, as Python gives it."""
         self.answers += 1
-        self.equal = self.equal or bool(left == right)
+        if not self.equal:
+            same: Any = left == right
+            # Arrays are compared element by element.
+            self.equal = bool(same.any() if hasattr(same, "any") else same)
         return self.compare(left, right)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
@@ -55,6 +56,7 @@ def test_answers_are_those_of_python(module: dict[str, Any]) -> None:
             assert module["both"](a, b) == (a and b and 1)
             assert module["either"](a, b) == (a or b)
     assert [module["order"](*pair) for pair in ((1, 2), (2, 2), (3, 2))] == [True, False, False]
+    assert module["order"](np.array([1, 2, 3]), 2).tolist() == [True, False, False]
 
 
 def test_a_part_decides_where_the_answer_without_it_is_another(module: dict[str, Any]) -> None:

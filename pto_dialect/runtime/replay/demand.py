@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..memory.spaces import Array
-from .graph import address, span
-from .steps import Box, Step, Style
+from .graph import span
+from .steps import Between, Box, Step, Style
 
 _MARK, _NO_MARK = b"\1", b"\0"
 
@@ -64,7 +64,7 @@ def demanded(steps: Sequence[Step], buffers: Sequence[Array]) -> list[Step]:
         for place in cut.inputs:
             if isinstance(place, (np.ndarray, Box)):
                 marks.set(*_bytes(place), True)
-            elif not isinstance(place, (bool, int, float)) and hasattr(place, "number"):
+            elif isinstance(place, Between):
                 wanted.add(place.number)
     found.reverse()
     return found
@@ -93,8 +93,7 @@ def _cut(step: Step, marks: _Marks, outer: Sequence[tuple[int, int]], wanted: se
     if high - low != target.size * item:
         return step
     marks.set(low, high, False)
-    line = max(target.shape) == target.size and address(target) == low and target.ndim == 2
-    if step.style is Style.EACH and line and target.size > 1:
+    if step.style is Style.EACH and max(target.shape) == target.size:
         first, last = (read[0] - low) // item, -(-(read[1] - low) // item)
         if (first, last) != (0, target.size) and all(_alike(x, target) for x in step.inputs):
             rows = slice(first, last) if target.shape[0] > 1 else slice(None)

@@ -255,7 +255,7 @@ class Graph:
         dtype, shape, strides = place.dtype, place.shape, place.strides
         contents = self._contents.get(buffer, ())
         parts = [content for content in contents if content.low < high and low < content.high]
-        if not parts and buffer < 0:
+        if not parts:
             return self._untouched(shape, dtype, low, high)
         if any(content.ref.dtype != dtype for content in parts):
             raise Foreign("another type")
@@ -316,8 +316,6 @@ class Graph:
 
     def _joined(self, parts: list[Ref]) -> Ref:
         """The elements of several values one behind the other."""
-        if len(parts) == 1 and parts[0].dense:
-            return parts[0]
         count = sum(prod(ref.shape) for ref in parts)
         step = Step(Style.SAME, JOIN, [], None)
         return self._computed(step, parts, (count,), parts[0].dtype)
@@ -383,8 +381,8 @@ def _apart(one: _Content, other: _Content) -> bool:
     pitch = pitch if count > 1 else step
     if (others > 1 and step != pitch) or width > pitch:
         return False
-    row, col = divmod(other.low - one.low, pitch)
-    return col + breadth <= pitch and (col >= width or row >= count or row + others <= 0)
+    # Not all rows of one are before those of the other, so they lie side by side or share bytes.
+    return width <= (col := (other.low - one.low) % pitch) and col + breadth <= pitch
 
 
 def _rows(content: _Content) -> tuple[int, int, int] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -137,6 +138,22 @@ def test_contents_in_blocks_without_a_common_byte(seed: int) -> None:
     assert min(answers[kind] for kind in ((False, False), (True, False), (False, True))) > 0
 
 
+@pytest.mark.parametrize("other", [tile_layout(16, 32, 4, "col_major", "row_major", 512), tile_layout(16, 16, 4)])
+def test_rectangles_of_other_tiles_may_share_bytes(other: Any) -> None:
+    one, _ = in_blocks(0, 0, 0, 4, 4)
+    same, _ = in_blocks(0, 8, 0, 4, 4)
+    assert same.box is not None
+    for layout, dtype in ((other, F32), (same.box.layout, np.dtype(np.float16))):
+        changed = replace(same, low=0, box=replace(same.box, layout=layout, dtype=dtype))
+        assert not _apart(one, changed) and not _apart(changed, one)
+    assert _apart(replace(one, high=1024), replace(same, low=0))
+
+
+def test_contents_that_are_no_rows_may_share_bytes() -> None:
+    columns, row = content(0, (2, 3), (4, 16)), content(4, (2,), (4,))
+    assert not _apart(columns, row) and not _apart(row, columns)
+
+
 @pytest.mark.parametrize(("low", "apart"), [(0, True), (4, False), (8, False), (15, False), (16, True), (40, True)])
 def test_runs_without_a_common_byte(low: int, apart: bool) -> None:
     one, other = content(8, (2,), (4,)), content(low, (2,), (4,))
@@ -146,7 +163,7 @@ def test_runs_without_a_common_byte(low: int, apart: bool) -> None:
 @pytest.mark.parametrize(
     ("shape", "strides", "rows"),
     [((6,), (4,), (1, 24, 24)), ((2, 3), (12, 4), (1, 24, 24)), ((2, 3), (16, 4), (2, 16, 12)), ((2, 3), (4, 16), None),
-     ((3,), (8,), None), ((2, 3), (8, 4), None)],
+     ((3,), (8,), None), ((2, 3), (8, 4), None), ((2, 3), (32, 8), None), ((2, 2, 2), (32, 16, 4), None)],
 )  # fmt: skip
 def test_rows_without_gaps(shape: Any, strides: Any, rows: Any) -> None:
     assert _rows(content(0, shape, strides)) == _rows(content(64, shape, strides)) == rows

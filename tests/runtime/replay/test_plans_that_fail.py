@@ -12,7 +12,7 @@ from parse_helpers import parsed
 from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.layout import tile_layout
-from pto_dialect.runtime.replay import keep
+from pto_dialect.runtime.replay import keep, record
 from pto_dialect.runtime.replay.demand import demanded
 from pto_dialect.runtime.replay.steps import Box, Foreign, Step, Style
 from pto_dialect.runtime.run import launch
@@ -60,6 +60,79 @@ def test_a_kernel_without_a_plan_keeps_its_instructions(error: Exception, monkey
 
 def test_arguments_that_do_not_fit_are_no_reason_against_later_plans(monkeypatch: pytest.MonkeyPatch) -> None:
     assert launches(BindingError("words"), monkeypatch) == (3, False)
+
+
+def test_views_as_arguments_have_no_plan() -> None:
+    module, found = parsed(DOUBLED)
+    assert found == []
+    replays = keep.Replays(Kernel(module, None, "a5", RunOptions()), 0)
+    for refused in (False, True, True):
+        assert not replays.run([np.ones((1, 64), np.float32), np.zeros((1, 64), np.float32), 2.0], 1)
+        assert replays.refused is refused
+
+
+POINTERS = DOUBLED.replace(f"%x: {VIEW}, %y: {VIEW}", "%px: !pto.ptr<f32>, %py: !pto.ptr<f32>").replace(
+    "  %t =",
+    "  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n  %n = arith.constant 64 : index\n"
+    + "".join(
+        f"  %v{name} = pto.make_tensor_view %p{name}, shape = [%c1, %n], strides = [%n, %c1]"
+        " : !pto.tensor_view<1x64xf32>\n"
+        f"  %{name} = pto.partition_view %v{name}, offsets = [%c0, %c0], sizes = [%c1, %n]"
+        f" : !pto.tensor_view<1x64xf32> -> {VIEW}\n"
+        for name in "xy"
+    )
+    + "  %t =",
+)
+"""The same with pointers, whose launches have plans."""
+
+
+def kept(patience: float = 0) -> keep.Replays:
+    module, found = parsed(POINTERS)
+    assert found == []
+    return keep.Replays(Kernel(module, None, "a5", RunOptions()), patience)
+
+
+def doubled(replays: keep.Replays, x: Any = None) -> bool:
+    """Whether a launch was replayed."""
+    x = np.arange(64, dtype=np.float32) if x is None else x
+    y = np.zeros(64, np.float32)
+    done = replays.run([x, y, 2.0], 1)
+    assert y.tolist() == [2.0 * value if done else 0.0 for value in x]
+    return done
+
+
+def test_arrays_that_no_plan_may_take_are_left_to_the_instructions() -> None:
+    replays = kept()
+    assert [doubled(replays) for _ in range(3)] == [False, True, True]
+    fixed = np.arange(64, dtype=np.float32)
+    fixed.flags.writeable = False
+    assert not doubled(replays, fixed)
+    assert not doubled(replays, np.arange(128, dtype=np.float32)[::2])
+    assert not replays.run([[0.0] * 64, np.zeros(64, np.float32), 2.0], 1)
+    assert doubled(replays) and not replays.refused
+
+
+def test_the_length_of_a_launch_counts_once() -> None:
+    """A launch is left to its instructions until it has taken the seconds that it owes and those of its plan."""
+    replays = kept(1.0)
+    assert not doubled(replays)
+    replays.learn(1.0)
+    assert not doubled(replays)
+    (owed,) = replays._owed.values()
+    assert owed > 0
+    for rest in (owed / 2, owed / 4):
+        replays.learn(rest)
+        assert not doubled(replays)
+    replays.learn(owed / 4)
+    assert doubled(replays)
+
+
+@pytest.mark.parametrize(("most", "replayed"), [(3, True), (2, False)])
+def test_launches_of_too_many_steps_have_no_plan(most: int, replayed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A load, a product and a store."""
+    monkeypatch.setattr(record, "MOST", most)
+    replays = kept()
+    assert [doubled(replays) for _ in range(2)] == [False, replayed] and replays.refused is not replayed
 
 
 LENGTH = 16
