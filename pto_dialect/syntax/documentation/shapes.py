@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from math import inf
 
 from pto_dialect.ir.core.base import op_spec, signature, stores
 from pto_dialect.ir.core.index import OPS
@@ -89,7 +90,7 @@ def is_dialect_form(statement: Statement) -> bool:
     declared = signature(op_class(name))
     spec = op_spec(op_class(name))
     optional_outs = sum(slot.name in spec.outs and slot.arity != "1" for slot in declared.operands)
-    most = None if declared.maximum is None else declared.maximum - optional_outs
+    most = inf if any(slot.arity == "*" for slot in declared.operands) else len(declared.operands) - optional_outs
     words = [key for key in spec.tokens if key in declared.attributes and declared.attributes[key].arity == "1"]
     numbers = shape.startswith("OP_SYNC")
     spelled = sum(bool(_WORD.match(each) or (numbers and _NUMBER.match(each))) for each in statement.operands)
@@ -98,7 +99,7 @@ def is_dialect_form(statement: Statement) -> bool:
     if named > (declared.maximum_results or named) or (0 < named < least and ":" not in statement.results[0]):
         return False
     values = count(statement)
-    fits = declared.required <= values and (most is None or values <= most)
+    fits = declared.required <= values <= most
     return fits and len(words) <= spelled <= max(len(words), len(spec.tokens))
 
 

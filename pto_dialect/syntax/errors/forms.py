@@ -198,7 +198,7 @@ def _parentheses(s: Situation) -> Message | None:
         return Message("parse-syntax", "indices stand in square brackets", f"{name}[..]")
     if s.token.type != "LPAR" or head is None or s.statement[-1] is not head or "LPAR" in s.expected:
         return None
-    if head.type == "OP_SYNC_BRACKET" or head.text not in s.text:
+    if head.type == "OP_SYNC_BRACKET":
         return None
     return Message("parse-syntax", f"{head.text} is written without parentheses", usage(head.text))
 

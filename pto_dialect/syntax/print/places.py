@@ -24,17 +24,18 @@ class _PlacingPrinter(ModulePrinter):
     def __init__(self, generic: bool) -> None:
         super().__init__(generic, debuginfo=False, portable=False)
         self.pieces: dict[Operation, tuple[int, int]] = {}
+        self.begun: dict[Operation, int] = {}
 
     def _leaf(self, op: Operation) -> str:
         self.pieces[op] = (len(self.out), len(self.out) + 1)
         return super()._leaf(op)
 
     def _composite(self, op: Operation) -> None:
-        self.pieces[op] = (len(self.out), len(self.out) + 1)
+        self.begun[op] = len(self.out)
         super()._composite(op)
 
     def _location(self, op: Operation) -> str:
-        self.pieces[op] = (self.pieces[op][0], len(self.out))
+        self.pieces[op] = (self.begun[op], len(self.out))
         return super()._location(op)
 
 

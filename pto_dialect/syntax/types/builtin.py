@@ -45,7 +45,11 @@ def builtin_form(head: Any, parameters: list[Any]) -> Attribute:
     if head.text == "memref":
         return _memref(element, dims, parameters[1:])
     if head.text == "tensor":
-        return builtin.TensorType(element, dims, *map(_attribute, parameters[1:2]))
+        if len(parameters) > 2:
+            raise _fail("a tensor has at most an encoding after its elements", parameters[2])
+        return builtin.TensorType(element, dims, *map(_attribute, parameters[1:]))
+    if len(parameters) > 1:
+        raise _fail("a vector has dimensions and an element type, and nothing after them", parameters[1])
     return builtin.VectorType(element, dims)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from parse_helpers import parsed
 
+from pto_dialect.ir.core_dialects.core_plain import PLAIN_NAMES
 from pto_dialect.syntax.documentation.forms import FORMS
 from pto_dialect.syntax.documentation.statement import Statement
 from pto_dialect.syntax.errors.forms import _wrong_arrow
 from pto_dialect.syntax.errors.separators import _missing_colon
-from pto_dialect.syntax.errors.words import _operation, _type
+from pto_dialect.syntax.errors.words import _operation, _type, unknown_operation
 from pto_dialect.syntax.read.situation import Message, Situation
 from pto_dialect.syntax.read.tokens import Tok
 
@@ -159,3 +160,23 @@ def test_an_element_in_outs_is_a_result() -> None:
     for change in ({"outs": False}, {"types": None}, {"types": ()}, {"outputs": None}):
         changed = Statement(**{**ELEMENT.__dict__, **change})
         assert reading(changed, {}) is None  # pyright: ignore
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("a5vm.vadd %a", "a5vm.vadd belongs to a5vm, the retired predecessor of this dialect"),
+        ("moon.shine %a", "the dialect of 'moon.shine' is unknown, so its custom form cannot be read"),
+        ("pto.moonlight %a", "unknown operation 'pto.moonlight'"),
+        ("moonlight %a", "unknown operation 'moonlight'"),
+    ],
+)
+def test_unknown_operations_break_one_rule(statement: str, message: str) -> None:
+    _, told = parsed(f"func.func @f(%a: i32) {{\n  {statement}\n  return\n}}\n")
+    assert told == [("op-unknown", 2, 3, message)]
+
+
+def test_operations_without_a_custom_form_are_unknown_in_it() -> None:
+    for name in sorted(PLAIN_NAMES):
+        found = unknown_operation(name)
+        assert (found.rule, found.help) == ("op-unknown", f'"{name}"(..) : (..) -> ..')

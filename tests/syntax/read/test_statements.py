@@ -49,10 +49,10 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return texts
 
 
-def read(text: str, *, plans: bool = True) -> list[str]:
+def read(text: str, *, plans: bool = True, schematic: bool = False) -> list[str]:
     """The diagnostics of a program."""
     engine = DiagnosticEngine()
-    parse_program(SourceFile("test.pto", text), engine, plans=plans)
+    parse_program(SourceFile("test.pto", text), engine, plans=plans, schematic=schematic)
     return [found.message for found in engine.diagnostics]
 
 
@@ -69,6 +69,17 @@ def test_statements_like_earlier_ones_are_built_from_plans(built: list[str]) -> 
 def test_without_plans_every_statement_is_read_by_the_grammar(built: list[str]) -> None:
     assert read(body("%a = arith.addi %p, %q : i32", "%b = arith.addi %q, %a : i32"), plans=False) == []
     assert built == [] and not PLANS.known
+
+
+@pytest.mark.parametrize(("head", "schematic"), [("", True), (".arg %z : i32\n", False), (".arg %z : i32\n", True)])
+def test_other_forms_of_text_are_read_by_the_grammar(built: list[str], head: str, schematic: bool) -> None:
+    """Whatever was learnt from programs before."""
+    lines = ("%a = arith.addi %p, %q : i32", "%b = arith.addi %q, %a : i32")
+    read(body(*lines))
+    known = dict(PLANS.known)
+    built.clear()
+    read(head + body(*lines), schematic=schematic)
+    assert built == [] and known.keys() == PLANS.known.keys()
 
 
 def test_one_name_twice_says_nothing_about_two_names(built: list[str]) -> None:
