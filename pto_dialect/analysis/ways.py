@@ -174,13 +174,11 @@ class Walk(Generic[M]):
         if way is not None:
             return Plan(op, position, operands, results, way, None, False)
         taken = op in self.concerned
-        result: Callable[[Walk[M], Plan], None] | None = None
+        result = Walk.define
         if has_role(op, Role.SCALAR):
-            taken, result = False, Walk.compute
+            result = Walk.compute
         elif isinstance(op, PtoOp) and op_spec(type(op)).effect is Effect.HANDLE:
             result = Walk.make
-        else:
-            result = Walk.define
         return Plan(op, position, operands, results, None, result if results else None, taken)
 
     def _way(self, op: Operation) -> Callable[[Walk[M], Operation], None] | None:
@@ -264,8 +262,8 @@ class Walk(Generic[M]):
             number, turned = _turned(asked(world))
             question = self.numbers.one(number)
             if isinstance(question, int):
-                which = (1 - question if turned else question) if count == 2 else question
-                found[which if 0 <= which < count else count - 1].append(world)
+                # Truth values are numbers of one bit, and as such 1 or -1.
+                found[question % count].append(world)
             elif question in world.answers:
                 which = world.answers[question].which
                 found[1 - which if turned else which].append(world)
@@ -402,17 +400,14 @@ class Walk(Generic[M]):
                     fork = world.fork()
                     fork.answers[question] = Answer(turn, _TRIPS)
                     left.append(fork)
-                    self.aside += 1
                     going.append(world)
                 elif answer is None or answer.which <= turn:
-                    world.answers[question] = answer or Answer(turn, _TRIPS)
+                    world.answers[question] = Answer(turn, _TRIPS)
                     left.append(world)
-                    self.aside += 1
                 else:
                     going.append(world)
             self.worlds = going
         self.open_loops -= 1
-        self.aside -= len(left)
         self.worlds = left
         self.join()
 
@@ -467,11 +462,10 @@ class Walk(Generic[M]):
 
 
 def _turned(number: Number) -> tuple[Number, bool]:
-    """The question behind negations, and whether their number is odd."""
-    turned = False
-    while isinstance(number, tuple) and number[0] == "not" and isinstance(number[1], tuple):
-        number, turned = number[1], not turned
-    return number, turned
+    """The question behind a negation, and whether there is one."""
+    if isinstance(number, tuple) and number[0] == "not":
+        return number[1], True  # pyright: ignore[reportReturnType]
+    return number, False
 
 
 def _turns(bounds: tuple[Number, ...]) -> list[Number] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from sanitize_programs import found, load, program, set_flag, store, ub, wait_flag
+from sanitize_programs import barrier, found, load, program, set_flag, store, ub, wait_flag
 
 X = ub("x", 0)
 INDEX = ["%block = pto.get_block_idx", "%n = arith.index_cast %block : i64 to index"]
@@ -60,6 +60,120 @@ def test_what_stands_behind_a_loop_is_in_none_of_its_iterations() -> None:
     assert any(note.message.startswith("both are in iteration 1 of the loop at line ") for note in inside.notes)
     (behind,) = found(program(X, *loop(set_flag("MTE3", "MTE2"), wait_flag("MTE3", "MTE2")), *both))
     assert [note.message for note in behind.notes] == ["pto.mte_gm_ub on MTE2 writes it"]
+
+
+def test_what_follows_a_loop_of_open_length_or_many_calls_is_certain_again() -> None:
+    """A wait that nothing ends is one on every way, whatever comes before it."""
+    stuck = wait_flag("V", "MTE3")
+    counted = [*INDEX, "scf.for %i = %i0 to %n step %i1 {", load("%x"), barrier("MTE2"), "}"]
+    until = [*INDEX, "%more = arith.cmpi slt, %n, %i3 : index", "scf.while : () -> () {", "scf.condition(%more)"]
+    until += ["} do {", load("%x"), barrier("MTE2"), "scf.yield", "}"]
+    assert rules(*counted, stuck) == rules(*until, stuck) == rules(stuck) == ["sync-static-deadlock"]
+    assert rules(*counted[:-1], stuck, "}") == ["sync-path-unmatched"]
+    called = program(X, *["func.call @one() : () -> ()"] * 40, stuck).removesuffix("}\n")
+    called += f"  func.func @one() {{\n    {barrier('V')}\n    return\n  }}\n}}\n"
+    assert [diagnostic.rule for diagnostic in found(called)] == ["sync-static-deadlock"]
+
+
+def test_choices_inside_of_a_loop_are_forgotten_after_each_turn() -> None:
+    """Sixteen choices of two are one way again, since nothing that is left of them differs."""
+    choice = ["%more = arith.cmpi slt, %n, %i : index", "%r = scf.if %more -> index {", load("%x"),
+              "scf.yield %i0 : index", "} else {", load("%x"), "scf.yield %i1 : index", "}"]  # fmt: skip
+    lines = [
+        "%i16 = arith.constant 16 : index",
+        *INDEX,
+        "scf.for %i = %i0 to %i16 step %i1 {",
+        *choice,
+        barrier("MTE2"),
+        "}",
+    ]
+    assert rules(*lines, wait_flag("V", "MTE3")) == ["sync-static-deadlock"]
+
+
+def test_two_reads_of_a_place_may_give_two_numbers() -> None:
+    """The first turn sets a flag where the number is negative, the second waits for it where it is."""
+    tile = "!pto.tile_buf<vec, 16x16xi32>"
+    head = [
+        "%zero = arith.constant 0 : i32",
+        f"%t = pto.alloc_tile addr = %c0 : {tile}",
+        "%i2 = arith.constant 2 : index",
+    ]
+    read = [f"%p = pto.tgetval ins(%t, %i0 : {tile}, index) outs : i32", "%q = arith.cmpi slt, %p, %zero : i32"]
+    turns = ["%first = arith.cmpi eq, %i, %i0 : index", "scf.if %q {", "scf.if %first {", set_flag("MTE2", "MTE3"),
+             "} else {", wait_flag("MTE2", "MTE3"), "}", "}", "}"]  # fmt: skip
+    loop_ = "scf.for %i = %i0 to %i2 step %i1 {"
+    assert rules(*head, *read, loop_, *turns) == []
+    assert set(rules(*head, loop_, *read, *turns)) == {"sync-path-unmatched"}
+
+
+@pytest.mark.parametrize(("low", "step"), [(0, 1), (5, 2)])
+@pytest.mark.parametrize(
+    ("turn", "wanted"),
+    [(0, ["sync-static-deadlock"]), (1, ["sync-path-unmatched"]), (2, ["sync-path-unmatched"]), (3, [])],
+)
+def test_open_loops_run_one_to_three_times(low: int, step: int, turn: int, wanted: list[str]) -> None:
+    lines = [f"%low = arith.constant {low} : index", f"%step = arith.constant {step} : index"]
+    lines += [f"%turn = arith.constant {low + step * turn} : index", "scf.for %i = %low to %n step %step {"]
+    lines += ["%there = arith.cmpi eq, %i, %turn : index", "scf.if %there {", wait_flag("V", "MTE3"), "}", "}"]
+    assert rules(*INDEX, *lines) == wanted
+
+
+def test_loops_with_equal_bounds_run_equally_often() -> None:
+    def both(end: str, step: str) -> set[str]:
+        head = [*INDEX, "%m = arith.addi %n, %i1 : index", "scf.for %i = %i0 to %n step %i1 {"]
+        lines = [
+            set_flag("MTE2", "MTE3"),
+            "}",
+            f"scf.for %j = %i0 to {end} step {step} {{",
+            wait_flag("MTE2", "MTE3"),
+            "}",
+        ]
+        return set(rules(*head, *lines))
+
+    assert both("%n", "%i1") == {"sync-event-reuse"}
+    assert "sync-path-unmatched" in both("%m", "%i1")
+    assert "sync-path-unmatched" in both("%n", "%i3")
+
+
+def test_sums_of_truth_values_are_truth_values() -> None:
+    for numbers, sets in (
+        (("true", "true", "true"), True),
+        (("true", "true", "false"), False),
+        (("true", "false", "false"), True),
+    ):
+        head = [*(f"%b{place} = arith.constant {number}" for place, number in enumerate(numbers))]
+        lines = [
+            "%d = arith.addi %b0, %b1 : i1",
+            "%c = arith.addi %d, %b2 : i1",
+            "scf.if %c {",
+            set_flag("MTE2", "MTE3"),
+            "}",
+            wait_flag("MTE2", "MTE3"),
+        ]
+        assert rules(*head, *lines) == ([] if sets else ["sync-static-deadlock"]), numbers
+
+
+def test_a_question_and_its_negation_have_opposite_answers() -> None:
+    setting, waiting = [set_flag("MTE2", "MTE3")], [wait_flag("MTE2", "MTE3")]
+    for one, other in (("slt", "sge"), ("sle", "sgt"), ("ult", "uge"), ("ule", "ugt"), ("eq", "ne")):
+        head = [*INDEX, f"%p = arith.cmpi {one}, %n, %i3 : index", f"%q = arith.cmpi {other}, %n, %i3 : index"]
+        assert rules(*head, "scf.if %p {", *setting, "}", "scf.if %q {", "} else {", *waiting, "}") == []
+        assert rules(*head, "scf.if %q {", *setting, "}", "scf.if %p {", "} else {", *waiting, "}") == []
+        assert rules(*head, "scf.if %p {", *setting, "}", "scf.if %q {", *waiting, "}") != []
+
+
+def test_sections_of_the_other_side_are_passed_by() -> None:
+    """A flag between pipes is one of its core: the set of the one does not end the wait of the other."""
+
+    def section(side: str, *lines: str) -> list[str]:
+        return [f"pto.section.{side} {{", *lines, "}"]
+
+    both = [set_flag("MTE2", "MTE1"), wait_flag("MTE2", "MTE1")]
+    assert rules(*section("cube", *both), *section("vector", *both)) == []
+    assert rules(*section("cube", both[0]), *section("vector", both[1])) == [
+        "sync-path-unmatched",
+        "sync-static-deadlock",
+    ]
 
 
 def test_nothing_is_said_about_flags_whose_number_only_a_run_knows() -> None:

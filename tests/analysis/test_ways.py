@@ -1,0 +1,24 @@
+"""Which turns of loops are followed. Source: docs/reference/watching.md, "Order of events"."""
+
+from __future__ import annotations
+
+import pytest
+
+from pto_dialect.analysis.ways import _turns
+
+
+@pytest.mark.parametrize(("low", "step"), [(0, 1), (3, 1), (-5, 7)])
+@pytest.mark.parametrize("count", [0, 1, 2, 15, 16, 17, 27, 28, 29, 40, 41, 1000, 10**30])
+def test_of_long_loops_a_multiple_of_twelve_turns_is_left_out_in_the_middle(low: int, step: int, count: int) -> None:
+    for end in {low + count * step, low + count * step - step + 1}:
+        turns = _turns((low, end, step))
+        assert turns is not None
+        left = count if count <= 16 else 4 + (count - 4) % 12
+        before = min(left, 2)
+        first = [low + step * number for number in range(before)]
+        assert turns == [*first, *(low + step * number for number in range(count - left + before, count))]
+
+
+@pytest.mark.parametrize("bounds", [(0, 4, 0), (0, 4, -1), (("n",), 4, 1), (0, ("n",), 1), (0, 4, ("n",))])
+def test_loops_that_only_a_run_knows_have_no_turns(bounds: tuple[int, int, int]) -> None:
+    assert _turns(bounds) is None
