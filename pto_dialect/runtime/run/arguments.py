@@ -101,7 +101,8 @@ def host_shape(type_: t.TileType | t.TileBufType) -> tuple[int, int]:
     """Rows and columns of the storage units that a tile takes: those of its type, where matrix operands of 4-bit
     numbers have half as many along the direction in which two numbers share a byte."""
     fmt = argument_format(type_)
-    if isinstance(type_, t.TileBufType) and fmt is not None and fmt.bits == 4 and type_.loc in PACKED_OPERANDS:
+    assert fmt is not None
+    if isinstance(type_, t.TileBufType) and fmt.bits == 4 and type_.loc in PACKED_OPERANDS:
         return pair_shape(type_.rows, type_.cols, type_.blayout, type_.slayout)
     return type_.rows, type_.cols
 

@@ -323,7 +323,8 @@ class Kernel:
         except NeedsQueues:
             # Later blocks run the same text, so they do not try again.
             self._side_by_side = True
-            if self.profile_log is not None and mark is not None:
+            if self.profile_log is not None:
+                assert mark is not None
                 self.profile_log.rewind(mark)
             for content, copy in saved:
                 content[...] = copy
@@ -398,8 +399,9 @@ class Kernel:
         """The blocks ``indices`` of ``count`` that run side by side, with queues for their pipes."""
         core_class = QueueCore if self.program.explicit or self._reordered else OrderedCore
         device = [self._idle_block(index, count, core_class) for index in indices]
-        for core in (core for block in device for core in block.cores):
-            if self._reordered and self._hands_over and isinstance(core, QueueCore):
+        if self._hands_over:
+            for core in (core for block in device for core in block.cores):
+                assert isinstance(core, QueueCore)
                 core.in_turn = UNIT_FLAG_PIPES
         return device
 

@@ -257,7 +257,10 @@ def run_taken(kernel: Kernel, bound: list[Any], blocks: int, tickets: int) -> Ou
             return Outcome(failure=Failure(index, "", "", span_of(kernel.stopped_at(over)), late=True))
         if index == 0:
             results = returned
-    return Outcome(results, None, log.since(mark) if log is not None and mark is not None else None)
+    if log is None:
+        return Outcome(results)
+    assert mark is not None
+    return Outcome(results, None, log.since(mark))
 
 
 def failure_of(block: int, error: Exception, kernel: Kernel) -> Failure:

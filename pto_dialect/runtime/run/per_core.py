@@ -174,7 +174,7 @@ def part_size(elements: int, by: By, places: Sequence[CorePlace]) -> int:
 def core_places(blocks: int, kinds: Sequence[str], vector_cores: int) -> list[CorePlace]:
     """All cores of a launch of ``blocks`` blocks that have cores of ``kinds``."""
     inside = [(kind, index) for kind in kinds for index in range(vector_cores if kind == "aiv" else 1)]
-    subblocks = vector_cores if len(kinds) > 1 or "aiv" in kinds else 1
+    subblocks = vector_cores if "aiv" in kinds else 1
     cores = blocks * len(inside)
     return [
         CorePlace(block, blocks, block * len(inside) + number, cores, index, subblocks, int(kind == "aic"))

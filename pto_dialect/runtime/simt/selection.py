@@ -13,7 +13,7 @@ from .addresses import Pointers, choose_pointers
 
 def choose(condition: Array, a: Any, b: Any) -> Any:
     """``a`` where ``condition`` holds, else ``b``: values or addresses of work-items."""
-    if isinstance(a, (Pointer, Pointers)) or isinstance(b, (Pointer, Pointers)):
+    if isinstance(a, (Pointer, Pointers)):
         return choose_pointers(condition, a, b)
     if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
         if a is b:

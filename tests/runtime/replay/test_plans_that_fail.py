@@ -12,12 +12,14 @@ from parse_helpers import parsed
 from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.layout import tile_layout
+from pto_dialect.runtime.queues.schedule import Schedule
 from pto_dialect.runtime.replay import keep, record
 from pto_dialect.runtime.replay.demand import demanded
 from pto_dialect.runtime.replay.steps import Box, Foreign, Step, Style
 from pto_dialect.runtime.run import launch
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
+from pto_dialect.runtime.run.profiling import ProfileLog
 
 TILE, VIEW = "!pto.tile_buf<vec, 1x64xf32>", "!pto.partition_tensor_view<1x64xf32>"
 DOUBLED = f"""module attributes {{pto.target_arch = "a5"}} {{
@@ -125,6 +127,30 @@ def test_the_length_of_a_launch_counts_once() -> None:
         assert not doubled(replays)
     replays.learn(owed / 4)
     assert doubled(replays)
+
+
+RESULT = POINTERS.replace("attributes {pto.kernel}", "-> index attributes {pto.kernel}").replace(
+    "return", "return %n : index"
+)
+ADDED = POINTERS.replace(f"outs(%y : {VIEW})", f"outs(%y : {VIEW}) {{atomicType = #pto<atomic_type atomic_add>}}")
+
+
+@pytest.mark.parametrize(
+    ("text", "log", "options", "refused"),
+    [
+        (POINTERS, None, RunOptions(), False), (POINTERS, ProfileLog(), RunOptions(), True),
+        (POINTERS, None, RunOptions(fill="poison"), True), (POINTERS, None, RunOptions(fill="random"), True),
+        (POINTERS, None, RunOptions(schedule=Schedule.parse("oldest")), True), (RESULT, None, RunOptions(), True),
+        (ADDED, None, RunOptions(), True),
+    ],
+)  # fmt: skip
+def test_launches_that_leave_more_than_buffers_are_not_looked_at(
+    text: str, log: ProfileLog | None, options: RunOptions, refused: bool
+) -> None:
+    """Times, results, sums of several blocks, an order of somebody's own, and what memories begin with."""
+    module, found = parsed(text)
+    assert found == []
+    assert keep.Replays(Kernel(module, None, "a5", options, log), 0).refused is refused
 
 
 @pytest.mark.parametrize(("most", "replayed"), [(3, True), (2, False)])

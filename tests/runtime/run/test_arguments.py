@@ -3,17 +3,20 @@
 import math
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
 import pto_dialect
+from pto_dialect.ir.core import types as t
 from pto_dialect.runtime.errors import BindingError
 from pto_dialect.runtime.memory.spaces import Pointer
 from pto_dialect.runtime.memory.values import GmTensor, ValueTile
 from pto_dialect.runtime.run import arguments
 from pto_dialect.runtime.run.arguments import bind_argument
+from pto_dialect.runtime.run.per_core import InParts
 from pto_dialect.targets.profile import get_profile
 
 
@@ -55,7 +58,7 @@ def test_nan_and_infinity_stay() -> None:
     [
         ("i32", 2**32), ("i32", -(2**31) - 1), ("i32", 1.5), ("i32", True), ("i8", "1"), ("f32", "1"),
         ("i32", np.zeros(0, np.int32)), ("!pto.ptr<f32>", 1.0), ("!pto.pipe", 1),
-        ("!pto.ptr<i2>", np.zeros(1)),
+        ("!pto.ptr<i2>", np.zeros(1)), ("!pto.f4E2M1x2", 1.0),
     ],
 )  # fmt: skip
 def test_values_that_do_not_fit(text: str, value: Any) -> None:
@@ -108,6 +111,7 @@ def test_views_of_whole_buffers(text: str, shape: tuple[int, ...], strides: tupl
         ("memref<2x3xf32, strided<[4, 1], offset: 6>>", (12,)),
         ("memref<2x3xf32, strided<[?, 1]>>", (12,)),
         ("memref<2x3xf32, strided<[4, 1], offset: ?>>", (12,)),
+        ("memref<3x2xf32, affine_map<(d0, d1) -> (d0 * 2 + d1 mod 2)>>", (6,)),
         ("!pto.tile<3x4xf32>", (4, 3)),
     ],
 )
@@ -120,6 +124,58 @@ def test_array_of_other_elements() -> None:
     for dtype in (np.float16, np.float64, np.int16):
         with pytest.raises(BindingError):
             bound("!pto.ptr<f32>", np.zeros(4, dtype))
+
+
+@pytest.mark.parametrize("shape", [(0, 4), (4, 0)])
+def test_a_buffer_without_elements_may_be_empty(shape: tuple[int, int]) -> None:
+    view = bound(f"memref<{shape[0]}x{shape[1]}xf32, strided<[1, 100], offset: 500>>", np.zeros(0, np.float32))
+    assert view.shape == shape
+
+
+@pytest.mark.parametrize(
+    ("element", "dtype", "fits"),
+    [
+        # Bits of integers stand for anything of their size, floats for integers and for themselves.
+        ("f16", np.int16, True), ("f16", np.uint16, True), ("i16", np.float16, True), ("ui16", np.int16, True),
+        ("bf16", np.float16, False), ("f16", ml_dtypes.bfloat16, False), ("i16", ml_dtypes.bfloat16, True),
+        ("f8E4M3FN", np.uint8, True), ("f8E4M3FN", ml_dtypes.float8_e5m2, False), ("i8", ml_dtypes.float8_e5m2, True),
+        ("!pto.f8E8M0", ml_dtypes.float8_e8m0fnu, True), ("f8E4M3FN", ml_dtypes.float8_e8m0fnu, False),
+        ("!pto.f8E8M0", ml_dtypes.float8_e4m3fn, False), ("!pto.hif8", ml_dtypes.float8_e4m3fn, False),
+        ("i32", np.float16, False), ("f32", np.uint16, False),
+    ],
+)  # fmt: skip
+def test_elements_whose_bits_may_stand_for_others(element: str, dtype: Any, fits: bool) -> None:
+    array = np.arange(8).astype(dtype)
+    if fits:
+        pointer = bound(f"!pto.ptr<{element}>", array)
+        assert pointer.arena.bytes.tobytes() == array.tobytes()
+    else:
+        with pytest.raises(BindingError, match="needs elements of"):
+            bound(f"!pto.ptr<{element}>", array)
+
+
+@pytest.mark.parametrize("space", ["ub", "l1"])
+def test_only_global_memory_has_parts(space: str) -> None:
+    for text in (f"!pto.ptr<f32, {space}>", "!pto.tensor_view<8xf32>", "memref<8xf32>"):
+        with pytest.raises(BindingError, match="is no pointer to global memory, which has parts"):
+            bound(text, InParts(np.zeros(8, np.float32)))
+    assert bound("!pto.ptr<f32>", InParts(np.zeros(8, np.float32))).nbytes == 32
+
+
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        ("!pto.tile<16x64x!pto.f4E2M1x2>", (16, 64)), ("!pto.tile_buf<vec, 16x64x!pto.f4E2M1x2>", (16, 64)),
+        ("!pto.tile_buf<mat, 16x64x!pto.f4E2M1x2, blayout=col_major, slayout=row_major>", (16, 32)),
+        ("!pto.tile_buf<left, 16x64x!pto.f4E1M2x2, blayout=col_major, slayout=row_major>", (16, 32)),
+        ("!pto.tile_buf<right, 64x16x!pto.f4E2M1x2, slayout=col_major>", (32, 16)),
+        ("!pto.tile_buf<mat, 16x64xf8E4M3FN, blayout=col_major, slayout=row_major>", (16, 64)),
+        ("!pto.tile_buf<left, 16x64xf16, blayout=col_major, slayout=row_major>", (16, 64)),
+    ],
+)  # fmt: skip
+def test_matrix_operands_of_small_numbers_are_bytes_of_two(text: str, shape: tuple[int, int]) -> None:
+    type_ = type_of(text)
+    assert isinstance(type_, (t.TileType, t.TileBufType)) and arguments.host_shape(type_) == shape
 
 
 def test_buffer_must_be_writable_in_place() -> None:

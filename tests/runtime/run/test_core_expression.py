@@ -23,6 +23,11 @@ PLACE = {"block": 3, "count": 8, "core": 10, "cores": 24, "subblock": 1, "subblo
         ("max(block, cores) >> 1", 12),
         ("1 << subblock | 0x10 & 0x1f", 18),
         ("1 << 65 - block", 1 << 62),
+        ("1 << 64", 1 << 64),
+        (f"{1 << 64} - 1", (1 << 64) - 1),
+        ("core & 99", 2),
+        ("-1 & cores | -8", -8),
+        ("1" + "+1" * 99 + " ", 100),
         ("block ^ 1", 2),
         ("block / 2", 1.5),
         ("+subblocks", 2),
@@ -39,7 +44,8 @@ def test_value(text: str, value: float) -> None:
         "", "block +", "blocks", "__import__('os')", "block.real", "block[0]", "(lambda: 1)()", "[1]", "'a'",
         "block ** 9", "2 ** 2 ** 2", "x := 1", "min(block)", "min(*[1, 2])", "max(1, 2, key=3)", "1 < block < 3",
         "block and 1",
-        "not block", "1j", f"{1 << 65}", "+".join(["1"] * 200), "f'{block}'", "block; core", "~block", "\0",
+        "not block", "1j", f"{1 << 65}", f"{(1 << 64) + 1}",
+        "1" + "+1" * 100, "+".join(["1"] * 200), "f'{block}'", "block; core", "~block", "\0",
     ],
 )  # fmt: skip
 def test_what_is_no_expression(text: str) -> None:
@@ -55,6 +61,11 @@ def test_what_is_no_expression(text: str) -> None:
         ("1 << 99", "shifts by 99 bits"),
         ("1 << -block", "shifts by -3 bits"),
         ("(1 << 63) * (1 << 63)", "no number"),
+        ("(1 << 64) + 1", "no number"),
+        ("2 << 64", "no number"),
+        ("1 << 65", "shifts by 65 bits"),
+        ("block >> -1", "shifts by -1 bits"),
+        ("block & 0.5", "bits of a number that is no integer"),
         ("0.5 & block", "bits of a number that is no integer"),
     ],
 )

@@ -10,8 +10,10 @@ from parse_helpers import parsed
 from simt_programs import kernel, run, source
 
 from pto_dialect.runtime.errors import ProgramError
+from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
+from pto_dialect.runtime.simt.items import geometry_of
 
 OUT = "%out: !pto.ptr<i32, gm>"
 PAIR = "%in: !pto.ptr<i32, gm>, %out: !pto.ptr<i32, gm>"
@@ -51,6 +53,21 @@ def test_too_many_work_items() -> None:
         module, _ = parsed(text)
         Kernel(module, "k", None, RunOptions()).run([np.zeros(4, np.int32)])
     assert raised.value.rule == "simt-max-threads"
+
+
+@pytest.mark.parametrize(
+    ("dims", "fits"),
+    [((2048, 1, 1), True), ((16, 16, 8), True), ((2049, 1, 1), False), ((0, 9999, 9999), True), ((-1, 4, 1), False),
+     ((-2, -3, 1), False), ((0, -1, 1), False), ((64, 33, 1), False)],
+)  # fmt: skip
+def test_dimensions_of_a_launch(dims: tuple[int, int, int], fits: bool) -> None:
+    """At most 2048 work-items, and no dimension below 0, whatever their product."""
+    if fits:
+        assert geometry_of(dims).count == dims[0] * dims[1] * dims[2]
+    else:
+        with pytest.raises(Fault, match="at most 2048 run at once") as raised:
+            geometry_of(dims)
+        assert raised.value.rule == "simt-max-threads"
 
 
 def test_blocks_of_a_grid() -> None:
