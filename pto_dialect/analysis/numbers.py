@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Attribute, Operation
+from xdsl.dialects.builtin import IntegerAttr, i1
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import PtrType, byte_width
@@ -30,6 +30,19 @@ _ORDERS: dict[int, tuple[Callable[[int, int], bool], str, bool]] = {
     9: (lambda a, b: a >= b, "ltu", True),
 }
 """Predicates of comparisons by number: the answer for known numbers, and the question behind it with its negation."""
+
+
+_NEGATION = "arith.xori"
+
+
+def negated(op: Operation) -> SSAValue | None:
+    """The truth value that ``op`` turns round, as an exclusive or with the constant true does; ``None`` for others."""
+    match [*op.operands]:
+        # By name, as the table of arithmetic is: no role says that an operation computes with bits.
+        case [one, other] if op.name == _NEGATION and one.type == i1:
+            return one if constant_of(other) else other if constant_of(one) else None
+        case _:
+            return None
 
 
 def unknown(source: object, instance: int) -> Unknown:
@@ -122,7 +135,7 @@ def result_of(op: Operation, operands: list[Number], instance: int) -> Number:
     fold = FOLDS.get(name)
     if fold is not None:
         if not (isinstance(a, int) and isinstance(b, int)):
-            return (name, a, b)
+            return (name, a, b) if negated(op) is None else _not(b if isinstance(a, int) else a)
         known = fold(a, b)
         if known is None:
             return unknown(op, instance)
@@ -133,6 +146,11 @@ def result_of(op: Operation, operands: list[Number], instance: int) -> Number:
     if has_role(op, Role.SELECT) and isinstance(a, int):
         return operands[1] if a else operands[2]
     return unknown(op, instance)
+
+
+def _not(number: Number) -> Number:
+    negation = isinstance(number, tuple) and number[0] == "not"
+    return number[1] if negation else ("not", number)  # pyright: ignore
 
 
 def pointer_at(op: Operation, type_: Attribute, operands: tuple[Number, ...]) -> Number | None:
@@ -164,8 +182,8 @@ def _compared(op: Operation, a: Number, b: Number, instance: int) -> Number:
     number = predicate.value.data if isinstance(predicate, IntegerAttr) else -1
     if number not in _ORDERS:
         return (id(op), a, b)
-    holds, question, negated = _ORDERS[number]
+    holds, question, turned = _ORDERS[number]
     if isinstance(a, int) and isinstance(b, int):
         return int(holds(a, b))
     asked: Unknown = (question, a, b)
-    return ("not", asked) if negated else asked
+    return ("not", asked) if turned else asked

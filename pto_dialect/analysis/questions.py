@@ -11,7 +11,7 @@ from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 
-from .numbers import Number
+from .numbers import Number, negated
 
 FOREVER = 1 << 60
 _DEPTH = 16
@@ -19,7 +19,6 @@ _ASKED = {"scf.if": "cond", "scf.index_switch": "arg", "arith.select": "cond"}
 """Operations that a condition decides about, and their operand with it; affine ones have no operand that is one."""
 _CARRIES = Role.YIELD | Role.CONDITION | Role.RETURN | Role.CALL | Role.LOOP | Role.SELECT
 """Operations through which a value goes on under another name."""
-_NEGATION = "arith.xori"
 
 Shape = int
 """What a condition is computed from, whatever it is compared for: the number of its text."""
@@ -60,15 +59,20 @@ class Questions:
             self.last[shape] = max(self.last.get(shape, 0), FOREVER if self._passes_on(value) else end)
 
     def expiry(self, op: Operation) -> int:
-        """The number of the last operation that may ask again what ``op`` asks."""
+        """The number of the last operation that may ask again what ``op`` asks, which a condition decides."""
         decides = _condition(op)
-        return FOREVER if decides is None else self.last.get(self.shape(decides), FOREVER)
+        assert decides is not None
+        return self.last.get(self.shape(decides), FOREVER)
 
     def shape(self, value: SSAValue, depth: int = _DEPTH) -> Shape:
         """Equal for conditions that may be one question: the same values behind the same arithmetic."""
         known = self.shapes.get(value)
         if known is None:
             op = value.owner
+            turned = negated(op) if isinstance(op, Operation) else None
+            if depth and turned is not None:
+                known = self.shapes[value] = self.shape(turned, depth - 1)
+                return known
             if depth and isinstance(op, Operation) and has_role(op, Role.SCALAR):
                 parts = [self.shape(operand, depth - 1) for operand in op.operands]
                 same = has_role(op, Role.COMPARISON)
@@ -83,8 +87,7 @@ class Questions:
         if known is None:
             self.carried[value] = known = not depth or any(has_role(use.operation, _CARRIES) for use in value.uses)
             op = value.owner
-            # A negation computes with bits; with a constant it turns an answer round, which no role says.
-            if not known and isinstance(op, Operation) and (has_role(op, Role.COMPARISON) or op.name == _NEGATION):
+            if not known and isinstance(op, Operation) and (has_role(op, Role.COMPARISON) or negated(op) is not None):
                 known = any(self._passes_on(operand, depth - 1) for operand in op.operands if _is_truth(operand))
                 self.carried[value] = known
         return known

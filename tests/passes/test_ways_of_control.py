@@ -106,6 +106,42 @@ def test_two_reads_of_a_place_may_give_two_numbers() -> None:
     assert set(rules(*head, loop_, *read, *turns)) == {"sync-path-unmatched"}
 
 
+NOT = [
+    *INDEX, "%true = arith.constant true", "%p = arith.cmpi slt, %n, %i3 : index", "%q = arith.xori %p, %true : i1",
+    "%r = arith.xori %true, %q : i1", "%d = arith.cmpi slt, %n, %i0 : index", "%e = arith.cmpi eq, %p, %d : i1",
+]  # fmt: skip
+"""A truth value, its negation, the negation of that, and whether another one is equal to it."""
+
+
+def matched(one: str, other: str, *between: str) -> bool:
+    """Whether a flag that is set where ``one`` holds and waited for where ``other`` does is balanced."""
+    setting = [f"scf.if {one} {{", set_flag("MTE2", "MTE3"), "}"]
+    return rules(*NOT, *setting, *between, f"scf.if {other} {{", wait_flag("MTE2", "MTE3"), "}") == []
+
+
+def test_negations_by_exclusive_or_are_followed() -> None:
+    answers = {"%p": True, "%q": False, "%r": True}
+    for one in answers:
+        for other in answers:
+            assert matched(one, other) == (answers[one] == answers[other]), (one, other)
+    # Bits that are combined otherwise are another question.
+    assert not matched("%p", "%s", "%false = arith.constant false", "%t = arith.cmpi slt, %n, %i1 : index",
+                       "%s = arith.xori %t, %false : i1")  # fmt: skip
+    assert not matched("%p", "%s", "%t = arith.cmpi slt, %n, %i1 : index", "%s = arith.xori %t, %p : i1")
+
+
+@pytest.mark.parametrize("first", ["%p", "%r"])
+def test_an_answer_is_known_as_long_as_its_value_goes_on_under_another_name(first: str) -> None:
+    """What both branches of another condition pass on is the truth value whose negation was asked."""
+    other = ["%c = arith.cmpi slt, %n, %i1 : index", "%k = scf.if %c -> i1 {", load("%x"), "scf.yield %p : i1"]
+    other += ["} else {", "scf.yield %p : i1", "}", barrier("MTE2")]
+    assert matched(first, "%k", *other)
+    turned = [*other, "%l = arith.xori %k, %true : i1"]
+    assert matched("%q", "%l", *turned)
+    assert not matched("%q", "%k", *turned)
+    assert matched("%e", "%f", *other, "%f = arith.cmpi eq, %k, %d : i1")
+
+
 @pytest.mark.parametrize(("low", "step"), [(0, 1), (5, 2)])
 @pytest.mark.parametrize(
     ("turn", "wanted"),

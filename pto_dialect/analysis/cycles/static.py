@@ -12,7 +12,7 @@ from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import find
-from pto_dialect.ir.core.roles import Role, has_role, roles_of
+from pto_dialect.ir.core.roles import Role, roles_of
 from pto_dialect.ir.core.walk import walk
 
 from .estimate import Estimate, estimate
@@ -117,7 +117,7 @@ def executions(op: Operation) -> tuple[int, bool]:
     """How often ``op`` runs in one call of its function, and whether a loop or a choice leaves that open."""
     count, open_ = 1, False
     place = op.parent_op()
-    while place is not None and not has_role(place, Role.FUNCTION):
+    while place is not None:
         turns = _turns(place)
         open_ = open_ or turns is None
         count *= 1 if turns is None else turns

@@ -43,6 +43,37 @@ def test_loops_with_constant_bounds_are_counted() -> None:
     assert found.whole.high == total.high
 
 
+@pytest.mark.parametrize(
+    ("bounds", "count"),
+    [
+        (("%c3", "%c17", "%c2"), 7), (("%c3", "%c18", "%c2"), 8), (("%c3", "%c3", "%c2"), 0),
+        (("%c17", "%c3", "%c2"), 0), (("%n", "%c17", "%c2"), None), (("%c3", "%n", "%c2"), None),
+        (("%c3", "%c17", "%n"), None), (("%c3", "%c17", "%c0"), None),
+    ],
+)  # fmt: skip
+def test_turns_of_loops(bounds: tuple[str, str, str], count: int | None) -> None:
+    """From the first number up to the last one, which is none of them; as one turn where a number is not known."""
+    constants = "\n".join(f"%c{number} = arith.constant {number} : index" for number in (0, 2, 3, 17, 18))
+    body = f"scf.for %i = {bounds[0]} to {bounds[1]} step {bounds[2]} {{\npto.texp ins(%x : {VEC}) outs(%x : {VEC})\n}}"
+    (line,) = cycles(f"{constants}\n{body}", arguments=f"%x: {VEC}, %n: index").lines
+    assert (line.count, line.open) == ((1, True) if count is None else (count, False))
+
+
+@pytest.mark.parametrize(
+    ("around", "open_"),
+    [
+        ("pto.section.vector {", False),
+        ("scf.if %b {", True),
+        ("scf.while : () -> () {\nscf.condition(%b)\n} do {", True),
+    ],
+)
+def test_what_stands_in_a_section_runs_once(around: str, open_: bool) -> None:
+    end = "scf.yield\n}" if "while" in around else "}"
+    body = f"{around}\npto.texp ins(%x : {VEC}) outs(%x : {VEC})\n{end}"
+    (line,) = cycles(body, arguments=f"%x: {VEC}, %b: i1").lines
+    assert (line.count, line.open) == (1, open_)
+
+
 def test_variants_and_high_precision_are_taken_from_options_and_attributes() -> None:
     tile = "!pto.tile_buf<vec, 16x128xf32>"
     body = f"    pto.trecip ins(%x : {tile}) outs(%x : {tile})"
