@@ -62,7 +62,7 @@ def _acts(op: Operation) -> bool:
 
 
 def _points_by_number(op: Operation) -> bool:
-    if not isinstance(op, CastptrOp) or not op.operands:
+    if not isinstance(op, CastptrOp):
         return False
     space = getattr(op.results[0].type, "space", "gm")
     return space != "gm" and not hasattr(named(op, "input").type, "space")

@@ -45,9 +45,24 @@ def test_operations_that_were_not_reached():
     assert not any("did not get to" in line for line in left_out(program(X, load("%x"), barrier("ALL"), store("%x"))))
 
 
+def test_operations_of_other_dialects_and_allocations_that_were_not_reached():
+    """What only makes a handle is nothing to miss."""
+    view = "%never = arith.cmpi eq, %c0, %c1 : i64"
+    tile = "%t = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>"
+    memory = "%m = memref.alloca() : memref<4xf32>"
+    for lines, told in (([tile], False), ([memory, "%v = memref.load %m[%i0] : memref<4xf32>"], True)):
+        text = program(view, "scf.if %never {", *lines, "}")
+        assert any("1 operation that this run did not get to" in line for line in left_out(text)) == told
+
+
 def test_pointers_made_from_numbers_have_no_tile():
     (line,) = left_out(program(X, load("%x"), barrier("ALL"), store("%x")))
     assert line.startswith("overlap of memory behind 1 pointer made from numbers (line ")
+    others = (
+        "%y = pto.castptr %x : !pto.ptr<f32, ub> -> !pto.ptr<i32, ub>",
+        "%g = pto.castptr %c64 : i64 -> !pto.ptr<f32, gm>",
+    )
+    assert left_out(program(X, *others, load("%x"), barrier("ALL"), store("%x"))) == [line]
 
 
 def test_other_engines_copy_behind_all_pipes_and_nobody_checks_the_wait():

@@ -25,7 +25,7 @@ def decides(op: Operation) -> str | None:
         for use in value.uses:
             user = use.operation
             results: list[SSAValue] = []
-            if has_role(user, _CONTROL) or (has_role(user, Role.BRANCH) and len(user.successors) > 1):
+            if has_role(user, _CONTROL) or len(user.successors) > 1:
                 return f"{user.name} ({_line(user)}) depends on it"
             if has_role(user, Role.SCALAR):
                 results = list(user.results)

@@ -18,14 +18,12 @@ if TYPE_CHECKING:
     from ..context import Context, Watch
 
 
-def second_source(
-    watch: Watch, context: Context, arguments: Sequence[Any], integers: bool = False
-) -> tuple[Site, Array] | None:
-    """The place of an instruction and what its last source tile holds where its destination is valid, without a trace
-    of looking at it; ``integers`` leaves floats out. ``None`` for other operands."""
+def second_source(watch: Watch, context: Context, arguments: Sequence[Any]) -> tuple[Site, Array] | None:
+    """The place of an instruction and what its last source tile, of integers, holds where its destination is valid,
+    without a trace of looking at it. ``None`` for other operands."""
     site = watch.sites[context.mark.site]
     source, dst = arguments[-2:]
-    if not isinstance(source, TILES) or not isinstance(dst, TILES) or (integers and source.fmt.is_float):
+    if not isinstance(source, TILES) or not isinstance(dst, TILES) or source.fmt.is_float:
         return None
     watch.judged_by_content = True
     muted, watch.muted = watch.muted, True

@@ -20,7 +20,7 @@ DIVISIONS = (TDivOp,)
 
 def check_divisors(watch: Watch, context: Context, arguments: Sequence[Any]) -> None:
     """Warns of a tile of integer divisors with a zero in it."""
-    found = second_source(watch, context, arguments, integers=True)
+    found = second_source(watch, context, arguments)
     if found is None:
         return
     site, divisors = found

@@ -69,8 +69,8 @@ class Site:
         if has_role(self.op, Role.SIGNAL):
             return "signal"
         for name, attr in self.op.attributes.items():
-            if "atomic" in name and (not isinstance(attr, EnumAttr) or attr.value not in _PLAIN):
-                return attr.value if isinstance(attr, EnumAttr) else str(attr)
+            if "atomic" in name and isinstance(attr, EnumAttr) and attr.value not in _PLAIN:
+                return attr.value
         return None
 
     @cached_property

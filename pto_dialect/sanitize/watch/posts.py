@@ -33,15 +33,14 @@ class Posts:
         known = actor.snapshot()
         for cell in _cells(signal):
             before = self._known.get(cell)
-            same = before is None or len(before) != len(known)
-            self._known[cell] = known if same else [max(pair) for pair in zip(before or (), known, strict=True)]
+            self._known[cell] = known if before is None else [max(pair) for pair in zip(before, known, strict=True)]
         actor.tick()
 
     def take(self, actor: Actor, signal: Any) -> None:
         """``actor`` has seen ``signal`` as it wanted it."""
         for cell in _cells(signal):
             known = self._known.get(cell)
-            if known is not None and len(known) == len(actor.clock):
+            if known is not None:
                 actor.join(known)
 
     def clear(self) -> None:

@@ -36,6 +36,10 @@ HEAD = """func.func @f(%p: !pto.ptr<i32, ub>, %m: memref<16xi32>, %c: index, %t:
             "%i = arith.index_cast %x : i32 to index\n  %y = pto.load %p[%i] : !pto.ptr<i32, ub> -> i32\n  return",
             "offset of pto.load (line 4)",
         ),
+        (
+            "%i = arith.index_cast %x : i32 to index\n  %a = memref.alloc(%i) : memref<?xi32>\n  return",
+            "the address of memref.alloc (line 4)",
+        ),
         ("pto.store %x, %p[%c] : !pto.ptr<i32, ub>, i32\n  return", None),
         # Through a region, and once more through arithmetic.
         (
@@ -54,6 +58,14 @@ def test_what_depends_on_a_number(body: str, expected: str | None) -> None:
     module = parse(f"{HEAD}  {body}\n}}\n")
     found = decides(next(op for op in module.walk() if op.name == "pto.load"))
     assert found == (None if expected is None else f"{expected} depends on it")
+
+
+def test_a_number_that_fills_what_comes_from_memory_stays_on_the_chip() -> None:
+    text = HEAD.replace("%c: index", "%g: !pto.ptr<i32, gm>, %n: i64, %c: index")
+    move = "pto.mte_gm_ub %g, %p, %n, %n nburst(%n, %n, %n) pad(%x)"
+    types = "!pto.ptr<i32, gm>, !pto.ptr<i32, ub>, i64, i64, i64, i64, i64, pad i32"
+    module = parse(f"{text}  {move} : {types}\n  return\n}}\n")
+    assert decides(next(op for op in module.walk() if op.name == "pto.load")) is None
 
 
 def test_a_number_that_leaves_the_chip() -> None:
