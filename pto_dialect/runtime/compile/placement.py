@@ -179,7 +179,8 @@ def _share(space: str, members: list[Buffer], start: int, capacity: int, step: i
         taken = sorted(
             (address, address + other.size)
             for other, address in done
-            if other.first <= buffer.last and buffer.first <= other.last and not buffer.idle
+            # Whatever has a place begins no later than this one.
+            if buffer.first <= other.last and not buffer.idle
         )
         address = start
         for low, high in taken:

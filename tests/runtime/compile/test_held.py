@@ -160,6 +160,46 @@ def test_bytes_that_others_may_see_are_not_held(old: str, new: str) -> None:
     assert not Kernel(module, None, "a5", RunOptions()).compiled.holds
 
 
+def test_elements_that_no_array_has_are_not_held() -> None:
+    """Bytes of 8-bit floats are no float32."""
+    assert not holds(PRODUCT.replace("f16", "f8E4M3FN"))
+    assert holds(PRODUCT.replace("f16", "bf16"))
+
+
+WIDE = """func.func @k(%a: !pto.ptr<f16>) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = arith.constant 16 : index
+  %n = arith.constant {cols} : index
+  %av = pto.make_tensor_view %a, shape = [%r, %n], strides = [%n, %c1] : !pto.tensor_view<16x{cols}xf16>
+  %ap = pto.partition_view %av, offsets = [%c0, %c0], sizes = [%r, %n] : !pto.tensor_view<16x{cols}xf16>
+    -> !pto.partition_tensor_view<16x{cols}xf16>
+  %m = pto.alloc_tile : !pto.tile_buf<mat, 16x{cols}xf16, blayout=col_major, slayout=row_major>
+  pto.tload ins(%ap : !pto.partition_tensor_view<16x{cols}xf16>)
+    outs(%m : !pto.tile_buf<mat, 16x{cols}xf16, blayout=col_major, slayout=row_major>)
+  return
+}}"""
+
+
+@pytest.mark.parametrize(("cols", "held"), [(4080, True), (4096, False)])
+def test_matrices_that_no_product_takes_are_not_held(cols: int, held: bool) -> None:
+    assert holds(WIDE.format(cols=cols)) is held
+
+
+def test_tiles_of_functions_that_run_more_than_once_are_not_held() -> None:
+    """Their memory still has what the last call has left; so has that of a block that is come back to."""
+    types = "!pto.ptr<f16>, !pto.ptr<f32>"
+    call = f"  func.call @k(%a, %c) : ({types}) -> ()\n"
+    caller = (
+        f"func.func @m(%a: !pto.ptr<f16>, %c: !pto.ptr<f32>) attributes {{pto.kernel}} {{\n{call}{call}  return\n}}"
+    )
+    module, found = parsed(f"{PRODUCT}\n{caller}")
+    assert found == []
+    assert not Kernel(module, "m", "a5", RunOptions()).compiled.holds
+    assert Kernel(module, "k", "a5", RunOptions()).compiled.holds
+    assert not holds(PRODUCT.replace("  %m = pto.alloc", "  cf.br ^next\n^next:\n  %m = pto.alloc"))
+
+
 def test_tiles_of_a_loop_are_not_held() -> None:
     text = PRODUCT.replace(
         f"  %o = pto.alloc_tile : {ACC}\n", f"  scf.for %i = %c0 to %n step %n {{\n  %o = pto.alloc_tile : {ACC}\n"

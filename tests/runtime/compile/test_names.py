@@ -90,6 +90,8 @@ def test_kinds_do_not_meet() -> None:
         ("größe", ["v_gr_e", "v_gr_e_1", "v_gr_e_2"]),
         ("", ["v_1", "v_2", "v_3"]),
         ("ｋ", ["v_1", "v_2", "v_3"]),
+        ("k" * 39 + "l", [f"v_{'k' * 39}l", f"v_{'k' * 39}l_1", f"v_{'k' * 39}l_2"]),
+        ("k" * 39 + "lm", [f"v_{'k' * 39}l", f"v_{'k' * 39}l_1", f"v_{'k' * 39}l_2"]),
     ],
 )
 def test_identifiers_can_be_read(name: str, identifiers: list[str]) -> None:

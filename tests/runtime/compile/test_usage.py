@@ -108,6 +108,9 @@ def control(*lines: str) -> str:
     return f"{words}\n{view('y')}\n{ALLOC}\npto.tstore ins(%a : {TILE}) outs(%yp : {PART})"
 
 
+UNKNOWN = "%u = pto.get_block_idx"
+
+
 @pytest.mark.parametrize(
     ("lines", "direction"),
     [
@@ -122,12 +125,24 @@ def control(*lines: str) -> str:
         ),
         (("%q = arith.constant 512 : i64", "pto.set_ctrl %q : i64"), "out"),
         (("%q = arith.constant 256 : i64", "pto.set_ctrl %q : i64"), "inout"),
+        *(((f"%q = arith.constant {1 << bit} : i64", "pto.set_ctrl %q : i64"), "inout" if 6 <= bit <= 8 else "out")
+          for bit in range(4, 11)),
+        *((("%w = pto.get_ctrl : i64", f"%b = arith.constant {bit} : i64", "%q = pto.sbitset1 %w, %b : i64, i64 -> i64",
+            "%r = pto.sbitset0 %q, %bits6 : i64, i64 -> i64", "pto.set_ctrl %r : i64"),
+           "inout" if 6 <= bit <= 8 else "out") for bit in range(4, 11)),
+        # What only the run knows may be any bit.
+        ((UNKNOWN, "pto.set_ctrl %u : i64"), "inout"),
+        ((UNKNOWN, "%q = pto.sbitset0 %u, %u : i64, i64 -> i64", "pto.set_ctrl %q : i64"), "inout"),
+        ((UNKNOWN, "%w = pto.get_ctrl : i64", "%q = pto.sbitset1 %w, %u : i64, i64 -> i64", "pto.set_ctrl %q : i64"),
+         "inout"),
+        ((UNKNOWN, "%w = pto.get_ctrl : i64", "%q = pto.sbitset0 %w, %u : i64, i64 -> i64", "pto.set_ctrl %q : i64"),
+         "out"),
         (
             ("%q = arith.extsi %n : i32 to i64", "%w = pto.sbitset0 %q, %q : i64, i64 -> i64", "pto.set_ctrl %w : i64"),
             "out",
         ),
     ],
-)
+)  # fmt: skip
 def test_stores_read_what_the_atomic_mode_combines(lines: tuple[str, ...], direction: str) -> None:
     program = kernel(control(*lines)).program
     assert directions_of(program) == ["unused", direction]
