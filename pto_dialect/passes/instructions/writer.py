@@ -215,11 +215,11 @@ class Writer:
         """The product."""
         if isinstance(one, int) and isinstance(other, int):
             return one * other
-        if 0 in (one, other) if isinstance(one, int) or isinstance(other, int) else False:
+        if 0 in (one, other):
             return 0
-        if isinstance(one, int) and one == 1:
+        if one == 1:
             return other
-        if isinstance(other, int) and other == 1:
+        if other == 1:
             return one
         return self.put(MuliOp(self.index(one), self.index(other)))
 
@@ -227,9 +227,9 @@ class Writer:
         """The sum."""
         if isinstance(one, int) and isinstance(other, int):
             return one + other
-        if isinstance(one, int) and one == 0:
+        if one == 0:
             return other
-        if isinstance(other, int) and other == 0:
+        if other == 0:
             return one
         return self.put(AddiOp(self.index(one), self.index(other)))
 
@@ -237,7 +237,7 @@ class Writer:
         """The difference."""
         if isinstance(one, int) and isinstance(other, int):
             return one - other
-        if isinstance(other, int) and other == 0:
+        if other == 0:
             return one
         return self.put(SubiOp(self.index(one), self.index(other)))
 
@@ -271,13 +271,13 @@ class Writer:
             return one == other
         if isinstance(one, int) or isinstance(other, int):
             return False
-        return one is other or self.function.sums.of(one) == self.function.sums.of(other)
+        return self.function.sums.of(one) == self.function.sums.of(other)
 
     # ------------------------------------------------------------ pointers
 
     def advanced(self, pointer: SSAValue, elements: Number) -> SSAValue:
         """``pointer`` some elements further on."""
-        if isinstance(elements, int) and elements == 0:
+        if elements == 0:
             return pointer
         found = self.pto(AddptrOp, {"ptr": pointer, "offset": self.index(elements)}, result=pointer.type)
         found.name_hint = pointer.name_hint
