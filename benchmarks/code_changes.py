@@ -106,6 +106,11 @@ class _Finder(ast.NodeVisitor):
         if node.value is not None:
             self.visit(node.value)
 
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        # A type, though it may have a name.
+        if not (isinstance(node.value, ast.Name) and node.value.id == "Literal"):
+            self.generic_visit(node)
+
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         for default in (*node.args.defaults, *node.args.kw_defaults):
             if default is not None:

@@ -195,3 +195,8 @@ def test_who_reads_a_table(tmp_path: Path) -> None:
     assert set(readers.reading("pto_dialect/second.py", 3)) == {("pto_dialect/second.py", 6, 7)}
     lines = range(1, len(FIRST.splitlines()) + 1)
     assert [line for line in lines if not readers.runs_at_import("pto_dialect/first.py", line)] == [8, 12]
+
+
+def test_types_are_no_values() -> None:
+    found = changes("m.py", 'Kind = Literal["one", "two", "three"]\nKINDS = WORDS["one"]\n')
+    assert {(change.kind, change.old) for change in found} == {("word", '"one"')}
