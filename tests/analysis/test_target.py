@@ -19,7 +19,7 @@ def chosen(outer: str, inner: str, option: str | None = None, body: str = TRAP, 
         f"module attributes {{{outer}}} {{\n{beside}module attributes {{{inner}}} {{\n"
         f"func.func @f(%x: f32, %i: i64) {{\n{body}\nreturn\n}}\n}}\n}}\n"
     )
-    function = next(op for op in parse(text).walk() if op.name == "func.func" and op.properties["sym_name"].data == "f")
+    function = next(op for op in parse(text).walk() if op.name == "func.func" and op.properties["sym_name"].data == "f")  # pyright: ignore[reportAttributeAccessIssue]
     found = target_choice(function, option)
     return found.profile.arch, found.explicit
 
