@@ -1,4 +1,4 @@
-"""What text belongs to an operation. Source: docs/reference/language.md, "Comments and locations"."""
+"""What text belongs to an operation. Source: docs/reference/language.md, "Tokens"."""
 
 from __future__ import annotations
 
