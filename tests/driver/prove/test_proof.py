@@ -307,7 +307,7 @@ def test_handles_that_are_returned_are_compared_by_what_they_are_for():
 
         def change(module: ModuleOp) -> None:
             (op,) = [op for op in module.walk() if isinstance(op, ConstantOp) and op.result.name_hint == name]
-            op.properties["value"] = IntegerAttr({"far": 42, "row": 4}[name], op.result.type)
+            op.properties["value"] = IntegerAttr({"far": 42, "row": 4}[name], op.result.type)  # pyright: ignore
 
         return change
 
