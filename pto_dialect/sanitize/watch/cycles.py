@@ -38,7 +38,7 @@ class CycleWatch(Watch):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.regions: list[tuple[WatchedArena, Bytes, bool]] = []
-        self.span = (0.0, 0.0)
+        self.span: tuple[float, float]
         """When the last instruction has started and ended."""
         self.accessed: dict[int, dict[tuple[int, int], Accesses]] = {}
         """The last accesses by memory and range."""

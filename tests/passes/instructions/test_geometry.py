@@ -6,8 +6,11 @@ Source: docs/reference/layouts.md, "Valid region".
 import numpy as np
 import pytest
 from cube_programs import Program, lowered
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import IndexType, IntegerAttr, i32, i64
 
 from pto_dialect import print_module
+from pto_dialect.passes.instructions.geometry import constant_bits
 
 A = np.arange(512, dtype=np.float32).reshape(8, 64)
 VALID = {"8x64": (8, 64), "?x64": (5, 64), "8x?": (8, 40), "?x?": (5, 40)}
@@ -41,3 +44,13 @@ def test_the_valid_part_of_a_tile(valid: str, changed: bool) -> None:
     assert np.array_equal(result["c"], expected)
     # What is changed later has to be asked of the tile, what its allocation says has not.
     assert ("pto.tile_valid" in print_module(module)) == changed
+
+
+@pytest.mark.parametrize("number", [0, 1, 5, (1 << 63) - 1, -1, -2, -(1 << 63)])
+def test_bits_of_a_constant(number: int) -> None:
+    assert constant_bits(ConstantOp(IntegerAttr(number, i64)).result) == number % 2**64
+
+
+def test_what_has_no_bits_that_are_known() -> None:
+    assert constant_bits(ConstantOp(IntegerAttr(7, i32)).result) == 7
+    assert constant_bits(ConstantOp(IntegerAttr(7, IndexType())).result) is None

@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from vector_kernels import DTYPES, buffer, kernel, lanes, numbers, run_lanes, same
 
+from pto_dialect.runtime.vector.collect import ranks
+
 # --- arithmetic -------------------------------------------------------------------------------------------
 
 FLOATS = ("f16", "bf16", "f32")
@@ -211,6 +213,15 @@ def test_compaction() -> None:
     want = [*a[:13].tolist(), *[0] * 51]
     assert run_lanes("pto.vsqz %va, %m : {v}, {m} -> {v}", "i32", [a], 13).tolist() == want
     assert run_lanes("pto.vusqz %va, %m : {v}, {m} -> {v}", "i32", [a], 13).tolist() == [*range(13), *[13] * 51]
+
+
+@pytest.mark.parametrize("active", [0, 13, 63, 64])
+def test_numbers_of_lanes_count_the_bytes_of_all_active_ones(active: int) -> None:
+    state: dict[str, int] = {}
+    mask = np.arange(256) < 4 * active
+    found = ranks(np.zeros(64, np.int32), mask, state)
+    assert found.tolist() == [min(lane, active) for lane in range(64)]
+    assert state["sqzn"] == 4 * active
 
 
 @pytest.mark.parametrize(("half", "start"), [("LOWER", 0), ("HIGHER", 64)])

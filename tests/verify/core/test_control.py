@@ -71,6 +71,8 @@ def test_statements(head: str, body: str) -> None:
         ('"func.func"() <{sym_name = "f", function_type = () -> ()}> : () -> ()', "region-form"),
         ('"func.func"() <{sym_name = "f", function_type = () -> (), arg_attrs = [{}]}> ({\nreturn\n}) : () -> ()',
          "function-form"),
+        ('"func.func"() <{sym_name = "f", function_type = () -> (), res_attrs = 3 : i32}> ({\nreturn\n}) : () -> ()',
+         "function-form"),
     ],
 )  # fmt: skip
 def test_functions(text: str, rule: str | None) -> None:

@@ -307,10 +307,11 @@ def _held(blocks: Sequence[Block], variance: Variance, g: Generator) -> dict[SSA
 
 
 def _block_of(op: Operation, blocks: Sequence[Block]) -> Block | None:
-    place: Operation | None = op
-    while place is not None and place.parent not in blocks:
-        place = place.parent_op()
-    return None if place is None else place.parent
+    """The one of ``blocks`` that ``op`` stands in."""
+    place = op.parent
+    while place not in blocks:
+        place = place.parent_block()  # pyright: ignore[reportOptionalMemberAccess]
+    return place
 
 
 def _hold(op: Operation, held: dict[SSAValue, str], mask: str, g: Generator) -> None:
