@@ -61,8 +61,8 @@ class Readers:
 
     def runs_at_import(self, path: str, line: int) -> bool:
         """Whether a line of a module is no part of the body of a function."""
-        module = ast.parse(self.files[path].read_text(encoding="utf-8"))
-        functions = (node for node in ast.walk(module) if isinstance(node, ast.FunctionDef))
+        nodes = (node for statement, _, _ in self._statements(path) for node in ast.walk(statement))
+        functions = (node for node in nodes if isinstance(node, ast.FunctionDef))
         return not any(node.body[0].lineno <= line <= (node.end_lineno or line) for node in functions)
 
     def reading(self, path: str, line: int) -> Iterator[tuple[str, int, int]]:

@@ -44,19 +44,18 @@ BARE_ID = r"[A-Za-z_][\w$.]*"
 
 def balanced(depth: int) -> str:
     """Regular expression of ``<...>`` with ``depth`` further levels of nesting; ``->`` and strings do not count."""
-    plain = r'[^<>"\-]++|->|-|"(?:[^"\\\n]++|\\.)*+"'
-    pattern = rf"<(?:{plain})*+>"
-    for _ in range(depth):
-        pattern = rf"<(?:{plain}|{pattern})*+>"
-    return pattern
+    return _nested("<", r'[^<>"\-]++|->|-|"(?:[^"\\\n]++|\\.)*+"', ">", depth)
 
 
 def braced(depth: int) -> str:
     """Regular expression of ``{...}`` with ``depth`` further levels of nesting; strings do not count."""
-    plain = r'[^{}"]++|"(?:[^"\\\n]++|\\.)*+"'
-    pattern = rf"\{{(?:{plain})*+\}}"
+    return _nested(r"\{", r'[^{}"]++|"(?:[^"\\\n]++|\\.)*+"', r"\}", depth)
+
+
+def _nested(opening: str, plain: str, closing: str, depth: int) -> str:
+    pattern = rf"{opening}(?:{plain})*+{closing}"
     for _ in range(depth):
-        pattern = rf"\{{(?:{plain}|{pattern})*+\}}"
+        pattern = rf"{opening}(?:{plain}|{pattern})*+{closing}"
     return pattern
 
 

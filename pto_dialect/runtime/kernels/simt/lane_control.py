@@ -299,19 +299,11 @@ def _held(blocks: Sequence[Block], variance: Variance, g: Generator) -> dict[SSA
     for block in blocks[1:]:
         for op in block.ops:
             for result in op.results:
-                if any(_block_of(use.operation, blocks) is not block for use in result.uses):
+                if any(block.find_ancestor_op_in_block(use.operation) is None for use in result.uses):
                     if not is_number(result.type) and "ptr" not in str(result.type):
                         raise g.error("unmodelled", "this value is used in blocks that work-items reach separately", op)
                     found[result] = g.emitter.fresh(result.name_hint or "", Kind.VALUE)
     return found
-
-
-def _block_of(op: Operation, blocks: Sequence[Block]) -> Block | None:
-    """The one of ``blocks`` that ``op`` stands in."""
-    place = op.parent
-    while place not in blocks:
-        place = place.parent_block()  # pyright: ignore[reportOptionalMemberAccess]
-    return place
 
 
 def _hold(op: Operation, held: dict[SSAValue, str], mask: str, g: Generator) -> None:
