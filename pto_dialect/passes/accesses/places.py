@@ -7,7 +7,7 @@ not known overlaps. Source: docs/reference/execution.md, "Pointers, tiles and vi
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -27,6 +27,7 @@ from pto_dialect.ir.core.types import (
     TileBufType,
     byte_width,
 )
+from pto_dialect.ir.core_dialects.structured import is_for, is_while
 from pto_dialect.targets.profile import Profile
 from pto_dialect.verify.buffers.alloc import address_operand, space_of, tile_bytes
 
@@ -34,7 +35,9 @@ GLOBAL = "gm"
 SLOTS = "slots"
 REGISTERS = "registers"
 """The space of machine state, which operations name in words."""
-_DEPTH = 24
+_ROUNDS = 24
+"""How often loops are gone through for the handles that they carry; one whose place is another one each time may be
+anywhere."""
 
 
 class Side(NamedTuple):
@@ -42,6 +45,10 @@ class Side(NamedTuple):
 
     start: Sum
     size: Sum
+
+
+_SOMEWHERE = (Side(Sum(0), Sum(0)),)
+"""Sides of a part of which nothing is known; they are in no frame."""
 
 
 class Place(NamedTuple):
@@ -60,6 +67,16 @@ class Place(NamedTuple):
     sides: tuple[Side, ...] = ()
 
     @property
+    def part(self) -> Place:
+        """A part of it, of which nothing is known."""
+        return self._replace(frame=None, sides=_SOMEWHERE)
+
+    @property
+    def unframed(self) -> Place:
+        """The same bytes under another type, in which its frame says nothing."""
+        return self.part if self.sides else self._replace(frame=None)
+
+    @property
     def whole(self) -> bool:
         """Whether the place is all of its root, or known bytes."""
         return self.root is not None and not self.sides and (self.root != "bytes" or self.stop is not None)
@@ -70,7 +87,8 @@ class Place(NamedTuple):
             return False
         if self.root != "bytes":
             return True
-        return other.stop is not None and self.stop is not None and self.start <= other.start <= other.stop <= self.stop
+        assert self.stop is not None
+        return other.stop is not None and self.start <= other.start <= other.stop <= self.stop
 
 
 class Places:
@@ -82,15 +100,38 @@ class Places:
         self.indices: dict[Sum, list[SSAValue]] = {}
         """The values that are indices of slots, by the sums that they are."""
         self._known: dict[SSAValue, tuple[Place, ...]] = dict(given or {})
+        self._guessed: dict[SSAValue, tuple[Place, ...]] = {}
+        self._visited: set[SSAValue] = set()
+        self._again = False
 
     def of(self, value: SSAValue) -> tuple[Place, ...]:
         """The places that ``value`` may stand for; several where handles meet."""
         known = self._known.get(value)
-        if known is None:
-            # Whoever asks again on the way is a loop that carries handles: nothing new comes from there.
-            self._known[value] = ()
-            known = self._known[value] = tuple(dict.fromkeys(self._found(value)))
-        return known
+        if known is not None:
+            return known
+        if self._visited:
+            return self._visit(value)
+        for _ in range(_ROUNDS):
+            before, self._again = dict(self._guessed), False
+            self._visit(value)
+            self._visited.clear()
+            if not self._again or self._guessed == before:
+                break
+        else:
+            self._guessed = {one: (self._anywhere(one),) for one in self._guessed}
+        self._known |= self._guessed
+        self._guessed = {}
+        return self._known[value]
+
+    def _visit(self, value: SSAValue) -> tuple[Place, ...]:
+        """The places of a value and of all it is made of. What a loop carries is its own source: of that the places
+        count that the round before has found."""
+        if value in self._visited:
+            self._again = True
+            return self._guessed.get(value, ())
+        self._visited.add(value)
+        found = self._guessed[value] = tuple(dict.fromkeys(self._found(value)))
+        return found
 
     def put(self, value: SSAValue, places: tuple[Place, ...]) -> None:
         """States the places of a value that no operation before it tells."""
@@ -102,7 +143,7 @@ class Places:
         size = byte_width(kind.element) if isinstance(kind, TileBufType) else None
         found: list[Place] = []
         for place in self.of(tile):
-            if place.sides or place.root is None or size is None:
+            if place.sides or size is None:
                 found.append(place)
             elif number.number is not None and place.root == "bytes":
                 start = place.start + number.number * size
@@ -138,12 +179,14 @@ class Places:
         if isinstance(owner, PartitionViewOp):
             return [self._rectangle(place, owner) for place in self.of(named(owner, "source"))]
         if has_role(owner, Role.DISPLACEMENT):
-            return [place._replace(start=0, stop=None, frame=None, sides=()) for place in self.of(named(owner, "ptr"))]
-        if has_role(owner, Role.ADDRESS) and isinstance(value.type, PtrType):
+            return [place.part._replace(start=0, stop=None) for place in self.of(named(owner, "ptr"))]
+        if has_role(owner, Role.ADDRESS):
             return self._pointer(value, owner)
         if has_role(owner, Role.VIEW):
             source, *_ = owner.operands
-            return [place._replace(frame=None, sides=()) for place in self.of(source)]
+            # A pointer tells where memory begins, not how much of it is touched.
+            tile = isinstance(value.type, TileBufType)
+            return [place.unframed if tile else place.part for place in self.of(source)]
         return self._made(value, owner)
 
     def _made(self, value: SSAValue, owner: Operation) -> list[Place]:
@@ -156,13 +199,7 @@ class Places:
         if has_role(owner, Role.ALLOCATION):
             return [Place(self._anywhere(value).space, value)]
         if owner.regions:
-            index = value.index  # pyright: ignore[reportAttributeAccessIssue]
-            found: list[Place] = []
-            for region in owner.regions:
-                last = region.blocks[-1].last_op if region.blocks else None
-                if last is not None and index < len(last.operands):
-                    found += self.of(last.operands[index])
-            return found or [self._anywhere(value)]
+            return self._met(value, owner)
         anywhere = self._anywhere(value)
         # A tile that an operation gives as a value has memory of its own.
         return [anywhere._replace(root=value) if isinstance(value.type, TileBufType) else anywhere]
@@ -173,14 +210,11 @@ class Places:
             return [self._anywhere(value)]
         if has_role(parent, Role.FUNCTION):
             return [Place(self._anywhere(value).space, value)]
-        index = value.index  # pyright: ignore[reportAttributeAccessIssue]
-        found: list[Place] = []
-        if has_role(parent, Role.COUNTED) and index:
-            found += self.of(parent.operands[2 + index])
-            last = block.last_op
-            if last is not None:
-                found += self.of(last.operands[index - 1])
-        return found or [self._anywhere(value)]
+        return self._met(value, parent)
+
+    def _met(self, value: SSAValue, around: Operation) -> list[Place]:
+        """A handle that an operation with regions gives, or gives to one of them: all that it may be."""
+        return [place for one in _passed(value, around) for place in self.of(one)] or [self._anywhere(value)]
 
     def _allocated(self, op: Operation) -> Place:
         result = op.results[0]
@@ -201,7 +235,7 @@ class Places:
     def _pointer(self, value: SSAValue, op: Operation) -> list[Place]:
         source, *_ = op.operands
         if isinstance(source.type, (PtrType, TileBufType)):
-            return [place._replace(frame=None, sides=()) for place in self.of(source)]
+            return [place.part for place in self.of(source)]
         start = constant_of(source)
         anywhere = self._anywhere(value)
         return [anywhere._replace(root="bytes", start=start) if isinstance(start, int) else anywhere]
@@ -223,9 +257,9 @@ class Places:
         offsets = [self.sums.of(offset) for offset in listed(op, "offsets")]
         result = op.results[0].type
         if not isinstance(source, TileBufType) or not isinstance(result, TileBufType) or len(offsets) != 2:
-            return place._replace(frame=None, sides=())
+            return place.part
         if place.sides and not (isinstance(place.frame, tuple) and place.frame[0] == "tile"):
-            return place._replace(frame=None, sides=())
+            return place.part
         sizes = [Sum(int(size.value.data)) for size in op.attributes["sizes"]]  # pyright: ignore
         if place.sides:
             offsets = [side.start.plus(offset) for side, offset in zip(place.sides, offsets, strict=True)]
@@ -243,9 +277,35 @@ class Places:
 
     def _rectangle(self, place: Place, op: Operation) -> Place:
         if place.frame is None or place.sides:
-            return place._replace(frame=None, sides=())
+            return place.part
         offsets, sizes = ([self.sums.of(v) for v in listed(op, name)] for name in ("offsets", "sizes"))
         return place._replace(sides=tuple(Side(*pair) for pair in zip(offsets, sizes, strict=False)))
+
+
+def _passed(value: SSAValue, around: Operation) -> Iterable[SSAValue]:
+    """The values that a result of ``around``, or an argument of one of its regions, may be; none where that is not
+    known."""
+    number = value.index  # pyright: ignore[reportAttributeAccessIssue]
+    if is_for(around):
+        body = around.body.block
+        place = number - 1 if value.owner is body else number
+        # The first argument is the counter.
+        return (around.iter_args[place], _ends(body)[place]) if place >= 0 else ()
+    if is_while(around):
+        if value.owner is around.before_region.block:
+            return around.arguments[number], _ends(around.after_region.block)[number]
+        _, *given = _ends(around.before_region.block)
+        return (given[number],)
+    if isinstance(value.owner, Block) or has_role(around, Role.LOOP):
+        return ()
+    return [_ends(region.blocks[-1])[number] for region in around.regions]
+
+
+def _ends(block: Block) -> Sequence[SSAValue]:
+    """What a block hands on at its end."""
+    last = block.last_op
+    assert last is not None
+    return last.operands
 
 
 def _bytes_of_rows(place: Place, source: TileBufType) -> Place:

@@ -77,12 +77,10 @@ class CallReader(Reader):
         body = self._sequence(region.block, path, mine)
         for leaf in _leaves(body):
             # Its numbers are of one call, and another may have others.
-            leaf.reads, leaf.writes = (tuple(dict.fromkeys(map(_anyhow, all_))) for all_ in (leaf.reads, leaf.writes))
+            leaf.reads, leaf.writes = (
+                tuple(dict.fromkeys(place.unframed for place in all_)) for all_ in (leaf.reads, leaf.writes)
+            )
         return body
-
-
-def _anyhow(place: Place) -> Place:
-    return place._replace(frame=None, sides=())
 
 
 def _leaves(sequence: Sequence) -> list[Leaf]:
@@ -98,7 +96,7 @@ def _check(op: Operation, given: dict[SSAValue, tuple[Place, ...]], body: Sequen
     for one, other in combinations(by_argument, 2):
         if any(may_overlap(first, second, same) for first in one for second in other):
             raise UnsupportedError(op, "two of its arguments may be the same memory")
-    known = {_anyhow(place) for places in by_argument for place in places}
+    known = {place.unframed for places in by_argument for place in places}
     own = {place for leaf in _leaves(body) for place in (*leaf.reads, *leaf.writes)} - known
     for place in own:
         if place.root == "bytes" and any(one.root == "bytes" and may_overlap(one, place, same) for one in known):

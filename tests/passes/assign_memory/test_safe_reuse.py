@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from lowering_programs import add, kernel, load, part, store
+from lowering_programs import TILE, add, kernel, load, part, store
 
 from pto_dialect import parse, print_module
 from pto_dialect.diagnostics.engine import DiagnosticEngine
@@ -81,3 +81,44 @@ def test_the_flags_are_those_of_tiles_that_share_nothing(seed: int):
     text = TileProgram(seed, ("a5", "a2a3")[seed % 2]).text
     assert orders(text, "safe") == orders(text, "none")
     assert orders(text, "max") != orders(text, "none")
+
+
+HALF = "!pto.tile_buf<vec, 8x16xf32>"
+ROWS = "!pto.partition_tensor_view<8x16xf32>"
+SLOTS = "!pto.multi_tile_buf<vec, 16x16xf32, count=2>"
+FILL = f"pto.tload ins(%h : {ROWS}) outs(%w : {HALF})"
+PARTS = {
+    "a part of a slot": (f"%w = pto.subview %u[%c0, %c0] sizes [8, 16] : {TILE} -> {HALF}", FILL),
+    "another form of a part": (
+        f"%v = pto.subview %u[%c0, %c0] sizes [8, 16] : {TILE} -> {HALF}",
+        f"%w = pto.treshape %v : {HALF} -> {HALF}",
+        FILL,
+    ),
+    "what a pointer leads to": (
+        f"%w = pto.tile_buf_addr %u : {TILE} -> !pto.ptr<f32, ub>",
+        "pto.mte_gm_ub %a, %w, %at0, %at1 nburst(%one, %at1, %at1) "
+        ": !pto.ptr<f32>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64",
+    ),
+}
+
+
+@pytest.mark.parametrize("way", PARTS)
+def test_a_slot_that_is_filled_in_part_keeps_the_rest(way: str):
+    """Each round fills a part of a slot behind the use of %x, and both slots are read at the end: what one round
+    leaves must outlive the use of %x in the next."""
+    head = (
+        "%c8 = arith.constant 8 : index",
+        "%one = arith.constant 1 : i64",
+        f"%m = pto.alloc_multi_tile : {SLOTS}",
+        f"%h = pto.partition_view %va, offsets = [%c0, %c0], sizes = [%c8, %c16] : !pto.tensor_view<?x?xf32> -> {ROWS}",
+    )
+    slots = [f"%s{n} = pto.multi_tile_get %m[%c{n}] : {SLOTS} -> {TILE}" for n in (0, 1)]
+    lines = (
+        *head, "scf.for %i = %c0 to %c4 step %c1 {", load("p", "x"), add("x", "x", "x"), store("x", "q"),
+        "%s = arith.remui %i, %c2 : index", f"%u = pto.multi_tile_get %m[%s] : {SLOTS} -> {TILE}", *PARTS[way], "}",
+        *slots, add("s0", "s1", "y"), store("y", "q"),
+    )  # fmt: skip
+    text = re.sub(r"(%[xyz] = .*) addr = %at\d", r"\1", kernel(*HEAD, *lines))
+    found = planned(text, "max")
+    place = {name: int(at) for name, at in re.findall(r"%(\w+) = pto.alloc_(?:multi_)?tile addr = %c(\d+)_i64", found)}
+    assert not (place["m"] < place["x"] + 1024 and place["x"] < place["m"] + 2048), place

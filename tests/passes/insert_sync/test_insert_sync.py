@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from lowering_programs import add, disorder, kernel, load, lowered, outline, part, results, store
+from lowering_programs import TILE, add, disorder, kernel, load, lowered, outline, part, results, store
 
 HEAD = (part("p", "a", "c0"), part("q", "b", "c0"))
 LOOP = "scf.for %i = %c0 to %n step %c1 {"
@@ -74,6 +74,37 @@ def test_parts_of_other_iterations_that_share_rows_are_ordered():
     words = outline(text)
     assert words[0] == "set MTE2>MTE3 0"
     assert "barrier MTE3" not in words
+
+
+LOOPS_WITH_TILES = {
+    "counted": (
+        f"%r = scf.for %i = %c0 to %n step %c1 iter_args(%c = %x) -> ({TILE}) {{",
+        f"scf.yield %y : {TILE}",
+        "}",
+    ),
+    "with a condition": (
+        f"%r, %last = scf.while (%c = %x, %k = %c0) : ({TILE}, index) -> ({TILE}, index) {{",
+        "%more = arith.cmpi slt, %k, %n : index",
+        f"scf.condition(%more) %c, %k : {TILE}, index",
+        "} do {",
+        f"^bb0(%u: {TILE}, %k1: index):",
+        "%k2 = arith.addi %k1, %c1 : index",
+        f"scf.yield %y, %k2 : {TILE}, index",
+        "}",
+    ),
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS_WITH_TILES)
+def test_a_tile_that_a_loop_gives_may_be_the_one_that_it_was_given(loop: str):
+    """The sum reads what was loaded when the loop runs not once."""
+    text = kernel(*HEAD, load("p", "x"), *LOOPS_WITH_TILES[loop], add("r", "r", "z"), store("z", "q"))
+    module, said = lowered(text)
+    assert not said
+    for trips in (0, 1, 2):
+        arrays = [np.arange(4096, dtype=np.float32), np.zeros(4096, np.float32), trips]
+        assert disorder(module, arrays) == []
+    assert "set MTE2>V 0" in outline(text)
 
 
 def test_branches_are_ordered_from_outside():
