@@ -2,9 +2,10 @@
 
 Every statement of ``lit-tests/roundtrip`` stands alone in a function with the statements that make its operands. Its
 neighbours have another type of one value, or of all values of that type, another attribute, another word or number, or
-another target; some have two types or attributes changed, and constants among the operands take other numbers or become
-arguments, whose numbers only a run knows. What the package says about each (rules, places, a digest of the messages; of
-correct ones a digest of the printed forms) is kept in ``tests/neighbours``; whoever changes it on purpose writes these
+another target; some have two types or attributes changed, or the sizes of several values, and constants among the
+operands take other numbers or become arguments, whose numbers only a run knows. What the package says about each
+(rules, places, a digest of the messages; of correct ones a digest of the printed forms) is kept in
+``tests/neighbours``; whoever changes it on purpose writes these
 files again with ``python tests/helpers/write_neighbours.py`` and reads the difference.
 """
 
@@ -44,6 +45,8 @@ PER_PAIR = 5
 """Neighbours by two types, and by two attributes."""
 PER_NUMBERS = 10
 """Neighbours by the number of one constant, and of two."""
+PER_SHAPE = 12
+"""Neighbours whose values have other sizes."""
 
 _LONGEST = 40
 """Statements that a function may need; those of longer programs are left out."""
@@ -255,6 +258,7 @@ def neighbours(statement: Statement) -> Iterator[str]:
 
     yield from _with_two_changes(function)
     yield from _with_other_numbers(function)
+    yield from _with_other_shapes(function)
 
 
 def _with_two_changes(function: Function) -> Iterator[str]:
@@ -296,6 +300,62 @@ def _with_other_numbers(function: Function) -> Iterator[str]:
         for _ in range(PER_NUMBERS if len(constants) >= count else 0):
             other: dict[Operation, Attribute | None] = {part: near(part) for part in rng.sample(constants, count)}
             yield print_module(function.module({}, {}, statement.target, other))
+
+
+_SIZES = (1, 2, 4, 8, 16, 17, 32, 33, 64, 128, 255, 256, 512)
+_DIMENSION = re.compile(r"(?<=[\s<x=,])(?:\d+|\?)(?=x)|(?<=x)(?:\d+|\?)(?=[,>])")
+_VALID = re.compile(r"(, valid=)(?:\d+|\?)x(?:\d+|\?)")
+_TILE = re.compile(r"^!pto\.tile_buf<\w+, (\d+)x(\d+)x[^,>]+")
+
+
+def _with_other_shapes(function: Function) -> Iterator[str]:
+    """Values have other sizes: one size of all types that state it, valid sizes of tiles, or sizes that are open."""
+    statement = function.statement
+    rng = random.Random(f"shapes {statement.label}")
+    spelled = {value: str(value.type) for value in function.values}
+    sizes = sorted({match[0] for text in spelled.values() for match in _DIMENSION.finditer(text)})
+    for _ in range(PER_SHAPE if sizes else 0):
+        chosen = rng.sample(sorted(set(spelled.values())), rng.randint(1, 2) if len(set(spelled.values())) > 1 else 1)
+        kind, old, new = rng.randrange(4), rng.choice(sizes), str(rng.choice(_SIZES))
+        if kind == 0:
+            others = {text: _other_dimension(text, old, new) for text in spelled.values()}
+        elif kind == 1:
+            others = {text: _one_dimension(text, "?", rng) for text in chosen}
+        elif kind == 2:
+            others = {text: _one_dimension(text, new, rng) for text in chosen}
+        else:
+            others = {text: _other_valid(text, rng) for text in chosen}
+        try:
+            types = {
+                value: parse_type(others[text]) for value, text in spelled.items() if others.get(text, text) != text
+            }
+        except Exception:
+            continue
+        if types:
+            yield function.text(types, {}, statement.target)
+
+
+def _other_dimension(text: str, old: str, new: str) -> str:
+    return _DIMENSION.sub(lambda match: new if match[0] == old else match[0], text)
+
+
+def _one_dimension(text: str, size: str, rng: random.Random) -> str:
+    places = list(_DIMENSION.finditer(text))
+    if not places:
+        return text
+    match = rng.choice(places)
+    return text[: match.start()] + size + text[match.end() :]
+
+
+def _other_valid(text: str, rng: random.Random) -> str:
+    """A tile type with other valid sizes; other types stay."""
+    tile = _TILE.match(text)
+    if tile is None:
+        return text
+    valid = "x".join(str(rng.choice((size, int(size) - 1, 1, 0, "?"))) for size in tile.groups())
+    if _VALID.search(text):
+        return _VALID.sub(rf"\g<1>{valid}", text)
+    return f"{text[: tile.end()]}, valid={valid}{text[tile.end() :]}"
 
 
 # --- what is said -----------------------------------------------------------------------------------------

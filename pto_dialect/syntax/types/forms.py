@@ -229,13 +229,18 @@ def _checked_tile(
     if len(dims) != 2:
         raise _fail("tile-rank2", f"a tile has two dimensions, found {len(dims)}", where, "rows x cols x element type")
     rows, cols = dims
-    if rows <= 0 or cols <= 0:
-        help = "what is known at run time only is its valid part: valid=?x?" if t.DYNAMIC in dims else None
-        raise _fail("tile-rank2", "rows and cols of a tile must be positive numbers", where, help)
+    _require_extents(rows, cols, where, "what is known at run time only is its valid part: valid=?x?")
     for name, part, full in zip(("rows", "columns"), valid or dims, dims, strict=True):
         if part > full or part < t.DYNAMIC:
             raise _fail("tile-valid-le-shape", f"valid {name} {part} must be within 0..{full}", where)
     return t.TileBufType(loc, rows, cols, element, valid, **fields)
+
+
+def _require_extents(rows: int, cols: int, where: Any, help: str) -> None:
+    """Refuses extents that no tile has; ``help`` is for those that are left open."""
+    if rows <= 0 or cols <= 0:
+        open_ = help if t.DYNAMIC in (rows, cols) else None
+        raise _fail("tile-rank2", "rows and cols of a tile must be positive numbers", where, open_)
 
 
 def _multi_tile_buf(head: Any, parameters: list[Any]) -> Attribute:
@@ -261,7 +266,10 @@ def _tile(head: Any, parameters: list[Any]) -> Attribute:
         raise _unknown_element(word, end - len(word), end)
     else:
         raise _fail("type-syntax", "!pto.tile takes rows x cols x element type", head, "!pto.tile<16x16xf32>")
-    return t.TileType(dims[0], dims[1], element)
+    _require_extents(
+        *dims, rest[0], "a tile whose valid part is known at run time only is a !pto.tile_buf with valid=?x?"
+    )
+    return t.TileType(*dims, element)
 
 
 def _vreg(head: Any, parameters: list[Any]) -> Attribute:
