@@ -106,8 +106,7 @@ def if_else(op: Operation, g: Generator) -> None:
 
 
 def _trivial(block: Block) -> bool:
-    first = block.first_op
-    return first is None or (has_role(first, Role.YIELD) and not first.operands)
+    return all(has_role(op, Role.YIELD) and not op.operands for op in block.ops)
 
 
 def run_block(block: Block, targets: Sequence[SSAValue], g: Generator) -> None:
@@ -150,16 +149,15 @@ def execute_region(op: Operation, g: Generator) -> None:
     if len(blocks) == 1:
         run_block(blocks[0], op.results, g)
         return
-    if g.lanes is not None and any(branches_apart(block, g) for block in blocks):
+    if any(branches_apart(block, g) for block in blocks):
         raise g.error("unmodelled", "scf.execute_region whose blocks work-items reach separately", op)
     _blocks(blocks, op, g)
 
 
 def branches_apart(block: Block, g: Generator) -> bool:
     """True when work-items leave ``block`` in different ways."""
-    last = block.last_op
-    flag = None if last is None else flag_of(last)
-    return g.lanes is not None and flag is not None and g.lanes.varies(flag)
+    flags = [flag for op in block.ops if (flag := flag_of(op)) is not None]
+    return g.lanes is not None and any(map(g.lanes.varies, flags))
 
 
 @kernel("scf.index_switch")

@@ -50,7 +50,8 @@ class Allocator:
     def __call__(self, core: Core, *shape: int) -> MemRef:
         """A memref of ``shape``; new memory holds what the run fills memory with."""
         strides = self.strides or dense_strides(shape)
-        if self.address is not None and self.space is not None:
+        if self.address is not None:
+            assert self.space is not None
             return MemRef(self._pointer(core.arena(self.space), self.address), shape, strides, self.fmt)
         elements = 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
         size = elements * self.fmt.bytes if 0 not in shape else 0

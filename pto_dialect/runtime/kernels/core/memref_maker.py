@@ -45,7 +45,9 @@ class MemRefOver:
 def memref_over(type_: Attribute, g: Generator) -> MemRefOver:
     """Builds memrefs of a type with static extents over given memory."""
     assert isinstance(type_, MemRefType)
-    shape, strides = t.shape_of(type_), static_strides(type_, g)
-    if t.DYNAMIC in shape or strides is None:
+    shape = t.shape_of(type_)
+    if t.DYNAMIC in shape:
         raise g.error("unmodelled", f"{t.type_text(type_)} does not say which elements it has")
+    strides = static_strides(type_, g)
+    assert strides is not None
     return MemRefOver(shape, strides, g.format(type_.element_type))

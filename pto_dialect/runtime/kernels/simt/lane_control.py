@@ -289,8 +289,8 @@ def split_body(function: Operation, g: Generator) -> None:
 
 
 def _types(function: Operation) -> Sequence[object]:
-    last = [block.last_op for block in function.regions[0].blocks]
-    return next((list(op.operands) for op in last if op is not None and has_role(op, Role.RETURN)), [])
+    ends = (op for block in function.regions[0].blocks for op in block.ops if has_role(op, Role.RETURN))
+    return next((list(op.operands) for op in ends), [])
 
 
 def _held(blocks: Sequence[Block], variance: Variance, g: Generator) -> dict[SSAValue, str]:

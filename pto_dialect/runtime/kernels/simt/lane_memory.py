@@ -22,7 +22,7 @@ from pto_dialect.runtime.simt.scope import element_of
 
 from ..buffers.pointers import PrintNumber, number_printer, pointer_format
 from ..registry import lane_kernel
-from .lane_values import ITEMS, invoke, lane, mask_of
+from .lane_values import ITEMS, invoke, lane, mask_of, scope_of
 
 
 def pointer_text(value: SSAValue, g: Generator) -> Expr:
@@ -121,7 +121,7 @@ def allocate(op: Operation, g: Generator) -> None:
     """Memory that each work-item has for itself."""
     type_ = op.results[0].type
     assert isinstance(type_, MemRefType)
-    if op.operands and g.lanes is not None and g.lanes.code.variance.any(op.operands):
+    if scope_of(g).code.variance.any(op.operands):
         raise g.error("unmodelled", "the size of this memory differs between work-items", op)
     sizes = iter(op.operands)
     shape = tuple(g.name(next(sizes)) if extent == t.DYNAMIC else extent for extent in t.shape_of(type_))

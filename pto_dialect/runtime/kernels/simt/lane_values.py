@@ -62,11 +62,9 @@ class SharedNumbers:
         return decode(result, self.target)[0].item()
 
 
-def give(op: Operation, g: Generator, function: Callable[..., Array], *operands: SSAValue) -> None:
-    """Defines the result of ``op`` as ``function`` of ``operands`` (default: all of them): for each work-item, or of
-    plain numbers."""
-    operands = operands or tuple(op.operands)
-    result = op.results[0]
+def give(op: Operation, g: Generator, function: Callable[..., Array]) -> None:
+    """Defines the result of ``op`` as ``function`` of its operands: for each work-item, or of plain numbers."""
+    operands, result = op.operands, op.results[0]
     if g.lanes is not None and g.lanes.concerns(op):
         g.define(result, invoke(g, function, *(lane(value, g) for value in operands)))
         return
