@@ -9,9 +9,14 @@ import ml_dtypes
 import numpy as np
 import pytest
 from function_programs import run
+from run_time_tiles import refused, value
 
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.kernels.cube.mad import Mad
+from pto_dialect.runtime.kernels.cube.matmul import TileMatmul
+from pto_dialect.runtime.memory.layout import native_layout
+from pto_dialect.runtime.memory.spaces import Arena
+from pto_dialect.runtime.memory.values import Tile
 from pto_dialect.runtime.numerics.formats import format_of
 
 # --- products ---------------------------------------------------------------------------------------------
@@ -38,9 +43,10 @@ M, N, K = 16, 32, 64
 
 
 def product(
-    op: str, element: str, left: np.ndarray, right: np.ndarray, clauses: str = "", result: str = "f32"
+    op: str, element: str, left: np.ndarray, right: np.ndarray, clauses: str = "", result: str = "f32", control: int = 0
 ) -> np.ndarray:
-    """The accumulators [16, 32] after an instruction on operands of 16 x 64 and 64 x 32; before it they hold 5."""
+    """The accumulators [16, 32] after an instruction on operands of 16 x 64 and 64 x 32; before it they hold 5, and the
+    control register the number ``control``."""
     dtype: Any = np.int32 if result == "i32" else np.float32
     a, b, c = f"!pto.ptr<{element}, l0a>", f"!pto.ptr<{element}, l0b>", f"!pto.ptr<{result}, l0c>"
     memory = accumulators(np.full((M, N), 5, dtype))
@@ -61,7 +67,7 @@ def product(
             "%ub = pto.castptr %b : B -> !pto.ptr<!pto.f8E8M0, l0b>\n".replace("B", b) + body
         )
         del arguments["sd"], arguments["ud"]
-    run(body, arguments)
+    run(f"pto.set_ctrl %n{control} : i64\n{body}" if control else body, arguments)
     return matrix_of(memory, M, N)
 
 
@@ -108,17 +114,21 @@ def test_products_with_scales(element: str, form: str, clauses: str) -> None:
 
 
 @pytest.mark.parametrize("form", START)
-@pytest.mark.parametrize(("clause", "wanted"), [("", 65504.0), ("sat", 65504.0), ("nosat", math.inf)])
-def test_infinite_operands(form: str, clause: str, wanted: float) -> None:
-    """With saturation the largest number stands for infinities."""
+@pytest.mark.parametrize("bit", [None, 47, 48, 49])
+@pytest.mark.parametrize("clause", ["", "sat", "nosat"])
+def test_infinite_operands(form: str, clause: str, bit: int | None) -> None:
+    """With saturation the largest number stands for infinities; bit 48 of the control register turns it off where no
+    clause says otherwise."""
+    saturates = clause == "sat" or (clause == "" and bit != 48)
+    wanted = 65504.0 if saturates else math.inf
     left, right = np.zeros((M, K), np.float16), np.zeros((K, N), np.float16)
     left[3, 7], right[7, 9] = np.inf, 1
     start = np.broadcast_to(START[form], (M, N))
-    found = product(f"mad{form}", "f16", left, right, clause)
+    found = product(f"mad{form}", "f16", left, right, clause, control=0 if bit is None else 1 << bit)
     assert found[3, 9] == np.float32(wanted + start[3, 9])
     others = np.ones((M, N), bool)
     # Infinity times zero is no number.
-    others[3] = clause != "nosat"
+    others[3] = saturates
     others[3, 9] = False
     assert (found[others] == start[others]).all()
 
@@ -177,3 +187,68 @@ def test_extents_that_only_a_run_knows_are_in_range(name: str, place: int) -> No
         with pytest.raises(Fault, match=f"{name}: {'mnk'[place]} = {value} ") as fault:
             mad(None, None, None, None, None, *extents)
         assert fault.value.rule == rule
+
+
+def test_the_deepest_product() -> None:
+    """4095 numbers along k are a product; 4096 are refused (docs/reference/constraints.md)."""
+    rng = np.random.default_rng(8)
+    left, right = (rng.integers(-3, 4, shape).astype(np.int8) for shape in ((16, 4096), (4096, 16)))
+    a, b, c = "!pto.ptr<i8, l0a>", "!pto.ptr<i8, l0b>", "!pto.ptr<i32, l0c>"
+    memory = np.zeros(256, np.int32)
+    given = {"a": (a, blocks(left)), "b": (b, blocks(np.ascontiguousarray(right.T))), "c": (c, memory)}
+    run(f"pto.mad %a, %b, %c, %n16, %n16, %n4095 : {a}, {b}, {c}, i64, i64, i64", given)
+    assert (matrix_of(memory, 16, 16) == left[:, :4095].astype(int) @ right[:4095].astype(int)).all()
+
+
+@pytest.mark.parametrize("k", [4095, 4096])
+def test_the_deepest_product_of_tiles(k: int) -> None:
+    multiply = TileMatmul("pto.tmatmul", False, False, False, False)
+    dst = value(1, 1)
+    left, right = value(1, k, data=np.full(k, 2)), value(k, 1, data=np.full(k, 3))
+    if k == 4095:
+        multiply(left, right, dst)
+        assert dst.array.tolist() == [[6 * k]]
+    else:
+        refused("matmul-range", "pto.tmatmul: m, k, n = 1, 4096, 1 exceed 4095", lambda: multiply(left, right, dst))
+
+
+@pytest.mark.parametrize(("op", "element", "rows", "rule"), [
+    ("pto.tmatmul", "f16", 16, ""), ("pto.tgemv", "f16", 1, "gemv-k"), ("pto.tmatmul", "f4E2M1x2", 16, "matmul-shape"),
+    ("pto.tgemv", "f4E2M1x2", 1, "gemv-k"),
+])  # fmt: skip
+def test_operands_that_disagree_about_the_depth(op: str, element: str, rows: int, rule: str) -> None:
+    """A product goes as far as the left operand; of vectors and of pairs no such reading is known."""
+
+    def operand(loc: str, rows: int, cols: int, orders: tuple[str, str]) -> Tile:
+        fmt, pairs = format_of(element), element != "f16"
+        layout = native_layout(loc, "a5", rows, cols, fmt.bytes, *orders, 512, pairs)
+        return Tile(Arena(loc, 8192).pointer(0, fmt.storage), layout, fmt, loc, rows, cols, rows, cols)
+
+    left = operand("left", 16, 64, ("col_major", "row_major"))
+    right = operand("right", 64, 32, ("row_major", "col_major"))
+    left.set_valid(rows, 32)
+    multiply = TileMatmul(op, False, False, False, False)
+    dst = value(rows, 32)
+    if rule:
+        message = f"{op}: lhs is {rows}x32, rhs is 64x32"
+        refused(rule, message, lambda: multiply(left, right, dst))
+        return
+    numbers = np.random.default_rng(9).integers(-4, 5, (2, 64, 64))
+    a, b = numbers[0, :16].astype(np.float16), numbers[1, :, :32].astype(np.float16)
+    left.view.write(a)
+    right.view.write(b)
+    multiply(left, right, dst)
+    assert (dst.array == numbers[0, :16, :32] @ numbers[1, :32, :32]).all()
+
+
+@pytest.mark.parametrize("form", ["mte_l1_l0a", "load_cbuf_to_ca", "load_cbuf_to_cb"])
+@pytest.mark.parametrize("clause", ["", "{transpose = false}", "{transpose = true}"])
+def test_a_fractal_is_transposed_where_a_clause_says_so(form: str, clause: str) -> None:
+    source, memory = np.arange(256, dtype=np.uint16), np.zeros(256, np.uint16)
+    types = "!pto.ptr<ui16, l1>", f"!pto.ptr<ui16, {'l0b' if form.endswith('b') else 'l0a'}>"
+    raw = form.startswith("load")
+    numbers = "%n0, %n0, %n1, %n1, %n1, %n1" if raw else "%n16, %n16, %n0, %n0"
+    kinds = ", ".join([*types, *["i64"] * (6 if raw else 4)])
+    run(f"pto.{form} %s, %d, {numbers} {clause} : {kinds}", {"s": (types[0], source), "d": (types[1], memory)})
+    wanted = source.reshape(16, 16)
+    assert (memory.reshape(16, 16) == (wanted.T if "true" in clause else wanted)).all()

@@ -47,10 +47,12 @@ def written(
     more: More | None = None,
     before: np.ndarray | None = None,
     stride: int = STRIDE,
+    control: int = 0,
 ) -> np.ndarray:
     """The destination after a write-back of accumulators [16, 32], with ``stride`` elements from one line to the next.
 
-    ``types`` are those of the operands in ``clauses``, which ``more`` gives.
+    ``types`` are those of the operands in ``clauses``, which ``more`` gives; ``control`` is what the control register
+    holds.
     """
     element = "i32" if source.dtype == np.int32 else "f32"
     storage = FORMATS[dst].storage
@@ -64,6 +66,8 @@ def written(
     body = (
         f"pto.{op} %c, %d, %n16, %n32, %n16, %n{stride}{extra}, {clauses} : {c}, {d}, i64, i64, i64, i64{numbers}{tail}"
     )
+    if control:
+        body = f"pto.set_ctrl %n{control} : i64\n{body}"
     if SPACES[op] == "ub":
         first, _ = run_on_cube(f"%d = pto.castptr %n0 : i64 -> {d}\n{body}", given)
         return first[: 4096 * storage.itemsize].view(storage)
@@ -223,9 +227,12 @@ def test_limits(op: str) -> None:
         ("sat(preserve_nan)", 65504, math.nan),
     ):
         clause = f"pre_quant(%q, mode = f32_f16), nz2nd, {word}"
-        found = plain(written(op, source, "f16", clause, "f32", {"q": ("f32", 1.0)})).astype(np.float64)
-        assert found[2, :2].tolist() == [infinite, -infinite], word
-        np.testing.assert_array_equal(found[2, 2:6], [nan, infinite, -0.0, infinite], word)
+        # Bit 48 of the control register is for stores without a clause.
+        for control in (0, 1 << 48):
+            given: More = {"q": ("f32", 1.0)}
+            found = plain(written(op, source, "f16", clause, "f32", given, control=control)).astype(np.float64)
+            assert found[2, :2].tolist() == [infinite, -infinite], word
+            np.testing.assert_array_equal(found[2, 2:6], [nan, infinite, -0.0, infinite], word)
 
 
 @pytest.mark.parametrize(("word", "dst"), [("f32", "f32"), ("f16", "f16"), ("bf16", "bf16"), ("s32", "i32")])
