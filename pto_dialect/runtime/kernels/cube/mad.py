@@ -104,7 +104,7 @@ class Mad:
 
     def _operands(self, a: Pointer, b: Pointer, m: int, n: int, k: int) -> tuple[Array, Array]:
         """Logical [m, k] and [k, n] operands, widened (integers as int8)."""
-        if self.lhs.is_packed or self.rhs.is_packed:
+        if self.lhs.is_packed:
             if k % 2:
                 raise Fault("mad-4bit-even-k", f"{self.name}: 4-bit operands need an even k, found {k}")
             pairs = mad_view_a(a, m, k // 2, disable_gemv=self.disable_gemv).read()
@@ -113,7 +113,7 @@ class Mad:
             return left, np.ascontiguousarray(decode(raw, self.rhs).T)
         left = mad_view_a(a, m, k, disable_gemv=self.disable_gemv).read()
         right = mad_view_b(b, k, n).read()
-        if self.dst.name == "i32" and not self.lhs.is_float:
+        if self.dst.name == "i32":
             return left, right
         return decode(np.ascontiguousarray(left), self.lhs), decode(np.ascontiguousarray(right), self.rhs)
 

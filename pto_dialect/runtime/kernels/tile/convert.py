@@ -38,7 +38,7 @@ def rounding_letter(source: Format, target: Format, mode: str | None, backend: B
     if target.name == "hif8":
         return "A"
     word = (mode or "RINT").removeprefix("CAST_")
-    if word == "NONE" and backend == "emitc" and source.is_float and not target.is_float:
+    if word == "NONE" and backend == "emitc" and not target.is_float:
         return "Z"
     return ROUND_MODE_LETTERS[word]
 
@@ -118,7 +118,7 @@ class PackedConversion:
         values = region(src, rows, cols)
         if column_major:
             values = values.T
-        if self.conversion.target.is_packed and values.shape[1] % 2 and not self.conversion.source.is_packed:
+        if self.conversion.target.is_packed and values.shape[1] % 2:
             raise Fault("tcvt-shape", f"{rows}x{cols} elements cannot be packed in pairs")
         result = self.conversion.convert(np.ascontiguousarray(values))
         result = result.T if column_major else result
@@ -135,7 +135,7 @@ def _mode(op: PtoOp, name: str) -> str | None:
 
 def conversion(source: Format, target: Format, letter: str, saturate: bool) -> Callable[..., Any]:
     """The function (values, out) that converts."""
-    if source.storage == target.storage and source.name == target.name:
+    if source.name == target.name:
         return to_integral(letter) if source.name == "f32" else copy
     if source.name == "f16" and target.name == "f32":
         return widen

@@ -112,7 +112,10 @@ class Cyclic:
 def sliced(g: Generator, value: SSAValue, rows: bool) -> Expr | None:
     """The first row (or column) of a tile's view; ``None`` without a view."""
     view, shape = g.view(value), static_region(value)
-    if view is None or shape is None or 0 in shape:
+    if view is None:
+        return None
+    assert shape is not None
+    if 0 in shape:
         return None
     if shape[0 if rows else 1] == 1:
         return view
@@ -140,9 +143,8 @@ def column_arithmetic(op: PtoOp, g: Generator) -> None:
     full, vector, dst, compute, label = _arithmetic(op, g, "pto.tcolexpand")
     pipe = op.active_pipe(g.profile.arch)
     row, views = sliced(g, vector, rows=True), (g.view(full), g.view(dst))
-    shape, width = static_region(dst), static_region(vector)
-    fits = shape and width and width[1] == shape[1] and same_static_regions((full, dst))
-    if fits and row is not None and None not in views:
+    widths = {(static_region(x) or (-1, -1))[1] for x in (vector, dst)}
+    if row is not None and None not in views and len(widths) == 1 and same_static_regions((full, dst)):
         g.call(compute, views[0], row, views[1], pipe=pipe)
     else:
         g.call(RowVector(compute, label), full, vector, dst, pipe=pipe)
@@ -160,9 +162,10 @@ def row_arithmetic(op: PtoOp, g: Generator) -> None:
     heights = {(static_region(x) or (-1, -1))[0] for x in (vector, dst)}
     views = [g.view(full), g.view(vector), g.view(dst)]
     empty = any(0 in (static_region(x) or (1,)) for x in (vector, dst))
-    if shape is None or empty or None in views or not same_static_regions((full, dst)) or len(heights) != 1:
+    if empty or None in views or not same_static_regions((full, dst)) or len(heights) != 1:
         g.call(ColumnVector(compute, label, cyclic), first, second, dst, pipe=pipe)
         return
+    assert shape is not None
     if cyclic and _is_cyclic(vector, g):
         compute = Cyclic(compute, 0 if swapped else 1, shape[1], label)
     else:
@@ -175,8 +178,9 @@ def row_arithmetic(op: PtoOp, g: Generator) -> None:
 def _is_cyclic(vector: SSAValue, g: Generator) -> bool:
     """What ``cyclic_vector`` says of a tile with a static region."""
     region_, type_ = static_region(vector), vector.type
+    assert region_ is not None
     row_major = not isinstance(type_, t.TileBufType) or type_.blayout != "col_major"
-    return row_major and region_ is not None and region_[1] * tile_format(vector, g).bytes == _VECTOR_BYTES
+    return row_major and region_[1] * tile_format(vector, g).bytes == _VECTOR_BYTES
 
 
 def _arithmetic(op: PtoOp, g: Generator, prefix: str) -> tuple[SSAValue, SSAValue, SSAValue, Compute, str]:

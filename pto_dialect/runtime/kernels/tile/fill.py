@@ -35,8 +35,9 @@ class FillPad:
         if values.dtype != dst.fmt.storage:
             values = np.ascontiguousarray(values).view(dst.fmt.storage)
         dst.write(values)
-        if not (isinstance(dst, Tile) and dst.pad):
+        if not dst.pad:
             return
+        assert isinstance(dst, Tile)
         pad = pad_value(dst.fmt, dst.pad, self.backend)
         if memory_of(dst) is not None:
             whole = dst.view.read(dst.rows, dst.cols)

@@ -69,7 +69,8 @@ class Load:
         if values.dtype != dst.fmt.storage:
             values = values.view(dst.fmt.storage)
         dst.write(values)
-        if dst.pad and isinstance(dst, Tile) and values.shape[1] < dst.cols:
+        if dst.pad and values.shape[1] < dst.cols:
+            assert isinstance(dst, Tile)
             if packed:
                 dst.view.write(np.pad(values, ((0, 0), (0, dst.cols - values.shape[1]))))
                 return
@@ -77,19 +78,18 @@ class Load:
             fill.fill(pad_value(dst.fmt, dst.pad, self.backend))
 
     def load_part(self, source: GmParts, distance: int, dst: Tile) -> None:
-        """The same from the part of ``source`` that begins ``distance`` elements behind its first one."""
+        """The same, of elements that are not packed, from the part of ``source`` that begins ``distance`` elements
+        behind its first one."""
         values = source.elements(distance)
-        view = dst.view
         if (
             values is None
             or dst.pad
-            or isinstance(view, PackedView)
             or values.dtype != dst.fmt.storage
             or values.shape != (dst.valid_rows, dst.valid_cols)
         ):
             self(source.part(distance), dst)
         else:
-            view.write(values)
+            dst.view.write(values)
 
 
 def counted_in_pairs(view: GmTensor, pairs: int) -> GmTensor:

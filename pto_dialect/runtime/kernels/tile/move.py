@@ -77,9 +77,12 @@ def _whole(tile: Tile) -> bool:
     return full and layout.nbytes == layout.rows * layout.cols * layout.item_bytes
 
 
-def _in_blocks(dst: Tile) -> bool:
+def _in_blocks(dst: AnyTile) -> bool:
     """True for tiles of the matrix memory in the order of accumulators."""
-    return dst.loc == "mat" and dst.layout.kind == "NZ"
+    if dst.loc != "mat":
+        return False
+    assert isinstance(dst, Tile)
+    return dst.layout.kind == "NZ"
 
 
 def _blocks(source: Tile, dst: Tile, table: AnyTile | None) -> tuple[int, int]:
@@ -127,7 +130,8 @@ class Move:
                 raw = source.view.window(row, col, rows, cols).read(rows, cols)
             else:
                 raw = source.array[row : row + rows, col : col + cols]
-        elif self.convert is not None and isinstance(source, Tile) and isinstance(dst, Tile) and _in_blocks(dst):
+        elif self.convert is not None and _in_blocks(dst):
+            assert isinstance(source, Tile) and isinstance(dst, Tile)
             if isinstance(table, Tile):
                 table = table.window(0, 0, table.rows, table.cols, table.rows, table.cols)
             rows, cols = _blocks(source, dst, table)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from xdsl.ir import SSAValue
 
 from pto_dialect.analysis.facts import integer
 from pto_dialect.ir.core.base import PtoOp
@@ -48,7 +49,7 @@ class InOrder:
         if rows.shape[1] <= _FEW:
             np.copyto(out, self.function.accumulate(rows, axis=0)[-1])
             return
-        if rows.strides[1] != rows.itemsize or rows.strides[0] < rows.strides[1]:
+        if rows.strides[1] != rows.itemsize:
             if self.buffer.shape != rows.shape:
                 self.buffer = np.empty(rows.shape, np.float32)
             np.copyto(self.buffer, rows)
@@ -180,25 +181,36 @@ def reduction(op: PtoOp, g: Generator) -> None:
     pipe = op.active_pipe(g.profile.arch)
     if name not in _POSITIONS and fmt.storage != target.storage:
         raise g.error("unmodelled", f"{op.name} of {fmt.name} elements into {target.name} cannot be executed", op)
-    source, out = g.view(src), g.view(dst)
-    shape, result = static_region(src), static_region(dst)
-    kept = 1 - axis
-    plain = shape is not None and result is not None and 0 not in (*shape, *result) and shape[kept] == result[kept]
-    if out is not None and result is not None and result[axis] != 1:
-        out = Expr(f"{out}[:, :1]" if axis else f"{out}[:1]")
+    views = _views(src, dst, axis, g)
     function = _FUNCTIONS.get(name)
     exact = g.options.accumulate == "exact"
-    if function is not None and plain and source is not None and out is not None and _native(function, fmt, exact):
+    if function is not None and views is not None and _native(function, fmt, exact):
+        source, out = views
         g.call(function.reduce, source, axis, None if fmt.is_float else fmt.storage, out, True, pipe=pipe)
         return
     if label == "tcolsum" and fmt.name == "f16":
         reduce: Reduce = HalfSum(bool(integer(op, "isBinary")), g.profile.arch)
     else:
         reduce = _reduce(name, fmt, axis, exact)
-    if plain and source is not None and out is not None:
-        g.call(reduce, source, out, pipe=pipe)
+    if views is not None:
+        g.call(reduce, *views, pipe=pipe)
     else:
         g.call(ReduceTile(reduce, axis, label, empty_allowed=not axis), src, dst, pipe=pipe)
+
+
+def _views(src: SSAValue, dst: SSAValue, axis: int, g: Generator) -> tuple[Expr, Expr] | None:
+    """The valid region of a source, and the first row or column of that of the destination, as arrays of their memory;
+    ``None`` where one is empty or no array, or they do not go together."""
+    source, out = g.view(src), g.view(dst)
+    if source is None or out is None:
+        return None
+    shape, result = static_region(src), static_region(dst)
+    assert shape is not None and result is not None
+    if 0 in (*shape, *result) or shape[1 - axis] != result[1 - axis]:
+        return None
+    if result[axis] != 1:
+        out = Expr(f"{out}[:, :1]" if axis else f"{out}[:1]")
+    return source, out
 
 
 def _native(function: np.ufunc, fmt: Format, exact: bool) -> bool:

@@ -181,10 +181,10 @@ def test_one_row(form: str, gemv: bool) -> None:
 def test_extents_that_only_a_run_knows_are_in_range(name: str, place: int) -> None:
     f16, f32 = format_of("f16"), format_of("f32")
     mad: Any = Mad(name, f16, f16, f32, "nosat", None, False, True)
-    for value, rule in ((0, "mad-mnk-positive"), (-1, "mad-mnk-positive"), (4096, "mad-mnk-range")):
+    for extent, rule in ((0, "mad-mnk-positive"), (-1, "mad-mnk-positive"), (4096, "mad-mnk-range")):
         extents = [16, 16, 16]
-        extents[place] = value
-        with pytest.raises(Fault, match=f"{name}: {'mnk'[place]} = {value} ") as fault:
+        extents[place] = extent
+        with pytest.raises(Fault, match=f"{name}: {'mnk'[place]} = {extent} ") as fault:
             mad(None, None, None, None, None, *extents)
         assert fault.value.rule == rule
 
