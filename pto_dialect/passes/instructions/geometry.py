@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import IntegerType
 from xdsl.dialects.scf import ForOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from pto_dialect.analysis.affine import Sum, Sums, Term
 from pto_dialect.analysis.constants import constant_of
@@ -67,7 +67,7 @@ class Tile:
     @property
     def bytes(self) -> int:
         """Bytes of one element."""
-        return byte_width(self.type.element) or 1
+        return bytes_of(self.type.element)
 
     @property
     def kind(self) -> str:
@@ -104,6 +104,13 @@ class Tile:
         return (col, row) if self.turned else (row, col)
 
 
+def bytes_of(element: Attribute) -> int:
+    """Bytes of an element of a tile that a :class:`Reader` takes, or of a register."""
+    found = byte_width(element)
+    assert found is not None
+    return found
+
+
 class Reader:
     """Reads the operands of one operation, by default the one that is written for. Raises
     :class:`NotLoweredError`."""
@@ -117,8 +124,10 @@ class Reader:
         type_ = value.type
         if not isinstance(type_, TileBufType):
             raise NotLoweredError(self.op, f"{type_} is a value without memory", "tiles of buffers have addresses")
-        if (bit_width(type_.element) or 8) < 8 or element_name(type_.element).startswith("f4"):
-            raise NotLoweredError(self.op, f"elements of type {element_name(type_.element)} share their bytes")
+        bits = bit_width(type_.element)
+        assert bits is not None
+        if bits < 8 or element_name(type_.element).startswith("f4"):
+            raise NotLoweredError(self.op, f"elements of type {element_name(type_.element)} have no bytes of their own")
         base, row, col = value, 0, 0
         while isinstance(base.owner, SubviewOp):
             view = base.owner

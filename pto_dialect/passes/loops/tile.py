@@ -21,11 +21,11 @@ from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.buffers.views import AllocTileOp, MakeTensorViewOp, PartitionViewOp
 from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.location import span_of
-from pto_dialect.ir.core.types import PartitionViewType, TileBufType, byte_width
+from pto_dialect.ir.core.types import PartitionViewType, TileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.tile.memory import TLoadOp, TStoreOp
 from pto_dialect.passes.base import PtoPass
-from pto_dialect.passes.instructions.geometry import ROW_BYTES
+from pto_dialect.passes.instructions.geometry import ROW_BYTES, bytes_of
 from pto_dialect.passes.instructions.writer import is_handle
 from pto_dialect.verify.engine.rule import ERROR, TILE_LOOPS, rule
 
@@ -165,7 +165,7 @@ class _Stretch:
         """The type of a tile of one turn; columns have whole blocks of 32 bytes."""
         rows = self.rows
         if kind.blayout == "col_major":
-            unit = ROW_BYTES // (byte_width(kind.element) or 1)
+            unit = ROW_BYTES // bytes_of(kind.element)
             rows = -(-rows // unit) * unit
         valid = (self.rows, kind.valid_cols)
         words = {name: getattr(kind, name) for name in ("blayout", "slayout", "fractal", "pad", "compact")}

@@ -12,11 +12,11 @@ from xdsl.ir import Attribute, SSAValue
 
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, operand_groups
-from pto_dialect.ir.core.types import VRegType, byte_width, element_name
+from pto_dialect.ir.core.types import VRegType, element_name
 from pto_dialect.ir.sync.flags import MemBarOp
 from pto_dialect.ir.vector.arith import VMaxsOp
 from pto_dialect.ir.vector.convert import VBitcastOp, VCvtOp, VTrcOp
-from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError, Reader, Tile
+from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError, Reader, Tile, bytes_of
 from pto_dialect.passes.instructions.writer import Number, Writer, enum
 from pto_dialect.targets.backend import Backend
 from pto_dialect.targets.element_types import signed_as_signless
@@ -84,7 +84,7 @@ def _chain(names: tuple[str, str], target: Attribute, letter: str, saturate: boo
         return [Step(f32, _TO_ODD, False), Step(target, letter, saturate)]
     if names == ("f16", "i32"):
         return [Step(f32, letter, False), Step(target, letter, saturate)]
-    clauses = vcvt_clauses(source, result) if {source, result} <= _ELEMENTS else None
+    clauses = vcvt_clauses(source, result) if _ELEMENTS.issuperset(names) else None
     if clauses is None or (clauses.rounding and letter not in clauses.rounding):
         return None
     # Registers are widened without saturation; the only pair that may leave its range does so at 0.
@@ -116,7 +116,7 @@ class Conversion:
         self.src = src
         self.dst = dst
         self.chain = chain
-        self.width = max(src.bytes, dst.bytes, *(byte_width(step.element) or 1 for step in chain))
+        self.width = max(src.bytes, dst.bytes, *(bytes_of(step.element) for step in chain))
         self.lanes = VL_BYTES // self.width
         self.fenced = dst.bytes < src.bytes and may_overlap(src, dst)
         """Whether a register is stored over elements that an earlier turn has loaded."""
@@ -127,12 +127,12 @@ class Conversion:
         """A loop over rows with one over registers in it."""
         rows, cols = self.dst.rows, self.dst.cols
         dense = all(tile.whole.cols == cols and tile.col == 0 for tile in (self.src, self.dst))
-        if dense and isinstance(cols, int):
+        if dense:
             rows, cols = 1, self.writer.mul(rows, cols)
 
         def function() -> None:
             elements = [self.src.type.element, *(step.element for step in self.chain)]
-            widths = {byte_width(element) or 1 for element in elements[:-1]}
+            widths = {bytes_of(element) for element in elements[:-1]}
             whole = {self.width} if isinstance(cols, int) and cols >= self.lanes else set[int]()
             for width in sorted(widths | whole):
                 self.masks[width] = Registers(self.writer, IntegerType(8 * width)).whole()
@@ -172,7 +172,7 @@ class Conversion:
         registers.store(value, self.dst.pointer, offset_in(self.writer, self.dst, line, at), mask, dist)
 
     def _converted(self, value: SSAValue, element: Attribute, step: Step) -> SSAValue:
-        writer, mask = self.writer, self.masks[byte_width(element) or 1]
+        writer, mask = self.writer, self.masks[bytes_of(element)]
         if element == step.element:
             return writer.pto(
                 VTrcOp, {"input": value, "mask": mask}, {"round_mode": StringAttr(step.letter)}, value.type
@@ -189,5 +189,5 @@ class Conversion:
             attributes["sat"] = StringAttr("SAT" if step.saturate else "NOSAT")
         if clauses.parts:
             attributes["part"] = StringAttr(clauses.parts[0])
-        kind = VRegType(VL_BYTES // (byte_width(step.element) or 1), step.element)
+        kind = VRegType(VL_BYTES // bytes_of(step.element), step.element)
         return writer.pto(VCvtOp, {"input": value, "mask": mask}, attributes, kind)

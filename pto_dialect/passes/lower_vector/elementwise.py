@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.arith import AndIOp, ExtUIOp, TruncIOp
-from xdsl.dialects.builtin import IntegerType, StringAttr, i16
+from xdsl.dialects.arith import AndIOp, ExtUIOp, IndexCastOp, TruncIOp
+from xdsl.dialects.builtin import IndexType, StringAttr, i16
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.constants import constant_of
@@ -18,7 +18,7 @@ from pto_dialect.ir.core.types import MaskType
 from pto_dialect.ir.vector.arith import VShlsOp, VShrsOp
 from pto_dialect.ir.vector.compare import VCmpsOp, VSelOp
 from pto_dialect.ir.vector.convert import VBrOp
-from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError, Reader, Tile
+from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError, Reader, Tile, bytes_of
 from pto_dialect.passes.instructions.writer import Number, Writer
 
 from .places import may_overlap, same_place, torn, turned
@@ -131,7 +131,7 @@ class Loops:
         tiles = [tile for step in self.steps for tile in (step.dst, *step.sources.values())]
         dense = not any(step.alone for step in self.steps)
         dense = dense and all(tile.whole.cols == cols and tile.col == 0 for tile in tiles)
-        if dense and isinstance(cols, int):
+        if dense:
             rows, cols = 1, self.writer.mul(rows, cols)
 
         def function() -> None:
@@ -246,7 +246,9 @@ class Loops:
         known = constant_of(number)
         if isinstance(known, int):
             return writer.function.constant(known & last, i16)
-        if isinstance(number.type, IntegerType) and number.type.width.data < i16.width.data:
+        if isinstance(number.type, IndexType):
+            number = writer.put(IndexCastOp(number, i16))
+        elif bytes_of(number.type) < bytes_of(i16):
             number = writer.put(ExtUIOp(number, i16))
         elif number.type != i16:
             number = writer.put(TruncIOp(number, i16))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.ir.buffers.memref_bridge import PointerCastOp
 from pto_dialect.ir.buffers.pointers import CastptrOp, InttoptrOp
@@ -21,7 +21,7 @@ from pto_dialect.passes.instructions.geometry import Tile
 from pto_dialect.passes.instructions.writer import Writer, calls, is_handle
 
 from .elementwise import Step
-from .places import certainly_apart, extent, same_place
+from .places import Extent, certainly_apart, extent, same_place
 from .table import row_of
 
 LONGEST = 32
@@ -48,8 +48,10 @@ def _follows(one: Operation, other: Operation) -> bool:
     if one.parent is not other.parent or row_of(other) is None:
         return False
     following = one.next_op
-    while following is not None and following is not other and is_handle(following):
+    assert following is not None
+    while is_handle(following):
         following = following.next_op
+        assert following is not None
     return following is other
 
 
@@ -115,30 +117,28 @@ class Memory:
     def __init__(self, function: Operation) -> None:
         ops = list(walk(function))
         self._order = {op: number for number, op in enumerate(ops)}
-        self._tiles = [op.results[0] for op in ops if isinstance(op, (AllocTileOp, AllocMultiTileOp))]
-        self._extents = [extent(tile) for tile in self._tiles]
-        self._whole = None not in self._extents and not any(map(_hides_accesses, ops)) and not calls(function)
+        tiles = [op.results[0] for op in ops if isinstance(op, (AllocTileOp, AllocMultiTileOp))]
+        self._extents: dict[SSAValue, Extent] = {tile: place for tile in tiles if (place := extent(tile)) is not None}
+        known = len(self._extents) == len(tiles)
+        self._whole = known and not any(map(_hides_accesses, ops)) and not calls(function)
 
     def needless(self, base: SSAValue, run: Sequence[Step]) -> bool:
         """Whether nobody reads what a run leaves in a tile: the run writes it before it reads it and nobody else uses
         it, and tiles that have bytes of it are written before they are read."""
-        place = extent(base)
-        if not self._whole or place is None or not self._only_here(base, run):
+        if not self._whole or not self._only_here(base, run):
             return False
-        pairs = zip(self._tiles, self._extents, strict=True)
-        others = [tile for tile, other in pairs if other is not None and place.meets(other) and tile is not base]
-        return all(self._only_here(tile, run) or self._begins_anew(tile, run) for tile in others)
+        # What is no allocation has another use, the query of its address.
+        place = self._extents[base]
+        others = [tile for tile, other in self._extents.items() if place.meets(other) and tile is not base]
+        return all(self._begins_anew(tile, run) for tile in others)
 
     def _only_here(self, base: SSAValue, run: Sequence[Step]) -> bool:
         """Whether only the run uses a tile, and writes it before it reads it."""
-        if not isinstance(base, OpResult) or not isinstance(base.op, AllocTileOp):
-            return False
         ops = {step.op for step in run}
-        if any(use.operation in self._order and use.operation not in ops for use in base.uses):
+        if any(use.operation not in ops for use in base.uses):
             return False
-        tiles = (step for step in run if any(one.base is base for one in (step.dst, *step.sources.values())))
-        first = next(tiles, None)
-        return first is None or all(one.base is not base for one in first.sources.values())
+        first = next(step for step in run if any(one.base is base for one in (step.dst, *step.sources.values())))
+        return all(one.base is not base for one in first.sources.values())
 
     def _begins_anew(self, tile: SSAValue, run: Sequence[Step]) -> bool:
         """Whether all uses of a tile stand beside the run, and it is written first, both in their block and behind
@@ -153,13 +153,13 @@ class Memory:
 
 
 def _hides_accesses(op: Operation) -> bool:
-    """Whether memory is reached through numbers, or in another function."""
-    return isinstance(op, (CastptrOp, InttoptrOp, PointerCastOp)) or has_role(op, Role.CALL)
+    """Whether memory is reached through numbers."""
+    return isinstance(op, (CastptrOp, InttoptrOp, PointerCastOp))
 
 
 def _only_writes(op: Operation, tile: SSAValue) -> bool:
     """Whether ``op`` writes all that counts of a tile, and reads nothing of it."""
-    if not isinstance(op, PtoOp) or has_role(op, Role.PARTIAL) or has_role(op, Role.VIEW):
+    if not isinstance(op, PtoOp) or has_role(op, Role.PARTIAL):
         return False
     groups = operand_groups(op)
     return groups.get("dst") == (tile,) and list(op.operands).count(tile) == 1

@@ -62,7 +62,7 @@ class Places:
     def every(self, step: int, row: Number, col: Number, mask: SSAValue) -> SSAValue:
         """Positions that are ``step`` elements apart, from (row, col) of the tile on."""
         ramp, start = self._ramps[step], offset_in(self.writer, self.tile, row, col)
-        if isinstance(start, int) and start == 0:
+        if start == 0:
             return ramp
         groups = {"input": ramp, "scalar": self._scalar(start), "mask": mask}
         return self.writer.pto(VAddsOp, groups, result=self.registers.type)

@@ -59,8 +59,9 @@ class LowerVectorPass(InstructionPass):
         """Whether ``op`` is an operation on tiles of a vector core that the tables have."""
         if row_of(op) is not None:
             return True
-        if _OTHERS.get(op.name) is None or not isinstance(op, PtoOp):
+        if op.name not in _OTHERS:
             return False
+        assert isinstance(op, PtoOp)
         groups = operand_groups(op)
         return any(location(value) == "vec" for value in (*groups.get("dst", ()), *groups.get("dsts", ())))
 

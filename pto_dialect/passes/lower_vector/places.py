@@ -12,8 +12,9 @@ from xdsl.ir import SSAValue
 
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.ir.buffers.views import AllocMultiTileOp, AllocTileOp, BitcastOp, MultiTileGetOp, TReshapeOp
-from pto_dialect.ir.core.types import MultiTileBufType, TileBufType, byte_width
+from pto_dialect.ir.core.types import MultiTileBufType, TileBufType
 from pto_dialect.passes.instructions.geometry import Tile
+from pto_dialect.verify.buffers.alloc import tile_bytes
 
 
 class Extent(NamedTuple):
@@ -30,7 +31,7 @@ class Extent(NamedTuple):
 def may_overlap(one: Tile, other: Tile) -> bool:
     """Whether two tiles may have bytes in common: they are parts of one tile, or their addresses say so. Tiles whose
     addresses only a run knows are taken for separate ones."""
-    if one.base is other.base or one.pointer is other.pointer:
+    if one.base is other.base:
         return True
     first, second = _single(one), _single(other)
     return first is not None and second is not None and first.meets(second)
@@ -46,7 +47,7 @@ def same_start(one: Tile, other: Tile) -> bool:
     """Whether two tiles certainly begin at one address."""
     if (one.row, one.col, other.row, other.col) != (0, 0, 0, 0):
         return False
-    if one.base is other.base or one.pointer is other.pointer:
+    if one.base is other.base:
         return True
     first, second = _single(one), _single(other)
     return first is not None and second is not None and first.start == second.start
@@ -57,7 +58,7 @@ def same_place(one: Tile, other: Tile) -> bool:
     alike = (one.type.element, one.row, one.col, one.whole.cols) == (
         *(other.type.element, other.row, other.col, other.whole.cols),
     )
-    return alike and (one.base is other.base or same_start(replace(one, row=0, col=0), replace(other, row=0, col=0)))
+    return alike and same_start(replace(one, row=0, col=0), replace(other, row=0, col=0))
 
 
 def torn(source: Tile, dst: Tile) -> bool:
@@ -98,14 +99,11 @@ def extent(value: SSAValue) -> Extent | None:
     if not isinstance(owner, (AllocTileOp, AllocMultiTileOp)) or owner.addr is None:
         return None
     count, tile = (type_.count, type_.slot) if isinstance(type_, MultiTileBufType) else (1, type_)
+    assert isinstance(tile, TileBufType)
     start = constant_of(owner.addr)
-    if not isinstance(tile, TileBufType) or not isinstance(start, int):
+    if not isinstance(start, int):
         return None
-    return Extent(start, start + count * _bytes(tile))
-
-
-def _bytes(tile: TileBufType) -> int:
-    return tile.rows * tile.cols * (byte_width(tile.element) or 1)
+    return Extent(start, start + count * tile_bytes(tile))
 
 
 def _single(tile: Tile) -> Extent | None:

@@ -119,9 +119,7 @@ class RowFunction:
         lanes, step = registers.lanes, registers.lanes - self.kept
         total = self._reduced(self._load(line, 0, cols), self.all if cols == lanes else registers.first(cols))
         more = writer.ceildiv(writer.sub(cols, lanes), step)
-        if not isinstance(more, int) or more > 0:
-            total = writer.fold(more, total, lambda turn, before: self._next(line, turn, before))
-        self._store(line, total)
+        self._store(line, writer.fold(more, total, lambda turn, before: self._next(line, turn, before)))
 
     def _next(self, line: Number, turn: Number, total: SSAValue) -> SSAValue:
         """The total after one more register."""
@@ -173,9 +171,7 @@ class NarrowSums(RowFunction):
             values = {"lhs": total, "rhs": self._part(line, at), "mask": self.wide_all}
             return writer.pto(VAddOp, values, result=self.wide.type)
 
-        total = self._part(line, 0)
-        if not isinstance(more, int) or more > 0:
-            total = writer.fold(more, total, add)
+        total = writer.fold(more, self._part(line, 0), add)
         self._store(line, writer.pto(VBitcastOp, {"input": total}, result=self.registers.type))
 
     def _part(self, line: Number, at: Number) -> SSAValue:

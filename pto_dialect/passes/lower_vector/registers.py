@@ -12,11 +12,11 @@ from xdsl.dialects.builtin import StringAttr, i16, i32
 from xdsl.ir import Attribute, SSAValue
 
 from pto_dialect.ir.core.base import PtoOp
-from pto_dialect.ir.core.types import MaskType, VRegType, byte_width
+from pto_dialect.ir.core.types import MaskType, VRegType
 from pto_dialect.ir.vector.memory import VLdsOp, VSldbOp, VStsOp
 from pto_dialect.ir.vector.predicate import PltB8Op, PltB16Op, PltB32Op, PsetB8Op, PsetB16Op, PsetB32Op
 from pto_dialect.ir.vector.rearrange import VIntlvOp
-from pto_dialect.passes.instructions.geometry import ROW_BYTES, Tile
+from pto_dialect.passes.instructions.geometry import ROW_BYTES, Tile, bytes_of
 from pto_dialect.passes.instructions.writer import Number, Writer
 from pto_dialect.targets.vector_unit import VL_BYTES
 
@@ -36,7 +36,7 @@ class Registers:
 
     def __init__(self, writer: Writer, element: Attribute) -> None:
         self.writer = writer
-        self.bytes = byte_width(element) or 1
+        self.bytes = bytes_of(element)
         self.lanes = VL_BYTES // self.bytes
         self.type = VRegType(self.lanes, element)
 

@@ -156,7 +156,7 @@ def _one_behind_the_other(bits: Bits, src: Tile) -> Tile:
     if not isinstance(rows, int) or not isinstance(cols, int):
         raise NotLoweredError(op, "its rows of bits lie one behind the other, and where they begin only a run knows")
     if bits.count == 2 and cols % bits.lanes and rows > 1:
-        if src.whole.cols != cols or src.col != 0:
+        if src.whole.cols != cols:
             raise NotLoweredError(op, "its rows of bits lie one behind the other and begin within a predicate")
         rows, cols = 1, rows * cols
     pieces = -(-cols // bits.lanes)
@@ -185,7 +185,7 @@ def _compare(bits: Bits, line: Number, cols: Number, compared: _Compared) -> Non
         masks: list[SSAValue] = []
         for number in range(bits.count):
             rest = None if left is None else writer.sub(left, number * lanes)
-            if rest is None or not isinstance(rest, int) or rest > 0:
+            if not isinstance(rest, int) or rest > 0:
                 rest = None if isinstance(rest, int) and rest >= lanes else rest
                 masks.append(compared(line, writer.add(writer.mul(turn, bits.lanes), number * lanes), rest))
         bits.store(line, turn, masks)

@@ -146,8 +146,6 @@ def _scratch(writer: Writer, op: PtoOp, others: list[Tile], needed: int) -> Tile
 
 def _merge(writer: Writer, dst: Tile, lists: list[SSAValue], lengths: list[int], repeats: int) -> None:
     """One ``vmrgsort4`` of as many lists as there are lengths."""
-    if max(lengths) >= 1 << 16:
-        raise NotLoweredError(writer.anchor, "one instruction merges lists of at most 65535 records")
     count = sum(length << (16 * number) for number, length in enumerate(lengths))
     count -= (count >> 63) << 64
     stops = _STOP if integer(writer.anchor, "exhausted") else 0

@@ -8,13 +8,14 @@ from __future__ import annotations
 from math import inf
 from typing import Any, NamedTuple, TypeAlias
 
-from xdsl.dialects.builtin import Float16Type, Float32Type
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import Float32Type
+from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.ir.core.base import PtoOp, operand_groups
-from pto_dialect.ir.core.placement import location
-from pto_dialect.ir.core.types import DYNAMIC, TileBufType, byte_width, element_name
+from pto_dialect.ir.core.operands import find
+from pto_dialect.ir.core.placement import element_of, location
+from pto_dialect.ir.core.types import DYNAMIC, TileBufType
 from pto_dialect.ir.tile.elementwise import TReluOp
 from pto_dialect.ir.tile.move import TMovOp
 from pto_dialect.ir.tile.partial import TPartAddOp, TPartMaxOp, TPartMinOp, TPartMulOp
@@ -58,7 +59,8 @@ WHOLE = SIGNED | {"ui8", "ui16", "ui32"}
 BOTH = FLOATS | WHOLE
 MULTIPLIED = BOTH - {"i8", "ui8"}
 """Elements that ``vmul`` takes."""
-SHIFTED = frozenset(("i16", "i32"))
+_SHIFTED_BITS = {"i16": 16, "i32": 32}
+SHIFTED = frozenset(_SHIFTED_BITS)
 DIVIDED = frozenset(("i16", "i32"))
 """Integers whose quotients :func:`.division.quotient` has."""
 COPIED = BOTH | {"bf16"}
@@ -186,24 +188,26 @@ def _quotient(divisor: int, bits: int) -> Row:
 def row_of(op: Operation) -> Row | None:
     """The row of an operation on tiles of a vector core."""
     row = ROWS.get(op.name)
-    if row is None or not isinstance(op, PtoOp) or location(dst := getattr(op, "dst", None)) != "vec":
+    if row is None or location(dst := find(op, "dst")) != "vec":
         return None
+    assert isinstance(op, PtoOp)
+    assert dst is not None
     if isinstance(op, TMovOp) and not _is_copy(op):
         return None
     if row.number and isinstance(operand_groups(op)[row.number][0].type, TileBufType):
         row = _NUMBER_FIRST
     elif row.column == "src1" and _swapped(op):
         row = _by_rows(op.name.removeprefix("pto.trowexpand"), "src0")
-    element = getattr(getattr(dst, "type", None), "element", None)
-    if isinstance(op, TReluOp) and element is not None and element_name(element) in SIGNED:
+    element = element_of(dst)
+    if isinstance(op, TReluOp) and element in SIGNED:
         row = _NOT_NEGATIVE
     if row.number and isinstance(op, (TLreluOp, TDivsOp)):
         row = _by_number(op, row, constant_of(operand_groups(op)[row.number][0]), element)
     if isinstance(op, _PARTS) and not _same_regions(op):
         return None
-    if element is not None and element_name(element) in DIVIDED and _divides(row.formula):
+    if element in DIVIDED and _divides(row.formula):
         row = row._replace(formula=_of_integers(row.formula), elements=DIVIDED)
-    return row if row.others or (element is not None and element_name(element) in row.elements) else None
+    return row if row.others or element in row.elements else None
 
 
 def _divides(formula: Formula | type[PtoOp]) -> bool:
@@ -216,15 +220,14 @@ def _of_integers(formula: Formula | type[PtoOp]) -> Formula:
     return (quotient, *parts, (VBrOp, 0), (VBrOp, 1))
 
 
-def _by_number(op: Operation, row: Row, number: Any, element: Attribute | None) -> Row:
+def _by_number(op: TLreluOp | TDivsOp, row: Row, number: Any, element: str | None) -> Row:
     """The row of an operation whose number the text says."""
     if isinstance(op, TLreluOp):
-        if isinstance(element, Float16Type) and isinstance(op.slope.type, Float32Type):
+        if element == "f16" and isinstance(op.slope.type, Float32Type):
             return _SLOPE_OF_HALVES
         return _RISING if isinstance(number, float) and 0 < number < inf else row
-    if isinstance(op, TDivsOp) and row is not _NUMBER_FIRST and number in _POWERS and element is not None:
-        name = element_name(element)
-        return _quotient(number, 8 * (byte_width(element) or 1)) if name in SHIFTED else row
+    if row is not _NUMBER_FIRST and number in _POWERS and element in _SHIFTED_BITS:
+        return _quotient(number, _SHIFTED_BITS[element])
     return row
 
 

@@ -185,7 +185,7 @@ def test_shifts_count_modulo_the_width():
         assert np.array_equal(result["c"], expected(a))
 
 
-@pytest.mark.parametrize("kind", ["i8", "i16", "i64"])
+@pytest.mark.parametrize("kind", ["i8", "i16", "i64", "index"])
 def test_counts_of_shifts_have_a_type_of_their_own(kind):
     found = program("pto.tshls", "i32", 1, 64, 64)
     found.arguments["number"] = f"={kind}"
@@ -194,6 +194,8 @@ def test_counts_of_shifts_have_a_type_of_their_own(kind):
     module, result = lowered(found, last="lower-vector", a=a, b=a, c=np.zeros_like(a), number=35)
     assert np.array_equal(result["c"], a << 3)
     assert "vshls" in print_module(module)
+    word = {"i8": "arith.extui", "i64": "arith.trunci", "index": "arith.index_cast"}.get(kind, "arith.andi")
+    assert f"{word} %number" in print_module(module)
 
 
 def test_partial_operations_on_parts_stay():
@@ -361,3 +363,31 @@ def test_a_number_is_divided_by_a_tile():
     _, result = lowered(found, "lower-vector", **arrays)
     with np.errstate(divide="ignore"):
         assert np.array_equal(result["c"], np.float32(1.25) / a, equal_nan=True)
+
+
+@pytest.mark.parametrize(("element", "number"), [("i32", 4), ("i16", 4), ("f32", 4.0), ("f16", 4.0)])
+@pytest.mark.parametrize("first", [False, True])
+def test_a_power_of_two_that_divides_or_is_divided(element, number, first):
+    """Integers are divided toward zero."""
+    kind = STORAGE[element]
+    found = Program(a=element, c=element)
+    for name, array in (("x", "a"), ("z", "c")):
+        found.view(f"v{name}", array, (3, 64), (64, 1))
+        found.tile(name, "vec", 3, 64, element)
+    found.lines.append(f"%number = arith.constant {number} : {element}")
+    found.op("tload", "vx", to="x")
+    if first:
+        tile = found.types["x"]
+        found.lines.append(f"pto.tdivs ins(%number, %x : {element}, {tile}) outs(%z : {found.types['z']})")
+    else:
+        found.op("tdivs", "x", to="z", extra=", %number", extra_types=f", {element}")
+    found.op("tstore", "z", to="vz")
+    a = RNG.integers(1, 40, (3, 64)).astype(kind) * RNG.choice([-1, 1], (3, 64)).astype(kind)
+    module, result = lowered(found, "lower-vector", a=a, c=np.zeros_like(a))
+    one, other = (kind(number), a) if first else (a, kind(number))
+    if element[0] == "f":
+        expected = (one / other).astype(kind)
+    else:
+        expected = np.trunc(np.float64(one) / np.float64(other)).astype(kind)
+    assert np.array_equal(result["c"], expected)
+    assert "pto.tdivs" not in print_module(module)

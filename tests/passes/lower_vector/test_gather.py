@@ -168,3 +168,21 @@ def test_a_pattern_spreads_only_as_many_elements_as_the_text_says(open_):
         found.tile(name, "vec", 3, cols, "f32", sizes, valid=valid)
     found.op("tscatter", "x", to="z", extra=", {maskPattern = #pto.mask_pattern<P0101>}")
     assert refusals(found, "lower-vector") == ["pto.tscatter: how many elements its pattern places only a run knows"]
+
+
+def test_halves_have_positions_up_to_32768_elements():
+    """Positions of 16 bits without their sign reach a whole tile of that size."""
+    found = Program(a="f16", i="i16", c="f16")
+    for name, array, rows, cols in (("x", "a", 16, 2048), ("k", "i", 1, 64), ("z", "c", 1, 64), ("t", "i", 1, 64)):
+        found.view(f"v{name}", array, (rows, cols), (cols, 1))
+        found.tile(name, "vec", rows, cols, "i16" if name in "kt" else "f16")
+    found.op("tload", "vx", to="x")
+    found.op("tload", "vk", to="k")
+    found.op("tgather", "x", "k", "t", to="z")
+    found.op("tstore", "z", to="vz")
+    a = RNG.uniform(-9, 9, (16, 2048)).astype(np.float16)
+    places = RNG.integers(0, 1 << 15, (1, 64)).astype(np.int16)
+    places[0, :2] = [0, (1 << 15) - 1]
+    module, result = lowered(found, "lower-vector", a=a, i=places, c=np.zeros((1, 64), np.float16))
+    assert "pto.tgather" not in print_module(module)
+    assert np.array_equal(result["c"], a.reshape(-1)[places])

@@ -60,3 +60,47 @@ def test_gather_by_positions(cols):
     expected = np.zeros((3, COLS), np.float32)
     expected[:, :cols] = a.reshape(-1)[places[:, :cols]]
     assert np.array_equal(result["c"], expected)
+
+
+@pytest.mark.parametrize("cols", [1, 127, 128, 129, 160])
+@pytest.mark.parametrize("element", ["i16", "i32", "f16", "f32"])
+def test_sums_along_rows(element, cols):
+    """Numbers so small that no order of additions rounds."""
+    kind = {"i16": np.int16, "i32": np.int32, "f16": np.float16, "f32": np.float32}[element]
+    found = Program(a=element, c=element, n="=index")
+    tile(found, "x", "a", 5, element)
+    found.view("vz", "c", (5, 1), (1, 1))
+    found.tile("z", "vec", 16, 1, element, layout="dn", valid="5x1")
+    found.tile("t", "vec", 5, COLS, element)
+    found.op("tload", "vx", to="x")
+    found.op("trowsum", "x", "t", to="z")
+    found.op("tstore", "z", to="vz")
+    a = RNG.integers(-3, 4, (5, COLS)).astype(kind)
+    module, result = lowered(found, "lower-vector", a=a, c=np.zeros((5, 1), kind), n=cols)
+    assert "pto.trowsum" not in print_module(module)
+    assert np.array_equal(result["c"], a[:, :cols].sum(axis=1, keepdims=True, dtype=kind))
+
+
+def test_a_pattern_into_rows_that_a_run_counts():
+    found = Program(a="f32", c="f32", n="=index")
+    found.view("vx", "a", (4, 64), (64, 1))
+    found.tile("x", "vec", 4, 64, "f32")
+    found.tile("z", "vec", 4, 32, "f32", "valid_row = %n", valid="?x32")
+    found.tile("out", "vec", 4, 32, "f32")
+    found.view("vz", "c", (4, 32), (32, 1))
+    found.op("tload", "vx", to="x")
+    found.lines.append(
+        f"pto.tgather ins(%x, {{maskPattern = #pto.mask_pattern<P0101>}} : {found.types['x']}) "
+        f"outs(%z : {found.types['z']})"
+    )
+    found.op("tadd", "z", "z", to="z")
+    found.types["part"] = "!pto.partition_tensor_view<?x32xf32>"
+    found.lines.append(
+        "%part = pto.partition_view %vz_all, offsets = [%c0, %c0], sizes = [%n, %c32] "
+        f": !pto.tensor_view<?x?xf32> -> {found.types['part']}"
+    )
+    found.op("tstore", "z", to="part")
+    a = RNG.uniform(-9, 9, (4, 64)).astype(np.float32)
+    module, result = lowered(found, "lower-vector", a=a, c=np.zeros((4, 32), np.float32), n=4)
+    assert "pto.tgather" not in print_module(module)
+    assert np.array_equal(result["c"], 2 * a[:, ::2])

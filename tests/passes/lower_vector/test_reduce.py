@@ -49,7 +49,7 @@ def results(name: str, element: str, a):
     return found["c"].reshape(-1)
 
 
-WIDTHS = (64, 17, 70, 120, 121, 176, 500)
+WIDTHS = (64, 17, 70, 120, 121, 176, 256, 500)
 CASES = [
     (name, element, (5, 1, 7)[number % 3], WIDTHS[number % 7])
     for number, (name, element) in enumerate(

@@ -237,3 +237,70 @@ def test_bits_in_the_place_of_what_is_compared():
     found.tiles[3:] = [line.replace("alloc_tile ", f"alloc_tile addr = %at{line[1]} ") for line in found.tiles[3:]]
     reason = "its destination takes the place of elements that are compared later"
     assert refusals(found, "lower-vector") == [f"pto.tcmp: {reason}"]
+
+
+@pytest.mark.parametrize(("rows", "cols", "valid"), [(4, 64, 64), (3, 96, 70), (2, 320, 300)])
+def test_comparisons_of_tiles_are_the_same_in_both_libraries(rows, cols, valid):
+    """Only comparisons with a number have their rows of bits one behind the other in ``vpto``."""
+    program = comparison("tcmp", "f32", "le", rows, cols, valid, 64)
+    text = str(program).replace('"a5"}', '"a5", pto.backend = "vpto"}', 1)
+    a, b = values((rows, valid), "f32"), values((rows, valid), "f32")
+    module, found = lowered(text, "lower-vector", a=a, b=b, c=np.full((rows, 64), 7, np.uint8), number=1)
+    assert "pto.tcmp " not in print_module(module)
+    assert np.array_equal(found["c"], packed(a <= b, 64))
+
+
+@pytest.mark.parametrize(("element", "cols", "valid"), [("f32", 96, 70), ("f32", 64, 64), ("i16", 128, 100)])
+def test_a_single_row_of_bits_one_behind_the_other(element, cols, valid):
+    """A row that is followed by others of the tile, none of which are compared."""
+    program = comparison("tcmps", element, "ge", 1, cols, valid, 64)
+    text = str(program).replace('"a5"}', '"a5", pto.backend = "vpto"}', 1)
+    a = values((1, valid), element)
+    module, found = lowered(text, "lower-vector", a=a, b=a, c=np.full((1, 64), 7, np.uint8), number=1)
+    assert "pto.tcmps " not in print_module(module)
+    stored = np.packbits((a >= STORAGE[element](1)).reshape(-1), bitorder="little")
+    assert np.array_equal(found["c"].reshape(-1)[: stored.size], stored)
+
+
+@pytest.mark.parametrize("valid", ["2x32", "2x40"])
+def test_bits_one_behind_the_other_that_are_more_than_the_valid_region(valid):
+    """8 pieces of 16 bytes where fewer bytes count: they follow each other in the whole tile."""
+    found = Program(a="f32", c="ui8", number="=f32")
+    found.view("vx", "a", (8, 128), (128, 1))
+    found.tile("x", "vec", 8, 128, "f32", "addr = %atx")
+    found.tile("z", "vec", 4, 64, "ui8", "addr = %atz", valid=valid)
+    found.tile("out", "vec", 4, 64, "ui8", "addr = %atz")
+    found.tiles[:0] = [f"%at{name} = arith.constant {place} : i64" for name, place in (("x", 0), ("z", 8192))]
+    found.view("vz", "c", (4, 64), (64, 1))
+    found.op("tload", "vz", to="out")
+    found.op("tload", "vx", to="x")
+    found.op("tcmps", "x", to="z", more=" {cmpMode = #pto<cmp gt>}", extra=", %number", extra_types=", f32")
+    found.op("tstore", "out", to="vz")
+    a, out = values((8, 128), "f32"), RNG.integers(0, 256, (4, 64)).astype(np.uint8)
+    text = str(found).replace('"a5"}', '"a5", pto.backend = "vpto"}', 1)
+    module, result = lowered(text, "lower-vector", a=a, c=out, number=1)
+    assert "pto.tcmps " not in print_module(module)
+    stored = np.packbits((a > 1).reshape(-1), bitorder="little")
+    assert np.array_equal(result["c"].reshape(-1), np.concatenate((stored, out.reshape(-1)[stored.size :])))
+
+
+@pytest.mark.parametrize("cols", [1, 31, 32, 64, 65, 128, 129, 160])
+def test_comparisons_of_columns_that_a_run_counts(cols):
+    found = Program(a="f32", c="ui8", number="=f32", n="=index")
+    found.numbers |= {3, 160}
+    found.tile("x", "vec", 3, 160, "f32", "valid_col = %n", valid="3x?")
+    found.types["vx"] = part = "!pto.partition_tensor_view<3x?xf32>"
+    view = "!pto.tensor_view<?x?xf32>"
+    found.lines += [
+        f"%whole = pto.make_tensor_view %a, shape = [%c3, %n], strides = [%c160, %c1] : {view}",
+        f"%vx = pto.partition_view %whole, offsets = [%c0, %c0], sizes = [%c3, %n] : {view} -> {part}",
+    ]
+    found.tile("z", "vec", 3, 32, "ui8")
+    found.view("vz", "c", (3, 32), (32, 1))
+    found.op("tload", "vx", to="x")
+    found.op("tcmps", "x", to="z", more=" {cmpMode = #pto<cmp lt>}", extra=", %number", extra_types=", f32")
+    found.op("tstore", "z", to="vz")
+    a = values((3, 160), "f32")
+    module, result = lowered(found, "lower-vector", a=a, c=np.zeros((3, 32), np.uint8), number=1, n=cols)
+    assert "pto.tcmps " not in print_module(module)
+    assert np.array_equal(result["c"], packed(a[:, :cols] < 1, 32))

@@ -112,6 +112,15 @@ def test_groups_that_are_not_full_are_filled_up(element, rows, valid, records, s
     assert words[:, 0].tolist() == bits.tolist()
 
 
+def test_half_a_record_behind_the_last_group_does_not_count():
+    """There is room for 32 records and four bytes more, which stay as they are."""
+    a, places = RNG.permutation(13).astype(np.float32)[None], np.arange(13, dtype=np.uint32)[None]
+    out = np.full((1, 65), 7, np.float32)
+    _, found = lowered(partial("f32", 1, 13, 65, True, "emitc"), "lower-vector", a=a, i=places, c=out)
+    words = found["c"].reshape(-1)[:64].view(np.uint32).reshape(-1, 2)
+    assert words[:13, 1].tolist() == np.argsort(-a[0]).tolist()
+
+
 def test_destinations_that_end_in_the_midst_of_a_record_are_refused():
     text = partial("f32", 1, 13, 27, True, "vpto")
     reason = "its destination ends in the midst of a record"
@@ -217,3 +226,63 @@ def test_lists_of_records(element, sizes, room, stops):
 )
 def test_lists_without_room_are_refused(room, scratch, stops, reason):
     assert refusals(lists((32, 16), "f32", room, scratch, stops), "lower-vector") == [f"pto.tmrgsort: {reason}"]
+
+
+def test_what_lies_behind_blocks_that_become_zeros_stays():
+    """Nine blocks of 16 records, of which eight are merged; %w lies behind the destination."""
+    width = 9 * 16 * 2
+    found = Program(a="f32", c="f32", d="f32")
+    for name, array in (("x", "a"), ("z", "c"), ("w", "d")):
+        found.view(f"v{name}", array, (1, width), (width, 1))
+        found.tile(name, "vec", 1, width, "f32", f"addr = %at{name}")
+        found.op("tload", f"v{name}", to=name)
+    places = {"x": 0, "z": 8192, "w": 8192 + 4 * width}
+    found.tiles[:0] = [f"%at{name} = arith.constant {place} : i64" for name, place in places.items()]
+    found.tiles.append("%block = arith.constant 32 : i32")
+    found.op("tmrgsort", "x", to="z", extra=", %block", extra_types=", i32")
+    found.op("tstore", "z", to="vz")
+    found.op("tstore", "w", to="vw")
+    a, c, d = (drawn(9 * 16, "f32") for _ in "acd")
+    _, result = lowered(for_backend("emitc", found), "lower-vector", a=a, c=c, d=d)
+    parts = [records(part) for part in np.split(a, 9)]
+    assert records(result["c"]) == [*merged(parts[:4], 64), *merged(parts[4:8], 64), *[(0.0, 0)] * 16]
+    assert result["d"].tobytes() == d.tobytes()
+
+
+@pytest.mark.parametrize("groups", [255, 256])
+def test_one_instruction_merges_255_times_four_blocks(groups):
+    """Blocks of 8 records, four of which make a group."""
+    width = groups * 4 * 16
+    found = Program(a="f32", c="f32")
+    for name, array in (("x", "a"), ("z", "c")):
+        found.view(f"v{name}", array, (1, width), (width, 1))
+        found.tile(name, "vec", 1, width, "f32")
+    found.tiles.append("%block = arith.constant 16 : i32")
+    found.op("tload", "vx", to="x")
+    found.op("tmrgsort", "x", to="z", extra=", %block", extra_types=", i32")
+    found.op("tstore", "z", to="vz")
+    if groups > 255:
+        reason = "one instruction merges at most 255 times four blocks"
+        assert refusals(found, "lower-vector") == [f"pto.tmrgsort: {reason}"]
+        return
+    a = drawn(groups * 32, "f32")
+    _, result = lowered(found, "lower-vector", a=a, c=np.zeros_like(a))
+    expected = []
+    for group in np.split(a, groups):
+        expected += merged([records(block) for block in np.split(group, 4)], 32)
+    assert records(result["c"]) == expected
+
+
+def test_scratch_that_is_a_part_of_a_tile():
+    """It begins at a multiple of 32 bytes."""
+    found = lists((32, 16), "f32", 40, 48)
+    part = found.types["tmp"]
+    whole = part.replace("1x96xf32", "1x128xf32")
+    found.tiles = [
+        line.replace("%tmp", "%room").replace(part, whole) if line.startswith("%tmp") else line for line in found.tiles
+    ]
+    found.lines.insert(0, f"%tmp = pto.subview %room[%c0, %c8] sizes [1, 96] : {whole} -> {part}")
+    found.numbers.add(8)
+    arrays = [drawn(32, "f32"), drawn(16, "f32")]
+    _, result = lowered(found, "lower-vector", x0=arrays[0], x1=arrays[1], c=np.zeros(80, np.float32))
+    assert records(result["c"]) == merged([records(array) for array in arrays], 40)
