@@ -59,7 +59,7 @@ class LowerVectorPass(InstructionPass):
         """Whether ``op`` is an operation on tiles of a vector core that the tables have."""
         if row_of(op) is not None:
             return True
-        if op.name not in _OTHERS:
+        if _OTHERS.get(op.name) is None:
             return False
         assert isinstance(op, PtoOp)
         groups = operand_groups(op)
