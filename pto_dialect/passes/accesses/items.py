@@ -22,6 +22,11 @@ NUMBER = {pipe: number for number, pipe in enumerate(PIPES)}
 SCALAR = NUMBER[Pipe.S]
 
 
+def pipe_number(pipe: Pipe | None) -> int | None:
+    """The number of a pipe; ``None`` for all pipes together, and where there is none."""
+    return None if pipe is None else NUMBER.get(pipe)
+
+
 class UnsupportedError(Exception):
     """What stands in the way: an operation, and why it does."""
 

@@ -276,7 +276,7 @@ class Places:
         return place._replace(frame=("view", pointer, op.results[0].type, strides), sides=())
 
     def _rectangle(self, place: Place, op: Operation) -> Place:
-        if place.frame is None or place.sides:
+        if place.sides:
             return place.part
         offsets, sizes = ([self.sums.of(v) for v in listed(op, name)] for name in ("offsets", "sizes"))
         return place._replace(sides=tuple(Side(*pair) for pair in zip(offsets, sizes, strict=False)))
@@ -310,14 +310,13 @@ def _ends(block: Block) -> Sequence[SSAValue]:
 
 def _bytes_of_rows(place: Place, source: TileBufType) -> Place:
     """``place``, a part of ``source`` at offsets that are known, with the bytes from its first to its last element."""
-    starts, counts = ([side[which].number for side in place.sides] for which in (0, 1))
+    by_rows = source.blayout == "row_major"
+    sides = place.sides if by_rows else place.sides[::-1]
+    numbers = [number for side in sides for number in (side.start.number, side.size.number) if number is not None]
     size, plain = byte_width(source.element), source.slayout == "none_box"
-    if place.root != "bytes" or None in starts or None in counts or size is None or not plain:
+    if place.root != "bytes" or len(numbers) < 4 or size is None or not plain:
         return place
-    line = source.cols
-    if source.blayout != "row_major":
-        starts, counts, line = starts[::-1], counts[::-1], source.rows
-    row, column, rows, columns = (number or 0 for number in (*starts, *counts))
+    (row, rows, column, columns), line = numbers, source.cols if by_rows else source.rows
     first, last = row * line + column, (row + rows - 1) * line + column + columns
     _, _, base, *_ = place.frame  # pyright: ignore[reportGeneralTypeIssues]
     return place._replace(start=base + first * size, stop=base + last * size)

@@ -144,20 +144,19 @@ class Reader:
         if loaded:
             return Leaf(op, NUMBER[Pipe.MTE2], (), loaded, path=path)
         pipe = op.active_pipe(self.arch)
-        joins = has_role(op, Role.JOINS) or pipe is Pipe.ALL or (self.arch == "a2a3" and spec.self_ordered)
-        signals = has_role(op, Role.CORES) or has_role(op, Role.BLOCKS) or has_role(op, Role.PEERS)
-        if spec.pipes and not joins:
-            raise UnsupportedError(op, f"{op.name} works on several pipes")
         reads, writes = self._accesses(op)
-        if signals and not joins:
+        if has_role(op, Role.JOINS) or (self.arch == "a2a3" and spec.self_ordered):
+            return Leaf(op, SCALAR, reads, writes, True, path=path)
+        if spec.pipes:
+            raise UnsupportedError(op, f"{op.name} works on several pipes")
+        signals = has_role(op, Role.CORES | Role.PEERS)
+        if signals:
             # Whoever is signalled may look at all that cores share, and may have written it.
             everywhere = tuple(Place(space, None) for space in SHARED)
             reads, writes = (everywhere, ()) if has_role(op, Role.SETS) else ((), everywhere)
-        if not joins and (pipe is None or not (reads or writes)):
+        if pipe is None or not (reads or writes):
             return None
-        number = SCALAR if joins or pipe is None else NUMBER[pipe]
-        signal = signals and not joins
-        return Leaf(op, number, reads, writes, joins, signal and bool(reads), signal and bool(writes), path)
+        return Leaf(op, NUMBER[pipe], reads, writes, False, signals and bool(reads), signals and bool(writes), path)
 
     def _scope(self, op: PtoOp, path: tuple[tuple[Sequence, int], ...]) -> Leaf | None:
         """A region that one pipe runs as one instruction."""

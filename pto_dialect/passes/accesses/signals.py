@@ -17,12 +17,11 @@ from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 
-from .items import NUMBER, SCALAR, Item, Leaf, Sequence, Signal, UnsupportedError
+from .items import NUMBER, SCALAR, Item, Leaf, Sequence, Signal, UnsupportedError, pipe_number
 from .places import REGISTERS, Place
 from .program import SHARED, Reader
 
 Path = tuple[tuple[Sequence, int], ...]
-_ENDS = (("src_pipe", "dst_pipe"), ("src_op", "dst_op"))
 _EVERYTHING = tuple(Place(space, None) for space in SHARED)
 _REGISTERS = Place(REGISTERS, "all")
 _ISSUED = ("valid_shape",)
@@ -54,11 +53,11 @@ class SignalReader(Reader):
 
     def _leaf(self, op: PtoOp, path: Path) -> Leaf | None:
         leaf = super()._leaf(op, path)
-        sets = (_REGISTERS,) if self.registers and _sets_registers(op) else ()
+        sets = (_REGISTERS,) if _sets_registers(op) else ()
         reads, writes = unseen(op), (*sets, *unseen(op))
-        if leaf is None and (reads or writes):
+        if leaf is None and writes:
             pipe = op.active_pipe(self.arch)
-            leaf = Leaf(op, SCALAR if pipe is None or pipe is Pipe.ALL else NUMBER[pipe], (), (), path=path)
+            leaf = Leaf(op, SCALAR if pipe is None else NUMBER[pipe], (), (), path=path)
         if leaf is not None:
             # Who is told that memory is free may write what was read before.
             leaf.writes = (*leaf.writes, *writes, *(leaf.reads if leaf.shows else ()))
@@ -95,25 +94,23 @@ def signal_of(op: Operation, path: Path, arch: str) -> Signal:
         if pipe is None:
             raise UnsupportedError(op, "its pipe is not known")
         return Signal(op, "barrier", NUMBER[pipe], NUMBER[pipe], 0, path)
-    ends = next((names for names in _ENDS if names[0] in op.attributes), None)
-    pipes = [named_pipe(op.attributes.get(name)) for name in ends or ()]
-    numbers = [NUMBER[pipe] for pipe in pipes if pipe is not None and pipe in NUMBER]
-    if len(numbers) != 2:
+    ends = ("src_pipe", "dst_pipe") if "src_pipe" in op.attributes else ("src_op", "dst_op")
+    source, target = (pipe_number(named_pipe(op.attributes.get(name))) for name in ends)
+    if source is None or target is None:
         raise UnsupportedError(op, "its pipes are not known")
     kind = "set" if has_role(op, Role.SETS) else "wait"
-    source, target = numbers
     return Signal(op, kind, source, target, _number(op, word(op, "event_id").removeprefix("EVENT_ID")), path)
 
 
 def _lock(op: Operation, path: Path) -> Signal:
-    pipe = named_pipe(op.attributes.get("op_type"))
-    if pipe is None or pipe not in NUMBER:
+    pipe = pipe_number(named_pipe(op.attributes.get("op_type")))
+    if pipe is None:
         raise UnsupportedError(op, "its pipe is not known")
     if integer(op, "mode"):
         raise UnsupportedError(op, "locks of another mode than 0 are not followed")
     kind = "get" if has_role(op, Role.SETS) else "release"
     given = integer(op, "buf_id")
-    return Signal(op, kind, NUMBER[pipe], NUMBER[pipe], _number(op, "" if given is None else str(given)), path)
+    return Signal(op, kind, pipe, pipe, _number(op, "" if given is None else str(given)), path)
 
 
 def _number(op: Operation, text: str) -> int:

@@ -12,13 +12,12 @@ from itertools import combinations
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.affine import Sums
-from pto_dialect.analysis.facts import word
 from pto_dialect.analysis.symbols import Symbols
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.items import Call, Item, Leaf, Sequence, Signal, UnsupportedError, innermost
 from pto_dialect.passes.accesses.overlap import ANY, Setting, may_overlap
-from pto_dialect.passes.accesses.places import Place, Places
+from pto_dialect.passes.accesses.places import GLOBAL, Place, Places
 from pto_dialect.passes.accesses.program import MEMORY, Reader
 from pto_dialect.passes.accesses.signals import signal_of
 
@@ -99,7 +98,9 @@ def _check(op: Operation, given: dict[SSAValue, tuple[Place, ...]], body: Sequen
     known = {place.unframed for places in by_argument for place in places}
     own = {place for leaf in _leaves(body) for place in (*leaf.reads, *leaf.writes)} - known
     for place in own:
-        if place.root == "bytes" and any(one.root == "bytes" and may_overlap(one, place, same) for one in known):
+        # In global memory the function itself takes such places for anything.
+        on_chip = place.root == "bytes" and place.space != GLOBAL
+        if on_chip and any(may_overlap(one, place, same) for one in known):
             raise UnsupportedError(op, "a tile of the function lies where an argument does")
 
 
@@ -107,7 +108,7 @@ def numbers_in(function: Operation, arch: str) -> Used:
     """The numbers of the flags that stand in a function. Raises :class:`UnsupportedError`."""
     found: Used = defaultdict(set)
     for op in walk(function):
-        if has_role(op, Role.PIPES) and not has_role(op, Role.BARRIER) and (word(op, "event_id") or op.operands):
+        if has_role(op, Role.PIPES) and not has_role(op, Role.BARRIER):
             signal: Signal = signal_of(op, (), arch)
             found[signal.source, signal.target].add(signal.number)
     return found

@@ -79,3 +79,25 @@ def test_memories_roots_and_bytes():
     assert not may_overlap(place(), place(root="b"), setting())
     assert may_overlap(place(), Place("gm", "bytes", 0), setting())
     assert may_overlap(place((0, 0, 0, 4)), place((9, 0, 0, 4), frame="other"), setting())
+
+
+ENDS = (0, 32, 64, 96, None)
+
+
+@pytest.mark.parametrize("known", [(32, 64), (0, 32), (64, 96)])
+def test_bytes_overlap_as_numbers_do(known: tuple[int, int]) -> None:
+    """Against each range of bytes, those whose end is not known included, from both sides."""
+    for start, stop in product(ENDS[:-1], ENDS):
+        if stop is None or start < stop:
+            end = inf if stop is None else stop
+            expected = known[0] < end and start < known[1]
+            one, other = Place("ub", "bytes", *known), Place("ub", "bytes", start, stop)
+            assert may_overlap(one, other, setting()) == expected == may_overlap(other, one, setting())
+
+
+def test_a_value_that_may_differ_outside_of_any_loop() -> None:
+    """Without a loop between them, nothing relates the index of one access to that of the other."""
+    one = place((0, 4, 0, 4))
+    free = Setting(lambda value: False, None, lambda value: ANY, SUMS)
+    assert may_overlap(one, one, free)
+    assert not may_overlap(one, place((4, 4, 0, 4)), setting())

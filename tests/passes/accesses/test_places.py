@@ -8,6 +8,7 @@ from xdsl.ir import Operation, SSAValue
 from pto_dialect import parse
 from pto_dialect.analysis.affine import Sum
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.passes.accesses.overlap import ANY, Setting, may_overlap
 from pto_dialect.passes.accesses.places import Place, Places
 from pto_dialect.targets.profile import get_profile
 
@@ -282,3 +283,58 @@ def test_names_are_those_of_operations() -> None:
     values, found = handles("%q = pto.get_block_num")
     assert isinstance(values["q"].owner, Operation)
     assert found.of(values["q"]) == (Place("gm", None),)
+
+
+@pytest.mark.parametrize(
+    ("index", "expected"),
+    [("c3", (1024 + 12, 1024 + 16, False)), ("i", (1024, 3072, True))],
+)  # fmt: skip
+def test_elements_of_a_tile(index: str, expected: tuple[int, int, bool]) -> None:
+    """At a known index four bytes; else some element of the tile."""
+    values, found = handles(ALLOC)
+    (one,) = found.element(values["x"], values[index])
+    assert (one.start, one.stop, bool(one.sides)) == expected
+    assert not one.sides or [(side.start.number, side.size.number) for side in one.sides] == [(None, 1)]
+
+
+def test_an_element_of_a_part_or_of_a_pointer_is_all_of_it() -> None:
+    values, found = handles(ALLOC, subview("x", T, "c2", "c8"))
+    assert found.element(values["y"], values["c3"]) == found.of(values["y"])
+    assert found.element(values["p"], values["c3"]) == found.of(values["p"])
+
+
+def test_an_element_of_a_tile_without_an_address() -> None:
+    """The same index is the same element, another one another."""
+    values, found = handles(f"%x = pto.alloc_tile : {T}")
+    (one,), (other,) = (found.element(values["x"], values[name]) for name in ("c3", "c4"))
+    assert one.frame == other.frame and one.root is values["x"]
+    assert [one.sides[0].start.number, other.sides[0].start.number] == [3, 4]
+
+
+def test_a_part_of_a_view_that_is_an_argument() -> None:
+    """Where its elements lie is not known, so two parts may overlap, and neither is all of it."""
+    view, part = "!pto.tensor_view<64x32xf32>", "!pto.partition_tensor_view<8x32xf32>"
+    take = "%{} = pto.partition_view %v, offsets = [%{}, %c0], sizes = [%c8, %c32] : {} -> {}"
+    lines = [f"%v = arith.select %w, %t, %t : {view}"]
+    lines += [take.format(name, offset, view, part) for name, offset in (("a", "c0"), ("b", "c8"))]
+    body = "\n".join([f"%c{n} = arith.constant {n} : index" for n in (0, 8, 32)] + lines)
+    function = next(op for op in walk(parse(f"func.func @f(%t: {view}, %w: i1) {{\n{body}\nreturn\n}}"))
+                    if op.name == "func.func")  # fmt: skip
+    found, values = Places(get_profile("a5")), {r.name_hint: r for op in walk(function) for r in op.results}
+    (one,), (other,) = (found.of(values[name]) for name in "ab")
+    assert one.root == other.root and not one.whole and not other.whole
+    same = Setting(lambda value: True, None, lambda value: ANY, found.sums)
+    assert may_overlap(one, other, same)
+
+
+NO_PARTS = {
+    "one offset": (f"%y = pto.subview %x[%c2] sizes [4, 8] : {T} -> {HALF}", T),
+    "a result of another kind": (f"%y = pto.subview %x[%c2, %c8] sizes [4, 8] : {T} -> !pto.ptr<f32, ub>", T),
+}
+
+
+@pytest.mark.parametrize("case", NO_PARTS)
+def test_parts_that_the_verifier_would_refuse(case: str) -> None:
+    """A module need not be verified: nothing is known of such a part."""
+    (found,) = places("y", ALLOC, NO_PARTS[case][0])
+    assert (found.start, found.stop, found.frame, found.whole) == (1024, 3072, None, False)

@@ -67,3 +67,9 @@ def test_tiles_share_slots_when_there_are_more_of_them() -> None:
 
 def test_another_queue_is_another_number() -> None:
     assert loads(text(GM, *(line.replace("id = 3", "id = 4") for line in pop("a"))), "a2a3") == []
+
+
+@pytest.mark.parametrize(("local", "roots"), [("", 3), (", local_slot_num = 2", 1), (", local_slot_num = 3", 3)])
+def test_the_slots_beside_the_consumer_count_where_they_are_stated(local: str, roots: int) -> None:
+    program = text(GM, *pop("a"), *pop("b"), *pop("c")).replace("slot_num = 2}", f"slot_num = 4{local}}}")
+    assert len({place.root for leaf in loads(program, "a2a3") for place in leaf.writes}) == roots

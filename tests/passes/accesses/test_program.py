@@ -151,3 +151,85 @@ def test_calls_are_not_followed() -> None:
 
 def test_loops_of_other_kinds_without_work_are_passed_over() -> None:
     assert sequence("scf.while : () -> () {\nscf.condition(%w)\n} do {\nscf.yield\n}").items == []
+
+
+@pytest.mark.parametrize(("inner", "followed"), [("%q = pto.get_block_num", True), (ADD, False)])
+def test_loops_of_other_kinds_with_work_are_not_followed(inner: str, followed: bool) -> None:
+    """Numbers alone need no order."""
+    loop = (
+        '"affine.for"() <{lowerBoundMap = affine_map<() -> (0)>, upperBoundMap = affine_map<() -> (8)>, '
+        f"step = 1 : index, operandSegmentSizes = array<i32: 0, 0, 0>}}> ({{\n^bb0(%k: index):\n{inner}\n"
+        '"affine.yield"() : () -> ()\n}) : () -> ()'
+    )
+    if followed:
+        assert sequence(loop).items == []
+    else:
+        with pytest.raises(UnsupportedError, match=r"affine\.for is not followed"):
+            sequence(loop)
+
+
+U = "!pto.ptr<f32, ub>"
+SCOPE = ("%u = pto.castptr %a512 : i64 -> !pto.ptr<f32, ub>", "%w8 = pto.castptr %a0 : i64 -> !pto.ptr<f32, ub>",
+         "pto.vecscope {", "%mask = pto.pset_b32 \"PAT_ALL\" : !pto.mask<b32>",
+         f"%r = pto.vlds %u[%c0] : {U} -> !pto.vreg<64xf32>",
+         f"pto.vsts %r, %w8[%c0], %mask : !pto.vreg<64xf32>, {U}, !pto.mask<b32>", "}")  # fmt: skip
+
+
+@pytest.mark.parametrize("side", [None, "vector"])
+def test_a_scope_is_one_operation_of_the_vector_unit(side: str | None) -> None:
+    numbers = [f"%a{n} = arith.constant {n} : i64" for n in (0, 512)]
+    (leaf,) = sequence(*numbers, *SCOPE, side=side).items
+    assert isinstance(leaf, Leaf) and (leaf.op.name, PIPES[leaf.pipe].value) == ("pto.vecscope", "PIPE_V")
+    assert [[place.start for place in places] for places in (leaf.reads, leaf.writes)] == [[512], [0]]
+
+
+def test_work_items_beside_sections_are_not_followed() -> None:
+    """They are no section of another core that could be passed over."""
+    items = ("pto.section.simt<<<1, 1, 1>>> {", "}")
+    for side in (None, "vector"):
+        with pytest.raises(UnsupportedError, match=r"pto\.section\.simt is not followed"):
+            sequence("pto.section.vector {", *items, "}", side=side) if side else sequence(*items)
+
+
+@pytest.mark.parametrize("beside", [(), ("pto.section.simt<<<1, 1, 1>>> {", "}")])
+def test_what_stands_beside_sections_of_both_kinds_is_run_by_nobody(beside: tuple[str, ...]) -> None:
+    lines = [ADD, "pto.section.vector {", ADD, "}"]
+    assert len(sequence(*lines, side="vector").items) == 2
+    assert len(sequence(*lines, "pto.section.cube {", ADD, "}", side="vector").items) == 1
+
+
+def test_the_sections_of_a_function_need_a_side() -> None:
+    with pytest.raises(UnsupportedError, match=r"pto\.section\.vector is not followed"):
+        sequence("pto.section.vector {", ADD, "}")
+
+
+@pytest.mark.parametrize("arch", ["a2a3", "a5"])
+def test_gathers_from_global_memory_order_themselves_on_a2a3(arch: str) -> None:
+    places = "!pto.tile_buf<vec, 16x32xi32>"
+    view = "!pto.partition_tensor_view<16x32xf32>"
+    lines = [
+        "%v = pto.make_tensor_view %p, shape = [%c8, %c8], strides = [%c8, %c1] : !pto.tensor_view<?x?xf32>",
+        f"%w1 = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c8, %c8] : !pto.tensor_view<?x?xf32> -> {view}",
+        f"%at = pto.alloc_tile : {places}",
+        f"pto.mgather ins(%w1, %at : {view}, {places}) outs(%x : {T})",
+    ]
+    (leaf,) = sequence(*lines, arch=arch).items
+    assert isinstance(leaf, Leaf) and leaf.joins == (arch == "a2a3")
+    assert PIPES[leaf.pipe].value == ("PIPE_S" if arch == "a2a3" else "PIPE_V")
+
+
+@pytest.mark.parametrize(
+    ("line", "shows", "learns"),
+    [
+        ("pto.sync.set #pto.pipe<PIPE_MTE3>, 3", True, False),
+        ("pto.sync.wait #pto.pipe<PIPE_MTE3>, 3", False, True),
+    ],
+)
+def test_signals_between_cores_are_about_all_shared_memory(line: str, shows: bool, learns: bool) -> None:
+    (leaf,) = sequence(line).items
+    assert isinstance(leaf, Leaf) and (leaf.shows, leaf.learns, leaf.joins) == (shows, learns, False)
+    assert PIPES[leaf.pipe].value == "PIPE_MTE3"
+    shared = {("gm", None), ("ub", None), ("l1", None)}
+    assert [{(place.space, place.root) for place in places} for places in (leaf.reads, leaf.writes)] == [
+        shared if shows else set(), shared if learns else set(),
+    ]  # fmt: skip

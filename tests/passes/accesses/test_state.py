@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from pto_dialect.ir.core.base import Pipe
-from pto_dialect.passes.accesses.items import NUMBER, SCALAR, Flag, Leaf
+from pto_dialect.passes.accesses.items import NUMBER, SCALAR, Flag, Leaf, Sequence
 from pto_dialect.passes.accesses.places import Place
-from pto_dialect.passes.accesses.state import Access, State, common, learn, merged
+from pto_dialect.passes.accesses.state import COUNT, FEW, Access, SlotState, State, common, learn, merged
 
 V, MTE2, MTE3 = NUMBER[Pipe.V], NUMBER[Pipe.MTE2], NUMBER[Pipe.MTE3]
 OP: Any = SimpleNamespace()
@@ -165,3 +165,51 @@ def test_numbers_of_all_ways(number: int, done: list[int], expected: int) -> Non
     before.last[V] = 4
     way.done[V] = done
     assert common(before, way, number, V, 9) == expected
+
+
+def test_without_users_nothing_is_forgotten() -> None:
+    state = State()
+    for number in range(3 * FEW):
+        state.record(access(V, True, Place("ub", "bytes", 64 * number, 64 * number + 64)), False)
+    assert len(state.earlier(Place("ub", "bytes"))) == 3 * FEW
+
+
+class Waiting(State):
+    """A state that counts waits as well."""
+
+    WIDTH = 2 * COUNT
+
+
+def test_waits_have_numbers_of_their_own() -> None:
+    state = Waiting()
+    assert [state.step(leaf(V)), state.waits(V), state.waits(MTE2), state.step(leaf(V))] == [1, 2, 3, 4]
+    assert (state.last[V], state.last[COUNT + V], state.last[COUNT + MTE2]) == (4, 2, 3)
+    assert (state.done[V], state.done[COUNT + V], state.done[COUNT + MTE2]) == ([1, 4], [2], [3])
+    # The scalar unit knows of its own waits, and of no others.
+    assert state.clock[SCALAR] == [0] * 2 * COUNT
+    state.waits(SCALAR)
+    assert [(kind, number) for kind, number in enumerate(state.clock[SCALAR]) if number] == [(COUNT + SCALAR, 5)]
+
+
+def test_a_state_for_slots_counts_work_twice() -> None:
+    """In its second half it is that of iterations with the same slot; the scalar unit knows its own in both."""
+    state = SlotState()
+    assert [state.step(leaf(pipe)) for pipe in (V, MTE2, SCALAR)] == [1, 2, 3]
+    for pipe, number in ((V, 1), (MTE2, 2), (SCALAR, 3)):
+        assert (state.last[pipe], state.last[COUNT + pipe]) == (number, number)
+        assert (state.done[pipe], state.done[COUNT + pipe]) == ([number], [number])
+    known = [(kind, number) for kind, number in enumerate(state.clock[SCALAR]) if number]
+    assert known == [(SCALAR, 3), (COUNT + SCALAR, 3)]
+    state.barrier(V)
+    assert (state.clock[V][V], state.clock[V][COUNT + V]) == (3, 3)
+    assert state.clock[V][COUNT + MTE2] == 0
+
+
+def test_a_flag_that_is_taken_out_leaves_nothing() -> None:
+    block: Any = SimpleNamespace()
+    sequence = Sequence(block, 0)
+    one, other = Flag(V, MTE2, 0, 1, sequence), Flag(V, MTE2, 0, 1, sequence)
+    sequence.add(one)
+    sequence.add(other)
+    sequence.remove(one)
+    assert (sequence.flags, sequence.waits, sequence.sets) == ([other], {1: [other]}, {0: [other]})

@@ -134,3 +134,49 @@ def test_a_loop_with_a_condition_hands_its_tile_back(count: int):
 def test_a_condition_that_looks_at_memory_is_not_followed():
     get = "%v = pto.tgetval ins(%x, %c1 : !pto.tile_buf<vec, 16x16xf32>, index) outs : f32"
     assert "its condition does more than compute" in said(kernel(WHILE[0], get, *WHILE[1:]))
+
+
+def test_a_function_that_nobody_has_defined():
+    text = kernel(*HEAD, "func.call @other() : () -> ()")
+    assert "nobody knows what the function does" in said(text)
+
+
+ANY_TILE = ("%any = arith.index_cast %n : index to i64", f"%w = pto.alloc_tile addr = %any : {TILE}")
+OWN = ("%k = arith.constant 8192 : i64", f"%o = pto.alloc_tile addr = %k : {TILE}", load("r", "o"), add("o", "o", "t"))
+
+
+def test_an_argument_whose_place_only_a_run_knows_may_lie_where_the_function_has_a_tile():
+    """The function orders its own tile as if the argument were elsewhere."""
+    call = CALL.replace("%x", "%w")
+    assert "a tile of the function lies where an argument does" in said(calling(*ANY_TILE, call, body=OWN))
+    check(calling(CALL, body=OWN))
+    assert not lowered(calling(*ANY_TILE, call))[1]
+
+
+def test_a_tile_of_the_function_whose_place_only_a_run_knows_is_ordered_in_it():
+    body = ("%k = pto.get_block_idx", f"%o = pto.alloc_tile addr = %k : {TILE}", load("r", "o"), add("t", "t", "t"))
+    check(calling(CALL, store("x", "q"), body=body))
+
+
+@pytest.mark.parametrize(("rows", "refused"), [("c16", False), ("c4", True)])
+def test_two_parts_of_one_array_as_arguments(rows: str, refused: bool):
+    """Rows from an index that only a run knows, and others behind it: apart from 16 rows on, whatever it is."""
+    lines = (
+        "%r = arith.muli %n, %c16 : index", f"%s = arith.addi %r, %{rows} : index", part("u", "b", "r"),
+        part("w", "b", "s"), f"func.call @g(%x, %u, %w) : ({TILE}, {PART}, {PART}) -> ()",
+    )  # fmt: skip
+    text = calling(*lines, body=(store("t", "r"), store("t", "v")), more=f", %v: {PART}")
+    if refused:
+        assert "two of its arguments may be the same memory" in said(text)
+    else:
+        assert not lowered(text)[1]
+
+
+def test_numbers_that_a_function_orders_itself_with_are_taken():
+    """Its own flag has number 2 and its barrier none; a flag over the call has another."""
+    flags = 'pto.{}_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID{}"]'
+    body = [load("r", "t"), "pto.barrier #pto.pipe<PIPE_V>"]
+    for number in (0, 1, 2):
+        body += [flags.format("set", number), flags.format("wait", number)]
+    words = outline(calling(load("p", "y"), CALL, add("y", "y", "z"), body=(*body, add("t", "t", "t"))))
+    assert words[1] == "set MTE2>V 3"

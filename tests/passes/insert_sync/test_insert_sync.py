@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from lowering_programs import TILE, add, disorder, kernel, load, lowered, outline, part, results, store
+from lowering_programs import PART, TILE, add, disorder, kernel, load, lowered, outline, part, results, store
 
 HEAD = (part("p", "a", "c0"), part("q", "b", "c0"))
 LOOP = "scf.for %i = %c0 to %n step %c1 {"
@@ -267,3 +267,89 @@ def test_what_stands_beside_sections_of_one_kind_runs_on_that_core():
         *("set MTE2>V 0", "wait MTE2>V 0"),
         *("set V>MTE3 0", "wait V>MTE3 0"),
     ]
+
+
+def tiles(count: int) -> list[str]:
+    """%t0, %t1, … behind the three tiles of the kernel."""
+    lines: list[str] = []
+    for number in range(count):
+        lines += [f"%w{number} = arith.constant {4096 + 1024 * number} : i64"]
+        lines += [f"%t{number} = pto.alloc_tile addr = %w{number} : {TILE}"]
+    return lines
+
+
+def in_order(text: str, trips: int = 3) -> list[str]:
+    """The words of a program whose runs are in order and compute what the text does."""
+    module, said = lowered(text)
+    assert not said
+    arrays = [np.arange(4096, dtype=np.float32), np.zeros(4096, np.float32), trips]
+    assert disorder(module, arrays) == []
+    for schedule in ("oldest", "newest"):
+        assert results(module, arrays, schedule) == results(lowered(text, "check-memory")[0], arrays)
+    return outline(text)
+
+
+@pytest.mark.parametrize("outer", [False, True])
+def test_more_flags_than_numbers_from_round_to_round_become_fewer(outer: bool):
+    """Ten tiles that each round loads before it uses the first, and hands back to the next."""
+    body = [*(load("p", f"t{n}") for n in range(10)), *(add(f"t{n}", f"t{n}", "z") for n in range(10)), store("z", "q")]
+    lines = ["scf.for %i = %c0 to %n step %c1 {", *body, "}"]
+    if outer:
+        lines = ["scf.for %o = %c0 to %n step %c1 {", *lines, "}"]
+    words = in_order(kernel(*HEAD, *tiles(10), *lines))
+    numbers = {word for word in words if word.startswith("set")}
+    assert all(len({word for word in numbers if pipes in word}) <= 8 for pipes in ("MTE2>V", "V>MTE2"))
+    before = words[: words.index("for")]
+    behind = words[len(words) - words[::-1].index("end") :]
+    if not outer:
+        handed = sorted(word.removeprefix("set ") for word in before if "V>MTE2" in word)
+        assert handed == sorted(word.removeprefix("wait ") for word in behind if "V>MTE2" in word) and handed
+
+
+def test_flags_over_ever_deeper_branches_leave_one_barrier():
+    """Ten loads, each used behind a branch that has the next: no two of their flags stand in one region."""
+    lines = ["%some = arith.cmpi ne, %n, %c0 : index"]
+    for number in range(10):
+        lines += [load("p", f"t{number}"), "scf.if %some {"]
+    for number in reversed(range(10)):
+        lines += ["}", add(f"t{number}", f"t{number}", f"t{number}")]
+    for trips in (0, 1):
+        words = in_order(kernel(*HEAD, *tiles(10), *lines), trips)
+        assert "barrier ALL" in words
+        assert len({word for word in words if word.startswith("set MTE2>V")}) <= 8
+
+
+def test_the_vector_unit_of_a2a3_needs_no_barrier_where_hardware_streams():
+    """64 repeats behind each other: the second sum reads each row when the first has left it."""
+    large = "!pto.tile_buf<vec, 64x64xf32>"
+    lines = [f"%l{n} = pto.alloc_tile addr = %wl{n} : {large}" for n in range(2)]
+    places = [f"%wl{n} = arith.constant {8192 + 16384 * n} : i64" for n in range(2)]
+    work = [f"pto.tadd ins(%l0, %l0 : {large}, {large}) outs(%l{n} : {large})" for n in (1, 0)]
+    again = f"pto.tadd ins(%l1, %l1 : {large}, {large}) outs(%l1 : {large})"
+    assert outline(kernel(*places, *lines, work[0], again, target="a2a3")) == ["tadd", "tadd"]
+    assert "barrier V" in outline(kernel(*places, *lines, work[1], work[0], work[0], target="a2a3"))
+
+
+@pytest.mark.parametrize("lock", ["get", "rls"])
+def test_a_function_with_buffer_numbers_stays_as_it_is(lock: str):
+    lines = (f'pto.{lock}_buf "PIPE_MTE2", 0, 0', load("p", "x"), add("x", "x", "y"))
+    assert outline(kernel(*HEAD, *lines)) == ["tload", "tadd"]
+    assert len(outline(kernel(*HEAD, *lines[1:]))) == 4
+
+
+def test_a_wait_alone_is_no_order_of_its_own():
+    """A function that sets no flag is ordered like any other."""
+    wait = 'pto.wait_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID7"]'
+    assert "set MTE2>V 0" in outline(kernel(*HEAD, wait, load("p", "x"), add("x", "x", "y")))
+
+
+def test_each_kind_of_core_gets_its_flags():
+    mat = "!pto.tile_buf<mat, 16x16xf32, blayout=col_major, slayout=row_major>"
+    left = "!pto.tile_buf<left, 16x16xf32, blayout=col_major, slayout=row_major>"
+    head = (f"%m = pto.alloc_tile addr = %at0 : {mat}", f"%l = pto.alloc_tile addr = %at0 : {left}")
+    cube = (f"pto.tload ins(%p : {PART}) outs(%m : {mat})", f"pto.tmov ins(%m : {mat}) outs(%l : {left})")
+    words = outline(kernel(*HEAD, *head, "pto.section.cube {", *cube, "}", "pto.section.vector {", load("p", "x"),
+                           add("x", "x", "y"), "}"))  # fmt: skip
+    assert [word for word in words if word[0] in "sw"] == [
+        "set MTE2>MTE1 0", "wait MTE2>MTE1 0", "set MTE2>V 0", "wait MTE2>V 0",
+    ]  # fmt: skip

@@ -147,3 +147,18 @@ def test_numbers_that_are_taken_lead_to_sums():
     found = flags(text)
     assert "pto.wait_flag_dyn[<PIPE_MTE3>, <PIPE_MTE2>, %event]" in found
     check(text)
+
+
+def test_only_pairs_of_pipes_with_too_few_numbers_give_up_their_slots():
+    """Ten slots that are loaded and summed have no numbers of their own; five that are stored keep theirs."""
+    more: list[str] = []
+    for name, at in (("o", 16384), ("l", 32768), ("e", 49152)):
+        more += [f"%at_{name} = arith.constant {at} : i64"]
+        more += [f"%{name} = pto.alloc_multi_tile addr = %at_{name} : {multi(5)}"]
+    body = [slot("u", "o", "s", 5), load("p", "u"), add("u", "u", "x"), slot("w", "l", "s", 5), load("p", "w"),
+            add("w", "x", "y"), slot("v", "e", "s", 5), add("y", "y", "v"), store("v", "q")]  # fmt: skip
+    text = rotating(*body, count=5, more=tuple(more))
+    dynamic = [line for line in flags(text) if "dyn" in line]
+    assert any("wait_flag_dyn[<PIPE_MTE3>, <PIPE_V>" in line for line in dynamic)
+    assert not any("<PIPE_MTE2>" in line for line in dynamic)
+    check(text, (0, 1, 2, 6, 7))
