@@ -154,6 +154,11 @@ def test_other_forms_of_operations(text: str, expected: list[str]) -> None:
     assert names(text) == expected
 
 
+@pytest.mark.parametrize("word", ["TSTORE", "ADDPTR", "NOTHING"])
+def test_operations_without_a_class_of_barriers(word: str) -> None:
+    assert names(f"tsync.op #pto.op<{word}>") == ["manual.tsync.op"]
+
+
 def test_a_mask_that_is_left_out_is_full() -> None:
     mask, op = statements(f'%r = pto.vtrc %a, "ROUND_R" : {V} -> {V}')
     assert str(mask.attributes["pattern"]) == '"PAT_ALL"'

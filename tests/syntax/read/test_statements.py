@@ -223,3 +223,15 @@ def test_edited_programs_are_read_as_by_the_grammar(part: int, benchmarks: Calla
         rng = random.Random(f"{part}/{number}")
         text = edited(rng, rng.choice(texts))
         assert list(compared.differences(text, printed=False, targets=[rng.choice([None, "a2a3", "a5"])])) == [], text
+
+
+def test_a_table_that_is_full_starts_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    read(body("%a = arith.addi %p, %q : i32"))
+    one, first = PLANS.characters, len(PLANS.known)
+    assert one == sum(len(part) for skeleton in PLANS.known for part in skeleton) > 0
+    monkeypatch.setattr(plans, "_MOST_CHARACTERS", 2 * one)
+    read(body("%a = arith.addi %p, %q : i32", "%b = arith.subi %p, %q : i32"))
+    assert (len(PLANS.known), PLANS.characters > one) == (first + 1, True)
+    for operation in ("muli", "andi", "ori", "xori", "maxsi", "minsi", "shli"):
+        read(body(f"%a = arith.{operation} %p, %q : i32"))
+        assert PLANS.characters == sum(len(part) for skeleton in PLANS.known for part in skeleton) <= 2 * one
