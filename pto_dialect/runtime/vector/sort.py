@@ -41,7 +41,7 @@ def merge_sort(
 ) -> None:
     """Merges up to four descending lists; the numbers of records taken are kept for ``get_vms4_sr``."""
     lengths = [count >> (16 * number) & 0xFFFF for number in range(4)]
-    taken = [0] * 4
+    taken: list[int] = []
     size = sources[0].item_bytes
     written = 0
     for repeat in range(max(config & REPEAT_BITS, 1)):

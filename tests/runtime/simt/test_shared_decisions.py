@@ -80,3 +80,15 @@ def test_a_pointer_that_blocks_use_which_work_items_reach_at_different_times() -
     out = np.zeros(32, np.int32)
     run(body, OUT, out)
     assert out.tolist() == [3 * item for item in range(32)]
+
+
+def test_numbers_that_all_share_are_computed_once() -> None:
+    """Functions of numbers that no work-item changes, beside the same functions of numbers of each."""
+    body = """%one = arith.constant 1.0 : f32
+    %f = arith.sitofp %tid : i32 to f32
+    %same = pto.fma %factor, %factor, %one : f32, f32, f32 -> f32
+    %own = pto.fma %f, %factor, %same : f32, f32, f32 -> f32
+    pto.stg %own, %out[%at] : !pto.ptr<f32, gm>, f32"""
+    out = np.zeros(32, np.float32)
+    run(body, "%out: !pto.ptr<f32, gm>, %factor: f32", out, 3.0)
+    assert out.tolist() == [3.0 * item + 10 for item in range(32)]

@@ -45,7 +45,8 @@ class Lock:
 
 def check_number(number: int) -> int:
     """A buffer number in its range."""
-    low, high = A5_SYNC.buf_ids or (0, 31)
+    assert A5_SYNC.buf_ids is not None
+    low, high = A5_SYNC.buf_ids
     if not low <= number <= high:
         raise Fault("sync-buf-range", f"buffer numbers are {low} to {high}, found {number}")
     return number

@@ -217,14 +217,14 @@ def free(op: PtoOp, g: Generator) -> None:
     """Returns the oldest popped slot to the producer once its last user is done."""
     transfer, name = _transfer(op, g)
     waiting = g.popped.get((transfer.init, transfer.direction, op.parent_block()), [])
-    value = waiting.pop(0) if waiting else None
-    in_gm = value is not None and isinstance(value.type, t.TensorViewType)
+    freed, waiting[:1] = waiting[:1], ()
+    in_gm = any(isinstance(value.type, t.TensorViewType) for value in freed)
     user = Pipe.MTE2 if in_gm else Pipe.MTE1 if transfer.on_cube else Pipe.V
     signal = Pipe.MTE2 if transfer.facts.through_gm else user
     line = len(g.emitter.lines) + 1
     g.emitter.line(f"{name}.release({user.value!r}, {signal.value!r}, {line}, {transfer.direction}, {transfer.split})")
-    if value is not None and value in g.views:
-        g.emitter.line(f"{g.views[value]} = {g.emitter.constant(FREED, 'freed')}")
+    for name in (g.views[value] for value in freed if value in g.views):
+        g.emitter.line(f"{name} = {g.emitter.constant(FREED, 'freed')}")
 
 
 # ------------------------------------------------------------ scales of pushes

@@ -20,7 +20,7 @@ from pto_dialect.runtime.vector.register import constant, lanes
 from pto_dialect.targets.vector_unit import VL_BYTES
 
 from ..registry import kernel, kernels
-from .values import direct, give, register_format, word
+from .values import direct, give, register_format, stated, word
 
 INSTRUCTIONS: dict[str, c.LaneWise] = {
     f"pto.{name}": c.LaneWise(function, name)
@@ -82,15 +82,13 @@ def with_carries(op: PtoOp, g: Generator, function: Callable[..., Any]) -> None:
 @kernel("pto.vexpdif")
 def vexpdif(op: PtoOp, g: Generator) -> None:
     """Active lanes = e^(input − max) in float32; of 16-bit lanes those with even or odd numbers."""
-    give(op, g, c.exponential_difference, *op.operands, int((word(op, "part") or "").endswith("ODD")))
+    give(op, g, c.exponential_difference, *op.operands, int(stated(op, g, "part").endswith("ODD")))
 
 
 @kernel("pto.vcmp", "pto.vcmps")
 def compare(op: PtoOp, g: Generator) -> None:
     """The predicate of the active lanes that compare with those of another register or with a number."""
-    mode = word(op, "cmp_mode")
-    assert mode is not None
-    give(op, g, c.Comparison(mode), *op.operands)
+    give(op, g, c.Comparison(stated(op, g, "cmp_mode")), *op.operands)
 
 
 # ------------------------------------------------------------ registers from scalars
@@ -135,7 +133,7 @@ def vci(op: PtoOp, g: Generator) -> None:
 @kernel("pto.vtrc")
 def vtrc(op: PtoOp, g: Generator) -> None:
     """Active lanes rounded to integral values. Raises ``ProgramError`` for integers."""
-    letter = (word(op, "round_mode") or "R").removeprefix("ROUND_")
+    letter = stated(op, g, "round_mode").removeprefix("ROUND_")
     if isinstance(register_format(op.results[0], g), IntegerType):
         raise g.error("unmodelled", "integers have no fraction", op)
     give(op, g, partial(c.truncated, letter=letter), *op.operands)

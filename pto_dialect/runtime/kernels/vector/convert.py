@@ -8,7 +8,7 @@ from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.vector.convert import Conversion, scaled
 
 from ..registry import kernel
-from .values import give, register_format, word
+from .values import give, register_format, stated, word
 
 PARTS = {"EVEN": 0, "ODD": 1, "P0": 0, "P1": 1, "P2": 2, "P3": 3}
 
@@ -38,6 +38,6 @@ def vmulscvt(op: PtoOp, g: Generator) -> None:
     source, target = register_format(values, g), register_format(op.results[0], g)
     if source.bytes != 2 * target.bytes:
         raise g.error("unmodelled", f"{source.name} cannot be scaled to {target.name}", op)
-    letter = (word(op, "rnd") or "R").removeprefix("ROUND_")
-    odd = PARTS[(word(op, "part") or "EVEN").removeprefix("PART_")]
+    letter = stated(op, g, "rnd").removeprefix("ROUND_")
+    odd = PARTS[stated(op, g, "part").removeprefix("PART_")]
     give(op, g, scaled, values, scalar, mask, target, letter, odd)

@@ -13,7 +13,7 @@ from pto_dialect.runtime.vector import memory as m
 from pto_dialect.targets.vector_unit import VLANE_BYTES
 
 from ..registry import kernel, kernels
-from .values import access, give, optional_result, pointer, register_format, update, word
+from .values import access, give, optional_result, pointer, register_format, stated, update, word
 
 _WIDTH = re.compile(r"_B(\d+)$")
 
@@ -70,7 +70,7 @@ def vlds(op: PtoOp, g: Generator) -> None:
 @kernel("pto.vldsx2")
 def vldsx2(op: PtoOp, g: Generator) -> None:
     """Two registers from 512 bytes of memory, their units alternating."""
-    dist = word(op, "dist") or ""
+    dist = stated(op, g, "dist")
     low, high = op.results[:2]
     updated = optional_result(op, 2)
     step = _elements(op, g, "source")
@@ -116,7 +116,7 @@ def vstsx2(op: PtoOp, g: Generator) -> None:
     """The lanes of two registers alternating to memory."""
     low, high = g.operand(op, "low"), g.operand(op, "high")
     base, start = access(op, g, "destination", _elements(op, g, "destination"), None)
-    g.call(m.store_pair, low, high, base, start, _width(word(op, "dist") or ""))
+    g.call(m.store_pair, low, high, base, start, _width(stated(op, g, "dist")))
 
 
 @kernel("pto.vsldb")

@@ -14,7 +14,7 @@ from pto_dialect.runtime.vector.register import FINEST, PREFIXES, spread
 from pto_dialect.targets.vector_unit import MASK_BITS
 
 from ..registry import kernel, kernels
-from .values import access, give, mask_step, optional_result, pointer, update, word
+from .values import access, give, mask_step, optional_result, pointer, stated, update, word
 
 _UNITS = {"NORM": 32, "US": 16, "PK": 16, "DS": 32}
 """Bytes that a unit of the offset of ``pldi`` and ``psti`` stands for."""
@@ -36,7 +36,7 @@ def pattern(name: str, step: int) -> Array:
 def from_pattern(op: PtoOp, g: Generator) -> None:
     """The predicate that a pattern names."""
     step = mask_step(op.results[0])
-    g.define(op.results[0], g.emitter.constant(pattern(word(op, "pattern") or "PAT_ALL", step), "mask"))
+    g.define(op.results[0], g.emitter.constant(pattern(stated(op, g, "pattern"), step), "mask"))
 
 
 def below(prefixes: list[Array], bound: int) -> tuple[Array, int]:

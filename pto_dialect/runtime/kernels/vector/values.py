@@ -38,6 +38,16 @@ def word(op: PtoOp, name: str) -> str | None:
     return attr.data if isinstance(attr, StringAttr) else None
 
 
+def stated(op: PtoOp, g: Generator, name: str) -> str:
+    """A word that an operation cannot do without; an error of an operation that nobody has verified where it is absent
+    or no word.
+    """
+    found = word(op, name)
+    if found is None:
+        raise g.error("unmodelled", f"{op.name} without {name} cannot be executed", op)
+    return found
+
+
 def give(op: PtoOp, g: Generator, function: Any, *arguments: Any) -> None:
     """Defines the results of ``op``, in order, as what ``function`` returns."""
     text = f"{g.argument(function)}({', '.join(g.argument(a) for a in arguments)})"

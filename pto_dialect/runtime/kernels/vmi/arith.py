@@ -17,7 +17,7 @@ from pto_dialect.runtime.vector import compute as c
 from pto_dialect.runtime.vector import logical_compute as lc
 
 from ..registry import kernel, kernels
-from ..vector.values import give, word
+from ..vector.values import give, stated, word
 from .values import group_count, is_signed, is_signless, lanes_of, mask_of, number_format
 
 _RAW = frozenset(("vand", "vor", "vxor", "vnot"))
@@ -154,8 +154,7 @@ def vexpdif(op: PtoOp, g: Generator) -> None:
 def compare(op: PtoOp, g: Generator, source: str) -> None:
     """Which active lanes of a vector compare with those of another one, or with a number."""
     lanes = named(op, source)
-    mode = word(op, "cmp")
-    assert mode is not None
+    mode = stated(op, g, "cmp")
     # Logical vectors compare integers without a sign as unsigned ones.
     unsigned = not number_format(lanes, g).is_float and not is_signed(lanes)
     give(op, g, lc.Comparison(mode, unsigned), *op.operands)
@@ -164,8 +163,7 @@ def compare(op: PtoOp, g: Generator, source: str) -> None:
 @kernel("pto.vmi.cmpf", "pto.vmi.cmpi")
 def compare_plain(op: PtoOp, g: Generator) -> None:
     """Which lanes of two vectors compare. Raises ``ProgramError`` for a signed comparison of unsigned lanes."""
-    mode = word(op, "predicate")
-    assert mode is not None
+    mode = stated(op, g, "predicate")
     fmt = number_format(named(op, "lhs"), g)
     if fmt.is_float or mode in ("eq", "ne"):
         give(op, g, lc.Comparison(mode, False), *op.operands, None)

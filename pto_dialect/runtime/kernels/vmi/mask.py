@@ -12,7 +12,7 @@ from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.vector import logical
 
 from ..registry import kernel
-from ..vector.values import give, word
+from ..vector.values import give, stated
 from .values import group_count, lane_format, lanes_of
 
 
@@ -22,7 +22,7 @@ def from_pattern(op: PtoOp, g: Generator) -> None:
     count, groups = lanes_of(op.results[0], g), group_count(op)
     if groups <= 0 or count % groups:
         raise g.error("vmi-group", f"{groups} groups do not divide {count} lanes", op)
-    mask = logical.pattern(word(op, "pattern") or "PAT_ALL", count, groups)
+    mask = logical.pattern(stated(op, g, "pattern"), count, groups)
     g.define(op.results[0], g.emitter.constant(mask, "mask"))
 
 

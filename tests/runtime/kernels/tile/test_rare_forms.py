@@ -63,6 +63,49 @@ def test_a_row_may_be_longer_than_what_it_is_added_to(layout: str, width: int) -
     same(found, np.where(np.arange(32) < 24, a + v, before))
 
 
+BOXES = "blayout=col_major, slayout=row_major"
+
+
+@pytest.mark.parametrize(("full", "column", "result"), [
+    ((16, 24), (16, 1), (9, 24)), ((9, 24), (16, 1), (9, 24)), ((16, 24), (9, 1), (9, 24)), ((9, 32), (9, 1), (9, 24)),
+    ((16, 24), (16, 1), (16, 24)),
+])  # fmt: skip
+@pytest.mark.parametrize("layout", ["", BOXES])
+@pytest.mark.parametrize("first", [False, True])
+def test_what_is_valid_of_the_result_is_computed(
+    full: tuple[int, int], column: tuple[int, int], result: tuple[int, int], layout: str, first: bool
+) -> None:
+    """Operands may have more valid rows and columns than that, in any order of elements."""
+    a, v = (RNG.integers(-50, 50, (32, cols)).astype(np.float16) for cols in (32, 1))
+    before = np.full_like(a, 77)
+    names = ("%v, %a", "{v}, {a}") if first and full == result else ("%a, %v", "{a}, {v}")
+    found = run(
+        f"pto.trowexpandsub ins({names[0]} : {names[1]}) outs(%d : {{d}})", tile("a", "f16", a, full, layout),
+        tile("v", "f16", v, column, "blayout=col_major"), tile("d", "f16", before, result, layout), verify=False,
+    )["d"]  # fmt: skip
+    rows, cols = result
+    wanted = before.copy()
+    difference = a[:rows, :cols] - v[:rows]
+    wanted[:rows, :cols] = -difference if names[0] == "%v, %a" else difference
+    same(found, wanted)
+
+
+@pytest.mark.parametrize("backend", ["emitc", "vpto"])
+def test_a_vector_in_a_memref(backend: Backend) -> None:
+    """It lies row after row: 32 bytes of values in each row are repeated with emitc."""
+    memref, kind = "memref<16x8xf32, #pto.address_space<vec>>", "!pto.tile_buf<vec, 16x24xf32>"
+    a, v = (RNG.integers(-50, 50, (16, cols)).astype(np.float32) for cols in (24, 8))
+    text = f"""module attributes {{pto.target_arch = "a5"}} {{
+    func.func @k(%a: {kind}, %v: {memref}, %d: {kind}) {{
+    pto.trowexpandadd ins(%a, %v : {kind}, {memref}) outs(%d : {kind})
+    return
+    }}
+    }}"""
+    given = {"a": a, "v": v, "d": np.zeros_like(a)}
+    found = pto_dialect.run(pto_dialect.parse(text), given, verify=False, backend=backend)["d"]
+    same(found, a + (np.tile(v, 3) if backend == "emitc" else v[:, :1]))
+
+
 # ------------------------------------------------------------ reductions
 
 
@@ -91,12 +134,11 @@ def test_integers_of_a_region_that_only_a_run_knows(element: str, name: str, axi
 @pytest.mark.parametrize("axis", [0, 1])
 def test_reductions_of_boxes_and_into_boxes(which: str, axis: int) -> None:
     """Tiles in blocks are no arrays, though their valid region is known."""
-    boxes = "blayout=col_major, slayout=row_major"
     a = RNG.integers(-9, 9, (32, 32)).astype(np.float16)
     name = "trowmax" if axis else "tcolmax"
     shape = (32, 16) if axis else (16, 32)
-    result = tile("d", "f16", np.zeros(shape), (32, 1) if axis else (1, 32), boxes if which == "result" else "")
-    source = tile("a", "f16", a, layout=boxes if which == "source" else "")
+    result = tile("d", "f16", np.zeros(shape), (32, 1) if axis else (1, 32), BOXES if which == "result" else "")
+    source = tile("a", "f16", a, layout=BOXES if which == "source" else "")
     text = f"pto.{name} ins(%a{', %a' * axis} : {{a}}{', {a}' * axis}) outs(%d : {{d}})"
     found = run(text, source, result, verify=False)["d"]
     same(found[:, 0] if axis else found[0], a.max(axis=axis))
