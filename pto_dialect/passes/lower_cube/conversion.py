@@ -39,8 +39,9 @@ class Conversion:
 
     def quantiser(self, writer: Writer, column: Number) -> SSAValue | None:
         """The payload of ``pre_quant`` for the columns from ``column`` on."""
-        if self.payload is None or not self.table:
+        if not self.table:
             return self.payload
+        assert self.payload is not None
         return writer.advanced(self.payload, writer.mul(column, _ENTRY_BYTES // 4))
 
     @property

@@ -18,7 +18,6 @@ from pto_dialect.targets.profile import Profile
 
 from .scales import holds_scales, load_scales
 
-_MOST_STEPS = 255
 _ZERO_PAD = 1
 _TURNED = {"transpose": BoolAttr(True, i1)}
 
@@ -193,7 +192,7 @@ def _window(writer: Writer, source: Tile, dst: Tile, down: Number, across: Numbe
     if turned and isinstance(down, int) and isinstance(across, int):
         if _up(across, group) > to_height or _up(down, group) > _up(to_width, lanes):
             raise NotLoweredError(op, f"a turned load copies groups of {group} x {group} elements, which do not fit")
-    elif turned and group > FRACTAL_ROWS:
+    elif group > FRACTAL_ROWS:
         raise NotLoweredError(op, f"a turned load copies groups of {group} x {group} elements of sizes that are known")
     extents = (dst.rows, dst.cols)
     if all(isinstance(size, int) for size in extents):
@@ -213,9 +212,6 @@ def _window(writer: Writer, source: Tile, dst: Tile, down: Number, across: Numbe
         steps = [1, writer.ceildiv(writer.mul(across, source.bytes), FRACTAL_ROWS * ROW_BYTES)]
     elif 1 in (source.height, to_height):
         raise NotLoweredError(op, "one of its tiles is a list and the other one has blocks")
-    for count in steps:
-        if isinstance(count, int) and count > _MOST_STEPS:
-            raise NotLoweredError(op, f"a window has at most {_MOST_STEPS} fractals in a direction, found {count}")
     return (0, 0, *steps, *strides)
 
 

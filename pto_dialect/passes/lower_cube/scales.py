@@ -5,15 +5,17 @@ Source: docs/reference/layouts.md, "MX scales".
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from xdsl.dialects.builtin import i64
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.facts import word
 from pto_dialect.ir.buffers.pointers import CastptrOp
 from pto_dialect.ir.buffers.views import AllocTileOp, MakeTensorViewOp, PartitionViewOp
 from pto_dialect.ir.core.base import operand_groups
-from pto_dialect.ir.core.operands import find, named
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import PtrType, TileBufType, element_name
 from pto_dialect.ir.cube.matmul import TGetScaleAddrOp
 from pto_dialect.ir.cube.mte import MteGmL1Op, MteL1L0aMxOp, MteL1L0bMxOp
@@ -26,7 +28,7 @@ _PAIR = 2
 _LAYOUTS = {"left": "mx_a_zz", "right": "mx_b_nn"}
 
 
-def holds_scales(type_: object) -> bool:
+def holds_scales(type_: Attribute) -> TypeGuard[TileBufType]:
     """Whether a tile holds scales in their blocks, or as the list of a single row."""
     return isinstance(type_, TileBufType) and type_.fractal == ROW_BYTES and element_name(type_.element) == "f8E8M0"
 
@@ -54,7 +56,7 @@ def address_of_scales(writer: Writer, value: SSAValue) -> int:
         raise NotLoweredError(op, "only a run knows where its scales lie")
     for use in value.uses:
         binding = use.operation
-        if isinstance(binding, TGetScaleAddrOp) and find(binding, "dst") is value:
+        if isinstance(binding, TGetScaleAddrOp):
             operand = address_of_operand(writer, binding.src)
             if operand != address * MX_SCALE_ADDRESS_DIVISOR:
                 raise NotLoweredError(op, "its scales are bound to another address than the one of their tile")
@@ -76,9 +78,8 @@ def bind(writer: Writer, scales: SSAValue) -> None:
 def move_scales(writer: Writer, source: SSAValue, dst: SSAValue) -> None:
     """``tmov`` of scales from L1: a load into the memory beside L0A or L0B."""
     one, other = source.type, dst.type
-    if not (holds_scales(one) and isinstance(one, TileBufType) and isinstance(other, TileBufType)):
-        raise NotLoweredError(writer.anchor, "scales are moved from a tile of the same blocks")
-    if (one.rows, one.cols, side_of(one)) != (other.rows, other.cols, side_of(other)):
+    assert holds_scales(other)
+    if not holds_scales(one) or (one.rows, one.cols, side_of(one)) != (other.rows, other.cols, side_of(other)):
         raise NotLoweredError(writer.anchor, "scales are moved from a tile of the same blocks")
     _whole(writer, one)
     _whole(writer, other)
@@ -145,7 +146,7 @@ def check_scales(writer: Writer, scales: SSAValue, operand: SSAValue, side: str,
     """Makes sure that a product finds its scales: beside their operand, in blocks as wide as its products. Raises
     :class:`NotLoweredError`."""
     type_ = scales.type
-    if not isinstance(type_, TileBufType) or not holds_scales(type_) or side_of(type_) != side:
+    if not holds_scales(type_) or side_of(type_) != side:
         raise NotLoweredError(writer.anchor, f"no scales of a {side} operand in their blocks")
     if address_of_scales(writer, scales) * MX_SCALE_ADDRESS_DIVISOR != address_of_operand(writer, operand):
         raise NotLoweredError(writer.anchor, "its scales do not lie beside their operand")

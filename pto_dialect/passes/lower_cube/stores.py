@@ -89,9 +89,9 @@ def store(writer: Writer, profile: Profile) -> None:
     down, across = view.rows, view.cols
     if len(down) == 1 and len(across) == 1:
         line, step = down[0].stride, across[0].stride
-        if step == 1 or cols == 1:
+        if step == 1:
             writer.unless_empty((rows, cols), lambda: back.put(target, (rows, cols), "nz2nd", line, 0))
-        elif line == 1 or rows == 1:
+        elif line == 1:
             writer.unless_empty((rows, cols), lambda: back.put(target, (rows, cols), "nz2dn loop0_src_stride", step, 0))
         else:
             raise NotLoweredError(op, "neither its rows nor its columns are side by side in global memory")
@@ -137,7 +137,7 @@ def _whole(cols: Number, width: int) -> bool:
 
 
 def _check_source(writer: Writer, source: Tile) -> None:
-    if source.type.loc != "acc" or source.kind != "NZ":
+    if source.kind != "NZ":
         raise NotLoweredError(writer.anchor, f"a write-back reads accumulators in blocks, not {source.kind}")
 
 

@@ -83,7 +83,7 @@ def store(writer: Writer) -> None:
     if not (writer.same(rows, tile.rows) and writer.same(cols, tile.cols)):
         raise NotLoweredError(op, "its view and its tile have other rows and other columns")
     copy = _copy(writer, tile, view, (rows, cols), whole_rows=False)
-    if any(one.outside == 0 and one.times != 1 for one in copy.repetitions):
+    if any(one.outside == 0 for one in copy.repetitions):
         raise NotLoweredError(op, "several elements go to one place of global memory")
     atomic = word(op, "atomicType") or "atomic_none"
     operands = _operands(writer, copy, tile.bytes, outward=True)
@@ -142,21 +142,17 @@ def _burst(writer: Writer, found: list[Repetition], whole_rows: bool) -> tuple[N
     """How many elements lie side by side on both sides, and what repeats them, innermost first."""
     burst: Number = 1
     left = found[::-1]
-    near = next((one for one in left if _is(one.outside, 1) and one.inside == 1), None)
+    near = next((one for one in left if one.outside == 1 and one.inside == 1), None)
     if near is not None:
         left.remove(near)
         burst = near.times
     while not whole_rows and isinstance(burst, int):
-        near = next((one for one in left if _is(one.outside, burst) and one.inside == burst), None)
+        near = next((one for one in left if one.outside == burst and one.inside == burst), None)
         if near is None:
             break
         left.remove(near)
         burst = writer.mul(burst, near.times)
     return burst, left
-
-
-def _is(number: Number, wanted: int) -> bool:
-    return isinstance(number, int) and number == wanted
 
 
 def _check_fields(writer: Writer, one: Repetition, size: int) -> None:
@@ -191,14 +187,14 @@ def _operands(
 def _pad(writer: Writer, tile: Tile, cols: Number) -> SSAValue | None:
     """What the rest of each row is filled up with."""
     pad = tile.type.pad
-    if not pad or _is(cols, tile.type.cols):
+    if not pad or cols == tile.type.cols:
         return None
     op, element = writer.anchor, tile.type.element
     if tile.kind != "ND" or tile.type.cols != tile.whole.cols:
         raise NotLoweredError(op, "a transfer fills up whole rows of a tile and nothing else")
     if 8 * tile.bytes not in _PADDED:
         raise NotLoweredError(op, f"a transfer does not fill up rows of {tile.element}")
-    if is_float(element) and tile.element in _LARGEST:
+    if tile.element in _LARGEST:
         return writer.function.constant(_limit(writer, tile.element, pad), element)
     if is_float(element):
         return writer.function.constant(0, IntegerType(8 * tile.bytes))

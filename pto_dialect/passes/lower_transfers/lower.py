@@ -53,7 +53,10 @@ class LowerTransfersPass(InstructionPass):
     def owns(self, op: Operation) -> bool:
         """Whether ``op`` moves elements of a tile in the unified buffer."""
         side, _ = _LOWERINGS.get(op.name, ("", None))
-        return bool(side) and isinstance(op, PtoOp) and any(location(one) == "vec" for one in operand_groups(op)[side])
+        if not side:
+            return False
+        assert isinstance(op, PtoOp)
+        return any(location(one) == "vec" for one in operand_groups(op)[side])
 
     def lower(self, op: Operation, function: Function) -> NotLoweredError | None:
         """Writes the transfer of ``op`` in front of it; returns what stands in the way."""

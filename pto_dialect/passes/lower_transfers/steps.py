@@ -53,7 +53,7 @@ def paired(writer: Writer, outside: Sequence[Step], inside: Sequence[Step], size
     left = [Step(size, outside[0].stride)] if len(outside) == 1 else list(outside)
     right = [Step(size, inside[0].stride)] if len(inside) == 1 else list(inside)
     found: list[Repetition] = []
-    while left and right:
+    while left:
         one, other = left.pop(), right.pop()
         outermost = not left and not right
         count = one.size if outermost or writer.same(one.size, other.size) else _shorter(writer, one.size, other.size)
@@ -61,7 +61,7 @@ def paired(writer: Writer, outside: Sequence[Step], inside: Sequence[Step], size
         if not outermost and not writer.same(one.size, other.size):
             stack, step = (left, one) if not writer.same(one.size, count) else (right, other)
             stack.append(_rest(writer, step, count))
-    assert not left and not right
+    assert not right
     return found[::-1]
 
 

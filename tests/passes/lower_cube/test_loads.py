@@ -206,3 +206,46 @@ def test_what_a_load_fills_up(pad, cols, layout):
         assert not said and "mte_gm_l1_frac" in instructions(module)
     else:
         assert refusals(found) == ["pto.tload: a load into L1 fills up a row of a block with zeros and nothing else"]
+
+
+def test_a_single_column_of_a_view_whose_columns_are_apart():
+    """One element of each row counts, wherever the next one would be."""
+    a, b = whole((32, 20)), whole((1, 32))
+    found = Program(a="f16", b="f16", c="f32")
+    for name, loc, rows, cols, valid in (("ma", "mat", 32, 16, "32x1"), ("mb", "mat", 16, 32, "1x32"),
+                                         ("l", "left", 32, 16, "32x1"), ("r", "right", 16, 32, "1x32")):  # fmt: skip
+        found.tile(name, loc, rows, cols, "f16", valid=valid)
+    found.tile("s", "acc", 32, 32, "f32")
+    found.view("va", "a", (32, 4), (20, 3))
+    found.view("vb", "b", (1, 32), (32, 1))
+    found.view("vc", "c", (32, 32), (32, 1))
+    _, result = lowered(multiplied(found), a=a, b=b, c=np.zeros((32, 32), np.float32))
+    assert np.array_equal(result["c"], exact(a[:, :1], b))
+
+
+def test_an_operand_with_more_rows_than_are_moved():
+    """32 rows into a tile of 64: blocks of a column lie further apart there."""
+    a, b = whole((32, 32)), whole((32, 32))
+    found = gemm()
+    found.tiles = [line for line in found.tiles if not line.startswith(("%l ", "%s "))]
+    found.tile("l", "left", 64, 32, "f16", valid="32x32")
+    found.tile("s", "acc", 64, 32, "f32", valid="32x32")
+    found.view("va", "a", (32, 32), (32, 1))
+    found.view("vb", "b", (32, 32), (32, 1))
+    _, result = lowered(multiplied(found), a=a, b=b, c=np.zeros((32, 32), np.float32))
+    assert np.array_equal(result["c"], exact(a, b))
+
+
+@pytest.mark.parametrize("depth", [1, 15, 16, 17, 32, 64])
+@pytest.mark.parametrize("layouts", [("nz", "nz"), ("zn", "zn")])
+def test_products_whose_depth_a_run_says(layouts, depth):
+    a, b = whole((32, 64)), whole((64, 32))
+    found = gemm(a=layouts[0], b=layouts[1], sizes=(32, 64, 32))
+    found.arguments["n"] = "=index"
+    found.tiles = [line for line in found.tiles if not line.startswith(("%l ", "%r "))]
+    found.tile("l", "left", 32, 64, "f16", "valid_col = %n", valid="32x?")
+    found.tile("r", "right", 64, 32, "f16", "valid_row = %n", valid="?x32")
+    found.view("va", "a", (32, 64), (64, 1))
+    found.view("vb", "b", (64, 32), (32, 1))
+    _, result = lowered(multiplied(found), a=a, b=b, c=np.zeros((32, 32), np.float32), n=depth)
+    assert np.array_equal(result["c"], exact(a[:, :depth], b[:depth]))

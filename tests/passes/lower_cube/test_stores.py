@@ -234,3 +234,28 @@ def test_blocks_in_memory(out):
     _, result = lowered(found, **arrays)
     blocks = result["c"].reshape(4, 32, 16).transpose(1, 0, 2).reshape(32, 64)
     assert np.array_equal(blocks, converted(product, out))
+
+
+@pytest.mark.parametrize(("width", "line"), [(8, 8), (16, 16), (16, 20), (32, 32), (32, 40)])
+def test_blocks_of_columns_in_memory(width, line):
+    """Columns of blocks one behind the other, whose rows have gaps or not."""
+    blocks = 64 // width
+    found = sums(32, 64, "f16")
+    found.view("vc", "c", (1, blocks, 2, 16, width), (32 * line * blocks, 32 * line, 16 * line, line, 1), layout="nz")
+    found.op("tstore", "s", to="vc")
+    arrays, product = operands(32, 64, "f16", "f32")
+    c = np.full((blocks, 32, line), 7, np.float32)
+    _, result = lowered(found, **{**arrays, "c": c})
+    expected = c.copy()
+    expected[:, :, :width] = product.reshape(32, blocks, width).transpose(1, 0, 2)
+    assert np.array_equal(result["c"], expected)
+
+
+def test_the_sign_of_a_scale_counts_for_integers_only():
+    found = sums(32, 32, "i8", "f16")
+    found.view("vc", "c", (32, 32), (32, 1))
+    found.lines.append(f"%scale = arith.constant {entry(SCALE, signed=True)} : i64")
+    found.op("tstore", "s", to="vc", extra=", %scale", extra_types=", i64")
+    arrays, product = operands(32, 32, "i8", "f16")
+    _, result = lowered(found, **arrays)
+    assert np.array_equal(result["c"], converted(product * SCALE, "f16"))

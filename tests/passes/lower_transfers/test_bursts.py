@@ -321,3 +321,30 @@ def test_views_of_functions_that_may_be_called_are_refused():
     engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
     make_pass(LAST, None).run(module, engine)
     assert {one.message.partition(": ")[2] for one in engine.diagnostics} == {"its view is not made in this function"}
+
+
+def test_neighbours_in_memory_that_lie_in_rows_of_a_tile():
+    """Each element of a column is a burst of its own, though they are side by side in the array."""
+    found = copied("f32", 8, 8, valid="8x1")
+    found.view("va", "a", (8, 1), (1, 1))
+    found.view("vc", "c", (8, 1), (3, 1))
+    found.op("tload", "va", to="x")
+    found.op("tstore", "x", to="vc")
+    a, c = numbers((8, 1), "f32"), numbers((8, 3), "f32")
+    _, result = lowered(found, LAST, a=a, c=c)
+    expected = c.copy()
+    expected[:, 0] = a[:, 0]
+    assert np.array_equal(result["c"], expected)
+
+
+@pytest.mark.parametrize("cols", [7, 8, 16])
+def test_blocks_of_a_tile(cols):
+    """A part of a column of blocks, a whole one, and two of them."""
+    found = copied("f32", 16, 16, valid=f"16x{cols}", layout="nz")
+    found.view("va", "a", (16, cols), (cols, 1))
+    found.view("vc", "c", (16, cols), (cols, 1))
+    found.op("tload", "va", to="x")
+    found.op("tstore", "x", to="vc")
+    a = numbers((16, cols), "f32")
+    _, result = lowered(found, LAST, a=a, c=np.zeros_like(a))
+    assert np.array_equal(result["c"], a)
