@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import IntegerType
 from xdsl.dialects.scf import ForOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.analysis.affine import Sum, Sums, Term
 from pto_dialect.analysis.constants import constant_of
@@ -152,7 +152,7 @@ class Reader:
         if known is not None:
             return known
         origin = base
-        while isinstance(origin.owner, (TReshapeOp, BitcastOp)) and not isinstance(origin.owner.src.owner, SubviewOp):
+        while isinstance(origin.owner, (TReshapeOp, BitcastOp)):
             origin = origin.owner.src
         owner = origin.owner
         at = Writer(function, base.owner if isinstance(base.owner, Operation) else self.op)
@@ -249,7 +249,7 @@ def _term(sums: Sums, term: Term, unit: int, depth: int) -> bool:
         parts = [part for part in term if isinstance(part, Sum)]
         return rule(lambda part, needed: _multiple(sums, part, needed, depth), parts, unit)
     value = term[0]
-    if not isinstance(value, SSAValue) or not isinstance(value.owner, Block):
+    if not isinstance(value, SSAValue):
         return False
     loop = value.owner.parent_op()
     if not isinstance(loop, ForOp) or value is not loop.body.block.args[0]:

@@ -59,7 +59,7 @@ class InstructionPass(PtoPass):
         errors: list[NotLoweredError] = []
         empty: list[ForOp] = []
         for op in walk(module):
-            if not has_role(op, Role.FUNCTION) or not op.regions[0].blocks:
+            if not has_role(op, Role.FUNCTION):
                 continue
             owned = [inner for inner in walk(op) if self.owns(inner)]
             around = [_never_run_loop(inner, op) for inner in owned]
@@ -114,7 +114,8 @@ def _never_run_loop(op: Operation, function: Operation) -> ForOp | None:
     """The outermost loop around ``op`` that has no iteration: nothing in it has bytes of its own."""
     found: ForOp | None = None
     place = op.parent_op()
-    while place is not None and place is not function:
+    while place is not function:
+        assert place is not None
         if isinstance(place, ForOp) and never_runs(place):
             found = place
         place = place.parent_op()

@@ -104,7 +104,7 @@ def _merged(writer: Writer, steps: list[Step]) -> tuple[Step, ...]:
     """Without steps of one element, and with one in place of two that follow each other evenly."""
     found: list[Step] = []
     for step in reversed(steps):
-        if isinstance(step.size, int) and step.size == 1:
+        if step.size == 1:
             continue
         if found and _evenly(step, found[-1]):
             inner = found.pop()

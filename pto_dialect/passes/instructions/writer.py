@@ -59,13 +59,14 @@ def is_handle(op: Operation) -> bool:
     """Whether ``op`` makes a handle or a number, and nothing else."""
     if isinstance(op, PtoOp):
         return op_spec(type(op)).effect is Effect.HANDLE
-    return has_role(op, Role.CONSTANT) or (has_role(op, Role.SCALAR) and not op.regions)
+    return has_role(op, Role.CONSTANT | Role.SCALAR)
 
 
 def calls(function: Operation) -> bool:
     """Whether functions call each other in the program."""
     module = function.parent_op()
-    return module is not None and any(has_role(op, Role.CALL) for op in walk(module))
+    assert module is not None
+    return any(has_role(op, Role.CALL) for op in walk(module))
 
 
 class Function:
@@ -184,10 +185,11 @@ class Writer:
         if value.type == element:
             return value
         if is_float(value.type) and is_float(element):
-            widths = byte_width(value.type), byte_width(element)
-            if None in widths or widths[0] == widths[1]:
+            width, wanted = byte_width(value.type), byte_width(element)
+            assert width is not None and wanted is not None
+            if width == wanted:
                 return None
-            return self.put((TruncFOp if widths[0] > widths[1] else ExtFOp)(value, element))  # pyright: ignore
+            return self.put((TruncFOp if width > wanted else ExtFOp)(value, element))
         if not _signless(value.type) or not _signless(element):
             return None
         wider = element.width.data > value.type.width.data  # pyright: ignore[reportAttributeAccessIssue]
@@ -267,10 +269,8 @@ class Writer:
 
     def same(self, one: Number, other: Number) -> bool:
         """Whether both are certainly equal."""
-        if isinstance(one, int) and isinstance(other, int):
-            return one == other
         if isinstance(one, int) or isinstance(other, int):
-            return False
+            return one == other
         return self.function.sums.of(one) == self.function.sums.of(other)
 
     # ------------------------------------------------------------ pointers
@@ -357,6 +357,6 @@ def _signless(type_: Attribute) -> bool:
 
 def _wrapped(number: Constant, type_: Attribute) -> Constant:
     width = type_.width.data if isinstance(type_, IntegerType) else 64
-    if isinstance(type_, AnyFloat) or width == 1 or -(1 << (width - 1)) <= number < 1 << width:
+    if isinstance(type_, AnyFloat) or -(1 << (width - 1)) <= number < 1 << width:
         return number
     return (int(number) + (1 << (width - 1))) % (1 << width) - (1 << (width - 1))

@@ -57,9 +57,8 @@ def _repeat(function: Operation) -> None:
 
 def _repeated(function: Operation, op: Operation, apart: Sequence[Operation]) -> bool:
     """Lets ``op`` go on with a sum of its own, where that makes one product less of ``apart``."""
-    start, dst = start_of(op), find(op, "dst")
-    if start is None or dst is None or start.type != dst.type:
-        return False
+    start = start_of(op)
+    assert start is not None
     places = ("acc", "left", "right")
     buffers = [one.results[0] for one in walk(function) if isinstance(one, AllocTileOp) and is_followed(one, *places)]
     last = Definitions(function.regions[0].blocks[0], buffers)
@@ -96,9 +95,10 @@ class Copy:
 
     def buffer(self, like: SSAValue) -> SSAValue:
         """Another buffer of the type of ``like``, allocated behind it."""
-        op = like.owner
-        if not isinstance(op, AllocTileOp) or like not in self.last.buffers:
+        if like not in self.last.buffers:
             raise _NoCopyError
+        op = like.owner
+        assert isinstance(op, AllocTileOp)
         made = put(op.clone(), InsertPoint.after(op), op)
         made.results[0].name_hint = like.name_hint
         self.made.append(made)
@@ -174,14 +174,11 @@ def _operand(copy: Copy, product: Operation, value: SSAValue, op: Operation, kee
 
 def _fills(op: Operation, buffer: SSAValue) -> bool:
     """Whether ``op`` writes all that others read of a tile."""
-    source = find(op, "src")
-    if not isinstance(op, (TMovOp, TExtractOp)) or op.results or source is None or source is buffer:
-        return False
-    one, other = source.type, buffer.type
-    if isinstance(op, TExtractOp):
-        return True
-    if not isinstance(one, TileBufType) or not isinstance(other, TileBufType):
-        return False
+    if not isinstance(op, TMovOp):
+        return isinstance(op, TExtractOp)
+    one, other = op.src.type, buffer.type
+    assert isinstance(one, TileBufType)
+    assert isinstance(other, TileBufType)
     return (one.valid_rows, one.valid_cols) == (other.valid_rows, other.valid_cols)
 
 
@@ -221,7 +218,7 @@ def _mirrored(copy: Copy, op: Operation, start: SSAValue, above: tuple[Operation
 
 def _sum_before(op: Operation) -> SSAValue | None:
     """The sum that a product goes on with; raises :class:`_NoCopyError` for what is no product of tiles."""
-    if not isinstance(op, PhasedProductOp) or op.results:
+    if not isinstance(op, PhasedProductOp):
         raise _NoCopyError
     return start_of(op)
 

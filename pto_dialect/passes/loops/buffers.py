@@ -55,7 +55,8 @@ class DoubleBufferPass(PtoPass):
 def _loop_of(tile: AllocTileOp, arch: str) -> ForOp | None:
     """The loop whose iterations may have a tile each."""
     type_, users = tile.result.type, [use.operation for use in tile.result.uses]
-    if not isinstance(type_, TileBufType) or DYNAMIC in (type_.valid_rows, type_.valid_cols) or not users:
+    assert isinstance(type_, TileBufType)
+    if DYNAMIC in (type_.valid_rows, type_.valid_cols) or not users:
         return None
     if type_.compact or any(has_role(op, Role.VIEW) for op in users):
         return None
@@ -74,14 +75,16 @@ def _innermost(tile: AllocTileOp, users: list[Operation]) -> ForOp | None:
 
 
 def _loops(op: Operation, block: Block | None) -> list[ForOp]:
-    """The loops around ``op`` in ``block``, innermost first; none where it does not stand there."""
+    """The loops around ``op``, which stands in ``block``, innermost first."""
     found: list[ForOp] = []
-    place: Operation | None = op
-    while place is not None and place.parent is not block:
-        place = place.parent_op()
-        if isinstance(place, ForOp):
-            found.append(place)
-    return found if place is not None else []
+    place = op
+    while place.parent is not block:
+        outer = place.parent_op()
+        assert outer is not None
+        if isinstance(outer, ForOp):
+            found.append(outer)
+        place = outer
+    return found
 
 
 def _first_writes(tile: SSAValue, block: Block) -> bool:
@@ -90,7 +93,7 @@ def _first_writes(tile: SSAValue, block: Block) -> bool:
     for op in block.ops:
         if op in users:
             return _fills(op, tile)
-        if op.regions and any(inner in users for inner in walk(op)):
+        if any(inner in users for inner in walk(op)):
             return False
     return False
 

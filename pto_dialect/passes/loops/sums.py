@@ -55,7 +55,7 @@ class InPlace:
         self.webs: Webs | None = None
         self._merged: dict[Write, set[SSAValue]] = {}
         buffers = [op.results[0] for op in walk(function) if isinstance(op, AllocTileOp) and is_followed(op, "acc")]
-        if not self.apart or not buffers or len(function.regions[0].blocks) > 1:
+        if not self.apart or len(function.regions[0].blocks) > 1:
             return
         try:
             self.webs = Webs(function.regions[0].blocks[0], buffers, PhasedProductOp)
@@ -89,11 +89,14 @@ class InPlace:
 def _values(webs: Webs, op: Operation) -> tuple[Write, Write] | None:
     """The sum that a product adds to and the one that it makes, where both are followed and alike."""
     start, dst = start_of(op), find(op, "dst")
-    if start not in webs.buffers or dst not in webs.buffers or start is None or dst is None or start.type != dst.type:
+    if start not in webs.buffers or dst not in webs.buffers:
         return None
+    assert start is not None
+    assert dst is not None
     numbers = [number for number, value in enumerate(op.operands) if value in (start, dst)]
-    first, last = (webs.seen.get((op, number)) for number in (numbers[0], numbers[-1]))
-    return None if first is None or last is None else (first, last)
+    if start.type != dst.type or (op, numbers[0]) not in webs.seen:
+        return None
+    return webs.seen[op, numbers[0]], webs.seen[op, numbers[-1]]
 
 
 def start_of(op: Operation) -> SSAValue | None:
@@ -110,7 +113,8 @@ def is_followed(op: AllocTileOp, *places: str) -> bool:
     """Whether a tile lies in one of some memories, has no address yet and sizes that are stated, and no handle shows a
     part of it."""
     type_ = op.result.type
-    if not isinstance(type_, TileBufType) or type_.loc not in places or op.addr is not None:
+    assert isinstance(type_, TileBufType)
+    if type_.loc not in places or op.addr is not None:
         return False
     if DYNAMIC in (type_.valid_rows, type_.valid_cols):
         return False
@@ -132,7 +136,8 @@ def _rename(webs: Webs, merged: dict[Write, set[SSAValue]]) -> None:
         if home is not None:
             op.operands[number] = home
     for buffer in webs.buffers:
-        if isinstance(buffer.owner, AllocTileOp) and not buffer.uses and any(buffer in one for one in merged.values()):
+        if not buffer.uses and any(buffer in one for one in merged.values()):
+            assert isinstance(buffer.owner, AllocTileOp)
             buffer.owner.detach()
             buffer.owner.erase()
 

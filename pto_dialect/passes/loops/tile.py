@@ -152,7 +152,7 @@ class _Stretch:
         if value in self.tiles:
             return
         owner = value.owner
-        if not isinstance(owner, AllocTileOp) or owner.addr is not None or kind.rows < self.height:
+        if not isinstance(owner, AllocTileOp) or owner.addr is not None:
             raise NotTiledError(op, f"{_name(value)} has a place already, or is a part of another tile")
         others = [use.operation for use in value.uses if use.operation not in self.ops]
         if others:
@@ -186,7 +186,7 @@ class _Stretch:
         for op, part in parts:
             for other in stored:
                 same = other.source is part.source and tuple(other.offsets) == tuple(part.offsets)
-                if other is not part and not same and _array(other) is _array(part):
+                if not same and _array(other) is _array(part):
                     raise NotTiledError(op, "another place of its array is stored to")
 
     # ------------------------------------------------------------ the loop

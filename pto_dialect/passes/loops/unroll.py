@@ -93,7 +93,9 @@ def _unroll(loop: ForOp, factor: int) -> None:
 def _middle(loop: ForOp, numbers: _Numbers, factor: int, wide: SSAValue, trips: int | None) -> SSAValue:
     """Where the wide iterations end."""
     first, step = constant_of(loop.lb), constant_of(loop.step)
-    if trips is not None and isinstance(first, int) and isinstance(step, int):
+    if trips is not None:
+        assert isinstance(first, int)
+        assert isinstance(step, int)
         return numbers.constant(first + trips // factor * factor * step)
     # With u = ub - lb the wide iterations are those that lie wholly in u: none where u is negative.
     length = numbers.of(MaxSIOp, numbers.of(SubiOp, loop.ub, loop.lb), numbers.constant(0))
@@ -117,7 +119,8 @@ def _wide_loop(loop: ForOp, factor: int, middle: SSAValue, wide: SSAValue) -> li
             index.name_hint = old.args[0].name_hint
         known: dict[SSAValue, SSAValue] = dict(zip(old.args, [index, *carried], strict=True))
         carried = copy_body(old, known, InsertPoint.at_end(block))
-    put(YieldOp(*carried), InsertPoint.at_end(block), old.ops.last or loop)
+    assert old.last_op is not None
+    put(YieldOp(*carried), InsertPoint.at_end(block), old.last_op)
     put(made, InsertPoint.before(loop), loop)
     return list(made.results)
 
@@ -126,8 +129,10 @@ def _dissolve(loop: ForOp) -> None:
     """All iterations one behind the other."""
     trips, numbers = trips_of(loop), _Numbers(loop)
     first, step = constant_of(loop.lb), constant_of(loop.step)
-    if trips is None or trips > LONGEST or not isinstance(first, int) or not isinstance(step, int):
+    if trips is None or trips > LONGEST:
         return
+    assert isinstance(first, int)
+    assert isinstance(step, int)
     carried = list(loop.iter_args)
     for turn in range(trips):
         index = numbers.constant(first + turn * step)

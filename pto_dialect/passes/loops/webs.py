@@ -84,8 +84,9 @@ class Webs:
 
     def _uses(self, op: Operation) -> Iterable[tuple[int, SSAValue, bool, bool]]:
         """Operands that are buffers: number, buffer, whether it is read, whether it is written."""
-        if not isinstance(op, PtoOp) or self.buffers.isdisjoint(op.operands):
+        if self.buffers.isdisjoint(op.operands):
             return
+        assert isinstance(op, PtoOp)
         spec, number = op_spec(type(op)), 0
         for name, values in operand_groups(op).items():
             for value in values:

@@ -108,3 +108,54 @@ def test_the_number_of_an_iteration_is_computed_from_what_is_not_trivial(low, st
     assert printed.count("arith.subi") == (low != 0)
     assert printed.count("arith.divui") == (step != 1)
     assert printed.count("arith.remui") == 1
+
+
+def test_regions_that_do_not_use_a_tile_may_stand_before_its_load():
+    module, _ = passed(program("%q = arith.cmpi eq, %i, %c0 : index\nscf.if %q {\n}"), "double-buffer")
+    assert print_module(module).count("pto.alloc_tile") == 0
+
+
+BITS = "!pto.tile_buf<vec, 16x32xui8>"
+ALLOCATED = f"  %z = pto.alloc_tile : {TILE}\n  scf.for"
+
+
+def of_type(words: str, sizes: str = "") -> str:
+    """The program with %x of another type."""
+    kind = TILE.replace("16x64xf32", f"16x64xf32, {words}")
+    lines = program().splitlines()
+    return "\n".join(
+        line.replace(TILE, kind).replace("alloc_tile :", f"alloc_tile {sizes} :")
+        if "%x = " in line or "outs(%x" in line
+        else line.replace(f"ins(%x, %x : {TILE}, {TILE}", f"ins(%x, %x : {kind}, {kind}")
+        for line in lines
+    )  # fmt: skip
+
+
+ONE = {
+    "rows that a run says": (of_type("valid=?x64", "valid_row = %low"), 1),
+    "a tile without gaps": (of_type("compact=1"), 1),
+    "a tile that nobody uses": (program().replace("  scf.for", ALLOCATED), 1),
+    "a tile of one pipe": (
+        program(f"pto.tabs ins(%y : {TILE}) outs(%z : {TILE})\npto.tabs ins(%z : {TILE}) outs(%z : {TILE})")
+        .replace("  scf.for", ALLOCATED), 2,
+    ),
+    "a tile that is written in part": (
+        program(
+            f"pto.tcmps ins(%y, %half {{cmpMode = #pto<cmp gt>}} : {TILE}, f32) outs(%z : {BITS})\n"
+            f"%first = pto.tgetval ins(%z, %c0 : {BITS}, index) outs : ui8"
+        ).replace("  scf.for", f"  %half = arith.constant 0.5 : f32\n  %z = pto.alloc_tile : {BITS}\n  scf.for"), 2,
+    ),
+    "a tile that another function gets": (
+        program(f"func.call @g(%z) : ({TILE}) -> ()\npto.tabs ins(%y : {TILE}) outs(%z : {TILE})")
+        .replace("  scf.for", ALLOCATED).replace("func.func @f", f"func.func private @g({TILE})\nfunc.func @f"), 2,
+    ),
+}  # fmt: skip
+"""Programs and how many tiles have no slots: that one, and %y where an iteration reads it before it is written."""
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_other_tiles_stay_one(name):
+    text, left = ONE[name]
+    module, said = passed(text, "double-buffer")
+    assert not said
+    assert print_module(module).count("pto.alloc_tile") == left

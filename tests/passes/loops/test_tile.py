@@ -139,3 +139,16 @@ def test_the_place_that_is_loaded_is_stored(same):
         assert not said and "scf.for" in print_module(module)
     else:
         assert refused(found)[0] == "pto.tload: another place of its array is stored to"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "strides"), [((ROWS * 60,), (1,)), ((ROWS // 2, 120), (120, 1)), ((2, ROWS // 2, 60), (ROWS * 30, 60, 1))]
+)
+def test_views_with_other_rows(sizes, strides):
+    """As many elements as the tile, in other rows."""
+    found = Program(a="f32", c="f32")
+    found.view("vx", "a", sizes, strides)
+    found.tile("x", "vec", ROWS, 64, "f32", valid=f"{ROWS}x60")
+    found.op("tload", "vx", to="x")
+    stored(found, "x", "c")
+    assert refused(found) == ["pto.tload: the rows of its tile are not those of its view"]

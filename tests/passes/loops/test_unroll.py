@@ -110,3 +110,12 @@ def test_copies_keep_their_places():
     _, module = unrolled("%low to %high step %step", "2")
     lines = [span.line for op in module.walk() if op.name == "pto.store_scalar" and (span := span_of(op))]
     assert lines == [11, 11, 11]
+
+
+@pytest.mark.parametrize(("trips", "stores"), [(0, 0), (63, 63), (64, 64), (65, 1)])
+def test_64_iterations_are_written_out_at_most(trips, stores):
+    numbers = f"  %stop = arith.constant {trips} : index\n  %two ="
+    text = PROGRAM.replace("LOOP", "%c0 to %stop step %c1").replace("  %two =", numbers)
+    module = parse(text, "loop.pto")
+    make_pass("unroll{factor=full}", None).run(module, DiagnosticEngine())
+    assert print_module(module).count("pto.store_scalar") == stores
