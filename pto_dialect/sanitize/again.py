@@ -99,7 +99,7 @@ class RepeatedKernel(WatchedKernel):
         """A launch was watched: it is in order if nothing was found, and if nothing could be in another one like it."""
         if self.stopped or self.watch.judged_by_content or self.watch.findings.any:
             return
-        if len(self._known) >= MOST_KEYS and key not in self._known:
+        if len(self._known) >= MOST_KEYS:
             self._known.clear()
         numbers = (*_NUMBERS, BoundPerCore)
         buffers = [(number, value) for number, value in enumerate(bound) if not isinstance(value, numbers)]
@@ -114,8 +114,7 @@ def _key(values: Sequence[Any], blocks: int, looked_up: frozenset[int], most_byt
     places: list[tuple[int, int, int]] = []
     for position, value in enumerate(values):
         if type(value) is np.ndarray:
-            flags = value.flags
-            if not (flags.c_contiguous and flags.writeable):
+            if not value.flags.c_contiguous:
                 return None
             words.append(value.dtype)
             start: int = value.__array_interface__["data"][0]

@@ -11,10 +11,12 @@ from parse_helpers import parsed
 
 from pto_dialect import PerCore
 from pto_dialect.integrations.watching import collect
+from pto_dialect.runtime.errors import BindingError
 from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.sanitize import again
 from pto_dialect.sanitize.again import RepeatedKernel
 from pto_dialect.sanitize.options import SanitizeOptions, parse_checks
+from pto_dialect.sanitize.report.timeline import Timeline
 
 ROW = "!pto.tile_buf<vec, 1x64xf32>"
 PART = "!pto.partition_tensor_view<1x64xf32>"
@@ -234,3 +236,107 @@ def test_few_launches_are_known_at_a_time(monkeypatch: pytest.MonkeyPatch) -> No
     kernel = kernel_of(SUM)
     numbers = (0, 1, 0, 2, 0)
     assert [launch(kernel, [rows(4), rows(4), n])[0] for n in numbers] == [True, True, False, True, True]
+
+
+class Part(np.ndarray):
+    """An array of another class, which may have any meaning of its own."""
+
+
+def test_arrays_of_another_class_are_watched_each_time() -> None:
+    kernel = kernel_of(SUM)
+    assert [launch(kernel, [rows(4).view(Part), rows(4), 1])[0] for _ in range(3)] == [True, True, True]
+
+
+def test_arrays_that_no_launch_takes_are_refused_each_time() -> None:
+    """Also where a launch with the same numbers is known, and where their content would be compared."""
+    for text in (SUM, program(part("p", "va", "%row"), load("p", "x"), before=ROW_OF_A)):
+        kernel = kernel_of(text)
+        a = rows(8)
+        a[::2] = 1
+        launch(kernel, [a[:256], rows(4), 1])
+        with pytest.raises(BindingError, match="writable, contiguous"):
+            launch(kernel, [a[::2], rows(4), 1])
+
+
+def test_arrays_that_must_not_be_changed() -> None:
+    """They are taken where nothing is stored to them, whether the launch is known or not."""
+    kernel = kernel_of(SUM)
+    fixed, b = rows(4), rows(4)
+    fixed.flags.writeable = False
+    for watched in (True, False):
+        expected = b[64:128] + fixed[64:128]
+        assert launch(kernel, [fixed, b, 1]) == (watched, [])
+        assert b[64:128].tobytes() == expected.tobytes()
+    for _ in range(2):
+        with pytest.raises(BindingError, match="argument b is read-only"):
+            launch(kernel, [rows(4), fixed, 1])
+
+
+def test_elements_behind_a_moved_pointer_are_not_compared() -> None:
+    """What is loaded may be any element of any buffer."""
+    moved = "%u = pto.addptr %a, %c1 : !pto.ptr<f32> -> !pto.ptr<f32>\n    " + READ.replace("%a[%c0]", "%u[%c0]")
+    text = program(
+        part("p", "va", "%row"), load("p", "x"), before=f"{moved}\n    %row = arith.index_cast %i : i64 to index"
+    )
+    kernel = kernel_of(text)
+    a = rows(4)
+    a[1] = 2
+    assert [launch(kernel, [a, rows(4), 0])[0] for _ in range(3)] == [True, True, True]
+
+
+def test_a_launch_that_is_drawn_is_watched_each_time() -> None:
+    module, _ = parsed(SUM)
+    checks = SanitizeOptions(parse_checks(["all"]))
+    kernel = RepeatedKernel(module, None, None, RunOptions(fill="poison"), checks, Timeline(costs=False))
+    kernel.patience = 0.0
+    assert [launch(kernel, [rows(4), rows(4), 1])[0] for _ in range(3)] == [True, True, True]
+
+
+@pytest.mark.parametrize(("buffers", "watched"), [((0, 256), (True, False)), ((255, 256), (True, True))])
+def test_buffers_that_meet_at_one_byte_do_not_overlap(buffers: tuple[int, int], watched: tuple[bool, bool]) -> None:
+    """The second begins where the first ends; one number earlier, both have that number."""
+    kernel = kernel_of(SUM)
+    whole = rows(9)
+    first, second = (0, 256), buffers
+    start = second[1] if buffers[0] == 0 else second[0]
+    a, b = whole[first[0] : first[1]], whole[start : start + 256]
+    assert launch(kernel, [a, b, 0])[0]
+    again = [launch(kernel, [rows(4), rows(4), 0])[0]]
+    assert [True, *again] == list(watched)
+
+
+def test_how_large_a_buffer_may_be_that_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The longer a launch is watched, the more bytes are worth a comparison."""
+    clock = iter(np.arange(0, 100, 0.01))
+    monkeypatch.setattr(again, "perf_counter", lambda: float(next(clock)))
+    kernel = kernel_of(program(part("p", "va", "%row"), load("p", "x"), before=ROW_OF_A))
+    most = int(again.BYTES_PER_SECOND * 0.01) // 256
+
+    def large(count: int) -> Any:
+        a = rows(count)
+        a[0] = 1
+        return a
+
+    assert launch(kernel, [large(4), rows(4), 0])[0]
+    # The launch before this one took a hundredth of a second of this clock.
+    for count, known in ((most - 1, True), (most + 2, False)):
+        assert [launch(kernel, [large(count), rows(4), 0])[0] for _ in range(2)] == [True, not known]
+
+
+def test_as_many_bytes_as_are_compared_in_any_case() -> None:
+    kernel = kernel_of(program(part("p", "va", "%row"), load("p", "x"), before=ROW_OF_A))
+    kernel._most_bytes = again.LEAST_BYTES
+    for more, known in ((0, True), (1, False)):
+        a = np.zeros(again.LEAST_BYTES // 4 + more, np.float32)
+        kernel._most_bytes = again.LEAST_BYTES
+        launch(kernel, [a, rows(4), 0])
+        kernel._most_bytes = again.LEAST_BYTES
+        assert launch(kernel, [a, rows(4), 0])[0] == (not known)
+
+
+def test_patience_ends_with_the_second_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = kernel_of(SUM)
+    kernel.patience = 2.0
+    clock = iter(range(100))
+    monkeypatch.setattr(again, "perf_counter", lambda: float(next(clock)))
+    assert [launch(kernel, [rows(4), rows(4), 1])[0] for _ in range(3)] == [True, True, False]

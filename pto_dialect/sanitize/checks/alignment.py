@@ -32,6 +32,7 @@ def alignment(op: Operation) -> int:
     """Bytes of which the address of an access has to be a multiple."""
     dist = word(op, "dist")
     for prefix in _ELEMENT:
-        if dist.startswith(prefix) and dist.removeprefix(prefix).isdecimal():
-            return int(dist.removeprefix(prefix)) // 8
+        bits = dist.removeprefix(prefix)
+        if bits.isdecimal():
+            return int(bits) // 8
     return VLANE_BYTES

@@ -90,7 +90,7 @@ class ItemRaces:
 
     def _compare(self, arena: WatchedArena, accesses: list[_Access]) -> None:
         kinds = {access.kind for access in accesses}
-        if kinds == {READ} or (len(kinds) == 1 and WRITE not in kinds):
+        if len(kinds) == 1 and WRITE not in kinds:
             return
         grain = grain_of(*(int(np.bitwise_or.reduce(a.starts)) | a.nbytes for a in accesses))
         cells, items, numbers = (np.concatenate(parts) for parts in zip(*_cells(accesses, grain), strict=True))

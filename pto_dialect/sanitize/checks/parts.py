@@ -36,7 +36,7 @@ class Parts:
         wrong = [
             (dim, offset, size, extent)
             for dim, (offset, size, extent, stride) in enumerate(extents)
-            if stride and size > 0 and not 0 <= offset <= extent - size
+            if stride and not 0 <= offset <= extent - size
         ]
         if not wrong or 0 in sizes:
             return

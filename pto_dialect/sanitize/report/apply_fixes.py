@@ -149,18 +149,16 @@ class Patch:
         self.edits.insert(start, f"{_indent(self.text, start)}{statement}\n")
 
     def _after(self, op: Operation, statement: str) -> None:
-        stop = self.text.find("\n", _stop(op))
-        if stop < 0:
-            raise CannotApplyError("the program stands in one line")
-        self.edits.insert(stop + 1, f"{_indent(self.text, _line_start(self.text, _start(op)))}{statement}\n")
+        self.edits.insert(
+            _line_end(self.text, _stop(op)), f"{_indent(self.text, _line_start(self.text, _start(op)))}{statement}\n"
+        )
 
     def _remove(self, op: Operation) -> None:
         if op in self.removed:
             return
         self.removed.add(op)
         start = _line_start(self.text, _start(op))
-        stop = self.text.find("\n", _stop(op)) + 1 or len(self.text)
-        self.edits.removed.append((start, stop))
+        self.edits.removed.append((start, _line_end(self.text, _stop(op))))
 
 
 # ------------------------------------------------------------ places in the text
@@ -178,6 +176,15 @@ def _line_start(text: str, offset: int) -> int:
     if text[start:offset].strip():
         raise CannotApplyError("the operation does not stand at the start of its line")
     return start
+
+
+def _line_end(text: str, offset: int) -> int:
+    """The offset behind the line in which an operation ends."""
+    stop = text.find("\n", offset)
+    rest = text[offset:stop].strip()
+    if stop < 0 or (rest and not rest.startswith(("//", "loc("))):
+        raise CannotApplyError("the operation does not stand at the end of its line")
+    return stop + 1
 
 
 def _indent(text: str, start: int) -> str:
@@ -252,6 +259,6 @@ def _key(op: Operation) -> tuple[str, str, str]:
 def _static_flag(op: Operation) -> str:
     """The brackets of a flag with a fixed number."""
     source, target, number = _key(op)
-    if not isinstance(op, FlagOp) or not (source and target and number):
+    if not isinstance(op, FlagOp):
         raise CannotApplyError(f"the number of {op.name} is computed")
     return f'["{source}", "{target}", "{number}"]'

@@ -34,7 +34,7 @@ def deadlock_finding(
         for pipe, mark, keys in blocked(core):
             site = watch.sites[mark.site] if mark.site else None
             span = None if site is None else site.span
-            awaited = ", ".join(_awaited(core, key) for key in keys) or "what was issued before"
+            awaited = ", ".join(_awaited(core, key) for key in keys)
             where = "" if site is None else f" in {operation_text(site, mark.loops, core.actors[pipe])}"
             notes.append((f"{core.name}: {pipe} waits for {awaited}{where}", span))
             first = first or span

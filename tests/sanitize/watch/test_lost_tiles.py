@@ -77,6 +77,7 @@ def test_one_place_for_two_tiles_may_be_planned(
 @pytest.mark.parametrize(
     ("first", "second", "place"),
     [((0, 256), (128, 384), 512), ((0, 500), (0, 500), 512), ((0, 512), (0, 512), 512), ((0, 513), (0, 513), None),
+     ((0, 512), (480, 512), 512),
      ((0, 1024), (0, 32), None)],
 )  # fmt: skip
 def test_room_for_one_of_them(

@@ -1,0 +1,49 @@
+"""Addresses of vector accesses in a run. Source: docs/reference/vectors.md, "Loads and stores"."""
+
+from __future__ import annotations
+
+import pytest
+from sanitize_programs import diagnostics, program, ub
+
+V, M, P = "!pto.vreg<64xf32>", "!pto.mask<b32>", "!pto.ptr<f32, ub>"
+
+
+def scope(*lines: str, times: int = 1) -> str:
+    head = [ub("x", 0), ub("y", 1024), "%n = arith.constant 64 : i32", "%i4 = arith.constant 4 : index",
+            "%i8 = arith.constant 8 : index", f"%times = arith.constant {times} : index"]  # fmt: skip
+    mask = f"%m, %rest = pto.plt_b32 %n : i32 -> {M}, i32"
+    loop = ["scf.for %k = %i0 to %times step %i1 {", *lines, "}"]
+    return program(*head, "pto.vecscope {", mask, *loop, "}")
+
+
+def move(load: str, store: str) -> list[str]:
+    return [f"%v = pto.vlds %x[%{load}] : {P} -> {V}", f"pto.vsts %v, %y[%{store}], %m : {V}, {P}, {M}"]
+
+
+def aligned(*lines: str, checks: tuple[str, ...] = ("bounds", "init"), times: int = 1) -> list[tuple[str, int]]:
+    """What is said of addresses, and how often it happened."""
+    found = [one for one in diagnostics(scope(*lines, times=times), checks=checks) if one.rule == "mem-align"]
+    counts = [int(note.message.split()[2]) for one in found for note in one.notes[-1:] if "happened" in note.message]
+    return [(one.message, (counts or [1])[0]) for one in found]
+
+
+def test_addresses_that_are_right() -> None:
+    assert aligned(*move("i0", "i8")) == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "name", "byte"),
+    [(move("i4", "i0"), "pto.vlds", 16), (move("i0", "i4"), "pto.vsts", 1024 + 16)],
+)
+def test_addresses_that_are_wrong(lines: list[str], name: str, byte: int) -> None:
+    """Once for each statement, whatever other checks repeat: the register depends on bytes that nothing wrote."""
+    expected = f"{name} wants an address that is a multiple of 32; byte {byte} of ub is not"
+    assert aligned(*lines) == [(expected, 1)]
+    assert aligned(*lines, times=3) == [(expected, 3)]
+    assert aligned(*lines, checks=("init",)) == []
+
+
+@pytest.mark.parametrize(("dist", "element", "right"), [("BRC_B32", "i1", True), ("NORM", "i1", False)])
+def test_an_element_may_stand_where_elements_do(dist: str, element: str, right: bool) -> None:
+    line = f'%v = pto.vlds %x[%{element}] {{dist = "{dist}"}} : {P} -> {V}'
+    assert (aligned(line) == []) == right
