@@ -88,7 +88,7 @@ class Unwritten:
 
     def settle(self, context: Context, action: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         """After an instruction that has read bytes that are not good: which of its results depend on them?"""
-        if not context.written or self.watch.sites[context.mark.site].reports:
+        if not context.written:
             self._report(context, context.unwritten[0][1], None, Severity.WARNING)
             return
         results = [region.content(arena.memory).copy() for arena, region, *_ in context.written]

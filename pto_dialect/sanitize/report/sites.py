@@ -14,7 +14,7 @@ from pto_dialect.analysis.streaming import streams
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import EnumAttr
-from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, operand_groups
+from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import shown
 from pto_dialect.ir.core.roles import Role, has_role
@@ -82,11 +82,6 @@ class Site:
     def copies(self) -> bool:
         """The operation copies bytes inside one memory, in an order of its own."""
         return isinstance(self.op, (MteUbUbOp, CopyUbufToUbufOp))
-
-    @cached_property
-    def reports(self) -> bool:
-        """The operation prints or stops, so it must not be repeated."""
-        return isinstance(self.op, PtoOp) and op_spec(type(self.op)).effect is Effect.REPORT
 
     def allocations(self, writing: bool) -> tuple[Operation, ...]:
         """The allocations of the tiles that the operation reads or writes."""

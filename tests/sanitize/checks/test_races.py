@@ -222,3 +222,47 @@ def test_two_operations_that_write_the_same_from_two_cores_are_an_error() -> Non
     (found,) = diagnostics(on_both_vector_cores(*COPY[:-1], *lines), checks=("race",))
     assert (found.rule, found.severity) == ("race-cross-core", Severity.ERROR)
     assert not any("the same each time" in note.message for note in found.notes)
+
+
+@pytest.mark.parametrize(("sync", "found"), [("strict", ["race-raw"]), ("auto", ["race-raw"]), ("compiler", [])])
+def test_who_orders_the_pipes_of_a_program_with_flags(sync: str, found: list[str]):
+    text = program(X, load("%x"), set_flag("MTE3", "MTE2"), wait_flag("MTE3", "MTE2"), store("%x"))
+    assert errors(text, sync=sync) == found
+
+
+@pytest.mark.parametrize(("sync", "found"), [("strict", ["race-raw"]), ("auto", []), ("compiler", [])])
+def test_who_orders_the_pipes_of_a_program_without_flags(sync: str, found: list[str]):
+    assert errors(program(X, load("%x"), store("%x")), sync=sync) == found
+
+
+def test_two_loads_of_one_place_are_counted_each_time():
+    """Nothing uses what the first has loaded; in each of three rounds."""
+    body = ["scf.for %i = %i0 to %i3 step %i1 {", load("%x"), load("%x"), "}"]
+    found = {(d.rule, d.span.line if d.span else 0): d.notes[-1].message for d in
+             diagnostics(program(X, *body), sync="strict")}  # fmt: skip
+    lines = program(X, *body).splitlines()
+    second = max(number for number, line in enumerate(lines, 1) if "mte_gm_ub" in line)
+    assert {rule for rule, _ in found} == {"race-same-pipe"}
+    assert found["race-same-pipe", second] == "this happened 3 times"
+    assert found["race-same-pipe", second - 1] == "this happened 2 times"
+
+
+@pytest.mark.parametrize(("between", "warned"), [([], True), ([barrier("MTE2")], False), ([barrier("MTE3")], True)])
+def test_a_barrier_between_two_loads(between: list[str], warned: bool):
+    text = program(X, load("%x"), *between, load("%x"))
+    assert [d.rule for d in diagnostics(text, sync="strict")] == ["race-same-pipe"] * warned
+
+
+def test_a_load_into_what_was_used_needs_no_barrier():
+    """Who has stored it has waited for the first load, and the second waits for the store."""
+    used = [set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x")]
+    back = [set_flag("MTE3", "MTE2"), wait_flag("MTE3", "MTE2"), load("%x")]
+    assert not rules(program(X, load("%x"), *used, *back))
+
+
+def test_what_a_function_returns_comes_out_of_a_watched_run():
+    text = program("return %seven : i32").replace(") attributes {pto.kernel}", ") -> i32")
+    text = text.replace("    %c0 =", "    %seven = arith.constant 7 : i32\n    %c0 =").replace("    return\n", "")
+    assert watched(text).run([np.zeros(64, np.float32), np.zeros(64, np.float32)], 2) == [7]
+    nothing = program(X, load("%x"))
+    assert watched(nothing).run([np.zeros(64, np.float32), np.zeros(64, np.float32)], 1) == []

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sanitize_programs import copy, diagnostics, errors, load, program, rules, set_flag, store, ub, wait_flag
+from sanitize_programs import barrier, copy, diagnostics, errors, load, program, rules, set_flag, store, ub, wait_flag
 
 from pto_dialect.diagnostics.diagnostic import Severity
 
@@ -184,3 +184,26 @@ def test_where_an_infinity_comes_up(by: str, expected: list[str]):
     assert [d.rule for d in found] == expected
     assert all(d.severity is Severity.INFO and "tdivs produces infinity" in d.message for d in found)
     assert not diagnostics(division(by), [np.zeros(1, np.float32)])
+
+
+HALVES = {
+    # What nothing wrote beside what was loaded is left to the reader; what was made of such bytes is not.
+    "never written": ([], Severity.WARNING),
+    "made of what was never written": ([copy("%z", "%half").replace("%c2", "%c1")], Severity.ERROR),
+}
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_a_store_of_more_than_was_filled(half: str):
+    lines, severity = HALVES[half]
+    part = load("%x").replace("%c64 nburst(%c1, %c64, %c64)", "%c32 nburst(%c1, %c32, %c32)")
+    head = (X, Z, ub("half", 32))
+    text = program(*head, "%c32 = arith.constant 32 : i64", part, *lines, barrier("ALL"), store("%x"))
+    (found,) = diagnostics(text)
+    assert (found.rule, found.severity) == ("mem-uninit", severity)
+    assert "bytes [32, 64) of gm 'b'" in found.message and "bytes [32, 64) of ub" in found.message
+
+
+def test_a_store_of_nothing_that_was_written():
+    (found,) = diagnostics(program(X, store("%x")))
+    assert (found.rule, found.severity) == ("mem-uninit", Severity.ERROR)

@@ -117,3 +117,19 @@ def test_which_barriers_order_which_accesses(order: str, kind: str):
     found = diagnostics(program(*BUFFERS, *LOADED, *fill, *body))
     expected = [] if kind in ORDERS[order] else ["sync-membar-missing"]
     assert [one.rule for one in found] == expected
+
+
+def test_a_store_that_is_made_again_in_a_scope_is_in_order_with_itself():
+    """One statement after the other may store to one place without a barrier only if it is the same one."""
+    body = scope(vlds("v", "%x"), "scf.for %k = %i0 to %i3 step %i1 {", vsts("%v", "%y"), "}")
+    assert not diagnostics(program(*BUFFERS, *LOADED, *body, *stored("%y")))
+    twice = scope(vlds("v", "%x"), vsts("%v", "%y"), vsts("%v", "%y"))
+    (found,) = diagnostics(program(*BUFFERS, *LOADED, *twice, *stored("%y")))
+    assert found.rule == "sync-membar-missing" and found.help is not None and '"VST_VST"' in found.help
+
+
+def test_scopes_need_no_barrier_between_them():
+    """What one scope has stored the next one loads: instructions of one pipe, one after the other."""
+    first, second = scope(vlds("v", "%x"), vsts("%v", "%y")), scope(vlds("w", "%y"), vsts("%w", "%z"))
+    second = [line.replace("%m", "%m2").replace("%rest", "%rest2") for line in second]
+    assert not diagnostics(program(*BUFFERS, *LOADED, *first, *second, *stored("%z")))

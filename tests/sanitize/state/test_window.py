@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 from pto_dialect.runtime.memory.spaces import Arena
+from pto_dialect.sanitize.options import SanitizeOptions
 from pto_dialect.sanitize.state.arena import WatchedArena
+from pto_dialect.sanitize.state.regions import Region
+from pto_dialect.sanitize.watch.watch import Watch
 
 
 class Accesses:
@@ -167,3 +170,54 @@ def test_quick_indices_need_no_look_at_the_memory() -> None:
     window, _, _ = watched()
     assert window[1:3, 2:].offset == 16 + 24 + 8 and window[2].T.offset == 16 + 48
     assert window[-1].offset is None and window[::2].offset == 16
+
+
+KEYS = [
+    0, 3, -1, slice(1, 3), slice(-2, None), slice(3, None, -1), slice(None, None, 2), slice(2, 2), (1, 2),
+    (-1, 2), (1, -2),
+    (slice(1, 3), -1), (slice(1, 3), slice(2, None)), (slice(1, None, 2), slice(4, 0, -1)), (None, 1),
+    (1, None), (Ellipsis, 1),
+    (1, Ellipsis), (slice(None), 5), slice(-9, 2), (slice(-9, 2), 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(KEYS)))
+def test_where_a_part_begins(number: int) -> None:
+    """Its bytes are those of numpy's view, whether its place is known beforehand or is asked of the view."""
+    key = KEYS[number]
+    window, plain, accesses = watched()
+    part = plain[key]
+    if not isinstance(part, np.ndarray):
+        part = plain[tuple(slice(k, k + 1 or None) for k in key)]
+    base = plain.__array_interface__["data"][0]
+    expected: set[int] = set()
+    for index in np.ndindex(part.shape):
+        place = part[index:] if index == () else part[tuple(slice(i, i + 1) for i in index)]
+        start = 16 + place.__array_interface__["data"][0] - base
+        expected |= set(range(start, start + 4))
+    found = window[key]
+    assert np.array_equal(np.asarray(found), plain[key])
+    assert accesses.bytes == {"read": expected, "write": set()}
+
+
+def test_other_forms_of_memory_that_lies_apart_are_read() -> None:
+    """Numpy answers with a copy: the numbers are used when it is made."""
+    for form in (lambda a: a.T.reshape(24), lambda a: a[:, ::2].ravel()):
+        window, plain, accesses = watched()
+        found = form(window)
+        assert type(found) is np.ndarray and np.array_equal(found, form(plain))
+        assert accesses.bytes["read"] == (
+            {*WHOLE} if found.size == 24 else {b for b in WHOLE if (b - 16) // 4 % 2 == 0}
+        )
+    window, _, accesses = watched()
+    window.reshape(24)
+    window[:0].reshape(0)
+    assert accesses.bytes["read"] == set()
+
+
+def test_nothing_is_noted_outside_of_an_operation() -> None:
+    watch = Watch(SanitizeOptions(), False)
+    arena = WatchedArena(Arena("ub", 256), watch, np.zeros(256, np.uint8))
+    for note in (watch.read, watch.write):
+        note(arena, Region(0, 4))
+    assert len(watch.log.count) == 1

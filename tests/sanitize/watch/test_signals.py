@@ -61,3 +61,14 @@ def test_checks_can_be_chosen():
     assert set(rules(text, checks=("race",))) == {"race-raw"}
     assert set(rules(text, checks=("sync",))) == {"sync-flag-unconsumed"}
     assert not rules(text, checks=("init", "bounds", "overlap", "deadlock"))
+
+
+def test_a_deadlock_stands_at_the_first_wait():
+    lines = [wait_flag("MTE3", "MTE2"), load("%x"), set_flag("MTE2", "MTE3")]
+    lines += [wait_flag("MTE2", "MTE3"), store("%x"), set_flag("MTE3", "MTE2")]
+    text = program(X, *lines)
+    (found,) = diagnostics(text)
+    line = {wait: text.splitlines().index(f"    {wait}") + 1 for wait in (lines[0], lines[3])}
+    assert found.span is not None and found.span.line == line[lines[0]]
+    waiting = [note.span.line for note in found.notes if note.span is not None]
+    assert waiting == [line[lines[0]], line[lines[3]]]
