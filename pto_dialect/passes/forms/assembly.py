@@ -74,9 +74,11 @@ def to_assembly(module: ModuleOp, target: str | None = None, drop_attributes: bo
         raise RefusedError(function, "one of its statements has a form with a destination only") from None
     engine = DiagnosticEngine(DiagnosticOptions())
     again = parse_program(SourceFile("assembly", text), engine)
-    if again is None or engine.has_errors or _normal(again) != _normal(fresh):
-        raise RefusedError(function, "what it returns, or a number in it, reads as something else")
-    return fresh
+    if not engine.has_errors:
+        assert again is not None
+        if _normal(again) == _normal(fresh):
+            return fresh
+    raise RefusedError(function, "what it returns, or a number in it, reads as something else")
 
 
 def _function(module: ModuleOp) -> Operation:
@@ -116,7 +118,8 @@ class _Plain(Rebuild):
         """Writes ``op``."""
         super().operation(op)
         last = self.into.last_op
-        if has_role(op, Role.FUNCTION) and last is not None:
+        assert last is not None
+        if has_role(op, Role.FUNCTION):
             last.properties["sym_name"] = StringAttr("main")
             if self.drop:
                 last.attributes.clear()

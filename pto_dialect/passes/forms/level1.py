@@ -95,12 +95,7 @@ def _least(function: Operation, buffers: Mapping[str, Kept], target: str | None)
         type_ = None if {plan.webs.type_of(web) for web in webs} == {kept.type} else kept.type
         places = [plan.first.get(web) for web in webs]
         at = None if places == [operations.get(-1 if kept.at is None else kept.at)] else kept.at
-        if (
-            kept.at is not None
-            or kept.address is not None
-            or type_ is not None
-            or not set(webs) <= {*map(plan.webs.leader, plan.arguments)}
-        ):
+        if type_ is not None or not {*map(plan.webs.leader, plan.arguments)}.issuperset(webs):
             found[name] = Kept(type_, at, kept.address)
     return found
 

@@ -101,7 +101,8 @@ class _Writer(Rebuild):
         if not any(map(is_value, (*op.operands, *op.results))):
             super().operation(op)
             last = self.into.last_op
-            if last is not None and has_role(op, Role.CONSTANT):
+            assert last is not None
+            if has_role(op, Role.CONSTANT):
                 self.constants.append(last)
         elif is_for(op):
             self._loop(op)

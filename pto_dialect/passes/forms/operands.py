@@ -75,7 +75,7 @@ def accesses(op: PtoOp, arch: str) -> Accesses:
             if name in spec.outs:
                 if op.results and is_value(use.value):
                     found.old = use
-            elif name in spec.writes and not (unused and name == "tmp"):
+            elif name in spec.writes and not unused:
                 found.scratch.append(use)
             else:
                 found.reads.append(use)

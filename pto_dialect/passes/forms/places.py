@@ -134,7 +134,7 @@ class TilePlaces:
             for use in accesses(op, self.profile.arch).reads:
                 if is_value(use.value):
                     self._say(use.value, "vec", op)
-        elif (made is None and OPS[op.name][0] == "tile_move") or op_spec(type(op)).shape is Shape.DPS_KEYED:
+        elif OPS[op.name][0] == "tile_move" or op_spec(type(op)).shape is Shape.DPS_KEYED:
             for value in operand_groups(op).get("fp", ()):
                 if is_value(value):
                     self._say(value, "scaling", op)
@@ -144,7 +144,7 @@ class TilePlaces:
         if not is_tile_operation(op) or OPS[op.name][0] != "tile_move":
             return False
         source = find(op, "src")
-        if source is None or not is_value(source) or not op.results or not is_value(op.results[0]):
+        if source is None or not is_value(source) or not op.results:
             return False
         target, group = self._group(op.results[0]), self._group(source)
         if group.place is None and target.place in _FED:
@@ -163,7 +163,7 @@ class TilePlaces:
         group = self._group(value)
         place = group.place or "vec"
         layout = self._layout(group, place, type_)
-        rows, cols = _whole(type_.rows, type_.cols, type_.element, place, layout)
+        rows, cols = _whole(type_.rows, type_.cols, type_.element, layout)
         found = TileBufType(
             place, rows, cols, type_.element, (type_.rows, type_.cols), layout.blayout, layout.slayout, layout.fractal
         )
@@ -175,25 +175,31 @@ class TilePlaces:
         scales = element_name(type_.element) == _SCALES
         if scales and (place in ("scaling", "mat")) and group.side is not None:
             return ZZ_SCALE if group.side == "left" else NN_SCALE
-        if place == "mat" and group.feeds in ("bias", "scaling"):
+        if group.feeds in ("bias", "scaling"):
             return ND
         if place == "vec":
-            bits = bit_width(type_.element) or 8
+            bits = _bits(type_.element)
             row, column = type_.cols * bits // 8, type_.rows * bits // 8
             return DN if row % _BYTES and not column % _BYTES else ND
         return self.profile.layouts[place].native
 
 
-def _whole(rows: int, cols: int, element: Attribute, place: str, layout: TileLayout) -> tuple[int, int]:
+def _whole(rows: int, cols: int, element: Attribute, layout: TileLayout) -> tuple[int, int]:
     """Rows and columns of the smallest buffer in ``layout`` that holds a tile."""
-    bits = bit_width(element) or 8
+    bits = _bits(element)
     if layout.slayout == "none_box":
         unit = _BYTES * 8 // bits
         return (_up(rows, unit), cols) if layout.blayout == "col_major" else (rows, _up(cols, unit))
     block = inner_block(layout.fractal, layout.slayout, bits)
-    if layout.fractal == ZZ_SCALE.fractal or place == "vec":
+    if layout.fractal == ZZ_SCALE.fractal:
         return rows, cols
     return rows if rows == 1 else _up(rows, block[0]), _up(cols, block[1])
+
+
+def _bits(element: Attribute) -> int:
+    found = bit_width(element)
+    assert found is not None
+    return found
 
 
 def _up(number: int, unit: int) -> int:

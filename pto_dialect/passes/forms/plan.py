@@ -66,7 +66,8 @@ class Plan:
     def _stated(self, value: SSAValue) -> TileBufType | None:
         """The type that the author states for the buffer of a value."""
         type_, tile = self.kept.get(self._keys.get(value, ""), Kept()).type, value.type
-        if not isinstance(type_, TileBufType) or not isinstance(tile, TileType):
+        assert isinstance(tile, TileType)
+        if not isinstance(type_, TileBufType):
             return None
         same = (type_.valid_rows, type_.valid_cols, type_.element) == (tile.rows, tile.cols, tile.element)
         return type_ if same else None

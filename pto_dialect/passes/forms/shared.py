@@ -50,14 +50,12 @@ def refuse_shared(function: Operation, contents: Contents, addresses: Mapping[SS
 def _sharing(contents: Contents, addresses: Mapping[SSAValue, int], profile: Profile) -> dict[SSAValue, int]:
     """For each buffer those that have common bytes with it."""
     found: dict[SSAValue, int] = {}
-    for one, at in addresses.items():
+    types = {buffer: buffer.type for buffer in addresses if isinstance(buffer.type, TileBufType)}
+    for one, type_ in types.items():
         others = [
             other
-            for other, place in addresses.items()
-            if other is not one
-            and isinstance(one.type, TileBufType)
-            and isinstance(other.type, TileBufType)
-            and share(one.type, at, other.type, place, profile)
+            for other, other_type in types.items()
+            if other is not one and share(type_, addresses[one], other_type, addresses[other], profile)
         ]
         if others:
             found[one] = contents.bits(others)

@@ -34,7 +34,8 @@ def refuse_outside(op: PtoOp, found: Accesses) -> None:
         if family in _ELEMENTWISE and use in found.reads:
             for write in found.writes:
                 wanted = write.value.type
-                if isinstance(wanted, TileBufType) and not _within(wanted, type_):
+                assert isinstance(wanted, TileBufType)
+                if not _within(wanted, type_):
                     raise RefusedError(op, f"{region}, and {op.name} reads more of it")
 
 

@@ -89,7 +89,8 @@ class ValueWriter(Rebuild):
         unused = {op for op in self.empty.values() if not op.results[0].uses.get_length()}
         for buffer, op in self.empty.items():
             following = op.next_op
-            while following is not None and following in unused:
+            while following in unused:
+                assert following is not None
                 following = following.next_op
             self.places[buffer] = following if op in unused else op
             op.results[0]._name = f"{self.keys[buffer]}.0"
@@ -103,8 +104,7 @@ class ValueWriter(Rebuild):
         trial = Contents(self.contents.profile)
         arguments = [a for a in block.args if is_buffer(a)]
         needed = trial.follow(op, 0)
-        changed = trial.changed[op]
-        outputs: list[SSAValue] = [a for a in arguments if changed & trial.bits([a]) and trial.filled & trial.bits([a])]
+        outputs: list[SSAValue] = [a for a in arguments if trial.filled & trial.bits([a])]
         for output in outputs:
             if needed & trial.bits([output]):
                 raise RefusedError(

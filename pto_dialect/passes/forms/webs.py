@@ -51,7 +51,7 @@ class Webs:
 
     def conflict(self, one: int, other: int) -> bool:
         """Whether values of both are needed at one time."""
-        return bool(self._conflicts[one] & self._members[other] or self._conflicts[other] & self._members[one])
+        return bool(self._conflicts[one] & self._members[other])
 
     def same(self, one: SSAValue, other: SSAValue) -> bool:
         """Whether both lie in one buffer."""

@@ -113,3 +113,10 @@ def test_what_the_form_does_not_have(name: str) -> None:
     assert (found.rule, found.message) == ("to-assembly-unsupported", f"assembly cannot say this: {reason}")
     assert "^" in render_text(engine.diagnostics)
     assert print_module(module) == before
+
+
+def test_an_entry_is_what_the_one_function_is_anyway() -> None:
+    text = FUNCTION.replace("pto.kernel", "pto.entry")
+    assert print_module(to_assembly(parse(text))) == print_module(
+        to_assembly(parse(text.replace(" attributes {pto.entry}", "")))
+    )

@@ -266,6 +266,52 @@ REFUSED = {
     outs(%v : !pto.tile_buf<vec, 16x16xf16>)""",
         "pto.tmov converts what leaves acc, and %a would be in no memory",
     ),
+    "a scale for all channels on the way out of acc": (
+        """  %a = pto.alloc_tile : !pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>
+  %v = pto.alloc_tile : !B
+  %k = arith.constant 1 : i64
+  pto.tmov ins(%a, %k : !pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>, i64)
+    outs(%v : !B)""",
+        "pto.tmov converts what leaves acc, and %a would be in no memory",
+    ),
+    "a table of scales on the way out of acc": (
+        """  %a = pto.alloc_tile : !pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>
+  %v = pto.alloc_tile : !B
+  %k = pto.alloc_tile : !pto.tile_buf<scaling, 1x16xi64>
+  pto.tmov ins(%a, %k : !pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>,
+    !pto.tile_buf<scaling, 1x16xi64>) outs(%v : !B)""",
+        "pto.tmov converts what leaves acc, and %a would be in no memory",
+    ),
+    "a call beside addresses": (
+        """  %z = arith.constant 0 : i64
+  %a = pto.alloc_tile addr = %z : !B
+  pto.tload ins(%p : !V) outs(%a : !B)
+  func.call @f(%p, %q, %n, %x, %c, %s)
+    : (!V, !V, index, f32, i1, !pto.partition_tensor_view<16x2x!pto.f8E8M0>) -> ()""",
+        "it may reach the bytes of tiles with addresses, and values have none",
+    ),
+    "a pointer to a memory with addresses": (
+        """  %z = arith.constant 0 : i64
+  %a = pto.alloc_tile addr = %z : !B
+  pto.tload ins(%p : !V) outs(%a : !B)
+  %r = pto.castptr %z : i64 -> !pto.ptr<f32, ub>""",
+        "it may reach the bytes of tiles with addresses, and values have none",
+    ),
+    "elements that are scattered twice": (
+        """  %a = pto.alloc_tile : !pto.tile_buf<vec, 16x16xi32>
+  %b = pto.alloc_tile : !pto.tile_buf<vec, 16x16xi32>
+  %k = arith.constant 1 : i32
+  pto.texpands ins(%k : i32) outs(%b : !pto.tile_buf<vec, 16x16xi32>)
+  pto.tscatter ins(%b, %b : !pto.tile_buf<vec, 16x16xi32>, !pto.tile_buf<vec, 16x16xi32>)
+    outs(%a : !pto.tile_buf<vec, 16x16xi32>)
+  pto.tscatter ins(%b, %b : !pto.tile_buf<vec, 16x16xi32>, !pto.tile_buf<vec, 16x16xi32>)
+    outs(%a : !pto.tile_buf<vec, 16x16xi32>)""",
+        "it may leave elements of %a as they were, and a value has no earlier content",
+    ),
+    "a tile without gaps": (
+        "  %a = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32, compact=1>",
+        "%a has padding, and a tile value has nothing around it",
+    ),
     "the order of scales": (
         """  %a = pto.alloc_tile : !pto.tile_buf<mat, 16x2x!pto.f8E8M0, slayout=row_major, fractal=32>
   pto.tload ins(%s : !pto.partition_tensor_view<16x2x!pto.f8E8M0>)
@@ -341,3 +387,35 @@ def test_an_argument_that_is_read_and_written_is_refused() -> None:
     text = function("  pto.tadds ins(%a, %x : !B, f32) outs(%a : !B)", "%x: f32, %a: !B")
     with pytest.raises(RefusedError, match="reads and writes a tile of the caller"):
         to_level1(parse(text))
+
+
+def test_a_pointer_to_global_memory_reaches_no_tile() -> None:
+    body = """
+        %z = arith.constant 0 : i64
+        %a = pto.alloc_tile addr = %z : !B
+        %r = pto.addptr %g, %n : !pto.ptr<f32> -> !pto.ptr<f32>
+        pto.tload ins(%p : !V) outs(%a : !B)
+        pto.tstore ins(%a : !B) outs(%q : !V)
+    """
+    text = function(body, f"{HEAD}, %g: !pto.ptr<f32>")
+    assert print_module(to_level2(to_level1(parse(text)))) == print_module(parse(text))
+
+
+def test_a_branch_with_a_number_and_a_tile_has_no_mark() -> None:
+    """Its second branch stays for the number."""
+    body = """
+        %a = pto.alloc_tile : !B
+        pto.tload ins(%p : !V) outs(%a : !B)
+        %k = scf.if %c -> (index) {
+          pto.tadds ins(%a, %x : !B, f32) outs(%a : !B)
+          scf.yield %c0 : index
+        } else {
+          scf.yield %c1 : index
+        }
+        pto.tstore ins(%a : !B) outs(%q : !V)
+        pto.store_scalar %x, %g[%k] : !pto.ptr<f32>, f32
+    """
+    text = function(body, f"{HEAD}, %g: !pto.ptr<f32>")
+    values = to_level1(parse(text))
+    assert "pto.empty_else" not in print_module(values)
+    assert print_module(to_level2(values)) == print_module(parse(text))

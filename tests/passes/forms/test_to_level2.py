@@ -210,7 +210,116 @@ def test_an_argument_of_the_caller_is_never_written() -> None:
     assert print_module(to_level2(parse(text))) == printed(buffers)
 
 
+EMPTY = {
+    "a tile without content is not copied": (
+        """
+        %e = pto.alloc_tile : !T
+        %r, %s = scf.for %i = %c0 to %n step %c1 iter_args(%a = %e, %b = %e) -> (!T, !T) {
+          %u = pto.tadds %a, %x : (!T, f32) -> !T
+          %v = pto.tadds %b, %x : (!T, f32) -> !T
+          scf.yield %u, %v : !T, !T
+        }
+        %w = pto.tadd %r, %s : (!T, !T) -> !T
+        pto.tstore %w, %q : (!T, !V) -> ()
+        """,
+        0,
+    ),
+    "a tile with content is copied": (
+        """
+        %e = pto.tload %p : (!V) -> !T
+        %r, %s = scf.for %i = %c0 to %n step %c1 iter_args(%a = %e, %b = %e) -> (!T, !T) {
+          %u = pto.tadds %a, %x : (!T, f32) -> !T
+          %v = pto.tadds %b, %x : (!T, f32) -> !T
+          scf.yield %u, %v : !T, !T
+        }
+        %w = pto.tadd %r, %s : (!T, !T) -> !T
+        pto.tstore %w, %q : (!T, !V) -> ()
+        """,
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_copies_of_what_two_tiles_begin_with(name: str) -> None:
+    body, copies = EMPTY[name]
+    assert print_module(to_level2(parse(function(body)))).count("pto.tmov") == copies
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_branches_that_only_give_something_on(first: bool) -> None:
+    """The branch that changes the tile is the second one or the first one; the other one has a number of its own."""
+    changes = "%b = pto.tadds %a, %x : (!T, f32) -> !T\n scf.yield %b, %c0 : !T, index"
+    keeps = "scf.yield %a, %c1 : !T, index"
+    one, other = (changes, keeps) if first else (keeps, changes)
+    made = print_module(
+        to_level2(
+            parse(
+                function(
+                    f"""
+        %a = pto.tload %p : (!V) -> !T
+        %r, %k = scf.if %c -> (!T, index) {{
+          {one}
+        }} else {{
+          {other}
+        }}
+        pto.tstore %r, %q : (!T, !V) -> ()
+        pto.store_scalar %x, %g[%k] : !pto.ptr<f32>, f32
+    """,
+                    f"{HEAD}, %g: !pto.ptr<f32>",
+                )
+            )
+        )
+    )
+    lines = [line.strip() for line in made.splitlines()]
+    numbers = ["scf.yield %c0 : index", "scf.yield %c1 : index"]
+    assert [line for line in lines if line.startswith("scf.yield")] == (numbers if first else numbers[::-1])
+    assert made.count("pto.tmov") == 0
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_an_empty_first_branch_stays(first: bool) -> None:
+    """A second branch without statements goes, a first one does not."""
+    changes = "%b = pto.tadds %a, %x : (!T, f32) -> !T\n scf.yield %b : !T"
+    one, other = (changes, "scf.yield %a : !T") if first else ("scf.yield %a : !T", changes)
+    made = print_module(
+        to_level2(
+            parse(
+                function(f"""
+        %a = pto.tload %p : (!V) -> !T
+        %r = scf.if %c -> (!T) {{
+          {one}
+        }} else {{
+          {other}
+        }}
+        pto.tstore %r, %q : (!T, !V) -> ()
+    """)
+            )
+        )
+    )
+    assert ("} else {" in made) is not first
+    assert parse(made)
+
+
+def test_a_place_behind_the_first_use_does_not_count() -> None:
+    """The author's number of an operation is that of the store."""
+    text = function("%a = pto.tload %p : (!V) -> !T\n pto.tstore %a, %q : (!T, !V) -> ()")
+    kept = text.replace(f"func.func @f({HEAD})", f'func.func @f({HEAD}) attributes {{pto.buffers = [["a", 3]]}}')
+    assert kept != text
+    assert print_module(to_level2(parse(kept))) == print_module(to_level2(parse(text)))
+
+
 REFUSED = {
+    "a region that gives a tile": (
+        """
+        %r = scf.execute_region -> !T {
+          %a = pto.tload %p : (!V) -> !T
+          scf.yield %a : !T
+        }
+        """,
+        "scf.execute_region passes tiles on, which only scf.for and scf.if may",
+        "%r = scf.execute_region",
+    ),
     "two places": (
         """
         %a = pto.tload %p : (!V) -> !T
