@@ -20,15 +20,13 @@ MOST = 20_000
 
 _MTE2 = NUMBER[Pipe.MTE2]
 
-Token = tuple[int, int]
-
 
 class _Step(NamedTuple):
-    """An operation that runs: ``around`` are the branches and iterations in which it does, ``before`` has the bits of
+    """An operation that runs: ``around`` are the loops and branches in which it does, ``before`` has the bits of
     the steps that have ended when it begins."""
 
     pipe: int
-    around: frozenset[Token]
+    around: frozenset[int]
     before: int
 
 
@@ -55,18 +53,18 @@ class Order:
             for earlier, wrote in self.users[one]:
                 if earlier >= number:
                     break
-                if (writes or wrote) and not self._done(earlier, number, writes and wrote):
+                if (writes or wrote) and not self._done(earlier, number):
                     return False
         return True
 
-    def _done(self, earlier: int, number: int, both_write: bool) -> bool:
+    def _done(self, earlier: int, number: int) -> bool:
         """Whether a step has ended when a later one begins, which may be on the same pipe."""
         step = self.steps[number]
         if not step.before >> earlier & 1:
             return False
         if self.steps[earlier].pipe != step.pipe:
             return True
-        overlaps = both_write if step.pipe == _MTE2 else step.pipe == V and self.arch == "a2a3"
+        overlaps = step.pipe == _MTE2 or (step.pipe == V and self.arch == "a2a3")
         return not overlaps or any(
             step.before >> between & 1
             and self.steps[between].pipe != step.pipe
@@ -77,20 +75,19 @@ class Order:
 
     # ------------------------------------------------------------ steps
 
-    def _follow(self, sequence: Sequence, around: frozenset[Token]) -> None:
+    def _follow(self, sequence: Sequence, around: frozenset[int]) -> None:
         for item in sequence.items:
             if isinstance(item, Leaf):
                 self._step(item, around)
             elif isinstance(item, Loop):
                 # A second iteration has seen the first.
-                first = around | {(id(item), 0)}
-                self._follow(item.body, first)
-                self._follow(item.body, first | {(id(item), 1)})
+                for _ in range(2):
+                    self._follow(item.body, around | {id(item)})
             elif isinstance(item, Choice):
                 for branch in item.branches:
-                    self._follow(branch, around | {(id(branch), 0)})
+                    self._follow(branch, around | {id(branch)})
 
-    def _step(self, leaf: Leaf, around: frozenset[Token]) -> None:
+    def _step(self, leaf: Leaf, around: frozenset[int]) -> None:
         number = len(self.steps)
         before = self._past(self.pipes[leaf.pipe], around, True)
         if leaf.joins:
@@ -104,7 +101,7 @@ class Order:
         self.pipes[leaf.pipe].append(number)
         self.steps.append(_Step(leaf.pipe, around, before))
 
-    def _past(self, numbers: list[int], around: frozenset[Token], piped: bool = False) -> int:
+    def _past(self, numbers: list[int], around: frozenset[int], piped: bool = False) -> int:
         """Steps that a new one follows, and what these have followed, if they run whenever it does; those of one pipe
         follow each other."""
         found = 0
