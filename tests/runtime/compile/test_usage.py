@@ -150,6 +150,38 @@ def test_stores_read_what_the_atomic_mode_combines(lines: tuple[str, ...], direc
     assert access_of(function.regions[0].blocks[0].args[1], program.symbols).direction == direction
 
 
+def test_a_store_of_one_number_does_not_end_what_the_mode_combines() -> None:
+    program = kernel(control("pto.set_atomic_f32", "pto.set_atomic_add") + "\n" + STORE.format("%y")).program
+    assert directions_of(program) == ["unused", "inout"]
+    program = kernel(STORE.format("%y") + "\npto.set_atomic_f32\npto.set_atomic_add").program
+    assert directions_of(program) == ["unused", "out"]
+
+
+def test_what_two_kernels_of_a_pair_do_with_their_arguments() -> None:
+    """Arguments of one name are one: each kernel may use them in its way."""
+    reserve = (
+        '%b = pto.reserve_buffer {name = "q", size = 1024, location = #pto.address_space<mat>, auto = true} -> i32'
+    )
+    text = "\n".join(
+        f"""func.func @{name}(%r: !pto.ptr<f32>, %w: !pto.ptr<f32>, %u: !pto.ptr<f32>, %z: !pto.ptr<f32>)
+          attributes {{pto.kernel_kind = #pto.kernel_kind<{kind}>}} {{
+      %c1 = arith.constant 1 : index
+      {more}
+      {lines}
+      return
+    }}"""
+        for name, kind, more, lines in (
+            ("one", "cube", reserve, f"%a = {LOAD.format('%r')}\n%f = {LOAD.format('%u')}"),
+            ("two", "vector", '%b = pto.import_reserved_buffer {name = "q", peer_func = @one} -> i32',
+             f"%f = arith.constant 1.0 : f32\n{STORE.format('%w')}\n{STORE.format('%u')}"),
+        )
+    )  # fmt: skip
+    module, _ = parsed(text)
+    for entry in ("one", "two"):
+        program = Kernel(module, entry, "a5", RunOptions()).program
+        assert directions_of(program) == ["in", "out", "inout", "unused"]
+
+
 def test_atomic_mode_of_functions_that_do_not_run() -> None:
     text = f"""func.func @other() {{
       pto.set_atomic_f32
