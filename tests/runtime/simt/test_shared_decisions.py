@@ -1,5 +1,5 @@
 """What work-items decide together although the program leaves the choice to numbers: sizes of memory and ways through
-blocks. Source: docs/reference/work-items.md.
+blocks. Source: docs/reference/work-items.md, "Operations".
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """How many lanes and repeats vectors may have, and which elements they compute with. Source: docs/reference/vectors.md,
-"Logical vectors", "Vector instructions of a2a3".
+"Logical vectors", "The vector instructions of a2a3".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Numbers without a stated width, constants that no decimal says, and blocks of a region that nothing branches to.
 
-Source: docs/reference/core-operations.md.
+Source: docs/reference/core-operations.md, "arith".
 """
 
 from __future__ import annotations
