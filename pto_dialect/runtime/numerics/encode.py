@@ -61,7 +61,7 @@ def encode(
     if fmt.name == "f8E8M0":
         return _to_e8m0(x, letter, saturate)
     narrow = _to_f32(x, "O")
-    saturate = saturate or not (fmt.has_inf or fmt.has_nan)
+    saturate = saturate or not fmt.has_nan
     if letter == "R" and fmt.exponent_bits and not fmt.is_packed:
         return _nearest(narrow, fmt, saturate, keep_nan)
     return _by_rank(narrow, fmt, letter, saturate, keep_nan)
@@ -76,7 +76,7 @@ def _to_f64(x: np.ndarray, letter: str) -> np.ndarray:
 def _to_f32(x: np.ndarray, letter: str) -> np.ndarray:
     if x.dtype == np.float32:
         return x
-    if x.dtype.kind in "biu" and x.dtype.itemsize <= 2:
+    if x.dtype.itemsize <= 2:
         return x.astype(np.float32)
     if x.dtype.kind in "iu":
         if letter == "R":

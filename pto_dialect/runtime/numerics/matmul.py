@@ -53,8 +53,11 @@ def matmul(
 
     Raises ``ValueError`` for shapes that do not fit. Source: docs/reference/numerics.md, "Matrix products".
     """
-    if exact and not _order_is_irrelevant(a, b, init):
-        return _matmul_fma(a, b, init, out)
+    if exact:
+        if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0]:
+            raise ValueError(f"cannot multiply {a.shape} by {b.shape}")
+        if not _order_is_irrelevant(a, b, init):
+            return _matmul_fma(a, b, init, out)
     with np.errstate(all="ignore"):
         if a.dtype == np.float32 and b.dtype == np.float32:
             in_place = out is not None and out.flags.c_contiguous
@@ -91,8 +94,6 @@ def _order_is_irrelevant(a: np.ndarray, b: np.ndarray, init: np.ndarray | None) 
 
 
 def _matmul_fma(a: np.ndarray, b: np.ndarray, init: np.ndarray | None, out: np.ndarray | None) -> np.ndarray:
-    if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0]:
-        raise ValueError(f"cannot multiply {a.shape} by {b.shape}")
     total = np.zeros((a.shape[0], b.shape[1]), np.float32)
     if init is not None:
         total[...] = init

@@ -56,7 +56,7 @@ def element_number(items: WorkItems, mask: Mask, array: PrivateArray | MemRef, i
         if wrong.any():
             at = int(np.argmax(wrong))
             place = [int(items.spread(other)[at]) for other in indices]
-            shape = "x".join(map(str, array.shape)) or "()"
+            shape = "x".join(map(str, array.shape))
             raise Fault("mem-oob", f"{items.name(at)} accesses element {place} of an array of shape {shape}")
         distance = distance + index * stride
     return distance

@@ -141,6 +141,29 @@ def test_a_chain_that_nobody_sees_is_held() -> None:
     assert holds(PRODUCT)
 
 
+BIAS = "!pto.tile_buf<bias, 1x32xf32>"
+
+
+@pytest.mark.parametrize("statement", [
+    f"pto.tmatmul.acc ins(%o, %l, %r : {ACC}, {LEFT}, {RIGHT}) outs(%o : {ACC})",
+    f"pto.tgemv.acc ins(%p, %x, %y : {ACC}, {LEFT}, {RIGHT}) outs(%p : {ACC})",
+    f"pto.tgemv ins(%x, %y : {LEFT}, {RIGHT}) outs(%p : {ACC})",
+    f"%b = pto.alloc_tile : {BIAS}\n"
+    f"pto.tmatmul.bias ins(%x, %y, %b : {LEFT}, {RIGHT}, {BIAS}) outs(%p : {ACC})",
+    f"pto.textract ins(%n0, %c0, %c0 : {MAT}, index, index) outs(%x : {LEFT})",
+    f"pto.tinsert ins(%p, %c0, %c0 : {ACC}, index, index) outs(%n0 : {MAT})",
+])  # fmt: skip
+def test_other_work_of_the_matrix_unit_leaves_a_chain_held(statement: str) -> None:
+    """It has tiles of its own, or goes on with the sums."""
+    more = "\n".join(f"%{name} = pto.alloc_tile : {type_}" for name, type_ in (
+        ("n0", MAT), ("x", LEFT), ("y", RIGHT), ("p", ACC)))  # fmt: skip
+    text = PRODUCT.replace("  pto.tload", f"  {more}\n  pto.tload", 1).replace(
+        "  pto.tstore", f"  {statement}\n  pto.tstore", 1
+    )
+    module, _ = parsed(text)
+    assert Kernel(module, None, "a5", RunOptions()).compiled.holds
+
+
 def test_memory_that_starts_with_something_is_not_held() -> None:
     assert not holds(PRODUCT, fill="poison")
 
