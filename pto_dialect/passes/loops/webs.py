@@ -92,21 +92,21 @@ class Webs:
             for value in values:
                 if value in self.buffers:
                     writes = name in spec.writes
-                    yield number, value, name in spec.reads or (writes and not isinstance(op, self.whole)), writes
+                    yield number, value, name in spec.reads or not isinstance(op, self.whole), writes
                 number += 1
 
     def _forward(self, block: Block, state: State) -> State:
         for op in block.ops:
-            for number, buffer, reads, writes in self._uses(op):
+            for number, buffer, reads, _ in self._uses(op):
                 if reads:
                     first, *others = sorted(state[buffer], key=id)
                     for other in others:
                         self.join(first, other)
                     self.seen[op, number] = first
-                if writes and not reads:
+                else:
                     self.seen[op, number] = Write(op, buffer)
-            for _, buffer, reads, writes in self._uses(op):
-                if writes and not reads:
+            for _, buffer, reads, _ in self._uses(op):
+                if not reads:
                     state = {**state, buffer: frozenset((Write(op, buffer),))}
             state = through(op, state, self._forward, _merged)
         return state

@@ -77,3 +77,19 @@ def test_what_is_said_is_so(seed: int) -> None:
                         values[name] = OPERATIONS[op](values[left], values[right])
                     if min(values.values()) >= 0:
                         assert values["r"] % unit == 0, (lines, unit, x, y)
+
+
+@pytest.mark.parametrize(("levels", "seen"), [(1, True), (7, True), (8, False)])
+def test_how_deep_it_is_looked(levels: int, seen: bool) -> None:
+    """Through seven minima, in any of which the number could be another one."""
+    lines = ["%v0 = arith.muli %x, %c16 : index"]
+    lines += [
+        f"%v{level} = arith.minsi %v{level - 1}, %c{(16, 32, 48)[level % 3]} : index" for level in range(1, levels + 1)
+    ]
+    assert judged(lines, 16, f"v{levels}") is seen
+
+
+def test_a_number_that_goes_round_in_a_loop_is_no_index() -> None:
+    lines = ["%e = scf.for %i = %c0 to %x step %c16 iter_args(%a = %c1) -> (index) {",
+             "%r = arith.muli %a, %c2 : index", "%b = arith.addi %r, %c1 : index", "scf.yield %b : index", "}"]  # fmt: skip
+    assert {unit for unit in (16, 8, 4, 2) if judged(lines, unit)} == {2}

@@ -142,7 +142,13 @@ def test_the_place_that_is_loaded_is_stored(same):
 
 
 @pytest.mark.parametrize(
-    ("sizes", "strides"), [((ROWS * 60,), (1,)), ((ROWS // 2, 120), (120, 1)), ((2, ROWS // 2, 60), (ROWS * 30, 60, 1))]
+    ("sizes", "strides"),
+    [
+        ((ROWS * 60,), (1,)),
+        ((ROWS // 2, 120), (120, 1)),
+        ((2, ROWS // 2, 60), (ROWS * 30, 60, 1)),
+        ((2, ROWS, 30), (30, 60, 1)),
+    ],
 )
 def test_views_with_other_rows(sizes, strides):
     """As many elements as the tile, in other rows."""

@@ -124,6 +124,9 @@ CASES: dict[str, tuple[Callable[[], Program], str]] = {
     "columns in steps of three": (
         lambda: stored("f32", (2, 2, 1, 32, 8), (2048, 640, 512, 16, 1), layout="nz"), f"pto.tstore: {OUT_STEPS}",
     ),
+    "columns in steps of three, of which the middle ones are side by side": (
+        lambda: stored("f32", (2, 8, 1, 32, 2), (5000, 1, 2048, 64, 8), layout="nz"), f"pto.tstore: {OUT_STEPS}",
+    ),
     "blocks of four columns": (
         lambda: stored("f32", (1, 8, 2, 16, 4), (1024, 128, 64, 4, 1), layout="nz"), f"pto.tstore: {OUT_STEPS}",
     ),

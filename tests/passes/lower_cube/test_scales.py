@@ -5,7 +5,7 @@ products".
 import ml_dtypes
 import numpy as np
 import pytest
-from cube_programs import Program, instructions, lowered, refusals
+from cube_programs import Program, instructions, lowered, passed, refusals
 
 RNG = np.random.default_rng(11)
 BLOCKS = {"left": ", slayout=row_major, fractal=32", "right": ", blayout=col_major, slayout=col_major, fractal=32"}
@@ -97,3 +97,37 @@ def test_scales_are_loaded_in_whole_blocks(side, outer, groups):
     found.tiles.append(f"%t = pto.alloc_tile : {found.types['t']}")
     found.op("tload", "v", to="t")
     assert refusals(found) == ["pto.tload: scales are loaded in whole blocks of 16 x 2"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["32x2x!pto.f8E8M0", "16x4x!pto.f8E8M0, slayout=row_major, fractal=32", "32x2xi8, slayout=row_major, fractal=32"],
+)
+def test_scales_are_moved_from_the_same_blocks(source):
+    found = Program()
+    found.types |= {
+        "m": f"!pto.tile_buf<mat, {source}>",
+        "t": f"!pto.tile_buf<scaling, 32x2x!pto.f8E8M0{BLOCKS['left']}>",
+    }
+    found.tiles += ["%at = arith.constant 0 : i64", f"%m = pto.alloc_tile addr = %at : {found.types['m']}"]
+    found.tiles.append(f"%t = pto.alloc_tile addr = %at : {found.types['t']}")
+    found.op("tmov", "m", to="t")
+    _, said = passed(str(found), "lower-cube")
+    assert said == [
+        "lower-cube-unsupported: lower-cube cannot lower pto.tmov: scales are moved from a tile of the same blocks"
+    ]
+
+
+def test_scales_of_a_view_that_a_launch_gives_are_refused():
+    """Their strides do not say how the blocks lie."""
+    view = "!pto.tensor_view<32x2x!pto.f8E8M0>"
+    found = Program(v=f"={view}")
+    found.types |= {"v": view, "t": f"!pto.tile_buf<mat, 32x2x!pto.f8E8M0{BLOCKS['left']}>"}
+    found.types["p"] = "!pto.partition_tensor_view<32x2x!pto.f8E8M0>"
+    found.numbers |= {2, 32}
+    found.tiles.append(f"%t = pto.alloc_tile : {found.types['t']}")
+    found.lines.append(
+        f"%p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c32, %c2] : {view} -> {found.types['p']}"
+    )
+    found.op("tload", "p", to="t")
+    assert refusals(found) == ["pto.tload: its view is not made in this function"]
