@@ -91,5 +91,6 @@ def test_how_deep_it_is_looked(levels: int, seen: bool) -> None:
 
 def test_a_number_that_goes_round_in_a_loop_is_no_index() -> None:
     lines = ["%e = scf.for %i = %c0 to %x step %c16 iter_args(%a = %c1) -> (index) {",
-             "%r = arith.muli %a, %c2 : index", "%b = arith.addi %r, %c1 : index", "scf.yield %b : index", "}"]  # fmt: skip
+             "%r = arith.muli %a, %c2 : index", "%b = arith.addi %r, %c1 : index",
+             "scf.yield %b : index", "}"]  # fmt: skip
     assert {unit for unit in (16, 8, 4, 2) if judged(lines, unit)} == {2}
