@@ -399,3 +399,41 @@ def test_nothing_is_said_about_order_behind_a_wait_for_another_core(between: lis
     """That core may have waited for anything before it signalled."""
     other = [set_flag("V", "MTE3"), wait_flag("V", "MTE3")]
     assert rules(*other, load("%x"), *between, store("%x")) == ["sync-static-hazard"] * said
+
+
+def event(word: str, number: int = 0) -> str:
+    ends = "#pto.pipe_event_type<TLOAD>, #pto.pipe_event_type<TSTORE_VEC>"
+    return f"pto.{word}_event[{ends}, #pto.event<EVENT_ID{number}>]"
+
+
+EVENTS = {
+    "in order": ([load("%x"), event("record"), event("wait"), store("%x")], []),
+    "of another number": ([load("%x"), event("record", 1), event("wait", 1), store("%x")], []),
+    "not waited for": ([load("%x"), event("record"), store("%x"), event("wait")], ["sync-static-hazard"]),
+    "a flag of the same pipes": ([load("%x"), event("record"), wait_flag("MTE2", "MTE3"), store("%x")], []),
+    "set again": (
+        [load("%x"), event("record"), set_flag("MTE2", "MTE3"), event("wait"), event("wait"), store("%x")],
+        ["sync-event-reuse"],
+    ),
+}
+"""Events of operations are flags between the pipes of their classes."""
+
+
+@pytest.mark.parametrize("case", EVENTS)
+def test_events_of_operations(case: str):
+    lines, expected = EVENTS[case]
+    assert rules(*lines) == expected
+
+
+def test_a_flag_that_one_branch_has_set():
+    """Set again behind it, it is pending on that way alone."""
+    pair = [set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3")]
+    some = "%some = arith.cmpi sgt, %block, %c1 : i64"
+    head = [load("%x"), "%block = pto.get_block_idx", some, "scf.if %some {"]
+    alone = rules(*head, *pair, "}", *pair, store("%x"))
+    assert alone == []
+    left = rules(*head, pair[0], "}", *pair, store("%x"))
+    assert "sync-event-reuse" in left
+    other = [set_flag("MTE3", "V"), wait_flag("MTE3", "V")]
+    over = rules(load("%x"), *head[1:3], pair[0], head[3], *other, "}", pair[0], pair[1], pair[1], store("%x"))
+    assert over == ["sync-event-reuse"]
