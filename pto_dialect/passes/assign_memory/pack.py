@@ -79,7 +79,8 @@ def pack(
         if _peak(best) <= least:
             return best
     # Where sharing is limited, the bound says nothing about what can be reached.
-    return _improved(best or {}, fixed, least) if share is always else best or {}
+    assert best is not None
+    return _improved(best, fixed, least) if share is always else best
 
 
 def _placed(order: Sequence[Buffer], fixed: Mapping[Buffer, int], share: Share) -> dict[Buffer, int]:

@@ -152,3 +152,20 @@ def test_a2a3_has_no_buffer_numbers():
     assert (said.rule, said.span is not None) == ("insert-sync-unsupported", True)
     assert said.message == "insert-sync cannot order this: a2a3 has no buffer numbers, only a5 does"
     assert print_module(module) == before
+
+
+@pytest.mark.parametrize("style", ["buf", "events"])
+def test_each_kind_of_core_has_an_order_of_its_own(style: str):
+    mat = "!pto.tile_buf<mat, 16x16xf32, blayout=col_major, slayout=row_major>"
+    left = mat.replace("mat", "left", 1)
+    cube = [f"%m = pto.alloc_tile addr = %at0 : {mat}", f"%l = pto.alloc_tile addr = %at0 : {left}",
+            "pto.section.cube {", f"pto.tload ins(%p : !pto.partition_tensor_view<16x16xf32>) outs(%m : {mat})",
+            f"pto.tmov ins(%m : {mat}) outs(%l : {left})", "}"]  # fmt: skip
+    vector = ["pto.section.vector {", load("p", "x"), add("x", "x", "y"), "}"]
+    module = lowered(kernel(*HEAD, *cube, *vector), style)
+    assert judged(module) == []
+    found = signals(module)
+    assert [line for line in found if line.startswith("pto.t")] == ["pto.tload", "pto.tmov", "pto.tload", "pto.tadd"]
+    if style == "buf":
+        pipes = [line.split('"')[1] for line in found if "get_buf" in line]
+        assert pipes == ["PIPE_MTE2", "PIPE_MTE1", "PIPE_MTE2", "PIPE_V"]

@@ -58,3 +58,8 @@ def test_rows_that_are_all_one_row_have_no_end() -> None:
 def test_a_part_without_elements_in_one_dimension_is_nowhere() -> None:
     assert found(program("%n, %c0", "%c8, %m"), 5, 0) == []
     assert found(program("%c99, %n", "%m, %c8"), 0, 0) == []
+
+
+def test_a_view_without_a_name() -> None:
+    (message,) = found(program("%n, %c0", "%m, %c16").replace("%v", "%0"), 5, 8)
+    assert message == "elements [5, 13) of dimension 0 are outside the view, which has 8 there"
