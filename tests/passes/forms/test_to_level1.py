@@ -419,3 +419,20 @@ def test_a_branch_with_a_number_and_a_tile_has_no_mark() -> None:
     values = to_level1(parse(text))
     assert "pto.empty_else" not in print_module(values)
     assert print_module(to_level2(values)) == print_module(parse(text))
+
+
+@pytest.mark.parametrize(("shape", "fills"), [("1x16", True), ("16x16", False)])
+def test_a_sequence_fills_a_tile_of_one_row(shape: str, fills: bool) -> None:
+    kind = f"!pto.tile_buf<vec, {shape}xi32>"
+    body = f"""
+        %a = pto.alloc_tile : {kind}
+        pto.texpands ins(%k : i32) outs(%a : {kind})
+        pto.tci ins(%k : i32) outs(%a : {kind})
+        pto.tprint ins(%a : {kind})
+    """
+    module = parse(function(body, "%k: i32"))
+    if fills:
+        assert print_module(to_level2(to_level1(module))) == print_module(module)
+    else:
+        with pytest.raises(RefusedError, match="it may leave elements of %a as they were"):
+            to_level1(module)

@@ -60,3 +60,13 @@ def test_a_single_element_may_have_any_distance(valid, strides):
     module, said = passed(str(store(strides, valid)), "assign-memory", "lower-transfers")
     assert not said
     assert "pto.tstore" not in print_module(module)
+
+
+@pytest.mark.parametrize(("distance", "fits"), [((1 << 38) - 1, True), (1 << 38, False)])
+def test_distances_in_global_memory_have_40_bits_of_bytes(distance, fits):
+    program = store((distance, 1))
+    if fits:
+        assert not passed(str(program), "assign-memory", "lower-transfers")[1]
+    else:
+        reason = f"a count or a distance of {distance} does not fit into its field"
+        assert refusals(program, "lower-transfers") == [f"pto.tstore: {reason}"]
