@@ -129,5 +129,6 @@ class _Writer(ValueWriter):
 
 def _buffers(function: Operation) -> Iterator[object]:
     for op in walk(function):
-        values = (*op.operands, *op.results) if op is not function else function.regions[0].block.args
+        blocks = (block for region in op.regions for block in region.blocks)
+        values = (*op.operands, *op.results, *(argument for block in blocks for argument in block.args))
         yield from (value for value in values if is_buffer(value) or isinstance(value.type, MultiTileBufType))

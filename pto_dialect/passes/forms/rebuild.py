@@ -20,6 +20,7 @@ from pto_dialect.ir.core.base import PtoOp, segment_sizes, signature
 from pto_dialect.ir.core.location import span_of, span_of_value
 from pto_dialect.passes.base import PtoPass
 from pto_dialect.syntax.print.printer import FORM
+from pto_dialect.verify.engine.dominance import postorder
 from pto_dialect.verify.engine.rule import Rule
 
 
@@ -74,6 +75,19 @@ def name_of(value: SSAValue) -> str:
     return f"%{value._name}" if value._name else "a tile without a name"
 
 
+def _in_order(region: Region) -> list[Block]:
+    """The blocks of a region so that values are made before they are used. Raises :class:`RefusedError`."""
+    blocks = list(region.blocks)
+    if len(blocks) < 2:
+        return blocks
+    found = postorder(blocks[0])[::-1]
+    unreached = next((block for block in blocks if block not in found), None)
+    around = region.parent
+    if unreached is not None and around is not None:
+        raise RefusedError(unreached.first_op or around, "it stands in a block that nothing leads to")
+    return found
+
+
 class Rebuild:
     """Copies operations; ``values`` maps values of the old program to those of the new one."""
 
@@ -118,7 +132,7 @@ class Rebuild:
             fresh.add_block(self.blocks[block])
             for old, new in zip(block.args, self.blocks[block].args, strict=True):
                 self.bind(old, new)
-        for block in region.blocks:
+        for block in _in_order(region):
             self.into = self.blocks[block]
             self.block(block)
         self.into = before

@@ -48,7 +48,7 @@ class Dominators:
         """Builds the tree of a region that has a block."""
         entry = region.first_block
         assert entry is not None
-        order = _postorder(entry)
+        order = postorder(entry)
         self.number = {block: place for place, block in enumerate(order)}
         before: dict[Block, list[Block]] = {block: [] for block in order}
         for block in order:
@@ -94,7 +94,8 @@ def _targets(block: Block) -> list[Block]:
     return [] if last is None else [target for target in last.successors if target.parent is block.parent]
 
 
-def _postorder(entry: Block) -> list[Block]:
+def postorder(entry: Block) -> list[Block]:
+    """The blocks that can be reached from ``entry``, each behind those that are reached through it first."""
     order: list[Block] = []
     seen = {entry}
     stack = [(entry, iter(_targets(entry)))]

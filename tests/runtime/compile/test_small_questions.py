@@ -1,5 +1,5 @@
 """What generated code and its parts are asked: names, shifts that are bounded, bytes of memrefs, signals between
-blocks, and values of work-items that are put together. Source: docs/reference/execution.md.
+blocks, and values of work-items that are put together. Source: docs/reference/execution.md, "Launches".
 """
 
 from __future__ import annotations

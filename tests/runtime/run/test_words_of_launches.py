@@ -1,5 +1,5 @@
 """Orders of tasks, positions of arguments and memory that has run out: texts and numbers at their limits. Source:
-docs/python-api.md.
+docs/python-api.md, "Errors".
 """
 
 from __future__ import annotations

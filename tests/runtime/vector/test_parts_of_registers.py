@@ -1,5 +1,5 @@
 """Lanes that predicates, offsets and layouts name, at their limits. Source: docs/reference/vectors.md, "Loads and
-stores", "Predicates", "Physical registers".
+stores", "Predicates", "Registers".
 """
 
 from __future__ import annotations
