@@ -52,7 +52,7 @@ class Repair:
         begin = text.rfind("\n", 0, start) + 1
         if text[begin:start].lstrip().startswith(";"):
             start = begin + text[begin:start].index(";")
-        elif token.type != "BAD" or not (token.text == "#" or text.startswith("/*", start)):
+        elif not (token.text == "#" or text.startswith("/*", start)):
             return False
         if token.text == "/":
             close = text.find("*/", start)

@@ -237,12 +237,7 @@ def _scale(
     if scale.lowered:
         return
     if not (differs(found[0], wanted[0]) or differs(found[1], wanted[1])):
-        if (
-            shape is not None
-            and not operand.lowered
-            and min(tile.rows, *shape) >= 0
-            and (tile.rows, tile.cols) != shape
-        ):
+        if shape is not None and not operand.lowered and (tile.rows, tile.cols) != shape:
             message = f"the tile of {scale.role} of {operands.op_name} must be {shape[0]}x{shape[1]}"
             yield operands.finding(SCALE_SHAPE, ALWAYS, scale.name, f"{message}, found {tile.rows}x{tile.cols}")
         return

@@ -84,7 +84,7 @@ def index_vector(op: Operation, ctx: Context) -> None:
     """Element type of the result and type of the first index."""
     register = op.results[0].type
     element = vector_element(register)
-    if signless(element) not in ("i8", "i16", "i32", "ui8", "ui16", "ui32", "f16", "f32"):
+    if signless(element) not in ("i8", "i16", "i32", "f16", "f32"):
         ctx.report(VCI_FORM, op, f"vci yields 8-, 16- or 32-bit integers, f16 or f32, found {element}")
     elif isinstance(register, VRegType) and not scalar_fits(named(op, "index").type, register.element):
         found = type_text(named(op, "index").type)

@@ -29,7 +29,7 @@ EDGES = sorted(
 )
 
 
-@pytest.mark.parametrize("name", ["i64", "ui64", "i32", "ui32", "index", "si16", "ui4"])
+@pytest.mark.parametrize("name", ["i64", "ui64", "i32", "ui32", "index", "si16", "i4", "ui4"])
 @pytest.mark.parametrize("saturate", [True, False])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_limits(name: str, saturate: bool, dtype: type) -> None:
@@ -47,7 +47,7 @@ def test_limits(name: str, saturate: bool, dtype: type) -> None:
 
 
 @pytest.mark.parametrize("saturate", [True, False])
-@pytest.mark.parametrize("name", ["i64", "ui64", "i32", "i8", "ui4"])
+@pytest.mark.parametrize("name", ["i64", "ui64", "i32", "i8", "i4", "ui4"])
 def test_what_is_no_number(name: str, saturate: bool) -> None:
     fmt = FORMATS[name]
     found = to_integer(np.array([math.nan, math.inf, -math.inf]), fmt, "R", saturate)
@@ -82,3 +82,11 @@ def test_tables_of_hif8() -> None:
 def test_other_formats_have_no_table(name: str) -> None:
     with pytest.raises(ValueError, match=f"^{name} has no code table$"):
         value_table(name)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, np.float32])
+def test_low_bits_of_pairs(dtype: type) -> None:
+    values = np.arange(-40, 40).astype(dtype)
+    signed, unsigned = (to_integer(values, FORMATS[name], "Z", False) for name in ("i4", "ui4"))
+    assert signed.tolist() == [(value + 8) % 16 - 8 for value in range(-40, 40)]
+    assert unsigned.tolist() == [value % 16 for value in range(-40, 40)]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,16 @@ def test_the_same_number_is_the_same_launch() -> None:
     for number in (1, 1, 1, 2, 2, 3):
         launch(one, number, adding, 2, 1, 1, seen)
     assert seen == [[0, 0]] * 3 + [[1, 1]] * 2 + [[2, 2]]
+
+
+@pytest.mark.parametrize("kind", [np.int16, np.int32, np.float32, np.int64, np.float64])
+def test_work_items_that_do_not_run_keep_what_they_had(kind: Any) -> None:
+    one, items = core(), SimpleNamespace(count=4, spread=lambda value: value)
+    first, second = np.array([1, -2, 3, -4], kind), np.array([50, 60, -70, 80], kind)
+    keep(one, items, None, 3, first)  # type: ignore[arg-type]
+    assert resume(one, items, 3, np.dtype(kind)).tolist() == [1, -2, 3, -4]  # type: ignore[arg-type]
+    keep(one, items, np.array([True, False, True, False]), 3, second)  # type: ignore[arg-type]
+    assert resume(one, items, 3, np.dtype(kind)).tolist() == [50, -2, -70, -4]  # type: ignore[arg-type]
 
 
 def test_launches_are_counted() -> None:
