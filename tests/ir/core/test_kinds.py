@@ -20,3 +20,7 @@ SIGNED, UNSIGNED = (IntegerType(32, sign) for sign in (Signedness.SIGNED, Signed
 def test_signs(kind: kinds.Kind, accepted: list[object], refused: list[object]) -> None:
     assert [kind.accepts(each) for each in accepted] == [True] * len(accepted)  # type: ignore[arg-type]
     assert [kind.accepts(each) for each in refused] == [False] * len(refused)  # type: ignore[arg-type]
+
+
+def test_a_kind_has_no_variables() -> None:
+    assert kinds.TILE.mapping_type_vars({}) is kinds.TILE

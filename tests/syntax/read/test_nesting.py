@@ -163,6 +163,16 @@ def test_aliases_that_double(name: str, levels: int) -> None:
     assert errors in ([rule], [rule, rule])
 
 
+def test_place_of_an_alias_that_stands_for_too_much() -> None:
+    first, step, _, _ = DOUBLING["array"]
+    text = first + "".join(step.format(i, i - 1, i - 1) for i in range(1, 31))
+    found = process(text, "t.pto", Options(printing=True)).diagnostics
+    (span,) = {diagnostic.span for diagnostic in found if diagnostic.rule == "alias-size" and diagnostic.span}
+    number = text.count("\n", 0, span.start)
+    # The whole meaning, which stands behind the name.
+    assert text[span.start : span.end] == f"[#a{number - 1}, #a{number - 1}]"
+
+
 def test_shared_attributes_stay_shared() -> None:
     text = "#a0 = 1 : i32\n" + "".join(f"#a{i} = [#a{i - 1}, #a{i - 1}]\n" for i in range(1, 10))
     module, found = parsed(text + attribute("[#a9, #a9]"))

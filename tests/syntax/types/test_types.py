@@ -24,6 +24,10 @@ LONG = (
         ("!pto.ptr<f16, mat>", "!pto.ptr<f16, l1>"),
         ("!pto.ptr<!pto.hif8, l0b>", "!pto.ptr<!pto.hif8, l0b>"),
         ("!pto.ptr<vector<2xf16>, gm>", "!pto.ptr<vector<2xf16>, gm>"),
+        # Words and strings are different spaces.
+        ("memref<4xf32, true>", "memref<4xf32, true>"),
+        ('memref<4xf32, "true">', 'memref<4xf32, "true">'),
+        ('memref<4xf32, "false">', 'memref<4xf32, "false">'),
         (LONG, "!pto.tile_buf<vec, 16x64xf32, valid=16x60, pad=1>"),
         ("!pto.tile_buf<vec, 16x64xf32, pad=zero, valid=16x60>", "!pto.tile_buf<vec, 16x64xf32, valid=16x60, pad=1>"),
         ("!pto.tile_buf<vec, 16x64xf32, valid=?x?>", "!pto.tile_buf<vec, 16x64xf32, valid=?x?>"),
@@ -179,3 +183,22 @@ def test_dimensions_may_be_spaced(spaced: str, tight: str) -> None:
 def test_types_of_other_dialects_inside_of_a_type_keep_their_own_text(outer: str, inner: str) -> None:
     text = outer.format(inner)
     assert t.type_text(parse_type(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("layout", "reason"),
+    [
+        ("num_groups = 64, slots = 0", ""),
+        ("num_groups = 64, slots = 1", ""),
+        ("num_groups = 64, slots = -1", "groups, slots and strides of a layout are positive, found"),
+        ("num_groups = 0, slots = 1", "groups, slots and strides of a layout are positive, found"),
+        ("num_groups = 4, slots = 1", "a layout of 4 groups has 4 lanes, found 64"),
+    ],
+)
+def test_numbers_of_layouts(layout: str, reason: str) -> None:
+    text = f"!pto.vmi.vreg<64xf32, #pto.vmi.layout<{layout}>>"
+    if reason:
+        with pytest.raises(TypeSyntaxError, match=reason):
+            parse_type(text)
+    else:
+        assert t.type_text(parse_type(text))
