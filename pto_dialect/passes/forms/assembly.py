@@ -65,6 +65,8 @@ def to_assembly(module: ModuleOp, target: str | None = None, drop_attributes: bo
     whose tiles may be buffers, stays as it is. Raises :class:`RefusedError`."""
     fresh = _Plain(drop_attributes).module(to_level1(module, target))
     function = _function(fresh)
+    if len(function.regions[0].blocks) != 1:
+        raise RefusedError(function, "it goes from block to block, and the form has statements only")
     for op in function.regions[0].block.ops:
         _check(op)
     fresh.attributes[FORM] = ASSEMBLY

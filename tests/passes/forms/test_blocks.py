@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from pto_dialect import parse, print_module
 from pto_dialect.passes.forms import RefusedError, to_level1, to_level2
+from pto_dialect.passes.forms.assembly import to_assembly
 
 FORMS = pytest.mark.parametrize("form", [to_level1, to_level2], ids=["level1", "level2"])
 Form = Callable[[ModuleOp], ModuleOp]
@@ -53,3 +54,12 @@ def test_tiles_of_several_blocks(form: Form, lines: str, argument: str) -> None:
     text = f"func.func @f({argument}) {{\n  cf.br ^next\n^next:\n  {lines}\n  return\n}}\n"
     with pytest.raises(RefusedError, match="it goes from block to block"):
         form(parse(text))
+
+
+@pytest.mark.parametrize(
+    ("end", "reason"),
+    [("cf.br ^next", "it goes from block to block"), ("return", "it stands in a block that nothing leads to")],
+)
+def test_assembly_has_no_blocks(end: str, reason: str) -> None:
+    with pytest.raises(RefusedError, match=reason):
+        to_assembly(parse(f"func.func @f() {{\n  {end}\n^next:\n  return\n}}\n"))
