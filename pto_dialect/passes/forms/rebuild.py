@@ -81,7 +81,8 @@ def _in_order(region: Region) -> list[Block]:
     if len(blocks) < 2:
         return blocks
     found = postorder(blocks[0])[::-1]
-    unreached = next((block for block in blocks if block not in found), None)
+    reached = set(found)
+    unreached = next((block for block in blocks if block not in reached), None)
     around = region.parent
     if unreached is not None and around is not None:
         raise RefusedError(unreached.first_op or around, "it stands in a block that nothing leads to")

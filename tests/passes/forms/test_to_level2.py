@@ -210,10 +210,7 @@ def test_an_argument_of_the_caller_is_never_written() -> None:
     assert print_module(to_level2(parse(text))) == printed(buffers)
 
 
-EMPTY = {
-    "a tile without content is not copied": (
-        """
-        %e = pto.alloc_tile : !T
+BOTH = """
         %r, %s = scf.for %i = %c0 to %n step %c1 iter_args(%a = %e, %b = %e) -> (!T, !T) {
           %u = pto.tadds %a, %x : (!T, f32) -> !T
           %v = pto.tadds %b, %x : (!T, f32) -> !T
@@ -221,20 +218,22 @@ EMPTY = {
         }
         %w = pto.tadd %r, %s : (!T, !T) -> !T
         pto.tstore %w, %q : (!T, !V) -> ()
-        """,
+"""
+"""Two values of a loop that begin as ``%e``."""
+
+EMPTY = {
+    "a tile without content is not copied": (
+        """
+        %e = pto.alloc_tile : !T
+"""
+        + BOTH,
         0,
     ),
     "a tile with content is copied": (
         """
         %e = pto.tload %p : (!V) -> !T
-        %r, %s = scf.for %i = %c0 to %n step %c1 iter_args(%a = %e, %b = %e) -> (!T, !T) {
-          %u = pto.tadds %a, %x : (!T, f32) -> !T
-          %v = pto.tadds %b, %x : (!T, f32) -> !T
-          scf.yield %u, %v : !T, !T
-        }
-        %w = pto.tadd %r, %s : (!T, !T) -> !T
-        pto.tstore %w, %q : (!T, !V) -> ()
-        """,
+"""
+        + BOTH,
         1,
     ),
 }

@@ -156,8 +156,8 @@ def execute_region(op: Operation, g: Generator) -> None:
 
 def branches_apart(block: Block, g: Generator) -> bool:
     """True when work-items leave ``block`` in different ways."""
-    flags = [flag for op in block.ops if (flag := flag_of(op)) is not None]
-    return g.lanes is not None and any(map(g.lanes.varies, flags))
+    lanes = g.lanes
+    return lanes is not None and any(flag is not None and lanes.varies(flag) for flag in map(flag_of, block.ops))
 
 
 @kernel("scf.index_switch")
