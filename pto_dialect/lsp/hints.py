@@ -11,6 +11,7 @@ from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.ir.core.base import Pipe, is_pto
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.operation_form import form_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.verify.buffers.alloc import address_operand
@@ -52,7 +53,7 @@ def _of_function(document: Document, function: Operation, start: int, end: int) 
         if has_role(op, Role.TILE_ALLOCATION):
             text = _bytes(op)
         else:
-            pipe = op.active_pipe(arch) if not has_role(op, Role.PIPES) else None
+            pipe = form_of(op, arch).pipe if not has_role(op, Role.PIPES) else None
             text = pipe.value.removeprefix("PIPE_") if pipe not in (None, Pipe.ALL) else ""
         if text:
             position = document.lines.position(place.end)

@@ -18,7 +18,8 @@ from pto_dialect.analysis.facts import word
 from pto_dialect.analysis.numbers import Number, behind
 from pto_dialect.analysis.streaming import streams
 from pto_dialect.analysis.world import Step
-from pto_dialect.ir.core.base import Pipe, PtoOp, is_declared, is_pto, op_spec, operand_groups
+from pto_dialect.ir.core.base import Pipe, PtoOp, is_declared, op_spec, operand_groups
+from pto_dialect.ir.core.operation_form import form_of
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewType, TileBufType
@@ -198,13 +199,13 @@ class Flow:
             return True
         if order == "barrier":
             assert isinstance(op, PtoOp)
-            pipe = op.active_pipe(self.arch)
+            pipe = form_of(op, self.arch).pipe
             if pipe is Pipe.ALL:
                 return self._join(step)
             if pipe is not None:
                 self._add(pipe.value, _Item("fence", step, None, self._known()))
             return True
-        if order == "join" or (self.arch == "a2a3" and is_pto(op) and op_spec(type(op)).self_ordered):
+        if order == "join" or (isinstance(op, PtoOp) and form_of(op, self.arch).self_ordered):
             return self._join(step)
         if order == "blind":
             # Another core may have waited for anything before it signals.
@@ -250,7 +251,7 @@ class Flow:
     def _pipe(self, op: Operation) -> str | None:
         if not isinstance(op, PtoOp):
             return None
-        pipe = op.active_pipe(self.arch)
+        pipe = form_of(op, self.arch).pipe
         if pipe is Pipe.S and _in_vector_scope(op):
             pipe = Pipe.V
         return pipe.value if pipe is not None and pipe is not Pipe.ALL else None
@@ -432,11 +433,10 @@ def _places(step: Step, arch: str, writing: bool) -> list[Place]:
     groups = operand_groups(op)
     if "offsets" in groups:
         return []
-    spec = op_spec(type(op))
-    unused = ("tmp",) if spec.scratch_unused and arch in spec.scratch_unused else ()
-    names = [name for name in ((*spec.writes, *spec.outs) if writing else spec.reads) if name not in unused]
+    form = form_of(op, arch)
+    names = form.writes if writing else form.reads
     positions = {value: index for index, value in reversed(list(enumerate(op.operands)))}
-    values = [value for name in dict.fromkeys(names) for value in groups.get(name, ())]
+    values = [value for name in names for value in groups.get(name, ())]
     offsets = groups.get("offset", ())
     found: list[Place] = []
     for value in values:

@@ -13,8 +13,8 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAVal
 
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.ir.core import types as t
-from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.operation_form import pipe_of
 from pto_dialect.ir.core.roles import RUNS, Role, has_role
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.sanitize.report.sites import Site, value_name
@@ -153,7 +153,7 @@ class RecordedGenerator(WatchedGenerator):
         place = (0, 0, 0, 0)
         if span is not None:
             place = (*span.source.line_col(span.start), *span.source.line_col(span.end))
-        pipe = op.active_pipe(self.profile.arch) if isinstance(op, PtoOp) else None
+        pipe = pipe_of(op, self.profile.arch)
         if self._function is None:
             self._function = _function_of(op)
 

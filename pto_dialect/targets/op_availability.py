@@ -47,3 +47,14 @@ _ANY_SIZE = "tfillpad tfillpad_expand tfillpad_inplace"
 A2A3_LOW_PRECISION_OPS: Final = frozenset(_HANDLES.split()) | frozenset(_ANY_SIZE.split())
 A5_LOW_PRECISION_OPS: Final = frozenset(_HANDLES.split()) | frozenset(_TRANSFERS.split()) | _MATMUL_OPS | _MX_OPS
 """Operations (mnemonics without ``pto.``) that accept fp8, hif8, fp4 and e8m0 tiles; see ``tile-lowprec``."""
+
+_ABSENT: Final = {
+    "a2a3": (A2A3_UNAVAILABLE, A2A3_FOREIGN_LEVELS, A2A3_FOREIGN_PREFIXES),
+    "a5": (A5_UNAVAILABLE, A5_FOREIGN_LEVELS, A5_FOREIGN_PREFIXES),
+}
+
+
+def is_available(op: str, level: str | None, arch: str) -> bool:
+    """Whether ``op`` (without form) of catalogue level ``level`` belongs to the chip family ``arch``."""
+    unavailable, levels, prefixes = _ABSENT[arch]
+    return op not in unavailable and (level is None or not (level in levels or op.startswith(prefixes)))

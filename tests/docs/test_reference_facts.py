@@ -10,7 +10,7 @@ import pytest
 from markdown_pages import ROOT
 
 from pto_dialect.api import check
-from pto_dialect.ir.core.base import Pipe, PtoOp, op_spec
+from pto_dialect.ir.core.base import Pipe, op_spec
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.registry import op_class
 from pto_dialect.runtime.memory.layout import tile_layout
@@ -201,10 +201,10 @@ def test_pipes(row: list[str]) -> None:
     for item in whole:
         pattern = re.compile(re.escape("pto." + item.strip("`")).replace(r"\*", r"\w*"))
         for mnemonic in filter(pattern.fullmatch, OPS):
-            cls = op_class(mnemonic)
-            spec = op_spec(cls)
-            depends = cls.active_pipe is not PtoOp.active_pipe
-            assert depends or Pipe(f"PIPE_{name}") in (spec.pipe, *spec.pipes), mnemonic
+            spec = op_spec(op_class(mnemonic))
+            depends = spec.pipe_from or any(case.at or case.present for case in spec.forms if case.pipe)
+            pipes = [case.pipe for case in spec.forms]
+            assert depends or Pipe(f"PIPE_{name}") in (spec.pipe, *spec.pipes, *pipes), mnemonic
 
 
 PROGRAMS = re.findall(r"^```mlir\n(.*?)^```$", (FOLDER / "language.md").read_text(encoding="utf-8"), re.M | re.S)

@@ -13,6 +13,7 @@ from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.facts import element_type, space_of, word
 from pto_dialect.ir.core.base import Effect, Pipe, PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.operands import find
+from pto_dialect.ir.core.operation_form import form_of
 from pto_dialect.ir.core.roles import Role, roles_of
 from pto_dialect.ir.core.types import (
     MultiTileBufType,
@@ -53,7 +54,7 @@ def counted(op: Operation, arch: str, options: Mapping[str, str]) -> Counted | N
     if roles_of(op) & _SYNC:
         name = "barrier" if Role.BARRIER in roles_of(op) else "flag"
         return Counted(Work(name, "i8", "i8", 1, 1, 1, 1), _sync_pipe(op, arch))
-    pipe = op.active_pipe(arch)
+    pipe = form_of(op, arch).pipe
     spec = op_spec(type(op))
     if pipe is None or pipe is Pipe.S or spec.effect in (Effect.HANDLE, Effect.PURE, Effect.QUERY, Effect.REGION):
         return None
@@ -62,7 +63,7 @@ def counted(op: Operation, arch: str, options: Mapping[str, str]) -> Counted | N
 
 def _sync_pipe(op: PtoOp, arch: str) -> str:
     """The pipe that is named; the scalar one starts what concerns several."""
-    pipe = op.active_pipe(arch)
+    pipe = form_of(op, arch).pipe
     return (Pipe.S if pipe is None or pipe is Pipe.ALL else pipe).value
 
 

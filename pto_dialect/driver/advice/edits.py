@@ -12,6 +12,7 @@ from xdsl.rewriter import Rewriter
 
 from pto_dialect.ir.core.base import PtoOp, operand_groups, segment_sizes
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.operation_form import form_of
 from pto_dialect.ir.core.roles import Role, has_role, roles_of
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.verify.buffers.alloc import address_operand, is_view
@@ -104,5 +105,5 @@ def _owners(op: Operation) -> set[Operation]:
 
 
 def _pipe(op: PtoOp, arch: str) -> str | None:
-    pipe = op.active_pipe(arch)
+    pipe = form_of(op, arch).pipe
     return None if pipe is None else pipe.value

@@ -89,7 +89,7 @@ def pipe(cls: type[PtoOp]) -> str:
     """The pipes of an operation; where they depend on its operands, that of the usual ones with a mark."""
     spec = op_spec(cls)
     pipes = [each.value.removeprefix("PIPE_") for each in dict.fromkeys((spec.pipe, *spec.pipes)) if each is not None]
-    if cls.active_pipe is not PtoOp.active_pipe:
+    if spec.pipe_from or any(case.pipe is not None for case in spec.forms):
         pipes.append("by its operands")
     return ", ".join(pipes) or (_EFFECTS.get(spec.effect, "–") if spec.effect is not None else "–")
 

@@ -35,7 +35,9 @@ from pto_dialect.ir.core_dialects.deferred_definitions import DeferredOp, Part, 
 
 from .clauses import Clauses
 from .effects import DeclaredEffects
+from .form_cases import FormCase
 from .kinds import ANY, Kind
+from .pipe import Pipe
 from .queues import QueueAction
 from .roles import Role
 
@@ -86,19 +88,6 @@ class Shape(StrEnum):
     GENERIC = "OP_GENERIC_ONLY"
 
 
-class Pipe(StrEnum):
-    """Hardware queue an operation executes on. Source: docs/reference/execution.md, "Pipes of operations"."""
-
-    S = "PIPE_S"
-    V = "PIPE_V"
-    M = "PIPE_M"
-    MTE1 = "PIPE_MTE1"
-    MTE2 = "PIPE_MTE2"
-    MTE3 = "PIPE_MTE3"
-    FIX = "PIPE_FIX"
-    ALL = "PIPE_ALL"
-
-
 class Effect(StrEnum):
     """Why an operation touches no memory through its operands; all others list what they read and write."""
 
@@ -136,8 +125,9 @@ class OpSpec:
     they are those of its attributes that the class declares, without those that stand ``in_braces`` all the same;
     ``outs`` names the operands that stand in ``outs(...)``;
     ``fixed_results`` gives the types of results that the text never spells. ``roles`` is what those ask about who
-    follow a program, ``self_ordered`` that a2a3 carries it out on several pipes, with an order between these and the
-    scalar unit, ``scratch_unused`` the chips that do not touch its operand ``tmp``. ``section`` is the kind of code in
+    follow a program, ``forms`` what differs between the forms of the operation, ``scratch`` the names of operands that
+    are written and whose contents are undefined afterwards, ``drains`` the pipes whose earlier work is complete before
+    the operation takes effect; ``operation_form.py`` puts all of it together. ``section`` is the kind of code in
     the region of a section (``"cube"``, ``"vector"`` or ``"simt"``), ``queue`` what the operation does on a queue
     between cores.
     ``in_place`` names the destinations that keep what is not written, or to which is added: the value form takes the
@@ -167,8 +157,9 @@ class OpSpec:
     fixed_results: tuple[str, ...] = ()
     since: str = "both"
     roles: Role = Role.NONE
-    self_ordered: bool = False
-    scratch_unused: tuple[str, ...] = ()
+    forms: tuple[FormCase, ...] = ()
+    scratch: tuple[str, ...] = ("tmp", "scratch")
+    drains: tuple[Pipe, ...] = ()
     section: str = ""
     queue: QueueAction | None = None
     in_place: tuple[str, ...] = ()
@@ -290,7 +281,9 @@ class PtoOp(DeferredOp):
 
         ``target`` is the chip family (``"a5"`` or ``"a2a3"``): a few operations run elsewhere on ``a2a3``.
         """
-        return _SPECS[type(self)].pipe
+        from .operation_form import form_of
+
+        return form_of(self, target).pipe
 
 
 _SPECS: dict[type[Operation], OpSpec] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, result_def
 
 from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.form_cases import FormCase
 from ..core.forms import DeclarationOp
 from ..core.kinds import (
     ANY_ATTR,
@@ -25,9 +26,11 @@ from ..core.kinds import (
     TILE,
     enum,
 )
-from ..core.placement import location
 from ..core.queues import C2V, V2C, QueueAction
 from ..core.roles import Role
+
+_COPIED_ON_A2A3 = FormCase(targets=("a2a3",), pipe=Pipe.MTE2)
+"""A pop loads the entry from global memory there; on a5 it names the slot."""
 
 
 class CorePipeOp(PtoOp, shape=Shape.PIPE_INIT, effect=Effect.CHANNEL):
@@ -177,13 +180,15 @@ class HandledTileOp(PtoOp, shape=Shape.PAREN, typed=("tile", "pipe_handle"), tok
 
 
 class TPushOp(
-    HandledTileOp, name="pto.tpush", pipe=Pipe.MTE3, reads=("tile",), state_writes=("fifo",), queue=QueueAction("push")
+    HandledTileOp,
+    name="pto.tpush",
+    pipe=Pipe.MTE3,
+    reads=("tile",),
+    state_writes=("fifo",),
+    forms=(FormCase(at={"tile": ("acc",)}, pipe=Pipe.FIX),),
+    queue=QueueAction("push"),
 ):
     """Waits for a free slot and stores the tile in it (docs/reference/execution.md, "Queues between cores")."""
-
-    def active_pipe(self, target: str = "a5") -> Pipe | None:
-        """The pipe on ``target``, which depends on the side of the queue."""
-        return Pipe.FIX if location(self.tile) == "acc" else Pipe.MTE3
 
 
 class NumberedPushOp(
@@ -208,23 +213,23 @@ class TPushToAivOp(NumberedPushOp, name="pto.tpush_to_aiv", pipe=Pipe.FIX, queue
 
 
 class TPopOp(
-    HandledTileOp, name="pto.tpop", pipe=Pipe.S, writes=("tile",), state_reads=("fifo",), queue=QueueAction("pop")
+    HandledTileOp,
+    name="pto.tpop",
+    pipe=Pipe.S,
+    writes=("tile",),
+    state_reads=("fifo",),
+    forms=(_COPIED_ON_A2A3,),
+    queue=QueueAction("pop"),
 ):
     """Waits for a full slot and binds the tile to it (docs/reference/execution.md, "Queues between cores")."""
 
-    def active_pipe(self, target: str = "a5") -> Pipe | None:
-        """The pipe on ``target``, which depends on the side of the queue."""
-        return Pipe.MTE2 if target == "a2a3" else Pipe.S
 
-
-class NumberedPopOp(NumberedQueueOp, shape=Shape.BRACE_FIELDS, pipe=Pipe.S, state_reads=("fifo",), typed=()):
+class NumberedPopOp(
+    NumberedQueueOp, shape=Shape.BRACE_FIELDS, pipe=Pipe.S, state_reads=("fifo",), forms=(_COPIED_ON_A2A3,), typed=()
+):
     """Binds its result to the next full slot of a queue that is known by its number."""
 
     tile = result_def(ENTRY)
-
-    def active_pipe(self, target: str = "a5") -> Pipe | None:
-        """The pipe on ``target``, which depends on the side of the queue."""
-        return Pipe.MTE2 if target == "a2a3" else Pipe.S
 
 
 class TPopFromAicOp(NumberedPopOp, name="pto.tpop_from_aic", queue=QueueAction("pop", "vector", C2V)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def
 
 from ..core.base import Shape
+from ..core.form_cases import IDLE_SCRATCH_ON_A5
 from ..core.forms import TileOp
 from ..core.kinds import TILE_OR_VIEW, enum
 from ..core.roles import Role
@@ -145,11 +146,11 @@ class TCmpOp(TileOp, name="pto.tcmp", shape=Shape.DPS_INNER, reads=("src0", "src
     cmpMode = opt_attr_def(enum("cmp"))
 
 
-class TXorOp(BinaryScratchTileOp, name="pto.txor", scratch_unused=("a5",)):
+class TXorOp(BinaryScratchTileOp, name="pto.txor", forms=(IDLE_SCRATCH_ON_A5,)):
     """dst[i,j] = src0[i,j] ^ src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
 
-class TPreluOp(BinaryScratchTileOp, name="pto.tprelu", scratch_unused=("a5",)):
+class TPreluOp(BinaryScratchTileOp, name="pto.tprelu", forms=(IDLE_SCRATCH_ON_A5,)):
     """dst[i,j] = src0[i,j] > 0 ? src0[i,j] : src0[i,j]·src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
 
@@ -184,7 +185,9 @@ class TSubcOp(TernaryTileOp, name="pto.tsubc"):
     """dst[i,j] = src0[i,j] − src1[i,j] + src2[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
 
-class TSelOp(TileOp, name="pto.tsel", reads=("mask", "src0", "src1"), writes=("tmp", "dst"), scratch_unused=("a5",)):
+class TSelOp(
+    TileOp, name="pto.tsel", reads=("mask", "src0", "src1"), writes=("tmp", "dst"), forms=(IDLE_SCRATCH_ON_A5,)
+):
     """dst[i,j] = bit (i,j) of mask ? src0[i,j] : src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
     mask = src0 = src1 = operand_def(TILE_OR_VIEW)

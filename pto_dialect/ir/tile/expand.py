@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.irdl import opt_attr_def
 
+from ..core.form_cases import IDLE_SCRATCH_ON_A5
 from ..core.kinds import enum
 from ..core.roles import Role
 from .forms import BinaryScratchTileOp, LanewiseBinaryTileOp, UnaryTileOp
@@ -47,7 +48,7 @@ class TColExpandExpdifOp(LanewiseBinaryTileOp, name="pto.tcolexpandexpdif"):
     """dst[i,j] = e^(src0[i,j] − src1[0,j]) (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
 
-class RowExpansionOp(BinaryScratchTileOp, scratch_unused=("a5",), roles=Role.LANEWISE):
+class RowExpansionOp(BinaryScratchTileOp, forms=(IDLE_SCRATCH_ON_A5,), roles=Role.LANEWISE):
     """A tile and a column vector, whose value of row i is b."""
 
 

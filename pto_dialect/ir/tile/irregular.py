@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, var_operand_def
 
 from ..core.base import Pipe, PtoOp, Shape, up_to
+from ..core.form_cases import FormCase
 from ..core.forms import TileOp
 from ..core.kinds import ANY, BOOL, I32_ATTR, INTEGER, NUMBER, SIGNLESS, TILE_OR_VIEW, enum
 from ..core.roles import Role
@@ -44,6 +45,7 @@ class TScatterOp(
     reads=("src", "indexes"),
     text=("src", "indexes", "dst"),
     tokens=("maskPattern", "axis"),
+    forms=(FormCase(targets=("a2a3",), present=("indexes",), pipe=Pipe.S),),
     roles=Role.PARTIAL | Role.SCATTERS,
 ):
     """dst at flat index indexes[i,j] = src[i,j], or src spread over the positions that maskPattern selects
@@ -54,10 +56,6 @@ class TScatterOp(
     dst = indexes = opt_operand_def(TILE_OR_VIEW)
     axis = opt_attr_def(AXIS)
     maskPattern = opt_attr_def(enum("mask_pattern"))
-
-    def active_pipe(self, target: str = "a5") -> Pipe | None:
-        """The pipe on ``target``."""
-        return Pipe.S if self.indexes is not None and target == "a2a3" else Pipe.V
 
 
 class TGatherbOp(TileOp, name="pto.tgatherb", reads=("src", "offsets")):
@@ -165,7 +163,14 @@ class TRandomOp(TileOp, name="pto.trandom", shape=Shape.DPS_INNER):
     rounds = opt_attr_def(I32_ATTR.by_default("10 : i32"))
 
 
-class TCiOp(TileOp, name="pto.tci", pipe=Pipe.S, writes=("tmp", "dst"), roles=Role.PARTIAL):
+class TCiOp(
+    TileOp,
+    name="pto.tci",
+    pipe=Pipe.S,
+    writes=("tmp", "dst"),
+    forms=(FormCase(targets=("a2a3",), present=("tmp",), pipe=Pipe.V),),
+    roles=Role.PARTIAL,
+):
     """dst[0,j] = S + j, or S − j when descending (docs/reference/tiles.md, "Irregular operations")."""
 
     S = operand_def(INTEGER)

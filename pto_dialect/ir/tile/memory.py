@@ -5,9 +5,9 @@ from __future__ import annotations
 from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def, opt_result_def, result_def
 
 from ..core.base import Pipe, PtoOp, Shape
+from ..core.form_cases import SEVERAL_PIPES_ON_A2A3, FormCase
 from ..core.forms import TileOp
 from ..core.kinds import ANY, BOOL, I64, INDEX, NUMBER, TILE_OR_VIEW, enum
-from ..core.placement import location
 from ..core.roles import Role
 from .clauses import LOAD_FIELDS
 
@@ -46,6 +46,7 @@ class TStoreOp(
     text=("src", "fp", "preQuantScalar", "dst"),
     keyed=("fp",),
     unnamed=("preQuantScalar",),
+    forms=(FormCase(at={"src": ("acc",)}, pipe=Pipe.FIX),),
     roles=Role.TILE_STORE,
 ):
     """dst view = the valid region of src; an accumulator source passes the fixpipe (relu, quantisation,
@@ -59,10 +60,6 @@ class TStoreOp(
     atomicType = opt_attr_def(enum("atomic_type", default="atomic_none"))
     reluPreMode = opt_attr_def(enum("relu_pre_mode", default="no_relu"))
     result = opt_result_def(ANY)
-
-    def active_pipe(self, target: str = "a5") -> Pipe | None:
-        """The pipe on ``target``, which follows from where the tile lies."""
-        return Pipe.FIX if location(self.src) == "acc" else Pipe.MTE3
 
 
 class TStoreFpOp(
@@ -87,7 +84,11 @@ class MGatherOp(
     reads=("mem", "idx"),
     writes=("dst", "scratch"),
     text=("mem", "idx", "scratch", "dst"),
-    self_ordered=True,
+    forms=(
+        SEVERAL_PIPES_ON_A2A3,
+        FormCase(targets=("a2a3",), pipe=Pipe.MTE2),
+        FormCase(at={"dst": ("mat",)}, pipe=Pipe.MTE2),
+    ),
     roles=Role.PARTIAL,
 ):
     """dst[i,:] = mem[idx[i],:] (coalesce row) or dst[i,j] = mem[idx[i,j]] (elem); gatherOob rules indices out
@@ -99,12 +100,6 @@ class MGatherOp(
     coalesce = opt_attr_def(enum("coalesce"))
     gatherOob = opt_attr_def(enum("gather_oob", default="undefined"))
 
-    def active_pipe(self, target: str = "a5") -> Pipe | None:
-        """The pipe on ``target``, which follows from where the tile lies."""
-        if location(self.dst or self.result) == "mat" or target == "a2a3":
-            return Pipe.MTE2
-        return Pipe.V
-
 
 class MScatterOp(
     PtoOp,
@@ -114,7 +109,7 @@ class MScatterOp(
     reads=("src", "idx", "mem"),
     writes=("mem",),
     outs=("mem",),
-    self_ordered=True,
+    forms=(SEVERAL_PIPES_ON_A2A3, FormCase(targets=("a2a3",), pipe=Pipe.MTE3)),
 ):
     """Mem[idx[i],:] = src[i,:] (coalesce row) or mem[idx[i,j]] = src[i,j] (elem), combined atomically on
     request; scatterOob rules indices out of range (docs/reference/tiles.md, "Irregular operations").
@@ -125,10 +120,6 @@ class MScatterOp(
     scatterAtomicOp = opt_attr_def(enum("scatter_atomic_op", default="none"))
     scatterOob = opt_attr_def(enum("scatter_oob", default="undefined"))
     scatterConflict = opt_attr_def(enum("scatter_conflict"))
-
-    def active_pipe(self, target: str = "a5") -> Pipe | None:
-        """The pipe on ``target``, which follows from where the tile lies."""
-        return Pipe.MTE3 if target == "a2a3" else Pipe.V
 
 
 class TGetValOp(PtoOp, name="pto.tgetval", shape=Shape.INS_ONLY, pipe=Pipe.S, reads=("src",)):

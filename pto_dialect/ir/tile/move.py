@@ -5,9 +5,9 @@ from __future__ import annotations
 from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def, opt_result_def
 
 from ..core.base import Pipe, PtoOp, Shape
+from ..core.form_cases import FormCase
 from ..core.forms import TileOp
 from ..core.kinds import ANY, I64, INDEX, TILE_OR_VIEW, enum
-from ..core.placement import element_of, location
 from ..core.roles import Role
 from .forms import BinaryTileOp, UnaryScratchTileOp
 
@@ -33,6 +33,12 @@ class TMovOp(
     pipe=Pipe.V,
     text=("src", "fp", "preQuantScalar", "dst"),
     unnamed=("fp", "preQuantScalar"),
+    forms=(
+        FormCase(at={"src": ("acc",)}, pipe=Pipe.FIX),
+        FormCase(at={"src": ("mat",), "dst": ("scaling",)}, elements={"src": ("f8E8M0",)}, pipe=Pipe.MTE1),
+        FormCase(at={"src": ("mat",), "dst": ("scaling",)}, pipe=Pipe.FIX),
+        FormCase(at={"src": ("mat",), "dst": ("left", "right", "bias")}, pipe=Pipe.MTE1),
+    ),
 ):
     """dst = src in the layout and location of dst; an accumulator source passes the fixpipe (relu,
     quantisation) (docs/reference/layouts.md, "Moves between tiles"; docs/reference/numerics.md, "Write-back").
@@ -40,17 +46,6 @@ class TMovOp(
 
     src = operand_def(TILE_OR_VIEW)
     grpAxis = opt_attr_def(enum("mx_group_axis"))
-
-    def active_pipe(self, target: str = "a5") -> Pipe | None:
-        """The pipe on ``target``, which follows from where both tiles lie."""
-        source, destination = location(self.src), location(self.dst or self.result)
-        if source == "acc":
-            return Pipe.FIX
-        if source != "mat":
-            return Pipe.V
-        if destination == "scaling":
-            return Pipe.MTE1 if element_of(self.src) == "f8E8M0" else Pipe.FIX
-        return Pipe.MTE1 if destination in ("left", "right", "bias") else Pipe.V
 
 
 class TMovFpOp(TileOp, name="pto.tmov.fp", pipe=Pipe.FIX, reads=("src", "fp"), since="june"):
@@ -67,6 +62,11 @@ class TExtractOp(
     pipe=Pipe.V,
     text=("src", "indexRow", "indexCol", "preQuantScalar", "fp", "dst"),
     keyed=("fp",),
+    forms=(
+        FormCase(at={"src": ("mat",)}, pipe=Pipe.MTE1),
+        FormCase(at={"src": ("acc",)}, pipe=Pipe.FIX),
+        FormCase(at={"src": ("vec",), "dst": ("mat",)}, pipe=Pipe.FIX),
+    ),
 ):
     """dst[i,j] = src[indexRow + i, indexCol + j]; an accumulator source passes the fixpipe
     (docs/reference/layouts.md, "Moves between tiles"; docs/reference/numerics.md, "Write-back").
@@ -74,15 +74,6 @@ class TExtractOp(
 
     src = operand_def(TILE_OR_VIEW)
     indexRow = indexCol = operand_def(INDEX)
-
-    def active_pipe(self, target: str = "a5") -> Pipe | None:
-        """The pipe on ``target``, which follows from where both tiles lie."""
-        source, destination = location(self.src), location(self.dst or self.result)
-        if source == "mat":
-            return Pipe.MTE1
-        if source == "acc" or (source == "vec" and destination == "mat"):
-            return Pipe.FIX
-        return Pipe.V
 
 
 class TInsertOp(
@@ -92,6 +83,10 @@ class TInsertOp(
     text=("src", "indexRow", "indexCol", "fp", "preQuantScalar", "dst"),
     keyed=("fp", "preQuantScalar"),
     in_place=("dst",),
+    forms=(
+        FormCase(at={"src": (None, "vec"), "dst": (None, "vec")}, pipe=Pipe.V),
+        FormCase(targets=("a5",), at={"src": ("vec",), "dst": ("mat",)}, pipe=Pipe.MTE3),
+    ),
 ):
     """dst[indexRow + i, indexCol + j] = src[i,j], the rest of dst is kept; an accumulator source passes the
     fixpipe (docs/reference/layouts.md, "Moves between tiles"; docs/reference/numerics.md, "Write-back").
@@ -100,15 +95,6 @@ class TInsertOp(
     src = operand_def(TILE_OR_VIEW)
     indexRow = indexCol = operand_def(INDEX)
     tinsertMode = opt_attr_def(enum("tinsert_mode"))
-
-    def active_pipe(self, target: str = "a5") -> Pipe | None:
-        """The pipe on ``target``, which follows from where both tiles lie."""
-        source, destination = location(self.src), location(self.dst or self.result)
-        if source in (None, "vec") and destination in (None, "vec"):
-            return Pipe.V
-        if source == "vec" and destination == "mat" and target == "a5":
-            return Pipe.MTE3
-        return Pipe.FIX
 
 
 class ParameterWindowOp(TileOp, pipe=Pipe.FIX, reads=("src", "fp"), since="june"):
@@ -130,14 +116,10 @@ class TInsertFpOp(ParameterWindowOp, name="pto.tinsert_fp", in_place=("dst",)):
     """
 
 
-class PaddingOp(TileOp, reads=("src",)):
+class PaddingOp(TileOp, reads=("src",), forms=(FormCase(at={"src": ("mat",)}, pipe=Pipe.MTE1),)):
     """Copy that gives the elements outside the valid region of ``src`` a value."""
 
     src = operand_def(TILE_OR_VIEW)
-
-    def active_pipe(self, target: str = "a5") -> Pipe | None:
-        """The pipe on ``target``, which follows from where both tiles lie."""
-        return Pipe.MTE1 if location(self.src) == "mat" else Pipe.V
 
 
 class TFillPadOp(PaddingOp, name="pto.tfillpad"):

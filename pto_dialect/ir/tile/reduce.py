@@ -5,11 +5,12 @@ from __future__ import annotations
 from xdsl.irdl import opt_attr_def
 
 from ..core.base import Shape
+from ..core.form_cases import IDLE_SCRATCH_ON_A5
 from ..core.kinds import BOOL
 from .forms import UnaryScratchTileOp, UnaryTileOp
 
 
-class TRowSumOp(UnaryScratchTileOp, name="pto.trowsum", scratch_unused=("a5",)):
+class TRowSumOp(UnaryScratchTileOp, name="pto.trowsum", forms=(IDLE_SCRATCH_ON_A5,)):
     """dst[i,0] = sum over j of src[i,j], j increasing (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
 
@@ -17,19 +18,19 @@ class TRowProdOp(UnaryScratchTileOp, name="pto.trowprod"):
     """dst[i,0] = product over j of src[i,j], j increasing (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
 
-class TRowMaxOp(UnaryScratchTileOp, name="pto.trowmax", scratch_unused=("a5",)):
+class TRowMaxOp(UnaryScratchTileOp, name="pto.trowmax", forms=(IDLE_SCRATCH_ON_A5,)):
     """dst[i,0] = max over j of src[i,j]; NaN propagates (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
 
-class TRowMinOp(UnaryScratchTileOp, name="pto.trowmin", scratch_unused=("a5",)):
+class TRowMinOp(UnaryScratchTileOp, name="pto.trowmin", forms=(IDLE_SCRATCH_ON_A5,)):
     """dst[i,0] = min over j of src[i,j]; NaN propagates (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
 
-class TRowArgMaxOp(UnaryScratchTileOp, name="pto.trowargmax", scratch_unused=("a5",)):
+class TRowArgMaxOp(UnaryScratchTileOp, name="pto.trowargmax", forms=(IDLE_SCRATCH_ON_A5,)):
     """dst[i,0] = column of the first maximum of row i (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
 
-class TRowArgMinOp(UnaryScratchTileOp, name="pto.trowargmin", scratch_unused=("a5",)):
+class TRowArgMinOp(UnaryScratchTileOp, name="pto.trowargmin", forms=(IDLE_SCRATCH_ON_A5,)):
     """dst[i,0] = column of the first minimum of row i (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
 

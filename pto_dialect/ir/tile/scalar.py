@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def
 
 from ..core.base import Shape
+from ..core.form_cases import IDLE_SCRATCH_ON_A5
 from ..core.forms import TileOp
 from ..core.kinds import ANY, F32, NUMBER, SIGNLESS, TILE_OR_VIEW, enum
 from ..core.roles import Role
@@ -115,7 +116,7 @@ class TShrsOp(TileIntegerScalarOp, name="pto.tshrs"):
     """dst[i,j] = src[i,j] >> scalar, arithmetic unless unsigned (docs/reference/tiles.md, "Elementwise")."""
 
 
-class TXorsOp(TileOp, name="pto.txors", reads=("src",), writes=("tmp", "dst"), scratch_unused=("a5",)):
+class TXorsOp(TileOp, name="pto.txors", reads=("src",), writes=("tmp", "dst"), forms=(IDLE_SCRATCH_ON_A5,)):
     """dst[i,j] = src[i,j] ^ scalar (docs/reference/tiles.md, "Elementwise")."""
 
     src = operand_def(TILE_OR_VIEW)
@@ -131,7 +132,7 @@ class TSubscOp(TileScalarTileOp, name="pto.tsubsc"):
     """dst[i,j] = src0[i,j] − scalar + src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
 
-class TSelsOp(TileOp, name="pto.tsels", reads=("mask", "src"), writes=("tmp", "dst"), scratch_unused=("a5",)):
+class TSelsOp(TileOp, name="pto.tsels", reads=("mask", "src"), writes=("tmp", "dst"), forms=(IDLE_SCRATCH_ON_A5,)):
     """dst[i,j] = bit (i,j) of mask ? src[i,j] : scalar (docs/reference/tiles.md, "Elementwise")."""
 
     mask = src = operand_def(TILE_OR_VIEW)

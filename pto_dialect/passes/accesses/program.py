@@ -14,6 +14,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.ir.core.base import Pipe, PtoOp, op_spec, operand_groups, section_of
+from pto_dialect.ir.core.operation_form import form_of, pipe_of
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewType, TileBufType
@@ -96,7 +97,7 @@ class Reader:
         if isinstance(op, WhileOp):
             return self._while(op, path, mine)
         if not isinstance(op, ForOp):
-            if any(isinstance(inner, PtoOp) and inner.active_pipe(self.arch) for inner in walk(op)):
+            if any(pipe_of(inner, self.arch) for inner in walk(op)):
                 raise UnsupportedError(op, f"{op.name} is not followed, only scf.for and scf.while are")
             return None
         low, high, step = (constant_of(value) for value in (op.lb, op.ub, op.step))
@@ -139,15 +140,15 @@ class Reader:
             return Leaf(op, SCALAR, (), (), True, path=path) if joins else None
         if op.regions:
             return self._scope(op, path)
-        spec = op_spec(type(op))
+        form = form_of(op, self.arch)
         loaded = self.pops.loaded(op) if self.pops is not None else ()
         if loaded:
             return Leaf(op, NUMBER[Pipe.MTE2], (), loaded, path=path)
-        pipe = op.active_pipe(self.arch)
+        pipe = form.pipe
         reads, writes = self._accesses(op)
-        if has_role(op, Role.JOINS) or (self.arch == "a2a3" and spec.self_ordered):
+        if has_role(op, Role.JOINS) or form.self_ordered:
             return Leaf(op, SCALAR, reads, writes, True, path=path)
-        if spec.pipes:
+        if op_spec(type(op)).pipes:
             raise UnsupportedError(op, f"{op.name} works on several pipes")
         signals = has_role(op, Role.CORES | Role.PEERS)
         if signals:
@@ -172,22 +173,16 @@ class Reader:
         return Leaf(op, NUMBER[Pipe.V], tuple(dict.fromkeys(reads)), tuple(dict.fromkeys(writes)), path=path)
 
     def _accesses(self, op: PtoOp) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
-        spec = op_spec(type(op))
+        form = form_of(op, self.arch)
         groups = operand_groups(op)
-        given = [value for value in op.results if isinstance(value.type, TileBufType)] if spec.writes else []
+        given = [value for value in op.results if isinstance(value.type, TileBufType)] if form.writes_results else []
 
         def places(names: tuple[str, ...]) -> Iterator[Place]:
-            for name in dict.fromkeys(names):
+            for name in names:
                 for value in groups.get(name, ()):
                     if isinstance(value.type, MEMORY):
                         offset = groups["offset"] if isinstance(op, _ELEMENTS) else ()
                         yield from self.places.element(value, *offset) if offset else self.places.of(value)
 
-        unused = spec.scratch_unused and self.arch in spec.scratch_unused
-        left_out = ("tmp",) if unused else ()
-        reads = tuple(dict.fromkeys(places(tuple(name for name in spec.reads if name not in left_out))))
-        written = tuple(name for name in (*spec.writes, *spec.outs) if name not in left_out)
-        writes = [*places(written), *(place for value in given for place in self.places.of(value))]
-        if not spec.writes:
-            writes = []
-        return reads, tuple(dict.fromkeys(writes))
+        writes = (*places(form.writes), *(place for value in given for place in self.places.of(value)))
+        return tuple(dict.fromkeys(places(form.reads))), tuple(dict.fromkeys(writes))

@@ -13,6 +13,7 @@ from xdsl.ir import Operation
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.facts import integer, word
 from pto_dialect.ir.core.base import Effect, Pipe, PtoOp, op_spec
+from pto_dialect.ir.core.operation_form import form_of, pipe_of
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
@@ -56,7 +57,7 @@ class SignalReader(Reader):
         sets = (_REGISTERS,) if _sets_registers(op) else ()
         reads, writes = unseen(op), (*sets, *unseen(op))
         if leaf is None and writes:
-            pipe = op.active_pipe(self.arch)
+            pipe = form_of(op, self.arch).pipe
             leaf = Leaf(op, SCALAR if pipe is None else NUMBER[pipe], (), (), path=path)
         if leaf is not None:
             # Who is told that memory is free may write what was read before.
@@ -88,7 +89,7 @@ def signal_of(op: Operation, path: Path, arch: str) -> Signal:
     if has_role(op, Role.LOCK):
         return _lock(op, path)
     if has_role(op, Role.BARRIER):
-        pipe = op.active_pipe(arch) if isinstance(op, PtoOp) else None
+        pipe = pipe_of(op, arch)
         if pipe is Pipe.ALL:
             return Signal(op, "join", SCALAR, SCALAR, 0, path)
         if pipe is None:

@@ -11,6 +11,7 @@ from typing import TypeGuard
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.ir.core.base import PtoOp, Shape, op_spec, operand_groups, signature
+from pto_dialect.ir.core.operation_form import form_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import TileBufType, TileType
 
@@ -66,7 +67,7 @@ def accesses(op: PtoOp, arch: str) -> Accesses:
     """What ``op``, a tile operation, does to its tiles on ``arch``."""
     spec = op_spec(type(op))
     found = Accesses()
-    unused = arch in spec.scratch_unused
+    form = form_of(op, arch)
     by_name: dict[str, list[Use]] = {}
     for name, values in operand_groups(op).items():
         by_name[name] = [Use(name, i, value) for i, value in enumerate(values) if is_tile(value)]
@@ -75,7 +76,7 @@ def accesses(op: PtoOp, arch: str) -> Accesses:
             if name in spec.outs:
                 if op.results and is_value(use.value):
                     found.old = use
-            elif name in spec.writes and not unused:
+            elif name in form.writes:
                 found.scratch.append(use)
             else:
                 found.reads.append(use)

@@ -20,6 +20,7 @@ from pto_dialect.analysis.target import profile_of
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.buffers.views import AllocMultiTileOp, AllocTileOp, MultiTileGetOp
 from pto_dialect.ir.core.base import Pipe, PtoOp, op_spec, operand_groups
+from pto_dialect.ir.core.operation_form import form_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import DYNAMIC, MultiTileBufType, TileBufType
 from pto_dialect.ir.core.walk import walk
@@ -60,7 +61,7 @@ def _loop_of(tile: AllocTileOp, arch: str) -> ForOp | None:
         return None
     if type_.compact or any(has_role(op, Role.VIEW) for op in users):
         return None
-    pipes = {op.active_pipe(arch) if isinstance(op, PtoOp) else Pipe.S for op in users}
+    pipes = {form_of(op, arch).pipe if isinstance(op, PtoOp) else Pipe.S for op in users}
     loop = _innermost(tile, users)
     if loop is None or len(pipes) < 2 or not _first_writes(tile.result, loop.body.block):
         return None

@@ -16,9 +16,10 @@ from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from pto_dialect.ir.core import types as t
-from pto_dialect.ir.core.base import Pipe, PtoOp, op_spec, operand_groups
+from pto_dialect.ir.core.base import Pipe, PtoOp, operand_groups
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import first
+from pto_dialect.ir.core.operation_form import OperationForm, form_of
 from pto_dialect.targets.profile import Profile
 
 from ..errors import ProgramError
@@ -134,6 +135,14 @@ class Generator:
         """One operand by declared name, ``None`` when absent."""
         return first(op, name)
 
+    def form(self, op: PtoOp) -> OperationForm:
+        """The record of the form that ``op`` has here."""
+        return form_of(op, self.profile.arch, self.options.backend or "emitc")
+
+    def pipe(self, op: PtoOp) -> Pipe | None:
+        """The pipe that ``op`` is issued to."""
+        return self.form(op).pipe
+
     def error(self, rule: str, message: str, op: Operation | None = None) -> ProgramError:
         """The error that ``op`` (default: the operation being compiled) cannot be compiled."""
         place = op or self.emitter.current
@@ -177,7 +186,7 @@ class Generator:
         maker = self.argument(ValueTile)
         self.define(result, f"{maker}({type_.rows}, {type_.cols}, {fmt})")
         if given is not None:
-            self.call(copy_value, given, result, pipe=op.active_pipe(self.profile.arch))
+            self.call(copy_value, given, result, pipe=self.pipe(op))
         return result
 
     def hold(self, tile: SSAValue, content: Any) -> None:
@@ -268,9 +277,10 @@ class Generator:
 
     def _meeting(self, op: Operation) -> str:
         """The line that has the pipes wait which an operation of several steps orders itself."""
-        if self.profile.arch != "a2a3" or not (isinstance(op, PtoOp) and op_spec(type(op)).self_ordered):
+        form = self.form(op) if isinstance(op, PtoOp) else None
+        if form is None or not form.self_ordered:
             return ""
-        own = op.active_pipe(self.profile.arch)
+        own = form.pipe
         pipes = dict.fromkeys((Pipe.V, Pipe.MTE3, own if own not in (None, Pipe.S) else Pipe.V))
         return f"yield from core.meet({', '.join(repr(pipe.value) for pipe in pipes if pipe is not None)})"
 

@@ -16,8 +16,9 @@ from xdsl.ir import Block, Operation, SSAValue
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.facts import integer, space_of, word
 from pto_dialect.ir.core import types as t
-from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
+from pto_dialect.ir.core.base import PtoOp, operand_groups, operand_name
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.operation_form import form_of
 from pto_dialect.ir.core.roles import RUNS, Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.targets.profile import Profile
@@ -205,9 +206,7 @@ def _is_idle(op: Operation, arch: str) -> bool:
     uses = list(op.results[0].uses)
     return bool(uses) and all(
         isinstance(use.operation, PtoOp)
-        and arch in op_spec(type(use.operation)).scratch_unused
-        and operand_groups(use.operation)["tmp"] == (op.results[0],)
-        and list(use.operation.operands).count(op.results[0]) == 1
+        and operand_name(use.operation, use.index) in form_of(use.operation, arch).unused
         for use in uses
     )
 

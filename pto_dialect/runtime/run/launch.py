@@ -22,6 +22,7 @@ from pto_dialect.deadline import TimedOut
 from pto_dialect.interrupts import can_fork
 from pto_dialect.ir.core.base import Pipe, PtoOp
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.operation_form import pipe_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.targets.backend import backend_of
 from pto_dialect.targets.profile import Profile
@@ -289,7 +290,7 @@ class Kernel:
     def multiplies(self) -> bool:
         """True when the program may use the matrix unit."""
         operations = (op for op in self.program.operations if isinstance(op, PtoOp))
-        return any(op.active_pipe(self.profile.arch) is Pipe.M for op in operations)
+        return any(pipe_of(op, self.profile.arch) is Pipe.M for op in operations)
 
     @cached_property
     def orders_pipes(self) -> bool:

@@ -319,7 +319,7 @@ itself.
 
 def names_its_pipe(cls: type[PtoOp]) -> bool:
     """True for synchronisation whose operands or attributes say on which pipe it waits or signals."""
-    return cls.active_pipe is not PtoOp.active_pipe and op_spec(cls).effect is Effect.SYNC
+    return bool(op_spec(cls).pipe_from) and op_spec(cls).effect is Effect.SYNC
 
 
 def reason_for_no_pipe(cls: type[PtoOp]) -> str | None:

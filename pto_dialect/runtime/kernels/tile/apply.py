@@ -95,7 +95,7 @@ def computation(formula: Formula, inputs: Sequence[Format], fmt: Format, op: Pto
 
 def apply(op: PtoOp, g: Generator, compute: Compute, inputs: Sequence[Operand], dst: SSAValue) -> None:
     """Code that runs ``compute`` on ``inputs`` and the valid region of ``dst``."""
-    pipe = op.active_pipe(g.profile.arch)
+    pipe = g.pipe(op)
     tiles = [x for x in inputs if isinstance(x, SSAValue)]
     views = [g.view(x) if isinstance(x, SSAValue) else x for x in (*inputs, dst)]
     if all(view is not None for view in views) and same_static_regions((*tiles, dst)):

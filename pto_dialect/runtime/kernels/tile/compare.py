@@ -138,7 +138,7 @@ def tcmp(op: PtoOp, g: Generator) -> None:
     a, b, dst = tile_operand(op, g, "src0"), tile_operand(op, g, "src1"), g.destination(op)
     tile_format(dst, g)
     instruction = CompareRows(compare_mode(op), tile_format(a, g), "tcmp")
-    g.call(instruction, a, b, dst, pipe=op.active_pipe(g.profile.arch))
+    g.call(instruction, a, b, dst, pipe=g.pipe(op))
 
 
 @kernel("pto.tcmps")
@@ -151,14 +151,14 @@ def tcmps(op: PtoOp, g: Generator) -> None:
     compare = compare_mode(op)
     repeats = g.options.backend == "vpto"
     instruction = CompareRepeats(compare, fmt) if repeats else CompareRows(compare, fmt, "tcmps")
-    g.call(instruction, src, value, dst, pipe=op.active_pipe(g.profile.arch))
+    g.call(instruction, src, value, dst, pipe=g.pipe(op))
 
 
 @kernel("pto.tsel")
 def tsel(op: PtoOp, g: Generator) -> None:
     """dst(r,c) = src0(r,c) where the bit of the mask is set, else src1(r,c)."""
     mask, a, b = (tile_operand(op, g, name) for name in ("mask", "src0", "src1"))
-    g.call(Select("tsel"), mask, a, b, g.destination(op), pipe=op.active_pipe(g.profile.arch))
+    g.call(Select("tsel"), mask, a, b, g.destination(op), pipe=g.pipe(op))
 
 
 @kernel("pto.tsels")
@@ -168,4 +168,4 @@ def tsels(op: PtoOp, g: Generator) -> None:
     scalar = g.operand(op, "scalar")
     assert scalar is not None
     value = number(g, scalar, tile_format(dst, g))
-    g.call(Select("tsels"), mask, src, value, dst, pipe=op.active_pipe(g.profile.arch))
+    g.call(Select("tsels"), mask, src, value, dst, pipe=g.pipe(op))

@@ -160,6 +160,6 @@ def tcvt(op: PtoOp, g: Generator) -> None:
     saturate = saturates(source, target, _mode(op, "sat_mode"), g.profile.arch)
     if source.is_packed != target.is_packed:
         instruction = PackedConversion(Conversion(source, target, letter, saturate))
-        g.call(instruction, src, dst, pipe=op.active_pipe(g.profile.arch))
+        g.call(instruction, src, dst, pipe=g.pipe(op))
     else:
         apply(op, g, conversion(source, target, letter, saturate), (src,), dst)

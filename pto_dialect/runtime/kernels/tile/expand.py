@@ -128,7 +128,7 @@ def expand(op: PtoOp, g: Generator) -> None:
     by_columns = isinstance(op, TColExpandOp)
     src, dst = tile_operand(op, g, "src"), g.destination(op)
     label = op.name.removeprefix("pto.")
-    source, target, pipe = sliced(g, src, by_columns), g.view(dst), op.active_pipe(g.profile.arch)
+    source, target, pipe = sliced(g, src, by_columns), g.view(dst), g.pipe(op)
     axis = 1 if by_columns else 0
     extents = {shape[axis] for shape in (static_region(src), static_region(dst)) if shape is not None}
     if source is not None and target is not None and len(extents) == 1:
@@ -141,7 +141,7 @@ def expand(op: PtoOp, g: Generator) -> None:
 def column_arithmetic(op: PtoOp, g: Generator) -> None:
     """dst(r,c) = src0(r,c) op src1(0,c)."""
     full, vector, dst, compute, label = _arithmetic(op, g, "pto.tcolexpand")
-    pipe = op.active_pipe(g.profile.arch)
+    pipe = g.pipe(op)
     row, views = sliced(g, vector, rows=True), (g.view(full), g.view(dst))
     widths = {(static_region(x) or (-1, -1))[1] for x in (vector, dst)}
     if row is not None and None not in views and len(widths) == 1 and same_static_regions((full, dst)):
@@ -154,7 +154,7 @@ def column_arithmetic(op: PtoOp, g: Generator) -> None:
 def row_arithmetic(op: PtoOp, g: Generator) -> None:
     """dst(r,c) = src0(r,c) op src1(r,0), where either operand may be the vector."""
     first, second, dst, compute, label = _arithmetic(op, g, "pto.trowexpand")
-    pipe = op.active_pipe(g.profile.arch)
+    pipe = g.pipe(op)
     shape = static_region(dst)
     swapped = static_region(second) == shape and static_region(first) != shape
     full, vector = (second, first) if swapped else (first, second)

@@ -54,7 +54,7 @@ def tfillpad(op: PtoOp, g: Generator) -> None:
     src, dst = tile_operand(op, g, "src"), g.destination(op)
     if tile_format(src, g).bytes != tile_format(dst, g).bytes:
         raise g.error("fillpad-elem", f"{op.name} between elements of different sizes cannot be executed")
-    g.call(FillPad(g.options.backend), src, dst, pipe=op.active_pipe(g.profile.arch))
+    g.call(FillPad(g.options.backend), src, dst, pipe=g.pipe(op))
 
 
 def concatenate(src0: AnyTile, src1: AnyTile, dst: AnyTile) -> None:
@@ -93,11 +93,11 @@ def concatenate_counted(src0: AnyTile, src1: AnyTile, counts0: AnyTile, counts1:
 def tconcat(op: PtoOp, g: Generator) -> None:
     """dst row r = row r of src0 followed by row r of src1."""
     src0, src1, dst = tile_operand(op, g, "src0"), tile_operand(op, g, "src1"), g.destination(op)
-    g.call(concatenate, src0, src1, dst, pipe=op.active_pipe(g.profile.arch))
+    g.call(concatenate, src0, src1, dst, pipe=g.pipe(op))
 
 
 @kernel("pto.tconcatidx")
 def tconcatidx(op: PtoOp, g: Generator) -> None:
     """dst row r = the counted elements of row r of src0 followed by those of src1, and how many these are."""
     sources = [tile_operand(op, g, name) for name in ("src0", "src1", "src0Idx", "src1Idx")]
-    g.call(concatenate_counted, *sources, g.destination(op), pipe=op.active_pipe(g.profile.arch))
+    g.call(concatenate_counted, *sources, g.destination(op), pipe=g.pipe(op))

@@ -182,7 +182,7 @@ def tgather(op: PtoOp, g: Generator) -> None:
     compare with a number."""
     src, dst = tile_operand(op, g, "src"), g.destination(op)
     fmt, target = tile_format(src, g), tile_format(dst, g)
-    pipe, pattern = op.active_pipe(g.profile.arch), _pattern(op)
+    pipe, pattern = g.pipe(op), _pattern(op)
     scalar = g.operand(op, "kValue")
     if scalar is not None:
         counts = g.destination(op, "cdst", 1)
@@ -201,7 +201,7 @@ def tgather(op: PtoOp, g: Generator) -> None:
 def tgatherb(op: PtoOp, g: Generator) -> None:
     """Blocks of 32 bytes at given byte offsets."""
     src, offsets, dst = tile_operand(op, g, "src"), tile_operand(op, g, "offsets"), g.destination(op)
-    g.call(gather_blocks, src, offsets, dst, pipe=op.active_pipe(g.profile.arch))
+    g.call(gather_blocks, src, offsets, dst, pipe=g.pipe(op))
 
 
 @kernel("pto.tscatter")
@@ -210,7 +210,7 @@ def tscatter(op: PtoOp, g: Generator) -> None:
     src, dst = tile_operand(op, g, "src"), g.destination(op)
     if tile_format(src, g).bytes != tile_format(dst, g).bytes:
         raise g.error("unmodelled", "tscatter between elements of different sizes cannot be executed")
-    pipe, pattern = op.active_pipe(g.profile.arch), _pattern(op)
+    pipe, pattern = g.pipe(op), _pattern(op)
     if pattern is not None:
         g.call(ScatterMask(pattern, _along_rows(op)), src, dst, pipe=pipe)
     else:

@@ -121,7 +121,7 @@ def tci(op: PtoOp, g: Generator) -> None:
     dst = g.destination(op)
     fmt = tile_format(dst, g)
     step = -1 if integer_attribute(op, "descending", 0) else 1
-    g.call(Sequence(fmt, step), number(g, named(op, "S"), fmt), dst, pipe=op.active_pipe(g.profile.arch))
+    g.call(Sequence(fmt, step), number(g, named(op, "S"), fmt), dst, pipe=g.pipe(op))
 
 
 @kernel("pto.ttri")
@@ -130,7 +130,7 @@ def ttri(op: PtoOp, g: Generator) -> None:
     dst = g.destination(op)
     tile_format(dst, g)
     triangle = Triangle(bool(integer_attribute(op, "upperOrLower", 0)))
-    g.call(triangle, named(op, "diagonal"), dst, pipe=op.active_pipe(g.profile.arch))
+    g.call(triangle, named(op, "diagonal"), dst, pipe=g.pipe(op))
 
 
 @kernel("pto.trandom")
@@ -140,4 +140,4 @@ def trandom(op: PtoOp, g: Generator) -> None:
     tile_format(dst, g)
     words = RandomWords(integer_attribute(op, "rounds", 10))
     numbers = (named(op, name) for name in ("key0", "key1", *(f"counter{i}" for i in range(4))))
-    g.call(words, *numbers, dst, pipe=op.active_pipe(g.profile.arch))
+    g.call(words, *numbers, dst, pipe=g.pipe(op))

@@ -62,4 +62,4 @@ def thistogram(op: PtoOp, g: Generator) -> None:
     byte = integer_attribute(op, "byte", int(bool(integer_attribute(op, "isMSB", 1))))
     if fmt.bits not in (16, 32) or fmt.is_float or not 0 <= byte < fmt.bytes:
         raise g.error("hist-form", f"byte {byte} of {fmt.name} elements cannot be counted")
-    g.call(Histogram(fmt.bits, byte), src, idx, dst, pipe=op.active_pipe(g.profile.arch))
+    g.call(Histogram(fmt.bits, byte), src, idx, dst, pipe=g.pipe(op))

@@ -309,18 +309,18 @@ def tstore(op: PtoOp, g: Generator) -> None:
     store = Store(convert, enum_value(op, "atomicType", "atomic_none"))
     mode = () if store.atomic else g.atomic_mode()
     if source in g.held:
-        g.call(store.of_sums, g.held[source], dst, *mode, pipe=op.active_pipe(g.profile.arch))
+        g.call(store.of_sums, g.held[source], dst, *mode, pipe=g.pipe(op))
         return
     view = g.view(source)
     plain = convert is None and not store.atomic and not mode
     if plain and view is not None and isinstance(dst.type, t.ShapedView):
         part = g.parts.get(dst)
         if part is not None:
-            g.call(store_part, view, *part, pipe=op.active_pipe(g.profile.arch))
+            g.call(store_part, view, *part, pipe=g.pipe(op))
         else:
-            g.call(store_view, view, dst, pipe=op.active_pipe(g.profile.arch))
+            g.call(store_view, view, dst, pipe=g.pipe(op))
         return
-    g.call(store, source, dst, scalar, table, *mode, pipe=op.active_pipe(g.profile.arch))
+    g.call(store, source, dst, scalar, table, *mode, pipe=g.pipe(op))
 
 
 @kernel("pto.tprefetch")

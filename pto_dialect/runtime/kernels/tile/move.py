@@ -220,11 +220,11 @@ def tile_move(op: PtoOp, g: Generator) -> None:
     scalar, table = (next(iter(groups.get(name, ())), None) for name in ("preQuantScalar", "fp"))
     if "grpAxis" in op.attributes or (table is not None and getattr(table.type, "loc", "scaling") == "vec"):
         axis = enum_value(op, "grpAxis", "axis1")
-        g.call(ScaleOrder(0 if axis == "axis0" else 1), source, dst, pipe=op.active_pipe(g.profile.arch))
+        g.call(ScaleOrder(0 if axis == "axis0" else 1), source, dst, pipe=g.pipe(op))
         return
     convert = accumulator_out(op, g, source, dst, scalar is not None or table is not None)
     move = Move(convert, _MODES.get(op.name, "insert"))
-    pipe, cores = op.active_pipe(g.profile.arch), enum_value(op, "accToVecMode", FIRST)
+    pipe, cores = g.pipe(op), enum_value(op, "accToVecMode", FIRST)
     if cores == FIRST:
         g.call(move, source, dst, row, col, scalar, table, pipe=pipe)
     elif not all(isinstance(value.type, TileBufType) for value in (source, dst)):
@@ -244,4 +244,4 @@ def transpose(source: AnyTile, dst: AnyTile) -> None:
 @kernel("pto.ttrans")
 def ttrans(op: PtoOp, g: Generator) -> None:
     """dst(r,c) = src(c,r)."""
-    g.call(transpose, named(op, "src"), g.destination(op), pipe=op.active_pipe(g.profile.arch))
+    g.call(transpose, named(op, "src"), g.destination(op), pipe=g.pipe(op))

@@ -102,7 +102,7 @@ def partial(op: PtoOp, g: Generator) -> None:
         apply(op, g, compute, (src0, src1), dst)
     else:
         instruction = Partial(compute, absent_value(op.name, fmt), op.name.removeprefix("pto."))
-        g.call(instruction, src0, src1, dst, pipe=op.active_pipe(g.profile.arch))
+        g.call(instruction, src0, src1, dst, pipe=g.pipe(op))
 
 
 @kernel(*_COMPARISONS)
@@ -111,7 +111,7 @@ def partial_position(op: PtoOp, g: Generator) -> None:
     sources = [tile_operand(op, g, name) for name in ("src0", "src1", "src0Idx", "src1Idx")]
     targets = [g.destination(op, "dst", 0), g.destination(op, "dstIdx", 1)]
     instruction = PartialPosition(_loses(op.name, g.profile.arch), op.name.removeprefix("pto."))
-    g.call(instruction, *sources, *targets, pipe=op.active_pipe(g.profile.arch))
+    g.call(instruction, *sources, *targets, pipe=g.pipe(op))
 
 
 def _loses(name: str, arch: str) -> Callable[[Array, Array], Array]:

@@ -55,4 +55,4 @@ def tprint(op: PtoOp, g: Generator) -> None:
     if not isinstance(source.type, (t.TileBufType, t.TileType, t.ShapedView)):
         raise g.error("unmodelled", f"{t.type_text(source.type)} cannot be printed", op)
     instruction = Print(element_format(source.type, g), enum_value(op, "printFormat", "width8_precision4"))
-    g.call(instruction, source, pipe=op.active_pipe(g.profile.arch))
+    g.call(instruction, source, pipe=g.pipe(op))

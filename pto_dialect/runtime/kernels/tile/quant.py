@@ -199,7 +199,7 @@ def tdequant(op: PtoOp, g: Generator) -> None:
     """Integers as float32, with an offset and a scale for each row."""
     sources = [tile_operand(op, g, name) for name in ("src", "scale", "offset")]
     fmt = tile_format(sources[0], g)
-    g.call(Dequantize(fmt), *sources, g.destination(op), pipe=op.active_pipe(g.profile.arch))
+    g.call(Dequantize(fmt), *sources, g.destination(op), pipe=g.pipe(op))
 
 
 @kernel("pto.tquant")
@@ -210,7 +210,7 @@ def tquant(op: PtoOp, g: Generator) -> None:
     tile_format(dst, g)
     # The mode decides the range, whatever sign the destination's type spells.
     target = format_of("ui8" if _word(op, "quant_type") == "INT8_ASYM" else "i8")
-    g.call(Quantize(target), src, scale, offset, dst, pipe=op.active_pipe(g.profile.arch))
+    g.call(Quantize(target), src, scale, offset, dst, pipe=g.pipe(op))
 
 
 @kernel("pto.tquant.mx")
@@ -228,4 +228,4 @@ def tquant_mx(op: PtoOp, g: Generator) -> None:
         _word(op, "storeMode") == "nz",
     )
     extra = (reordered,) if reordered is not None else ()
-    g.call(instruction, src, *outs, *extra, pipe=op.active_pipe(g.profile.arch))
+    g.call(instruction, src, *outs, *extra, pipe=g.pipe(op))

@@ -178,7 +178,7 @@ def reduction(op: PtoOp, g: Generator) -> None:
     axis, name = (1 if label.startswith("trow") else 0), label[4:]
     src, dst = tile_operand(op, g, "src"), g.destination(op)
     fmt, target = tile_format(src, g), tile_format(dst, g)
-    pipe = op.active_pipe(g.profile.arch)
+    pipe = g.pipe(op)
     if name not in _POSITIONS and fmt.storage != target.storage:
         raise g.error("unmodelled", f"{op.name} of {fmt.name} elements into {target.name} cannot be executed", op)
     views = _views(src, dst, axis, g)

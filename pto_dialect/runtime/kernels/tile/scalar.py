@@ -68,7 +68,7 @@ def texpands(op: PtoOp, g: Generator) -> None:
     dst = g.destination(op)
     value = number(g, named(op, "scalar"), tile_format(dst, g))
     view = g.view(dst)
-    pipe = op.active_pipe(g.profile.arch)
+    pipe = g.pipe(op)
     if view is not None:
         g.call(np.copyto, view, value, pipe=pipe)
     else:

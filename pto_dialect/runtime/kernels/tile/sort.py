@@ -150,7 +150,7 @@ def tsort32(op: PtoOp, g: Generator) -> None:
         raise g.error("sort-types", "positions of tsort32 have 32 bits")
     fmt = _score_format(src, op, g)
     filler = SORT_FILLERS[fmt.name] if g.options.backend == "vpto" else -np.inf
-    g.call(SortGroups(fmt, filler), src, idx, dst, pipe=op.active_pipe(g.profile.arch))
+    g.call(SortGroups(fmt, filler), src, idx, dst, pipe=g.pipe(op))
 
 
 @kernel("pto.tmrgsort")
@@ -159,7 +159,7 @@ def tmrgsort(op: PtoOp, g: Generator) -> None:
     groups = g.operands(op)
     sources = groups["srcs"]
     fmt = _score_format(sources[0], op, g)
-    pipe = op.active_pipe(g.profile.arch)
+    pipe = g.pipe(op)
     dst = groups["dsts"][0] if groups["dsts"] else g.destination(op, "", 0)
     block = g.operand(op, "blockLen")
     if block is not None:

@@ -150,7 +150,7 @@ def mgather(op: PtoOp, g: Generator) -> None:
         idx = tile_operand(op, g, "idx")
     tile_format(dst, g)
     instruction = TableGather(_word(op, "coalesce"), _word(op, "gatherOob") or "undefined")
-    g.call(instruction, _table(op, g), idx, dst, pipe=op.active_pipe(g.profile.arch))
+    g.call(instruction, _table(op, g), idx, dst, pipe=g.pipe(op))
 
 
 @kernel("pto.mscatter")
@@ -159,4 +159,4 @@ def mscatter(op: PtoOp, g: Generator) -> None:
     src, idx = tile_operand(op, g, "src"), tile_operand(op, g, "idx")
     oob, atomic = _word(op, "scatterOob") or "undefined", _word(op, "scatterAtomicOp") or "none"
     instruction = TableScatter(_word(op, "coalesce"), oob, atomic)
-    g.call(instruction, src, idx, _table(op, g), pipe=op.active_pipe(g.profile.arch))
+    g.call(instruction, src, idx, _table(op, g), pipe=g.pipe(op))

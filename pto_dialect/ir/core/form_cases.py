@@ -1,0 +1,49 @@
+"""How the forms of one operation differ: which operands are present, where tiles lie, the target and the backend.
+
+An operation class declares its cases in ``OpSpec.forms``; ``operation_form.py`` derives the record of a form from them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .pipe import Pipe
+
+Places = tuple[str | None, ...]
+
+
+@dataclass(frozen=True)
+class FormCase:
+    """Facts that hold for some forms of an operation only; ``None`` states nothing.
+
+    Conditions: ``targets`` and ``backends`` (empty: all), operands that are ``present`` or ``absent``, ``at`` the
+    memory locations of tiles by operand (``None``: a type without a location), ``elements`` their element types. The
+    operand ``dst`` of a value form is its result.
+
+    Facts: the ``pipe`` that the form runs on, ``unused`` the scratch operands that it does not touch, ``self_ordered``
+    whether it runs on several pipes and orders these and the scalar unit itself, ``drains`` the pipes whose earlier
+    work is complete before the form takes effect, ``cycle_key`` the row of the cycle table.
+    """
+
+    targets: tuple[str, ...] = ()
+    backends: tuple[str, ...] = ()
+    present: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    at: Mapping[str, Places] = field(default_factory=dict)
+    elements: Mapping[str, Places] = field(default_factory=dict)
+
+    pipe: Pipe | None = None
+    unused: tuple[str, ...] | None = None
+    self_ordered: bool | None = None
+    drains: tuple[Pipe, ...] | None = None
+    cycle_key: str | None = None
+
+
+IDLE_SCRATCH_ON_A5 = FormCase(targets=("a5",), unused=("tmp",))
+"""The header of a5 takes the scratch tile for the sake of a2a3 and does not touch it."""
+SEVERAL_PIPES_ON_A2A3 = FormCase(targets=("a2a3",), self_ordered=True)
+"""A macro of several pipes on a2a3, with an order between these and the scalar unit."""
