@@ -12,4 +12,4 @@ ROUNDING_LETTERS: Final = ("R", "A", "F", "C", "Z", "O", "H")
 ROUND_MODE_LETTERS: Final[Mapping[str, str]] = MappingProxyType(
     {"NONE": "R", "RINT": "R", "ROUND": "A", "FLOOR": "F", "CEIL": "C", "TRUNC": "Z", "ODD": "O"}
 )
-"""Round mode of a tile operation without ``CAST_`` -> rounding letter."""
+"""Round mode of a tile operation -> rounding letter."""

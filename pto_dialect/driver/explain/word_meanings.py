@@ -34,8 +34,8 @@ o: to odd: exact, or the neighbour whose last bit is 1
 h: hybrid, for hif8 alone
 """
 _SATURATION = """
-SAT RS_ENABLE sat ON: what is out of range becomes the largest or smallest number of the type
-NOSAT RS_DISABLE nosat OFF: without that limit
+SAT sat ON: what is out of range becomes the largest or smallest number of the type
+NOSAT nosat OFF: without that limit
 sat_preserve_nan: as sat, and NaN stays NaN
 """
 _LOAD = """

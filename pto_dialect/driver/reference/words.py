@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pto_dialect.ir.core import words
-from pto_dialect.ir.core.attributes import ENUMS
+from pto_dialect.ir.core.aliases import ATTRIBUTE_ALIASES
+from pto_dialect.ir.core.attributes import ENUM_ALIASES, ENUMS
 from pto_dialect.ir.core.kinds import Kind
 
 from .markdown import WRITTEN_BY, code, table
@@ -12,6 +13,16 @@ from .markdown import WRITTEN_BY, code, table
 def quoted() -> list[tuple[str, Kind]]:
     """Lists of quoted words by their name in the package, words in code."""
     return [(name, kind) for name, kind in vars(words).items() if name.isupper() and isinstance(kind, Kind)]
+
+
+def _synonyms() -> list[tuple[str, str, str]]:
+    """Where another spelling is read, the spelling and what it means, in code."""
+    rows = [
+        *((f"`#pto` {name}", alias, word) for name, words in ENUM_ALIASES.items() for alias, word in words.items()),
+        *((name.lower().replace("_", " "), *pair) for name, kind in quoted() for pair in kind.synonyms.items()),
+        *((f"attributes of `{op}`", *pair) for op, names in ATTRIBUTE_ALIASES.items() for pair in names.items()),
+    ]
+    return [(where, f"`{alias}`", f"`{word}`") for where, alias, word in rows]
 
 
 def page() -> str:
@@ -46,5 +57,10 @@ def page() -> str:
             ("list", "words"),
             ((name.lower().replace("_", " "), code(kind.words)) for name, kind in quoted()),
         ),
+        "## Other spellings",
+        "",
+        "A text may have them, in every form; what is printed has the words that they stand for.",
+        "",
+        *table(("where", "other spelling", "means"), _synonyms()),
     ]
     return "\n".join(lines).rstrip("\n") + "\n"

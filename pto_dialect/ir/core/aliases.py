@@ -48,8 +48,12 @@ OPERAND_DEPENDENT_ALIASES: dict[str, tuple[str, ...]] = {
 }
 """Documented spelling to the mnemonics it may mean, which the operands decide."""
 
-ATTRIBUTE_ALIASES: dict[tuple[str, str], str] = {("pto.tcvt", "satmode"): "sat_mode"}
-"""(mnemonic, documented attribute name) to the declared attribute."""
+ATTRIBUTE_ALIASES: dict[str, dict[str, str]] = {
+    "pto.tcvt": {"satmode": "sat_mode"},
+    "pto.vcvt": {"round_mode": "rnd"},
+}
+"""Mnemonic to other names of its attributes, with the declared names; the text is read with these only. Synonyms of
+enumerators are ``attributes.ENUM_ALIASES``, those of quoted words stand in ``words``."""
 
 DEPRECATED: dict[str, str] = {
     "pto.textract_fp": "use pto.textract with an fp operand",

@@ -82,7 +82,7 @@ ENUMS: dict[str, EnumSpec] = _forms(
     False,
     {
         "cmp": "eq ne lt le gt ge",
-        "round_mode": "NONE RINT ROUND FLOOR CEIL TRUNC ODD CAST_RINT",
+        "round_mode": "NONE RINT ROUND FLOOR CEIL TRUNC ODD",
         "saturation_mode": "ON OFF",
         **{
             f"{op}_precision": _PRECISION
@@ -121,6 +121,9 @@ ENUMS: dict[str, EnumSpec] = _forms(
 
 PIPE_ALIASES = {"PIPE_CUBE": "PIPE_M", "PIPE_FIXP": "PIPE_FIX"}
 """Pipe names of the documents, read and printed canonically."""
+
+ENUM_ALIASES: dict[str, dict[str, str]] = {"pipe": PIPE_ALIASES, "round_mode": {"CAST_RINT": "RINT"}}
+"""Enumeration to other spellings of its enumerators; the text is read with these, the IR has the canonical ones."""
 
 
 class EnumAttr(Data[tuple[str, str]], BuiltinAttribute):

@@ -6,7 +6,7 @@ wants. Everything finer (address spaces, element types, shapes) is a verificatio
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from xdsl.dialects import builtin
@@ -24,7 +24,8 @@ class Kind(AttrConstraint):
     """A set of types (or attributes) with a phrase that describes it.
 
     Attribute kinds also say what a bare token of the text means: a keyword is a value of one of ``enums`` or
-    one of ``words``, an integer without a type has the type ``integer``. ``default`` is the text of the value that an
+    one of ``words`` (or of ``synonyms``, other spellings of these, which the IR does not have), an integer without a
+    type has the type ``integer``. ``default`` is the text of the value that an
     absent attribute means, empty where it means none.
     """
 
@@ -33,6 +34,7 @@ class Kind(AttrConstraint):
     enums: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     integer: IntegerType | None = None
+    synonyms: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)
     default: str = field(default="", compare=False)
 
     def by_default(self, text: str) -> Kind:
@@ -208,11 +210,12 @@ def enum(*names: str, default: str = "") -> Kind:
     return Kind(label, lambda attr: isinstance(attr, EnumAttr) and attr.data[0] in wanted, names, default=absent)
 
 
-def words(*tokens: str) -> Kind:
-    """Attribute kind: a string out of a closed list."""
+def words(*tokens: str, synonyms: Mapping[str, str] | None = None) -> Kind:
+    """Attribute kind: a string out of a closed list; ``synonyms`` are other spellings that a text may have."""
     allowed = frozenset(tokens)
     return Kind(
         "one of " + ", ".join(tokens),
         lambda attr: isinstance(attr, builtin.StringAttr) and attr.data in allowed,
         words=tokens,
+        synonyms=synonyms or {},
     )

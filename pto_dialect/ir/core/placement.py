@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, SSAValue
 
-from .attributes import PIPE_ALIASES, EnumAttr
+from .attributes import EnumAttr
 from .base import Pipe
 from .types import MultiTileBufType, TileBufType, element_name
 
@@ -31,7 +31,7 @@ def named_pipe(attr: Attribute | None) -> Pipe | None:
     if not isinstance(attr, EnumAttr):
         return None
     if attr.kind == "pipe":
-        return _PIPES.get(PIPE_ALIASES.get(attr.value, attr.value))
+        return _PIPES.get(attr.value)
     return _PIPE_OF_OPERATION_CLASS.get(attr.value)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from .kinds import Kind, words
 
 
@@ -15,18 +17,25 @@ PATTERN = _words(
 )
 """Predicate patterns."""
 
-ROUND = words(*"RAFCZOH", *(f"ROUND_{letter}" for letter in "RAFCZOH"))
-"""Rounding letters of conversions, short or long."""
-ROUND_TO_INTEGRAL = words(*"RAFCZ", *(f"ROUND_{letter}" for letter in "RAFCZ"))
+
+def _prefixed(prefix: str, tokens: Iterable[str]) -> Kind:
+    """A list whose words may also be spelled with ``prefix``."""
+    found = tuple(tokens)
+    return words(*found, synonyms={prefix + token: token for token in found})
+
+
+ROUND = _prefixed("ROUND_", "RAFCZOH")
+"""Rounding letters of conversions."""
+ROUND_TO_INTEGRAL = _prefixed("ROUND_", "RAFCZ")
 """Rounding letters of ``vtrc``."""
 VMI_ROUND = _words("R A H Z F C")
 """Rounding letters of logical-vector conversions."""
 SATURATE = words("SAT", "NOSAT")
-SATURATE_ANY_SPELLING = words("SAT", "NOSAT", "RS_ENABLE", "RS_DISABLE")
+SATURATE_ANY_SPELLING = words("SAT", "NOSAT", synonyms={"RS_ENABLE": "SAT", "RS_DISABLE": "NOSAT"})
 
-CONVERSION_PART = _words("EVEN ODD P0 P1 P2 P3 PART_EVEN PART_ODD PART_P0 PART_P1 PART_P2 PART_P3")
+CONVERSION_PART = _prefixed("PART_", ("EVEN", "ODD", "P0", "P1", "P2", "P3"))
 """Lanes of the wide register that a conversion reads or fills."""
-EVEN_ODD = words("EVEN", "ODD", "PART_EVEN", "PART_ODD")
+EVEN_ODD = _prefixed("PART_", ("EVEN", "ODD"))
 HALF = words("LOWER", "HIGHER")
 """Half of a register or mask."""
 

@@ -79,7 +79,7 @@ class TCvtOp(UnaryScratchTileOp, name="pto.tcvt", shape=Shape.DPS_INNER):
     (docs/reference/tiles.md, "Conversion").
     """
 
-    rmode = opt_attr_def(enum("round_mode", default="CAST_RINT"))
+    rmode = opt_attr_def(enum("round_mode", default="RINT"))
     sat_mode = opt_attr_def(enum("saturation_mode"))
 
 

@@ -94,7 +94,7 @@ def _chain(names: tuple[str, str], target: Attribute, letter: str, saturate: boo
 def _letter(op: PtoOp, source: str, target: str, backend: Backend) -> str:
     """The rounding; without a mode emitc makes integers of floats toward zero."""
     attribute = op.attributes.get("rmode")
-    word = (attribute.value if isinstance(attribute, EnumAttr) else "RINT").removeprefix("CAST_")
+    word = attribute.value if isinstance(attribute, EnumAttr) else "RINT"
     floats = [name.startswith(("f", "bf")) for name in (source, target)]
     if word == "NONE" and floats == [True, False] and backend == "emitc":
         return _TO_ZERO

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core import types as t
-from pto_dialect.ir.core.aliases import DEPRECATED, MNEMONIC_ALIASES
+from pto_dialect.ir.core.aliases import ATTRIBUTE_ALIASES, DEPRECATED, MNEMONIC_ALIASES
 from pto_dialect.ir.core.attribute_text import attribute_text
 from pto_dialect.ir.core.attributes import ENUMS, OpaqueAttr, PlaceholderAttr
 from pto_dialect.ir.core.base import PtoOp, Slot, op_spec, segment_sizes, signature, sizes_by_order
@@ -215,12 +215,30 @@ class PtoBuilder(MemoryBuilder):
 
     def canonical_attributes(self, cls: type[PtoOp], attributes: dict[str, Attribute], token: Tok) -> None:
         """Turns bare words and stripped forms given for enumerations into their attributes, in place, gives integers
-        without a type the declared one, and drops what says the same as nothing."""
+        without a type the declared one, replaces aliases, and drops what says the same as nothing."""
         declared = signature(cls)
-        self.typed_attributes(declared.attributes, attributes, token, op_spec(cls).tokens)
+        aliases = ATTRIBUTE_ALIASES.get(cls.name)
+        slots = declared.attributes
+        if aliases is not None:
+            slots = slots | {alias: slots[name] for alias, name in aliases.items()}
+        self.typed_attributes(slots, attributes, token, op_spec(cls).tokens)
+        if aliases is not None:
+            self._rename_attributes(aliases, attributes, token)
         for name, default in declared.defaults.items():
             if name in attributes and attribute_text(attributes[name]) == default:
                 del attributes[name]
+
+    def _rename_attributes(self, aliases: dict[str, str], attributes: dict[str, Attribute], token: Tok) -> None:
+        """Gives attributes their declared names, in place; reports one that is given under both names."""
+        for alias, name in aliases.items():
+            if alias not in attributes:
+                continue
+            value = attributes.pop(alias)
+            if name in attributes:
+                message = f"{alias} is another name of {name}, which is given as well"
+                place = self.attribute_place(token, alias)
+                self.report("attr-duplicate", message, place.start, place.end, "keep one")
+            attributes[name] = value
 
     def typed_attributes(
         self, slots: dict[str, Slot], attributes: dict[str, Attribute], token: Tok, written: tuple[str, ...] = ()
@@ -231,6 +249,8 @@ class PtoBuilder(MemoryBuilder):
             slot = slots.get(name)
             if self.schematic and isinstance(value, StringAttr) and PLACEHOLDER_WORD.fullmatch(value.data):
                 attributes[name] = PlaceholderAttr(value.data)
+            elif isinstance(value, StringAttr) and slot is not None and value.data in slot.kind.synonyms:
+                attributes[name] = StringAttr(slot.kind.synonyms[value.data])
             elif slot is None or not slot.kind.enums:
                 if slot is not None and slot.kind.integer is not None and isinstance(value, IntegerAttr):
                     bare = (name in written or self.schematic) and not self._states_type(token, name)
@@ -290,6 +310,7 @@ class PtoBuilder(MemoryBuilder):
             return PlaceholderAttr(word.removesuffix("_*"))
         if slot.kind.enums:
             return self.enumerator(slot, word, token)
+        word = slot.kind.synonyms.get(word, word)
         if slot.kind.words and word not in slot.kind.words:
             rule = word_rule(cls.name, name) or "attr-word"
             raise at(token, rule, f"unknown {name} {word!r}", near_word(word, slot.kind.words))

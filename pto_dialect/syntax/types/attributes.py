@@ -14,7 +14,7 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
 from pto_dialect.diagnostics.suggest import did_you_mean, inline_hint
-from pto_dialect.ir.core.attributes import ENUMS, PIPE_ALIASES, EnumAttr, OpaqueAttr, enum_attr
+from pto_dialect.ir.core.attributes import ENUM_ALIASES, ENUMS, EnumAttr, OpaqueAttr, enum_attr
 from pto_dialect.ir.core.float_text import float_from_bits, nearest_float
 from pto_dialect.ir.core.types import BUILTIN_SCALARS, is_float, type_text
 from pto_dialect.nesting import LIMIT, too_deep
@@ -55,10 +55,12 @@ _UNITS = {"PIPE_VECTOR": "PIPE_V", "PIPE_SCALAR": "PIPE_S", "PIPE_MATRIX": "PIPE
 """Pipes under the names of their units, which are far from their own."""
 
 
+_NO_ALIASES: dict[str, str] = {}
+
+
 def pto_enum(kind: str, value: str, start: int, end: int) -> EnumAttr:
     """The enumerator; raises ``TypeSyntaxError`` with the allowed words for an unknown one."""
-    if kind == "pipe":
-        value = PIPE_ALIASES.get(value, value)
+    value = ENUM_ALIASES.get(kind, _NO_ALIASES).get(value, value)
     try:
         return enum_attr(kind, value)
     except KeyError:

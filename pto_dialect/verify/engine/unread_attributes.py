@@ -10,7 +10,6 @@ from typing import Final
 from xdsl.ir import Attribute
 
 from pto_dialect.diagnostics.suggest import did_you_mean
-from pto_dialect.ir.core.aliases import ATTRIBUTE_ALIASES
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import SEGMENT_SIZES, PtoOp, signature
 from pto_dialect.ir.core.index import OPS
@@ -104,7 +103,7 @@ def unread(op: PtoOp) -> Iterator[str]:
     for name in op.attributes:
         if name in declared or name in SEGMENT_SIZES or "." in name:
             continue
-        if (op.name, name) not in ATTRIBUTE_ALIASES and (op.name, name) not in READ_ELSEWHERE:
+        if (op.name, name) not in READ_ELSEWHERE:
             yield name
 
 

@@ -49,7 +49,7 @@ def conversion(op: Operation, ctx: Context) -> None:
         ctx.report(VCVT_CONTRACT_RULE, op, f"there is no conversion from {source} to {target}", help=hint)
         return
     pair = f"{source} to {target}"
-    rounding = word(op, "rnd").removeprefix("ROUND_")
+    rounding = word(op, "rnd")
     if clauses.rounding and not rounding:
         hint = f"rnd is one of {', '.join(clauses.rounding)}"
         ctx.report(VCVT_CONTRACT_RULE, op, f"the conversion {pair} needs rnd", help=hint)
@@ -62,7 +62,7 @@ def conversion(op: Operation, ctx: Context) -> None:
         ctx.report(VCVT_CONTRACT_RULE, op, f"the conversion {pair} needs sat", help="sat is SAT or NOSAT")
     elif saturation and not clauses.saturation:
         ctx.report(VCVT_CONTRACT_RULE, op, f"the conversion {pair} takes no sat", at="sat")
-    part = word(op, "part").removeprefix("PART_")
+    part = word(op, "part")
     if clauses.parts and not part:
         hint = f"part is one of {', '.join(clauses.parts)}"
         ctx.report(VCVT_CONTRACT_RULE, op, f"the conversion {pair} needs part", help=hint)

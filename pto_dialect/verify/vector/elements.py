@@ -258,7 +258,7 @@ def scaled_conversion(op: Operation, ctx: Context) -> None:
         ctx.report(VCVT_CONTRACT_RULE, op, f"the scalar of vmulscvt is f32, found {found}", at=named(op, "scalar"))
     if vector_element(op.results[0].type) != "f16":
         ctx.report(VCVT_CONTRACT_RULE, op, f"vmulscvt yields f16, found {type_text(op.results[0].type)}")
-    if word(op, "rnd").removeprefix("ROUND_") != "A":
+    if word(op, "rnd") != "A":
         rounding = word(op, "rnd")
         ctx.report(VCVT_CONTRACT_RULE, op, f"vmulscvt rounds with A, found {rounding}", at=rounding)
 

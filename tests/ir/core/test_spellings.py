@@ -68,7 +68,7 @@ def test_names_whose_operands_decide() -> None:
         "pld": ["plds", "pldi"], "pst": ["psts", "psti"], "tgather": ["tgather", "comm.tgather"],
         "tscatter": ["tscatter", "comm.tscatter"], "tmov": ["tmov", "tmov.fp"],
     }  # fmt: skip
-    assert ATTRIBUTE_ALIASES == {("pto.tcvt", "satmode"): "sat_mode"}
+    assert ATTRIBUTE_ALIASES == {"pto.tcvt": {"satmode": "sat_mode"}, "pto.vcvt": {"round_mode": "rnd"}}
 
 
 OLD = """

@@ -37,7 +37,7 @@ def rounding_letter(source: Format, target: Format, mode: str | None, backend: B
     """
     if target.name == "hif8":
         return "A"
-    word = (mode or "RINT").removeprefix("CAST_")
+    word = mode or "RINT"
     if word == "NONE" and backend == "emitc" and not target.is_float:
         return "Z"
     return ROUND_MODE_LETTERS[word]

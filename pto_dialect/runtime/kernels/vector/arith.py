@@ -133,7 +133,7 @@ def vci(op: PtoOp, g: Generator) -> None:
 @kernel("pto.vtrc")
 def vtrc(op: PtoOp, g: Generator) -> None:
     """Active lanes rounded to integral values. Raises ``ProgramError`` for integers."""
-    letter = stated(op, g, "round_mode").removeprefix("ROUND_")
+    letter = stated(op, g, "round_mode")
     if isinstance(register_format(op.results[0], g), IntegerType):
         raise g.error("unmodelled", "integers have no fraction", op)
     give(op, g, partial(c.truncated, letter=letter), *op.operands)

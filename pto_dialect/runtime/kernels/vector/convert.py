@@ -16,9 +16,9 @@ PARTS = {"EVEN": 0, "ODD": 1, "P0": 0, "P1": 1, "P2": 2, "P3": 3}
 @kernel("pto.vcvt")
 def vcvt(op: PtoOp, g: Generator) -> None:
     """Active lanes in another type; between widths one part of the lanes is read or written."""
-    part = PARTS[(word(op, "part") or "EVEN").removeprefix("PART_")]
-    letter = (word(op, "rnd") or "R").removeprefix("ROUND_")
-    saturate = word(op, "sat") in ("SAT", "RS_ENABLE")
+    part = PARTS[word(op, "part") or "EVEN"]
+    letter = word(op, "rnd") or "R"
+    saturate = word(op, "sat") == "SAT"
     source, target = register_format(named(op, "input"), g), register_format(op.results[0], g)
     give(op, g, Conversion(source, target, letter, saturate, part), *op.operands)
 
@@ -38,6 +38,6 @@ def vmulscvt(op: PtoOp, g: Generator) -> None:
     source, target = register_format(values, g), register_format(op.results[0], g)
     if source.bytes != 2 * target.bytes:
         raise g.error("unmodelled", f"{source.name} cannot be scaled to {target.name}", op)
-    letter = stated(op, g, "rnd").removeprefix("ROUND_")
-    odd = PARTS[stated(op, g, "part").removeprefix("PART_")]
+    letter = stated(op, g, "rnd")
+    odd = PARTS[stated(op, g, "part")]
     give(op, g, scaled, values, scalar, mask, target, letter, odd)
