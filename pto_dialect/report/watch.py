@@ -98,24 +98,20 @@ class ReportTimeline(CycleTimeline):
         self._cost: Estimate | None = None
         self.last = -1
 
-    def cost(self, actor: Actor, site: Site, context: Context, regions: Sequence[tuple[Any, Any, bool]]) -> Estimate:
+    def work_of(self, actor: Actor, site: Site, context: Context) -> Work:
         """As in ``CycleTimeline``; remembers what was done."""
-        self._work = None
-        found = super().cost(actor, site, context, regions)
-        entry = self._counted.get(site.number)
-        if self._work is None and entry is not None:
-            self._work = entry.work
-        self._cost = found
-        return found
+        self._work = super().work_of(actor, site, context)
+        return self._work
+
+    def cost(self, actor: Actor, work: Work, regions: Sequence[tuple[Any, Any, bool]], start: float) -> Estimate:
+        """As in ``CycleTimeline``; remembers what it takes."""
+        self._cost = super().cost(actor, work, regions, start)
+        return self._cost
 
     def counted_of(self, site: int) -> Work | None:
         """What the text says about the work of a site that has run."""
         found = self._counted.get(site)
         return None if found is None else found.work
-
-    def _completed(self, work: Work, actor: Actor, context: Context) -> Work:
-        self._work = super()._completed(work, actor, context)
-        return self._work
 
     def operation(self, actor: Actor, site: Site, ran: Ran) -> None:
         """An operation has run; signals come here as well, but have steps of their own."""

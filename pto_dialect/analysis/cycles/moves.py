@@ -10,6 +10,19 @@ FRACTAL = 16
 
 INNER_BYTES = 32
 
+LANES = {"l1:l0b": 1}
+"""Lanes of MTE1 by path: right operands go through one of their own, all else through the first."""
+
+
+def lane_of(path: str) -> int:
+    """The lane of MTE1 through which a transfer goes."""
+    return LANES.get(path, 0)
+
+
+def extract_lanes(table: CycleTable) -> int:
+    """How many transfers of MTE1 overlap: left and right operands where the table says so, else one."""
+    return int(table.optional("machine", "extract_lanes", 1))
+
 
 def move_cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
     """Cycles of a transfer along ``work.path`` and their evidence; ``None`` for a path without figures."""

@@ -16,6 +16,7 @@ from pto_dialect.ir.core.roles import Role, roles_of
 from pto_dialect.ir.core.walk import walk
 
 from .estimate import Estimate, estimate
+from .moves import extract_lanes, lane_of
 from .operations import counted
 from .table import CycleTable, read_table, shipped
 from .waits import Advice, Wait
@@ -88,6 +89,7 @@ def static_cycles(
     profile = profile_of(module, target)
     table = table_for(profile.arch, path)
     found = ModuleCycles(file, profile.name, table.one("machine", "clock_mhz"))
+    lanes: dict[tuple[str, int], Total] = {}
     for op in walk(module):
         one = counted(op, profile.arch, options)
         if one is None:
@@ -97,12 +99,21 @@ def static_cycles(
         span = span_of(op)
         found.lines.append(Line(op.name, span.line if span else None, one.pipe, count, open_, cycles))
         found.open += open_
-        found.pipes.setdefault(one.pipe, Total()).add(cycles, count)
+        lane = lane_of(one.work.path) % extract_lanes(table) if one.pipe == "PIPE_MTE1" else 0
+        lanes.setdefault((one.pipe, lane), Total()).add(cycles, count)
         if cycles.evidence in WITHOUT:
             name = f"{op.name} {one.work.source}"
             found.ranges[name] = found.ranges.get(name, 0) + 1
+    for (pipe, _), total in lanes.items():
+        found.pipes[pipe] = total if pipe not in found.pipes else _side_by_side(found.pipes[pipe], total)
     sum_up(found)
     return found
+
+
+def _side_by_side(one: Total, other: Total) -> Total:
+    """Two lanes of a pipe: at the least the busier one, at the most one after the other."""
+    longer = one if one.cycles >= other.cycles else other
+    return Total(longer.cycles, max(one.low, other.low), one.high + other.high)
 
 
 def sum_up(found: ModuleCycles) -> None:

@@ -115,6 +115,10 @@ class CycleTable:
         """The value of an entry with one parameter."""
         return self.get(law, name, "*", "value")
 
+    def optional(self, law: str, name: str, default: float) -> float:
+        """As ``one``; ``default`` where the table does not have it."""
+        return self.one(law, name) if (law, name) in self.types else default
+
     def values(self, keys: Iterable[Key]) -> dict[Key, float]:
         """The values of these parameters."""
         return {key: self.entries[key].value for key in keys}

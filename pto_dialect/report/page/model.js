@@ -21,7 +21,7 @@ function derive(model) {
   model.ready = new Float64Array(count);
   model.previous = new Int32Array(count).fill(-1);
   model.next = new Int32Array(count).fill(-1);
-  model.lanes = actors.map((actor, number) => ({ ...actor, number, steps: [], starts: [], busy: 0, waits: 0 }));
+  model.lanes = actors.map((actor, number) => ({ ...actor, number, steps: [], starts: [], busy: 0, till: 0, waits: 0 }));
   model.hits = new Float64Array(model.sites.length);
   model.spent = new Float64Array(model.sites.length);
   for (let step = 0; step < count; step++) {
@@ -36,7 +36,9 @@ function derive(model) {
     const wait = waitOf(model, step);
     if (wait) lane.waits += wait.to - wait.from;
     if (S.kind[step] === OPERATION) {
-      lane.busy += S.end[step] - S.start[step];
+      // Transfers of one pipe may overlap.
+      lane.busy += Math.max(0, S.end[step] - Math.max(S.start[step], lane.till));
+      lane.till = Math.max(lane.till, S.end[step]);
       model.spent[S.site[step]] += S.end[step] - S.start[step];
     }
   }

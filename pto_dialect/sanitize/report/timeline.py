@@ -36,12 +36,14 @@ _EVERY = ("PIPE_S", "PIPE_MTE2", "PIPE_MTE1", "PIPE_M", "PIPE_V", "PIPE_FIX", "P
 
 
 class Ran(NamedTuple):
-    """That an operation ran: in which turns of the loops around it, when, how long, and the numbers of its events."""
+    """That an operation ran: in which turns of the loops around it, when, how long, the numbers of its events, and in
+    which lane of its pipe, where transfers of one pipe overlap."""
 
     loops: tuple[int, ...]
     start: float
     duration: float
     events: Iterable[int] = ()
+    lane: int = 0
 
 
 class Timeline:
@@ -53,8 +55,9 @@ class Timeline:
         self.starts: dict[int, tuple[Actor, float]] = {}
         self.flows = 0
         self._cores: dict[int, int] = {}
+        self._lanes: set[tuple[int, int]] = set()
 
-    def _place(self, actor: Actor) -> dict[str, int]:
+    def _place(self, actor: Actor, lane: int = 0) -> dict[str, int]:
         core = actor.core
         if id(core) not in self._cores:
             pid = self._cores[id(core)] = len(self._cores) + 1
@@ -63,7 +66,12 @@ class Timeline:
             for tid, pipe in enumerate(_EVERY):
                 args = {"name": pipe.removeprefix("PIPE_")}
                 self.events.append({"ph": "M", "name": "thread_name", "pid": pid, "tid": tid, "args": args})
-        return {"pid": self._cores[id(core)], "tid": _EVERY.index(actor.pipe)}
+        pid, tid = self._cores[id(core)], _EVERY.index(actor.pipe) + lane * len(_EVERY)
+        if lane and (pid, tid) not in self._lanes:
+            self._lanes.add((pid, tid))
+            args = {"name": f"{actor.pipe.removeprefix('PIPE_')} ({lane + 1})"}
+            self.events.append({"ph": "M", "name": "thread_name", "pid": pid, "tid": tid, "args": args})
+        return {"pid": pid, "tid": tid}
 
     def duration(self, actor: Actor, nbytes: int) -> float:
         """How long an instruction takes that accesses ``nbytes`` bytes."""
@@ -76,7 +84,7 @@ class Timeline:
         args |= {"core": actor.core.name, "block": actor.core.block.index, **indices}
         label = ", ".join((f"{site.name} ({site.place})", *(f"{name} = {value}" for name, value in indices.items())))
         slice_ = {"ph": "X", "name": label, "cat": "operation", "ts": ran.start, "dur": ran.duration, "args": args}
-        self.events.append(slice_ | self._place(actor))
+        self.events.append(slice_ | self._place(actor, ran.lane))
         for event in ran.events:
             self.starts[event] = (actor, ran.start)
 

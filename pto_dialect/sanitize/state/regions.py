@@ -116,6 +116,13 @@ class Region:
         """Numbers of the cells, each once."""
         return ascending(self.offsets()[::grain] // grain)
 
+    def starts(self) -> Cells:
+        """Offsets of the first bytes of all runs."""
+        total = np.array([self.offset])
+        for count, stride in self.dims:
+            total = ((np.arange(count) * stride)[:, None] + total).reshape(-1)
+        return total
+
     def offsets(self) -> Cells:
         """Offsets of all bytes, in the order of ``cells`` of grain 1."""
         total = np.arange(self.offset, self.offset + self.run)
@@ -207,6 +214,43 @@ class Elements:
 
 
 Bytes = Region | Elements
+
+
+def have_common_bytes(one: Bytes, other: Bytes) -> bool:
+    """Whether two sets of bytes of one memory have a byte in common."""
+    if one.offset >= other.stop or other.offset >= one.stop:
+        return False
+    if isinstance(one, Region) and isinstance(other, Region):
+        if not one.dims and not other.dims:
+            return True
+        low = min(one.offset, other.offset)
+        return _regions_meet(one.run, one.dims, one.offset - low, other.run, other.dims, other.offset - low)
+    return _runs_meet(*_sorted_runs(one), *_sorted_runs(other))
+
+
+@lru_cache(maxsize=4096)
+def _regions_meet(
+    run: int, dims: tuple[tuple[int, int], ...], offset: int,
+    other_run: int, other_dims: tuple[tuple[int, int], ...], other_offset: int,
+) -> bool:  # fmt: skip
+    # Programs repeat few patterns.
+    one, other = Region(offset, run, dims), Region(other_offset, other_run, other_dims)
+    return _runs_meet(*_sorted_runs(one), *_sorted_runs(other))
+
+
+def _sorted_runs(one: Bytes) -> tuple[Cells, int]:
+    """Where its runs of bytes start, ascending, and how long each is."""
+    if isinstance(one, Elements):
+        return np.sort(one.starts), one.item
+    return np.sort(one.starts()), one.run
+
+
+def _runs_meet(starts: Cells, run: int, others: Cells, other_run: int) -> bool:
+    """Whether a run of the first kind has bytes in common with one of the second."""
+    # Of the first runs that start before the end of one of the others, the last one reaches the farthest.
+    before = np.searchsorted(starts, others + other_run) - 1
+    known = before >= 0
+    return bool(np.any(starts[before[known]] + run > others[known]))
 
 
 _SMALL = 1 << 14

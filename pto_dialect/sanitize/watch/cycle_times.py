@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pto_dialect.analysis.cycles.estimate import Estimate, estimate
+from pto_dialect.analysis.cycles.moves import extract_lanes, lane_of
 from pto_dialect.analysis.cycles.operations import Counted, counted
 from pto_dialect.analysis.cycles.static import WITHOUT, Line, ModuleCycles, Total
 from pto_dialect.analysis.cycles.table import FIT, CycleTable
@@ -18,6 +19,7 @@ from pto_dialect.runtime.kernels.tile.operands import TILES
 
 from ..report.timeline import Ran, Timeline
 from .cycle_waits import Waits
+from .warmth import WAVE, Warmth, cold_bytes, fill
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -59,7 +61,9 @@ class CycleTimeline(Timeline):
         self.leaving: dict[int, int] = {}
         """The last operation in front of each signal on its way, by the number of its flow."""
         self._flows = 0
-        self.warm: set[tuple[int, int, int]] = set()
+        self.warmth = Warmth()
+        self.lanes = extract_lanes(table)
+        """Transfers of MTE1 that overlap."""
         self._counted: dict[int, Counted | None] = {}
         self._known: dict[Work, Estimate] = {}
         self._flag = table.one("sync", "flag")
@@ -93,19 +97,26 @@ class CycleTimeline(Timeline):
 
     # ------------------------------------------------------------ costs
 
-    def cost(self, actor: Actor, site: Site, context: Context, regions: Sequence[tuple[Any, Any, bool]]) -> Estimate:
-        """What an instruction takes that has accessed ``regions``: memory, bytes, and whether they were written."""
+    def work_of(self, actor: Actor, site: Site, context: Context) -> Work:
+        """What an instruction does that has run."""
         if site.number not in self._counted:
             self._counted[site.number] = counted(site.op, self.arch, self.options)
         found = self._counted[site.number]
         name = site.name.removeprefix("pto.")
         work = Work(name, "i8", "i8", 1, 1, 1, 1, certain=False) if found is None else found.work
-        if not work.certain:
-            work = self._completed(work, actor, context)
+        return work if work.certain else self._completed(work, actor, context)
+
+    def cost(self, actor: Actor, work: Work, regions: Sequence[tuple[Any, Any, bool]], start: float) -> Estimate:
+        """What an instruction takes that starts at ``start`` and has accessed ``regions``: memory, bytes, and whether
+        they were written."""
         known = self._known.get(work)
         if known is None:
             known = self._known[work] = estimate(work, self.table)
-        return self._shared(known, actor, regions) if _GLOBAL in work.path.split(":") else known
+        return self._shared(known, actor, regions, start) if _GLOBAL in work.path.split(":") else known
+
+    def lane_of(self, work: Work) -> int:
+        """In which lane of MTE1 a transfer runs."""
+        return lane_of(work.path) % self.lanes
 
     def _completed(self, work: Work, actor: Actor, context: Context) -> Work:
         """The work with what only the run knows: the valid part of its last tile, or the bytes that it has accessed."""
@@ -122,32 +133,37 @@ class CycleTimeline(Timeline):
         return replace(work, source="i8", result="i8", rows=1, cols=size, valid_rows=1, valid_cols=size, path=path,
                        certain=certain)  # fmt: skip
 
-    def _shared(self, one: Estimate, actor: Actor, regions: Sequence[tuple[Any, Any, bool]]) -> Estimate:
-        """A transfer whose bytes nobody has read before takes no less than its share of the memory's bandwidth."""
-        cold = 0
-        for arena, region, _ in regions:
-            key = (id(arena), region.offset, region.size)
-            if arena.public and key not in self.warm:
-                self.warm.add(key)
-                cold += region.size
-        if not cold:
+    def _shared(self, one: Estimate, actor: Actor, regions: Sequence[tuple[Any, Any, bool]], start: float) -> Estimate:
+        """A transfer whose bytes are not in the cache takes no less than its share of the memory's bandwidth."""
+        touched = self.warmth.touched(regions)
+        if not touched:
             return one
-        cores = min(actor.core.block.count, int(self.table.one("machine", "cores")))
-        rate = self.table.one("machine", "memory_gbps") * 1e3 / self.table.one("machine", "clock_mhz")
-        least = cold * cores / rate
-        return one if least <= one.cycles else Estimate(least, one.low, max(one.high, 2 * least), one.evidence)
+        side_by_side = int(self.table.one("machine", "cores"))
+        block = actor.core.block
+        start += WAVE * (block.index // side_by_side)
+        cold = cold_bytes(touched, start)
+        if cold:
+            rate = self.table.one("machine", "memory_gbps") * 1e3 / self.table.one("machine", "clock_mhz")
+            least = cold * min(block.count, side_by_side) / rate
+            if least > one.cycles:
+                one = Estimate(least, one.low, max(one.high, 2 * least), one.evidence)
+            fill(touched, start + one.cycles)
+        return one
 
-    def record(self, actor: Actor, site: Site, one: Estimate) -> None:
-        """An instruction has run."""
-        self._add(actor, site, one)
+    def record(self, actor: Actor, site: Site, one: Estimate, hidden: float = 0.0) -> None:
+        """An instruction has run; for ``hidden`` of its cycles its pipe was at work already."""
+        self._add(actor, site, one, hidden)
 
-    def _add(self, actor: Actor, site: Site, one: Estimate) -> None:
+    def _add(self, actor: Actor, site: Site, one: Estimate, hidden: float = 0.0) -> None:
         entry = self.executed.get((site.number, actor.pipe))
         if entry is None:
             entry = self.executed[site.number, actor.pipe] = Executed(site, actor.pipe)
         entry.count += 1
         entry.total.add(one)
         entry.evidence = max(entry.evidence, one.evidence, key=FIT.index)
+        if hidden:
+            share = 1 - hidden / one.cycles
+            one = Estimate(one.cycles * share, one.low * share, one.high * share, one.evidence)
         self.busy.setdefault(actor.number, Total()).add(one)
 
     # ------------------------------------------------------------ result

@@ -12,21 +12,25 @@ from ..context import Context
 from ..report.timeline import Ran
 from ..state.arena import WatchedArena
 from ..state.clocks import Actor, Mark, Token
-from ..state.regions import Bytes
+from ..state.regions import Bytes, Region, have_common_bytes
 from .cycle_times import CycleTimeline
 from .cycle_waits import Cause
+from .overlap import OverlappingPipe
 from .watch import Watch
 
 _MOST = 256
-"""Ranges of one memory whose last accesses are remembered; the oldest make place."""
+"""Sets of bytes of one memory whose last accesses are remembered; the oldest make place."""
+
+RegionKey = tuple[int, int, Any]
 
 
 class Accesses:
-    """When the last write of a range ends, and the last read; the pipe and the site of each."""
+    """When the last write of a set of bytes ends, and the last read; the pipe and the site of each."""
 
-    __slots__ = ("read", "reader", "writer", "written")
+    __slots__ = ("read", "reader", "region", "writer", "written")
 
-    def __init__(self) -> None:
+    def __init__(self, region: Bytes) -> None:
+        self.region = region
         self.written = self.read = 0.0
         self.writer: tuple[str, int] = ("", 0)
         self.reader: tuple[str, int] = ("", 0)
@@ -40,8 +44,10 @@ class CycleWatch(Watch):
         self.regions: list[tuple[WatchedArena, Bytes, bool]] = []
         self.span: tuple[float, float]
         """When the last instruction has started and ended."""
-        self.accessed: dict[int, dict[tuple[int, int], Accesses]] = {}
-        """The last accesses by memory and range."""
+        self.accessed: dict[int, dict[RegionKey, Accesses]] = {}
+        """The last accesses by memory and bytes."""
+        self.overlapping: dict[int, OverlappingPipe] = {}
+        """Pipes whose transfers overlap, by the number of their actor."""
 
     def run(self, context: Context, action: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Runs an instruction."""
@@ -79,6 +85,8 @@ class CycleWatch(Watch):
         since = max(actor.time, mark.time)
         cause = Cause("flag", self.log.actors[token.sender].pipe, 0, timeline.leaving.pop(token.flow, 0), mark.site)
         timeline.waits.hold(actor, cause, token.time - since)
+        if actor.number in self.overlapping:
+            self.overlapping[actor.number].wait(max(mark.time, token.time))
         super().arrived(token, actor, mark)
 
     def linger(self, actor: Actor, until: float, kind: str, other: Actor | None = None, site: int = 0) -> None:
@@ -88,6 +96,8 @@ class CycleWatch(Watch):
         if other is not None and other is not actor:
             behind = timeline.waits.behind.get(other.number, 0)
             timeline.waits.hold(actor, Cause(kind, other.pipe, 0, behind, site), until - actor.time)
+        if actor.number in self.overlapping:
+            self.overlapping[actor.number].wait(until)
         super().linger(actor, until, kind, other, site)
 
     # ------------------------------------------------------------ times
@@ -97,8 +107,10 @@ class CycleWatch(Watch):
         timeline, actor, mark = self.timeline, context.actor, context.mark
         assert isinstance(timeline, CycleTimeline)
         site = self.sites[self.log.site[first]]
-        cost = timeline.cost(actor, site, context, self.regions)
-        before = actor.time
+        work = timeline.work_of(actor, site, context)
+        pipe = self.overlapping.get(actor.number)
+        lane = timeline.lane_of(work) if pipe is not None else 0
+        before = actor.time if pipe is None else pipe.free(lane)
         start, cause = max(before, mark.time), None
         if start > before:
             cause = timeline.waits.issued(actor, site.number)
@@ -106,22 +118,28 @@ class CycleWatch(Watch):
             ready, found = self._ready(site.number)
             if ready > start:
                 start, cause = ready, found
+        cost = timeline.cost(actor, work, self.regions, start)
         timeline.waits.settle(actor, site.number, cause, start - before)
-        actor.time = start + cost.cycles
-        self.span = (start, actor.time)
+        end = start + cost.cycles
+        hidden = 0.0
+        if pipe is not None:
+            hidden = min(cost.cycles, max(0.0, pipe.done - start))
+            pipe.take(lane, start, end)
+        actor.time = max(actor.time, end)
+        self.span = (start, end)
         if self.ordered:
-            self._remember(actor, site.number)
-        timeline.record(actor, site, cost)
+            self._remember(actor, site.number, end)
+        timeline.record(actor, site, cost, hidden)
         events = range(first, len(self.log.count))
-        timeline.operation(actor, site, Ran(mark.loops, start, cost.cycles, events))
+        timeline.operation(actor, site, Ran(mark.loops, start, cost.cycles, events, lane))
 
     def _ready(self, site: int) -> tuple[float, Cause | None]:
         """When what the instruction reads is written, and what it overwrites is written and read; and why so late."""
         found, cause = 0.0, None
         for arena, region, writes in self.regions:
-            start, stop = region.offset, region.stop
-            for (low, high), one in self.accessed.get(id(arena), {}).items():
-                if low >= stop or start >= high:
+            for one in self.accessed.get(id(arena), {}).values():
+                last = max(one.written, one.read) if writes else one.written
+                if last <= found or not have_common_bytes(one.region, region):
                     continue
                 if one.written > found:
                     found, cause = one.written, _cause("rewrites" if writes else "reads", site, one.writer)
@@ -129,23 +147,38 @@ class CycleWatch(Watch):
                     found, cause = one.read, _cause("overwrites", site, one.reader)
         return found, cause
 
-    def _remember(self, actor: Actor, site: int) -> None:
-        end, who = actor.time, (actor.pipe, site)
+    def _remember(self, actor: Actor, site: int, end: float) -> None:
+        who = (actor.pipe, site)
         for arena, region, writes in self.regions:
-            ranges = self.accessed.setdefault(id(arena), {})
-            one = ranges.pop((region.offset, region.stop), None) or Accesses()
+            known = self.accessed.setdefault(id(arena), {})
+            key = _key(region)
+            one = known.pop(key, None) or Accesses(region)
             if writes and end > one.written:
                 one.written, one.writer = end, who
             elif not writes and end > one.read:
                 one.read, one.reader = end, who
-            ranges[region.offset, region.stop] = one
-            if len(ranges) > _MOST:
-                del ranges[next(iter(ranges))]
+            known[key] = one
+            if len(known) > _MOST:
+                del known[next(iter(known))]
 
     def open_device(self, cores: Any) -> None:
         """Takes the cores that run side by side from now on; each group starts at zero."""
+        before = len(self.log.actors)
         super().open_device(cores)
         self.accessed = {}
+        timeline = self.timeline
+        assert isinstance(timeline, CycleTimeline)
+        if timeline.lanes > 1:
+            for actor in self.log.actors[before:]:
+                if actor.pipe == "PIPE_MTE1":
+                    self.overlapping[actor.number] = OverlappingPipe(timeline.lanes)
+
+
+def _key(region: Bytes) -> RegionKey:
+    """The same for equal regions; single elements are only equal to themselves."""
+    if isinstance(region, Region):
+        return region.offset, region.run, region.dims
+    return region.offset, region.stop, region.starts.tobytes()
 
 
 def _cause(kind: str, site: int, other: tuple[str, int]) -> Cause:

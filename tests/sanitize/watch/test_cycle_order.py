@@ -29,7 +29,7 @@ def watch() -> Any:
 def access(of: Any, pipe: str, site: int, end: float, *regions: tuple[Memory, int, int, bool]) -> None:
     """``pipe`` accesses bytes from, to, as written or read, until ``end``."""
     of.regions = [(memory, Region(low, high - low), writes) for memory, low, high, writes in regions]
-    of._remember(SimpleNamespace(pipe=pipe, time=end), site)
+    of._remember(SimpleNamespace(pipe=pipe), site, end)
 
 
 def ready(of: Any, *regions: tuple[Memory, int, int, bool]) -> tuple[float, Cause | None]:
@@ -83,3 +83,17 @@ def test_the_range_that_was_left_alone_longest_is_forgotten(monkeypatch: pytest.
     for place in (0, 64, 0, 128):
         access(of, "PIPE_V", 1 + place, 1 + place, (ONE, place, place + 64, True))
     assert [ready(of, (ONE, place, place + 64, False))[0] for place in (0, 64, 128)] == [1, 0, 129]
+
+
+def test_interleaved_runs_do_not_depend_on_each_other() -> None:
+    """Two cores fill rows of 32 bytes by turns: between the first and the last byte of both, none in common."""
+    of = watch()
+    even, odd = Region(0, 32, ((8, 64),)), Region(32, 32, ((8, 64),))
+    of.regions = [(ONE, even, True)]
+    of._remember(SimpleNamespace(pipe="PIPE_MTE3"), 1, 100.0)
+    of.regions = [(ONE, odd, True)]
+    assert of._ready(9) == (0, None)
+    of.regions = [(ONE, even, False)]
+    assert of._ready(9) == (100, Cause("reads", "PIPE_MTE3", 9, 1))
+    of.regions = [(ONE, Region(31, 2), False)]
+    assert of._ready(9)[0] == 100

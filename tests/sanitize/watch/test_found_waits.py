@@ -22,6 +22,7 @@ from pto_dialect.sanitize.state.regions import Region
 from pto_dialect.sanitize.timed import CycleKernel
 from pto_dialect.sanitize.watch.cycle_times import CycleTimeline
 from pto_dialect.sanitize.watch.cycle_waits import Cause, Waits
+from pto_dialect.sanitize.watch.warmth import Warmth
 
 FLAGS = {op.name: op for op in walk(parse(program(set_flag("MTE2", "V", 3), barrier("V")))) if "pto." in op.name}
 SITES: Any = {
@@ -128,22 +129,24 @@ def test_bytes_that_come_the_first_time_take_their_share_of_the_bandwidth() -> N
     timeline = CycleTimeline(table, "a5", {}, False)
     bytes_per_cycle = table.one("machine", "memory_gbps") * 1e3 / table.one("machine", "clock_mhz")
     small: Any = SimpleNamespace(cycles=1.0, low=0.5, high=1.5, evidence="published")
-    gm: Any = SimpleNamespace(public=True)
-    ub_: Any = SimpleNamespace(public=False)
+    gm: Any = SimpleNamespace(public=True, capacity=1 << 24)
+    ub_: Any = SimpleNamespace(public=False, capacity=1 << 24)
     sizes = (1 << 20, 3 << 19)
-    regions: Any = [(gm, Region(1 << 22, size), False) for size in sizes]
+    regions: Any = [(gm, Region(place, size), False) for place, size in zip((1 << 22, 1 << 23), sizes, strict=True)]
     for blocks in (1, 2):
-        timeline.warm.clear()
-        who: Any = SimpleNamespace(core=SimpleNamespace(block=SimpleNamespace(count=blocks)))
-        assert timeline._shared(small, who, [(ub_, regions[0][1], True)]) is small
-        first = timeline._shared(small, who, [*regions, (ub_, regions[0][1], True)])
+        timeline.warmth = Warmth()
+        block: Any = SimpleNamespace(count=blocks, index=0)
+        who: Any = SimpleNamespace(core=SimpleNamespace(block=block))
+        assert timeline._shared(small, who, [(ub_, regions[0][1], True)], 0.0) is small
+        first = timeline._shared(small, who, [*regions, (ub_, regions[0][1], True)], 0.0)
         assert first.cycles == pytest.approx(sum(sizes) * blocks / bytes_per_cycle)
         assert (first.low, first.high, first.evidence) == (0.5, pytest.approx(2 * first.cycles), "published")
         # All of it is there now; only what is new counts.
-        assert timeline._shared(small, who, regions) is small
+        later = first.cycles
+        assert timeline._shared(small, who, regions, later) is small
         new: Any = (gm, Region(0, 1 << 20), False)
-        fresh = timeline._shared(small, who, [*regions, new])
+        fresh = timeline._shared(small, who, [*regions, new], later)
         assert fresh.cycles == pytest.approx((1 << 20) * blocks / bytes_per_cycle)
         long: Any = SimpleNamespace(cycles=1e9, low=1.0, high=1e9, evidence="published")
-        timeline.warm.clear()
-        assert timeline._shared(long, who, regions) is long
+        timeline.warmth = Warmth()
+        assert timeline._shared(long, who, regions, 0.0) is long
