@@ -24,14 +24,26 @@ _FOREIGN_BITS = stat.S_IWGRP | stat.S_IWOTH
 def cache_folder() -> str | None:
     """The folder, made if it is not there; ``None`` where there is none that this user alone can write to."""
     folder = _named_folder()
-    if folder is None:
-        return None
+    return None if folder is None else private_folder(folder)
+
+
+def private_folder(folder: str) -> str | None:
+    """``folder``, made if it is not there; ``None`` where others than this user can write to it."""
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         status = os.stat(folder)
     except (OSError, ValueError):
         return None
     return folder if stat.S_ISDIR(status.st_mode) and _is_private(status) else None
+
+
+def is_private(path: str) -> bool:
+    """Whether ``path`` is a file that this user alone can have written."""
+    try:
+        status = os.lstat(path)
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISREG(status.st_mode) and _is_private(status)
 
 
 def _named_folder() -> str | None:

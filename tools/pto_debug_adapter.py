@@ -15,6 +15,7 @@ from .command_line import version_option
 @version_option("pto-debug-adapter")
 def main() -> None:
     """Debug PTO programs from an editor, which speaks the Debug Adapter Protocol with this command."""
+    from pto_dialect.children import python_command
     from pto_dialect.debug.dap.adapter import Adapter
     from pto_dialect.debug.dap.launch import Launcher
     from pto_dialect.debug.dap.protocol import Connection
@@ -25,7 +26,7 @@ def main() -> None:
     connection = Connection(sys.stdin.buffer, outgoing)
     with TemporaryDirectory(prefix="pto-debug-") as folder:
         launcher = Launcher(
-            [sys.executable, "-m", f"{__package__}.pto_run"],
+            python_command("pto_dialect.tools.start:pto_run"),
             folder,
             lambda text: connection.event("output", category="stdout", output=text),
         )

@@ -122,6 +122,8 @@ TIMEOUT_MAX = 10_000_000.0
     "--cluster", metavar="ADDRESS|local:N",
     help="Run launch files and their sweeps on a Dask cluster, or on N processes of one (extra cluster).",
 )  # fmt: skip
+@click.option("--insecure", is_flag=True, help="Use a cluster without TLS, in which others can run code.")
+@click.option("--dashboard", is_flag=True, help="Serve Dask's dashboard of --cluster local:N on this machine.")
 @click.option(
     "--results", metavar="FILE", help="Add a record for each launch to FILE.jsonl or FILE.parquet; go on where it ends."
 )

@@ -20,6 +20,8 @@ NEEDED = {
     "atol": ("expectations", "reference", "compare"),
     "seed": ("auto", "init_launch"),
     "windows": ("ranks",),
+    "insecure": ("cluster",),
+    "dashboard": ("cluster",),
     "record_limit": ("record", "debug"),
     "record_every": ("record",),
     "break_on_finding": ("debug",),
@@ -34,7 +36,7 @@ RUNS = ("outputs", "expectations", "dump", "profile", "cycles", "report", "trace
 RUNS_NOTHING = {"emit_python": "--emit-python", "listing": "--list"}
 
 LAUNCH_SUFFIX = ".launch.toml"
-LAUNCH_ONLY = {"junit", "allow_outside", "cluster", "results"}
+LAUNCH_ONLY = {"junit", "allow_outside", "cluster", "insecure", "dashboard", "results"}
 """Parameters of launch files alone."""
 
 

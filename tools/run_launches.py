@@ -15,6 +15,7 @@ from .streams import wants_color
 if TYPE_CHECKING:
     from pto_dialect.driver.launch.session import Settings
     from pto_dialect.driver.launch.suite import Outcome
+    from pto_dialect.driver.sweep.cluster import Place
 
 ALONE = (
     *("format", "profile", "cycles", "no_advice", "emit_python", "fix"),
@@ -87,9 +88,11 @@ def _points(files: list[str], settings: Settings, given: dict[str, Any], color: 
     from pto_dialect.driver.sweep.store import StoreError
 
     streams = Streams(say, write_over_progress, color)
-    where = {"jobs": given["jobs"], "cluster": given["cluster"], "results": given["results"]}
     try:
-        results = run_points(files, settings, streams, rated_progress, **where)
+        results = run_points(
+            files, settings, streams, rated_progress,
+            jobs=given["jobs"], cluster=_cluster(given), results=given["results"],
+        )  # fmt: skip
     except (ClusterError, StoreError, WriteError) as error:
         write_stderr(f"error: {error}\n")
         return 2
@@ -99,6 +102,18 @@ def _points(files: list[str], settings: Settings, given: dict[str, Any], color: 
     if given["junit"] is not None and not _write_junit(given["junit"], results):
         return 2
     return exit_code(results)
+
+
+def _cluster(given: dict[str, Any]) -> Place | None:
+    """The cluster that is asked for."""
+    from pto_dialect.driver.sweep.cluster import Place
+
+    def show(address: str) -> None:
+        write_stderr(f"the dashboard of the cluster is at {address}\n")
+
+    if given["cluster"] is None:
+        return None
+    return Place(given["cluster"], given["insecure"], show if given["dashboard"] else None)
 
 
 def run_ranks(ctx: click.Context, path: str, given: dict[str, Any]) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 
 from .command_line import write_stderr
@@ -18,6 +17,8 @@ SUFFIXES = (".pto", ".toml")
 def watch(paths: tuple[str, ...], command: str = "opt") -> None:
     """Runs this command line of ``pto COMMAND`` without ``--watch`` now and after every change below ``paths``, until
     Ctrl-C."""
+    from pto_dialect.children import python_command, run_child
+
     try:
         from watchfiles import watch as changes
     except ModuleNotFoundError:
@@ -30,11 +31,11 @@ def watch(paths: tuple[str, ...], command: str = "opt") -> None:
         sys.exit(MISSING)
     arguments = [argument for argument in sys.argv[1:] if argument != "--watch"]
     # A process of its own each time: what it keeps in memory is never out of date.
-    call = [sys.executable, "-m", "pto_dialect", command, *arguments]
-    subprocess.run(call, check=False)
+    call = python_command("pto_dialect.tools.start:pto", command, *arguments)
+    run_child(call, shown=True)
     # Editors replace files, so the folders are watched.
     folders = {path if os.path.isdir(path) else os.path.dirname(os.path.abspath(path)) for path in paths}
     for found in changes(*folders, watch_filter=lambda _, path: path.endswith(SUFFIXES), step=20, debounce=200):
         names = ", ".join(sorted({os.path.relpath(path) for _, path in found}))
         write_stderr(f"-- {names} changed\n")
-        subprocess.run(call, check=False)
+        run_child(call, shown=True)

@@ -7,20 +7,22 @@ comes about, is seen as the end of its pipe, and an interrupted run leaves no pr
 from __future__ import annotations
 
 import gc
-import multiprocessing
 import signal
 import sys
 import threading
 from collections.abc import Callable, Generator, Sequence
 from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from pto_dialect.children import UncleanStart, clean_start, process_context
 from pto_dialect.interrupts import interrupts_held
 
 from .batch import WorkerError
 from .options import Options
 from .pipeline import process
+
+if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -77,14 +79,18 @@ def _send(connection: Connection, chunks: Any) -> bool:
 def _start(workers: dict[Connection, BaseProcess], work: Callable[[Any], Any], jobs: int, printing: bool) -> None:
     # A fork shares what is loaded, but is only safe in a process with one thread (and not on macOS).
     if sys.platform != "linux" or threading.active_count() > 1:
-        _add_workers(workers, work, jobs, multiprocessing.get_context("spawn"))
+        try:
+            with clean_start():
+                _add_workers(workers, work, jobs, process_context("spawn"))
+        except UncleanStart as error:
+            raise WorkerError(f"no worker processes: {error.strerror}") from None
         return
     process(_USUAL, "<warm up>", Options(printing=printing))
     # The collector of a worker would write to every page that it shares with this process.
     gc.freeze()
     try:
         with interrupts_held():
-            _add_workers(workers, work, jobs, multiprocessing.get_context("fork"))
+            _add_workers(workers, work, jobs, process_context("fork"))
     finally:
         gc.unfreeze()
 

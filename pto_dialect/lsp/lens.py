@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import sys
 from collections.abc import Awaitable, Callable, Iterable
 
 from lsprotocol import types
 
+from pto_dialect.children import python_command, run_child_async
 from pto_dialect.driver.launch.plan import SUFFIX
 
 from .program.document import Document
@@ -61,11 +60,5 @@ def _command(server: Server, name: str) -> Callable[[str], Awaitable[str | None]
 
 
 async def _run(arguments: Iterable[str]) -> str:
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "pto_dialect.tools.pto_run", *arguments),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    output, _ = await process.communicate()
-    return output.decode(errors="replace") or f"ended with {process.returncode}"
+    code, output = await run_child_async(python_command("pto_dialect.tools.start:pto_run", *arguments))
+    return output or f"ended with {code}"

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 from threading import Timer
 from typing import Any
 
 from dap_schema import mistakes
 
 SECONDS = 60
+COMMAND = (sys.executable, "-m", "tools.pto_debug_adapter")
 
 
 class RequestFailed(Exception):
@@ -20,9 +23,8 @@ class RequestFailed(Exception):
 class Editor:
     """A client of an adapter that runs in a process of its own; ``events`` are those that nobody has waited for."""
 
-    def __init__(self) -> None:
-        command = [sys.executable, "-m", "tools.pto_debug_adapter"]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    def __init__(self, command: Sequence[str] = COMMAND, folder: Path | None = None) -> None:
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder)
         self.timer = Timer(SECONDS, self.process.kill)
         self.timer.start()
         self.sequence = 0

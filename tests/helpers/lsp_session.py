@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,16 @@ COMMAND = [sys.executable, "-m", "tools.pto_lsp"]
 class Session:
     """The server as a process. Requests are answered before the next one is sent."""
 
-    def __init__(self, *, initialize: bool = True, options: object = None) -> None:
+    def __init__(
+        self,
+        *,
+        initialize: bool = True,
+        options: object = None,
+        command: Sequence[str] = COMMAND,
+        folder: Path = ROOT,
+    ) -> None:
         self.process = subprocess.Popen(
-            COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder
         )
         self.number = 0
         self.notes: deque[dict[str, Any]] = deque()

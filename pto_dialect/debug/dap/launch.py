@@ -6,10 +6,10 @@ Source: docs/debugger.md, "Editors".
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from pto_dialect.children import run_child
 from pto_dialect.recording import Recording, RecordingError
 from pto_dialect.recording import open as open_recording
 
@@ -40,10 +40,7 @@ class Launcher:
         path = os.path.join(self.folder, "run.pto-rec")
         command = [*self.command, program, *arguments, "--record", path]
         try:
-            done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                errors="replace", cwd=given.get("cwd") or None, check=False,
-            )  # fmt: skip
+            done = run_child(command, given.get("cwd") or None)
         except OSError as error:
             raise DebugError(f"cannot run {command[0]}: {error.strerror or error}") from None
         self.say(done.stdout)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import sys
-from multiprocessing import forkserver
+
+from pto_dialect.children import start_fork_server
 
 FORKS = sys.platform == "linux"
 """Elsewhere a fork is not safe, or there is none."""
@@ -20,11 +19,4 @@ def start_ahead() -> None:
     """Starts the process where there can be one; it loads while this one goes on."""
     if not FORKS:
         return
-    multiprocessing.get_context("forkserver").set_forkserver_preload(MODULES)
-    before = dict(os.environ)
-    os.environ.update(ENVIRONMENT)
-    try:
-        forkserver.ensure_running()
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
+    start_fork_server(MODULES, ENVIRONMENT)

@@ -6,15 +6,18 @@ docs/cluster.md, "Clusters".
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 
 from pto_dialect import __version__
+from pto_dialect.children import UncleanStart, clean_start
 
 from ..launch.suite import Outcome
 from ..run.program import WRONG_PROGRAM
@@ -27,6 +30,8 @@ MISSING = "--cluster needs the extra cluster: pip install 'pto-dialect[cluster]'
 _LOCAL = re.compile(r"local:([1-9]\d{0,3})")
 _PATIENCE = 5
 """Seconds in which a scheduler has to answer."""
+_ENCRYPTED = ("tls", "wss")
+"""Protocols with certificates of both sides."""
 _DEATHS = 5
 """Workers that one job may take with it."""
 
@@ -35,10 +40,22 @@ class ClusterError(Exception):
     """A cluster that cannot be used; the message is for the user."""
 
 
+class Place(NamedTuple):
+    """The cluster that is used: ``tls://host:port``, a scheduler file, or ``local:N`` for N processes of this machine.
+
+    ``insecure`` allows one without TLS. ``show_dashboard`` gets the address of the dashboard of a local cluster, which
+    has none without it.
+    """
+
+    address: str
+    insecure: bool = False
+    show_dashboard: Callable[[str], None] | None = None
+
+
 @contextmanager
-def connected(address: str) -> Iterator[Any]:
-    """A client of the cluster at ``address``: ``tcp://host:port``, a scheduler file, or ``local:N`` for N processes of
-    this machine. Raises ``ClusterError``."""
+def connected(place: Place) -> Iterator[Any]:
+    """A client of the cluster at ``place``. Raises ``ClusterError``."""
+    address = place.address
     local = _LOCAL.fullmatch(address)
     try:
         if local is not None and find_spec("distributed") is not None:
@@ -46,7 +63,33 @@ def connected(address: str) -> Iterator[Any]:
         dask, distributed = import_module("dask"), import_module("distributed")
     except ModuleNotFoundError:
         raise ClusterError(MISSING) from None
-    settings = {
+    except UncleanStart as error:
+        raise ClusterError(f"no worker processes: {error.strerror}") from None
+    if local is None and (address.startswith("local") or not _is_place(address)):
+        raise ClusterError(f"'{address}' is no cluster, expected local:N, tls://HOST:PORT or a scheduler file")
+    with ExitStack() as stack:
+        settings = _settings(stack, place.show_dashboard is not None)
+        stack.enter_context(dask.config.set(settings))
+        if local is not None:
+            cluster = stack.enter_context(_local_cluster(distributed, int(local[1]), place))
+            client = _client(distributed, address, {"address": cluster, "security": cluster.security})
+        else:
+            scheduler = _scheduler_address(address)
+            if not place.insecure:
+                _check_encrypted(scheduler, dask.config.get("distributed.comm.default-scheme", "tcp"))
+                stack.enter_context(dask.config.set({"distributed.comm.require-encryption": True}))
+            client = _client(distributed, address, {"address": scheduler})
+        stack.callback(client.close)
+        _check(client)
+        yield client
+
+
+def _settings(stack: ExitStack, dashboard: bool) -> dict[str, Any]:
+    """What differs from the defaults of Dask, with a folder that no other user can enter."""
+    folder = stack.enter_context(TemporaryDirectory(prefix="pto-cluster-", ignore_cleanup_errors=True))
+    settings: dict[str, Any] = {
+        "temporary-directory": folder,
+        "distributed.worker.http.routes": [],
         "distributed.scheduler.allowed-failures": _DEATHS,
         "distributed.admin.large-graph-warning-threshold": "1TB",
         "distributed.worker.daemon": True,
@@ -62,40 +105,66 @@ def connected(address: str) -> Iterator[Any]:
     }
     if FORKS:
         settings["distributed.worker.multiprocessing-method"] = "forkserver"
-    with dask.config.set(settings):
-        if local is None and (address.startswith("local") or not _is_place(address)):
-            raise ClusterError(f"'{address}' is no cluster, expected local:N, tcp://HOST:PORT or a scheduler file")
-        cluster = None
-        try:
-            if local is not None:
-                cluster = distributed.LocalCluster(
-                    n_workers=int(local[1]),
-                    threads_per_worker=1,
-                    processes=True,
-                    memory_limit=0,
-                    dashboard_address=":0",
-                    silence_logs=50,
-                )
-            client = _client(distributed, cluster if cluster is not None else address, address)
-            try:
-                _check(client)
-                yield client
-            finally:
-                client.close()
-        finally:
-            if cluster is not None:
-                cluster.close()
+    if not dashboard:
+        # The scheduler listens for HTTP all the same; there is nothing to be had from it.
+        settings["distributed.scheduler.http.routes"] = []
+    return settings
+
+
+@contextmanager
+def _local_cluster(distributed: Any, workers: int, place: Place) -> Iterator[Any]:
+    """Processes of this machine that only this one can reach: certificates that nobody else has, and no network."""
+    try:
+        security = distributed.Security.temporary()
+    except ImportError:
+        raise ClusterError(MISSING) from None
+    # Workers that die are started again, so what they start with holds until the end.
+    with (
+        clean_start(),
+        distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=True,
+            memory_limit=0,
+            host="127.0.0.1",
+            security=security,
+            dashboard_address="127.0.0.1:0",
+            silence_logs=50,
+            scheduler_kwargs={"dashboard": place.show_dashboard is not None},
+        ) as cluster,
+    ):
+        if place.show_dashboard is not None:
+            place.show_dashboard(cluster.dashboard_link)
+        yield cluster
 
 
 def _is_place(address: str) -> bool:
     return "://" in address or os.path.exists(address) or bool(re.fullmatch(r"[\w.-]+:\d+", address))
 
 
-def _client(distributed: Any, cluster: Any, address: str) -> Any:
-    name = "scheduler_file" if isinstance(cluster, str) and os.path.exists(cluster) else "address"
+def _scheduler_address(place: str) -> str:
+    """``place``, or the address in the file of that name. Raises ``ClusterError``."""
+    if not os.path.exists(place):
+        return place
     try:
-        return distributed.Client(**{name: cluster}, timeout=_PATIENCE, set_as_default=False)
-    except (OSError, TimeoutError, ValueError, KeyError) as error:
+        with open(place, encoding="utf-8") as stream:
+            return str(json.load(stream)["address"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        raise ClusterError(f"'{place}' is no file of a Dask scheduler") from None
+
+
+def _check_encrypted(address: str, usual: str) -> None:
+    """Raises ``ClusterError`` for the scheduler of a cluster without TLS."""
+    scheme, colon, _ = address.partition("://")
+    if (scheme if colon else usual) not in _ENCRYPTED:
+        reason = "whoever reaches its scheduler or a worker, or is on the way to them, can run code there and here"
+        raise ClusterError(f"the cluster at '{address}' has no TLS: {reason}; --insecure uses it all the same")
+
+
+def _client(distributed: Any, address: str, cluster: dict[str, Any]) -> Any:
+    try:
+        return distributed.Client(**cluster, timeout=_PATIENCE, set_as_default=False)
+    except (OSError, TimeoutError, ValueError, KeyError, TypeError) as error:
         told = str(error).partition("\n")[0]
         raise ClusterError(f"no scheduler answers at '{address}'" + (f": {told}" if told else "")) from None
 

@@ -28,6 +28,8 @@ from .work import Done, run_job
 if TYPE_CHECKING:
     from pto_dialect.runtime.run.launch import Kernel
 
+    from .cluster import Place
+
 
 class Bar(Protocol):
     """How far a run over many launches has come, and how fast it goes."""
@@ -51,7 +53,7 @@ def run_points(
     show_bar: ShowBar,
     *,
     jobs: int = 1,
-    cluster: str | None = None,
+    cluster: Place | None = None,
     results: str | None = None,
 ) -> list[Outcome]:
     """Runs every point of every launch file that ``results`` has no record of; the outcomes of all, in order.
@@ -124,7 +126,7 @@ def _storing(store: Store | None, adds: bool) -> Iterator[None]:
 
 @contextmanager
 def _running(
-    cluster: str | None, jobs: Sequence[Job], contents: Contents, processes: int
+    cluster: Place | None, jobs: Sequence[Job], contents: Contents, processes: int
 ) -> Iterator[Generator[tuple[Job, Done]]]:
     if cluster is None or not jobs:
         yield _here(jobs, contents, min(processes, len(jobs)))

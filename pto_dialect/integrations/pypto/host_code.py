@@ -10,14 +10,14 @@ import ctypes
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
-from pto_dialect.cache import cache_folder
+from pto_dialect.cache import cache_folder, is_private, private_folder
+from pto_dialect.children import run_child
 
 from .assembler import MARK
 
@@ -76,16 +76,17 @@ def library(orchestration: str, kernels: Mapping[int, str]) -> ctypes.CDLL:
 def _loaded(source: str) -> ctypes.CDLL:
     name = sha256("\0".join([*FLAGS, _headers_text(), source]).encode()).hexdigest()[:32]
     folder = cache_folder()
-    kept = Path(folder) / "host" / f"{name}.so" if folder else None
-    if kept is not None and kept.exists():
+    place = private_folder(os.path.join(folder, "host")) if folder else None
+    kept = Path(place) / f"{name}.so" if place else None
+    if kept is not None and is_private(str(kept)):
         return ctypes.CDLL(str(kept))
     with tempfile.TemporaryDirectory(prefix="pto-host-") as scratch:
         made = _compiled(source, Path(scratch))
         if kept is None:
             return ctypes.CDLL(str(made))
-        kept.parent.mkdir(mode=0o700, exist_ok=True)
         finished = kept.with_suffix(f".{os.getpid()}")
-        shutil.copy(made, finished)
+        shutil.copyfile(made, finished)
+        finished.chmod(0o700)
         os.replace(finished, kept)
         return ctypes.CDLL(str(kept))
 
@@ -95,14 +96,22 @@ def _headers_text() -> str:
     return "\0".join(path.read_text() for path in sorted(HEADERS.rglob("*")) if path.is_file())
 
 
+def _compiler() -> str | None:
+    """The path of the compiler: a relative folder of ``PATH`` is none of the system's."""
+    names = [os.environ["CXX"]] if os.environ.get("CXX") else COMPILERS
+    folders = os.pathsep.join(filter(os.path.isabs, os.environ.get("PATH", os.defpath).split(os.pathsep)))
+    found = next(filter(None, (shutil.which(name, path=folders) for name in names)), None)
+    return found and os.path.abspath(found)
+
+
 def _compiled(source: str, folder: Path) -> Path:
-    compiler = os.environ.get("CXX") or next(filter(None, map(shutil.which, COMPILERS)), None)
+    compiler = _compiler()
     if compiler is None:
         raise HostCodeError(f"no C++ compiler ({', '.join(COMPILERS)}) runs PyPTO's orchestrations; CXX may name one")
     (folder / "host.cpp").write_text(source)
     made = folder / "host.so"
     command = [compiler, *FLAGS, f"-I{HEADERS}", str(folder / "host.cpp"), "-o", str(made)]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = run_child(command, str(folder))
     if done.returncode:
-        raise HostCodeError(f"an orchestration cannot be compiled for the host:\n{done.stderr.strip()}")
+        raise HostCodeError(f"an orchestration cannot be compiled for the host:\n{done.stdout.strip()}")
     return made

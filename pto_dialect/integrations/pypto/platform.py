@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import logging
 import os
+import shlex
 import shutil
 import stat
 import sys
@@ -15,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from pto_dialect.children import python_command
 from pto_dialect.diagnostics.refused import RefusedProgram
 
 from . import assembler, domains, interface, worker
@@ -93,7 +95,8 @@ def _assembler_folder() -> str:
     folder = tempfile.mkdtemp(prefix="pto-dialect-")
     atexit.register(_remove, folder, os.getpid())
     path = Path(folder) / "ptoas"
-    path.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m pto_dialect.integrations.pypto.assembler "$@"\n')
+    command = shlex.join(python_command("pto_dialect.integrations.pypto.assembler:main"))
+    path.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return folder
 

@@ -15,13 +15,12 @@ import select
 import signal
 from collections.abc import Sequence
 from functools import partial
-from multiprocessing import get_context
-from multiprocessing.synchronize import Lock
 from time import sleep
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from pto_dialect.children import process_context
 from pto_dialect.deadline import TimedOut, grace, resume
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.interrupts import can_fork, interrupts_held
@@ -35,6 +34,9 @@ from .launch import Kernel, Started
 from .parallel import Worker, new_worker, share, shared_copy
 from .ranks import Part, bound_values, run_bound, run_ranks
 from .windows import WindowArena, World
+
+if TYPE_CHECKING:
+    from multiprocessing.synchronize import Lock
 
 _LOOK = 0.02
 """Seconds between two looks for ranks that cannot go on."""
@@ -76,7 +78,7 @@ class Board:
         numbers = np.frombuffer(memory, np.int64)
         self.rows: Array = numbers[:-1].reshape(processes, 3)
         self.over: Array = numbers[-1:]
-        self.guard: Lock = get_context("fork").Lock()
+        self.guard: Lock = process_context("fork").Lock()
 
     def halted(self, before: Array) -> bool:
         """True when, since the rows were as ``before``, everybody who has not ended asked twice and nobody went on."""

@@ -18,7 +18,7 @@ import pytest
 from pto_dialect.driver.launch.session import Settings
 from pto_dialect.driver.launch.suite import Outcome
 from pto_dialect.driver.run.program import Streams
-from pto_dialect.driver.sweep.cluster import ClusterError, connected, run_jobs
+from pto_dialect.driver.sweep.cluster import ClusterError, Place, connected, run_jobs
 from pto_dialect.driver.sweep.jobs import jobs_of
 from pto_dialect.driver.sweep.run import run_points
 from pto_dialect.driver.sweep.store import read_records
@@ -78,8 +78,8 @@ def run(cluster: str | None, results: str | None = None, bar: Bar | None = None,
         yield bar or Bar(-1, None)
 
     return run_points(
-        ["t.launch.toml"], Settings(), Streams(said.append, said.append), show, jobs=jobs, cluster=cluster,
-        results=results,
+        ["t.launch.toml"], Settings(), Streams(said.append, said.append), show, jobs=jobs,
+        cluster=None if cluster is None else Place(cluster, insecure=not cluster.startswith("local")), results=results,
     )  # fmt: skip
 
 
@@ -159,7 +159,7 @@ def test_a_launch_that_cannot_run_takes_no_other_with_it(folder: Path, cluster: 
     jobs = jobs_of("t.launch.toml", Settings(), {})
     wrong: Any = dict.fromkeys(jobs[30].small, "no bytes")
     jobs[30] = replace(jobs[30], small=wrong)
-    with connected(cluster.scheduler_address) as client:
+    with connected(Place(cluster.scheduler_address, True)) as client:
         found = {job.point["seed"]: done.outcome for job, done in run_jobs(client, jobs, {})}
     assert sorted(found) == list(range(40))
     assert [seed for seed, outcome in found.items() if outcome.code] == [30]

@@ -1,0 +1,154 @@
+"""Starts the child processes of the package; nothing else does.
+
+A child imports the package by its path, its dependencies from the folders in which this process has found them, and
+nothing from the current folder, whatever lies there: ``python -m`` and ``python -c`` would put that folder first. Nor
+does it inherit variables that change what Python loads or runs at its start. SECURITY.md promises so.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import MappingProxyType
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from multiprocessing.context import BaseContext
+    from subprocess import CompletedProcess
+
+_START = os.path.join(os.path.dirname(os.path.abspath(__file__)), "child_start.py")
+
+_DEPENDENCIES = (
+    *("click", "lark", "ml_dtypes", "numpy", "threadpoolctl", "xdsl"),
+    *("cryptography", "dask", "distributed", "matplotlib", "pyarrow", "pygls", "torch", "watchfiles"),
+)
+"""Modules that the package and its extras need."""
+
+
+class UncleanStart(OSError):
+    """A child that would import from the current folder."""
+
+
+def python_command(function: str, *arguments: str) -> list[str]:
+    """The command line that calls ``function``, ``MODULE:NAME`` of the package, in an interpreter like this one."""
+    if not sys.executable:
+        raise UncleanStart(2, "Python does not know its own path")
+    # The standard library may not be where the interpreter looks for it by itself.
+    isolation = ["-P", "-s"] if _needs_home() else ["-I"]
+    utf8 = ["-X", "utf8"] if sys.flags.utf8_mode else []
+    return [sys.executable, *isolation, *utf8, _START, os.pathsep.join(dependency_folders()), function, *arguments]
+
+
+def child_environment() -> dict[str, str]:
+    """The variables of this process without those of Python, but for one that an installation may need."""
+    kept = ("PYTHONHOME",) if _needs_home() else ()
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON") or name in kept}
+
+
+def dependency_folders() -> list[str]:
+    """The folders of ``sys.path`` that hold the dependencies of the package, the current folder left out."""
+    path = _clean_path()
+    found: dict[str, None] = {}
+    for name in _DEPENDENCIES:
+        for folder in path:
+            place = os.path.join(folder, name)
+            if os.path.isfile(os.path.join(place, "__init__.py")) or os.path.isfile(f"{place}.py"):
+                found[folder] = None
+                break
+    return list(found)
+
+
+def run_child(command: Sequence[str], folder: str | None = None, *, shown: bool = False) -> CompletedProcess[str]:
+    """Runs a command to its end in ``folder``; its output is kept, both streams together, unless it is ``shown``.
+    Raises ``OSError`` where it cannot start."""
+    import subprocess
+
+    if shown:
+        return subprocess.run(command, cwd=folder, env=child_environment(), text=True, check=False)
+    return subprocess.run(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        errors="replace", cwd=folder, env=child_environment(), check=False,
+    )  # fmt: skip
+
+
+async def run_child_async(command: Sequence[str]) -> tuple[int, str]:
+    """The exit code and the output of a command, both streams together."""
+    import asyncio
+
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        *command, stdin=asyncio.subprocess.DEVNULL, stdout=pipe, stderr=asyncio.subprocess.STDOUT,
+        env=child_environment(),
+    )  # fmt: skip
+    output, _ = await process.communicate()
+    return process.returncode or 0, output.decode(errors="replace")
+
+
+def process_context(method: str) -> BaseContext:
+    """The context of ``multiprocessing`` for a method; other methods than ``fork`` start inside :func:`clean_start`."""
+    import multiprocessing
+
+    return multiprocessing.get_context(method)
+
+
+def start_fork_server(modules: Sequence[str], variables: Mapping[str, str]) -> None:
+    """Starts the fork server of ``multiprocessing``, which loads ``modules`` while this process goes on, with
+    ``variables`` beside its own. Raises ``UncleanStart``."""
+    from multiprocessing import forkserver, get_context
+
+    get_context("forkserver").set_forkserver_preload([*modules])
+    with clean_start(variables):
+        forkserver.ensure_running()
+
+
+@contextmanager
+def clean_start(more: Mapping[str, str] = MappingProxyType({})) -> Iterator[None]:
+    """Around starts by ``multiprocessing``, which runs ``python -c`` with the variables and the path of this process.
+
+    ``more`` are further variables. Raises ``UncleanStart`` where Python ignores the variable that keeps the current
+    folder out.
+    """
+    if sys.flags.ignore_environment and not sys.flags.safe_path:
+        raise UncleanStart(1, "Python was started with -E and without -P; use -I, which is both")
+    variables, path = dict(os.environ), list(sys.path)
+    clean = {**child_environment(), **more, "PYTHONSAFEPATH": "1"}
+    if folders := [folder for folder in dependency_folders() if not _is_usual(folder)]:
+        clean["PYTHONPATH"] = os.pathsep.join(folders)
+    try:
+        _set_variables(clean)
+        sys.path[:] = _clean_path()
+        yield
+    finally:
+        _set_variables(variables)
+        sys.path[:] = path
+
+
+def _set_variables(variables: dict[str, str]) -> None:
+    for name in set(os.environ) - set(variables):
+        del os.environ[name]
+    os.environ.update(variables)
+
+
+def _needs_home() -> bool:
+    return "PYTHONHOME" in os.environ and not sys.flags.ignore_environment
+
+
+def _clean_path() -> list[str]:
+    """``sys.path`` without the current folder, unless this package is in it, and without what depends on it."""
+    try:
+        current = os.path.realpath(os.getcwd())
+    except OSError:
+        current = None
+    if current == os.path.realpath(os.path.dirname(os.path.dirname(_START))):
+        current = None
+    return [folder for folder in sys.path if os.path.isabs(folder) and os.path.realpath(folder) != current]
+
+
+def _is_usual(folder: str) -> bool:
+    """Whether this interpreter looks into ``folder`` by itself."""
+    from site import getsitepackages
+
+    return folder in getsitepackages()
