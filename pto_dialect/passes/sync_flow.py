@@ -14,8 +14,10 @@ from typing import NamedTuple, Protocol, Self
 
 from xdsl.ir import Operation, SSAValue
 
-from pto_dialect.analysis.facts import word
+from pto_dialect.analysis.facts import space_of, word
 from pto_dialect.analysis.numbers import Number, behind
+from pto_dialect.analysis.scalar_stores import MEMORY as SCALAR_STORES
+from pto_dialect.analysis.scalar_stores import stores_asynchronously
 from pto_dialect.analysis.streaming import streams
 from pto_dialect.analysis.world import Step
 from pto_dialect.ir.core.base import Pipe, PtoOp, is_declared, op_spec, operand_groups
@@ -246,7 +248,10 @@ class Flow:
         self._advance()
 
     def _known(self) -> Clock:
-        return dict(self.clocks.get(Pipe.S.value, {}))
+        """What an operation that is issued now takes along: all that the scalar unit knows to be complete, which its
+        own last stores are not."""
+        scalar = Pipe.S.value
+        return {**self.clocks.get(scalar, {}), scalar: self.settled.get(scalar, 0)}
 
     def _pipe(self, op: Operation) -> str | None:
         if not isinstance(op, PtoOp):
@@ -380,7 +385,7 @@ class Flow:
             return
         if unit_flag(before.op) and unit_flag(now.op):
             return
-        ordered = clock.get(before.pipe, 0) >= before.number
+        ordered = clock.get(before.pipe, 0) >= before.number or self._issued_after(kind, before)
         turned = before.order > now.order
         if ordered and not turned:
             return
@@ -389,11 +394,22 @@ class Flow:
             kind = "war" if kind == "raw" else "raw"
         self.findings.hazard(kind, first, second, ordered, self.certain)
 
+    def _issued_after(self, kind: str, before: Access) -> bool:
+        """Whether an access of the scalar unit is complete for all that is issued later."""
+        if before.pipe != Pipe.S.value:
+            return False
+        return kind == "war" or not _stores_to_buffer(before.op, self.arch)
+
     def _needs_fence(self, kind: str, before: Access, now: Access) -> bool:
         """Whether the vector unit of a2a3, which is a pipeline, may begin with ``now`` too early."""
         if self.arch != "a2a3" or now.pipe != Pipe.V.value or before.number <= self.settled.get(now.pipe, 0):
             return False
         return not streams(_Placed(before.op, before.order), _Placed(now.op, now.order), kind)
+
+
+def _stores_to_buffer(op: Operation, arch: str) -> bool:
+    """Whether the scalar unit stores to memory that others read behind a flag from it."""
+    return stores_asynchronously(op, arch) and any(space_of(value.type) == SCALAR_STORES for value in op.operands)
 
 
 def _in_vector_scope(op: Operation) -> bool:

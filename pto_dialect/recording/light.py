@@ -85,7 +85,7 @@ class LightWindows(Bounded, LightArena):
 class LightWatch(RecordingWatch):
     """Writes what it sees to ``record``, and looks for nothing."""
 
-    actor_class = IdleActor
+    actor_class = scalar_class = IdleActor
     arena_class = LightArena
     windows_class = LightWindows
 

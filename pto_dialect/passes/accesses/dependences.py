@@ -14,7 +14,7 @@ from pto_dialect.analysis.streaming import streams
 from pto_dialect.ir.core.base import Pipe
 from pto_dialect.passes.sync_key import unit_flag
 
-from .items import NUMBER, Leaf, Loop, Sequence
+from .items import NUMBER, SCALAR, Leaf, Loop, Sequence
 from .places import GLOBAL, REGISTERS, Place
 from .state import Access, State
 
@@ -33,6 +33,8 @@ def must_wait(access: Access, leaf: Leaf, place: Place, writes: bool, state: Sta
     ``writes``, if both are of the same bytes. ``state`` is that before ``leaf``."""
     pipe = leaf.pipe
     if access.leaf.pipe != pipe:
+        if access.leaf.pipe == SCALAR:
+            return access.asynchronous
         return not (unit_flag(access.leaf.op) and unit_flag(leaf.op))
     if access.place.space == REGISTERS:
         return False

@@ -40,7 +40,8 @@ class UnsupportedError(Exception):
 class Leaf:
     """An operation with work on a pipe. ``joins``: all pipes of the core have done what is before it when it runs.
     ``shows``: it tells another core that its reads are ready, and who writes them later need not wait for that;
-    ``learns``: its writes are there when it runs, whoever read those bytes before."""
+    ``learns``: its writes are there when it runs, whoever read those bytes before; ``asynchronous``: it is a store of
+    the scalar unit, which may be under way when later operations are issued."""
 
     op: Operation
     pipe: int
@@ -50,6 +51,7 @@ class Leaf:
     shows: bool = False
     learns: bool = False
     path: tuple[tuple[Sequence, int], ...] = ()
+    asynchronous: bool = False
 
 
 @dataclass(eq=False)

@@ -13,6 +13,7 @@ from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.analysis.constants import constant_of
+from pto_dialect.analysis.scalar_stores import stores_asynchronously
 from pto_dialect.ir.core.base import Pipe, PtoOp, op_spec, operand_groups, section_of
 from pto_dialect.ir.core.operation_form import form_of, pipe_of
 from pto_dialect.ir.core.placement import named_pipe
@@ -132,7 +133,9 @@ class Reader:
             raise UnsupportedError(op, f"{op.name} is not followed")
         if has_role(op, Role.ELEMENT_LOAD):
             return Leaf(op, SCALAR, places, (), path=path)
-        return Leaf(op, SCALAR, places, places, path=path) if has_role(op, Role.ELEMENT_STORE | Role.ATOMIC) else None
+        if not has_role(op, Role.ELEMENT_STORE | Role.ATOMIC):
+            return None
+        return Leaf(op, SCALAR, places, places, path=path, asynchronous=True)
 
     def _leaf(self, op: PtoOp, path: tuple[tuple[Sequence, int], ...]) -> Leaf | None:
         if has_role(op, Role.PIPES):
@@ -157,7 +160,8 @@ class Reader:
             reads, writes = (everywhere, ()) if has_role(op, Role.SETS) else ((), everywhere)
         if pipe is None or not (reads or writes):
             return None
-        return Leaf(op, NUMBER[pipe], reads, writes, False, signals and bool(reads), signals and bool(writes), path)
+        shows, learns = signals and bool(reads), signals and bool(writes)
+        return Leaf(op, NUMBER[pipe], reads, writes, False, shows, learns, path, stores_asynchronously(op, self.arch))
 
     def _scope(self, op: PtoOp, path: tuple[tuple[Sequence, int], ...]) -> Leaf | None:
         """A region that one pipe runs as one instruction."""

@@ -1,7 +1,8 @@
 """What the pipes of a core know of one another while a sequence runs.
 
 Every operation that runs has a number. ``clock[q][p]`` is the number up to which all work of pipe p is done when the
-next operation of pipe q begins; what the scalar unit knows, everybody does whose work it issues later. Source:
+next operation of pipe q begins; what the scalar unit knows, everybody does whose work it issues later. ``clock[S][S]``
+is the number up to which its stores are known to be complete: issuing an operation does not wait for them. Source:
 docs/reference/watching.md, "Order of events".
 """
 
@@ -11,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple, Self, TypeVar
 
+from pto_dialect.analysis.scalar_stores import MEMORY as SCALAR_STORES
 from pto_dialect.ir.core.base import Pipe
 
 from . import items
@@ -32,6 +34,11 @@ class Access(NamedTuple):
     writes: bool
     place: Place
     turn: Hashable
+
+    @property
+    def asynchronous(self) -> bool:
+        """Whether it is a store of the scalar unit that later operations may overtake."""
+        return self.writes and self.leaf.asynchronous and self.place.space == SCALAR_STORES
 
     def outside(self, known: Sequence[Access]) -> Sequence[Access]:
         """Those of ``known``, all of the memory and root of this access, of which some byte may not belong to this
@@ -145,8 +152,6 @@ class State:
         self.issue(leaf.pipe)
         self.last[leaf.pipe] = self.now
         self.done[leaf.pipe].append(self.now)
-        if leaf.pipe == SCALAR:
-            self.clock[SCALAR][SCALAR] = self.now
         return self.now
 
     def waits(self, pipe: int) -> int:
@@ -200,6 +205,7 @@ class State:
             for one in known
             # A pipe may depend on its own writes; on its own reads only that of the vector unit does.
             if one.number > (both if one.writes or one.leaf.pipe == _V else least)[one.leaf.pipe]
+            and (one.leaf.pipe != SCALAR or one.asynchronous)
         ]
 
 
@@ -215,8 +221,6 @@ class SlotState(State):
         number, kind = super().step(leaf), COUNT + leaf.pipe
         self.last[kind] = number
         self.done[kind].append(number)
-        if leaf.pipe == SCALAR:
-            self.clock[SCALAR][kind] = number
         return number
 
     def barrier(self, pipe: int) -> None:

@@ -15,6 +15,7 @@ from pto_dialect.deadline import TimedOut
 
 from ..faults import Fault, exhausted
 from ..run.machine import Block, Core, NeedsQueues
+from .held_stores import HeldStores
 from .schedule import Schedule
 
 Key = tuple[Any, ...]
@@ -60,6 +61,7 @@ class QueueCore(Core):
         schedule = block.options.schedule
         self.chooser = None if schedule is None else schedule.chooser(f"{block.index} {kind} {index}")
         self.in_turn: tuple[str, ...] = ()
+        self.held: HeldStores | None = None
 
     def reset(self) -> None:
         """Gives the control state its initial content: nothing is queued, nobody waits."""
@@ -104,6 +106,7 @@ class QueueCore(Core):
         """Adds a token at each of ``targets`` once ``pipe`` gets there."""
         if pipe == "PIPE_S":
             self.issued += 1
+            self.drain()
             _give(targets)
         else:
             self._append(pipe, (self.issued, 0, SET, None, targets))
@@ -176,6 +179,7 @@ class QueueCore(Core):
         """The scalar unit waits until every queue is empty."""
         while self.waiting:
             yield
+        self.drain()
 
     def reach(self, pipe: str) -> Generator[None, None, None]:
         """The scalar unit waits until the queue of ``pipe`` is empty: what comes next is the pipe's own work."""
@@ -186,6 +190,28 @@ class QueueCore(Core):
         """The scalar unit waits until the queues of ``pipes`` are empty, and they for each other."""
         while any(self.queues.get(pipe) for pipe in pipes):
             yield
+        self.drain()
+
+    # stores of the scalar unit
+
+    def storing(self) -> None:
+        """The scalar unit is about to store to the unified buffer."""
+        if self.chooser is None or not self.chooser.holds():
+            self.drain()
+            return
+        if self.held is None:
+            self.held = HeldStores(self.arena("ub"))
+        self.held.begin()
+
+    def stored(self) -> None:
+        """It has; a schedule may hold the store back."""
+        if self.held is not None:
+            self.held.end()
+
+    def drain(self) -> None:
+        """The scalar unit waits for its stores."""
+        if self.held is not None:
+            self.held.complete()
 
     def chosen(self) -> str | None:
         """The pipe whose head runs next where a schedule decides; ``None`` when none can run."""
@@ -220,7 +246,11 @@ class QueueCore(Core):
         self.waiting -= 1
         if kind == RUN:
             try:
-                action(*arguments)
+                if self.held is not None and self.held.stores:
+                    with self.held.hidden():
+                        action(*arguments)
+                else:
+                    action(*arguments)
             except Fault as fault:
                 raise QueuedFault(fault, line, self) from None
             except MemoryError as error:

@@ -73,6 +73,10 @@ class Chooser:
             return 0
         return max(0, self._random.randint(-_MOST_STEPS, _MOST_STEPS))
 
+    def holds(self) -> bool:
+        """True when a store of the scalar unit is held back until the scalar unit sets its next flag."""
+        return self._random is None or self._random.random() < 0.5
+
     def turn(self) -> int:
         """Instructions that a core runs before another one has its turn; 0 for all that it can."""
         return 0 if self._random is None else self._random.randint(1, _MOST_STEPS)

@@ -146,7 +146,12 @@ class Kernel:
     @property
     def generator_class(self) -> Callable[..., CodeGenerator]:
         """What writes the code."""
-        return CodeGenerator
+        if not self._reordered:
+            return CodeGenerator
+        # Few runs have a schedule.
+        from ..compile.holding import HoldingGenerator
+
+        return HoldingGenerator
 
     @property
     def source(self) -> str:

@@ -133,6 +133,8 @@ class Races:
             return self.inverted(event, context)
         if source.device != actor.device or actor.clock[source.index] < log.count[event]:
             return True
+        if event in log.stores and not log.stored(event, source, actor):
+            return True
         return log.order[event] > context.mark.order and source.core is actor.core
 
     def inverted(self, event: int, context: Context) -> bool:

@@ -65,6 +65,13 @@ class Actor:
             shared = self._shared = self.clock.copy()
         return shared
 
+    def issued(self) -> Clock:
+        """What an operation takes along that this actor issues now; not to be changed."""
+        return self.snapshot()
+
+    def drain(self) -> None:
+        """Waits for its own work, which is done when the next is issued; a scalar unit has stores under way."""
+
     def join(self, other: Clock) -> None:
         """Learns what ``other`` knows."""
         if other is self._joined:
@@ -77,6 +84,52 @@ class Actor:
         for index, count in enumerate(other):
             if count > clock[index]:
                 clock[index] = count
+
+
+class ScalarActor(Actor):
+    """The scalar unit of a core, which issues the operations of all pipes.
+
+    Its stores to the unified buffer may be under way when it issues the next operation, so they have a count of their
+    own at ``slot`` of the clocks of the device. ``complete`` is how many of them are known to be done: a signal that
+    was sent behind them came back, or a barrier has waited for them. A flag from S carries all of them.
+    """
+
+    __slots__ = ("_issued", "complete", "slot")
+
+    def __init__(self, number: int, core: Core, pipe: str, device: int, index: int) -> None:
+        super().__init__(number, core, pipe, device, index)
+        self.slot = -1
+        self.complete = 0
+        self._issued: tuple[Clock, Clock] | None = None
+
+    def store(self) -> int:
+        """Starts a store to the unified buffer; its count."""
+        self._shared = None
+        self.clock[self.slot] += 1
+        return self.clock[self.slot]
+
+    def drain(self) -> None:
+        """Waits for all stores."""
+        self.complete = self.clock[self.slot]
+
+    def issued(self) -> Clock:
+        """What an operation takes along that this actor issues now; not to be changed."""
+        known = self.snapshot()
+        if known[self.slot] == self.complete:
+            return known
+        if self._issued is None or self._issued[0] is not known or self._issued[1][self.slot] != self.complete:
+            masked = known.copy()
+            masked[self.slot] = self.complete
+            self._issued = known, masked
+        return self._issued[1]
+
+    def join(self, other: Clock) -> None:
+        """Learns what ``other`` knows."""
+        if other is self.clock:
+            return
+        if other[self.slot] > self.complete:
+            self.complete = other[self.slot]
+        super().join(other)
 
 
 class OrderedActor(Actor):
@@ -126,7 +179,8 @@ class EventLog:
     """All events of a run by number, from 1: actor, count in that actor, site, loop indices, barriers before it, place
     in the text's order.
 
-    ``atomic`` tells how stores combined with memory that did so by the mode of their core.
+    ``atomic`` tells how stores combined with memory that did so by the mode of their core, ``stores`` has the counts of
+    stores of scalar units to the unified buffer.
     """
 
     actors: list[Actor] = field(default_factory=list)
@@ -137,6 +191,7 @@ class EventLog:
     fence: list[int] = field(default_factory=lambda: [0])
     order: list[int] = field(default_factory=lambda: [0])
     atomic: dict[int, str] = field(default_factory=dict)
+    stores: dict[int, int] = field(default_factory=dict)
 
     def add(self, actor: Actor, count: int, mark: Mark) -> int:
         """A new event; its number."""
@@ -152,6 +207,7 @@ class EventLog:
         """Forgets all events and who carried them out."""
         self.actors.clear()
         self.atomic.clear()
+        self.stores.clear()
         for column in (self.actor, self.count, self.site, self.loops, self.fence, self.order):
             del column[1:]
 
@@ -160,4 +216,10 @@ class EventLog:
         source = self.actors[self.actor[event]]
         if source is actor:
             return True
-        return source.device == actor.device and actor.clock[source.index] >= self.count[event]
+        if source.device != actor.device or actor.clock[source.index] < self.count[event]:
+            return False
+        return event not in self.stores or self.stored(event, source, actor)
+
+    def stored(self, event: int, source: Actor, actor: Actor) -> bool:
+        """True when ``actor`` knows the store ``event`` of the scalar unit ``source`` to be done."""
+        return not isinstance(source, ScalarActor) or actor.clock[source.slot] >= self.stores[event]

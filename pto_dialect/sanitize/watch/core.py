@@ -102,7 +102,7 @@ class WatchedCore(QueueCore):
         """What an operation that is issued now to ``pipe`` takes with it."""
         scalar = self.actors["PIPE_S"]
         fence = self.fences.get(pipe, 0)
-        return Mark(self.site, self.loops, scalar.snapshot(), fence, scalar.time, self.order)
+        return Mark(self.site, self.loops, scalar.issued(), fence, scalar.time, self.order)
 
     def allocated(self, handle: Any) -> Any:
         """A tile has got its place; the handle that the program goes on with."""
@@ -133,6 +133,8 @@ class WatchedCore(QueueCore):
         """A barrier on one pipe, or on all of them."""
         for name in self.actors if pipe == "PIPE_ALL" else (pipe,):
             self.fences[name] = self.fences.get(name, 0) + 1
+        if pipe == "PIPE_S":
+            self.actors[pipe].drain()
 
     def hand_over(self, word: str, pointer: Pointer, m: int, n: int, stride: int | None) -> None:
         """The next instruction checks the unit flag of its accumulator."""
@@ -217,6 +219,7 @@ class WatchedCore(QueueCore):
         site = self.site
         yield from super().join_all()
         scalar = self.actors["PIPE_S"]
+        scalar.drain()
         transfers = isinstance(self.watch.sites[site].op, FenceBarrierAllOp)
         for pipe in _TRANSFERS if transfers else self.actors:
             scalar.join(self.actors[pipe].snapshot())

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pto_dialect.analysis.scalar_stores import MEMORY as SCALAR_STORES
+from pto_dialect.ir.core.base import Pipe
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.atomic import AtomicMode
 from pto_dialect.runtime.run.windows import WindowArena
@@ -24,7 +26,7 @@ from ..report.findings import Findings
 from ..report.sites import Sites
 from ..report.timeline import Ran, Timeline
 from ..state.arena import Listener, WatchedArena
-from ..state.clocks import PIPES, Actor, Clock, EventLog, Mark, OrderedActor, Token
+from ..state.clocks import PIPES, Actor, Clock, EventLog, Mark, OrderedActor, ScalarActor, Token
 from ..state.regions import Bytes
 from ..state.windows import WatchedWindows
 from .posts import Posts
@@ -45,6 +47,7 @@ class Watch:
     """State of one run: events, findings, and the checks that accesses pass through."""
 
     actor_class: type[Actor] = Actor
+    scalar_class: type[Actor] = ScalarActor
     arena_class: type[WatchedArena] = WatchedArena
     windows_class: Callable[[WindowArena, Listener], WatchedArena] = WatchedWindows
 
@@ -95,15 +98,19 @@ class Watch:
         actors: list[Actor] = []
         for core in cores:
             for pipe in self.pipes:
-                kind = OrderedActor if together else self.actor_class
+                own = self.scalar_class if pipe == Pipe.S.value else self.actor_class
+                kind = OrderedActor if together else own
                 actor = kind(len(self.log.actors), core, pipe, self.devices, len(actors))
                 self.log.actors.append(actor)
                 actors.append(actor)
                 core.actors[pipe] = actor
+        scalars = [actor for actor in actors if isinstance(actor, ScalarActor)]
+        for slot, actor in enumerate(scalars, len(actors)):
+            actor.slot = slot
         clock: Clock = []
         for number, actor in enumerate(actors):
             if not together or number % len(self.pipes) == 0:
-                clock = [0] * len(actors)
+                clock = [0] * (len(actors) + len(scalars))
             actor.clock = clock
 
     def forget(self) -> None:
@@ -218,6 +225,9 @@ class Watch:
             return
         event = context.event or self.begin(context)
         context.nbytes += region.size
+        actor = context.actor
+        if arena.space == SCALAR_STORES and isinstance(actor, ScalarActor):
+            self.log.stores[event] = actor.store()
         shadow = arena.shadow
         places = region.places if region.version == shadow.version else shadow.locate(region)
         if self.races is not None:

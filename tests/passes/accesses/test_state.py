@@ -34,9 +34,28 @@ def test_work_is_numbered() -> None:
     state = State()
     assert [state.step(leaf(pipe)) for pipe in (MTE2, V, MTE2)] == [1, 2, 3]
     assert (state.last[MTE2], state.last[V], state.done[MTE2]) == (3, 2, [1, 3])
-    assert state.clock[SCALAR][SCALAR] == 0
     state.step(leaf(SCALAR))
-    assert state.clock[SCALAR][SCALAR] == 4
+    assert (state.last[SCALAR], state.done[SCALAR]) == (4, [4])
+
+
+def test_issuing_work_does_not_complete_stores_of_the_scalar_unit() -> None:
+    state, there, back = State(), flag(SCALAR, V), flag(V, SCALAR)
+    state.step(leaf(SCALAR))
+    assert state.issue(V)[SCALAR] == 0
+    state.set(there)
+    state.wait(there)
+    assert state.issue(V)[SCALAR] == 1
+    assert state.issue(MTE2)[SCALAR] == 0
+    state.set(back)
+    state.wait(back)
+    assert state.issue(MTE2)[SCALAR] == 1
+
+
+def test_a_barrier_of_the_scalar_unit_completes_its_stores() -> None:
+    state = State()
+    state.step(leaf(SCALAR))
+    state.barrier(SCALAR)
+    assert state.issue(MTE3)[SCALAR] == 1
 
 
 def test_a_flag_brings_what_its_source_knows() -> None:
@@ -192,14 +211,13 @@ def test_waits_have_numbers_of_their_own() -> None:
 
 
 def test_a_state_for_slots_counts_work_twice() -> None:
-    """In its second half it is that of iterations with the same slot; the scalar unit knows its own in both."""
+    """In its second half it is that of iterations with the same slot."""
     state = SlotState()
     assert [state.step(leaf(pipe)) for pipe in (V, MTE2, SCALAR)] == [1, 2, 3]
     for pipe, number in ((V, 1), (MTE2, 2), (SCALAR, 3)):
         assert (state.last[pipe], state.last[COUNT + pipe]) == (number, number)
         assert (state.done[pipe], state.done[COUNT + pipe]) == ([number], [number])
-    known = [(kind, number) for kind, number in enumerate(state.clock[SCALAR]) if number]
-    assert known == [(SCALAR, 3), (COUNT + SCALAR, 3)]
+    assert not any(state.clock[SCALAR])
     state.barrier(V)
     assert (state.clock[V][V], state.clock[V][COUNT + V]) == (3, 3)
     assert state.clock[V][COUNT + MTE2] == 0

@@ -149,11 +149,13 @@ def test_a_use_that_may_be_passed_by_spares_two_loads_no_barrier():
     assert "barrier MTE2" in outline(kernel(*head, *lines))
 
 
-def test_the_scalar_unit_waits_and_is_never_waited_for():
+def test_a_store_of_the_scalar_unit_is_waited_for_and_its_reads_are_not():
     get = "%v = pto.tgetval ins(%x, %c1 : !pto.tile_buf<vec, 16x16xf32>, index) outs : f32"
     put = "pto.tsetval ins(%c1, %v : index, f32) outs(%y : !pto.tile_buf<vec, 16x16xf32>)"
     text = kernel(*HEAD, load("p", "x"), get, put, store("y", "q"))
-    assert outline(text) == ["tload", "set MTE2>S 0", "wait MTE2>S 0", "tgetval", "tsetval", "tstore"]
+    loaded = ["tload", "set MTE2>S 0", "wait MTE2>S 0", "tgetval"]
+    assert outline(text) == [*loaded, "tsetval", "set S>MTE3 0", "wait S>MTE3 0", "tstore"]
+    assert outline(kernel(*HEAD, load("p", "x"), get, load("p", "x"))) == [*loaded, "tload"]
 
 
 @pytest.mark.parametrize(("element", "waits"), [("c1", True), ("c256", False)])

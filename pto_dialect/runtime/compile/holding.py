@@ -1,0 +1,40 @@
+"""Generated code that says where the scalar unit stores to the unified buffer, for schedules that hold stores back.
+
+Source: docs/reference/execution.md, "Scheduling".
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.facts import space_of
+from pto_dialect.analysis.scalar_stores import MEMORY, stores_asynchronously
+from pto_dialect.ir.core.base import Pipe
+from pto_dialect.ir.core.placement import named_pipe
+from pto_dialect.ir.sync.flags import BarrierOp, BarrierSyncOp
+
+from .generator import Generator
+
+
+class HoldingGenerator(Generator):
+    """Writes the body of one function, with a mark around each store of the scalar unit that others see later."""
+
+    def operation(self, op: Operation) -> None:
+        """One operation, with its marks."""
+        stores = self.queued and self.stores(op)
+        if stores:
+            self.emitter.current = op
+            self.emitter.line("core.storing()")
+        super().operation(op)
+        if stores:
+            self.emitter.line("core.stored()")
+        if self.queued and isinstance(op, BarrierOp | BarrierSyncOp):
+            pipe = named_pipe(op.attributes.get("pipe") or op.attributes.get("op_type"))
+            if pipe is Pipe.S:
+                self.emitter.line("core.drain()")
+
+    def stores(self, op: Operation) -> bool:
+        """Whether ``op`` stores to the unified buffer on the scalar unit."""
+        if not stores_asynchronously(op, self.profile.arch):
+            return False
+        return any(space_of(value.type) == MEMORY for value in op.operands)
