@@ -13,6 +13,7 @@ from typing import NamedTuple
 from xdsl.ir import SSAValue
 
 from pto_dialect.analysis.affine import Sum, Sums, Term
+from pto_dialect.analysis.alias import Alias
 
 from .places import GLOBAL, Place
 
@@ -40,19 +41,27 @@ class Setting(NamedTuple):
 
 def may_overlap(earlier: Place, later: Place, setting: Setting) -> bool:
     """Whether some byte may belong to both."""
+    return alias_of(earlier, later, setting).is_possible
+
+
+def alias_of(earlier: Place, later: Place, setting: Setting) -> Alias:
+    """How two accesses relate: ``MUST`` where they have a byte in common in every run."""
     if earlier.space != later.space:
-        return False
+        return Alias.NO
     if earlier.root is None or later.root is None:
-        return True
+        return Alias.UNKNOWN
     if earlier.root != later.root:
         # Pointers made of numbers may be anywhere in global memory; planned memory and queues keep apart.
-        return earlier.space == GLOBAL and "bytes" in (earlier.root, later.root)
+        unknown = earlier.space == GLOBAL and "bytes" in (earlier.root, later.root)
+        return Alias.UNKNOWN if unknown else Alias.NO
     if _apart(earlier, later):
-        return False
+        return Alias.NO
+    if earlier.must() is not None and later.must() is not None:
+        return Alias.MUST
     if earlier.frame is None or earlier.frame != later.frame:
-        return True
+        return Alias.MAY
     sides = zip(earlier.sides, later.sides, strict=False)
-    return not any(_certainly_behind(one, other, setting) for one, other in sides)
+    return Alias.NO if any(_certainly_behind(one, other, setting) for one, other in sides) else Alias.MAY
 
 
 def _apart(one: Place, other: Place) -> bool:

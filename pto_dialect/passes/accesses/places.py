@@ -13,6 +13,7 @@ from typing import NamedTuple
 from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.analysis.affine import Sum, Sums
+from pto_dialect.analysis.alias import Alias, Must, Pointees
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.facts import space_of as space_of_type
 from pto_dialect.ir.buffers.views import MakeTensorViewOp, MultiTileGetOp, PartitionViewOp, SubviewOp, TAssignOp
@@ -56,7 +57,8 @@ class Place(NamedTuple):
 
     ``space`` is the memory; ``root`` what the bytes belong to there: an argument, an allocation without address, or
     ``"bytes"`` for those with one, whose bytes ``[start, stop)`` are then known; ``None`` may be anything. ``sides``
-    is a rectangle in the coordinates of ``frame``; ``stop`` is known of bytes alone.
+    is a rectangle in the coordinates of ``frame``; ``stop`` is known of bytes alone. ``alias`` says whether the handle
+    stands for this place in every run.
     """
 
     space: str
@@ -65,6 +67,7 @@ class Place(NamedTuple):
     stop: int | None = None
     frame: Hashable = None
     sides: tuple[Side, ...] = ()
+    alias: Alias = Alias.MUST
 
     @property
     def part(self) -> Place:
@@ -77,12 +80,22 @@ class Place(NamedTuple):
         return self.part if self.sides else self._replace(frame=None)
 
     @property
+    def location(self) -> Place:
+        """The place alone, whatever handle stands for it."""
+        return self if self.alias.is_certain else self._replace(alias=Alias.MUST)
+
+    @property
     def whole(self) -> bool:
         """Whether the place is all of its root, or known bytes."""
         return self.root is not None and not self.sides and (self.root != "bytes" or self.stop is not None)
 
+    def must(self) -> Must[Hashable] | None:
+        """The root that an access to this place touches as a whole in every run; ``None`` where it may touch another
+        one, or only a part."""
+        return Must(self.root) if self.whole and self.alias.is_certain else None
+
     def holds(self, other: Place) -> bool:
-        """Whether all bytes of ``other`` certainly belong to this place."""
+        """Whether all bytes of ``other`` belong to this place, if both are what their handles stand for."""
         if not self.whole or self.space != other.space or self.root != other.root:
             return False
         if self.root != "bytes":
@@ -119,9 +132,15 @@ class Places:
                 break
         else:
             self._guessed = {one: (self._anywhere(one),) for one in self._guessed}
-        self._known |= self._guessed
+        # Nothing reaches a handle without places.
+        self._known |= {one: found or (self._anywhere(one),) for one, found in self._guessed.items()}
         self._guessed = {}
         return self._known[value]
+
+    def pointees(self, value: SSAValue) -> Pointees[Hashable]:
+        """What the bytes behind ``value`` may belong to."""
+        roots = frozenset(place.root for place in self.of(value))
+        return Pointees(roots - {None}, None in roots)
 
     def _visit(self, value: SSAValue) -> tuple[Place, ...]:
         """The places of a value and of all it is made of. What a loop carries is its own source: of that the places
@@ -130,7 +149,7 @@ class Places:
             self._again = True
             return self._guessed.get(value, ())
         self._visited.add(value)
-        found = self._guessed[value] = tuple(dict.fromkeys(self._found(value)))
+        found = self._guessed[value] = _apart(self._found(value))
         return found
 
     def put(self, value: SSAValue, places: tuple[Place, ...]) -> None:
@@ -213,8 +232,10 @@ class Places:
         return self._met(value, parent)
 
     def _met(self, value: SSAValue, around: Operation) -> list[Place]:
-        """A handle that an operation with regions gives, or gives to one of them: all that it may be."""
-        return [place for one in _passed(value, around) for place in self.of(one)] or [self._anywhere(value)]
+        """A handle that an operation with regions gives, or gives to one of them: all that it may be. Where it is its
+        own source alone, no round has found anything yet."""
+        passed = list(_passed(value, around))
+        return [place for one in passed for place in self.of(one)] if passed else [self._anywhere(value)]
 
     def _allocated(self, op: Operation) -> Place:
         result = op.results[0]
@@ -280,6 +301,16 @@ class Places:
             return place.part
         offsets, sizes = ([self.sums.of(v) for v in listed(op, name)] for name in ("offsets", "sizes"))
         return place._replace(sides=tuple(Side(*pair) for pair in zip(offsets, sizes, strict=False)))
+
+
+def _apart(places: Iterable[Place]) -> tuple[Place, ...]:
+    """The places that a handle may stand for, each once: it certainly stands for one only where there is no other."""
+    known: dict[Place, Alias] = {}
+    for place in places:
+        bare = place.location
+        known[bare] = known[bare].join(place.alias) if bare in known else place.alias
+    only = Alias.MUST if len(known) < 2 else Alias.MAY
+    return tuple(place._replace(alias=alias.join(only)) for place, alias in known.items())
 
 
 def _passed(value: SSAValue, around: Operation) -> Iterable[SSAValue]:

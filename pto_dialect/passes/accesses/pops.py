@@ -11,6 +11,7 @@ from collections import Counter
 
 from xdsl.ir import Operation
 
+from pto_dialect.analysis.alias import Alias
 from pto_dialect.analysis.facts import integer
 from pto_dialect.analysis.queues import action_of, entry, goes_through_memory, number, queue_of, slot_count
 from pto_dialect.ir.core.types import TileBufType
@@ -51,6 +52,6 @@ class Pops:
         slots = integer(init, "local_slot_num") or slot_count(init)
         if self._count[init] > slots:
             # Some of the tiles lie in the same slot, one after the other.
-            found = tuple(place._replace(root=init) for place in found)
+            found = tuple(place._replace(root=init, alias=Alias.MAY) for place in found)
             self.places.put(tile, found)
         return found

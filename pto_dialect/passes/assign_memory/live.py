@@ -6,16 +6,19 @@ Operations are numbered in the order of the text. Source: docs/reference/memory-
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
+from pto_dialect.analysis.alias import Must, Pointees, joined
 from pto_dialect.ir.core.base import PtoOp, op_spec
 from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.ir.core.types import TileBufType, byte_width
+from pto_dialect.ir.core.types import MultiTileBufType, TileBufType, byte_width
 from pto_dialect.ir.tile.elementwise import TCvtOp
-from pto_dialect.passes.accesses.items import Choice, Leaf, Loop, Sequence
-from pto_dialect.passes.accesses.places import Place
+from pto_dialect.passes.accesses.items import Choice, Leaf, Loop, Sequence, UnsupportedError
+from pto_dialect.passes.accesses.places import Place, Places
+from pto_dialect.passes.accesses.program import MEMORY
 
 
 @dataclass(eq=False)
@@ -86,10 +89,13 @@ class _Flow:
 
 
 class Lives:
-    """Finds the range of each buffer in a sequence."""
+    """Finds the range of each buffer in a sequence; ``places`` tells which buffers its loops carry."""
 
-    def __init__(self) -> None:
+    def __init__(self, places: Places) -> None:
+        self.places = places
         self.time = 0
+        self.passed: dict[Loop, Pointees[Hashable]] = {}
+        """What the handles may mean that a loop hands from one iteration to the next, or to what is behind it."""
         self.spans: dict[Loop, tuple[int, int]] = {}
         self.flows: dict[Loop, _Flow] = {}
         self.uses: dict[SSAValue, list[_Use]] = defaultdict(list)
@@ -105,6 +111,7 @@ class Lives:
                 begin = self.time
                 body = self.flows[item] = self.follow(item.body, (*loops, item))
                 self.spans[item] = (begin, self.time - 1)
+                self.passed[item] = _passed(item.op, self.places)
                 flow.then(_Flow(body.exposed))
             elif isinstance(item, Choice):
                 branches = [self.follow(branch, loops) for branch in item.branches]
@@ -114,9 +121,10 @@ class Lives:
 
     def _leaf(self, leaf: Leaf, loops: tuple[Loop, ...]) -> _Flow:
         self.leaves.append((self.time, leaf))
+        if not (leaf.shows or leaf.learns) and any(place.root is None for place in (*leaf.reads, *leaf.writes)):
+            _refuse_unknown(leaf, self.places)
         flow = _Flow()
         keeps = bool(op_spec(type(leaf.op)).in_place) if isinstance(leaf.op, PtoOp) else True
-        alone = len(leaf.writes) == len({one.root for one in leaf.writes})
         for writes, needs, places in ((False, True, leaf.reads), (True, keeps, leaf.writes)):
             for place in places:
                 if isinstance(place.root, SSAValue):
@@ -124,8 +132,9 @@ class Lives:
                     if needs:
                         flow.exposed.add(place.root)
         for place in leaf.writes:
-            if place.whole and alone and isinstance(place.root, SSAValue) and place.root not in flow.exposed:
-                flow.killed.add(place.root)
+            written = place.must()
+            if written is not None:
+                _kill(written, flow)
         self.time += 1
         return flow
 
@@ -146,7 +155,9 @@ class Lives:
         if not any(use.writes for use in uses):
             return
         outside = _around(buffer.op)
-        for loop in dict.fromkeys(loop for use in uses for loop in use.around if loop.op not in outside):
+        for loop in dict.fromkeys(loop for use in uses for loop in use.around):
+            if loop.op in outside and not self.passed[loop].alias(value).is_possible:
+                continue
             flow, (begin, end) = self.flows[loop], self.spans[loop]
             left = value not in flow.killed and any(use.needs and use.time > end for use in uses)
             if left or value in flow.exposed:
@@ -154,10 +165,11 @@ class Lives:
                 buffer.first, buffer.last = min(buffer.first, begin), max(buffer.last, end)
 
     def _inherit(self, time: int, leaf: Leaf, buffers: dict[SSAValue, Buffer]) -> None:
-        if not _lanewise(leaf) or not all(place.whole for place in (*leaf.reads, *leaf.writes)):
+        # In place only where the operation has no other source or result, in any run.
+        if not _lanewise(leaf) or any(place.must() is None for place in (*leaf.reads, *leaf.writes)):
             return
-        sources = _whole(leaf.reads, buffers)
-        for target in _whole(leaf.writes, buffers):
+        sources = _touched(leaf.reads, buffers)
+        for target in _touched(leaf.writes, buffers):
             for source in sources if target not in sources else ():
                 if source.ends_at(time) and target.begins_at(time) and _alike(source.op, target.op):
                     source.heirs.add(target)
@@ -169,9 +181,32 @@ def _lanewise(leaf: Leaf) -> bool:
     return leaf.op.tmp is None if isinstance(leaf.op, TCvtOp) else has_role(leaf.op, Role.LANEWISE)
 
 
-def _whole(places: tuple[Place, ...], buffers: dict[SSAValue, Buffer]) -> list[Buffer]:
-    roots = [place.root for place in places if place.whole]
+def _refuse_unknown(leaf: Leaf, places: Places) -> None:
+    """Raises :class:`UnsupportedError` for a tile that may be any: no other tile could have bytes of its own."""
+    for value in leaf.op.operands:
+        if isinstance(value.type, (TileBufType, MultiTileBufType)) and places.pointees(value).is_open:
+            raise UnsupportedError(leaf.op, "only a run knows which tile it uses")
+
+
+def _kill(written: Must[Hashable], flow: _Flow) -> None:
+    """A write of all of a buffer, in every run, ends what it held."""
+    root = written.object
+    if isinstance(root, SSAValue) and root not in flow.exposed:
+        flow.killed.add(root)
+
+
+def _touched(places: tuple[Place, ...], buffers: dict[SSAValue, Buffer]) -> list[Buffer]:
+    """The buffers that an operation touches as a whole in every run."""
+    roots = [found.object for place in places if (found := place.must()) is not None]
     return [buffers[root] for root in roots if isinstance(root, SSAValue) and root in buffers]
+
+
+def _passed(op: Operation, places: Places) -> Pointees[Hashable]:
+    """What the handles that a loop carries, or gives, may stand for."""
+    blocks: list[Block] = [block for region in op.regions for block in region.blocks]
+    values = [*op.results, *(argument for block in blocks for argument in block.args)]
+    handles = [places.pointees(value) for value in values if isinstance(value.type, MEMORY)]
+    return joined(handles) if handles else Pointees()
 
 
 def _alike(source: Operation, target: Operation) -> bool:

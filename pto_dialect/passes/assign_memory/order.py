@@ -30,15 +30,24 @@ class _Step(NamedTuple):
     before: int
 
 
+class _Use(NamedTuple):
+    """An access of a step to a buffer; ``must``: in every run, not only where a handle happens to stand for it."""
+
+    step: int
+    writes: bool
+    must: bool
+
+
 class Order:
-    """The order in a sequence; ``ordered`` is False for what is not known."""
+    """The order in a sequence; ``ordered`` is False for what is not known. Accesses that may be to the same buffer do
+    not order their steps: where they are not, nothing does."""
 
     def __init__(self, sequence: Sequence, arch: str) -> None:
         self.arch = arch
         self.known = _size(sequence) <= MOST
         self.steps: list[_Step] = []
         self.pipes: dict[int, list[int]] = defaultdict(list)
-        self.users: dict[SSAValue, list[tuple[int, bool]]] = defaultdict(list)
+        self.users: dict[SSAValue, list[_Use]] = defaultdict(list)
         if self.known:
             self._follow(sequence, frozenset())
 
@@ -49,8 +58,8 @@ class Order:
 
     def _follows(self, one: SSAValue, other: SSAValue) -> bool:
         """Whether all uses of ``other`` come after the earlier ones of ``one``."""
-        for number, writes in self.users[other]:
-            for earlier, wrote in self.users[one]:
+        for number, writes, _ in self.users[other]:
+            for earlier, wrote, _ in self.users[one]:
                 if earlier >= number:
                     break
                 if (writes or wrote) and not self._done(earlier, number):
@@ -92,12 +101,11 @@ class Order:
         before = self._past(self.pipes[leaf.pipe], around, True)
         if leaf.joins:
             before |= (1 << number) - 1
-        used = {place.root: False for place in leaf.reads} | {place.root: True for place in leaf.writes}
-        for root, writes in used.items():
-            if isinstance(root, SSAValue):
-                known = self.users[root]
-                before |= self._past([place for place, wrote in known if writes or wrote], around)
-                known.append((number, writes))
+        for root, writes, must in _uses(leaf):
+            known = self.users[root]
+            if must:
+                before |= self._past([use.step for use in known if use.must and (writes or use.writes)], around)
+            known.append(_Use(number, writes, must))
         self.pipes[leaf.pipe].append(number)
         self.steps.append(_Step(leaf.pipe, around, before))
 
@@ -114,6 +122,17 @@ class Order:
                 if piped:
                     break
         return found
+
+
+def _uses(leaf: Leaf) -> list[tuple[SSAValue, bool, bool]]:
+    """The buffers of an operation: whether it writes each, and whether it certainly touches it."""
+    found: dict[SSAValue, tuple[bool, bool]] = {}
+    for writes, places in ((False, leaf.reads), (True, leaf.writes)):
+        for place in places:
+            if isinstance(place.root, SSAValue):
+                wrote, must = found.get(place.root, (False, False))
+                found[place.root] = wrote or writes, must or place.alias.is_certain
+    return [(root, writes, must) for root, (writes, must) in found.items()]
 
 
 def _size(sequence: Sequence) -> int:

@@ -96,8 +96,9 @@ def memory_plans(function: Operation, target: str | None, reuse: str = "max") ->
     end = 0
     orders: list[Order] = []
     for side in [name for name in ("cube", "vector") if name in {section_of(op) for op in walk(function)}] or [None]:
-        sequence = Reader(Places(profile), side).function(function)
-        lives = Lives()
+        places = Places(profile)
+        sequence = Reader(places, side).function(function)
+        lives = Lives(places)
         lives.follow(sequence)
         lives.settle({value: buffer for value, buffer in buffers.items() if buffer.address is None})
         end = max(end, lives.time)

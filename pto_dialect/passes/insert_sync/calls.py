@@ -95,8 +95,8 @@ def _check(op: Operation, given: dict[SSAValue, tuple[Place, ...]], body: Sequen
     for one, other in combinations(by_argument, 2):
         if any(may_overlap(first, second, same) for first in one for second in other):
             raise UnsupportedError(op, "two of its arguments may be the same memory")
-    known = {place.unframed for places in by_argument for place in places}
-    own = {place for leaf in _leaves(body) for place in (*leaf.reads, *leaf.writes)} - known
+    known = {place.unframed.location for places in by_argument for place in places}
+    own = {place.location for leaf in _leaves(body) for place in (*leaf.reads, *leaf.writes)} - known
     for place in own:
         # In global memory the function itself takes such places for anything.
         on_chip = place.root == "bytes" and place.space != GLOBAL

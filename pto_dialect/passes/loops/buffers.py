@@ -15,6 +15,7 @@ from xdsl.dialects.scf import ForOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from pto_dialect.analysis.alias import is_passed_on
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.diagnostics.engine import DiagnosticEngine
@@ -24,6 +25,7 @@ from pto_dialect.ir.core.operation_form import form_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import DYNAMIC, MultiTileBufType, TileBufType
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.passes.accesses.program import MEMORY
 from pto_dialect.passes.base import PtoPass
 
 from .copies import put
@@ -59,13 +61,19 @@ def _loop_of(tile: AllocTileOp, arch: str) -> ForOp | None:
     assert isinstance(type_, TileBufType)
     if DYNAMIC in (type_.valid_rows, type_.valid_cols) or not users:
         return None
-    if type_.compact or any(has_role(op, Role.VIEW) for op in users):
+    # Another handle may mean the tile of an iteration before.
+    if type_.compact or is_passed_on(tile.result, _touches_memory):
         return None
     pipes = {form_of(op, arch).pipe if isinstance(op, PtoOp) else Pipe.S for op in users}
     loop = _innermost(tile, users)
     if loop is None or len(pipes) < 2 or not _first_writes(tile.result, loop.body.block):
         return None
     return loop
+
+
+def _touches_memory(op: Operation) -> bool:
+    """Whether an operation gives no handle for the tiles that it works on."""
+    return isinstance(op, PtoOp) and not any(isinstance(result.type, MEMORY) for result in op.results)
 
 
 def _innermost(tile: AllocTileOp, users: list[Operation]) -> ForOp | None:

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from pto_dialect.analysis.alias import is_passed_on
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.buffers.views import AllocTileOp
 from pto_dialect.ir.core.base import PtoOp
@@ -118,7 +119,7 @@ def is_followed(op: AllocTileOp, *places: str) -> bool:
         return False
     if DYNAMIC in (type_.valid_rows, type_.valid_cols):
         return False
-    return all(_touches_memory(use.operation) for use in op.result.uses)
+    return not is_passed_on(op.result, _touches_memory)
 
 
 def _touches_memory(op: Operation) -> bool:

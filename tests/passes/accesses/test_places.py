@@ -7,6 +7,7 @@ from xdsl.ir import Operation, SSAValue
 
 from pto_dialect import parse
 from pto_dialect.analysis.affine import Sum
+from pto_dialect.analysis.alias import Alias
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.overlap import ANY, Setting, may_overlap
 from pto_dialect.passes.accesses.places import Place, Places
@@ -223,7 +224,11 @@ def test_where_handles_meet(way: str) -> None:
             "?": Place("ub", None),
         }
         for name in order:
-            assert set(found.of(values[name])) == {known[letter] for letter in expected[name]}, name
+            met = found.of(values[name])
+            assert {place.location for place in met} == {known[letter] for letter in expected[name]}, name
+            # A handle certainly stands for a place only where there is no other.
+            alias = Alias.MUST if len(expected[name]) == 1 else Alias.MAY
+            assert {place.alias for place in met} == {alias}, name
 
 
 def test_a_pointer_that_goes_on_in_each_iteration() -> None:
@@ -240,7 +245,7 @@ def test_a_pointer_that_goes_on_in_each_iteration() -> None:
         values, found = handles(*lines)
         expected = {"c": {first, moved}, "q": {moved}, "l": {first, moved}}
         for name in order:
-            assert set(found.of(values[name])) == expected[name], (order, name)
+            assert {place.location for place in found.of(values[name])} == expected[name], (order, name)
 
 
 def test_a_part_that_moves_in_each_iteration_may_be_anywhere() -> None:

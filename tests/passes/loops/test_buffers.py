@@ -145,6 +145,14 @@ ONE = {
             f"%first = pto.tgetval ins(%z, %c0 : {BITS}, index) outs : ui8"
         ).replace("  scf.for", f"  %half = arith.constant 0.5 : f32\n  %z = pto.alloc_tile : {BITS}\n  scf.for"), 2,
     ),
+    "a tile that the next iteration reads": (
+        program().replace("  scf.for %i = %low to %high step %step {", ALLOCATED.replace(
+            "scf.for", f"pto.texpands ins(%half : f32) outs(%z : {TILE})\n  %last = scf.for"
+        ) + f" %i = %low to %high step %step iter_args(%old = %z) -> ({TILE}) {{")
+        .replace("pto.tmul ins(%x, %x", "pto.tmul ins(%x, %old")
+        .replace("  }\n  \n", f"    scf.yield %x : {TILE}\n  }}\n  \n")
+        .replace("  %x = ", "  %half = arith.constant 0.5 : f32\n  %x = "), 2,
+    ),
     "a tile that another function gets": (
         program(f"func.call @g(%z) : ({TILE}) -> ()\npto.tabs ins(%y : {TILE}) outs(%z : {TILE})")
         .replace("  scf.for", ALLOCATED).replace("func.func @f", f"func.func private @g({TILE})\nfunc.func @f"), 2,
