@@ -39,6 +39,18 @@ def action_of(op: Operation) -> QueueAction | None:
     return op_spec(type(op)).queue if is_pto(op) else None
 
 
+def is_pop(op: Operation) -> bool:
+    """True for operations that take an entry out of a queue."""
+    action = action_of(op)
+    return action is not None and action.role == "pop"
+
+
+def is_push(op: Operation) -> bool:
+    """True for operations that put an entry into a queue."""
+    action = action_of(op)
+    return action is not None and action.role == "push"
+
+
 def number(op: Operation) -> int:
     """Number of the queue that ``op`` names; 0 when it names none."""
     return integer(op, "id") or 0
@@ -82,6 +94,12 @@ def goes_through_memory(init: Operation, arch: str) -> bool:
     if find(init, "gm_slot_tensor") is not None:
         return True
     return arch == "a2a3" and find(init, "gm_slot_buffer") is not None
+
+
+def pop_frees(init: Operation, arch: str) -> bool:
+    """Whether taking a tile out of a queue returns its slot: it is loaded into a local slot, where it stays until a
+    later pop loads another one there. ``tfree`` then counts for views of slots alone."""
+    return arch == "a2a3" and goes_through_memory(init, arch)
 
 
 def queue_of(op: Operation, numbered: Mapping[tuple[str, int], Operation]) -> Operation | None:

@@ -136,7 +136,7 @@ class WatchedKernel(Kernel):
         """All blocks, one after the other in this process. A violation that a check covers becomes a finding and ends
         the run; buffers then hold what was stored up to there."""
         self.watch_buffers(bound)
-        if blocks > 1:
+        if blocks > 1 or self.program.cores > 1:
             self.watch.part()
         groups = [range(blocks)] if self._orders_blocks else [range(index, index + 1) for index in range(blocks)]
         results: list[Any] = []

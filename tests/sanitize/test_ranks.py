@@ -50,11 +50,21 @@ def test_a_wait_for_too_few_is_a_race() -> None:
     assert "race-cross-rank" in {finding.rule for finding in watched("all_reduce", text, 4)[0]}
 
 
-def test_a_signal_that_overtakes_the_data_is_a_race() -> None:
-    # Without the barrier behind the stores the scalar unit tells the peers too early.
+def test_a_notify_waits_for_the_stores_before_it() -> None:
+    # Without the barrier behind the stores nothing but the notify itself has them done before the peers are told.
     text = text_of("reduce_scatter")
     store = text.index("pto.tstore ins(%sum : !tile) outs(%to : !part)")
-    early = text[:store] + text[store:].replace(BARRIER, "", 1)
+    bare = text[:store] + text[store:].replace(BARRIER, "", 1)
+    findings, _, ranks = watched("reduce_scatter", bare)
+    assert "race-cross-rank" not in {finding.rule for finding in findings}
+    ranks.check()
+
+
+def test_a_signal_that_overtakes_the_data_is_a_race() -> None:
+    text = text_of("reduce_scatter")
+    meet = next(line for line in text.splitlines() if "func.call @meet" in line)
+    first = text.index("scf.for %row")
+    early = text[:first] + meet.strip() + "\n    " + text[first:].replace(meet, "")
     assert "race-cross-rank" in {finding.rule for finding in watched("reduce_scatter", early)[0]}
 
 

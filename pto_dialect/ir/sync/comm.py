@@ -96,8 +96,12 @@ class SignalOp(PtoOp, shape=Shape.PAREN, reads=("signal",)):
     """Works on a signal, a word for each element."""
 
 
-class CommTNotifyOp(SignalOp, name="pto.comm.tnotify", writes=("signal",), roles=Role.PEERS | Role.SIGNAL | Role.SETS):
-    """signal = value, or += value (docs/reference/execution.md, "Communication")."""
+class CommTNotifyOp(
+    SignalOp, name="pto.comm.tnotify", writes=("signal",), roles=Role.PEERS | Role.SIGNAL | Role.SETS | Role.JOINS
+):
+    """Waits for all earlier work of its core, then signal = value, or += value (docs/reference/execution.md,
+    "Communication").
+    """
 
     signal = operand_def(TILE_OR_VIEW)
     value = operand_def(SIGNLESS)

@@ -209,6 +209,11 @@ class Program:
         """Kinds of cores that take part."""
         return tuple(dict.fromkeys(core.rstrip("01") for core in self.roots))
 
+    @property
+    def cores(self) -> int:
+        """Number of cores of a block that take part."""
+        return sum(self.vector_cores if kind == "aiv" else 1 for kind in self.kinds)
+
     def root(self, kind: str, index: int) -> Root:
         """What core ``index`` of its kind starts."""
         return self.roots.get(kind) or self.roots.get(f"{kind}{index}") or self.roots[f"{kind}0"]

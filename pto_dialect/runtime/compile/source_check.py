@@ -31,7 +31,7 @@ ATTRIBUTES = frozenset(
         # cores and what they are told
         *("core", "cube", "vector", "index", "subblock_count", "block", "count", "state", "get", "signals"),
         *("address_of", "pointer_of", "set_flag", "wait_flag", "queue_set", "queue_wait", "issue"),
-        *("join_all", "join_scalar", "reach", "meet", "settle", "notify", "until", "look", "holds"),
+        *("join_all", "join_scalar", "reach", "meet", "notify", "until", "look", "holds"),
         *("storing", "stored", "drain"),
         # cores under watch
         *CALLS,
@@ -40,7 +40,8 @@ ATTRIBUTES = frozenset(
         *("position", "load", "store", "copy_from", "subview", "reinterpreted", "pointer", "offset", "item_bytes"),
         *("advance", "shifted", "with_dtype", "view", "copy"),
         # queues between cores
-        *("wait_slot", "wait_entry", "produced", "consumed", "announce", "hold", "release", "local_address"),
+        *("wait_slot", "wait_entry", "produced", "consumed", "announce", "hold", "own", "give_back", "release"),
+        "local_address",
         # work-items
         *("geometry", "ids", "dims", "lanes", "lane_masks", "both", "but", "whole", "some"),
         *("running", "number", "check"),

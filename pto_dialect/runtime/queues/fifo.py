@@ -136,8 +136,17 @@ class FifoEnd:
 
     def hold(self, direction: int, entry: Any) -> Any:
         """Remembers a popped entry until it is freed."""
+        entry = self.core.popped(entry)
         self.held[direction].append(entry)
         return entry
+
+    def own(self, entry: Any) -> Any:
+        """A popped tile with a local slot of its own, which is the program's until a later pop loads into it."""
+        return self.core.popped(entry)
+
+    def give_back(self, pipe: str, direction: int, split: int) -> None:
+        """Returns the slot of the entry that was popped last once ``pipe`` has loaded it."""
+        self.core.signal(pipe, self._others("slot", direction, False, split))
 
     def release(self, user: str, pipe: str, line: int, direction: int, split: int) -> None:
         """Takes the oldest popped entry from the program once pipe ``user`` gets there, and returns its slot once

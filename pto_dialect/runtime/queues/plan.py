@@ -43,8 +43,8 @@ class FifoFacts:
     """One end of a queue as its initialisation states it.
 
     Both ends have the same ``key``. ``slot_size`` is in bytes; ``steps`` maps a direction to the bytes between the
-    local slots of its consumer. ``through_gm`` tells that entries lie in global memory, ``number`` is that of the
-    quantisation setters.
+    local slots of its consumer. ``through_gm`` tells that entries lie in global memory, ``pop_frees`` that popping a
+    tile returns its slot there; ``number`` is that of the quantisation setters.
     """
 
     key: tuple[Any, ...]
@@ -54,6 +54,7 @@ class FifoFacts:
     slots: int
     local_slots: int
     through_gm: bool
+    pop_frees: bool
     steps: dict[int, int]
     epilogue: Epilogue | None
 
@@ -162,7 +163,8 @@ class FifoPlan:
             steps[direction] = share if through_gm else max(share, slot_size)
         key, label = identity(init, order)
         epilogue = _epilogue(init)
-        return FifoFacts(key, label, mask, slot_size, slots, local_slots, through_gm, steps, epilogue)
+        frees = facts.pop_frees(init, self.arch)
+        return FifoFacts(key, label, mask, slot_size, slots, local_slots, through_gm, frees, steps, epilogue)
 
 
 def local_buffers(init: Operation) -> dict[int, str]:

@@ -150,11 +150,11 @@ class QueueCore(Core):
         self.scalar_wait, self.scalar_level = (), None
         self.issued += 1
 
-    # signals in memory
+    def popped(self, entry: Any) -> Any:
+        """An entry of a queue has been popped; the handle that the program goes on with."""
+        return entry
 
-    def settle(self) -> Iterable[None]:
-        """What stands before a signal in memory is done, where the compiler keeps the order of the text."""
-        return self.join_all() if self.ordered and self.waiting else ()
+    # signals in memory
 
     def until(self, test: Test, signal: Any, value: int) -> Generator[None, None, None]:
         """The scalar unit waits until a signal in memory is as ``test`` wants it."""

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pto_dialect.analysis.queues import is_push
+
 from ..report.findings import Finding
 from ..report.race_text import Access, Conflict, advice, message, notes
 from ..state.found import Found, OfCells, OfPlaces, Places, found_readers, found_replaced, found_writers, keep_replaced
@@ -218,6 +220,7 @@ class Races:
         finding = Finding(rule, "", (first.site, second.site), None)
         finding.event = second.event
         finding.conflict = conflict
+        finding.meant = rule == "race-cross-core" and (watch.ordered or is_push(first.site.op))
         finding.words = partial(_tell, conflict, _culprit(first, second) if ordered else None)
         watch.findings.add(finding)
         watch.findings.by_cause[key] = finding
@@ -245,13 +248,15 @@ class Races:
 
 
 class ApartRaces(Races):
-    """The same between blocks and ranks alone, for programs that leave the order inside of a block to the compiler."""
+    """The same between cores, blocks and ranks alone, for programs that leave the order of the pipes of a core to the
+    compiler: no compiler orders cores."""
 
     may_agree = frozenset(("race-cross-core", "race-cross-block"))
 
     def _doubtful(self, event: int, context: Context) -> bool:
-        first, second = self.log.actors[self.log.actor[event]].core.block, context.actor.core.block
-        return first is not second and super()._doubtful(event, context)
+        return self.log.actors[self.log.actor[event]].core is not context.actor.core and super()._doubtful(
+            event, context
+        )
 
     def _in_pipe(self, kind: str, found: Found, context: Context, arena: WatchedArena) -> None:
         """The compiler sees to it."""

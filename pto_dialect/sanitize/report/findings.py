@@ -23,9 +23,10 @@ class Finding:
 
     ``notes`` are pairs of text and place. ``count`` is how often it happened, ``event`` the number of the event that
     showed it first (0: none), ``severity`` that of this finding where it is not that of the rule. ``alike`` tells of
-    writes that meet that all of them left the same bytes, which is a warning; ``differs`` that some did not. ``fix``
-    does what ``help`` says, where that can be done mechanically. ``words`` fills in the texts when somebody asks for
-    the finding, since most of the time goes into them. ``conflict`` are the two accesses of a race.
+    writes that meet that all of them left the same bytes, which is a warning, or nothing where that is how the program
+    is ``meant``; ``differs`` that some did not. ``fix`` does what ``help`` says, where that can be done mechanically.
+    ``words`` fills in the texts when somebody asks for the finding, since most of the time goes into them.
+    ``conflict`` are the two accesses of a race.
     """
 
     rule: str
@@ -38,10 +39,16 @@ class Finding:
     event: int = 0
     severity: Severity | None = None
     alike: bool = False
+    meant: bool = False
     differs: bool = False
     fix: tuple[Change, ...] = ()
     words: Callable[[Finding], None] | None = None
     conflict: Conflict | None = None
+
+    @property
+    def silent(self) -> bool:
+        """Nothing is wrong: all bytes are the same, as the program means it."""
+        return self.alike and self.meant
 
     def diagnostic(self) -> Diagnostic:
         """The finding as a diagnostic."""
@@ -96,12 +103,12 @@ class Findings:
     @property
     def any(self) -> bool:
         """True when there are findings."""
-        return bool(self._found)
+        return any(not finding.silent for finding in self._found.values())
 
     @property
     def all(self) -> list[Finding]:
         """All findings."""
-        found = list(self._found.values())
+        found = [finding for finding in self._found.values() if not finding.silent]
         for finding in found:
             words, finding.words = finding.words, None
             if words is not None:

@@ -101,7 +101,7 @@ def advice(conflict: Conflict, culprit: tuple[int, int] | None = None) -> Advice
         sides = [f"{one.actor.core.name} ({one.site.place})" for one in (first, second)]
         return Advice(
             f"a signal between {sides[0]} and {sides[1]} orders them: pto.comm.tnotify by the one that is meant to be "
-            "first, behind its access and a barrier on all pipes, and pto.comm.twait by the other one before its own"
+            "first, behind its access, and pto.comm.twait by the other one before its own"
         )
     if rule == "race-cross-block":
         return Advice(

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.analysis.facts import space_of
+from pto_dialect.analysis.queues import action_of
 from pto_dialect.analysis.streaming import streams
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.ir.core import types as t
@@ -97,11 +98,15 @@ class Site:
 
     def travelled(self, writing: bool) -> tuple[int, ...]:
         """Numbers of the operands that the operation reads or writes tiles through whose allocation the text leaves
-        open: handles that loops, branches, blocks, choices or calls have passed on."""
+        open: handles that loops, branches, blocks, choices or calls have passed on, or that a pop has bound."""
         return self._travelled[writing]
 
     @cached_property
     def _travelled(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        action = action_of(self.op)
+        if action is not None and action.role in ("pop", "alloc"):
+            # It binds its operand, which holds nothing, or another entry, before.
+            return (), ()
         reads, writes = (
             tuple(
                 index

@@ -26,6 +26,7 @@ from ..report.findings import Finding
 from ..state.clocks import Actor, Mark
 from .posts import Unseen
 from .signals import Signals
+from .tiles import BOUND
 from .unit_flags import UnitFlags
 from .watch import Watch
 
@@ -107,6 +108,15 @@ class WatchedCore(QueueCore):
     def allocated(self, handle: Any) -> Any:
         """A tile has got its place; the handle that the program goes on with."""
         return handle if self.watch.tiles is None else self.watch.tiles.allocated(self, handle)
+
+    def popped(self, entry: Any) -> Any:
+        """An entry of a queue has been popped; the handle that the program goes on with."""
+        tiles = self.watch.tiles
+        if tiles is None:
+            return entry
+        found = tiles.popped(self, entry)
+        self.handles = {**self.handles, BOUND: found}
+        return found
 
     def aligned(self, pointer: Pointer, step: int, alignment: int) -> None:
         """The access that comes next is ``step`` bytes behind ``pointer``, at a multiple of ``alignment``."""

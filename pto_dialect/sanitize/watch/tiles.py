@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xdsl.ir import Operation
 
+from pto_dialect.analysis.queues import entry as bound_entry
+from pto_dialect.analysis.queues import is_pop
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.runtime.memory.spaces import Pointer
@@ -19,7 +21,7 @@ from pto_dialect.runtime.memory.values import MultiTile, Tile
 from ..report.describe import bytes_text, operation_text
 from ..report.findings import Finding
 from ..report.fixes import MoveTile
-from ..report.sites import Site
+from ..report.sites import Site, value_name
 from ..state.found import Places
 from ..state.regions import Bytes, Region, Runs, byte_runs, distinct, uniform
 from ..state.shadow import OWNER, VICTIM
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from ..state.arena import WatchedArena
     from .core import WatchedCore
 
+BOUND = -1
+"""Stands for the entry that an operation takes out of a queue, among the numbers of its operands."""
 _KEPT = 4096
 """Accesses of which the tiles are kept."""
 _ALIGNMENT = 256
@@ -113,6 +117,19 @@ class Tiles:
             self._holding.clear()
         self.by_number.append(found)
         return found
+
+    def popped(self, core: WatchedCore, entry: Any) -> Any:
+        """An entry of a queue has been popped: what was popped into the same slot before is another tile."""
+        if type(entry) is not Tile:
+            return entry
+        site = self.watch.sites[core.site]
+        value = bound_entry(site.op)
+        name = value_name(value) if value is not None else ""
+        start, stop = entry.pointer.offset, entry.pointer.offset + entry.layout.nbytes
+        arena: Any = entry.pointer.arena
+        found = Allocation(len(self.by_number), site, arena, start, stop, name or "the popped tile")
+        self.by_number.append(found)
+        return WatchedTile(entry, found)
 
     def clear(self) -> None:
         """Forgets all allocations."""
@@ -200,7 +217,8 @@ class Tiles:
         core, number = context.actor.core, context.mark.site
         if context.handles or type(region) is not Region:
             handles = (context.handles.get(index) for index in self.watch.sites[number].travelled(writing))
-            travelled = (getattr(handle, "allocation", None) for handle in handles)
+            bound = context.handles.get(BOUND) if writing else None
+            travelled = (getattr(handle, "allocation", None) for handle in (*handles, bound))
             found = [*self._by_name(core, number, writing), *(one for one in travelled if one is not None)]
             return [one for one in found if one.arena is arena and one.holds(region)]
         key = (id(core), number, writing, region)
@@ -248,7 +266,9 @@ class Tiles:
         severity = Severity.WARNING if planned else Severity.ERROR
         advice = "give them other addresses"
         place = self._free_place(other)
-        if place is not None:
+        if is_pop(other.site.op):
+            advice = f"use {mine.name} before that pop, copy it, or give the queue more local slots (local_slot_num)"
+        elif place is not None:
             advice += f": from byte {place} on there is room for {other.name}"
         finding = Finding("mem-overlap", message, (mine.site, other.site), site.span, notes, advice, severity=severity)
         finding.event = context.event
@@ -258,6 +278,8 @@ class Tiles:
 
     def _free_place(self, moved: Allocation) -> int | None:
         """A place behind all tiles of a memory for one of them; ``None`` when there is no room."""
+        if is_pop(moved.site.op):
+            return None
         behind = max(tile.stop for tile in self.by_number if tile is not None and tile.arena is moved.arena)
         start = -(-behind // _ALIGNMENT) * _ALIGNMENT
         return start if start + moved.stop - moved.start <= moved.arena.capacity else None

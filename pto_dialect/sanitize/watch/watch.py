@@ -80,8 +80,8 @@ class Watch:
     # ------------------------------------------------------------ cores
 
     def part(self) -> None:
-        """The cores that come belong to several blocks or ranks: also where the compiler orders the pipes of a core
-        nobody orders these."""
+        """Several cores come, of one block or of several blocks or ranks: also where the compiler orders the pipes of a
+        core nobody orders these."""
         self.apart = True
         if self.ordered and self.races is None and self.wants("race"):
             self.races = ApartRaces(self)

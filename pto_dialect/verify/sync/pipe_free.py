@@ -1,42 +1,95 @@
-"""Popped entries of queues: freed in their block, not used afterwards. Source: docs/reference/constraints.md, "Queues
-and communication".
+"""Popped entries of queues: freed in their block, not used afterwards, nor when a later pop has taken their place.
+Source: docs/reference/constraints.md, "Queues and communication".
 """
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
+from collections.abc import Mapping
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from pto_dialect.analysis.queues import action_of, entry, number
+from pto_dialect.analysis.facts import integer
+from pto_dialect.analysis.queues import action_of, entry, number, pop_frees, queue_of, slot_count
 from pto_dialect.diagnostics.diagnostic import Note
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import find
+from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.sync.pipes import TAllocOp, TFreeFromAicOp, TFreeFromAivOp, TFreeOp, TPopOp
 
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check
-from ..engine.rule import STRUCTURE, WARNING, rule
+from ..engine.rule import ERROR, STRUCTURE, WARNING, rule
 
 FREE = rule(
     "pipe-free",
     WARNING,
     STRUCTURE,
-    "a popped entry is not used after it is freed; it is freed in its block and before the next pop",
+    "a popped entry is not used after it is freed; it is freed in its block and before all slots are taken",
     source='docs/reference/constraints.md, "Queues and communication"',
+)
+_TILE = "!pto.tile_buf<vec, 8x64xf32>"
+
+
+def _popped_after(pops: int) -> str:
+    """A program of a2a3 that pops tiles into two local slots and uses the first one behind ``pops`` more."""
+    init = "pto.aiv_initialize_pipe {id = 0, dir_mask = 1, slot_size = 2048, slot_num = 4, local_slot_num = 2}"
+    lines = (f"    %t{i} = pto.tpop_from_aic {{id = 0, split = 0}} -> {_TILE}" for i in range(pops + 1))
+    return f"""module attributes {{pto.target_arch = "a2a3"}} {{
+  func.func @f(%g: !pto.ptr<f32>) attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+    %b = pto.reserve_buffer {{name = "q", size = 4096, location = #pto.address_space<vec>, auto = true}} -> i32
+    {init} (gm_slot_buffer = %g : !pto.ptr<f32>, c2v_consumer_buf = %b : i32)
+{chr(10).join(lines)}
+    pto.tadd ins(%t0, %t{pops} : {_TILE}, {_TILE}) outs(%t{pops} : {_TILE})
+    return
+  }}
+}}
+"""
+
+
+OVERWRITTEN = rule(
+    "pipe-overwritten",
+    ERROR,
+    STRUCTURE,
+    "a popped tile with a local slot of its own is used before as many more pops as the queue has local slots",
+    source='docs/reference/constraints.md, "Queues and communication"',
+    bad=_popped_after(2),
+    good=_popped_after(1),
 )
 
 
 _FREES = frozenset((TFreeOp, TFreeFromAicOp, TFreeFromAivOp))
+_INITS = ("pto.aic_initialize_pipe", "pto.aiv_initialize_pipe")
+_POPS = ("pto.tpop", "pto.tpop_from_aic", "pto.tpop_from_aiv")
+Numbered = Mapping[tuple[str, int], Operation]
 
 
 @function_check("pipes")
 def pops_and_frees(scan: FunctionScan, ctx: Context) -> None:
-    """One outstanding pop for each queue, freed in its block behind the last use."""
-    pops = {op for op in scan.named("pto.tpop", "pto.tpop_from_aic", "pto.tpop_from_aiv")}
-    for block in {op.parent: None for op in pops if op.parent is not None}:
-        _free_block(block, pops, ctx)
+    """Popped entries are freed in their block behind the last use, where popping them does not free them already; they
+    are used before others take their place."""
+    pops = dict.fromkeys(scan.named(*_POPS))
+    numbered: dict[tuple[str, int], Operation] = {}
+    for init in scan.named(*_INITS) if pops else ():
+        action = action_of(init)
+        assert action is not None
+        numbered[action.core or "", number(init)] = init
+    blocks = {op.parent: None for op in pops if op.parent is not None}
+    freed = {op for op in pops if not _owns_slot(op, numbered, ctx)}
+    for block in blocks:
+        _free_block(block, freed, numbered, ctx)
+        _overwritten(block, [op for op in pops if op.parent is block and op not in freed], numbered, ctx)
+
+
+def _owns_slot(pop: Operation, numbered: Numbered, ctx: Context, everywhere: bool = False) -> bool:
+    """Whether the popped tile has a local slot of its own, and its entry is free: on some target that may be meant, or
+    ``everywhere``."""
+    init, moved = queue_of(pop, numbered), entry(pop)
+    if init is None or moved is None or not isinstance(moved.type, TileBufType):
+        return False
+    found = [pop_frees(init, profile.arch) for profile in ctx.candidates]
+    return all(found) if everywhere else any(found)
 
 
 def _queue(op: Operation) -> object:
@@ -47,7 +100,7 @@ def _queue(op: Operation) -> object:
     return find(op, "pipe_handle")
 
 
-def _free_block(block: Block, pops: set[Operation], ctx: Context) -> None:
+def _free_block(block: Block, pops: set[Operation], numbered: Numbered, ctx: Context) -> None:
     outstanding: dict[object, deque[Operation]] = {}
     spans: list[tuple[Operation, int, int]] = []
     order: dict[Operation, int] = {}
@@ -55,8 +108,7 @@ def _free_block(block: Block, pops: set[Operation], ctx: Context) -> None:
         order[op] = position
         if op in pops:
             waiting = outstanding.setdefault(_queue(op), deque())
-            if waiting:
-                _outstanding(waiting[0], op, ctx)
+            _outstanding(waiting, op, numbered, ctx)
             waiting.append(op)
         elif type(op) in _FREES:
             waiting = outstanding.get(_queue(op))
@@ -66,7 +118,7 @@ def _free_block(block: Block, pops: set[Operation], ctx: Context) -> None:
         elif op.regions and any(outstanding.values()):
             for inner in walk(op):
                 if inner in pops and outstanding.get(_queue(inner)):
-                    _outstanding(outstanding[_queue(inner)][0], inner, ctx)
+                    _outstanding(outstanding[_queue(inner)], inner, numbered, ctx)
     for waiting in outstanding.values():
         for pop in waiting:
             hint = f"{FREE_OF.get(pop.name, 'pto.tfree')} after the last use"
@@ -80,11 +132,48 @@ FREE_OF = {"pto.tpop_from_aic": "pto.tfree_from_aic", "pto.tpop_from_aiv": "pto.
 """Operation that frees what a numbered pop yields."""
 
 
-def _outstanding(pop: Operation, second: Operation, ctx: Context) -> None:
+def _outstanding(waiting: deque[Operation], second: Operation, numbered: Numbered, ctx: Context) -> None:
+    """Entries may wait side by side as long as there is a slot for one more."""
+    init = queue_of(second, numbered)
+    slots = slot_count(init) if init is not None else 1
+    if len(waiting) < slots:
+        return
     place = span_of(second)
     notes = (Note("the next pop is here", place),) if place is not None else ()
-    message = "the popped entry is not freed before the next pop of its queue"
-    ctx.report(FREE, pop, message, notes=notes)
+    message = f"the popped entry is not freed before the pop that needs its slot: the queue has {slots}"
+    ctx.report(FREE, waiting[0], message, notes=notes)
+
+
+def _overwritten(block: Block, pops: list[Operation], numbered: Numbered, ctx: Context) -> None:
+    """Tiles that are used behind the pop that loads another one into their local slot."""
+    if len(pops) < 2:
+        return
+    order = {op: position for position, op in enumerate(block.ops)}
+    seen: Counter[object] = Counter(map(_queue, pops))
+    for pop in pops if max(seen.values()) > 1 else ():
+        init = queue_of(pop, numbered)
+        assert init is not None
+        later = [op for op in pops if _queue(op) == _queue(pop) and order[op] > order[pop]]
+        slots = integer(init, "local_slot_num") or slot_count(init)
+        if len(later) >= slots and _owns_slot(pop, numbered, ctx, everywhere=True):
+            _late_use(pop, later[slots - 1], block, order, ctx)
+
+
+def _late_use(pop: Operation, second: Operation, block: Block, order: dict[Operation, int], ctx: Context) -> None:
+    moved = entry(pop)
+    assert moved is not None
+    bound = _bound_again(moved, order[pop], block, order)
+    for use in moved.uses:
+        place: Operation | None = use.operation
+        while place is not None and place.parent is not block:
+            place = place.parent_op()
+        if place is not None and order[second] < order[place] < bound:
+            spans = (("it is used here", span_of(use.operation)), ("the other pop is here", span_of(second)))
+            notes = tuple(Note(text, span) for text, span in spans if span is not None)
+            message = "the popped tile is used after another pop has loaded into its local slot"
+            hint = "use or copy it before that pop, or give the queue more local slots (local_slot_num)"
+            ctx.report(OVERWRITTEN, pop, message, notes=notes, help=hint)
+            return
 
 
 def _uses(pop: Operation, start: int, end: int, block: Block, order: dict[Operation, int], ctx: Context) -> None:

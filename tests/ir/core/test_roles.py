@@ -62,7 +62,7 @@ def test_operations_that_no_class_describes_are_told_apart_by_their_own_names(na
     ("role", "words"),
     [
         (Role.ACCUMULATES, "tmatmul.acc tmatmul.mx.acc tgemv.acc tgemv.mx.acc mad_acc mad_mx_acc"),
-        (Role.JOINS, "dsb fence.barrier_all tsync syncall comm.tput_async comm.tget_async"),
+        (Role.JOINS, "dsb fence.barrier_all tsync syncall comm.tput_async comm.tget_async comm.tnotify"),
     ],
 )
 def test_operations_with_a_role(role: Role, words: str) -> None:

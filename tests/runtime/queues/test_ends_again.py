@@ -27,7 +27,9 @@ def core() -> Any:
 
 
 def facts(mask: int, number: int = 0) -> FifoFacts:
-    return FifoFacts(("number", number), f"queue {number}", mask, 1024, 2, 2, False, {C2V: 1024, V2C: 1024}, None)
+    return FifoFacts(
+        ("number", number), f"queue {number}", mask, 1024, 2, 2, False, False, {C2V: 1024, V2C: 1024}, None
+    )
 
 
 def test_an_end_goes_on_where_it_was_unless_it_has_other_directions() -> None:

@@ -153,10 +153,10 @@ class Notify:
 
 @kernel("pto.comm.tnotify")
 def notify(op: PtoOp, g: Generator) -> None:
-    """Stores a number in a signal, or adds it; the scalar unit does so."""
+    """Stores a number in a signal, or adds it; the scalar unit does so when all pipes of its core are done."""
     action = g.argument(Notify(enum_value(op, "notifyOp", "set").endswith("add")))
     if g.queued:
-        g.emitter.line("yield from core.settle()")
+        g.emitter.line("yield from core.join_all()")
     g.emitter.line(f"core.notify({action}, {_operands(op, g)})")
 
 

@@ -16,7 +16,7 @@ from pto_dialect.analysis.facts import integer
 from pto_dialect.analysis.queues import C2V, entry
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import Pipe, PtoOp
-from pto_dialect.ir.core.operands import named
+from pto_dialect.ir.core.operands import find, named
 from pto_dialect.runtime.compile.generator import Expr, Generator, has_view
 from pto_dialect.runtime.memory.values import FREED, UNBOUND, Tile, ValueTile
 from pto_dialect.runtime.queues.fifo import EntryMaker, FifoEnd, open_end
@@ -192,10 +192,14 @@ def pop(op: PtoOp, g: Generator) -> None:
         g.emitter.line(f"{number} = {name}.consumed({direction})")
         sizes = "".join(f", {size}" for size in _valid(op, g, tile_maker.type))
         tile = f"{g.argument(tile_maker)}(core, {name}.local_address({direction}, {number}){sizes})"
-        value = _bind_entry(op, g, f"{name}.hold({direction}, {tile})")
+        kept = f"{name}.own({tile})" if transfer.facts.pop_frees else f"{name}.hold({direction}, {tile})"
+        value = _bind_entry(op, g, kept)
         if transfer.facts.through_gm:
             fetch = Fetch(direction, split)
             g.call(fetch, Expr(name), Expr(number), value, vector, pipe=Pipe.MTE2)
+        if transfer.facts.pop_frees:
+            g.emitter.line(f"{name}.give_back({Pipe.MTE2.value!r}, {direction}, {split})")
+            return
     g.popped.setdefault((transfer.init, direction, op.parent_block()), []).append(value)
 
 
@@ -214,8 +218,11 @@ def _valid(op: PtoOp, g: Generator, type_: t.TileBufType) -> list[str]:
 
 @kernel("pto.tfree", "pto.tfree_from_aic", "pto.tfree_from_aiv")
 def free(op: PtoOp, g: Generator) -> None:
-    """Returns the oldest popped slot to the producer once its last user is done."""
+    """Returns the oldest popped slot to the producer once its last user is done. Where popping a tile has done so, only
+    views are left to free."""
     transfer, name = _transfer(op, g)
+    if transfer.facts.pop_frees and not _frees_view(op, g, transfer):
+        return
     waiting = g.popped.get((transfer.init, transfer.direction, op.parent_block()), [])
     freed, waiting[:1] = waiting[:1], ()
     in_gm = any(isinstance(value.type, t.TensorViewType) for value in freed)
@@ -225,6 +232,12 @@ def free(op: PtoOp, g: Generator) -> None:
     g.emitter.line(f"{name}.release({user.value!r}, {signal.value!r}, {line}, {transfer.direction}, {transfer.split})")
     for name in (g.views[value] for value in freed if value in g.views):
         g.emitter.line(f"{name} = {g.emitter.constant(FREED, 'freed')}")
+
+
+def _frees_view(op: PtoOp, g: Generator, transfer: Transfer) -> bool:
+    """True where ``op`` frees a view of a slot: it names one, or the queue yields no tiles."""
+    entry_ = find(op, "entry")
+    return isinstance(entry_.type, t.TensorViewType) if entry_ is not None else not g.unit.fifos.popped(transfer)
 
 
 # ------------------------------------------------------------ scales of pushes
