@@ -57,7 +57,7 @@ class Verdict(NamedTuple):
 def judge(text: str, stages: str, seconds: float | None) -> Verdict:
     """What becomes of a program."""
     policy = DiagnosticOptions(max_errors=0, remarks=_REMARKS)
-    options = Options(passes=(*VERIFY_PASSES, *lowering(stages)), proving=seconds, policy=policy)
+    options = Options(passes=(*VERIFY_PASSES, *lowering(stages)), proving=seconds, allow_open=True, policy=policy)
     try:
         result = process(text, "program.pto", options)
     except Exception as error:

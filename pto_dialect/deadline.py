@@ -10,7 +10,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from time import monotonic
+from time import monotonic, process_time
 from types import FrameType
 from typing import Any
 
@@ -21,6 +21,8 @@ _SOON = 0.02
 """Seconds until the alarm is repeated that found what must not be cut off."""
 _AGAIN = 1.0
 """Seconds until the alarm is repeated: an exception is lost when it meets code whose errors Python only prints."""
+PATIENCE = 20.0
+"""How many times as long as its processor time a piece of work may take by the clock, on a machine with other work."""
 
 
 class TimedOut(BaseException):
@@ -39,6 +41,8 @@ class TimedOut(BaseException):
 
 _end: float | None = None
 """When the time of the running ``deadline`` is over."""
+_budget: float | None = None
+"""When the processor time of the running ``deadline`` is over; ``None`` where it counts by the clock."""
 _block: FrameType | None = None
 """Who waits for the running ``deadline``."""
 _whole: set[int] = set()
@@ -51,28 +55,31 @@ def can_limit() -> bool:
 
 
 @contextmanager
-def deadline(seconds: float | None) -> Iterator[None]:
+def deadline(seconds: float | None, processor: bool = False) -> Iterator[None]:
     """Raises ``TimedOut`` in the block, wherever it is, when ``seconds`` have passed; ``None`` is no limit.
 
+    With ``processor`` they are seconds of the processor, which do not depend on the other work of the machine; by the
+    clock it may take ``PATIENCE`` times as long.
     A call into numpy ends before the exception is raised, and so does an import that the block has begun: a module that
     was cut off would lack what it registers. Only the main thread of a process shares its limit with copies of the
     process.
     """
-    global _end, _block
+    global _end, _block, _budget
     if seconds is None:
         yield
         return
     if threading.current_thread() is not threading.main_thread():
-        with _deadline_of_thread(seconds):
+        with _deadline_of_thread(seconds, processor):
             yield
         return
     before = signal.signal(signal.SIGALRM, _over)
-    _end, _block = monotonic() + seconds, _caller()
+    _end, _block = monotonic() + seconds * (PATIENCE if processor else 1), _caller()
+    _budget = process_time() + seconds if processor else None
     signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
     try:
         yield
     finally:
-        _end = _block = None
+        _end = _block = _budget = None
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
 
@@ -101,16 +108,20 @@ def quiet_fork() -> Iterator[None]:
 
 
 @contextmanager
-def _deadline_of_thread(seconds: float) -> Iterator[None]:
+def _deadline_of_thread(seconds: float, processor: bool) -> Iterator[None]:
     """The same in a thread that is not the main one, to which no signals come."""
     over = threading.Event()
     thread, block = threading.get_ident(), _caller()
     number = ctypes.c_ulong(thread)
+    end, budget = monotonic() + seconds * PATIENCE, process_time() + seconds
 
     def wait() -> None:
         left = seconds
         while not over.wait(left):
             left = _SOON
+            if processor and (more := _left_of(budget, end)) > 0:
+                left = max(more, _SOON)
+                continue
             if thread not in _whole and not _imports(sys._current_frames().get(thread), block):
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(number, ctypes.py_object(TimedOut))
                 left = _AGAIN
@@ -148,12 +159,21 @@ def grace() -> Iterator[None]:
             _arm(0.0)
 
 
+def _left_of(budget: float, end: float) -> float:
+    """The seconds that a budget of processor time lasts at least, if there is time until ``end`` at all."""
+    return min(budget - process_time(), end - monotonic())
+
+
 def _arm(extra: float) -> None:
     if _end is not None:
-        signal.setitimer(signal.ITIMER_REAL, max(_end + extra - monotonic(), 1e-6), _AGAIN)
+        left = _end - monotonic() if _budget is None else _left_of(_budget, _end)
+        signal.setitimer(signal.ITIMER_REAL, max(left + extra, 1e-6), _AGAIN)
 
 
 def _over(number: int, frame: FrameType | None) -> None:
+    if _budget is not None and _end is not None and (left := _left_of(_budget, _end)) > 0:
+        signal.setitimer(signal.ITIMER_REAL, max(left, _SOON), _AGAIN)
+        return
     if threading.get_ident() in _whole or _imports(frame, _block):
         signal.setitimer(signal.ITIMER_REAL, _SOON, _AGAIN)
         return

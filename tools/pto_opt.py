@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -62,6 +63,29 @@ def _lowering(ctx: click.Context, param: click.Parameter, text: str | None) -> t
         raise click.BadParameter(str(error), ctx, param) from None
 
 
+ALLOW_OPEN = "allow-open"
+
+
+def _proving(ctx: click.Context, param: click.Parameter, text: str | None) -> tuple[float, bool] | None:
+    """The seconds of a proof, and whether it may stay open."""
+    from pto_dialect.driver.options import PROOF_SECONDS
+
+    if text is None:
+        return None
+    words = text.split(",")
+    seconds, allow_open = PROOF_SECONDS, ALLOW_OPEN in words
+    for word in words:
+        if word == ALLOW_OPEN:
+            continue
+        try:
+            seconds = float(word)
+        except ValueError:
+            seconds = 0.0
+        if not 0 < seconds < inf:
+            raise click.BadParameter(f"'{word}' is no number of seconds above 0, and not {ALLOW_OPEN}", ctx, param)
+    return seconds, allow_open
+
+
 class OptCommand(PtoCommand):
     """Tells of the passes behind the options, and of those that stand as options."""
 
@@ -103,7 +127,7 @@ class OptCommand(PtoCommand):
     help="Lower the checked program to what a chip runs, or through these stages only: memory, sync, cube.",
 )  # fmt: skip
 @click.option(
-    "--prove", type=click.FloatRange(min=0, min_open=True), metavar="[=SECONDS]",
+    "--prove", metavar="[=SECONDS|allow-open]", callback=_proving,
     help="Run the program before and after each pass and compare, for at most so long (a minute).",
 )  # fmt: skip
 @click.option("--verify-only", is_flag=True, help="Print no module.")
@@ -264,7 +288,7 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
     registered_only: bool | None = given["registered_only"]
     if registered_only is not None:
         allow, deny = (allow, deny | {UNREGISTERED}) if registered_only else (allow | {UNREGISTERED}, deny)
-    proving: float | None = given["prove"]
+    proving, allow_open = given["prove"] or (None, False)
     remarks = frozenset(PROOF_REMARKS if proving is not None else ())
     policy = DiagnosticOptions(allow, deny, given["werror"], given["pedantic"], given["max_errors"], remarks)
     passes: tuple[str, ...] | None = given["passes"]
@@ -287,6 +311,7 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
         target=given["target"],
         passes=passes,
         proving=proving,
+        allow_open=allow_open,
         printing=not (given["verify_only"] or form or given["cycles"]) and (not batch or output is not None),
         verify_diagnostics=given["verify_diagnostics"],
         split_input=given["split_input_file"],

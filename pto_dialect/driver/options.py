@@ -16,12 +16,17 @@ class CycleRequest(NamedTuple):
     options: tuple[tuple[str, str], ...] = ()
 
 
+PROOF_SECONDS = 60.0
+"""Processor time of a proof where nothing else is said."""
+
+
 class Options(NamedTuple):
     """Settings of :func:`pto_dialect.driver.pipeline.process`, the same for all inputs.
 
     ``target``: a2, a3, a2a3, a5 or cpu-sim; ``None`` leaves the choice to the module.
     ``passes``: names from the pass table, run in this order.
     ``proving``: seconds for the proof that the passes keep what the program computes; ``None`` for no proof.
+    ``allow_open``: a proof that stays open is a remark, not an error.
     ``printing``: the module is wanted as text.
     ``verify_diagnostics``: expectations in comments are compared with what is found.
     ``split_input``: ``// -----`` lines separate programs.
@@ -37,6 +42,7 @@ class Options(NamedTuple):
     target: str | None = None
     passes: tuple[str, ...] = VERIFY_PASSES
     proving: float | None = None
+    allow_open: bool = False
     printing: bool = True
     verify_diagnostics: bool = False
     split_input: bool = False

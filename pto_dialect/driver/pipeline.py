@@ -209,7 +209,7 @@ def _built(source: SourceFile, engine: DiagnosticEngine, options: Options) -> Mo
     if not engine.has_errors and options.proving is not None:
         from .prove.pipeline import prove_passes
 
-        prove_passes(module, options.passes, engine, options.target, options.proving)
+        prove_passes(module, options.passes, engine, options.target, options.proving, options.allow_open)
     elif not engine.has_errors:
         run_passes(module, options.passes, engine, options.target)
     elif verifies:

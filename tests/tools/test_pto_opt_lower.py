@@ -70,9 +70,48 @@ def test_a_proof_says_what_it_has_run(opt):
     assert "[prove-done]" in result.stderr
 
 
+LONG = kernel(
+    "%most = arith.constant 1000000000 : index",
+    "%sum = scf.for %k = %c0 to %most step %c1 iter_args(%s = %c0) -> (index) {",
+    "%next = arith.addi %s, %k : index",
+    "scf.yield %next : index",
+    "}",
+    *_LINES,
+)
+OPEN = UNPLACED.replace("pto.tload", "// pto.tload", 1)
+"""The tile that is stored has no content."""
+
+
+def test_a_proof_that_stays_open_fails(opt):
+    result = opt(OPEN, "--lower", "--prove")
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert "error: @f uses memory that it never writes" in result.stderr
+    assert "[prove-open]" in result.stderr
+
+
+@pytest.mark.parametrize("option", ["--prove=allow-open", "--prove=30,allow-open"])
+def test_a_proof_may_be_allowed_to_stay_open(opt, option: str):
+    result = opt(OPEN, "--lower", option)
+    assert result.exit_code == 0
+    assert result.stdout == opt(OPEN, "--lower").stdout
+    assert "info: @f uses memory that it never writes" in result.stderr
+    assert "[prove-open]" in result.stderr
+
+
+def test_a_proof_without_time_fails(opt):
+    result = opt(LONG, "--lower=sync", "--prove=0.001")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "error: @f is not proven: the time of --prove is over" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        *(
+            ([f"--prove={word}", "--lower"], f"'{word}' is no number of seconds above 0")
+            for word in ("0", "-1", "x", "inf", "nan")
+        ),
         (["--lower=flags"], "there is no stage 'flags'; stages are sums, memory, sync, cube"),
         (["--stats", "--memory-report"], "choose one"),
         (["--prove", "-p", "check-sync"], "--prove needs a pass that changes the program"),

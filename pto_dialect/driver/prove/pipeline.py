@@ -9,32 +9,35 @@ from xdsl.dialects.builtin import ModuleOp
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.passes.registry import PASS_TABLE
 
+from ..options import PROOF_SECONDS
 from ..pipeline import run_passes
 from .proof import Proof
 
-SECONDS = 60.0
-"""What a proof may take where nothing else is said."""
-
 
 def prove_passes(
-    module: ModuleOp, calls: Sequence[str], engine: DiagnosticEngine, target: str | None, seconds: float = SECONDS
+    module: ModuleOp,
+    calls: Sequence[str],
+    engine: DiagnosticEngine,
+    target: str | None,
+    seconds: float = PROOF_SECONDS,
+    allow_open: bool = False,
 ) -> bool:
     """Runs passes as :func:`run_passes` does, and compares the program after each that changes it with the one before
-    the first; True when ``engine`` has no errors.
+    the first; True when ``engine`` has no errors. ``seconds`` of the processor are what the proof may take.
 
-    What is proven and what cannot be is told as remarks of the rules ``prove-done`` and ``prove-open``. Programs with
-    errors, and those that no pass changes, are not run.
+    What is proven is a remark of the rule ``prove-done``; what stays open is an error of ``prove-open``, or a remark
+    with ``allow_open``. Programs with errors, and those that no pass changes, are not run.
     """
     first = next((number for number, call in enumerate(calls) if _changes(call)), len(calls))
     if not run_passes(module, calls[:first], engine, target):
         return False
     if first == len(calls):
         return True
-    proof = Proof(module, target, engine, seconds, sum(map(_changes, calls)))
+    proof = Proof(module, target, engine, seconds, sum(map(_changes, calls)), allow_open=allow_open)
     proof.begin()
     for call in calls[first:]:
         if not run_passes(module, [call], engine, target):
-            return False
+            break
         if _changes(call):
             proof.after(call)
     proof.end()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from time import monotonic
+from time import process_time
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -38,7 +38,8 @@ _EVERY = DiagnosticOptions(max_errors=0)
 class Proof:
     """Proves the passes that run over ``module``; ``engine`` is told what comes out, remarks as well.
 
-    ``seconds`` are what all of it may take, ``steps`` how many passes are going to be proven.
+    ``seconds`` of the processor are what all of it may take, ``steps`` how many passes are going to be proven. What
+    stays open is an error, with ``allow_open`` a remark.
     """
 
     module: ModuleOp
@@ -51,6 +52,8 @@ class Proof:
     passes: list[str] = field(default_factory=list)
     text: str = ""
     spent: float = 0.0
+    allow_open: bool = False
+    opened: list[Diagnostic] = field(default_factory=list)
 
     def begin(self) -> None:
         """Runs everything before the first pass."""
@@ -86,8 +89,11 @@ class Proof:
                 self.subjects.remove(subject)
 
     def end(self) -> None:
-        """Says what is proven."""
-        if self.engine.has_errors:
+        """Says what is proven, and what is not."""
+        failed = self.engine.has_errors
+        for one in self.opened:
+            self.engine.report(one)
+        if failed:
             return
         for subject in self.subjects if self.passes else ():
             if any(trial.unwritten is not None and not trial.unseen for trial in subject.trials):
@@ -186,11 +192,11 @@ class Proof:
 
     def _limited(self, seconds: float, subject: Subject, work: Callable[[], None], call: str = "") -> bool:
         """Does some work in at most so many seconds; False where it could not be done, which is said."""
-        started = monotonic()
+        started = process_time()
         reason: str | None = None
         place: Span | None = None
         try:
-            with deadline(max(seconds, 0.05)):
+            with deadline(max(seconds, 0.05), processor=True):
                 work()
         except TimedOut:
             reason = f"the time of --prove is over{f', after {call}' if call else ''}"
@@ -200,7 +206,7 @@ class Proof:
             reason = str(error)
         except MemoryError:
             reason = "its runs do not fit into memory"
-        self.spent += monotonic() - started
+        self.spent += process_time() - started
         if reason is not None:
             self._report(OPEN.id, f"@{subject.name} is not proven: {reason}", place or subject.span)
         return reason is None
@@ -225,8 +231,13 @@ class Proof:
         self._report(OPEN.id, message, unwritten.span or subject.span)
 
     def _report(self, rule: str, message: str, span: Span | None = None, notes: Sequence[Note] = ()) -> None:
-        severity = Severity.INFO if rule in (OPEN.id, DONE.id) else Severity.ERROR
-        self.engine.report(Diagnostic(rule, severity, message, span, tuple(notes)))
+        remark = rule == DONE.id or (rule == OPEN.id and self.allow_open)
+        found = Diagnostic(rule, Severity.INFO if remark else Severity.ERROR, message, span, tuple(notes))
+        if rule == OPEN.id:
+            # The passes that follow are still compared.
+            self.opened.append(found)
+        else:
+            self.engine.report(found)
 
 
 def _circumstances(trial: Trial, schedule: str) -> tuple[Note, ...]:

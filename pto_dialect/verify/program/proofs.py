@@ -58,7 +58,7 @@ REREAD = rule(
     source=_COMPARED,
 )
 OPEN = rule(
-    "prove-open", INFO, PROVE, "functions that cannot be proven are named, with the reason", source=_SAID,
+    "prove-open", ERROR, PROVE, "every function is proven; where one stays open, the reason is given", source=_SAID,
     bad=_UNWRITTEN, good=_TEXT,
 )  # fmt: skip
 DONE = rule(
