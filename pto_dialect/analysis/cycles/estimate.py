@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from .moves import move_cycles, product_cycles
+from .moves import more_cycles, move_cycles, product_cycles
 from .repeats import repeat_cycles
 from .table import CycleTable
 from .vector_flow import PRECISE, flow_cycles
@@ -36,6 +36,9 @@ def estimate(work: Work, table: CycleTable) -> Estimate:
     if not work.certain:
         evidence = "assumed"
     error = table.one("band", evidence)
+    if more := more_cycles(work, table):
+        # The lower end is the law of a transfer, the upper one that and what all columns may cost.
+        error = max(error, ((cycles**2 + (more / 2) ** 2) ** 0.5 + more / 2) / cycles - 1)
     low = cycles / (1 + error)
     if not work.certain:
         smallest = _cycles(replace(work, valid_rows=1, valid_cols=1), table)

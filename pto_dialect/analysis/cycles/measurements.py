@@ -74,8 +74,11 @@ def _measurement(row: dict[str, str], place: str) -> Measurement:
     for extent in shape[:-2] if path.startswith("gm") else ():
         transfers *= extent
     k = _positive(options, "k", int, place) if row["op"].startswith("tmatmul") and "k" in options else 0
+    by_columns = path == "gm:ub" and (row.get("gm_layout") or "") == "DN"
+    if by_columns:
+        rows, cols, valid_rows, valid_cols = cols, rows, valid_cols, valid_rows
     work = Work(row["op"], types[0] if types else row["dst_dtype"], row["dst_dtype"], rows, cols, valid_rows,
-                valid_cols, path, transfers, int(k), options)  # fmt: skip
+                valid_cols, path, transfers, int(k), options, by_columns=by_columns)  # fmt: skip
     precision = row.get("public_model_precision") or ""
     note = row.get("note") or ""
     baseline = 1 - float(precision) if precision else None

@@ -91,8 +91,9 @@ def _work(op: PtoOp, options: Mapping[str, str]) -> Work:
     ):  # fmt: skip
         tile = source
     rows, cols, valid_rows, valid_cols, certain = _extent(tile)
+    by_columns = path == "gm:ub" and _by_columns(_plain(tile))
     return Work(name, _element(source), _element(result), rows, cols, valid_rows, valid_cols, path, transfers, 0,
-                _options(op, options), certain)  # fmt: skip
+                _options(op, options), certain, by_columns)  # fmt: skip
 
 
 def _product(op: PtoOp, name: str, inputs: list[SSAValue], outputs: list[SSAValue]) -> Work | None:
@@ -168,10 +169,15 @@ def _extent(type_: Attribute) -> tuple[int, int, int, int, bool]:
         return rows, cols * pair, rows, cols * pair, known
     valid_rows = plain.valid_rows if plain.valid_rows >= 0 else rows
     valid_cols = plain.valid_cols if plain.valid_cols >= 0 else cols
-    if plain.blayout == "col_major" and plain.slayout == "none_box":
+    if _by_columns(plain):
         rows, cols, valid_rows, valid_cols = cols, rows, valid_cols, valid_rows
     certain = known and plain.valid_rows >= 0 and plain.valid_cols >= 0
     return rows, cols * pair, valid_rows, valid_cols * pair, certain
+
+
+def _by_columns(type_: Attribute) -> bool:
+    """Whether the columns of a tile follow one another."""
+    return isinstance(type_, TileBufType) and type_.blayout == "col_major" and type_.slayout == "none_box"
 
 
 def _paired(element: Attribute) -> bool:

@@ -3,19 +3,24 @@
 
 from __future__ import annotations
 
-from .table import CycleTable
-from .work import Work, ceil_div, width
+from typing import Final
 
-BLOCK = 32
-"""Bytes of a block, the unit of copies inside the unified buffer."""
+from .table import CycleTable
+from .work import BLOCK, Work, ceil_div, width
+
+LANES = 64
+"""Lanes that a division handles in the cycles of its slope, whatever their width; masked ones cost none."""
 
 
 def repeat_cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
     """Cycles of a tile operation and the evidence for them; ``None`` for one that has no figures."""
-    for law, cycles in (("repeat", _elementwise), ("reduce", _reduction), ("broadcast", _broadcast)):
+    for law, cycles in _LAWS:
         found = _entry(work, table, law, work.name)
         if found is not None:
             return found[0]["fixed"] if work.empty else cycles(work, table, found[0]), found[1]
+    found = _entry(work, table, "transpose", work.name)
+    if found is not None:
+        return _transposition(work, table, found[0], found[1])
     found = _entry(work, table, "column", work.name)
     if found is not None:
         if work.valid_rows == 1 or work.empty:
@@ -58,6 +63,35 @@ def _elementwise(work: Work, table: CycleTable, p: dict[str, float]) -> float:
     return p["fixed"] + p["slope"] * total + extra
 
 
+def _division(work: Work, table: CycleTable, p: dict[str, float]) -> float:
+    """As other operations with two sources, but each repeat takes as long as its lanes need."""
+    _, per_row, cut = _repeats(work, table)
+    if per_row == 1 and cut:
+        groups = work.valid_rows * ceil_div(work.valid_cols, LANES)
+    elif work.full or cut:
+        groups = ceil_div(work.elements, LANES)
+    else:
+        groups = work.valid_rows * ceil_div(work.valid_cols, LANES)
+    extra = table.one("flow", "partial") if cut and (per_row > 1 or work.valid_rows > 1) else 0.0
+    return p["fixed"] + p["slope"] * groups + extra
+
+
+def _transposition(work: Work, table: CycleTable, p: dict[str, float], evidence: str) -> tuple[float, str]:
+    """Blocks of 16 rows and 32 bytes, or of 32 x 32 bytes in four steps, go into the scratch tile, and from there to
+    the result, whose rows are the columns of the source."""
+    if work.empty:
+        return p["fixed"], evidence
+    size = max(1, width(work.source) // 8)
+    side = BLOCK if size == 1 else BLOCK // 2
+    if work.cols % side and table.type_of("scalar", work.name, "*"):
+        # The scalar unit moves element after element.
+        scalar = table.group("scalar", work.name, "*")
+        return scalar["fixed"] + scalar["element"] * work.elements, table.evidence("scalar", work.name, "*")
+    steps = ceil_div(work.valid_cols, side) * ceil_div(work.valid_rows * size, BLOCK) * (4 if size == 1 else 1)
+    copied = work.valid_rows * ceil_div(work.valid_cols * size, BLOCK) * BLOCK
+    return p["fixed"] + p["slope"] * steps + p["copy"] * copied / table.one("machine", "vector_bytes"), evidence
+
+
 def _reduction(work: Work, table: CycleTable, p: dict[str, float]) -> float:
     """One value for each row: the repeats of a row are merged, then reduced across lanes."""
     _, per_row, cut = _repeats(work, table)
@@ -82,3 +116,7 @@ def _column(work: Work, table: CycleTable, p: dict[str, float]) -> float:
 def _one_copy(work: Work, table: CycleTable) -> float:
     p = table.group("copy", "row", "*")
     return p["fixed"] + p["block"] * ceil_div(work.bytes(), BLOCK)
+
+
+_LAWS: Final = (*(("repeat", _elementwise), ("divide", _division), ("reduce", _reduction), ("broadcast", _broadcast)),)
+"""Laws whose entries have a fixed part, which is left where nothing is valid."""

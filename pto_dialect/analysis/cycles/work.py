@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+BLOCK: Final = 32
+"""Bytes of a block, the unit of transfers and of copies inside the unified buffer."""
+
 WIDTH: Final[Mapping[str, int]] = {
     **dict.fromkeys(("f32", "i32", "ui32", "si32"), 32),
     **dict.fromkeys(("f64", "i64", "ui64", "si64"), 64),
@@ -33,6 +36,7 @@ class Work:
     ``transfers``: contiguous blocks of a transfer with global memory. ``k``: the inner dimension of a product, whose
     result has the valid shape. ``options``: what is stated about the variant, e.g. ``{"variant": "1D_POST_UPDATE"}``.
     ``certain`` is false where a shape is known at run time only and the tile's own shape stands in.
+    ``by_columns``: a transfer to a tile whose columns follow one another; its rows are the columns of the tile.
     """
 
     name: str
@@ -47,6 +51,7 @@ class Work:
     k: int = 0
     options: Mapping[str, str] = field(default_factory=dict, hash=False)
     certain: bool = True
+    by_columns: bool = False
 
     @property
     def elements(self) -> int:
@@ -62,6 +67,12 @@ class Work:
     def full(self) -> bool:
         """Rows follow one another without a gap."""
         return self.valid_cols == self.cols
+
+    @property
+    def ragged(self) -> int:
+        """The number of columns, if there are several and each ends inside of a block; 0 otherwise."""
+        inside = self.valid_cols * width(self.result) % (8 * BLOCK)
+        return self.valid_rows if self.by_columns and self.valid_rows > 1 and inside else 0
 
     def bytes(self, type_: str | None = None) -> int:
         """Bytes of the valid part in the wider of its types, or in ``type_``."""

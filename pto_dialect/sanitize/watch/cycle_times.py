@@ -124,6 +124,8 @@ class CycleTimeline(Timeline):
         if tile is not None and not work.k:
             rows, cols = max(tile.valid_rows, 1), max(tile.valid_cols, 1)
             shape = (max(tile.rows, rows), max(tile.cols, cols))
+            if work.by_columns:
+                rows, cols, shape = cols, rows, shape[::-1]
             return replace(work, rows=shape[0], cols=shape[1], valid_rows=rows, valid_cols=cols, certain=True)
         if work.k:
             return work

@@ -53,6 +53,8 @@ def test_a5_is_near_measurements(work: Work, measured: float) -> None:
         (tile("texp", "f16", 32, 32), 47),
         (tile("tcolmax", "f32", 1, 3072), 390),
         (tile("tdivs", "f16", 63, 64), 328),
+        (tile("tdiv", "f32", 64, 64), 288),
+        (tile("tdiv", "f16", 64, 64), 304),
         (tile("trowsum", "f16", 64, 128), 495),
         (Work("tload", "i16", "i16", 64, 128, 64, 128, "gm:ub", 32), 8576),
         (Work("tmov", "f32", "f32", 64, 128, 63, 125, "ub:ub"), 1323),
@@ -102,6 +104,51 @@ def test_repeats_of_short_and_cut_rows(cols: int) -> None:
     assert estimate(tile("tmins", "f32", rows, cols), A2A3).cycles == 23 + scalar + extra
 
 
+@pytest.mark.parametrize(("type_", "cols"), [("f16", 16), ("f16", 64), ("f16", 128), ("f32", 32), ("f32", 64)])
+def test_a_division_takes_a_cycle_for_sixteen_lanes(type_: str, cols: int) -> None:
+    """Four for each repeat of 64 lanes, of which short rows take one each."""
+    short = cols < (128 if type_ == "f16" else 64)
+    cycles = 31 + 4.03 * 10 * ceil(cols / 64) + (16 if short else 0)
+    assert estimate(tile("tdiv", type_, 10, cols), A2A3).cycles == pytest.approx(cycles)
+
+
+@pytest.mark.parametrize(("type_", "rows", "cols"), [
+    ("f32", 128, 128), ("f32", 16, 32), ("f16", 64, 48), ("i8", 32, 64), ("f32", 128, 24),
+])  # fmt: skip
+def test_a_transposition_goes_through_blocks_and_is_copied(type_: str, rows: int, cols: int) -> None:
+    """The source has ``rows`` x ``cols``: blocks of 16 rows x 32 bytes, of single bytes 32 x 32 in four steps; then
+    each row of the result is copied from the scratch tile."""
+    size = {"f32": 4, "f16": 2, "i8": 1}[type_]
+    side = 32 if size == 1 else 16
+    steps = ceil(rows / side) * ceil(cols * size / 32) * (4 if size == 1 else 1)
+    copied = cols * ceil(rows * size / 32) * 32
+    found = estimate(tile("ttrans", type_, cols, rows), A2A3)
+    assert found.cycles == pytest.approx(26 + 2 * steps + copied / 256)
+    assert found.evidence == "published"
+
+
+def test_a_transposition_near_its_measurement_and_one_by_the_scalar_unit() -> None:
+    assert estimate(tile("ttrans", "f32", 128, 128), A2A3).cycles == pytest.approx(501, rel=0.08)
+    # Rows of the result that are no multiple of 16 elements.
+    odd = estimate(tile("ttrans", "f32", 128, 24, (128, 24)), A2A3)
+    assert (odd.cycles, odd.evidence) == (26 + 4 * 128 * 24, "assumed")
+
+
+def test_columns_that_end_inside_of_a_block_have_a_wide_band() -> None:
+    """Eight blocks of the view, sixty columns of 255 numbers: at the least as any transfer, at the most the latency
+    for each column."""
+    work = Work("tload", "f32", "f32", 64, 256, 60, 255, "gm:ub", 8, by_columns=True)
+    least, most = 8 * 264 + 60 * 255 * 4 / 128, 60 * 264 + 60 * 255 * 4 / 128
+    found = estimate(work, A2A3)
+    assert (found.low, found.high) == pytest.approx((least, most)) and found.evidence == "assumed"
+    assert found.low < 8352 < found.high and found.cycles == pytest.approx((least * most) ** 0.5)
+    # Columns of whole blocks, and a single one, are plain transfers.
+    for rows, cols in ((60, 256), (1, 255)):
+        plain = Work("tload", "f32", "f32", rows, cols, rows, cols, "gm:ub", 1, by_columns=True)
+        assert estimate(plain, A2A3).cycles == 264 + rows * cols * 4 / 128
+    assert estimate(Work("tload", "f32", "f32", 64, 256, 60, 255, "gm:ub", 8), A2A3).evidence == "measured"
+
+
 @pytest.mark.parametrize(("type_", "inner", "head", "passes", "table"), [
     ("f16", 16, 21, 1, A2A3), ("i8", 32, 21, 1, A2A3), ("f32", 8, 21, 2, A2A3),
     ("bf16", 16, 25, 1, A5), ("f8e4m3", 32, 25, 1, A5), ("f4e2m1", 64, 25, 2, A5), ("f32", 8, 25, 8, A5),
@@ -137,7 +184,7 @@ def test_more_work_never_takes_less() -> None:
 
 
 @pytest.mark.parametrize("table", [A5, A2A3], ids=["a5", "a2a3"])
-@pytest.mark.parametrize("name", ["trowprod", "tcolprod", "trowexpandsub", "tfmod", "ttrans", "tunheard"])
+@pytest.mark.parametrize("name", ["trowprod", "tcolprod", "trowexpandsub", "tfmod", "tsort32", "tunheard"])
 @pytest.mark.parametrize(("rows", "cols", "valid"), [(8, 64, (8, 64)), (16, 160, (16, 129)), (1, 32, (1, 1))])
 def test_operations_without_figures_have_the_law_of_their_family(
     table: CycleTable, name: str, rows: int, cols: int, valid: tuple[int, int]
