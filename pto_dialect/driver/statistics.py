@@ -20,11 +20,12 @@ from pto_dialect.analysis.facts import space_of as memory_of
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.extents import buffer_extent
 from pto_dialect.ir.core.registry import family_named
 from pto_dialect.ir.core.roles import Role, has_role, roles_of
 from pto_dialect.ir.core.types import MultiTileBufType, PtrType, TileBufType, TileType, byte_width
 from pto_dialect.targets.profile import Profile
-from pto_dialect.verify.buffers.alloc import address_operand, space_of, tile_bytes
+from pto_dialect.verify.buffers.alloc import address_operand, space_of
 
 VALUES = "values"
 """Stands in place of a memory for tiles that are values (assembly, Level 1): a planner chooses their places."""
@@ -161,7 +162,7 @@ def _memory(op: Operation, profile: Profile) -> Iterator[tuple[str, MemoryUse]]:
         slots = kind.count if isinstance(kind, MultiTileBufType) else 1
         tile = kind.slot if isinstance(kind, MultiTileBufType) else kind
         if isinstance(tile, TileBufType):
-            size = tile_bytes(tile) * slots
+            size = buffer_extent(kind, profile.arch)
             address = address_operand(op)
             start = None if address is None else constant_of(address)
             end = start + size if isinstance(start, int) else 0

@@ -11,9 +11,10 @@ from typing import NamedTuple
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.numbers import Number
+from pto_dialect.ir.core.extents import buffer_extent
 from pto_dialect.ir.core.types import MultiTileBufType, TileBufType
 from pto_dialect.targets.profile import Profile
-from pto_dialect.verify.buffers.alloc import address_operand, is_view, space_of, tile_bytes
+from pto_dialect.verify.buffers.alloc import address_operand, is_view, space_of
 
 
 class Tile:
@@ -55,7 +56,7 @@ def allocator(op: Operation, profile: Profile) -> Allocator:
     position = -1 if address is None else list(op.operands).index(address)
     if not isinstance(tile, TileBufType):
         return Allocator(position, "", 0, is_view(op))
-    size = tile_bytes(tile) * (kind.count if isinstance(kind, MultiTileBufType) else 1)
+    size = buffer_extent(kind, profile.arch)
     return Allocator(position, space_of(tile, profile), size, is_view(op))
 
 

@@ -14,9 +14,9 @@ from xdsl.ir import Operation
 
 from pto_dialect.analysis.facts import element_type
 from pto_dialect.ir.core.types import element_name
-from pto_dialect.runtime.memory.values import PACKED_OPERANDS
 from pto_dialect.runtime.numerics.format_table import format_of
 from pto_dialect.sanitize.report.sites import Sites, memory_of
+from pto_dialect.targets.tile_layouts import PACKED_OPERANDS
 
 from .touched import Box, Shape, Touched
 

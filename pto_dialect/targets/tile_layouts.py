@@ -132,3 +132,80 @@ def inner_block(fractal: int, slayout: str, element_bits: int) -> tuple[int, int
     """
     long_side = {512: c0_elements(element_bits), 1024: 16, 32: 2}[fractal]
     return (16, long_side) if slayout == "row_major" else (long_side, 16)
+
+
+# ------------------------------------------------------------ bytes
+
+FRACTAL_ROWS: Final = 16
+PACKED_OPERANDS: Final = frozenset(("mat", "left", "right"))
+"""Locations in which two elements of 4 bits share a byte and extents count them singly."""
+
+
+class TileShape(NamedTuple):
+    """What lies in memory for a tile: extents in elements of a byte or more, block order, order inside, block size."""
+
+    rows: int
+    cols: int
+    blayout: str
+    slayout: str
+    fractal: int
+
+
+def native_blayout(loc: str, target: str, blayout: str) -> str:
+    """Block order that counts for a tile location (docs/reference/targets.md, "Layouts of locations").
+
+    A boxed ``left`` tile is ZZ on a2a3 and NZ on the other targets, whatever its type says; elsewhere the
+    type decides.
+    """
+    if loc == "left":
+        return "row_major" if target == "a2a3" else "col_major"
+    return blayout
+
+
+def native_shape(loc: str, target: str, shape: TileShape, item_bytes: int, packed: bool = False) -> TileShape:
+    """The shape that a tile of a location really has on a target, from the one that its type states.
+
+    ``packed``: elements are 4-bit, two per byte, and rows and columns count them singly (mat, left and right operands;
+    docs/reference/layouts.md, "Fractals"). The result then describes the bytes: the two of a pair are neighbours in the
+    direction that is contiguous inside a block.
+    """
+    rows, cols, blayout, slayout, fractal = shape
+    if slayout != "none_box":
+        blayout = native_blayout(loc, target, blayout)
+        if loc == "acc" and fractal == 512:
+            fractal = 1024
+        if loc == "acc" and rows == 1:
+            # The fractals of a single row have their 16 rows as well.
+            rows = FRACTAL_ROWS
+        if loc in ("mat", "scaling") and fractal == 32 and rows == 1 and blayout == slayout == "row_major":
+            # Scales of a left operand with one row are a plain list.
+            slayout = "none_box"
+        elif loc == "vec" and item_bytes == 1 and (blayout, slayout) == ("row_major", "row_major"):
+            # Scales in the order of the matrix unit, whatever block size the type states; one row is their list.
+            slayout, fractal = ("none_box" if rows == 1 else slayout), 32
+    if packed:
+        order = blayout if slayout == "none_box" else slayout
+        rows, cols = (rows, -(-cols // 2)) if order == "row_major" else (-(-rows // 2), cols)
+    return TileShape(rows, cols, blayout, slayout, fractal)
+
+
+def extent_bytes(shape: TileShape, item_bytes: int) -> int:
+    """Bytes from the first one of a tile to the end of the last one that its layout touches: of blocks that the tile
+    does not fill, the rows in front of others are touched as well."""
+    rows, cols, blayout, slayout, fractal = shape
+    if slayout == "none_box" or not (rows and cols):
+        return rows * cols * item_bytes
+    height, width = inner_block(fractal, slayout, 8 * item_bytes)
+    if slayout == "col_major":
+        # The image of the transposed matrix.
+        rows, cols, height, width = cols, rows, width, height
+    along_rows = (blayout == "row_major") == (slayout == "row_major")
+    if along_rows:
+        # Whole blocks, those of one row of blocks one after the other.
+        across = -(-cols // width) * width * height
+        last = (rows - 1) // height * across + (rows - 1) % height * width
+        last += (cols - 1) // width * height * width + (cols - 1) % width
+    else:
+        # Columns of blocks: the rows of all blocks follow each other without a gap.
+        last = (rows - 1) * width + (cols - 1) // width * rows * width + (cols - 1) % width
+    return (last + 1) * item_bytes

@@ -27,7 +27,6 @@ from pto_dialect.ir.core.registry import family_of
 from pto_dialect.runtime.compile.generator import has_view
 from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.runtime.memory.spaces import POISON
-from pto_dialect.runtime.memory.values import PACKED_OPERANDS
 from pto_dialect.runtime.run.arguments import argument_format, host_shape
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import Block as MachineBlock
@@ -37,6 +36,7 @@ from pto_dialect.sanitize.options import SanitizeOptions
 from pto_dialect.sanitize.watch.core import WatchedCore
 from pto_dialect.sanitize.watch.watch import Watch
 from pto_dialect.targets.op_availability import MICRO_LEVELS
+from pto_dialect.targets.tile_layouts import PACKED_OPERANDS
 
 MEMORY = (t.PtrType, t.TileBufType, t.ShapedView, MemRefType)
 """Types of operands that refer to memory."""

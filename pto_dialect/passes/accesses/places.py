@@ -18,6 +18,7 @@ from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.facts import space_of as space_of_type
 from pto_dialect.ir.buffers.views import MakeTensorViewOp, MultiTileGetOp, PartitionViewOp, SubviewOp, TAssignOp
 from pto_dialect.ir.core.base import PtoOp, op_spec
+from pto_dialect.ir.core.extents import buffer_extent, slot_pitch
 from pto_dialect.ir.core.operands import listed, named
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import (
@@ -30,7 +31,7 @@ from pto_dialect.ir.core.types import (
 )
 from pto_dialect.ir.core_dialects.structured import is_for, is_while
 from pto_dialect.targets.profile import Profile
-from pto_dialect.verify.buffers.alloc import address_operand, space_of, tile_bytes
+from pto_dialect.verify.buffers.alloc import address_operand, space_of
 
 GLOBAL = "gm"
 SLOTS = "slots"
@@ -250,7 +251,7 @@ class Places:
         start = constant_of(address)
         if not isinstance(start, int):
             return Place(space, None)
-        size = tile_bytes(tile) * (kind.count if isinstance(kind, MultiTileBufType) else 1)
+        size = buffer_extent(kind, self.profile.arch)
         return Place(space, "bytes", start, start + size if size else None)
 
     def _pointer(self, value: SSAValue, op: Operation) -> list[Place]:
@@ -264,7 +265,7 @@ class Places:
     def _slot(self, place: Place, op: Operation) -> Place:
         slot = self.sums.of(named(op, "slot"))
         result = op.results[0].type
-        size = tile_bytes(result) if isinstance(result, TileBufType) else 0
+        size = slot_pitch(result, self.profile.arch) if isinstance(result, TileBufType) else 0
         if slot.number is not None and place.root == "bytes":
             start = place.start + slot.number * size
             return place._replace(start=start, stop=start + size)

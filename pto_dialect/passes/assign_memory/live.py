@@ -15,6 +15,7 @@ from pto_dialect.analysis.alias import Must, Pointees, joined
 from pto_dialect.ir.core.base import PtoOp, op_spec
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, TileBufType, byte_width
+from pto_dialect.ir.sync.pipes import ReserveBufferOp
 from pto_dialect.ir.tile.elementwise import TCvtOp
 from pto_dialect.passes.accesses.items import Choice, Leaf, Loop, Sequence, UnsupportedError
 from pto_dialect.passes.accesses.places import Place, Places
@@ -55,7 +56,10 @@ class Buffer:
         return self.first == time and not any(begin <= time <= end for begin, end in self.carried)
 
     def meets(self, other: Buffer) -> bool:
-        """Whether both are needed at the same time."""
+        """Whether both are needed at the same time. What the program reserves belongs to queues: tiles that nothing
+        uses keep away from it as well."""
+        if isinstance(self.op, ReserveBufferOp) or isinstance(other.op, ReserveBufferOp):
+            return True
         return self.first <= other.last and other.first <= self.last
 
     def inherits(self, other: Buffer) -> bool:

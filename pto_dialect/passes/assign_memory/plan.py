@@ -18,6 +18,7 @@ from pto_dialect.analysis.facts import space_of as space_of_type
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import section_of
+from pto_dialect.ir.core.extents import buffer_extent
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, TileBufType
@@ -28,7 +29,7 @@ from pto_dialect.passes.accesses.places import Places
 from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.targets.memory import BASE_ALIGNMENT, SPACE_ALIASES
 from pto_dialect.targets.profile import Profile
-from pto_dialect.verify.buffers.alloc import address_operand, is_view, space_of, tile_bytes
+from pto_dialect.verify.buffers.alloc import address_operand, is_view, space_of
 
 from ..insert_sync.insert import ordered
 from .live import Buffer, Lives
@@ -134,7 +135,7 @@ def _buffer(op: Operation, profile: Profile) -> Buffer | None:
     if not isinstance(tile, TileBufType):
         raise UnsupportedError(op, f"nobody knows where {space_of_type(kind) or 'it'} lies")
     space = space_of(tile, profile)
-    size = tile_bytes(tile) * (kind.count if isinstance(kind, MultiTileBufType) else 1)
+    size = buffer_extent(kind, profile.arch)
     given = address_operand(op)
     address = None if given is None else constant_of(given)
     if given is not None and not isinstance(address, int):

@@ -11,11 +11,12 @@ from collections.abc import Mapping
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.extents import tile_extent
 from pto_dialect.ir.core.roles import RUNS, Role, has_role
 from pto_dialect.ir.core.types import PtrType, TileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.targets.profile import Profile
-from pto_dialect.verify.buffers.alloc import space_of, tile_bytes
+from pto_dialect.verify.buffers.alloc import space_of
 
 from .contents import Contents
 from .operands import accumulator, is_tile_operation
@@ -26,7 +27,7 @@ def share(one: TileBufType, at: int, other: TileBufType, place: int, profile: Pr
     """Whether a buffer at ``at`` and another one at ``place`` have common bytes."""
     if space_of(one, profile) != space_of(other, profile):
         return False
-    return at < place + tile_bytes(other) and place < at + tile_bytes(one)
+    return at < place + tile_extent(other, profile.arch) and place < at + tile_extent(one, profile.arch)
 
 
 def refuse_shared(function: Operation, contents: Contents, addresses: Mapping[SSAValue, int], profile: Profile) -> None:

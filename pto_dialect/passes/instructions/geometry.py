@@ -26,11 +26,10 @@ from pto_dialect.ir.buffers.views import (
 )
 from pto_dialect.ir.core.types import DYNAMIC, PtrType, TileBufType, bit_width, byte_width, element_name
 from pto_dialect.targets.memory import LOC_TO_SPACE
-from pto_dialect.targets.tile_layouts import C0_BYTES, LAYOUT_NAME
+from pto_dialect.targets.tile_layouts import C0_BYTES, FRACTAL_ROWS, LAYOUT_NAME
 
 from .writer import INDEX, Function, Number, Writer
 
-FRACTAL_ROWS = 16
 ROW_BYTES = 32
 
 

@@ -12,9 +12,12 @@ from xdsl.ir import SSAValue
 
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.ir.buffers.views import AllocMultiTileOp, AllocTileOp, BitcastOp, MultiTileGetOp, TReshapeOp
-from pto_dialect.ir.core.types import MultiTileBufType, TileBufType
+from pto_dialect.ir.core.extents import buffer_extent
+from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.passes.instructions.geometry import Tile
-from pto_dialect.verify.buffers.alloc import tile_bytes
+
+CHIP = "a5"
+"""The one that has vector functions."""
 
 
 class Extent(NamedTuple):
@@ -98,12 +101,10 @@ def extent(value: SSAValue) -> Extent | None:
     owner, type_ = value.owner, value.type
     if not isinstance(owner, (AllocTileOp, AllocMultiTileOp)) or owner.addr is None:
         return None
-    count, tile = (type_.count, type_.slot) if isinstance(type_, MultiTileBufType) else (1, type_)
-    assert isinstance(tile, TileBufType)
     start = constant_of(owner.addr)
     if not isinstance(start, int):
         return None
-    return Extent(start, start + count * tile_bytes(tile))
+    return Extent(start, start + buffer_extent(type_, CHIP))
 
 
 def _single(tile: Tile) -> Extent | None:

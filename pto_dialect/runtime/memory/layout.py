@@ -14,12 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pto_dialect.targets.tile_layouts import C0_BYTES, LAYOUT_NAME
+from pto_dialect.targets.tile_layouts import C0_BYTES, FRACTAL_ROWS, LAYOUT_NAME, TileShape, native_shape
 
 from .cast import copy_boxes, copy_cast
 from .spaces import Arena, Array, ByteArray, DType, Pointer, strided_view
-
-FRACTAL_ROWS = 16
 
 
 def round_up(value: int, multiple: int) -> int:
@@ -210,20 +208,6 @@ def tile_layout(
     return TileLayout(rows, cols, item_bytes, blayout, slayout, fractal)
 
 
-def native_blayout(loc: str, target: str, blayout: str) -> str:
-    """Block order that counts for a tile location (docs/reference/targets.md, "Layouts of locations").
-
-    A boxed ``left`` tile is ZZ on a2a3 and NZ on the other targets, whatever its type says; elsewhere the
-    type decides.
-    """
-    if loc == "left":
-        return "row_major" if target == "a2a3" else "col_major"
-    return blayout
-
-
-_ACC_ROWS = 16
-
-
 def native_layout(
     loc: str,
     target: str,
@@ -241,27 +225,10 @@ def native_layout(
         loc: vec, mat, left, right, acc, bias or scaling.
         target: a2a3, a5 or cpu-sim.
         rows, cols, item_bytes, blayout, slayout, fractal: as the tile type states them.
-        packed: elements are 4-bit, two per byte, and ``rows``, ``cols`` count them singly (mat, left and
-            right operands; docs/reference/layouts.md, "Fractals"). The result then describes the bytes: the two of a
-            pair are neighbours in the direction that is contiguous inside a block.
+        packed: as for :func:`native_shape`.
     """
-    if slayout != "none_box":
-        blayout = native_blayout(loc, target, blayout)
-        if loc == "acc" and fractal == 512:
-            fractal = 1024
-        if loc == "acc" and rows == 1:
-            # The fractals of a single row have their 16 rows as well.
-            rows = _ACC_ROWS
-        if loc in ("mat", "scaling") and fractal == 32 and rows == 1 and blayout == slayout == "row_major":
-            # Scales of a left operand with one row are a plain list.
-            slayout = "none_box"
-        elif loc == "vec" and item_bytes == 1 and (blayout, slayout) == ("row_major", "row_major"):
-            # Scales in the order of the matrix unit, whatever block size the type states; one row is their list.
-            slayout, fractal = ("none_box" if rows == 1 else slayout), 32
-    if packed:
-        order = blayout if slayout == "none_box" else slayout
-        rows, cols = (rows, -(-cols // 2)) if order == "row_major" else (-(-rows // 2), cols)
-    return tile_layout(rows, cols, item_bytes, blayout, slayout, fractal)
+    shape = native_shape(loc, target, TileShape(rows, cols, blayout, slayout, fractal), item_bytes, packed)
+    return tile_layout(shape.rows, shape.cols, item_bytes, shape.blayout, shape.slayout, shape.fractal)
 
 
 class Piece(NamedTuple):

@@ -12,15 +12,14 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from pto_dialect.targets.tile_layouts import PACKED_OPERANDS
+
 from ..faults import Fault
 from ..numerics.formats import Format
 from .gm_view import GmView, even_geometry
 from .layout import TileLayout, TileView
 from .packed_view import PackedView
 from .spaces import Arena, Array, Pointer
-
-PACKED_OPERANDS = frozenset(("mat", "left", "right"))
-"""Locations of tiles that count 4-bit numbers one by one."""
 
 
 class Unusable:

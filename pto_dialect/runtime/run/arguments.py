@@ -15,6 +15,7 @@ from xdsl.ir import Attribute
 from pto_dialect.analysis.facts import space_of
 from pto_dialect.ir.core import types as t
 from pto_dialect.targets.profile import Profile
+from pto_dialect.targets.tile_layouts import PACKED_OPERANDS
 
 from ..errors import BindingError
 from ..faults import Fault
@@ -25,7 +26,7 @@ from ..memory.memref import MemRef
 from ..memory.packed_element import pair_format, part_format
 from ..memory.packed_view import PackedView, pair_shape
 from ..memory.spaces import Arena, Array, Pointer
-from ..memory.values import PACKED_OPERANDS, GmTensor, Tile, ValueTile, buffer_pointer
+from ..memory.values import GmTensor, Tile, ValueTile, buffer_pointer
 from ..numerics.formats import Format, format_of
 from .machine import Core
 from .per_core import BoundPerCore, InParts, PartedPointer, PerCore

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.ir.core.base import PtoOp, is_pto, operand_groups
+from pto_dialect.ir.core.extents import buffer_extent
 from pto_dialect.ir.core.operands import first
 from pto_dialect.ir.core.types import (
     DYNAMIC,
@@ -254,10 +255,10 @@ def layout(op: Operation, ctx: Context) -> None:
 @checks(SHAPES, "pto.alloc_tile", "pto.alloc_multi_tile", numeric=True)
 def place(op: Operation, ctx: Context) -> None:
     """Where the buffer lies, and how much room it takes there."""
-    tile, count = op.results[0].type, 1
+    tile = op.results[0].type
     # Not isinstance, which asks all classes below when the answer is no: most are tiles.
     if type(tile) is MultiTileBufType:
-        tile, count = tile.slot, tile.count
+        tile = tile.slot
     if not isinstance(tile, TileBufType):
         return
     value = address_operand(op)
@@ -267,7 +268,8 @@ def place(op: Operation, ctx: Context) -> None:
     # Scale tiles of the older dialect had the shape of their operand; only a part of them is ever filled.
     sized = (address is not None or tile.loc != "scaling") and not is_view(op)
     if sized and (address or 0) >= 0:
-        _room(op, ctx, tile, value if address is not None else None, address or 0, tile_bytes(tile) * count)
+        size = buffer_extent(op.results[0].type, ctx.profile.arch)
+        _room(op, ctx, tile, value if address is not None else None, address or 0, size)
 
 
 def address_operand(op: Operation) -> SSAValue | None:

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Operation
 
 from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.extents import buffer_extent
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.types import MultiTileBufType, PtrType, TileBufType
 from pto_dialect.targets.memory import LOC_TO_SPACE
@@ -17,7 +18,7 @@ from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check
 from ..engine.rule import ERROR, STRUCTURE, WARNING, rule
 from ..examples.types import TILE
-from .alloc import address_operand, tile_bytes
+from .alloc import address_operand
 
 
 def _function(*body: str) -> str:
@@ -67,17 +68,18 @@ class _Buffer(NamedTuple):
 def _buffers(scan: FunctionScan, ctx: Context) -> Iterator[_Buffer]:
     for op in scan.named("pto.alloc_tile", "pto.alloc_multi_tile"):
         kind = op.results[0].type
-        tile, count = kind, 1
+        tile = kind
         # Most are tiles, and isinstance takes long where the answer is no.
         if not isinstance(kind, TileBufType) and isinstance(kind, MultiTileBufType):
-            tile, count = kind.slot, kind.count
+            tile = kind.slot
         if not isinstance(tile, TileBufType):
             continue
         try:
             address = address_operand(op)
         except ValueError:
             continue  # The numbers of operands contradict each other, which is reported elsewhere.
-        yield _Buffer(op, tile.loc, address is not None, ctx.constant(address), tile_bytes(tile) * count)
+        size = buffer_extent(kind, ctx.profile.arch)
+        yield _Buffer(op, tile.loc, address is not None, ctx.constant(address), size)
 
 
 @function_check("views")

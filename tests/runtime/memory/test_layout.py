@@ -20,12 +20,12 @@ from pto_dialect.runtime.memory.layout import (
     MatrixView,
     TileLayout,
     TileView,
-    native_blayout,
     native_layout,
     round_up,
     tile_layout,
 )
 from pto_dialect.runtime.memory.spaces import Arena
+from pto_dialect.targets.tile_layouts import native_blayout
 
 SPELLING = {
     "NZ": ("col_major", "row_major"),

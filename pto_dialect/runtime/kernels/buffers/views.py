@@ -22,12 +22,13 @@ from pto_dialect.runtime.memory.gm_parts import GmParts
 from pto_dialect.runtime.memory.layout import native_layout
 from pto_dialect.runtime.memory.mx_view import MX_LAYOUTS, MxTensor, inferred_layout
 from pto_dialect.runtime.memory.spaces import Array, Pointer
-from pto_dialect.runtime.memory.values import PACKED_OPERANDS, UNBOUND, GmTensor, MultiTile, Tile, ValueTile
+from pto_dialect.runtime.memory.values import UNBOUND, GmTensor, MultiTile, Tile, ValueTile
 from pto_dialect.runtime.numerics.formats import format_of
 from pto_dialect.runtime.run.machine import Core
 from pto_dialect.syntax.types.attributes import int_list
 from pto_dialect.targets.memory import MX_SCALE_ADDRESS_DIVISOR, tile_space
 from pto_dialect.targets.profile import Profile
+from pto_dialect.targets.tile_layouts import PACKED_OPERANDS
 
 from ..registry import kernel
 

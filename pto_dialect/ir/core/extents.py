@@ -1,0 +1,52 @@
+"""How many bytes of its memory a tile takes: those that its layout touches.
+
+Source: docs/reference/layouts.md, "Tile layouts"; docs/reference/memory-planning.md, "Sizes".
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from xdsl.ir import Attribute
+
+from pto_dialect.targets.element_types import FP4
+from pto_dialect.targets.tile_layouts import (
+    C0_BYTES,
+    LAYOUT_NAME,
+    PACKED_OPERANDS,
+    TileShape,
+    extent_bytes,
+    native_shape,
+)
+
+from .types import MultiTileBufType, TileBufType, byte_width, element_name
+
+_FRACTALS = {32, 512, 1024}
+
+
+@lru_cache(maxsize=4096)
+def tile_extent(tile: TileBufType, arch: str) -> int:
+    """Bytes from the first to the last one that a tile touches on a chip; 0 when its elements have no size, those of
+    its elements where its layout has no meaning."""
+    size = byte_width(tile.element)
+    if size is None:
+        return 0
+    boxed = tile.slayout != "none_box"
+    unknown = (tile.blayout, tile.slayout) not in LAYOUT_NAME or tile.fractal not in _FRACTALS or C0_BYTES % size
+    if boxed and unknown:
+        return tile.rows * tile.cols * size
+    packed = tile.loc in PACKED_OPERANDS and element_name(tile.element) in FP4
+    stated = TileShape(tile.rows, tile.cols, tile.blayout, tile.slayout, tile.fractal)
+    return extent_bytes(native_shape(tile.loc, arch, stated, size, packed), size)
+
+
+def slot_pitch(tile: TileBufType, arch: str) -> int:
+    """Bytes from one slot of a multi-buffer to the next."""
+    return -(-tile_extent(tile, arch) // C0_BYTES) * C0_BYTES
+
+
+def buffer_extent(kind: Attribute, arch: str) -> int:
+    """Bytes that an allocation of a type takes: a tile, or all slots of a multi-buffer; 0 for other types."""
+    if isinstance(kind, MultiTileBufType):
+        return slot_pitch(kind.slot, arch) * kind.count
+    return tile_extent(kind, arch) if isinstance(kind, TileBufType) else 0
