@@ -57,6 +57,8 @@ class Scratch:
     passes: tuple[str, ...] = ()
 
 
+RELEASE = "0.50"
+"""The results were made with releases up to 0.60, which have the defaults of this one; it has both dialects."""
 _BACKEND = re.compile(r"--pto-backend=(\w+)")
 
 
@@ -95,6 +97,7 @@ def launch_text(
     backend = stated_backend(program) or backend
     if backend is not None:
         lines.append(f'backend = "{backend}"')
+    lines.append(f'reference-release = "{RELEASE}"')
     lines += ["", "[arguments]", *(f'"{name}" = {value}' for name, value in arguments.items())]
     return "\n".join(lines) + "\n"
 

@@ -256,6 +256,8 @@ def tcvt_meaning(source: str, target: str, rounding: str, saturation: str, arch:
     headers = backend == "emitc" or arch == "a2a3"
     if rounding == "NONE" and headers and is_float(source) and not is_float(target):
         letter = "Z"
+    if headers and not saturation:
+        saturation = "ON"
     if target == HIF8:
         return "A", saturation == "ON"
     if (source, target) in _OFF:

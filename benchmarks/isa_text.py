@@ -148,7 +148,7 @@ def program_of(record: Record, target: str) -> Program:
     parameters += [f"{name}: index" for name in writer.arguments.values()]
     lines = "".join(f"    {line}\n" for line in (*writer.head, *writer.body, "return"))
     text = (
-        f'module attributes {{pto.target_arch = "{target}"}} {{\n'
+        f'module attributes {{pto.release = "{HEADERS}", pto.target_arch = "{target}"}} {{\n'
         f"  func.func @test({', '.join(parameters)}) attributes {{pto.kernel}} {{\n{lines}  }}\n}}\n"
     )
     return Program(text, tuple(writer.arguments))
@@ -176,6 +176,8 @@ def tile_type(tile: Tile) -> str:
     return f"!pto.tile_buf<{', '.join(parts)}>"
 
 
+HEADERS = "0.50"
+"""A release that leaves the saturation that a call does not state to the headers, as the calls of the tests do."""
 _NUMBERS = ("pto.tcvt", "pto.tload", "pto.tstore")
 """What counts single numbers of 4 bits in vector tiles; other instructions and the dialect count pairs."""
 

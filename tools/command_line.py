@@ -272,6 +272,19 @@ def stated_options(ctx: click.Context) -> frozenset[str]:
     return frozenset(name for name in names if ctx.get_parameter_source(name) is not default)
 
 
+def release_option(help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The option ``--reference-release`` of a command."""
+
+    def known(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
+        from pto_dialect.targets.release import release_named, unknown_release
+
+        if text is not None and release_named(text) is None:
+            raise click.BadParameter(unknown_release(text), ctx, param)
+        return text
+
+    return click.option("--reference-release", metavar="RELEASE", callback=known, help=help)
+
+
 def version_option(command: str, *others: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """The option ``--version`` of a command; ``others`` are packages whose versions it tells as well."""
 
@@ -279,9 +292,11 @@ def version_option(command: str, *others: str) -> Callable[[Callable[..., Any]],
         if not wanted or ctx.resilient_parsing:
             return
         from pto_dialect import __version__
+        from pto_dialect.targets.release import NEWEST
         from pto_dialect.versions import installed_version, python_version
 
         versions = [f"{name} {installed_version(name.lower())}" for name in others]
+        versions.append(f"reference release {NEWEST}")
         click.echo(f"{command} {__version__} ({', '.join([*versions, f'Python {python_version()}'])})")
         ctx.exit()
 

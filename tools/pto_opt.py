@@ -20,6 +20,7 @@ from .command_line import (
     no_plans_option,
     progress,
     read_stdin,
+    release_option,
     stated_options,
     verdicts_of,
     version_option,
@@ -118,6 +119,7 @@ class OptCommand(PtoCommand):
     help="Write to this file instead of standard output; a folder for many.",
 )
 @click.option("--target", type=click.Choice(TARGETS), help="Chip to check for; otherwise what the module says.")
+@release_option("Release of the reference that is meant; otherwise what the module says, else the newest known.")
 @click.option(
     "-p", "--passes", metavar="A,B", multiple=True, callback=_pipeline,
     help="Passes to run, in this order; all verify passes by default, '' for none.",
@@ -224,7 +226,7 @@ def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list
         ctx.exit(WRONG_PROGRAM if failed or (given["check"] and changed) else 0)
     known = Known(paths, inputs, batch, task)
     write_error = known.telling(write_over_progress if batch else write_stderr)
-    reporter = Reporter(task.format, task.color, write_error, task.verdicts)
+    reporter = Reporter(task.format, task.color, write_error, task.verdicts, release=given["reference_release"])
     try:
         if batch:
             code = run_many(inputs, task, reporter, given["jobs"], progress, known.write)
@@ -309,6 +311,7 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
         raise click.UsageError("--prove needs a pass that changes the program: --lower, or -p", ctx)
     options = Options(
         target=given["target"],
+        release=given["reference_release"],
         passes=passes,
         proving=proving,
         allow_open=allow_open,

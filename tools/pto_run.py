@@ -16,6 +16,7 @@ from .command_line import (
     findings_options,
     no_plans_option,
     read_stdin,
+    release_option,
     say,
     stated_options,
     version_option,
@@ -67,6 +68,7 @@ TIMEOUT_MAX = 10_000_000.0
     type=click.Choice(BACKENDS),
     help="Library that tile operations follow; otherwise what the module says, else emitc.",
 )
+@release_option("Release of the reference that is meant; otherwise what the module says, else the newest known.")
 @click.option(
     "--blocks",
     type=click.IntRange(1, MOST_BLOCKS),

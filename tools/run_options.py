@@ -241,6 +241,8 @@ def with_settings(ctx: click.Context, path: str, given: dict[str, Any]) -> None:
     for name in ("target", "backend"):
         if name not in stated and getattr(settings, name) is not None:
             given[name] = getattr(settings, name)
+    if "reference_release" not in stated and settings.release is not None:
+        given["reference_release"] = settings.release
 
 
 def reporter_of(form: str) -> Reporter | None:

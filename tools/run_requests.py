@@ -27,6 +27,7 @@ def settings_of(ctx: click.Context, given: dict[str, Any], many: bool) -> Settin
     return Settings(
         target=given["target"],
         backend=given["backend"],
+        release=given["reference_release"],
         accumulate=stated("accumulate"),
         fill=stated("fill"),
         jobs=1 if many else given["jobs"],
@@ -64,6 +65,7 @@ def request_of(given: dict[str, Any]) -> Request:
         expectations=given["expectations"],
         entry=given["entry"],
         target=given["target"],
+        release=given["reference_release"],
         blocks=given["blocks"],
         jobs=given["jobs"],
         tolerance=Tolerance(given["rtol"], given["atol"]),

@@ -39,17 +39,19 @@ SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schem
 _SARIF_LEVEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
-def to_json(diags: Iterable[Diagnostic], counts: Counts | None = None) -> str:
+def to_json(diags: Iterable[Diagnostic], counts: Counts | None = None, release: str = "") -> str:
     """The JSON document described above, ended by a newline.
 
-    ``counts`` are those of the engine; left out, they are the numbers of ``diags``.
+    ``counts`` are those of the engine; left out, they are the numbers of ``diags``. ``release`` is the release of the
+    reference that counts where a program states none.
     """
     items = list(diags)
     if counts is None:
         number = [sum(diag.severity is severity for diag in items) for severity in Severity]
         counts = Counts(number[Severity.ERROR], number[Severity.WARNING], number[Severity.INFO])
-    document = {
+    document: dict[str, object] = {
         "version": JSON_VERSION,
+        **({"reference_release": release} if release else {}),
         "counts": counts._asdict(),
         "diagnostics": [_json_diagnostic(diag) for diag in items],
     }
@@ -57,12 +59,18 @@ def to_json(diags: Iterable[Diagnostic], counts: Counts | None = None) -> str:
 
 
 def to_sarif(
-    diags: Iterable[Diagnostic], rules: Mapping[str, str] | None = None, *, version: str = "", tool: str = "pto-opt"
+    diags: Iterable[Diagnostic],
+    rules: Mapping[str, str] | None = None,
+    *,
+    version: str = "",
+    tool: str = "pto-opt",
+    release: str = "",
 ) -> str:
     """A SARIF 2.1.0 log with one run of ``tool``, ended by a newline.
 
     ``rules`` maps rule ids to one-sentence descriptions; the log lists the rules that its results name, in
-    order of appearance.  ``version`` is that of the tool.  A help text follows the message on its own line.
+    order of appearance.  ``version`` is that of the tool, ``release`` as for ``to_json``.  A help text follows the
+    message on its own line.
     """
     items = list(diags)
     order = {rule: index for index, rule in enumerate(dict.fromkeys(diag.rule for diag in items))}
@@ -73,6 +81,7 @@ def to_sarif(
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
+        **({"properties": {"referenceRelease": release}} if release else {}),
         "results": [_sarif_result(diag, order[diag.rule]) for diag in items],
     }
     return _dump({"$schema": SARIF_SCHEMA, "version": SARIF_VERSION, "runs": [run]})

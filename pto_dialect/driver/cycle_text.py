@@ -25,6 +25,7 @@ def as_data(program: ModuleCycles) -> dict[str, Any]:
     return {
         "file": program.file,
         "target": program.target,
+        "release": program.release,
         "clock_mhz": program.clock_mhz,
         "run": program.run,
         "operations": [_operation(line) for line in program.lines],
@@ -107,7 +108,8 @@ def _text(program: ModuleCycles) -> str:
     rows.append(("whole", "", "", "", *_numbers(program.whole), ""))
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
     time = program.whole.cycles / program.clock_mhz
-    lines = [f"{program.file} ({program.target}): {time:.2f} µs at {program.clock_mhz:.0f} MHz"]
+    made_for = f"{program.target}, release {program.release}"
+    lines = [f"{program.file} ({made_for}): {time:.2f} µs at {program.clock_mhz:.0f} MHz"]
     lines += [_aligned(row, widths) for row in rows]
     if program.open:
         lines.append(f"{program.open} operations stand in loops or choices that a run decides; they count as one turn")

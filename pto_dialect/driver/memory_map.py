@@ -11,6 +11,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
+from pto_dialect.analysis.release import release_of
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
@@ -64,6 +65,7 @@ class ProgramMap:
 
     file: str
     functions: tuple[FunctionMap, ...]
+    release: str
 
 
 def collect(module: ModuleOp, file: str, target: str | None, reuse: str) -> ProgramMap:
@@ -83,7 +85,7 @@ def collect(module: ModuleOp, file: str, target: str | None, reuse: str) -> Prog
             continue
         if plans:
             functions.append(FunctionMap(name, arch, tuple(_memory(plan) for plan in plans)))
-    return ProgramMap(file, tuple(functions))
+    return ProgramMap(file, tuple(functions), str(release_of(module)))
 
 
 def _memory(plan: Plan) -> MemoryMap:
@@ -120,7 +122,7 @@ def render(programs: Iterable[ProgramMap]) -> str:
 
 
 def _text(program: ProgramMap, function: FunctionMap) -> str:
-    lines = [f"{program.file}: @{function.name} ({function.target})"]
+    lines = [f"{program.file}: @{function.name} ({function.target}, release {program.release})"]
     if function.problem is not None:
         lines.append(f"  not planned: {function.problem}")
     for memory in function.memories:

@@ -24,6 +24,7 @@ class Options(NamedTuple):
     """Settings of :func:`pto_dialect.driver.pipeline.process`, the same for all inputs.
 
     ``target``: a2, a3, a2a3, a5 or cpu-sim; ``None`` leaves the choice to the module.
+    ``release``: the release of the reference that the program is made for; ``None`` leaves the choice to the module.
     ``passes``: names from the pass table, run in this order.
     ``proving``: seconds for the proof that the passes keep what the program computes; ``None`` for no proof.
     ``allow_open``: a proof that stays open is a remark, not an error.
@@ -55,3 +56,4 @@ class Options(NamedTuple):
     memory: str | None = None
     plans: bool = True
     policy: DiagnosticOptions = DiagnosticOptions()
+    release: str | None = None

@@ -205,6 +205,10 @@ def _built(source: SourceFile, engine: DiagnosticEngine, options: Options) -> Mo
     module = parse_program(source, engine, schematic=options.schematic, plans=options.plans)
     if module is None:
         return None
+    if options.release is not None:
+        from pto_dialect.analysis.release import state_release
+
+        state_release(module, options.release)
     verifies = [name for name in options.passes if name in VERIFY_PASSES]
     if not engine.has_errors and options.proving is not None:
         from .prove.pipeline import prove_passes

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import Counts
+from pto_dialect.targets.release import NEWEST
 
 if TYPE_CHECKING:
     from .verdicts import Verdicts
@@ -24,7 +25,8 @@ class Reporter:
     """Passes text on input by input; The other forms are one document at the end.
 
     ``write`` receives finished text, ``color`` asks for ANSI codes in it. ``verdicts`` keep the texts of rules;
-    ``tool`` is the command that the documents name.
+    ``tool`` is the command that the documents name, ``release`` the release of the reference that counts where a
+    program states none.
     """
 
     def __init__(
@@ -34,12 +36,14 @@ class Reporter:
         write: Callable[[str], None],
         verdicts: Verdicts | None = None,
         tool: str = "pto-opt",
+        release: str | None = None,
     ) -> None:
         self.format = format
         self.color = color
         self.write = write
         self.verdicts = verdicts
         self.tool = tool
+        self.release = release or NEWEST
         self.counts = Counts()
         self.collected: list[Diagnostic] = []
 
@@ -61,7 +65,7 @@ class Reporter:
         elif self.format == JSON:
             from pto_dialect.diagnostics.formats import to_json
 
-            self.write(to_json(self.collected, self.counts))
+            self.write(to_json(self.collected, self.counts, self.release))
         elif self.format in (GITHUB, GITLAB, JUNIT):
             from pto_dialect.diagnostics import formats_ci
 
@@ -75,7 +79,7 @@ class Reporter:
             from pto_dialect.diagnostics.formats import to_sarif
 
             texts = _rule_texts() if self.verdicts is None else self.verdicts.rule_texts(_rule_texts)
-            self.write(to_sarif(self.collected, texts, version=__version__, tool=self.tool))
+            self.write(to_sarif(self.collected, texts, version=__version__, tool=self.tool, release=self.release))
 
 
 def _rule_texts() -> dict[str, str]:

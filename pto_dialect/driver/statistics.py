@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, Operation
 from pto_dialect.analysis.addresses import address_of
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.facts import space_of as memory_of
+from pto_dialect.analysis.release import release_of
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp
@@ -25,6 +26,7 @@ from pto_dialect.ir.core.registry import family_named
 from pto_dialect.ir.core.roles import Role, has_role, roles_of
 from pto_dialect.ir.core.types import MultiTileBufType, PtrType, TileBufType, TileType, byte_width
 from pto_dialect.targets.profile import Profile
+from pto_dialect.targets.release import NEWEST
 from pto_dialect.verify.buffers.alloc import address_operand, space_of
 
 VALUES = "values"
@@ -89,13 +91,15 @@ class Statistics:
 
 @dataclass
 class ModuleStatistics:
-    """Counts of one program, read from ``file``, for the chip ``target``; ``capacity`` is the bytes of each memory."""
+    """Counts of one program, read from ``file``, for the chip ``target`` and a ``release`` of the reference;
+    ``capacity`` is the bytes of each memory."""
 
     file: str
     target: str
     capacity: dict[str, int | None]
     module: Statistics
     functions: list[Statistics]
+    release: str = NEWEST
 
 
 def collect(module: ModuleOp, file: str, target: str | None) -> ModuleStatistics:
@@ -109,7 +113,7 @@ def collect(module: ModuleOp, file: str, target: str | None) -> ModuleStatistics
             functions.append(function)
         for statistics in (whole, function):
             _count(op, statistics, profile)
-    return ModuleStatistics(file, profile.name, dict(profile.capacity), whole, functions)
+    return ModuleStatistics(file, profile.name, dict(profile.capacity), whole, functions, str(release_of(module)))
 
 
 def _with_function(module: ModuleOp) -> Iterator[tuple[Operation, Statistics]]:
@@ -248,6 +252,7 @@ def _program(program: ModuleStatistics) -> dict[str, Any]:
     return {
         "file": program.file,
         "target": program.target,
+        "release": program.release,
         "capacity": program.capacity,
         "module": _entry(program.module),
         "functions": [{"name": each.function, **_entry(each)} for each in program.functions],

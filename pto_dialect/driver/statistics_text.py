@@ -38,7 +38,7 @@ def _tables(program: ModuleStatistics) -> list[str]:
 
 def _table(program: ModuleStatistics, entry: Statistics) -> str:
     what = "module" if entry.function is None else f"@{entry.function}"
-    lines = [f"{program.file}: {what} ({program.target})"]
+    lines = [f"{program.file}: {what} ({program.target}, release {program.release})"]
     lines += _operations(entry)
     lines += _memory(entry, program.capacity)
     lines += _sync(entry)

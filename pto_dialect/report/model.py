@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pto_dialect import __version__
+from pto_dialect.analysis.release import release_of
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.source import SourceFile, Span
 from pto_dialect.ir.core.location import span_of
@@ -89,6 +90,7 @@ class Document:
             "file": self.run.file,
             "entry": kernel.entry,
             "target": kernel.profile.name,
+            "release": str(release_of(kernel.function)),
             "clock_mhz": table.one("machine", "clock_mhz"),
             "complete": self.run.complete,
             "checked": list(self.run.checked),

@@ -9,7 +9,9 @@ from .watch.cycle_times import CycleTimeline
 from .watch.cycles import CycleWatch
 
 if TYPE_CHECKING:
-    from pto_dialect.analysis.cycles.static import ModuleCycles
+    from pto_dialect.analysis.release import release_of
+from pto_dialect.analysis.cycles.static import ModuleCycles
+from pto_dialect.analysis.release import release_of
 
 
 class CycleKernel(WatchedKernel):
@@ -20,4 +22,6 @@ class CycleKernel(WatchedKernel):
     def cycles(self, file: str) -> ModuleCycles:
         """What its runs have taken."""
         assert isinstance(self.timeline, CycleTimeline)
-        return self.timeline.cycles(file, self.profile.name, self.watch.log.actors, self.watch.sites)
+        found = self.timeline.cycles(file, self.profile.name, self.watch.log.actors, self.watch.sites)
+        found.release = str(release_of(self.function))
+        return found

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from .element_types import is_low_precision, signed_as_signless
+
+if TYPE_CHECKING:
+    from .backend import Backend
+    from .release import Release
 
 PairTable = Mapping[str, frozenset[str]]
 
@@ -67,7 +71,13 @@ _WRAPPING: Final = frozenset(
 )
 
 
+def default_saturation(backend: Backend, release: Release) -> str | None:
+    """The saturation mode that an absent one means; ``None`` for that of the pair. The templates of ``vpto`` have one
+    for each pair in every release."""
+    return "ON" if backend == "emitc" and release.has("tcvt-saturation") else None
+
+
 def wraps_by_default(src: str, dst: str) -> bool:
-    """True for the narrowing pairs that keep the low bits where no saturation mode is given; on a2a3 no other pair can
-    do without saturation."""
+    """True for the narrowing pairs that keep the low bits where neither the program nor the release says that they
+    saturate; on a2a3 no other pair can do without saturation."""
     return (signed_as_signless(src), signed_as_signless(dst)) in _WRAPPING

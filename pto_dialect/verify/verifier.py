@@ -26,6 +26,7 @@ from pto_dialect.ir.core.location import SourceLoc
 from pto_dialect.ir.core.types import PartitionViewType, TensorViewType, TileBufType
 from pto_dialect.targets.backend import ATTRIBUTE, BACKENDS, backend_named
 from pto_dialect.targets.profile import TargetChoice
+from pto_dialect.targets.release import ATTRIBUTE as RELEASE_ATTRIBUTE
 
 from .core.check import check_core, check_surroundings, has_surroundings
 from .core.control import check_blocks
@@ -142,6 +143,10 @@ class Verifier:
         if STRUCTURE in self.passes:
             check_symbols(module, ctx)
             _check_backend(module, ctx)
+            if RELEASE_ATTRIBUTE in module.attributes:
+                from .program.releases import check_release
+
+                check_release(module, ctx)
         self._check(module)
         for op in [op for block in module.regions[0].blocks for op in block.ops]:
             if isinstance(op, ModuleOp):

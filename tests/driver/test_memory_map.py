@@ -48,7 +48,7 @@ def test_a_function_that_is_not_planned_says_why():
     (function,) = mapped(f"{call}  func.func private @g()\n}}\n").functions
     assert function.problem is not None
     assert function.problem.startswith(f"line {line_of(call, 'func.call')}: ")
-    assert "not planned: line" in render([ProgramMap("program.pto", (function,))])
+    assert "not planned: line" in render([ProgramMap("program.pto", (function,), "0.64")])
 
 
 def test_the_document_has_what_the_map_has():

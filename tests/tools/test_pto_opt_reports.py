@@ -148,7 +148,7 @@ def test_what_is_unknown_cannot_be_explained(id: str, hint: str) -> None:
 def test_version() -> None:
     result = opt("--version")
     assert re.fullmatch(
-        rf"pto-opt {re.escape(pto_dialect.__version__)} \(xDSL [\d.]+, Python [\d.]+\w*\)\n",
+        rf"pto-opt {re.escape(pto_dialect.__version__)} \(xDSL [\d.]+, reference release 0\.64, Python [\d.]+\w*\)\n",
         result.stdout.decode(),
     )
 

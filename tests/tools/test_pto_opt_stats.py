@@ -124,9 +124,9 @@ def test_text(tmp_path: Path) -> None:
     assert result.exit_code == 0
     tables = result.stdout.split("\n\n")
     assert [table.splitlines()[0].rpartition("/")[2] for table in tables] == [
-        "program.pto: module (a5)",
-        "program.pto: @first (a5)",
-        "program.pto: @second (a5)",
+        "program.pto: module (a5, release 0.64)",
+        "program.pto: @first (a5, release 0.64)",
+        "program.pto: @second (a5, release 0.64)",
     ]
     rows = [line.split() for line in tables[1].splitlines()]
     assert ["ub", "3", "-", "-", str(3 * BYTES), "(5%)", str(8192 + 2 * BYTES), str(256 * 1024)] in rows

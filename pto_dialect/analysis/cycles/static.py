@@ -9,11 +9,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.constants import constant_of
+from pto_dialect.analysis.release import release_of
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.roles import Role, roles_of
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.targets.release import NEWEST
 
 from .estimate import Estimate, estimate
 from .moves import extract_lanes, lane_of
@@ -55,7 +57,8 @@ class Total:
 
 @dataclass
 class ModuleCycles:
-    """The cycles of one program read from ``file``, for the chip ``target``, as ``run`` or the text tells them.
+    """The cycles of one program read from ``file``, for the chip ``target`` and a ``release`` of the reference, as
+    ``run`` or the text tells them.
 
     ``pipes``: for each pipe what its operations take, one after the other. ``whole``: with all pipes; from the busiest
     one alone to all of them one after the other; of a run the end of its schedule. ``open``: operations whose number of
@@ -75,6 +78,7 @@ class ModuleCycles:
     waits: list[Wait] = field(default_factory=list[Wait])
     advice: list[Advice] = field(default_factory=list[Advice])
     untried: str = ""
+    release: str = NEWEST
 
 
 def table_for(arch: str, path: str | None) -> CycleTable:
@@ -88,7 +92,8 @@ def static_cycles(
     """The cycles of every operation of ``module``, and totals. Raises ``CycleTableError``."""
     profile = profile_of(module, target)
     table = table_for(profile.arch, path)
-    found = ModuleCycles(file, profile.name, table.one("machine", "clock_mhz"))
+    clock = table.one("machine", "clock_mhz")
+    found = ModuleCycles(file, profile.name, clock, release=str(release_of(module)))
     lanes: dict[tuple[str, int], Total] = {}
     for op in walk(module):
         one = counted(op, profile.arch, options)

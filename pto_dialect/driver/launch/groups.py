@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -34,13 +33,14 @@ Value = Callable[[str, Sequence[tuple[str, Attribute]], str, Argument], Given | 
 
 
 def group_of(document: Document, step: Step, launch: Launch, modules: Mapping[str, ModuleOp]) -> Group:
-    """The functions of a launch, whose programs are ``modules`` by path, verified together if they are several.
+    """The functions of a launch, whose programs are ``modules`` by the program that a part names, verified together if
+    they are several.
 
     Raises ``LaunchError`` for functions that cannot start together, ``Failure`` for programs that are wrong.
     """
     members: list[Member] = []
     for part in step.group:
-        module = modules[os.path.realpath(part.program)]
+        module = modules[part.program]
         single = Launch(Input(part.program, part.program, part.program), launch.request, launch.streams)
         try:
             entry = single.entry(module, part.entry)

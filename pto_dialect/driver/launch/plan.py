@@ -11,6 +11,7 @@ from typing import NamedTuple, get_args
 from pto_dialect.diagnostics.suggest import did_you_mean
 from pto_dialect.runtime.memory.spaces import Fill
 from pto_dialect.targets.backend import BACKENDS, Backend, backend_named
+from pto_dialect.targets.release import release_named, unknown_release
 
 from ..run.compare import Judgement, Tolerance
 from ..run.value_text import (
@@ -48,7 +49,8 @@ MOST_RANKS = 64
 
 _SHARED = ("program", "entry", "blocks", "arguments", "expect", "outputs")
 _TASK = ("name", "after", "directions")
-_KEYS = ("target", "backend", "accumulate", "fill", "buffers", "rtol", "atol", "launch", "ranks", "windows")
+_PROFILE = ("target", "backend", "reference-release")
+_KEYS = (*_PROFILE, "accumulate", "fill", "buffers", "rtol", "atol", "launch", "ranks", "windows")
 _TOP = (*_SHARED, "group", "task", "order", *_KEYS)
 _PART = ("program", "entry", "core", "blocks", "arguments")
 _RANK = "rank"
@@ -152,6 +154,7 @@ class Plan:
     steps: tuple[Step, ...]
     target: str | None = None
     backend: Backend | None = None
+    release: str | None = None
     accumulate: str | None = None
     fill: str | None = None
     buffers: Mapping[str, Buffer] = field(default_factory=dict)
@@ -253,6 +256,7 @@ class _Reader:
             steps,
             top.text("target", TARGETS),
             backend_named(top.text("backend", BACKENDS) or ""),
+            self.release(top),
             top.text("accumulate", ("fast", "exact")),
             top.text("fill", get_args(Fill)),
             buffers,
@@ -265,6 +269,13 @@ class _Reader:
         check_tasks(document=self.document, steps=steps)
         self.check_tolerances(plan)
         return plan
+
+    def release(self, top: Table) -> str | None:
+        """The release of the reference that the programs are made for."""
+        text = top.text("reference-release")
+        if text is not None and release_named(text) is None:
+            top.fail("reference-release", unknown_release(text))
+        return text
 
     def buffers(self, entries: Table) -> dict[str, Buffer]:
         """The buffers of a table."""

@@ -68,6 +68,7 @@ class Settings:
 
     target: str | None = None
     backend: Backend | None = None
+    release: str | None = None
     accumulate: str | None = None
     fill: str | None = None
     jobs: int = 1
@@ -201,6 +202,7 @@ class Session:
         request = Request(
             entry=step.entry,
             target=settings.target or plan.target,
+            release=settings.release or plan.release,
             blocks=step.blocks,
             jobs=settings.jobs,
             run=RunOptions(
@@ -249,7 +251,7 @@ class Session:
         """The compiled entry of a launch; programs and kernels of earlier launches are used again."""
         if step.group:
             return self.group_kernel(step, launch)
-        path = os.path.realpath(step.program)
+        path = self.path_of(step.program)
         self.read(step.program, step.key, launch)
         try:
             entry = launch.entry(self.modules[path])
@@ -264,18 +266,25 @@ class Session:
         """The compiled functions of a group; those of an earlier launch are used again."""
         from .groups import group_of, kernel_of
 
-        paths = [os.path.realpath(part.program) for part in step.group]
+        paths = [self.path_of(part.program) for part in step.group]
         key = tuple((path, part.entry, part.core) for path, part in zip(paths, step.group, strict=True))
         if key not in self.kernels or is_kept(self.settings.sanitizing):
             for part in step.group:
                 self.read(part.program, part.key, launch, verified=len({*paths}) == 1)
-            group = group_of(self.plan.document, step, launch, self.modules if len({*paths}) == 1 else self.parts)
+            known = self.modules if len({*paths}) == 1 else self.parts
+            programs = {part.program: known[path] for part, path in zip(step.group, paths, strict=True)}
+            group = group_of(self.plan.document, step, launch, programs)
             self.kernels[key] = kernel_of(self.plan.document, step, launch, group)
         return self.kernels[key]
 
+    def path_of(self, program: str) -> str:
+        """What a program is known by: its path, and the release that it is read for."""
+        release = self.settings.release or self.plan.release
+        return os.path.realpath(program) + (f"\0{release}" if release else "")
+
     def read(self, program: str, key: Key, launch: Launch, verified: bool = True) -> None:
         """Parses a program unless that has been done, and has it ``verified`` alone."""
-        path = os.path.realpath(program)
+        path = self.path_of(program)
         known = self.modules if verified else self.parts
         if path in known:
             return

@@ -14,6 +14,7 @@ from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.engine import DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile, Span
 from pto_dialect.diagnostics.suggest import word_hint
+from pto_dialect.targets.release import release_named, unknown_release
 
 from ..options import Options
 from .place import SHARED, folder_of, settings_file
@@ -23,6 +24,7 @@ TARGETS = ("a2", "a3", "a2a3", "a5", "cpu-sim")
 BACKENDS = ("emitc", "vpto")
 RULES = ("allow", "deny", "warn")
 CHOICES = {"target": TARGETS, "backend": BACKENDS}
+RELEASE = "reference-release"
 SWITCHES = ("werror", "pedantic")
 MOST_COLUMNS = 1000
 
@@ -40,6 +42,7 @@ class Settings(NamedTuple):
 
     target: str | None = None
     backend: str | None = None
+    release: str | None = None
     allow: frozenset[str] = frozenset()
     deny: frozenset[str] = frozenset()
     warn: frozenset[str] = frozenset()
@@ -134,11 +137,13 @@ class _Reader:
 
     def _settings(self, table: Mapping[str, Any], path: tuple[str, ...]) -> Settings:
         found: dict[str, Any] = {}
-        known = [*CHOICES, *RULES, *SWITCHES, "max-errors", *(("format", "folder") if not path else ())]
+        known = [*CHOICES, RELEASE, *RULES, *SWITCHES, "max-errors", *(("format", "folder") if not path else ())]
         for key, value in table.items():
             place = (*path, key)
             if key in CHOICES:
                 found[key] = self._word(value, CHOICES[key], place)
+            elif key == RELEASE:
+                found["release"] = self._release(value, place)
             elif key in RULES:
                 found[key] = self._rules(value, place)
             elif key in SWITCHES:
@@ -163,6 +168,11 @@ class _Reader:
         if value in words and isinstance(value, str):
             return value
         raise self._wrong(path, f"{path[-1]} is one of {', '.join(words)}", word_hint(str(value), tuple(words)))
+
+    def _release(self, value: Any, path: tuple[str, ...]) -> str:
+        if isinstance(value, str) and release_named(value) is not None:
+            return value
+        raise self._wrong(path, unknown_release(str(value)), 'a release is a string, for example "0.63"')
 
     def _number(self, value: Any, path: tuple[str, ...], least: int, most: int) -> int:
         if type(value) is int and least <= value <= most:
@@ -255,4 +265,5 @@ def configured(options: Options, path: str, stated: Collection[str]) -> Options:
     if settings is None:
         return options
     target = options.target if "target" in stated or settings.target is None else settings.target
-    return options._replace(target=target, policy=policy_with(options.policy, settings, stated))
+    release = options.release if "reference_release" in stated or settings.release is None else settings.release
+    return options._replace(target=target, release=release, policy=policy_with(options.policy, settings, stated))

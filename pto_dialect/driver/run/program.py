@@ -213,13 +213,18 @@ class Launch:
             engine.report(remark)
         module = None
         if remark is None or remark.severity is not Severity.ERROR:
-            options = Options(target=self.request.target, printing=False, plans=self.request.plans, policy=policy)
+            options = self.options()._replace(plans=self.request.plans)
             module = self.built(text, engine, options if verified else options._replace(passes=()))
         counts = engine.counts() if engine.has_errors else Counts()
         self.report(engine.diagnostics, counts)
         if module is None or engine.has_errors:
             raise Failure(WRONG_PROGRAM)
         return module
+
+    def options(self) -> Options:
+        """How the program is read and checked."""
+        request = self.request
+        return Options(target=request.target, printing=False, policy=request.policy, release=request.release)
 
     def built(self, text: str, engine: DiagnosticEngine, options: Options) -> ModuleOp | None:
         """The parsed and verified program ``text``, if there is one."""
@@ -301,7 +306,7 @@ class Launch:
 
         def again(smaller: str) -> None:
             engine = DiagnosticEngine(self.request.policy)
-            options = Options(target=self.request.target, printing=False, policy=self.request.policy)
+            options = self.options()
             module = build_module(SourceFile(self.item.name, smaller), engine, options)
             if module is not None and not engine.has_errors and entry in functions_of(module):
                 kernel = self.compiled(module, entry)

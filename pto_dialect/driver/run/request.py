@@ -21,9 +21,10 @@ class Request:
     """One launch.
 
     ``arguments``, ``outputs`` and ``expectations`` are pairs of a name or position and a value. ``target`` is a2, a3,
-    a2a3, a5 or cpu-sim (``None``: the module's own). ``jobs`` is how many processes share the ``blocks`` where they
-    do not depend on each other. ``dump`` shows all numbers of what was written, ``profile`` a table of times,
-    ``cycles`` (``text`` or ``json``) what the run takes on the chip, with ``advice`` that was tried, ``quiet``
+    a2a3, a5 or cpu-sim, ``release`` a release of the reference (``None``: the module's own). ``jobs`` is how many
+    processes share the ``blocks`` where they do not depend on each other. ``dump`` shows all numbers of what was
+    written, ``profile`` a table of times, ``cycles`` (``text`` or ``json``) what the run takes on the chip, with
+    ``advice`` that was tried, ``quiet``
     leaves out the summary lines, ``emit_python`` shows the generated source instead of running it. ``sanitizing``
     has the run watched (``None``: it is not). ``timeout`` is how many seconds all of it may take (``None``: any),
     ``max_memory`` how many bytes its arrays may take (``None``: 80 % of what is free). Without ``plans`` the
@@ -39,6 +40,7 @@ class Request:
     expectations: tuple[tuple[str, Content], ...] = ()
     entry: str | None = None
     target: str | None = None
+    release: str | None = None
     blocks: int = 1
     jobs: int = 1
     tolerance: Tolerance = field(default_factory=Tolerance)

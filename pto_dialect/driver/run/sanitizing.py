@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
+from pto_dialect.analysis.release import release_of
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import Counts, DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.files import atomic_write
@@ -185,7 +186,8 @@ def collected(
         everything.report(diagnostic)
         shown.report(diagnostic)
     if request.report is not None:
-        _write(request.report, document(everything.diagnostics, everything.counts(), request.report))
+        release = str(release_of(kernel.function))
+        _write(request.report, document(everything.diagnostics, everything.counts(), request.report, release))
     return shown.diagnostics, shown.counts()
 
 
@@ -211,18 +213,19 @@ def kept_findings(kernel: WatchedKernel, request: Sanitizing) -> list[Finding]:
     return unsuppressed(kernel.watch.findings.all, suppressions)
 
 
-def document(diagnostics: tuple[Diagnostic, ...], counts: Counts, path: str) -> str:
+def document(diagnostics: tuple[Diagnostic, ...], counts: Counts, path: str, release: str) -> str:
     """The report: SARIF for names that end in ``.sarif``, else JSON."""
     from pto_dialect.diagnostics.formats import to_json, to_sarif
 
     if not path.endswith(".sarif"):
-        return to_json(diagnostics, counts)
+        return to_json(diagnostics, counts, release)
     from pto_dialect import __version__
     from pto_dialect.verify.engine.rule import RULES
     from pto_dialect.verify.verifier import load_all_rules
 
     load_all_rules()
-    return to_sarif(diagnostics, {id: rule.text for id, rule in RULES.items()}, version=__version__, tool="pto-run")
+    texts = {id: rule.text for id, rule in RULES.items()}
+    return to_sarif(diagnostics, texts, version=__version__, tool="pto-run", release=release)
 
 
 def _text_of(path: str) -> str:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import IntegerType, StringAttr, f32, i32
 from xdsl.ir import Attribute, SSAValue
 
+from pto_dialect.analysis.release import release_of
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.types import VRegType, element_name
@@ -21,7 +22,7 @@ from pto_dialect.passes.instructions.writer import Number, Writer, enum
 from pto_dialect.targets.backend import Backend
 from pto_dialect.targets.element_types import signed_as_signless
 from pto_dialect.targets.rounding import ROUND_MODE_LETTERS
-from pto_dialect.targets.tcvt_pairs import wraps_by_default
+from pto_dialect.targets.tcvt_pairs import default_saturation, wraps_by_default
 from pto_dialect.targets.vcvt_contract import vcvt_clauses
 from pto_dialect.targets.vector_unit import VL_BYTES
 
@@ -65,7 +66,7 @@ def lower_conversion(writer: Writer) -> None:
 def _steps(op: PtoOp, source: Attribute, target: Attribute, backend: Backend) -> list[Step]:
     """The conversions that compute what a ``tcvt`` does. Raises :class:`NotLoweredError`."""
     names = signed_as_signless(element_name(source)), signed_as_signless(element_name(target))
-    letter, saturate = _letter(op, *names, backend), _saturates(op, *names)
+    letter, saturate = _letter(op, *names, backend), _saturates(op, *names, backend)
     found = _chain(names, target, letter, saturate)
     if found is None:
         raise NotLoweredError(op, f"no conversions of registers from {names[0]} give the bits of {names[1]}")
@@ -101,9 +102,9 @@ def _letter(op: PtoOp, source: str, target: str, backend: Backend) -> str:
     return ROUND_MODE_LETTERS[word]
 
 
-def _saturates(op: PtoOp, source: str, target: str) -> bool:
+def _saturates(op: PtoOp, source: str, target: str, backend: Backend) -> bool:
     attribute = op.attributes.get("sat_mode")
-    word = attribute.value if isinstance(attribute, EnumAttr) else None
+    word = attribute.value if isinstance(attribute, EnumAttr) else default_saturation(backend, release_of(op))
     return word == "ON" if wraps_by_default(source, target) else word != "OFF"
 
 

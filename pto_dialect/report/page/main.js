@@ -36,7 +36,7 @@ function applyTheme(kept) {
 }
 
 function head() {
-  const facts = [M.target, `${cycles(M.end)} cycles`, time(M.end), `${M.S.length.toLocaleString("en")} steps`];
+  const facts = [M.release ? `${M.target}, release ${M.release}` : M.target, `${cycles(M.end)} cycles`, time(M.end), `${M.S.length.toLocaleString("en")} steps`];
   if (manyBlocks()) facts.push(`${new Set(M.actors.map((one) => one.block)).size} blocks`);
   const errors = M.findings.filter((one) => one.severity === "error").length, others = M.findings.length - errors;
   const badges = [];

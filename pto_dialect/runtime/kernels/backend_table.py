@@ -25,6 +25,11 @@ DIFFERENCES: tuple[tuple[str, str, str], ...] = (
         "nearest, ties to even",
     ),
     (
+        "`tcvt` without `sat_mode`",
+        "saturates from release 0.63 on ([releases](reference/releases.md#changes)), before that as `vpto`",
+        "the low bits for narrowing pairs of integers and to i16, i8, ui8; infinity for hif8; others saturate",
+    ),
+    (
         "`tsort32`: scores that fill an incomplete group of 32",
         "-inf",
         "4286578688 (f32), 64512 (f16): the bits of -inf taken as numbers",

@@ -51,6 +51,7 @@ KNOWN_ATTRIBUTES: Final = frozenset(
         "pto.simt_max_threads",
         "pto.simt_max_regs",
         "pto.backend",
+        "pto.release",
         "pto.tilelang.instance",
         "pto.tilelang.inline_proc",
         "pto.tileop.helper",

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import SSAValue
 
+from pto_dialect.analysis.release import release_of
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.runtime.compile.generator import Generator
@@ -22,8 +23,9 @@ from pto_dialect.runtime.numerics.direct import ROUNDINGS, by_steps, direct
 from pto_dialect.runtime.numerics.formats import Format
 from pto_dialect.runtime.numerics.rounding import round_to_integer
 from pto_dialect.targets.backend import Backend
+from pto_dialect.targets.release import Release
 from pto_dialect.targets.rounding import ROUND_MODE_LETTERS
-from pto_dialect.targets.tcvt_pairs import wraps_by_default
+from pto_dialect.targets.tcvt_pairs import default_saturation, wraps_by_default
 
 from ..registry import kernel
 from .apply import apply
@@ -43,15 +45,14 @@ def rounding_letter(source: Format, target: Format, mode: str | None, backend: B
     return ROUND_MODE_LETTERS[word]
 
 
-def saturates(source: Format, target: Format, mode: str | None, arch: str) -> bool:
-    """Whether a conversion clamps: what its attribute says, else the default of its pair (docs/reference/tiles.md,
-    "Conversion").
+def saturates(source: Format, target: Format, mode: str | None, arch: str, backend: Backend, release: Release) -> bool:
+    """Whether a conversion clamps: what its attribute says, else the default of its pair for the ``backend`` and
+    ``release`` (docs/reference/tiles.md, "Conversion").
 
     On a2a3 only the narrowing pairs can do without.
     """
-    if target.name == "hif8":
-        return mode == "ON"
-    if wraps_by_default(source.name, target.name):
+    mode = mode or default_saturation(backend, release)
+    if target.name == "hif8" or wraps_by_default(source.name, target.name):
         return mode == "ON"
     return mode != "OFF" or arch == "a2a3"
 
@@ -157,7 +158,8 @@ def tcvt(op: PtoOp, g: Generator) -> None:
     dst = g.destination(op)
     source, target = tile_format(src, g), tile_format(dst, g)
     letter = rounding_letter(source, target, _mode(op, "rmode"), g.options.backend)
-    saturate = saturates(source, target, _mode(op, "sat_mode"), g.profile.arch)
+    stated = _mode(op, "sat_mode")
+    saturate = saturates(source, target, stated, g.profile.arch, g.options.backend or "emitc", release_of(op))
     if source.is_packed != target.is_packed:
         instruction = PackedConversion(Conversion(source, target, letter, saturate))
         g.call(instruction, src, dst, pipe=g.pipe(op))

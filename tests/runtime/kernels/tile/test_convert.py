@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 from tile_run_helpers import DTYPES, run, tile
 from tile_values import edges, is_float, random_values, same, wrapped
 
+from pto_dialect.targets.backend import Backend
+
 PLAIN = ("i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "f16", "bf16", "f32")
 FLOATS = ("f16", "bf16", "f32")
 MODES = {
@@ -138,12 +140,13 @@ def convert(values: np.ndarray, source: str, element: str, attributes: str = "",
     return found[:3, :31]
 
 
+@pytest.mark.parametrize("backend", [None, "vpto"])
 @pytest.mark.parametrize("target", PLAIN)
 @pytest.mark.parametrize("source", PLAIN)
-def test_default_conversion(source: str, target: str) -> None:
+def test_default_conversion(source: str, target: str, backend: Backend | None) -> None:
     values = inputs(source)
-    clamp = (source, target) not in WRAPPING
-    found = convert(values, source, target)
+    clamp = backend is None or (source, target) not in WRAPPING
+    found = convert(values, source, target, backend=backend)
     if source == target and source != "f32":
         same(found, values[:3, :31])
     elif source == target:
@@ -215,7 +218,7 @@ def test_hif8_spot_values() -> None:
     clamped = {1e9: 0x6E, -1e9: 0xEE, np.inf: 0x6E, -np.inf: 0xEE, 40960.0: 0x6E, np.nan: 0x00}
     rounding = [f"rmode = #pto<round_mode {mode}>" for mode in ("RINT", "FLOOR", "CEIL", "TRUNC", "ROUND")]
     for rmode, saturation in product(["", *rounding], ["", "OFF", "ON"]):
-        cases = {**spots, **(clamped if saturation == "ON" else beyond)}
+        cases = {**spots, **(beyond if saturation == "OFF" else clamped)}
         values = np.resize(np.array(list(cases), np.float32), (4, 32))
         words = [rmode] * bool(rmode) + [f"sat_mode = #pto<saturation_mode {saturation}>"] * bool(saturation)
         found = convert(values, "f32", "!pto.hif8", f" {{{', '.join(words)}}}" if words else "")
@@ -226,10 +229,10 @@ def test_hif8_spot_values() -> None:
 @pytest.mark.parametrize("target", ["i32", "i16", "ui8"])
 def test_no_rounding_mode_truncates_with_emitc(source: str, target: str) -> None:
     values = inputs(source)
-    clamp = (source, target) not in WRAPPING
     for attribute in ("NONE", "CAST_RINT", ""):
         stated = f" {{rmode = #pto<round_mode {attribute}>}}" if attribute else ""
         for backend, how in (("emitc", "zero"), ("vpto", "even")):
+            clamp = backend == "emitc" or (source, target) not in WRAPPING
             found = convert(values, source, target, stated, backend=backend)
             same(found, converted(values[:3, :31], source, target, how if attribute == "NONE" else "even", clamp))
 

@@ -1,0 +1,32 @@
+"""The release of the reference that an operation is meant for.
+
+Source: docs/reference/releases.md, "Which release counts".
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation
+
+from pto_dialect.targets.release import ATTRIBUTE, Release, newest, release_named
+
+
+def release_of(op: Operation) -> Release:
+    """The release that the nearest module around ``op`` names, the newest known where none does."""
+    place: Operation | None = op
+    while place is not None:
+        stated = place.attributes.get(ATTRIBUTE)
+        if isinstance(stated, StringAttr) and isinstance(place, ModuleOp):
+            return release_named(stated.data) or newest()
+        place = place.parent_op()
+    return newest()
+
+
+def state_release(module: ModuleOp, text: str | None) -> None:
+    """Lets ``module`` and the modules in it state the release of an option; does nothing without one."""
+    if text is None:
+        return
+    stated = StringAttr(str(release_named(text) or text))
+    for op in module.walk():
+        if op is module or (isinstance(op, ModuleOp) and ATTRIBUTE in op.attributes):
+            op.attributes[ATTRIBUTE] = stated

@@ -1,0 +1,114 @@
+"""Releases of the reference implementation, and what changed between them.
+
+A program has the meaning that it has for one release: that of the option, else ``pto.release`` of the nearest module,
+else the newest release known here. ``CHANGES`` is the only table of differences. Source: docs/reference/releases.md,
+"Changes".
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+ATTRIBUTE: Final = "pto.release"
+"""Attribute of a module that names the release it was made for."""
+OLDEST: Final = "0.44"
+NEWEST: Final = "0.64"
+"""The releases whose behaviour is known; those between were not all published."""
+
+_SPELLING = re.compile(r"v?0\.(\d{1,3})(?:\.0)?")
+
+
+@dataclass(frozen=True, order=True)
+class Release:
+    """A release by its minor number; all of them are 0.something."""
+
+    minor: int
+
+    def __str__(self) -> str:
+        return f"0.{self.minor}"
+
+    def has(self, key: str) -> bool:
+        """Whether the change ``key`` of the table is part of this release."""
+        return self >= CHANGES[key].release
+
+
+@dataclass(frozen=True)
+class Change:
+    """What one ``release`` made different: a ``default``, something it began to accept (``accepted``) or no longer does
+    (``refused``). ``operations`` are those it concerns; ``evidence`` says how the release is known."""
+
+    release: Release
+    kind: Literal["default", "accepted", "refused"]
+    operations: tuple[str, ...]
+    before: str
+    after: str
+    evidence: str
+
+
+CHANGES: Final[dict[str, Change]] = {
+    "tcvt-saturation": Change(
+        Release(63),
+        "default",
+        ("pto.tcvt",),
+        "without sat_mode the narrowing pairs keep the low bits, and what hif8 cannot hold is infinity",
+        "without sat_mode every conversion of the backend emitc saturates",
+        "a client's notes on its change from 0.61 to 0.63",
+    ),
+    "tcmp-packed-mask": Change(
+        Release(63),
+        "accepted",
+        ("pto.tcmp",),
+        "on a5 the mask has the shape of the sources",
+        "on a5, too, the mask may be packed: as many rows, and a bit for each column",
+        "0.60 refuses it; reported and mended in September 2026",
+    ),
+    "live-pops": Change(
+        Release(63),
+        "accepted",
+        ("pto.tpop", "pto.tpop_from_aic", "pto.tpop_from_aiv"),
+        "an entry is freed before the next one of the queue is popped",
+        "two entries of a queue may be in use at once",
+        "0.44 and 0.60 refuse it",
+    ),
+    "scalar-memory": Change(
+        Release(64),
+        "refused",
+        ("pto.load_scalar", "pto.store_scalar"),
+        "numbers in memory are read by pto.load_scalar and written by pto.store_scalar",
+        "pto.load and pto.store do that",
+        "a client's notes on its change to 0.64",
+    ),
+    "newer-dialect": Change(
+        Release(60),
+        "accepted",
+        (),
+        "operations of the newer dialect are unknown",
+        "those of the older dialect only are unknown",
+        "the sources of 0.44 and 0.60; which release between them has which operation is not known",
+    ),
+}
+"""Every known difference by its key."""
+
+
+def newest() -> Release:
+    """The newest release known."""
+    return Release(int(NEWEST[2:]))
+
+
+def release_named(text: str) -> Release | None:
+    """The release called ``text`` (``0.63`` or ``v0.63``); ``None`` for one that is not known."""
+    found = _SPELLING.fullmatch(text)
+    release = Release(int(found[1])) if found is not None else None
+    return release if release is not None and int(OLDEST[2:]) <= release.minor <= int(NEWEST[2:]) else None
+
+
+def known_releases() -> str:
+    """The known releases in words."""
+    return f"{OLDEST} to {NEWEST}"
+
+
+def unknown_release(text: str) -> str:
+    """What is wrong with the name of a release."""
+    return f"'{text}' is no known release of the reference; known are {known_releases()}"

@@ -1,0 +1,123 @@
+"""What the release of the reference that a program names refuses, or does not have yet.
+
+Source: docs/reference/releases.md, "Changes".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Operation, SSAValue
+
+from pto_dialect.ir.core.base import PtoOp, op_spec
+from pto_dialect.ir.core.operands import find
+from pto_dialect.ir.core.types import TileBufType
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.targets.release import ATTRIBUTE, CHANGES, Release, known_releases, release_named
+
+from ..engine.context import Context
+from ..engine.rule import ERROR, STRUCTURE, rule
+
+_PAGE = 'docs/reference/releases.md, "Changes"'
+_MODULE = 'module attributes {{pto.release = "{}", pto.target_arch = "a5"}} {{\n{}}}'
+_SCALAR = (
+    "  func.func @f(%p: !pto.ptr<f32, gm>, %i: index) {{\n"
+    "    %x = pto.{} %p[%i] : !pto.ptr<f32, gm> -> f32\n    return\n  }}\n"
+)
+
+UNKNOWN = rule(
+    "release-unknown",
+    ERROR,
+    STRUCTURE,
+    f"pto.release of a module names a release of the reference from {known_releases()}",
+    source='docs/reference/releases.md, "Which release counts"',
+    bad=_MODULE.format("1.5", ""),
+    good=_MODULE.format("0.63", ""),
+)
+REFUSED = rule(
+    "release-refused",
+    ERROR,
+    STRUCTURE,
+    "a program that states a release of the reference has only what that release accepts",
+    source=_PAGE,
+    bad=_MODULE.format("0.64", _SCALAR.format("load_scalar")),
+    good=_MODULE.format("0.63", _SCALAR.format("load_scalar")),
+)
+
+
+def check_release(module: Operation, ctx: Context) -> None:
+    """The release that a module states, and whether the release has what is in the module; says nothing where none is
+    stated."""
+    stated = module.attributes.get(ATTRIBUTE)
+    if stated is None:
+        return
+    release = release_named(stated.data) if isinstance(stated, StringAttr) else None
+    if release is None:
+        found = f"'{stated.data}'" if isinstance(stated, StringAttr) else "another kind of attribute"
+        message = f"{ATTRIBUTE} names no known release of the reference, found {found}"
+        ctx.report(UNKNOWN, module, message, at=ATTRIBUTE, help=f"known are {known_releases()}")
+        return
+    for op in walk(module):
+        if isinstance(op, PtoOp):
+            _check_operation(op, release, ctx)
+
+
+def _check_operation(op: PtoOp, release: Release, ctx: Context) -> None:
+    since = op_spec(type(op)).since
+    newer = release.has("newer-dialect")
+    if since == "august" and release.minor <= _OLDER:
+        ctx.report(REFUSED, op, f"{op.name} is not part of release {release}", help=_after("newer-dialect"))
+    elif since == "june" and newer:
+        ctx.report(REFUSED, op, f"{op.name} is no longer part of release {release}")
+    for key, is_concerned in _VERDICTS.items():
+        change = CHANGES[key]
+        if op.name in change.operations and release.has(key) == (change.kind == "refused") and is_concerned(op, ctx):
+            state = change.after if change.kind == "refused" else change.before
+            help = None if change.kind == "refused" else _after(key)
+            ctx.report(REFUSED, op, f"release {release} refuses this {op.name}: {state}", help=help)
+
+
+def _after(key: str) -> str:
+    return f"it is part of release {CHANGES[key].release}"
+
+
+_OLDER = 44
+"""The newest release that is known to have the older dialect; those up to the newer one may have parts of it."""
+
+
+def _is_packed(op: PtoOp, ctx: Context) -> bool:
+    """A mask on a5 that has not the shape of the sources."""
+    if ctx.profile.arch != "a5":
+        return False
+    mask, source = (value and value.type for value in (find(op, "dst"), find(op, "src0")))
+    if not isinstance(mask, TileBufType) or not isinstance(source, TileBufType):
+        return False
+    return (mask.rows, mask.cols) != (source.rows, source.cols)
+
+
+def _is_second(op: PtoOp, ctx: Context) -> bool:
+    """A pop while an entry of the same queue, popped before in this block, is not freed."""
+    queue = _queue(op)
+    before = op.prev_op
+    while before is not None and not (before.name in _QUEUE_ENDS and _queue(before) == queue):
+        before = before.prev_op
+    return before is not None and before.name in _POPS
+
+
+_POPS = frozenset(CHANGES["live-pops"].operations)
+_QUEUE_ENDS = _POPS | {"pto.tfree", "pto.tfree_from_aic", "pto.tfree_from_aiv"}
+
+
+def _queue(op: Operation) -> object:
+    """The queue of a pop or free: its pipe where that is an operand, else its id."""
+    handle: SSAValue | None = find(op, "pipe_handle")
+    return handle if handle is not None else (op.name.rpartition("_")[2], str(op.attributes.get("id")))
+
+
+_VERDICTS: dict[str, Callable[[PtoOp, Context], bool]] = {
+    "tcmp-packed-mask": _is_packed,
+    "live-pops": _is_second,
+    "scalar-memory": lambda op, ctx: True,
+}
+"""Whether an operation is what the verdict of a change is about."""
