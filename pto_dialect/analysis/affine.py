@@ -7,11 +7,13 @@ Source: docs/reference/core-dialects.md, "Numbers".
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import gcd
 from typing import NamedTuple
 
 from xdsl.ir import Block, SSAValue
 
 from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core_dialects.structured import is_for
 
 from .arithmetic import CASTS, WIDEST
 from .constants import constant_of
@@ -73,6 +75,10 @@ _COMBINED: dict[str, Callable[[Sequence[Sum]], Sum | None]] = {
 """Operations on sums that give sums; casts keep the number unless they cut it off or read it without its sign."""
 
 
+_REMAINDERS = ("arith.remui", "arith.remsi")
+_QUOTIENTS = ("arith.divui", "arith.divsi")
+
+
 class Sums:
     """The sums of the values of one function, each found once."""
 
@@ -112,8 +118,73 @@ class Sums:
         # By name, as the table of arithmetic is.
         combine = _COMBINED.get(name)
         result = combine(parts) if combine is not None else None
+        if result is None and name in _REMAINDERS:
+            result = self._remainder_of(parts)
         if result is not None:
             return result
         said = tuple(sorted((key, attr) for key, attr in op.properties.items()))
         term: Term = (name, str(value.type), *said, *parts)
         return Sum(0, frozenset({(self._terms.setdefault(term, term), 1)}))
+
+    def _remainder_of(self, parts: Sequence[Sum]) -> Sum | None:
+        """The remainder of a division by a number, where it is the same for all that the dividend may be."""
+        divisor = parts[1].number
+        if divisor is None or divisor <= 0 or not self.is_natural(parts[0]):
+            return None
+        found = self.remainder(parts[0], divisor)
+        return None if found is None else Sum(found)
+
+    # ------------------------------------------------------------ divisibility
+
+    def remainder(self, one: Sum, modulus: int, depth: int = _DEPTH) -> int | None:
+        """What is left of a natural number ``one`` divided by ``modulus``; ``None`` where that is not always the same
+        number."""
+        total = one.constant
+        for term, factor in one.terms:
+            common = modulus // gcd(factor, modulus)
+            rest = 0 if common == 1 else self._term_remainder(term, common, depth)
+            if rest is None:
+                return None
+            total += factor * rest
+        return total % modulus
+
+    def _term_remainder(self, term: Term, modulus: int, depth: int) -> int | None:
+        counter = self.counter(term)
+        if counter is not None and depth:
+            first, step = counter
+            return self.remainder(first, modulus, depth - 1) if step % modulus == 0 else None
+        parts = [part for part in term if isinstance(part, Sum)]
+        divisor = parts[1].number if len(parts) == 2 else None
+        if divisor is None or divisor <= 0 or not depth or not self.is_natural(parts[0], depth - 1):
+            return None
+        if term[0] in _REMAINDERS and divisor % modulus == 0:
+            return self.remainder(parts[0], modulus, depth - 1)
+        if term[0] in _QUOTIENTS and divisor.bit_length() <= WIDEST:
+            found = self.remainder(parts[0], divisor * modulus, depth - 1)
+            return None if found is None else found // divisor
+        return None
+
+    def is_natural(self, one: Sum, depth: int = _DEPTH) -> bool:
+        """Whether a sum is certainly not negative; sums do not wrap around."""
+        return one.constant >= 0 and all(
+            factor > 0 and depth > 0 and self._is_natural_term(term, depth - 1) for term, factor in one.terms
+        )
+
+    def _is_natural_term(self, term: Term, depth: int) -> bool:
+        counter = self.counter(term)
+        if counter is not None:
+            return self.is_natural(counter[0], depth)
+        parts = [part for part in term if isinstance(part, Sum)]
+        return term[0] in (*_REMAINDERS, *_QUOTIENTS) and all(self.is_natural(part, depth) for part in parts)
+
+    def counter(self, term: Term) -> tuple[Sum, int] | None:
+        """Of a term that is the counter of a loop: its first value, and its step, which is a positive number."""
+        value = term[0] if len(term) == 1 else None
+        block = value.owner if isinstance(value, SSAValue) else None
+        if not isinstance(block, Block) or block.args[0] is not value:
+            return None
+        loop = block.parent_op()
+        if loop is None or not is_for(loop):
+            return None
+        number = constant_of(loop.step)
+        return (self.of(loop.lb), number) if isinstance(number, int) and number > 0 else None

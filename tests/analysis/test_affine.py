@@ -103,3 +103,56 @@ def evaluated(total: Sum, numbers: dict[str, int]) -> int:
             part = one * other
         result += factor * part
     return result
+
+
+LOOP = """func.func @f(%n: index) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c64 = arith.constant 64 : index
+  %lb = arith.constant {first} : index
+  %st = arith.constant {step} : index
+  scf.for %i = %lb to %n step %st {{
+    %j = arith.addi %i, %c64 : index
+    %d = arith.divui %j, %c64 : index
+    %x = arith.remui %d, %c2 : index
+    %y = arith.remui %i, %c2 : index
+    %z = arith.remui %i, %c3 : index
+    %m = arith.muli %i, %c3 : index
+    %w = arith.remui %m, %c3 : index
+  }}
+  return
+}}
+"""
+
+
+@given(st.integers(0, 300), st.integers(1, 300))
+@settings(max_examples=60, deadline=None)
+def test_remainders_that_never_change_are_numbers(first: int, step: int):
+    """Against the remainders of the first twelve iterations, counted here."""
+    sums = Sums()
+    module = parse(LOOP.format(first=first, step=step))
+    found = {str(r.name_hint): sums.of(r).number for op in walk(module) for r in op.results if r.name_hint}
+    counters = [first + step * turn for turn in range(12)]
+    ways = {
+        "x": [(i + 64) // 64 % 2 for i in counters],
+        "y": [i % 2 for i in counters],
+        "z": [i % 3 for i in counters],
+        "w": [0 for _ in counters],
+    }
+    for name, values_ in ways.items():
+        if found[name] is not None:
+            assert {*values_} == {found[name]}
+    # Where the step is a multiple of what is divided by, the remainder is known.
+    assert (found["x"] is not None) == (step % 128 == 0)
+    assert (found["y"] is not None) == (step % 2 == 0)
+    assert (found["z"] is not None) == (step % 3 == 0)
+    assert found["w"] == 0
+
+
+def test_a_counter_that_may_be_negative_has_no_remainder():
+    sums = Sums()
+    module = parse(LOOP.format(first=-4, step=6))
+    found = {str(r.name_hint): sums.of(r).number for op in walk(module) for r in op.results if r.name_hint}
+    assert found["y"] is None and found["z"] is None

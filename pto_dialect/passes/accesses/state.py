@@ -127,8 +127,8 @@ class State:
         """What a flag of ``pipe`` with the clock ``row`` carries; all of the pipe's work up to ``now`` is done."""
         carried = list(row)
         carried[pipe] = self.now if now is None else now
-        if self.WIDTH > COUNT:
-            carried[COUNT + pipe] = carried[pipe]
+        for part in range(COUNT, self.WIDTH, COUNT):
+            carried[part + pipe] = carried[pipe]
         return tuple(carried)
 
     def wait(self, flag: Flag, token: tuple[int, ...] | None = None) -> None:
@@ -210,23 +210,52 @@ class State:
 
 
 class SlotState(State):
-    """A state whose clocks have a second half: what is known in iterations that use the same slot of a multi-buffer,
-    of the last that did so and all before it."""
+    """A state whose clocks have one more part for each channel between iterations: what is known of the work of the
+    iteration that the channel leads from, and of all before it. Every part knows what the first one does."""
 
     __slots__ = ()
-    WIDTH = 2 * COUNT
 
     def step(self, leaf: Leaf) -> int:
         """``leaf`` runs; its number."""
-        number, kind = super().step(leaf), COUNT + leaf.pipe
-        self.last[kind] = number
-        self.done[kind].append(number)
+        number = super().step(leaf)
+        for kind in range(COUNT + leaf.pipe, self.WIDTH, COUNT):
+            self.last[kind] = number
+            self.done[kind].append(number)
         return number
 
     def barrier(self, pipe: int) -> None:
         """``pipe`` waits for itself."""
         super().barrier(pipe)
-        self.clock[pipe][COUNT + pipe] = self.now
+        for kind in range(COUNT + pipe, self.WIDTH, COUNT):
+            self.clock[pipe][kind] = self.now
+
+
+class _OneChannel(SlotState):
+    __slots__ = ()
+    WIDTH = 2 * COUNT
+
+
+class _TwoChannels(SlotState):
+    __slots__ = ()
+    WIDTH = 3 * COUNT
+
+
+class _ThreeChannels(SlotState):
+    __slots__ = ()
+    WIDTH = 4 * COUNT
+
+
+class _FourChannels(SlotState):
+    __slots__ = ()
+    WIDTH = 5 * COUNT
+
+
+_STATES: tuple[type[State], ...] = (State, _OneChannel, _TwoChannels, _ThreeChannels, _FourChannels)
+
+
+def state_of(channels: int) -> type[State]:
+    """A state with parts for so many channels, as far as there are; each costs time."""
+    return _STATES[min(channels, len(_STATES) - 1)]
 
 
 def learn(row: list[int], other: tuple[int, ...] | list[int]) -> None:

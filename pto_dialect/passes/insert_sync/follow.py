@@ -129,8 +129,8 @@ class Follower(Runner):
         self.sequence = sequence
         self.depth = sequence.depth
         self.needs: list[Need] = []
-        self.sides: tuple[Side, ...] = ()
-        """The index of the slots that the iterations of the loop hand to each other."""
+        self.channels: list[tuple[Side, ...]] = []
+        """The indices of the slots that the iterations of the loop hand to each other."""
         levels = Levels(sequence.block)
         self._same = Setting(levels.same_inside, None, self._range, reader.places.sums)
         turn = loop.turn if loop is not None else None
@@ -179,9 +179,21 @@ class Follower(Runner):
         if flag in state.tokens:
             super().take_slot(sequence, flag, state)
 
+    def channel(self, sides: tuple[Side, ...], state: State) -> bool:
+        """Whether there is a channel for the slots with this index, or room for a new one."""
+        if sides in self.channels:
+            return True
+        if len(self.channels) >= state.WIDTH // COUNT - 1:
+            return False
+        self.channels.append(sides)
+        return True
+
     def hand(self, flag: Flag, token: tuple[int, ...], state: State) -> None:
         """A slot comes from the last iteration that had it: ``token`` is what that one knew."""
-        learn(state.issue(flag.target), (*(0,) * COUNT, *token[COUNT:]))
+        assert isinstance(flag.chosen, tuple)
+        number = self.channels.index(flag.chosen[1]) + 1
+        part = slice(number * COUNT, (number + 1) * COUNT)
+        learn(state.issue(flag.target), (*(0,) * part.start, *token[part]))
 
     def done(self, access: Access, place: Place, row: list[int], state: State) -> bool:
         """Whether an access is done for who knows ``row``."""
@@ -189,9 +201,12 @@ class Follower(Runner):
 
     def _by_slot(self, access: Access, place: Place, row: list[int], state: State) -> bool:
         """Whether an access of an earlier iteration is done because both are of one slot."""
-        if not self.sides or access.turn == state.turn or access.number > row[COUNT + access.leaf.pipe]:
+        if access.turn == state.turn or place.sides != access.place.sides or place.frame != access.place.frame:
             return False
-        return place.sides == access.place.sides == self.sides and place.frame == access.place.frame
+        if place.sides not in self.channels:
+            return False
+        part = (self.channels.index(place.sides) + 1) * COUNT
+        return access.number <= row[part + access.leaf.pipe]
 
     def _within(self, access: Access, leaf: Leaf, state: State) -> bool:
         """Whether both are in one item of the sequence, in the same iteration."""

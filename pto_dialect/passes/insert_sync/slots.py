@@ -17,9 +17,11 @@ from pto_dialect.passes.accesses.dependences import Levels
 from pto_dialect.passes.accesses.items import Item, Loop, Sequence
 from pto_dialect.passes.accesses.overlap import Setting
 from pto_dialect.passes.accesses.places import SLOTS, Place, Places, Side
+from pto_dialect.passes.accesses.program import Reader
 
 from .events import EVENTS
 from .follow import Need
+from .reuse import Sides, set_too_early
 
 Chosen = tuple[tuple[object, ...], tuple[Side, ...]]
 """A multi-buffer and the index of a slot in it."""
@@ -68,10 +70,34 @@ def _ready(value: SSAValue, op: Operation, levels: Levels) -> bool:
     return later is op
 
 
-def number_slots(loop: Loop) -> None:
+def number_slots(loop: Loop, reader: Reader, channels: list[Sides]) -> bool:
     """Gives the flags with which slots are handed on inside of an iteration numbers for each slot too: otherwise one
-    may be set again by the next iteration before it was taken."""
-    for back in [flag for flag in loop.carried if flag.slot is not None]:
+    may be set again by the next iteration before it was taken. Where no numbers prevent that, the loop gives up its
+    slots; whether it keeps them."""
+    rotating = [flag for flag in loop.carried if flag.slot is not None]
+    for back in rotating:
         for flag in loop.body.flags:
             if not flag.carried and flag.chosen == back.chosen and back.before <= flag.after < flag.before:
                 flag.slot, flag.count = back.slot, back.count
+    if not rotating:
+        return True
+    for flag in set_too_early(loop, reader, channels):
+        before = flag.chosen, flag.slot, flag.count
+        for back in rotating:
+            if flag.sequence is loop.body and not flag.carried and back.before <= flag.after:
+                flag.chosen, flag.slot, flag.count = back.chosen, back.slot, back.count
+                if flag not in set_too_early(loop, reader, channels):
+                    break
+        else:
+            flag.chosen, flag.slot, flag.count = before
+    early = set_too_early(loop, reader, channels)
+    numbered = [flag for flag in (*loop.carried, *loop.body.flags) if flag.slot is not None]
+    slots = [(flag.slot, flag.count) for flag in numbered]
+    for flag in numbered:
+        flag.slot, flag.count = None, 1
+    if not early or {*early} <= {*set_too_early(loop, reader, [])}:
+        # Nothing that one flag for all slots would spare.
+        for flag, (slot, count) in zip(numbered, slots, strict=True):
+            flag.slot, flag.count = slot, count
+        return True
+    return False

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from pto_dialect.passes.accesses.items import Choice, Flag, Item, Leaf, Loop, Sequence
 from pto_dialect.passes.accesses.program import Reader
-from pto_dialect.passes.accesses.state import COUNT, Clocks, SlotState, State, learn
+from pto_dialect.passes.accesses.state import COUNT, Clocks, State, learn, state_of
 
 from .follow import Follower, Need
 from .slots import chosen_by, common_slot, number_slots
@@ -30,7 +30,7 @@ def solve(sequence: Sequence, reader: Reader) -> None:
 
 
 def _state(reader: Reader) -> State:
-    return (SlotState if reader.places.indices else State)(reader.users)
+    return state_of(sum(index.number is None for index in reader.places.indices))(reader.users)
 
 
 def _iterations(loop: Loop, reader: Reader) -> None:
@@ -44,7 +44,7 @@ def _iterations(loop: Loop, reader: Reader) -> None:
     solver.loop = loop
     state.turn = 1
     solver.run(state)
-    number_slots(loop)
+    number_slots(loop, reader, solver.follower.channels)
 
 
 def _chosen(needs: list[Need], source: int, target: int) -> object:
@@ -131,12 +131,11 @@ class _Solver:
                 continue
             after = max(need.access.leaf.path[depth][1] for need in mine)
             slot = common_slot(mine, item, self.sequence, follower.reader.places, follower.later)
-            if slot is None or after < index or follower.sides not in ((), slot.chosen[1]):
+            if slot is None or after < index or not follower.channel(slot.chosen[1], state):
                 continue
             flag = Flag(source, target, after, index, self.sequence, True, -1, slot.chosen, slot.which, slot.slots)
             self.sequence.add(flag)
             loop.carried.append(flag)
-            follower.sides = slot.chosen[1]
             clocks, now = self.earlier[after]
             follower.hand(flag, state.token(clocks[source], source, now), state)
             needs = self._missing(item, state, (), ())

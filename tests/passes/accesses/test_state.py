@@ -11,7 +11,7 @@ import pytest
 from pto_dialect.ir.core.base import Pipe
 from pto_dialect.passes.accesses.items import NUMBER, SCALAR, Flag, Leaf, Sequence
 from pto_dialect.passes.accesses.places import Place
-from pto_dialect.passes.accesses.state import COUNT, FEW, Access, SlotState, State, common, learn, merged
+from pto_dialect.passes.accesses.state import COUNT, FEW, Access, State, common, learn, merged, state_of
 
 V, MTE2, MTE3 = NUMBER[Pipe.V], NUMBER[Pipe.MTE2], NUMBER[Pipe.MTE3]
 OP: Any = SimpleNamespace()
@@ -210,17 +210,25 @@ def test_waits_have_numbers_of_their_own() -> None:
     assert [(kind, number) for kind, number in enumerate(state.clock[SCALAR]) if number] == [(COUNT + SCALAR, 5)]
 
 
-def test_a_state_for_slots_counts_work_twice() -> None:
-    """In its second half it is that of iterations with the same slot."""
-    state = SlotState()
+@pytest.mark.parametrize("channels", [1, 2, 4])
+def test_a_state_for_slots_counts_work_in_each_part(channels: int) -> None:
+    """One part is for any iteration, one for each channel between iterations."""
+    state = state_of(channels)()
+    parts = range(0, (1 + channels) * COUNT, COUNT)
+    assert len(parts) * COUNT == state.WIDTH
     assert [state.step(leaf(pipe)) for pipe in (V, MTE2, SCALAR)] == [1, 2, 3]
     for pipe, number in ((V, 1), (MTE2, 2), (SCALAR, 3)):
-        assert (state.last[pipe], state.last[COUNT + pipe]) == (number, number)
-        assert (state.done[pipe], state.done[COUNT + pipe]) == ([number], [number])
+        assert [state.last[part + pipe] for part in parts] == [number] * len(parts)
+        assert [state.done[part + pipe] for part in parts] == [[number]] * len(parts)
     assert not any(state.clock[SCALAR])
+    assert [state.token(state.issue(V), V)[part + V] for part in parts] == [3] * len(parts)
     state.barrier(V)
-    assert (state.clock[V][V], state.clock[V][COUNT + V]) == (3, 3)
-    assert state.clock[V][COUNT + MTE2] == 0
+    assert [state.clock[V][part + V] for part in parts] == [3] * len(parts)
+    assert [state.clock[V][part + MTE2] for part in parts] == [0] * len(parts)
+
+
+def test_no_state_has_more_than_four_channels() -> None:
+    assert (state_of(0), state_of(9)) == (State, state_of(4))
 
 
 def test_a_flag_that_is_taken_out_leaves_nothing() -> None:

@@ -6,6 +6,7 @@ Source: docs/reference/synchronisation.md, "Multi-buffers".
 import numpy as np
 import pytest
 from lowering_programs import SCHEDULES, TILE, add, disorder, kernel, load, lowered, part, results, store
+from random_slot_programs import SlotProgram
 
 from pto_dialect import parse, print_module
 
@@ -162,3 +163,57 @@ def test_only_pairs_of_pipes_with_too_few_numbers_give_up_their_slots():
     assert any("wait_flag_dyn[<PIPE_MTE3>, <PIPE_V>" in line for line in dynamic)
     assert not any("<PIPE_MTE2>" in line for line in dynamic)
     check(text, (0, 1, 2, 6, 7))
+
+
+def test_slots_by_two_indices_have_tokens_of_their_own():
+    """One buffer goes on with each iteration, the other with every second one: neither waits for the other's."""
+    more = ("%at4 = arith.constant 8192 : i64", f"%o = pto.alloc_multi_tile addr = %at4 : {multi(2)}")
+    half = ("%h = arith.divui %i, %c2 : index", "%g = arith.remui %h, %slots : index")
+    body = (*half, slot("u", "m", "s"), slot("w", "o", "g"), load("p", "u"), add("u", "u", "w"), store("w", "q"))
+    text = rotating(*body, more=more)
+    found = flags(text)
+    assert "pto.wait_flag_dyn[<PIPE_V>, <PIPE_MTE2>, %s]" in found
+    assert "pto.wait_flag_dyn[<PIPE_MTE3>, <PIPE_V>, %g]" in found
+    check(text, (0, 1, 2, 3, 5, 8))
+
+
+def test_results_by_turns_of_an_outer_loop_have_a_token_for_each():
+    """A sum over two iterations in one slot, its store in the second: the next sum goes on in the other slot."""
+    half = ("%h = arith.divui %i, %c2 : index", "%g = arith.remui %h, %slots : index")
+    ends = ("%e = arith.remui %i, %c2 : index", "%first = arith.cmpi eq, %e, %c0 : index",
+            "%last = arith.cmpi eq, %e, %c1 : index")  # fmt: skip
+    more = ("%at4 = arith.constant 8192 : i64", f"%o = pto.alloc_multi_tile addr = %at4 : {multi(2)}")
+    sums = ("scf.if %first {", add("u", "u", "w"), "} else {", add("u", "w", "w"), "}")
+    body = (*half, *ends, slot("u", "m", "s"), slot("w", "o", "g"), load("p", "u"), *sums)
+    body = (*body, "scf.if %last {", store("w", "q"), "}")
+    text = rotating(*body, more=more)
+    found = flags(text)
+    assert "pto.wait_flag_dyn[<PIPE_MTE3>, <PIPE_V>, %g]" in found
+    assert "pto.set_flag_dyn[<PIPE_MTE3>, <PIPE_V>, %g]" in found
+    check(text, (0, 1, 2, 3, 4, 5, 8))
+
+
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+def test_copies_of_an_unrolled_loop_have_a_tile_each(target: str):
+    """Counters 0, 2, 4: the slot of the counter is the first one, that of the counter and 1 the second."""
+    next_row = ("%r2 = arith.muli %j, %c16 : index", part("p2", "a", "r2"), part("q2", "b", "r2"))
+    body = (slot("u", "m", "s"), load("p", "u"), add("u", "u", "u"), store("u", "q"), *next_row,
+            slot("v", "m", "t"), load("p2", "v"), add("v", "v", "v"), store("v", "q2"))  # fmt: skip
+    text = rotating(*body, target=target).replace("%n step %c1", "%n step %c2")
+    found = flags(text)
+    assert not any("dyn" in line for line in found)
+    # Each tile has an event of its own for the way back.
+    back = {line for line in found if "wait_flag[<PIPE_MTE3>, <PIPE_MTE2>" in line}
+    assert len(back) == 2
+    check(text, (0, 2, 4, 6))
+
+
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+@pytest.mark.parametrize("seed", range(8))
+def test_random_loops_over_slots(seed: int, target: str):
+    check(SlotProgram(seed, target).text, (0, 1, 2, 3, 7))
+
+
+def test_the_random_loops_hand_on_slots():
+    """The test above looks at loops in which slots have tokens."""
+    assert sum(any("dyn" in line for line in flags(SlotProgram(seed, "a5").text)) for seed in range(8)) >= 2
