@@ -177,12 +177,16 @@ class State:
 
     def record(self, access: Access, keep_reads: bool) -> None:
         """Keeps an access; earlier ones that it stands for are forgotten, reads for reads only if not
-        ``keep_reads``."""
+        ``keep_reads``. With it, a write does not stand for what its own operation reads: its result may be streamed
+        into an operation that then overwrites other tiles at the same bytes."""
         place = access.place
         key = (place.space, place.root)
         known: Sequence[Access] = self.accesses.get(key, ())
         if access.writes:
+            own = [one for one in known if one.number == access.number and not one.writes] if keep_reads else []
             known = access.outside(known)
+            if own:
+                known = [*(one for one in known if one.number != access.number or one.writes), *own]
         elif not keep_reads:
             pipe = access.leaf.pipe
             mine = [one for one in known if not one.writes and one.leaf.pipe == pipe]
