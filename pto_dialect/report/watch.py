@@ -108,11 +108,6 @@ class ReportTimeline(CycleTimeline):
         self._cost = super().cost(actor, work, regions, start)
         return self._cost
 
-    def counted_of(self, site: int) -> Work | None:
-        """What the text says about the work of a site that has run."""
-        found = self._counted.get(site)
-        return None if found is None else found.work
-
     def operation(self, actor: Actor, site: Site, ran: Ran) -> None:
         """An operation has run; signals come here as well, but have steps of their own."""
         super().operation(actor, site, ran)

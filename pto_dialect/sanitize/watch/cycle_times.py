@@ -5,7 +5,7 @@ Source: docs/reference/cycles.md, "Pipes".
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -113,6 +113,10 @@ class CycleTimeline(Timeline):
         if known is None:
             known = self._known[work] = estimate(work, self.table)
         return self._shared(known, actor, regions, start) if _GLOBAL in work.path.split(":") else known
+
+    def estimates(self) -> Iterable[tuple[Work, Estimate]]:
+        """All kinds of work that the run has done, with what each takes alone."""
+        return self._known.items()
 
     def lane_of(self, work: Work) -> int:
         """In which lane of MTE1 a transfer runs."""
