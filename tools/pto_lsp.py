@@ -34,7 +34,7 @@ def main(ctx: click.Context, stdio: bool, log_file: str | None) -> None:
     # Questions are answered while a text is checked: whoever waits has its turn soon.
     sys.setswitchinterval(0.0005)
     server = make_server()
-    server.start_io()
+    server.start(sys.stdin.buffer)
     ctx.exit(server.protocol.exit_code)
 
 

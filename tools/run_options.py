@@ -175,7 +175,8 @@ def check_debug(ctx: click.Context, path: str, given: dict[str, Any]) -> None:
         from pto_dialect.driver.run.debugging import debug_recording
         from pto_dialect.driver.run.program import exit_status
 
-        ctx.exit(exit_status(debug_recording(path, _streams(given), given["break_on_finding"])))
+        stops, room = given["break_on_finding"], given["max_memory"]
+        ctx.exit(exit_status(debug_recording(path, _streams(given), stops, max_memory=room)))
     if given["break_on_finding"] and not given["sanitize"]:
         given["sanitize"] = checks_of(ctx, ctx.command.params[0], ("all",))
 

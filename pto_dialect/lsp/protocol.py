@@ -1,8 +1,8 @@
 """The protocol, where the library leaves something open.
 
 Documents are kept here, because the library takes U+2028 and other separators for ends of lines. A request that comes
-too early, too late, or with parameters of another form is answered with the error that the protocol has for it, and
-``exit`` without ``shutdown`` ends the process with 1.
+too early, too late, or with parameters of another form is answered with the error that the protocol has for it, and so
+is what is no message at all. ``exit`` without ``shutdown`` ends the process with 1.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pygls.exceptions import JsonRpcException
 from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.language_server import lsp_method
 
+from .framing import UNREADABLE
 from .program.document import Document
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 NOT_INITIALIZED, INVALID_REQUEST = -32002, -32600
 INVALID_PARAMETERS = types.ErrorCodes.InvalidParams.value
+NOT_READ = types.ErrorCodes.ParseError.value
 
 
 class Unreadable:
@@ -42,7 +44,7 @@ class Protocol(LanguageServerProtocol):
         """The message in ``data``; one with parameters of another form is answered here."""
         try:
             return super().structure_message(data)
-        except JsonRpcException:
+        except (JsonRpcException, RecursionError):
             if "method" in data and "id" in data:
                 error = types.ResponseError(
                     INVALID_PARAMETERS, f"the parameters of {data['method']} are not understood"
@@ -55,6 +57,15 @@ class Protocol(LanguageServerProtocol):
         method, number = getattr(message, "method", None), getattr(message, "id", None)
         if isinstance(message, Unreadable):
             return
+        if not hasattr(message, "jsonrpc"):
+            self.refuse(INVALID_REQUEST, "this is no message of JSON-RPC 2.0")
+            return
+        if number is not None and not isinstance(number, int | str):
+            self.refuse(INVALID_REQUEST, "the id of a message is a number or a text")
+            return
+        if method == UNREADABLE:
+            self.refuse(NOT_READ, str(getattr(message.params, "reason", "no message")))
+            return
         if method is not None and number is not None:
             error = self._refusal(str(method))
             if error is not None:
@@ -63,6 +74,10 @@ class Protocol(LanguageServerProtocol):
         elif method is not None and not self.is_initialized and method != types.EXIT:
             return
         super().handle_message(message)
+
+    def refuse(self, code: int, reason: str) -> None:
+        """Answers what has no number that could be answered."""
+        self._send_data({"jsonrpc": self.VERSION, "id": None, "error": {"code": code, "message": reason}})
 
     def _refusal(self, method: str) -> types.ResponseError | None:
         if method == types.INITIALIZE:

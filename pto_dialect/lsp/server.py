@@ -6,7 +6,8 @@ import asyncio
 import logging
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from json import JSONDecodeError
+from typing import Any, BinaryIO, cast
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -14,8 +15,9 @@ from pygls.lsp.server import LanguageServer
 from pto_dialect import __version__
 
 from .diagnostics import diagnostics
+from .framing import Framing
 from .program.document import Document
-from .protocol import Protocol
+from .protocol import NOT_READ, Protocol
 from .settings import Settings
 
 DELAY = 0.025
@@ -38,6 +40,19 @@ class Server(LanguageServer):
         self.settings = Settings()
         self._pending: dict[str, asyncio.TimerHandle] = {}
         self._worker = ThreadPoolExecutor(1, "check")
+
+    def start(self, stream: BinaryIO) -> None:
+        """Serves the client that writes to ``stream``, until it goes."""
+        self.start_io(cast("BinaryIO", Framing(stream)))
+
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        """What is no JSON, or is nested too deeply, is answered; what else goes wrong is shown."""
+        if isinstance(error, (JSONDecodeError, UnicodeDecodeError)):
+            self.protocol.refuse(NOT_READ, f"a message is no JSON: {error}")
+        elif isinstance(error, RecursionError):
+            self.protocol.refuse(NOT_READ, "a message is nested too deeply")
+        else:
+            super().report_server_error(error, source)
 
     def look_soon(self, uri: str, delay: float = DELAY) -> None:
         """Looks at a document when nobody has edited it for a moment."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -134,7 +135,7 @@ def check(
     statements: Sequence[Statement],
     actors: int,
     memories: int,
-    patterns: int,
+    patterns: Sequence[tuple[int, tuple[tuple[int, int], ...]]],
     forms: int,
     signals: int,
     data: int,
@@ -160,7 +161,7 @@ def check(
         "handle.form": forms,
     }
     least = {"access.pattern": NO_PATTERN, "signal.peer": -1, "handle.memory": -1, "access.first": 0, "access.size": 0}
-    limits |= {"access.pattern": patterns, "signal.peer": steps, "handle.memory": memories}
+    limits |= {"access.pattern": len(patterns), "signal.peer": steps, "handle.memory": memories}
     for name in {**limits, **least}:
         column = columns[name]
         if column.size and (column.min() < least.get(name, 0) or column.max() >= limits.get(name, 1 << 62)):
@@ -169,11 +170,21 @@ def check(
     starts = columns.starts(statements)
     ends = {"loops": starts.loops, "integers": starts.integers, "floats": starts.floats, "handles": starts.handles}
     wrong = [name for name, each in ends.items() if int(each[-1]) != len(columns[f"issue.{name}"])]
+    check_sizes(columns, patterns)
     gathers = int((columns["access.pattern"] == NO_PATTERN).sum())
     if wrong or written != data or not _ascending(columns["access.step"]) or not _ascending(columns["signal.step"]):
         raise RecordingError("the recording is damaged: its columns do not fit each other")
     if gathers != len(columns["gather.count"]) or int(columns["gather.count"].sum()) != len(columns["gather.starts"]):
         raise RecordingError("the recording is damaged: columns of gather do not fit each other")
+
+
+def check_sizes(columns: Columns, patterns: Sequence[tuple[int, tuple[tuple[int, int], ...]]]) -> None:
+    """Raises ``RecordingError`` for accesses of other sizes than their patterns, which say what is accessed."""
+    sizes = [run * prod(count for count, _ in dims) for run, dims in patterns]
+    regular = columns["access.pattern"] != NO_PATTERN
+    stated = np.array([*sizes, 0], np.int64)[columns["access.pattern"]]
+    if (columns["access.size"] != stated)[regular].any():
+        raise RecordingError("the recording is damaged: accesses have other sizes than their patterns")
 
 
 def _ascending(column: Array) -> bool:

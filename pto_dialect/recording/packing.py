@@ -36,6 +36,18 @@ def packed(columns: Mapping[str, Array]) -> tuple[dict[str, Packed], list[bytes]
     return described, pieces
 
 
+def sizes_of(described: Mapping[str, Any]) -> tuple[int, int]:
+    """The bytes of all columns in the file, and those that they take unpacked. Raises ``RecordingError``."""
+    stored = needed = 0
+    for name, (type_, count, _) in described.items():
+        if type_ not in (*_INTEGERS, "<f8") or type(count) is not int or count < 0:
+            raise RecordingError(f"the recording is damaged: column {name} has another type than it should")
+        stored += count * np.dtype(type_).itemsize
+        # Sums of differences have 64 bits before they get the type of the column.
+        needed += count * (8 + np.dtype(COLUMNS.get(name, "<i8")).itemsize)
+    return stored, needed
+
+
 def unpacked(described: Mapping[str, Any], content: Array) -> tuple[dict[str, Array], Array]:
     """All columns from what ``packed`` has given, and the bytes behind them. Raises ``RecordingError``."""
     if content.dtype != np.uint8 or content.ndim != 1:

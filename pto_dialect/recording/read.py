@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import struct
 import zipfile
-import zlib
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -22,6 +22,7 @@ from . import header as checked
 from .columns import Accesses, Columns, Steps, check
 from .format import DATA, FLOATS, HEADER, INITIAL, KINDS, MAGIC, MEMBER_EACH, NO_PATTERN, PACKED, VERSION
 from .history import History
+from .members import Members
 from .model import (
     Access,
     Actor,
@@ -38,15 +39,16 @@ from .model import (
     Step,
     Waiting,
 )
-from .packing import parts_of, unpacked
+from .packing import parts_of, sizes_of, unpacked
 from .tiles import tile_of, view_of
 
 
-def open(path: str | os.PathLike[str]) -> Recording:
-    """The recording in ``path``.
+def open(path: str | os.PathLike[str], max_memory: int | None = None) -> Recording:
+    """The recording in ``path``, which may take ``max_memory`` bytes of memory; by default 4 GB, or 80 % of what is
+    free where that is less.
 
-    Raises ``RecordingError`` for a file that cannot be read, is no recording, is damaged, or was written by a newer
-    version.
+    Raises ``RecordingError`` for a file that cannot be read, is no recording, is damaged, was written by a newer
+    version, or would take more memory.
     """
     name = os.fspath(path)
     try:
@@ -56,11 +58,11 @@ def open(path: str | os.PathLike[str]) -> Recording:
     except (zipfile.BadZipFile, NotImplementedError, ValueError, struct.error, EOFError):
         raise RecordingError(f"'{name}' is no recording, or its end is missing") from None
     try:
-        return Recording(name, archive)
+        return Recording(Members(name, archive, max_memory))
     except RecordingError:
         archive.close()
         raise
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError) as error:
         archive.close()
         raise RecordingError(f"'{name}' is damaged: {error}") from None
 
@@ -75,9 +77,9 @@ class Recording:
     bytes. Memory at a step is memory after it; at step -1 it is as it was before the first one.
     """
 
-    def __init__(self, path: str, archive: zipfile.ZipFile) -> None:
-        self.path = path
-        self._archive = archive
+    def __init__(self, members: Members) -> None:
+        self.path = path = members.path
+        self._members = members
         self._parts: dict[str, Array] = {}
         header = self._header()
         self.version: int = header["version"]
@@ -96,7 +98,7 @@ class Recording:
         self._signal_texts = checked.texts(header["signals"])
         self._data_sizes = checked.numbers(header["data"])
         self._columns = Columns(self._all_columns(header))
-        check(self._columns, self.statements, len(self.actors), len(self.memories), len(self._patterns),
+        check(self._columns, self.statements, len(self.actors), len(self.memories), self._patterns,
               len(self._forms), len(self._signal_texts), sum(self._data_sizes))  # fmt: skip
         self.steps = Steps(self._columns, self.actors)
         self.accesses = Accesses(self._columns, self._patterns)
@@ -110,8 +112,8 @@ class Recording:
 
     def _header(self) -> dict[str, Any]:
         try:
-            header = json.loads(self._bytes(HEADER))
-        except (KeyError, ValueError):
+            header = json.loads(self._members.text(HEADER))
+        except (KeyError, ValueError, RecursionError):
             raise RecordingError(f"'{self.path}' is no recording") from None
         if not isinstance(header, dict) or header.get("format") != MAGIC:
             raise RecordingError(f"'{self.path}' is no recording")
@@ -124,34 +126,26 @@ class Recording:
     def _all_columns(self, header: dict[str, Any]) -> dict[str, Array]:
         if self.version <= MEMBER_EACH:
             return {name: self._array(f"{name}.npy") for name in Columns.names}
-        columns, rest = unpacked(header["columns"], self._array(PACKED))
+        stored, needed = sizes_of(header["columns"])
+        together = sum(checked.number(size) for _, size in (header["together"] if self.version > 2 else ()))
+        content = self._array(PACKED, stored + together)
+        self._members.take(needed, "columns")
+        columns, rest = unpacked(header["columns"], content)
         # Version 2 has a member for each part.
         self._parts.update(parts_of(header.get("together", ()) if self.version == 2 else header["together"], rest))
         return columns
 
-    def _bytes(self, name: str) -> bytes:
-        try:
-            return self._archive.read(name)
-        except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError) as error:
-            raise RecordingError(f"'{self.path}' is damaged: {error}") from None
-        except OSError as error:
-            raise RecordingError(f"cannot read '{self.path}': {error.strerror or error}") from None
-
-    def _array(self, name: str) -> Array:
-        from io import BytesIO
-
+    def _array(self, name: str, size: int | None = None) -> Array:
         if name in self._parts:
             return self._parts[name]
         try:
-            return np.lib.format.read_array(BytesIO(self._bytes(name)), allow_pickle=False)
+            return self._members.array(name, size)
         except KeyError:
             raise RecordingError(f"'{self.path}' is damaged: it has no {name}") from None
-        except (ValueError, SyntaxError, TypeError, MemoryError) as error:
-            raise RecordingError(f"'{self.path}' is damaged: {name}: {error}") from None
 
     def close(self) -> None:
         """Closes the file; what was not read yet is not available any more."""
-        self._archive.close()
+        self._members.archive.close()
 
     def __enter__(self) -> Recording:
         return self
@@ -329,8 +323,10 @@ class Recording:
         history = self._histories.get(memory)
         if history is None:
             known = self.memories[memory]
+            # An image of it, and which of its bytes are known.
+            self._members.take(2 * known.size, known.name)
             if known.fill is None:
-                initial = self._array(INITIAL.format(memory))
+                initial = self._array(INITIAL.format(memory), known.size)
                 if initial.shape != (known.size,) or initial.dtype != np.uint8:
                     raise RecordingError(f"'{self.path}' is damaged: {known.name} has other bytes than it should")
             else:
@@ -344,7 +340,7 @@ class Recording:
         chunk = bisect_right(self._data_starts, position) - 1
         data = self._chunks.get(chunk)
         if data is None:
-            data = self._array(DATA.format(chunk))
+            data = self._array(DATA.format(chunk), self._data_sizes[chunk])
             if data.dtype != np.uint8 or data.shape != (self._data_sizes[chunk],):
                 raise RecordingError(f"'{self.path}' is damaged: {DATA.format(chunk)} has another size than it should")
             self._chunks[chunk] = data
@@ -390,7 +386,7 @@ class Recording:
         if found.value is not None:
             return found.value
         dtype = dtype_named(found.dtype)
-        nbytes = int(np.prod(found.shape, dtype=np.int64)) * dtype.itemsize
+        nbytes = math.prod(found.shape) * dtype.itemsize
         content = self.memory_at(step, found.memory, first=found.address, stop=found.address + nbytes)
         return np.frombuffer(content, dtype).reshape(found.shape)
 

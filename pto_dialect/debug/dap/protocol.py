@@ -34,9 +34,10 @@ class Connection:
                 break
             name, _, value = text.partition(b":")
             if name.lower() == b"content-length":
-                if not value.strip().isdigit() or int(value) > MOST_BYTES:
+                stated = value.strip()
+                if not stated.isdigit() or len(stated) > 12 or int(stated) > MOST_BYTES:
                     raise ProtocolError("a message has no length that can be read")
-                length = int(value)
+                length = int(stated)
             elif not text:
                 raise ProtocolError("a message has no length")
         content = self.incoming.read(length)
@@ -44,8 +45,8 @@ class Connection:
             return None
         try:
             message = json.loads(content)
-        except ValueError:
-            raise ProtocolError("a message is no JSON") from None
+        except (ValueError, RecursionError):
+            raise ProtocolError("a message is no JSON, or is nested too deeply") from None
         if not isinstance(message, dict):
             raise ProtocolError("a message is no object")
         return message

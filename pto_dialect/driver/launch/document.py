@@ -12,6 +12,8 @@ from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.source import SourceFile, Span
 from pto_dialect.diagnostics.suggest import did_you_mean
 
+from ..toml_text import NestedError, loads
+
 _SHOWN = 60
 """Characters of a value that a message repeats."""
 
@@ -42,9 +44,9 @@ class Document:
     def __init__(self, name: str, text: str) -> None:
         self.source = SourceFile(name, text)
         try:
-            self.content: dict[str, Any] = tomllib.loads(text)
-        except RecursionError:
-            raise LaunchError(self._syntax_error("Arrays or tables are nested too deeply")) from None
+            self.content: dict[str, Any] = loads(text)
+        except NestedError as error:
+            raise LaunchError(self._syntax_error(str(error), error.place)) from None
         except tomllib.TOMLDecodeError as error:
             raise LaunchError(self._syntax_error(str(error))) from None
         except ValueError:
@@ -54,9 +56,9 @@ class Document:
             raise LaunchError(Diagnostic("", Severity.ERROR, "a number has too many digits", span)) from None
         self._places: dict[Key, Span] | None = None
 
-    def _syntax_error(self, message: str) -> Diagnostic:
+    def _syntax_error(self, message: str, offset: int | None = None) -> Diagnostic:
         place = _TOML_PLACE.search(message)
-        offset = len(self.source.text)
+        offset = len(self.source.text) if offset is None else offset
         if place is not None and place[1] is not None:
             lines = self.source.text.splitlines(keepends=True)
             offset = sum(map(len, lines[: int(place[1]) - 1])) + int(place[2]) - 1

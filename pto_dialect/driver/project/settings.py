@@ -17,6 +17,7 @@ from pto_dialect.diagnostics.suggest import word_hint
 from pto_dialect.targets.release import release_named, unknown_release
 
 from ..options import Options
+from ..toml_text import NestedError, loads
 from .place import SHARED, folder_of, settings_file
 
 RULE = "config-invalid"
@@ -115,12 +116,16 @@ class _Reader:
 
     def project(self) -> Project:
         try:
-            data: Any = tomllib.loads(self.source.text)
+            data: Any = loads(self.source.text)
+        except NestedError as error:
+            raise self._syntax(str(error), error.place) from None
         except tomllib.TOMLDecodeError as error:
             raise self._syntax(str(error)) from None
+        except ValueError:
+            raise self._syntax("a number has too many digits", 0) from None
         for key in self.prefix:
-            data = data.get(key, {})
-        table = self._table(data, ())
+            data = self._table(data, self.prefix).get(key, {})
+        table = self._table(data, ("pto",))
         folders = self._table(table.pop("folder", {}), ("folder",))
         general = self._settings(table, ())
         return Project(
@@ -167,7 +172,8 @@ class _Reader:
     def _word(self, value: Any, words: Collection[str], path: tuple[str, ...]) -> str:
         if value in words and isinstance(value, str):
             return value
-        raise self._wrong(path, f"{path[-1]} is one of {', '.join(words)}", word_hint(str(value), tuple(words)))
+        found = word_hint(value, tuple(words)) if isinstance(value, str) else None
+        raise self._wrong(path, f"{path[-1]} is one of {', '.join(words)}", found)
 
     def _release(self, value: Any, path: tuple[str, ...]) -> str:
         if isinstance(value, str) and release_named(value) is not None:
@@ -201,9 +207,10 @@ class _Reader:
         span = self._place((*self.prefix, *path), word)
         return SettingsError(Diagnostic(RULE, Severity.ERROR, message, span, help=help))
 
-    def _syntax(self, message: str) -> SettingsError:
+    def _syntax(self, message: str, start: int | None = None) -> SettingsError:
         found = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)", message)
-        text, start = self.source.text, len(self.source.text)
+        text = self.source.text
+        start = len(text) if start is None else start
         if found is not None and found[1] is not None:
             lines = text.split("\n")[: int(found[1]) - 1]
             start = sum(len(line) + 1 for line in lines) + int(found[2]) - 1

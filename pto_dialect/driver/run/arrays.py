@@ -216,6 +216,9 @@ def _stated_bytes(content: Stored, stream: BinaryIO) -> int:
         names = [f"{content.key}.npy"] if content.key is not None else archive.namelist()[:1]
         size = 0
         for name in set(names) & set(archive.namelist()):
+            if archive.getinfo(name).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                # Others unpack to any size at once.
+                raise zipfile.BadZipFile(f"{name} is packed in another way than numpy does")
             with archive.open(name) as member:
                 size = _array_bytes(member)
     stream.seek(0)

@@ -46,10 +46,12 @@ def debug_program(item: Input, request: Request, streams: Streams, break_on_find
         return max(code, debug_recording(path, streams, break_on_finding, again))
 
 
-def debug_recording(path: str, streams: Streams, break_on_finding: bool, rerun: Rerun | None = None) -> int:
+def debug_recording(
+    path: str, streams: Streams, break_on_finding: bool, rerun: Rerun | None = None, max_memory: int | None = None
+) -> int:
     """Debugs the recording in ``path``; programs can be run again only with ``rerun``."""
     try:
-        recording = open_recording(path)
+        recording = open_recording(path, max_memory)
     except RecordingError as error:
         streams.err(f"error: {error}\n")
         return WRONG_LAUNCH

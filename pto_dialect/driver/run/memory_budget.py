@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 from pto_dialect.runtime.errors import BindingError
 from pto_dialect.runtime.faults import size_text
-
-SHARE = 0.8
-"""Of the free memory, what a launch may take unless it is told otherwise."""
+from pto_dialect.runtime.memory.free import SHARE, free_memory
 
 _WATCHED_COPIES = 8
 
 _SIZE = re.compile(r"(?P<number>\d{1,18}(?:\.\d{1,6})?)(?P<unit>[KMGT]?)(?:i?B)?", re.IGNORECASE)
 _UNITS = ("", "K", "M", "G", "T")
-_CGROUP = "/sys/fs/cgroup/memory"
 
 
 class SizeError(ValueError):
@@ -28,40 +24,6 @@ def parse_size(text: str) -> int:
     if found is None:
         raise SizeError(f"'{text}' is no size, expected a number of bytes such as 500M or 2G")
     return int(float(found["number"]) * 1024 ** _UNITS.index(found["unit"].upper()))
-
-
-def free_memory() -> int | None:
-    """Bytes that this process could take without swapping; ``None`` where the system does not tell."""
-    found = [number for number in (_available(), _container_room()) if number is not None]
-    return min(found, default=None)
-
-
-def _available() -> int | None:
-    try:
-        with open("/proc/meminfo", encoding="ascii") as stream:
-            for line in stream:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
-    try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return None
-
-
-def _container_room() -> int | None:
-    """What the limit of the container leaves (control groups, version 2 or 1)."""
-    for limit, used in (
-        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-        (f"{_CGROUP}/memory.limit_in_bytes", f"{_CGROUP}/memory.usage_in_bytes"),
-    ):
-        try:
-            with open(limit, encoding="ascii") as first, open(used, encoding="ascii") as second:
-                return max(int(first.read()) - int(second.read()), 0)
-        except (OSError, ValueError):
-            continue
-    return None
 
 
 class MemoryBudget:

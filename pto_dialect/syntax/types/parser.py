@@ -45,6 +45,9 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 
+_FOLLOWING = re.compile(r"\s*+([<=])")
+"""What tells a key, or the head of a type, from other words."""
+
 
 class TypeLexer:
     """Splits the text of one type; keywords and types are told apart by the word itself."""
@@ -67,9 +70,11 @@ class TypeLexer:
             if kind == "PUNCT":
                 kind = self.punctuation[text]
             elif kind == "WORD":
-                if text in _BUILTIN_HEADS and data[position:].lstrip()[:1] == "<":
+                following = _FOLLOWING.match(data, position)
+                sign = following.group(1) if following is not None else ""
+                if sign == "<" and text in _BUILTIN_HEADS:
                     kind = "BUILTIN"
-                elif data[position:].lstrip()[:1] == "=":
+                elif sign == "=":
                     kind = "KEY"
                 elif text in t.BUILTIN_SCALARS:
                     kind = "SCALAR"

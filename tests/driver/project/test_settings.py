@@ -1,5 +1,6 @@
 """Settings of a project: where they are found, what they mean, and where they are wrong."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -96,3 +97,33 @@ def test_what_is_wrong_has_its_place(tmp_path: Path, text: str, place: str, mess
     line, column = found.span.source.line_col(found.span.start)
     assert (f"{line}:{column}", found.rule) == (place, "config-invalid")
     assert found.message.startswith(message) and (found.help or "").startswith(help)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("x = " + "[" * 100_000, "arrays or tables are nested too deeply"),
+        ("x = " + "{a = " * 100_000, "arrays or tables are nested too deeply"),
+        ("x = " + "[" * 900 + "]" * 900, "arrays or tables are nested too deeply"),
+        ("a" + ".a" * 400_000 + " = 1", "a key has more than 64 names"),
+        ("[a" + " . 'a b'" * 100_000 + "]", "a key has more than 64 names"),
+        ("target = {" + "a." * 100_000 + "a = 1}", "a key has more than 64 names"),
+        ("target" + ".a" * 60 + " = 1", "target is one of"),
+        ("max-errors = " + "9" * 5000, "a number has too many digits"),
+    ],
+)
+def test_settings_that_are_nested_or_long(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "pto.toml"
+    path.write_text(text, encoding="utf-8")
+    begun = time.process_time()
+    with pytest.raises(SettingsError, match=told):
+        read_project(str(path))
+    assert time.process_time() - begun < 5
+
+
+@pytest.mark.parametrize("text", ["tool = 1 # [tool.pto]", "[tool]\npto = 3 # [tool.pto]"])
+def test_a_table_of_another_kind(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "pyproject.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(SettingsError, match="pto is a table"):
+        read_project(str(path))

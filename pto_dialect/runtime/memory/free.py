@@ -1,0 +1,44 @@
+"""How much memory there is for whoever asks before taking it."""
+
+from __future__ import annotations
+
+import os
+
+SHARE = 0.8
+"""Of the free memory, what one thing may take unless it is told otherwise."""
+
+_CGROUP = "/sys/fs/cgroup/memory"
+
+
+def free_memory() -> int | None:
+    """Bytes that this process could take without swapping; ``None`` where the system does not tell."""
+    found = [number for number in (_available(), _container_room()) if number is not None]
+    return min(found, default=None)
+
+
+def _available() -> int | None:
+    try:
+        with open("/proc/meminfo", encoding="ascii") as stream:
+            for line in stream:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def _container_room() -> int | None:
+    """What the limit of the container leaves (control groups, version 2 or 1)."""
+    for limit, used in (
+        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+        (f"{_CGROUP}/memory.limit_in_bytes", f"{_CGROUP}/memory.usage_in_bytes"),
+    ):
+        try:
+            with open(limit, encoding="ascii") as first, open(used, encoding="ascii") as second:
+                return max(int(first.read()) - int(second.read()), 0)
+        except (OSError, ValueError):
+            continue
+    return None
