@@ -23,7 +23,7 @@ from .command_line import (
     watch_option,
     write_stderr,
 )
-from .run_checks import LAUNCH_ONLY, LAUNCH_SUFFIX, check_files, check_options, option_of
+from .run_checks import LAUNCH_ONLY, LAUNCH_SUFFIX, check_files, check_options, option_of, refuse_with_cache
 from .run_options import (
     BESIDE,
     PtoRunCommand,
@@ -183,6 +183,11 @@ TIMEOUT_MAX = 10_000_000.0
     help="What pipes and cores do first within the order that flags allow; results of a right program do not change.",
 )  # fmt: skip
 @click.option(
+    "--scalar-cache",
+    is_flag=True,
+    help="Model the data caches of the scalar units: stores may be lost, loads may be old, as on the chip.",
+)
+@click.option(
     "--cross-core", type=click.Choice(["auto", "block", "p2p"]), default="auto", show_default=True,
     help="Whom sync.set and sync.wait without ffts_mode mean on a5; by default what the text suggests.",
 )  # fmt: skip
@@ -226,6 +231,7 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
     path, *others = paths
     if not given["no_config"]:
         with_settings(ctx, path, given)
+    refuse_with_cache(ctx, given)
     if others or os.path.isdir(path) or path.endswith(LAUNCH_SUFFIX):
         from .run_launches import run_launches
 

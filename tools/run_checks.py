@@ -58,6 +58,17 @@ def check_options(ctx: click.Context) -> None:
                 raise click.UsageError(f"{text} runs nothing, so there is nothing for {option_of(ctx, name)}", ctx)
 
 
+_WITHOUT_CACHE = ("sanitize", "trace", "html", "record", "cycles", "debug", "compare", "ranks")
+"""Runs that have coherent memory."""
+
+
+def refuse_with_cache(ctx: click.Context, given: dict[str, Any]) -> None:
+    """Complains about --scalar-cache beside options whose runs do not model it."""
+    for name in _WITHOUT_CACHE if given["scalar_cache"] else ():
+        if given[name]:
+            raise click.UsageError(f"--scalar-cache does not go with {option_of(ctx, name)}", ctx)
+
+
 def check_files(
     ctx: click.Context, given: dict[str, Any], inputs: Sequence[str], outputs: Sequence[tuple[str, str]]
 ) -> None:

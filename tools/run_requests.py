@@ -41,6 +41,7 @@ def settings_of(ctx: click.Context, given: dict[str, Any], many: bool) -> Settin
         allow_outside=given["allow_outside"],
         schedule=order_of(given),
         cross_core=given["cross_core"],
+        scalar_cache=given["scalar_cache"],
         plans=not given["no_plans"],
         verdicts=verdicts_of(given["no_cache"]),
     )
@@ -75,6 +76,7 @@ def request_of(given: dict[str, Any]) -> Request:
             backend=given["backend"],
             schedule=order_of(given),
             cross_core=given["cross_core"],
+            scalar_cache=given["scalar_cache"],
         ),
         policy=_policy(given),
         dump=given["dump"],

@@ -86,6 +86,10 @@ class Watching(Protocol):
         """A barrier on a pipe."""
         ...
 
+    def maintain(self, pointer: Pointer | None) -> None:
+        """The data cache of the scalar unit is cleaned and invalidated, at a line or altogether."""
+        ...
+
     def hand_over(self, word: str, pointer: Pointer, m: int, n: int, stride: int | None) -> None:
         """The accumulators [m, n] at ``pointer`` are handed over between two pipes; ``word`` says how."""
         ...

@@ -19,13 +19,11 @@ from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.runtime.compile.compiler import CompiledModule
 from pto_dialect.runtime.compile.flavours import WATCHED, Flavour
 from pto_dialect.runtime.faults import Fault
-from pto_dialect.runtime.memory.spaces import Arena, Pointer
-from pto_dialect.runtime.memory.values import GmTensor
+from pto_dialect.runtime.memory.spaces import Arena
 from pto_dialect.runtime.queues.run import Deadlock, QueuedFault, run_queued
-from pto_dialect.runtime.run.arguments import HostTile
+from pto_dialect.runtime.run.arenas import rebind
 from pto_dialect.runtime.run.launch import Kernel, Started
 from pto_dialect.runtime.run.machine import Block, RunOptions
-from pto_dialect.runtime.run.per_core import PartedPointer
 
 from .options import SanitizeOptions
 from .report.describe import operation_text
@@ -147,27 +145,13 @@ class WatchedKernel(Kernel):
                 break
             if number == 0:
                 results = returned
+        self.watch.end_launch()
         return results
 
     def watch_buffers(self, bound: list[Any]) -> None:
         """Puts the memory of the host under watch where it is not yet; buffers over the same memory are one."""
-        known: dict[tuple[int, int], WatchedArena] = {}
-
-        def watched(pointer: Pointer) -> Pointer:
-            if isinstance(pointer.arena, WatchedArena):
-                return pointer
-            memory = pointer.arena.bytes
-            key = (memory.__array_interface__["data"][0], memory.size)
-            if key not in known:
-                known[key] = self.watch.arena_class(pointer.arena, self.watch, memory, public=True)
-            moved = Pointer(known[key], pointer.offset, pointer.dtype, pointer.item_bytes)
-            return pointer.at(moved) if isinstance(pointer, PartedPointer) else moved
-
-        for position, value in enumerate(bound):
-            if isinstance(value, Pointer):
-                bound[position] = watched(value)
-            elif isinstance(value, (GmTensor, HostTile)):
-                value.pointer = watched(value.pointer)
+        watch = self.watch
+        rebind(bound, WatchedArena, lambda arena: watch.arena_class(arena, watch, arena.bytes, public=True))
 
     def _watched_block(self, index: int, count: int) -> Block:
         watch = self.watch

@@ -12,6 +12,7 @@ CHECKS: dict[str, str] = {
     "init": "values computed from memory that was never written",
     "bounds": "accesses outside of buffers, memories and tiles; misaligned addresses",
     "overlap": "tiles in use that share bytes; memories too small for the tiles",
+    "cache": "stores and loads of global memory that the data cache of a scalar unit loses or hides",
     "sync": "signals, locks and hand-overs without their counterpart",
     "numeric": "infinities and NaNs where they come up first",
 }

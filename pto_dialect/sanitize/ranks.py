@@ -62,6 +62,7 @@ def run_watched_ranks(parts: Sequence[Part], world: World, ranks: Sequence[int] 
         for one, kernel in zip(going, kernels, strict=True):
             mine, returned = returned[: len(one.started.programs)], returned[len(one.started.programs) :]
             results.append(kernel.end(one.started, mine[one.started.first]))
+        watch.end_launch()
         return results
     finally:
         watch.enter(None)

@@ -23,6 +23,7 @@ RULES = {
     "init": "mem-uninit mad-acc-init",
     "bounds": "mem-oob mem-oob-tile mem-align mem-capacity subview-bounds extract-bounds",
     "overlap": "mem-overlap mem-capacity capacity-dynamic",
+    "cache": "cache-lost-update cache-stale-read cache-unflushed-store",
     "sync": "sync-flag-unconsumed sync-flag-depth sync-flag-range sync-buf-range sync-sem-range sync-buf-nesting "
     "sync-unit-flag sync-membar-missing sync-mte3-reorder pipe-slot",
     "numeric": "numeric-nan-inf",

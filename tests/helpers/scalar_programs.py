@@ -13,6 +13,8 @@ HEAD = """!t = !pto.tile_buf<vec, 1x64xf32>
 !i = !pto.tile_buf<vec, 1x64xi32>
 !v = !pto.tensor_view<1x64xf32>
 !p = !pto.partition_tensor_view<1x64xf32>
+!q = !pto.partition_tensor_view<1x8xf32>
+!s = !pto.tile_buf<vec, 1x8xf32>
 module attributes {{pto.target_arch = "{target}"}} {{
   func.func @k(%a: !pto.ptr<f32, gm>, %b: !pto.ptr<f32, gm>, %n: index) attributes {{pto.kernel}} {{
     %c0 = arith.constant 0 : index
@@ -35,6 +37,20 @@ module attributes {{pto.target_arch = "{target}"}} {{
     %bv = pto.make_tensor_view %b, shape = [%c1, %c64], strides = [%c64, %c1] : !v
     %ap = pto.partition_view %av, offsets = [%c0, %c0], sizes = [%c1, %c64] : !v -> !p
     %bp = pto.partition_view %bv, offsets = [%c0, %c0], sizes = [%c1, %c64] : !v -> !p
+    %c2 = arith.constant 2 : index
+    %c8 = arith.constant 8 : index
+    %c16 = arith.constant 16 : index
+    %c20 = arith.constant 20 : index
+    %block64 = pto.get_block_idx
+    %block = arith.index_cast %block64 : i64 to index
+    %half = arith.muli %block, %c8 : index
+    %line = arith.muli %block, %c16 : index
+    %bi = pto.castptr %b : !pto.ptr<f32, gm> -> !pto.ptr<i32, gm>
+    %b20 = pto.addptr %b, %c20 : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>
+    %s = pto.alloc_tile addr = %aty : !pto.tile_buf<vec, 1x8xf32>
+    %bhalf = pto.partition_view %bv, offsets = [%c0, %half], sizes = [%c1, %c8] : !v -> !q
+    %bline = pto.partition_view %bv, offsets = [%c0, %line], sizes = [%c1, %c8] : !v -> !q
+    %b16 = pto.partition_view %bv, offsets = [%c0, %c16], sizes = [%c1, %c8] : !v -> !q
 """
 
 STATEMENTS = {
@@ -51,6 +67,22 @@ STATEMENTS = {
     "count": "pto.tci ins(%start : i32) outs(%i : !i)",
     "double": "pto.tadd ins(%i, %i : !i, !i) outs(%i : !i)",
     "scale": "pto.tadds ins(%x, %element : !t, f32) outs(%y : !t)",
+    # Global memory: %b has 64 elements in four lines of a data cache.
+    "fetch": "%{n} = pto.load_scalar %b[%{0}] : !pto.ptr<f32, gm> -> f32",
+    "change": "pto.store_scalar %one, %b[%{0}] : !pto.ptr<f32, gm>, f32",
+    "read": "pto.tload ins(%bp : !p) outs(%{0} : !t)",
+    "small": "pto.texpands ins(%one : f32) outs(%s : !s)",
+    "part": "pto.tstore ins(%s : !s) outs(%{0} : !q)",
+    "move": "%{n} = pto.load_scalar %b[%c0] : !pto.ptr<f32, gm> -> f32\n"
+    "    pto.store_scalar %{n}, %a[%c0] : !pto.ptr<f32, gm>, f32",
+    "copy": "pto.tstore ins(%{0} : !t) outs(%ap : !p)",
+    "lddev": "%{n} = pto.ld_dev %bi[%{0}] : !pto.ptr<i32, gm> -> i32",
+    "stdev": "pto.st_dev %start, %bi[%{0}] : !pto.ptr<i32, gm>, i32",
+    "dcci": 'pto.dcci %{0} "SINGLE_CACHE_LINE" : !pto.ptr<f32, gm>',
+    "dccub": 'pto.dcci %{0} "SINGLE_CACHE_LINE", "CACHELINE_UB" : !pto.ptr<f32, gm>',
+    "dcciall": 'pto.dcci %{0} "ENTIRE_DATA_CACHE", "CACHELINE_OUT" : !pto.ptr<f32, gm>',
+    "cmo": "pto.cmo.cacheinvalid %{0} single_cache_line : !pto.ptr<f32, gm>",
+    "cmoall": "pto.cmo.cacheinvalid all #pto.address_space<gm>",
     "dsb": "pto.dsb #pto.dsb_mem<{0}>",
     "barrier": "pto.barrier #pto.pipe<PIPE_{0}>",
     "setflag": 'pto.set_flag["PIPE_{0}", "PIPE_{1}", "EVENT_ID0"]',

@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```console\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
 CODES = {
     **dict.fromkeys(("race", "inverted", "pipeline", "handover", "deadlock", "unwritten", "bounds", "overlap"), 3),
+    **dict.fromkeys(("scalar", "cache"), 3),
     **dict.fromkeys(("signals", "membar", "workitems"), 0),
 }
 

@@ -93,6 +93,10 @@ class _RankSession(Session):
 
     def kernel(self, step: Step, launch: Launch) -> Kernel:
         """The compiled entry of a launch, which is the same on all ranks where it is kept."""
+        if self.settings.scalar_cache:
+            raise self.fail(
+                step.key, ValueError("the data caches of ranks are not modelled"), "leave --scalar-cache out"
+            )
         if not is_kept(self.settings.sanitizing):
             return super().kernel(step, launch)
         number = self.plan.steps.index(step)

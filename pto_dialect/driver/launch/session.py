@@ -60,9 +60,10 @@ class Settings:
 
     ``jobs`` is how many processes share the blocks, or the ranks, of a launch, ``ranks`` how many ranks there are.
     ``sanitizing`` has the runs watched, ``schedule`` says how pipes take turns, ``cross_core`` whom signals without a
-    mode mean. ``timeout`` is how many seconds a launch file may take, ``max_memory`` how many bytes the arrays of all
-    its launches may. With ``allow_outside`` it may name files outside of its folder. Without ``plans`` the grammar
-    reads statements that are like earlier ones. ``verdicts`` are results of earlier runs. ``spread`` gives a
+    mode mean, ``scalar_cache`` models data caches of scalar units. ``timeout`` is how many seconds a launch file may
+    take, ``max_memory`` how many bytes the arrays of all its launches may. With ``allow_outside`` it may name files
+    outside of its folder. Without ``plans`` the grammar reads statements that are like earlier ones. ``verdicts`` are
+    results of earlier runs. ``spread`` gives a
     kernel whose blocks run elsewhere in the place of one for a target.
     """
 
@@ -82,6 +83,7 @@ class Settings:
     allow_outside: bool = False
     schedule: Schedule | None = None
     cross_core: CrossCore = "auto"
+    scalar_cache: bool = False
     plans: bool = True
     verdicts: Verdicts | None = None
     spread: Callable[[Kernel, str | None], Kernel] | None = None
@@ -211,6 +213,7 @@ class Session:
                 backend=settings.backend or plan.backend,
                 schedule=settings.schedule,
                 cross_core=settings.cross_core,
+                scalar_cache=settings.scalar_cache,
             ),
             policy=settings.policy,
             dump=settings.dump,

@@ -296,6 +296,10 @@ class Launch:
         if request.sanitizing is not None:
             watched = (module, entry, request.target, request.run, request.sanitizing, group)
             return watched_kernel(*watched, tasks=request.tasks)
+        if request.run.scalar_cache:
+            from pto_dialect.runtime.run.cached import CachedKernel
+
+            return CachedKernel(module, entry, request.target, request.run, self.log, group)
         return Kernel(module, entry, request.target, request.run, self.log, group)
 
     def internal(

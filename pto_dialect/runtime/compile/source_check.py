@@ -32,7 +32,7 @@ ATTRIBUTES = frozenset(
         *("core", "cube", "vector", "index", "subblock_count", "block", "count", "state", "get", "signals"),
         *("address_of", "pointer_of", "set_flag", "wait_flag", "queue_set", "queue_wait", "issue"),
         *("join_all", "join_scalar", "reach", "meet", "notify", "until", "look", "holds"),
-        *("storing", "stored", "drain"),
+        *("storing", "stored", "drain", "cache", "enter", "leave"),
         # cores under watch
         *CALLS,
         # tiles, views, memrefs, pointers, registers

@@ -166,6 +166,8 @@ class QueueCore(Core):
             while not test(signal, value):
                 yield
             self.polled = None
+        if self.cache is not None:
+            self.cache.forget(signal)
         self.issued += 1
         self.block.passed()
 

@@ -17,6 +17,7 @@ from ..memory.spaces import Arena, CoreMemory, Fill, Pointer
 from ..queues.schedule import Schedule
 
 if TYPE_CHECKING:
+    from ..memory.data_cache import DataCache
     from ..simt.items import WorkItems
 
 
@@ -31,7 +32,7 @@ class RunOptions:
     of on-chip memory; ``cross_core`` says whom ``sync.set`` and ``sync.wait`` without ``ffts_mode`` mean on a5: all
     cores of the ``"block"``, one vector core (``"p2p"``), or what the text suggests (``"auto"``); ``backend`` is the
     library that tile operations follow (``None``: what the module says), ``schedule`` how pipes and cores take turns
-    (``None``: as it costs least).
+    (``None``: as it costs least), ``scalar_cache`` that scalar units access global memory through data caches.
     """
 
     accumulate: str = "fast"
@@ -39,6 +40,7 @@ class RunOptions:
     cross_core: CrossCore = "auto"
     backend: Backend | None = None
     schedule: Schedule | None = None
+    scalar_cache: bool = False
 
 
 class Core:
@@ -55,6 +57,7 @@ class Core:
         self.cube = kind in ("aic", "all")
         self.vector = kind in ("aiv", "all")
         self.arenas: dict[str, Arena] = {}
+        self.cache: DataCache | None = None
         self.flags: dict[tuple[Any, ...], int] = {}
         self.state: dict[Hashable, Any] = {}
         self.reset()
@@ -111,11 +114,15 @@ class Core:
 
     def notify(self, action: Callable[[Any, int], None], signal: Any, value: int) -> None:
         """Changes a signal in memory by ``action``, in one step."""
+        if self.cache is not None:
+            self.cache.forget(signal)
         with self.block.guard:
             action(signal, value)
 
     def holds(self, test: Callable[[Any, int], bool], signal: Any, value: int) -> bool:
         """Whether a signal in memory is as ``test`` wants it."""
+        if self.cache is not None:
+            self.cache.forget(signal)
         return test(signal, value)
 
     # flags, program order

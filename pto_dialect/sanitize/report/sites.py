@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.analysis.facts import space_of
 from pto_dialect.analysis.queues import action_of
+from pto_dialect.analysis.scalar_cache import is_cached
 from pto_dialect.analysis.streaming import streams
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.ir.core import types as t
@@ -73,6 +74,11 @@ class Site:
             if "atomic" in name and isinstance(attr, EnumAttr) and attr.value not in _PLAIN:
                 return attr.value
         return None
+
+    @cached_property
+    def cached(self) -> bool:
+        """On the scalar unit the operation accesses global memory through its data cache."""
+        return is_cached(self.op) and any(memory_of(value.type) == "gm" for value in self.op.operands)
 
     @cached_property
     def moves(self) -> bool:

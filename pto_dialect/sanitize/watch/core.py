@@ -13,6 +13,7 @@ from pto_dialect.deadline import TimedOut
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.sync.flags import FenceBarrierAllOp, MemBarOp
 from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.memory.data_cache import offsets_of
 from pto_dialect.runtime.memory.spaces import Pointer
 from pto_dialect.runtime.queues.run import LEVEL, RUN, SET, WAIT, Key, QueueCore, QueuedFault, Test
 from pto_dialect.runtime.run.machine import Block, Core
@@ -23,6 +24,7 @@ from ..checks.parts import Parts
 from ..context import NO_HANDLES, Context
 from ..report.describe import operation_text
 from ..report.findings import Finding
+from ..state.arena import WatchedArena
 from ..state.clocks import Actor, Mark
 from .posts import Unseen
 from .signals import Signals
@@ -146,6 +148,13 @@ class WatchedCore(QueueCore):
         if pipe == "PIPE_S":
             self.actors[pipe].drain()
 
+    def maintain(self, pointer: Pointer | None) -> None:
+        """The scalar unit cleans and invalidates the line at ``pointer`` of its data cache, or all of it."""
+        caches = self.watch.caches
+        arena = None if pointer is None else pointer.arena
+        if caches is not None and (arena is None or isinstance(arena, WatchedArena)):
+            caches.maintain(self.actors["PIPE_S"], arena, 0 if pointer is None else pointer.offset)
+
     def hand_over(self, word: str, pointer: Pointer, m: int, n: int, stride: int | None) -> None:
         """The next instruction checks the unit flag of its accumulator."""
         self.unit_flags.expect(word, pointer, m, n, stride)
@@ -257,6 +266,7 @@ class WatchedCore(QueueCore):
     def notify(self, action: Callable[[Any, int], None], signal: Any, value: int) -> None:
         """Changes a signal in memory, which carries what the scalar unit knows."""
         self._resume()
+        self._past_cache(signal)
         super().notify(action, signal, value)
         self.watch.posts.give(self.actors["PIPE_S"], signal)
 
@@ -279,8 +289,17 @@ class WatchedCore(QueueCore):
             self._resume()
         return test(signal, value)
 
+    def _past_cache(self, signal: Any) -> None:
+        """What changes or looks at a signal takes its lines out of the data cache first."""
+        caches = self.watch.caches
+        arena = signal.pointer.arena
+        if caches is not None and isinstance(arena, WatchedArena):
+            for offset in offsets_of(signal):
+                caches.maintain(self.actors["PIPE_S"], arena, offset)
+
     def _learn(self, signal: Any) -> None:
         self.watch.posts.take(self.actors["PIPE_S"], signal)
+        self._past_cache(signal)
         self._resume()
 
     def _resume(self) -> None:

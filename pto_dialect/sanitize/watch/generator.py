@@ -10,6 +10,7 @@ from typing import Any
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.facts import integer
+from pto_dialect.analysis.scalar_cache import maintenance_of
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.placement import named_pipe
@@ -121,6 +122,10 @@ class WatchedGenerator(Generator):
             pipe = named_pipe(op.attributes.get("pipe") or op.attributes.get("op_type"))
             if pipe is not None:
                 self.emitter.line(f"core.fence({pipe.value!r})")
+        elif (maintained := maintenance_of(op)) is not None:
+            pointer = maintained.pointer
+            place = None if pointer is None else f"core.pointer_of({self.names[pointer]})"
+            self.emitter.line(f"core.maintain({place})")
         elif has_role(op, Role.LOCK):
             pipe = named_pipe(op.attributes["op_type"])
             static = integer(op, "buf_id")

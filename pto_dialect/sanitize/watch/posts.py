@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from pto_dialect.runtime.memory.data_cache import offsets_of
 
 from ..state.clocks import Actor, Clock
 
@@ -49,11 +49,7 @@ class Posts:
 
 
 def _cells(signal: Any) -> list[Cell]:
-    pointer = signal.pointer
-    offsets = np.zeros(1, np.int64)
-    for extent, stride in zip(signal.shape, signal.strides, strict=True):
-        offsets = (offsets[:, None] + np.arange(extent) * stride).reshape(-1)
-    return [(id(pointer.arena), pointer.offset + int(offset) * pointer.item_bytes) for offset in offsets]
+    return [(id(signal.pointer.arena), offset) for offset in offsets_of(signal)]
 
 
 class Unseen:

@@ -17,6 +17,7 @@ from pto_dialect.runtime.run.windows import WindowArena
 from ..checks import self_copy
 from ..checks.numbers import Numbers
 from ..checks.races import ApartRaces, Races
+from ..checks.scalar_cache import ScalarCaches
 from ..checks.shift_counts import SHIFTS, check_counts
 from ..checks.unwritten import Unwritten
 from ..checks.zero_divisors import DIVISIONS, check_divisors
@@ -71,6 +72,7 @@ class Watch:
         self.races = Races(self) if "race" in checks and not ordered else None
         self.unwritten = Unwritten(self) if "init" in checks else None
         self.numbers = Numbers(self) if "numeric" in checks else None
+        self.caches = ScalarCaches(self) if "cache" in checks else None
         self.tiles = Tiles(self, "bounds" in checks, "overlap" in checks) if checks & {"bounds", "overlap"} else None
 
     def wants(self, check: str) -> bool:
@@ -93,6 +95,8 @@ class Watch:
     def open_device(self, cores: Sequence[WatchedCore]) -> None:
         """Takes the cores that run side by side from now on."""
         self.devices += 1
+        if self.caches is not None:
+            self.caches.open()
         self.posts.clear()
         together = self.apart and self.ordered
         actors: list[Actor] = []
@@ -123,8 +127,15 @@ class Watch:
         self.posts.clear()
         self.judged_by_content = False
         self.current = self.failed = None
+        if self.caches is not None:
+            self.caches.clear()
         if self.tiles is not None:
             self.tiles.clear()
+
+    def end_launch(self) -> None:
+        """All cores of a launch have ended."""
+        if self.caches is not None:
+            self.caches.end()
 
     def arrived(self, token: Token, actor: Actor, mark: Mark) -> None:
         """``actor`` has taken a signal."""
@@ -213,6 +224,8 @@ class Watch:
             context.copied = (*context.copied, (arena, region, False))
         if self.races is not None:
             self.races.read(context, event, arena, region, places)
+        if self.caches is not None and self.caches.active and arena.public:
+            self.caches.read(context, arena, region)
         if self.tiles is not None and not arena.public:
             self.tiles.read(context, arena, region, places)
         if self.unwritten is not None and not arena.public:
@@ -232,6 +245,8 @@ class Watch:
         places = region.places if region.version == shadow.version else shadow.locate(region)
         if self.races is not None:
             self.races.write(context, event, arena, region, places)
+        if self.caches is not None and self.caches.active and arena.public:
+            self.caches.write(context, arena, region)
         if self.tiles is not None and not arena.public:
             self.tiles.write(context, event, arena, region, places)
         if self.unwritten is not None:

@@ -44,6 +44,9 @@ VLOAD = "  %{} = pto.vlds %{}[%i{}] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>"
 VSTORE = "  pto.vsts %{}, %{}[%i0], %m : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>"
 TILE = "!pto.tile_buf<vec, 8x64xf32>"
 _ONE = "%one = arith.constant 1.0 : f32"
+_FETCH = "%v = pto.load_scalar %b[%i0] : !pto.ptr<f32, gm> -> f32"
+_CHANGE = "pto.store_scalar %one, %b[%i1] : !pto.ptr<f32, gm>, f32"
+_CLEAN = "pto.cmo.cacheinvalid %b single_cache_line : !pto.ptr<f32, gm>"
 _L1 = "!pto.ptr<f16, l1>"
 CUBE = (
     "%c16 = arith.constant 16 : i64",
@@ -167,6 +170,18 @@ RUN_EXAMPLES: dict[str, tuple[str, str]] = {
             *(*SCOPE, VLOAD.format("v", "x", 0), VSTORE.format("v", "y")),
             *('  pto.mem_bar "VST_VLD"', VLOAD.format("w", "y", 0), "}"),
         ),
+    ),
+    "cache-lost-update": (
+        kernel(_FETCH, LOAD, *_OUT, STORE, *flag("MTE3", "S"), _ONE, _CHANGE),
+        kernel(_FETCH, LOAD, *_OUT, STORE, *flag("MTE3", "S"), _ONE, _CLEAN, _CHANGE),
+    ),
+    "cache-stale-read": (
+        kernel(_FETCH, LOAD, *_OUT, STORE, *flag("MTE3", "S"), _FETCH.replace("%v", "%w")),
+        kernel(_FETCH, LOAD, *_OUT, STORE, *flag("MTE3", "S"), _CLEAN, _FETCH.replace("%v", "%w")),
+    ),
+    "cache-unflushed-store": (
+        kernel(_ONE, _CHANGE, LOAD.replace("%a,", "%b,")),
+        kernel(_ONE, _CHANGE, _CLEAN, LOAD.replace("%a,", "%b,")),
     ),
     "sync-mte3-reorder": (
         kernel(LOAD, *_OUT, STORE, STORE),

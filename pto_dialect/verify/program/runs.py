@@ -37,6 +37,22 @@ _RULES = (
         "on a2a3 a barrier, or a chain of flags, stands between operations of V that depend on each other, and between "
         "transfers of one pipe that write one place (a warning)",
     ),
+    (
+        "cache-lost-update",
+        WARNING,
+        "a line of 64 bytes of global memory that the data cache of a scalar unit has changed is written by nobody "
+        "else until it is written back",
+    ),
+    (
+        "cache-stale-read",
+        WARNING,
+        "the scalar unit invalidates lines of its data cache that others have written before it reads them again",
+    ),
+    (
+        "cache-unflushed-store",
+        WARNING,
+        "what the scalar unit stores to global memory is written back from its data cache before others read it",
+    ),
     ("sync-mte3-reorder", WARNING, "stores of MTE3 to one place of global memory are ordered by a barrier on MTE3"),
     ("mem-uninit", ERROR, "what is stored to global memory, decides or addresses was computed from written memory"),
     ("mem-oob", ERROR, "accesses stay inside the buffer or memory"),

@@ -84,7 +84,12 @@ def one_pipe(op: PtoOp, g: Generator) -> None:
     """Order within one pipe, which keeps its order anyway."""
 
 
-@kernel("pto.dsb", "pto.dcci", "pto.cmo.cacheinvalid", "pto.fence.barrier_all", "pto.tsync")
+@kernel("pto.dcci", "pto.cmo.cacheinvalid")
+def maintain(op: PtoOp, g: Generator) -> None:
+    """Lines of the data cache of the scalar unit are written back and invalidated: memory is coherent here."""
+
+
+@kernel("pto.dsb", "pto.fence.barrier_all", "pto.tsync")
 def fence(op: PtoOp, g: Generator) -> None:
     """Waits until all earlier work of the core is done and can be seen."""
     if g.queued:

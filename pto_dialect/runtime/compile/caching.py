@@ -1,0 +1,43 @@
+"""Generated code whose scalar units access global memory through their data caches.
+
+Source: docs/reference/execution.md, "Data cache of the scalar unit".
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.scalar_cache import is_cached, maintenance_of
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.scalar.regions import SectionSimtOp
+
+from .holding import HoldingGenerator
+
+
+class CachingGenerator(HoldingGenerator):
+    """Writes the body of one function, with the cache around each access that goes through it."""
+
+    def operation(self, op: Operation) -> None:
+        """One operation, through the cache where it goes through one."""
+        maintained = maintenance_of(op)
+        if maintained is not None:
+            pointer = maintained.pointer
+            place = "None" if pointer is None else f"core.pointer_of({self.names[pointer]})"
+            self.emitter.line(f"core.cache.maintain({place})")
+        cached = self.lanes is None and is_cached(op) and not _in_scope(op)
+        if cached:
+            self.emitter.current = op
+            self.emitter.line(f"core.cache.enter({has_role(op, Role.ELEMENT_STORE)})")
+        super().operation(op)
+        if cached:
+            self.emitter.line("core.cache.leave()")
+
+
+def _in_scope(op: Operation) -> bool:
+    """Whether the vector unit or work-items carry an operation out."""
+    place = op.parent_op()
+    while place is not None and not has_role(place, Role.FUNCTION):
+        if has_role(place, Role.SCOPE) or isinstance(place, SectionSimtOp):
+            return True
+        place = place.parent_op()
+    return False

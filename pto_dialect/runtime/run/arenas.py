@@ -1,0 +1,35 @@
+"""Other arenas in the place of those that the buffers of a launch are bound to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ..memory.spaces import Arena, Pointer
+from ..memory.values import GmTensor
+from .arguments import HostTile
+from .per_core import PartedPointer
+
+Wrapped = TypeVar("Wrapped", bound=Arena)
+
+
+def rebind(bound: list[Any], kind: type[Wrapped], wrap: Callable[[Arena], Wrapped]) -> None:
+    """Gives every buffer of ``bound`` the arena that ``wrap`` makes of its own, unless that is of ``kind`` already;
+    buffers over the same memory get the same one."""
+    known: dict[tuple[int, int], Wrapped] = {}
+
+    def moved(pointer: Pointer) -> Pointer:
+        if isinstance(pointer.arena, kind):
+            return pointer
+        memory = pointer.arena.bytes
+        key = (memory.__array_interface__["data"][0], memory.size)
+        if key not in known:
+            known[key] = wrap(pointer.arena)
+        found = Pointer(known[key], pointer.offset, pointer.dtype, pointer.item_bytes)
+        return pointer.at(found) if isinstance(pointer, PartedPointer) else found
+
+    for position, value in enumerate(bound):
+        if isinstance(value, Pointer):
+            bound[position] = moved(value)
+        elif isinstance(value, (GmTensor, HostTile)):
+            value.pointer = moved(value.pointer)

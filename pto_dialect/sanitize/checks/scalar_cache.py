@@ -1,0 +1,287 @@
+"""Data caches of scalar units: lines of 64 bytes that nobody keeps coherent with memory.
+
+A scalar unit fetches a line when it first touches it, and writes the whole line back when it is cleaned or when the
+kernel ends.  What others write to memory in the meantime is not seen, and is lost where the line was changed.  Source:
+docs/reference/execution.md, "Data cache of the scalar unit"; docs/reference/watching.md, "Findings".
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.ir.core.base import Pipe
+
+from ..report.cache_text import LOST, STALE, UNFLUSHED, Clash, describe
+from ..report.findings import Finding
+from ..report.race_text import Access
+from ..state.cache_lines import LINE, Lines, Residency, Suspect, Touched, Write, lines_of, mask_bytes
+
+if TYPE_CHECKING:
+    from ..context import Context, Watch
+    from ..state.arena import WatchedArena
+    from ..state.clocks import Actor
+    from ..state.regions import Bytes
+
+_WHOLE = (1 << LINE) - 1
+
+
+class ScalarCaches:
+    """The data caches of all scalar units of a run."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+        self.log = watch.log
+        self.active = False
+        """Whether the program has operations that go through the caches."""
+        self.lines: dict[int, Lines] = {}
+        self._pending: tuple[WatchedArena, Residency, int] | None = None
+        """A store that is about to be carried out."""
+
+    def open(self) -> None:
+        """Cores are about to run."""
+        self.active = any(site.cached for site in self.watch.sites)
+
+    # ------------------------------------------------------------ accesses
+
+    def read(self, context: Context, arena: WatchedArena, region: Bytes) -> None:
+        """An operation is about to read global memory."""
+        self._settle()
+        lines = self._lines(arena)
+        if self._cached(context):
+            touched = Touched(region)
+            for line in lines_of(region):
+                self._load(context, lines, line, touched.mask(line))
+        elif lines.known:
+            for line, mask in lines.touched(region, Touched(region)):
+                self._read_past(context, lines, line, mask)
+
+    def write(self, context: Context, arena: WatchedArena, region: Bytes) -> None:
+        """An operation is about to write global memory."""
+        self._settle()
+        lines = self._lines(arena)
+        if self._cached(context):
+            touched = Touched(region)
+            for line in lines_of(region):
+                self._store(context, lines, line, touched.mask(line))
+            return
+        touched = lines.note(context.actor, region, context.event)
+        if lines.known:
+            for line, mask in lines.touched(region, touched):
+                self._written(context, lines, line, Write(context.event, mask))
+
+    def _cached(self, context: Context) -> bool:
+        return context.actor.pipe == Pipe.S.value and self.watch.sites[context.mark.site].cached
+
+    def _lines(self, arena: WatchedArena) -> Lines:
+        found = self.lines.get(id(arena))
+        if found is None:
+            found = self.lines[id(arena)] = Lines(arena)
+        return found
+
+    # ------------------------------------------------------------ the scalar unit
+
+    def _load(self, context: Context, lines: Lines, line: int, mask: int) -> None:
+        one = self._fetch(context, lines, line)
+        for write in one.foreign:
+            seen = write.mask & mask & ~_stored_since(one, write)
+            if not seen or not self._before(write.event, context.actor):
+                continue
+            rule = UNFLUSHED if write.held and self._holds(lines, line, write) else STALE
+            finding = self._report(rule, write.event, context.event, lines.arena, line, seen)
+            if self._differs(one, lines.arena, seen):
+                finding.severity = Severity.ERROR
+
+    def _store(self, context: Context, lines: Lines, line: int, mask: int) -> None:
+        one = self._fetch(context, lines, line)
+        fresh = mask_bytes(mask & ~one.dirty)
+        one.old[fresh] = lines.arena.memory[line * LINE + fresh]
+        one.store(context.event, mask)
+        self._pending = (lines.arena, one, mask)
+        for write in one.foreign:
+            self._lose(one, write, context, lines)
+        for other in lines.others(line, context.actor):
+            write = Write(context.event, mask, held=True)
+            other.foreign.append(write)
+            self._lose(other, write, context, lines)
+
+    def _fetch(self, context: Context, lines: Lines, line: int) -> Residency:
+        """The line in the cache of the scalar unit, with all that may be written to memory after it was fetched."""
+        actor = context.actor
+        caches = lines.resident.setdefault(line, {})
+        one = caches.get(actor.number)
+        if one is not None:
+            return one
+        one = caches[actor.number] = Residency(actor, lines.arena, line)
+        one.foreign += [write for write in lines.written(line) if not self._before(write.event, actor)]
+        for other in lines.others(line, actor):
+            one.foreign += _held(other)
+            for mask in other.stores.values():
+                held = mask_bytes(mask)
+                one.content[held] = other.old[held]
+        for other in lines.closed.get(line, ()):
+            if other.actor is not actor and not self._written_back_before(other, actor):
+                one.foreign += _held(other)
+        return one
+
+    # ------------------------------------------------------------ the other pipes
+
+    def _written(self, context: Context, lines: Lines, line: int, write: Write) -> None:
+        """Somebody writes to memory behind a line that caches hold, or have held."""
+        for one in lines.resident.get(line, {}).values():
+            one.foreign.append(write)
+            self._lose(one, write, context, lines)
+            one.overwritten(write.mask)
+        for one in lines.closed.get(line, ()):
+            if not self._written_back_before(one, context.actor):
+                self._lose(one, write, context, lines)
+
+    def _read_past(self, context: Context, lines: Lines, line: int, mask: int) -> None:
+        """Somebody reads memory behind a line that caches hold, or have held."""
+        for one in (*lines.resident.get(line, {}).values(), *lines.closed.get(line, ())):
+            if one.written_back and self._written_back_before(one, context.actor):
+                continue
+            for event, stored in one.stores.items():
+                seen = stored & mask
+                if not seen or not self._before(event, context.actor):
+                    continue
+                finding = self._report(UNFLUSHED, event, context.event, lines.arena, line, seen)
+                held = mask_bytes(seen)
+                if not one.written_back and not np.array_equal(one.old[held], one.content[held]):
+                    finding.severity = Severity.ERROR
+
+    # ------------------------------------------------------------ maintenance
+
+    def maintain(self, actor: Actor, arena: WatchedArena | None, offset: int = 0) -> None:
+        """The scalar unit cleans and invalidates a line, or with no memory its whole cache."""
+        self._settle()
+        for lines in list(self.lines.values()) if arena is None else (self._lines(arena),):
+            for line in list(lines.resident) if arena is None else (offset // LINE,):
+                caches = lines.resident.get(line, {})
+                one = caches.pop(actor.number, None)
+                if one is not None and one.dirty:
+                    self._write_back(one, lines)
+                    one.written_back = actor.tick()
+                    lines.closed.setdefault(line, []).append(one)
+                if not caches:
+                    lines.resident.pop(line, None)
+
+    def end(self) -> None:
+        """The kernel has ended in all cores, which write back what they have changed."""
+        self._settle()
+        for lines in self.lines.values():
+            for caches in lines.resident.values():
+                for one in caches.values():
+                    self._write_back(one, lines)
+        self.clear()
+
+    def clear(self) -> None:
+        """Forgets everything."""
+        self.lines.clear()
+        self._pending = None
+
+    def _write_back(self, one: Residency, lines: Lines) -> None:
+        """The cache writes a line back: what differs in memory is lost."""
+        if one.dirty and one.suspects:
+            differs = self._differs(one, lines.arena, _WHOLE)
+            for suspect in one.suspects.values():
+                finding = self._lost(one, suspect, lines)
+                if finding is not None and differs:
+                    finding.severity = Severity.ERROR
+
+    def _settle(self) -> None:
+        """The last store of a scalar unit has been carried out."""
+        if self._pending is not None:
+            arena, one, mask = self._pending
+            stored = mask_bytes(mask)
+            one.content[stored] = arena.memory[one.line * LINE + stored]
+            self._pending = None
+
+    @staticmethod
+    def _differs(one: Residency, arena: WatchedArena, mask: int) -> bool:
+        """Whether the cache holds other bytes than memory, where all stores are as soon as they are made."""
+        now = arena.memory[one.line * LINE : (one.line + 1) * LINE]
+        some = mask_bytes(mask)
+        some = some[some < now.size]
+        return not np.array_equal(one.content[some], now[some])
+
+    # ------------------------------------------------------------ order
+
+    def _before(self, event: int, actor: Actor) -> bool:
+        """Whether an event happened before what ``actor`` does now."""
+        source = self.log.actors[self.log.actor[event]]
+        if self.watch.ordered and source.core is actor.core:
+            return True
+        return self.log.happened_before(event, actor)
+
+    def _written_back_before(self, one: Residency, actor: Actor) -> bool:
+        """Whether a line was written back before what ``actor`` does now."""
+        source = one.actor
+        if source is actor or (self.watch.ordered and source.core is actor.core):
+            return True
+        return source.device == actor.device and actor.clock[source.index] >= one.written_back
+
+    def _holds(self, lines: Lines, line: int, write: Write) -> bool:
+        """Whether the cache that ``write`` was made to has not written it back."""
+        one = lines.resident.get(line, {}).get(self.log.actor[write.event])
+        return one is not None and write.event in one.stores
+
+    # ------------------------------------------------------------ findings
+
+    def _lose(self, one: Residency, write: Write, context: Context, lines: Lines) -> None:
+        """A line that a cache has changed and others write: what one of them did may be lost when it is written
+        back."""
+        if not one.dirty:
+            return
+        earlier = one.last if write.event == context.event else write.event
+        suspect = Suspect(write, one.last, self._before(earlier, context.actor))
+        if one.written_back:
+            self._lost(one, suspect, lines)
+            return
+        key = (self.log.site[write.event], self.log.site[one.last])
+        known = one.suspects.get(key)
+        if known is not None:
+            write = write._replace(mask=write.mask | known.write.mask)
+            suspect = Suspect(write, one.last, suspect.ordered or known.ordered)
+        one.suspects[key] = suspect
+
+    def _lost(self, one: Residency, suspect: Suspect, lines: Lines) -> Finding | None:
+        """The finding about a write beside, or over, what a cache has changed of a line."""
+        write = suspect.write
+        alone = write.mask & ~one.dirty
+        if not alone and not suspect.ordered:
+            # A race of the same bytes, or cores that do the same.
+            return None
+        return self._report(LOST, write.event, suspect.stored, lines.arena, one.line, alone or write.mask)
+
+    def _report(self, rule: str, first: int, second: int, arena: WatchedArena, line: int, mask: int) -> Finding:
+        """A finding about the write ``first`` and the access ``second``."""
+        watch, log = self.watch, self.log
+        sites = watch.sites[log.site[first]], watch.sites[log.site[second]]
+        known = watch.findings.known(rule, *sites)
+        if known is not None:
+            known.count += 1
+            return known
+        finding = Finding(rule, "", sites, None, severity=Severity.WARNING)
+        finding.event = second
+        clash = Clash(rule, self._access(first, True), self._access(second, rule == LOST), arena, line, mask)
+        finding.words = partial(describe, clash)
+        watch.findings.add(finding)
+        return finding
+
+    def _access(self, event: int, writes: bool) -> Access:
+        log = self.log
+        site = self.watch.sites[log.site[event]]
+        return Access(log.actors[log.actor[event]], site, log.loops[event], log.order[event], event, writes)
+
+
+def _held(other: Residency) -> list[Write]:
+    return [Write(event, mask, held=True) for event, mask in other.stores.items()]
+
+
+def _stored_since(one: Residency, write: Write) -> int:
+    """The bytes that the scalar unit itself has stored after ``write``."""
+    return sum(mask for event, mask in one.stores.items() if event > write.event)

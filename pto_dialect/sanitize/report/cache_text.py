@@ -1,0 +1,60 @@
+"""Findings about data caches of scalar units in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..state.cache_lines import LINE, mask_bytes
+from ..state.regions import byte_runs
+from .describe import bytes_text
+
+if TYPE_CHECKING:
+    from ..state.arena import WatchedArena
+    from .findings import Finding
+    from .race_text import Access
+
+LOST, STALE, UNFLUSHED = "cache-lost-update", "cache-stale-read", "cache-unflushed-store"
+
+
+class Clash(NamedTuple):
+    """A write, and the access that its cache line goes wrong with; ``mask`` are bytes of the line."""
+
+    rule: str
+    first: Access
+    second: Access
+    arena: WatchedArena
+    line: int
+    mask: int
+
+
+def describe(clash: Clash, finding: Finding) -> None:
+    """Fills in the words of a finding."""
+    rule, first, second, arena, line, mask = clash
+    one, other = first.actor.name, second.actor.name
+    place = bytes_text(arena, byte_runs(line * LINE + mask_bytes(mask)))
+    done = f"{one} in {first.site.name} ({first.site.place})"
+    if rule == LOST:
+        finding.message = (
+            f"{other} stores into its cached copy of a line of which {done} writes {place}: when the whole line is "
+            "written back, one of the two is lost"
+        )
+        finding.help = _advice(first, second)
+    elif rule == STALE:
+        finding.message = f"{other} reads {place} as its data cache has them from before {done} wrote them"
+        finding.help = (
+            f"pto.cmo.cacheinvalid or pto.dcci of the line before {second.site.place}, behind what waits for the write"
+        )
+    else:
+        finding.message = f"{other} reads {place} that {done} stores, and the data cache has not written the line back"
+        finding.help = f"pto.cmo.cacheinvalid or pto.dcci of the line after {first.site.place}, and pto.dsb behind it"
+    finding.span = second.site.span
+    finding.notes = [(f"{first.text} writes them", first.site.span), (f"{second.text} {second.verb} them", None)]
+
+
+def _advice(first: Access, second: Access) -> str:
+    if first.actor.core is not second.actor.core:
+        return f"each core stores to lines of {LINE} bytes of its own"
+    return (
+        "pto.cmo.cacheinvalid or pto.dcci of the line between the two, behind what orders them; or lines of their own "
+        f"({LINE} bytes)"
+    )
