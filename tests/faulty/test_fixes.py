@@ -35,6 +35,7 @@ ALONE = {
     "race-cross-core": COUNTED,
     "race-cross-block": COUNTED,
     "sync-deadlock": COUNTED,
+    "cache-lost-update": "which of the two gets a line of its own, or where one is cleaned, is for the author to say",
     "race-simt": "where work-items wait for one another is for the author to say: all of them have to come there",
     "race-inverted": "what has them run the other way round is no flag",
     "sync-unit-flag": "which product and which write-back hand the accumulator over is for the author to say",

@@ -31,11 +31,11 @@ def test_the_order_of_the_pipes_is_the_compilers():
 
 def test_the_order_of_the_pipes_is_not_said_again_when_races_were_not_asked_for():
     lines = left_out(TILES, [], checks=("init", "bounds"))
-    assert lines == ["race, deadlock, overlap, sync: not asked for"]
+    assert lines == ["race, deadlock, overlap, cache, sync: not asked for"]
 
 
 def test_checks_that_were_not_asked_for():
-    assert "race, deadlock, bounds, overlap, sync: not asked for" in left_out(TILES, [], checks=("init",))
+    assert "race, deadlock, bounds, overlap, cache, sync: not asked for" in left_out(TILES, [], checks=("init",))
 
 
 def test_operations_that_were_not_reached():

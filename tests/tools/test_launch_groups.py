@@ -93,7 +93,8 @@ arguments = { gm_out = "zeros:f32:48x64" }
 
 
 def test_watched(pto_run) -> None:
-    outcome = launch(pto_run, LAUNCH, "--sanitize")
+    # Cores share lines of data caches.
+    outcome = launch(pto_run, LAUNCH, "--sanitize=race,sync")
     assert (outcome.code, outcome.out.count("\n")) == (0, 2)
     np.save("out.npy", np.zeros(4, np.int32))
     outcome = launch(pto_run, LAUNCH.replace("vector.pto", "early.pto"), "--sanitize")
