@@ -19,6 +19,7 @@ func.func @ring(%x: !pto.ptr<i32>, %next: !pto.ptr<i32>, %told: !pto.ptr<i32>, %
   %sp = pto.partition_view %sv, offsets = [%c0], sizes = [%c1] : !pto.tensor_view<1xi32> -> !cell
   %value = pto.load_scalar %x[%c0] : !pto.ptr<i32> -> i32
   pto.store_scalar %value, %next[%c0] : !pto.ptr<i32>, i32
+  pto.cmo.cacheinvalid %next single_cache_line : !pto.ptr<i32>
   pto.comm.tnotify(%sp, %one : !cell, i32) {notifyOp = #pto<notify_op set>}
   pto.comm.twait(%tp, %one : !cell, i32) {cmp = #pto<wait_cmp eq>}
   %got = pto.load_scalar %mine[%c0] : !pto.ptr<i32> -> i32
@@ -112,7 +113,7 @@ def test_a_rank_that_never_arrives(pto_run, options: tuple[str, ...]) -> None:
     text = HEAD + table(next_told="told@0") + '[outputs]\ny = "y{rank}.npy"\n'
     outcome = launch(pto_run, text, *options)
     assert outcome.code == 1
-    assert "ring.pto:14:3: error: the ranks cannot go on [sync-deadlock]" in outcome.err
+    assert "ring.pto:15:3: error: the ranks cannot go on [sync-deadlock]" in outcome.err
     assert outcome.err.count("note: core of rank ") == 2
     assert not stored()
 
