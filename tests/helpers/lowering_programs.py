@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from pto_dialect import parse, print_module
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
-from pto_dialect.passes.registry import pass_class
+from pto_dialect.passes.registry import make_pass
 from pto_dialect.runtime.queues.schedule import Schedule
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
@@ -74,11 +74,11 @@ def add(one: str, other: str, into: str) -> str:
 
 
 def lowered(text: str, *passes: str) -> tuple[ModuleOp, Sequence[Diagnostic]]:
-    """The module after ``passes``, insert-sync if none is named, and what they say."""
+    """The module after ``passes``, each with its options, insert-sync if none is named, and what they say."""
     module = parse(text, "program.pto")
     engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
-    for name in passes or ("insert-sync",):
-        pass_class(name)(target=None).run(module, engine)
+    for call in passes or ("insert-sync",):
+        make_pass(call, None).run(module, engine)
     return module, engine.diagnostics
 
 

@@ -17,6 +17,8 @@ from pto_dialect.passes.accesses.items import NUMBER, Choice, Leaf, Loop, Sequen
 
 MOST = 20_000
 """Operations, those of loops counted twice, up to which order is looked for."""
+FEW = 4_000
+"""The same where sharing bytes is a matter of taste, because all tiles fit side by side or share wherever they can."""
 
 _MTE2 = NUMBER[Pipe.MTE2]
 
@@ -42,9 +44,9 @@ class Order:
     """The order in a sequence; ``ordered`` is False for what is not known. Accesses that may be to the same buffer do
     not order their steps: where they are not, nothing does."""
 
-    def __init__(self, sequence: Sequence, arch: str) -> None:
+    def __init__(self, sequence: Sequence, arch: str, most: int | None = None) -> None:
         self.arch = arch
-        self.known = _size(sequence) <= MOST
+        self.known = _size(sequence) <= (MOST if most is None else most)
         self.steps: list[_Step] = []
         self.pipes: dict[int, list[int]] = defaultdict(list)
         self.users: dict[SSAValue, list[_Use]] = defaultdict(list)

@@ -74,9 +74,9 @@ def pack(
     best: dict[Buffer, int] | None = None
     for order in _ORDERS[1:2] if share is never else _ORDERS:
         found = _placed(sorted(free, key=order), fixed, share)
-        if best is None or _peak(found) < _peak(best):
+        if best is None or top_of(found) < top_of(best):
             best = found
-        if _peak(best) <= least:
+        if top_of(best) <= least:
             return best
     # Where sharing is limited, the bound says nothing about what can be reached.
     assert best is not None
@@ -91,7 +91,8 @@ def _placed(order: Sequence[Buffer], fixed: Mapping[Buffer, int], share: Share) 
     return found
 
 
-def _peak(places: Mapping[Buffer, int]) -> int:
+def top_of(places: Mapping[Buffer, int]) -> int:
+    """The highest end of a buffer."""
     return max((at + buffer.size for buffer, at in places.items()), default=0)
 
 
@@ -102,8 +103,8 @@ def _improved(best: dict[Buffer, int], fixed: Mapping[Buffer, int], least: int) 
     order = sorted((buffer for buffer in best if buffer not in fixed), key=best.__getitem__)
     places = _placed(order, fixed, always)
     for _ in range(min(_TRIES, _STEPS // max(1, len(best)) ** 3)):
-        peak = _peak(places)
-        if peak < _peak(best):
+        peak = top_of(places)
+        if peak < top_of(best):
             best = places
         if peak <= least:
             break
@@ -114,9 +115,9 @@ def _improved(best: dict[Buffer, int], fixed: Mapping[Buffer, int], least: int) 
         changed = order[:number] + order[number + 1 :]
         changed.insert(random.randint(0, number), order[number])
         found = _placed(changed, fixed, always)
-        if _peak(found) <= peak:
+        if top_of(found) <= peak:
             order, places = changed, found
-    return best if _peak(best) <= _peak(places) else places
+    return best if top_of(best) <= top_of(places) else places
 
 
 def _lowest(buffer: Buffer, placed: dict[Buffer, int], share: Share) -> int:

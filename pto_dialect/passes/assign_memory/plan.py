@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
+from math import inf
 
 from xdsl.ir import Operation, SSAValue
 
@@ -33,9 +34,9 @@ from pto_dialect.verify.buffers.alloc import address_operand, is_view, space_of
 
 from ..insert_sync.insert import ordered
 from .live import Buffer, Lives
-from .order import Order
-from .pack import always, bound, needed, never
-from .scales import groups_of, place, settle
+from .order import FEW, Order
+from .pack import Share, always, bound, needed, never, top_of
+from .scales import Group, groups_of, place, settle
 
 LEAST = 32
 """Addresses that the planner gives are multiples of this, whatever the memory."""
@@ -52,7 +53,7 @@ class Plan:
     @cached_property
     def peak(self) -> int:
         """Bytes up to the highest end of a buffer."""
-        return max((at + buffer.size for buffer, at in self.places.items()), default=0)
+        return top_of(self.places)
 
     @cached_property
     def bound(self) -> int:
@@ -89,8 +90,9 @@ def lacking(function: Operation) -> Iterator[Operation]:
 def memory_plans(function: Operation, target: str | None, reuse: str = "max") -> list[Plan]:
     """The plans of a function, one for each memory; ``reuse`` says who may share bytes, as for the pass. Raises
     :class:`UnsupportedError`."""
-    if reuse == "auto":
-        reuse = "safe" if ordered(function) else "max"
+    # The flags of the author know nothing of bytes that are shared; those of insert-sync do.
+    fits = reuse == "auto" and not ordered(function)
+    reuse = "safe" if reuse == "auto" else reuse
     profile = profile_of(function, target)
     found = ((op, _buffer(op, profile)) for op in walk(function))
     buffers: dict[SSAValue, Buffer] = {op.results[0]: buffer for op, buffer in found if buffer is not None}
@@ -104,7 +106,7 @@ def memory_plans(function: Operation, target: str | None, reuse: str = "max") ->
         lives.settle({value: buffer for value, buffer in buffers.items() if buffer.address is None})
         end = max(end, lives.time)
         if reuse == "safe":
-            orders.append(Order(sequence, profile.arch))
+            orders.append(Order(sequence, profile.arch, FEW if fits else None))
     by_space: dict[str, list[Buffer]] = defaultdict(list)
     for buffer in buffers.values():
         if buffer.address is not None or isinstance(buffer.op, ReserveBufferOp):
@@ -117,8 +119,33 @@ def memory_plans(function: Operation, target: str | None, reuse: str = "max") ->
 
     share = {"max": always, "safe": safe, "none": never}[reuse]
     groups = groups_of(function, Places(profile), buffers)
-    settle(groups, share)
-    return [Plan(space, found, profile.capacity_of(space)) for space, found in place(groups, by_space, share).items()]
+    settle(groups, always if fits else share)
+    found = _where_needed(groups, by_space, share, profile) if fits else place(groups, by_space, share)
+    return [Plan(space, places, profile.capacity_of(space)) for space, places in found.items()]
+
+
+def _where_needed(
+    groups: list[Group], by_space: dict[str, list[Buffer]], share: Share, profile: Profile
+) -> dict[str, dict[Buffer, int]]:
+    """The addresses of all buffers, which share bytes where that costs nothing; in memories that are too small for
+    this, wherever they can."""
+    try:
+        found = place(groups, by_space, share)
+        full = {space for space, places in found.items() if top_of(places) > _limit(space, profile)}
+    except UnsupportedError:
+        # Addresses that follow from each other leave no choice.
+        found, full = {}, {*by_space}
+    if not full:
+        return found
+    packed = place(groups, by_space, always)
+    # Scales lie beside their operands: both memories are planned together.
+    return packed if groups else {space: (packed if space in full else found)[space] for space in packed}
+
+
+def _limit(space: str, profile: Profile) -> float:
+    """The bytes of a memory that a planner may hand out."""
+    capacity = profile.capacity_of(space)
+    return profile.planner_limit.get(space, inf if capacity is None else capacity)
 
 
 def _buffer(op: Operation, profile: Profile) -> Buffer | None:

@@ -24,9 +24,9 @@ def without_addresses(*lines: str, target: str = "a5") -> str:
     return re.sub(r" addr = %at\d", "", kernel(*lines, target=target))
 
 
-def addresses(text: str) -> dict[str, int]:
+def addresses(text: str, reuse: str = "max") -> dict[str, int]:
     """The address of each tile of a planned program by its name."""
-    module, diagnostics = lowered(text, "assign-memory")
+    module, diagnostics = lowered(text, f"assign-memory{{reuse={reuse}}}")
     assert not diagnostics
     return {
         str(op.results[0].name_hint): op.operands[0].owner.value.value.data  # pyright: ignore

@@ -12,8 +12,6 @@ import pytest
 from lowering_programs import PART, SCHEDULES, TILE, disorder, lowered, results
 
 from pto_dialect import parse, print_module
-from pto_dialect.diagnostics.engine import DiagnosticEngine
-from pto_dialect.driver.pipeline import run_passes
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "benchmarks"))
 
@@ -107,8 +105,8 @@ def _names(name: str, count: int) -> str:
 @pytest.mark.parametrize("reuse", ["auto", "max", "safe"])
 def test_lowered_programs_compute_the_same(kind: str, target: str, reuse: str) -> None:
     text = program(kind, target)
-    module, engine = parse(text), DiagnosticEngine()
-    assert run_passes(module, [f"assign-memory{{reuse={reuse}}}", "insert-sync"], engine, None), engine.diagnostics
+    module, said = lowered(text, f"assign-memory{{reuse={reuse}}}", "insert-sync")
+    assert not said
     rows = np.repeat(np.arange(1, 7, dtype=np.float32), 256)
     for count in (0, 1, 4):
         arrays = [rows, np.zeros(6 * 256, np.float32), count]
@@ -120,7 +118,7 @@ def test_lowered_programs_compute_the_same(kind: str, target: str, reuse: str) -
 
 def test_a_tile_that_may_be_written_keeps_its_bytes() -> None:
     """%now may be %a or %b; the result of an iteration lies in neither."""
-    module, _ = lowered(program("two that are swapped", "a5"), "assign-memory")
+    module, _ = lowered(program("two that are swapped", "a5"), "assign-memory{reuse=max}")
     places = re.findall(r"%(\w) = pto.alloc_tile addr = %c(\d+)_i64", print_module(module))
     assert len({address for name, address in places if name in "aby"}) == 3
 
@@ -130,7 +128,7 @@ def test_a_tile_that_must_be_written_gives_its_bytes_away() -> None:
     text = program("two that are swapped", "a5").replace(f"scf.yield %next, %now : {_TYPES}", "")
     text = text.replace(f" iter_args(%now = %a, %next = %b) -> ({_TYPES})", "").replace("%r_0, %r_1 = ", "")
     text = text.replace("%next", "%a").replace("%now", "%a")
-    module, _ = lowered(text, "assign-memory")
+    module, _ = lowered(text, "assign-memory{reuse=max}")
     places = dict(re.findall(r"%(\w) = pto.alloc_tile addr = %c(\d+)_i64", print_module(module)))
     assert places["a"] == places["y"]
 
@@ -154,6 +152,7 @@ def test_a_tile_that_nobody_knows_is_refused() -> None:
     assert len(set(places)) == len(places) == (0 if found else 30)
 
 
-@pytest.mark.parametrize("seed", range(16))
-def test_random_programs_with_carried_handles(seed: int) -> None:
-    assert judge(CarriedProgram(seed, CHIPS[seed % 2]).text) == ("clean", "")
+@pytest.mark.parametrize("plan", ["assign-memory", "assign-memory{reuse=max}"])
+@pytest.mark.parametrize("seed", range(8))
+def test_random_programs_with_carried_handles(seed: int, plan: str) -> None:
+    assert judge(CarriedProgram(seed, CHIPS[seed % 2]).text, (plan, "insert-sync")) == ("clean", "")

@@ -122,3 +122,33 @@ def test_a_slot_that_is_filled_in_part_keeps_the_rest(way: str):
     found = planned(text, "max")
     place = {name: int(at) for name, at in re.findall(r"%(\w+) = pto.alloc_(?:multi_)?tile addr = %c(\d+)_i64", found)}
     assert not (place["m"] < place["x"] + 1024 and place["x"] < place["m"] + 2048), place
+
+
+def test_bytes_are_shared_only_where_they_have_to_be() -> None:
+    """A load that need not wait for a store does not, as long as there is room."""
+    lines = (load("p", "x"), store("x", "q"), load("p", "y"), store("y", "q"))
+    found = places(*lines, reuse="auto")
+    assert found["x"] != found["y"]
+
+
+def test_a_memory_that_is_too_small_is_packed_as_tightly_as_ever() -> None:
+    rows = "!pto.tile_buf<vec, 85x256xf32>"
+    lines = (load("p", "x"), store("x", "q"), load("p", "y"), store("y", "q"))
+    # 2 x 85 KB and 21 KB leave 1 KB.
+    more = (f"%u = pto.alloc_tile : {rows}", f"%v = pto.alloc_tile : {rows}", "%one = arith.constant 1.0 : f32")
+    third = "!pto.tile_buf<vec, 21x256xf32>"
+    kept = (f"%w = pto.alloc_tile : {third}", f"pto.texpands ins(%one : f32) outs(%w : {third})")
+    used = tuple(f"pto.texpands ins(%one : f32) outs(%{name} : {rows})" for name in "uv")
+    last = (
+        f"pto.tadd ins(%u, %v : {rows}, {rows}) outs(%v : {rows})",
+        f"pto.tabs ins(%w : {third}) outs(%w : {third})",
+    )
+    found = places(*more, *kept, *used, *lines, *last, reuse="auto", target="a2a3")
+    assert found["x"] == found["y"]
+    assert found == places(*more, *kept, *used, *lines, *last, reuse="max", target="a2a3")
+
+
+def test_a_loop_does_not_wait_for_its_store_without_need() -> None:
+    loop = ("scf.for %i = %c0 to %n step %c1 {", *CHAIN, "}")
+    assert places(*loop, reuse="auto") == places(*loop, reuse="safe")
+    assert len(set(places(*loop, reuse="max").values())) == 1
