@@ -138,7 +138,7 @@ FAMILIES: dict[str, Family] = {
     "vector_memory": Family(
         "vector.memory",
         level="micro-vector",
-        rules=("vector.common", "vector.memory", "vector.align", "vector.scopes"),
+        rules=("vector.common", "vector.memory", "vector.align", "vector.streams", "vector.scopes"),
         kernels=("vector.memory",),
     ),
     "ub_vector": Family(
@@ -153,7 +153,7 @@ FAMILIES: dict[str, Family] = {
     "predicate_memory": Family(
         "vector.predicate_memory",
         level="micro-vector",
-        rules=("vector.predicate", "vector.memory", "vector.align", "vector.scopes"),
+        rules=("vector.predicate", "vector.memory", "vector.align", "vector.streams", "vector.scopes"),
         kernels=("vector.predicate",),
     ),
     "vmi_plain": Family("vmi.plain", level="micro-vmi", rules=_VMI_RULES, kernels=("vmi.arith",)),

@@ -44,6 +44,18 @@ class Signals(Protocol):
         ...
 
 
+class Streams(Protocol):
+    """Follows unaligned streams of vector loads and stores."""
+
+    def reach(self, state: Any, pointer: Pointer, step: int) -> None:
+        """An operation on the stream with ``state`` comes next, ``step`` bytes behind ``pointer``."""
+        ...
+
+    def goes_on(self, state: Any) -> None:
+        """The operation has left the stream in ``state``."""
+        ...
+
+
 class Watching(Protocol):
     """What generated code of a watched run tells its core, beside what it tells any core. Operations, with their loop
     indices, have numbers."""
@@ -56,6 +68,11 @@ class Watching(Protocol):
     @property
     def signals(self) -> Signals:
         """Who follows signals and locks."""
+        ...
+
+    @property
+    def streams(self) -> Streams:
+        """Who follows unaligned streams."""
         ...
 
     def at(self, site: int, loops: tuple[int, ...]) -> None:
@@ -134,5 +151,5 @@ def _names(*protocols: type) -> frozenset[str]:
     return frozenset(name for protocol in protocols for name in vars(protocol) if not name.startswith("_"))
 
 
-CALLS = _names(Parts, Signals, Watching, Recorded)
+CALLS = _names(Parts, Signals, Streams, Watching, Recorded)
 """Attributes that code of a watched run uses beside those of plain code."""

@@ -179,6 +179,7 @@ class WatchedKernel(Kernel):
         if self.watch.wants("sync"):
             for core in watched_cores(started):
                 core.signals.leftovers()
+                core.streams.end(core.context("PIPE_V"))
         return [value.read() if hasattr(value, "read") else value for value in returned or ()]
 
     def _side_by_side_blocks(self, bound: list[Any], indices: Iterable[int], count: int) -> list[Any] | None:

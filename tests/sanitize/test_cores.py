@@ -4,6 +4,8 @@ mode. Source: docs/reference/execution.md, "Synchronisation".
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from pair_programs import WHOLE, C, diagnostics, double, errors_of, flag, load, product, store, text
 
@@ -150,3 +152,29 @@ def test_vector_cores_that_write_different_numbers_to_one_place(hand: bool) -> N
         "!pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<8x16xf32>\n    pto.tload",
     )  # fmt: skip
     assert errors_of(program) == {"race-cross-core"}
+
+
+DEADLOCKS = {
+    "nobody sends": ([waits("MTE2", 3)], [load("xp", "t")], ["AIV0: no operation of the program sends it",
+                                                             "AIV1: no operation of the program sends it"]),
+    "both wait first": (
+        [waits("MTE2", 1), sets("FIX", 0)], [waits("MTE2", 0), sets("MTE3", 1)],
+        ["AIV0: pto.sync.set (line N) sends it, and has not done so",
+         "AIV1: pto.sync.set (line N) sends it, and has not done so",
+         "AIC: pto.sync.set (line N) sends it, and has not done so"],
+    ),
+    "sent once": (
+        [waits("MTE2", 1), waits("MTE2", 1)], [sets("MTE3", 1)],
+        ["AIV0: pto.sync.set (line N) sends it, and has done so once, which was not enough",
+         "AIV1: pto.sync.set (line N) sends it, and has done so once, which was not enough"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DEADLOCKS)
+def test_a_deadlock_names_the_other_core_and_its_operation(name: str) -> None:
+    cube, vector, wanted = DEADLOCKS[name]
+    (found,) = (one for one in diagnostics(text("a2a3", cube, vector)) if one.rule == "sync-deadlock")
+    notes = [re.sub(r"line \d+", "line N", note.message) for note in found.notes]
+    assert list(dict.fromkeys(note for note in notes if "sends it" in note)) == wanted
+    assert any("waits for signal" in note and " of AIV0, signal" in note for note in notes)

@@ -15,8 +15,10 @@ from pto_dialect.deadline import TimedOut
 
 from ..faults import Fault, exhausted
 from ..run.machine import Block, Core, NeedsQueues
+from ..vector.holding import HOLDER
 from .held_stores import HeldStores
 from .schedule import Schedule
+from .senders import awaited
 
 Key = tuple[Any, ...]
 
@@ -57,15 +59,17 @@ class QueueCore(Core):
     ordered = False
 
     def __init__(self, block: Block, kind: str, index: int) -> None:
-        super().__init__(block, kind, index)
         schedule = block.options.schedule
         self.chooser = None if schedule is None else schedule.chooser(f"{block.index} {kind} {index}")
+        super().__init__(block, kind, index)
         self.in_turn: tuple[str, ...] = ()
         self.held: HeldStores | None = None
 
     def reset(self) -> None:
         """Gives the control state its initial content: nothing is queued, nobody waits."""
         super().reset()
+        if self.chooser is not None:
+            self.state[HOLDER] = self.chooser
         self.queues: dict[str, deque[Entry]] = {}
         self.issued = 0
         self.waiting = 0
@@ -286,7 +290,7 @@ class QueueCore(Core):
         waits.append(("PIPE_S", self._missing(self.scalar_wait)))
         if self.scalar_level is not None:
             waits.append(("PIPE_S", self.scalar_level[:1]))
-        told = [f"{self.name}: {pipe} waits for {describe(key)}" for pipe, keys in waits for key in keys]
+        told = [f"{self.name}: {pipe} waits for {awaited(self, key)}" for pipe, keys in waits for key in keys]
         return told if self.polled is None else [*told, f"{self.name}: PIPE_S waits {self.polled()}"]
 
     def _missing(self, keys: tuple[Key, ...]) -> tuple[Key, ...]:

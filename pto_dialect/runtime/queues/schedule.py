@@ -74,7 +74,8 @@ class Chooser:
         return max(0, self._random.randint(-_MOST_STEPS, _MOST_STEPS))
 
     def holds(self) -> bool:
-        """True when a store of the scalar unit is held back until the scalar unit sets its next flag."""
+        """True when a store that hardware may complete later is held back: one of the scalar unit until it sets its
+        next flag, the end of an unaligned stream until its flush."""
         return self._random is None or self._random.random() < 0.5
 
     def turn(self) -> int:

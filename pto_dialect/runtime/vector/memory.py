@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pto_dialect.targets.vector_unit import MASK_BITS, VL_BYTES, VLANE_BYTES
+from pto_dialect.targets.vector_unit import VL_BYTES, VLANE_BYTES
 
 from ..memory.spaces import Array, Pointer
 from .register import lanes
@@ -199,10 +199,3 @@ def store_mask(mask: Array, pointer: Pointer, start: int, dist: str) -> None:
     """256 bits as they are (NORM), or every second one (PK)."""
     bits = mask[::2] if dist == "PK" else mask
     window(pointer, start, bits.size // 8)[...] = np.packbits(bits, bitorder="little")
-
-
-def append_mask(mask: Array, pointer: Pointer, step: int) -> Pointer:
-    """One bit for each lane; where the stream goes on."""
-    size = MASK_BITS // step // 8
-    window(pointer, 0, size)[...] = np.packbits(mask[::step], bitorder="little")
-    return pointer.shifted(size)

@@ -21,6 +21,7 @@ from pto_dialect.runtime.simt.items import WorkItems
 
 from ..checks.item_races import ItemRaces
 from ..checks.parts import Parts
+from ..checks.streams import Streams
 from ..context import NO_HANDLES, Context
 from ..report.describe import operation_text
 from ..report.findings import Finding
@@ -60,6 +61,7 @@ class WatchedCore(QueueCore):
         self.signals = Signals(self)
         self.unit_flags = UnitFlags(self)
         self.parts = Parts(self)
+        self.streams = Streams(self)
 
     # ------------------------------------------------------------ scalar unit
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.runtime.queues.run import LEVEL, SET, WAIT, Key, describe
+from pto_dialect.runtime.queues.senders import awaited, name_of, sender_of, sends
 
 from ..report.describe import operation_text
 from ..report.findings import Finding
@@ -37,6 +38,7 @@ def deadlock_finding(
             awaited = ", ".join(_awaited(core, key) for key in keys)
             where = "" if site is None else f" in {operation_text(site, mark.loops, core.actors[pipe])}"
             notes.append((f"{core.name}: {pipe} waits for {awaited}{where}", span))
+            notes += dict.fromkeys(note for key in keys if (note := _sender_note(watch, core, key)) is not None)
             first = first or span
         if core.polled is not None:
             mark = core.mark("PIPE_S")
@@ -74,7 +76,28 @@ def blocked(core: WatchedCore) -> list[tuple[str, Mark, tuple[Key, ...]]]:
 
 
 def _awaited(core: WatchedCore, key: Key) -> str:
-    return f"{describe(key)} to {key[1]}" if is_flag(key) else describe(key)
+    return f"{describe(key)} to {key[1]}" if is_flag(key) else awaited(core, key)
+
+
+def _sender_note(watch: Watch, core: WatchedCore, key: Key) -> tuple[str, Span | None] | None:
+    """What the other core, which is to send a signal, has to do with it; ``None`` for flags of one core."""
+    sender: Any = None if is_flag(key) else sender_of(core, key)
+    if sender is None:
+        return None
+    name = name_of(sender, core)
+    for pipe, queue in sender.queues.items():
+        for _, _, kind, mark, arguments in queue:
+            if kind == SET and (core, key) in arguments and mark.site:
+                site = watch.sites[mark.site]
+                return f"{name}: {site.name} ({site.place}) sends it behind what its {pipe} waits for", site.span
+    sources = [site for site in watch.sites if sends(site.op, key, sender)]
+    if not sources:
+        return f"{name}: no operation of the program sends it", None
+    count = sender.signals.sent[id(core), key]
+    times = "once" if count == 1 else f"{count} times"
+    state = f"has done so {times}, which was not enough" if count else "has not done so"
+    site = sources[0]
+    return f"{name}: {site.name} ({site.place}) sends it, and {state}", site.span
 
 
 def _present(core: WatchedCore, watch: Watch) -> list[str]:

@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from pto_dialect.analysis.facts import integer
 from pto_dialect.analysis.scalar_cache import maintenance_of
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, operand_groups
-from pto_dialect.ir.core.operands import named
+from pto_dialect.ir.core.operands import find, named
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import PtrType
@@ -24,6 +24,7 @@ from pto_dialect.runtime.run.launch import UNIT_FLAGS
 from pto_dialect.verify.buffers.alloc import is_view
 
 from ..checks.alignment import alignment, base_operand
+from ..checks.streams import begins_at_register, stores_to_stream, watched_operands
 from ..report.sites import Site, Sites, root_of
 
 _SILENT = frozenset((Effect.PURE, Effect.HANDLE, Effect.QUERY, Effect.REGION))
@@ -57,8 +58,11 @@ class WatchedGenerator(Generator):
             self._unit_flag(op)
             self._fence(op)
             self.aligned(op)
+            self.stream(op)
         self.part(op)
         super().operation(op)
+        if stores_to_stream(op):
+            self.emitter.line(f"core.streams.goes_on({self.names[op.results[0]]})")
         if has_role(op, Role.TILE_ALLOCATION) and not is_view(op):
             self.allocated(op)
 
@@ -94,6 +98,18 @@ class WatchedGenerator(Generator):
         moves = "offset" in groups and not any(isinstance(result.type, type(value.type)) for result in op.results)
         step = f"{self.names[groups['offset'][0]]} * {address}.item_bytes" if moves else "0"
         self.emitter.line(f"core.aligned({address}, {step}, {alignment(op)})")
+
+    def stream(self, op: Operation) -> None:
+        """Tells the core where an operation continues or ends an unaligned stream."""
+        operands = watched_operands(op)
+        if operands is None:
+            return
+        state, base = operands
+        address = str(self.names[base]) if isinstance(base.type, PtrType) else f"core.pointer_of({self.names[base]})"
+        step = "core.state.get('ar', 0)" if begins_at_register(op) else "0"
+        if (offset := find(op, "offset")) is not None and op.name == "pto.vstas":
+            step = f"{self.names[offset]} * {address}.item_bytes"
+        self.emitter.line(f"core.streams.reach({self.names[state]}, {address}, {step})")
 
     def part(self, op: Operation) -> None:
         """Tells the core which part of which view comes next."""

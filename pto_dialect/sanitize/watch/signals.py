@@ -32,7 +32,7 @@ def is_flag(key: Key) -> bool:
 
 
 class Signals:
-    """Signals that have arrived at ``core`` and those it sends."""
+    """Signals that have arrived at ``core`` and those it sends; ``sent`` counts those that are no flags."""
 
     def __init__(self, core: WatchedCore) -> None:
         self.core = core
@@ -40,6 +40,7 @@ class Signals:
         self.levels: dict[Key, list[Clock]] = {}
         self.level_tokens: dict[Key, list[Token]] = {}
         self.held: Counter[tuple[str, int]] = Counter()
+        self.sent: Counter[tuple[int, Key]] = Counter()
         self.holders: dict[tuple[str, int], int] = {}
 
     # ------------------------------------------------------------ transport
@@ -58,6 +59,8 @@ class Signals:
                 # A slot is free when all pipes that may have used its entry are done.
                 known = self._everyone(known)
             core: Any = target
+            if not is_flag(key):
+                self.sent[id(core), key] += 1
             core.flags[key] = core.flags.get(key, 0) + 1
             core.signals.receive(key, Token(known, mark.site, mark.loops, actor.number, actor.time, flow, mark.order))
         actor.tick()

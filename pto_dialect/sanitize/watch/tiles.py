@@ -18,6 +18,7 @@ from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.runtime.memory.spaces import Pointer
 from pto_dialect.runtime.memory.values import MultiTile, Tile
 
+from ..checks.loads import Loads
 from ..report.describe import bytes_text, operation_text
 from ..report.findings import Finding
 from ..report.fixes import MoveTile
@@ -87,6 +88,7 @@ class Tiles:
         self.known: dict[tuple[int, Operation], Allocation] = {}
         self.by_number: list[Allocation | None] = [None]
         self.renewed: dict[tuple[int, int], int] = {}
+        self.loads = Loads()
         self._named: dict[tuple[int, int, bool], list[Allocation]] = {}
         self._holding: dict[tuple[int, int, bool, Region], list[Allocation]] = {}
 
@@ -136,6 +138,7 @@ class Tiles:
         self.known.clear()
         del self.by_number[1:]
         self.renewed.clear()
+        self.loads.clear()
         self._named.clear()
         self._holding.clear()
 
@@ -147,6 +150,7 @@ class Tiles:
             self._inside(context, arena, region)
         if not self.overlap:
             return
+        self.loads.read(arena, region)
         shadow = arena.shadow
         # Where two tiles of the operation have the bytes, it reads them through both.
         for mine in self._allocations(context, arena, region, writing=False):
@@ -174,6 +178,7 @@ class Tiles:
             return
         through = self._allocations(context, arena, region, writing=True)
         number = through[0].number if len(through) == 1 else 0
+        self.loads.write(arena, region, number, has_role(self.watch.sites[context.mark.site].op, Role.TILE_LOAD))
         if places is None:
             self._own_cells(context, arena, region, through, number)
             return
@@ -262,7 +267,8 @@ class Tiles:
             (f"{other.name} has bytes [{other.start}, {other.stop})", other.site.span),
             (operation_text(site, context.mark.loops, context.actor), None),
         ]
-        planned = mine.shares_place(other) and not context.handles
+        lost_load = (mine.number, number) in self.loads.lost
+        planned = mine.shares_place(other) and not context.handles and not lost_load
         severity = Severity.WARNING if planned else Severity.ERROR
         advice = "give them other addresses"
         place = self._free_place(other)

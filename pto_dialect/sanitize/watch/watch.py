@@ -191,6 +191,9 @@ class Watch:
             if check is not None:
                 check(self, context, arguments)
             result = action(*arguments)
+            if context.scope:
+                core: Any = context.actor.core
+                core.streams.end(context)
             if self.races is not None and context.doubled:
                 self.races.settle(context)
             if context.copied and self.wants("overlap"):

@@ -157,6 +157,28 @@ def _vector_cores(place: str) -> str:
     )
 
 
+def _stream(*flush: str) -> str:
+    """Thirteen numbers that go to memory as a stream, with its ``flush``."""
+    align, register, pointer = "!pto.align", "!pto.vreg<64xf32>", "!pto.ptr<f32, ub>"
+    return kernel(
+        *_INDEX,
+        "%n32 = arith.index_cast %n : index to i32",
+        "%d = arith.constant 13 : i32",
+        "%count = arith.muli %n32, %d : i32",
+        "pto.vecscope {",
+        '  %all = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>',
+        "  %one = arith.constant 1.0 : f32",
+        f"  %v = pto.vdup %one, %all : f32, !pto.mask<b32> -> {register}",
+        f"  %s = pto.init_align : {align}",
+        f"  %t = pto.vstus %s, %count, %v, %x : {align}, i32, {register}, {pointer} -> {align}",
+        *(line.format(types=f"{align}, {pointer}, i32") for line in flush),
+        "}",
+    )
+
+
+_FLUSH = "  pto.vstas %t, %{}, %count : {{types}}"
+
+
 def _asserted(relation: str) -> str:
     """An assertion about the number of blocks, which is 1."""
     lines = (f"%same = arith.cmpi {relation}, %n, %i1 : index", 'cf.assert %same, "there is one block"')
@@ -274,6 +296,8 @@ FAULT_EXAMPLES: dict[str, tuple[str, str]] = {
     "trap": (_conditional("eq"), _conditional("ult")),
     "print-format": (_printed("%d of %d"), _printed("%d of 3")),
     "unmodelled": (_rounded("H"), _rounded("R")),
+    "stream-flush": (_stream(), _stream(_FLUSH.format("x"))),
+    "stream-address": (_stream(_FLUSH.format("y")), _stream(_FLUSH.format("x"))),
     "pipe-slot": (_popped("    pto.tfree_from_aiv {id = 0, split = 0}\n"), _popped("")),
 }
 """By rule."""

@@ -61,6 +61,17 @@ _RULES = (
     ("mem-capacity", ERROR, "tiles fit into their memory"),
     ("capacity-dynamic", ERROR, "tiles and memrefs that the allocator places fit into their memory together"),
     ("mem-overlap", ERROR, "tiles that are in use at the same time share no bytes"),
+    (
+        "stream-flush",
+        ERROR,
+        "an unaligned stream of stores ends with a flush (vstas, vstar): until then its last bytes are not in memory",
+    ),
+    (
+        "stream-address",
+        ERROR,
+        "an unaligned stream of stores goes on, and is flushed, where its last store has left it; a load of a stream "
+        "begins in the block that vldas, or the load before it, has left in the state",
+    ),
     ("pipe-slot", ERROR, "an entry of a queue is used between pop and free, and freed once"),
     ("run-timeout", ERROR, "a run takes no longer than --timeout allows"),
     ("run-memory", ERROR, "a run takes no more memory than there is"),

@@ -10,6 +10,7 @@ from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.vector import memory as m
+from pto_dialect.runtime.vector import streams
 from pto_dialect.targets.vector_unit import VLANE_BYTES
 
 from ..registry import kernel, kernels
@@ -159,13 +160,19 @@ def vscatter(op: PtoOp, g: Generator) -> None:
 
 # ------------------------------------------------------------ streams
 #
-# What a stream has taken is in memory at once; its state only says that the stream exists.
+# What a stream of stores holds back is in its state; see ``vector/streams.py``.
 
 
-@kernel("pto.init_align", "pto.vldas")
-def start_stream(op: PtoOp, g: Generator) -> None:
-    """Begins a stream of accesses at any address."""
-    g.define(op.results[0], "None")
+@kernel("pto.init_align")
+def init_align(op: PtoOp, g: Generator) -> None:
+    """Begins a stream of stores to any address."""
+    g.define(op.results[0], f"{g.argument(streams.StoreStream)}()")
+
+
+@kernel("pto.vldas")
+def vldas(op: PtoOp, g: Generator) -> None:
+    """Begins a stream of loads from any address with the block around it."""
+    g.define(op.results[0], f"{g.argument(streams.prime)}({pointer(named(op, 'source'), g)})")
 
 
 @kernel("pto.vldus")
@@ -180,58 +187,45 @@ def vldus(op: PtoOp, g: Generator) -> None:
     base, start = access(op, g, "source", step, updated)
     dtype = g.argument(register_format(result, g).storage)
     g.define(result, f"{g.argument(m.load)}({base}, {start}, {dtype})")
-    g.define(align, "None")
+    g.define(align, g.argument(streams.BEGUN))
     update(base, step, updated, g)
-
-
-def append(values: Any, base: Any, count: int) -> Any:
-    """Stores the first ``count`` elements; where the stream goes on."""
-    size = values.dtype.itemsize
-    m.window(base, 0, count * size)[...] = values.view("u1")[: count * size]
-    return base.shifted(count * size)
 
 
 @kernel("pto.vstus")
 def vstus(op: PtoOp, g: Generator) -> None:
     """The first ``offset`` elements of a register behind the stream; the updated base is where it goes on."""
-    offset, value, base = (named(op, name) for name in ("offset", "value", "base"))
-    updated = optional_result(op, 1)
-    text = f"{g.argument(append)}({g.name(value)}, {pointer(base, g)}, {g.name(offset)})"
-    if updated is None:
-        g.emitter.line(text)
-    else:
-        g.define(updated, text)
-    g.define(op.results[0], "None")
-
-
-def append_counted(values: Any, base: Any, state: dict[Any, Any], advance: bool) -> None:
-    """Stores the bytes counted by the last compaction at base + AR, and advances AR."""
-    start, size = state.get("ar", 0), state.get("sqzn", 0)
-    m.window(base, start, size)[...] = values.view("u1")[:size]
-    if advance:
-        state["ar"] = start + size
+    state, offset, value, base = (named(op, name) for name in ("align_in", "offset", "value", "base"))
+    call = f"{g.argument(streams.append_lanes)}({g.name(state)}, {g.name(value)}, {pointer(base, g)}, {g.name(offset)}"
+    g.define(op.results[0], f"{call}, core.state)")
+    size = register_format(value, g).bytes
+    update(pointer(base, g), f"{g.name(offset)} * {size}", optional_result(op, 1), g)
 
 
 @kernel("pto.vstur")
 def vstur(op: PtoOp, g: Generator) -> None:
     """The bytes that the last compaction counted behind the stream, at the place that register AR holds."""
-    value, base = (named(op, name) for name in ("value", "base"))
-    g.call(append_counted, value, pointer(base, g), Expr("core.state"), word(op, "mode") == "POST_UPDATE")
-    g.define(op.results[0], "None")
+    state, value, base = (named(op, name) for name in ("align_in", "value", "base"))
+    advance = word(op, "mode") == "POST_UPDATE"
+    call = f"{g.argument(streams.append_counted)}({g.name(state)}, {g.name(value)}, {pointer(base, g)}"
+    g.define(op.results[0], f"{call}, core.state, {advance})")
 
 
 @kernel("pto.vstas")
 def vstas(op: PtoOp, g: Generator) -> None:
-    """Ends a stream of stores; the updated base is ``offset`` elements on."""
+    """Ends a stream of stores ``offset`` elements behind the base, which is where the updated base is."""
     updated = optional_result(op, 0)
-    if updated is not None:
-        base = pointer(named(op, "destination"), g)
-        g.define(updated, f"{base}.advance({g.name(named(op, 'offset'))})")
+    base = pointer(named(op, "destination"), g)
+    step = f"{g.name(named(op, 'offset'))} * {base}.item_bytes"
+    g.emitter.line(f"{g.argument(streams.flush)}({g.name(named(op, 'value'))}, {base}, {step})")
+    update(base, step, updated, g)
 
 
 @kernel("pto.vstar")
 def vstar(op: PtoOp, g: Generator) -> None:
-    """Ends a stream of stores; all of it is in memory already."""
+    """Ends a stream of stores at the place that register AR holds."""
+    base = pointer(named(op, "destination"), g)
+    state = g.name(named(op, "value"))
+    g.emitter.line(f"{g.argument(streams.flush)}({state}, {base}, core.state.get('ar', 0))")
 
 
 def store_register(base: Any, start: int, state: dict[Any, Any]) -> None:

@@ -11,6 +11,7 @@ from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.vector import collect
 from pto_dialect.runtime.vector import memory as m
 from pto_dialect.runtime.vector.register import FINEST, PREFIXES, spread
+from pto_dialect.runtime.vector.streams import append_mask
 from pto_dialect.targets.vector_unit import MASK_BITS
 
 from ..registry import kernel, kernels
@@ -166,7 +167,9 @@ def store(op: PtoOp, g: Generator, units: dict[str, int]) -> None:
 @kernel("pto.pstu")
 def pstu(op: PtoOp, g: Generator) -> None:
     """The bits of a predicate, one for each lane, behind a stream; the updated base is where it goes on."""
-    value, base = (named(op, name) for name in ("value", "base"))
+    state, value, base = (named(op, name) for name in ("align_in", "value", "base"))
     align, updated = op.results
-    g.define(updated, f"{g.argument(m.append_mask)}({g.name(value)}, {pointer(base, g)}, {mask_step(value)})")
-    g.define(align, "None")
+    step = mask_step(value)
+    call = f"{g.argument(append_mask)}({g.name(state)}, {g.name(value)}, {pointer(base, g)}, {step}, core.state)"
+    g.define(align, call)
+    update(pointer(base, g), str(MASK_BITS // step // 8), updated, g)

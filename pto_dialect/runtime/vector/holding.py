@@ -1,0 +1,4 @@
+"""Who may hold stores back, in the control state of a core. Source: docs/reference/execution.md, "Scheduling"."""
+
+HOLDER = "holder"
+"""Key of what decides whether a store that hardware may complete later is held back."""

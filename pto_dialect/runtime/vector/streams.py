@@ -1,0 +1,136 @@
+"""Unaligned streams of vector stores and loads: where they stand, and what they have not stored yet.
+
+A stream of stores collects bytes until a block of 32 is full; the rest of the last block is held in the state until a
+flush at the place where the stream stands. A run stores it at once, unless its schedule holds it back as hardware does.
+A stream of loads begins with the block around an address.
+
+Source: docs/reference/vectors.md, "Loads and stores"; docs/reference/execution.md, "Scheduling".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pto_dialect.targets.vector_unit import MASK_BITS, VLANE_BYTES
+
+from ..memory.spaces import Array, Pointer
+from .holding import HOLDER
+from .memory import window
+
+
+class StoreStream:
+    """The state of a stream of stores: ``base`` with the memory, the byte ``at`` where it continues, and the bytes
+    before that which are not in a full block yet. A stream without ``base`` has stored nothing.
+
+    ``loose`` tells that nobody knows where it continues, ``held`` that a schedule has kept these bytes back, ``site``
+    is for those who watch.
+    """
+
+    __slots__ = ("at", "base", "held", "loose", "site", "tail")
+
+    def __init__(self, base: Pointer | None = None, at: int = 0, tail: Array | None = None) -> None:
+        self.base = base
+        self.at = at
+        self.tail = tail
+        self.loose = self.held = False
+        self.site = 0
+
+    @property
+    def pending(self) -> int:
+        """Number of the bytes that wait for the flush."""
+        return 0 if self.tail is None else self.tail.size
+
+
+class LoadStream:
+    """The state of a stream of loads: the address ``primed`` whose block it holds; ``None`` behind a load, when the
+    block depends on how far the program goes on."""
+
+    __slots__ = ("primed",)
+
+    def __init__(self, primed: int | None) -> None:
+        self.primed = primed
+
+    def fits(self, address: int) -> bool:
+        """True when a load from ``address`` may begin in the block of the state."""
+        return self.primed is None or _block(address) == _block(self.primed)
+
+
+def _block(address: int) -> int:
+    return address // VLANE_BYTES * VLANE_BYTES
+
+
+# ------------------------------------------------------------ loads
+
+BEGUN = LoadStream(None)
+
+
+def prime(base: Pointer) -> LoadStream:
+    """The block around an address."""
+    return LoadStream(base.offset)
+
+
+# ------------------------------------------------------------ stores
+
+
+def append(state: Any, content: Array, base: Pointer, start: int, control: Mapping[Any, Any]) -> StoreStream:
+    """Stores the bytes of ``content`` from ``start`` bytes behind ``base`` on; the state behind them."""
+    size, first = content.size, base.offset + start
+    if not size:
+        return state if isinstance(state, StoreStream) else StoreStream(base, first)
+    at = first + size
+    full = _block(at)
+    known = isinstance(state, StoreStream) and state.base is not None and state.at == first
+    before = state.tail if known and state.tail is not None else content[:0]
+    holds = (known and state.held) or _holds(control)
+    if holds:
+        if first < 0 or at > base.arena.capacity:
+            base.arena.check(first, at, "vector access")
+        stored = np.concatenate([before, content])
+        low = first - before.size
+        if full > low:
+            window(base, low - base.offset, full - low)[...] = stored[: full - low]
+        tail = stored[max(full - low, 0) :]
+    else:
+        window(base, start, size)[...] = content
+        tail = content[full - first :] if full > first else np.concatenate([before, content])
+    found = StoreStream(base, at, tail.copy())
+    found.held = holds and tail.size > 0
+    return found
+
+
+def append_lanes(state: Any, values: Array, base: Pointer, count: int, control: Mapping[Any, Any]) -> StoreStream:
+    """Stores the first ``count`` elements of a register."""
+    return append(state, values.view("u1")[: count * values.dtype.itemsize], base, 0, control)
+
+
+def append_mask(state: Any, mask: Array, base: Pointer, step: int, control: Mapping[Any, Any]) -> StoreStream:
+    """Stores one bit for each lane."""
+    bits = np.packbits(mask[::step], bitorder="little")
+    assert bits.size == MASK_BITS // step // 8
+    return append(state, bits, base, 0, control)
+
+
+def append_counted(state: Any, values: Array, base: Pointer, control: dict[Any, Any], advance: bool) -> StoreStream:
+    """Stores the bytes counted by the last compaction at base + AR, and advances AR."""
+    start, size = control.get("ar", 0), control.get("sqzn", 0)
+    found = append(state, values.view("u1")[:size], base, start, control)
+    if advance:
+        control["ar"] = start + size
+    elif found is not state:
+        found.loose = True
+    return found
+
+
+def flush(state: Any, base: Pointer, offset: int) -> None:
+    """Stores what a schedule has held back, in front of ``offset`` bytes behind ``base``."""
+    if isinstance(state, StoreStream) and state.held and state.tail is not None and state.base is not None:
+        end = state.at - state.base.offset if state.loose else offset
+        window(state.base if state.loose else base, end - state.tail.size, state.tail.size)[...] = state.tail
+
+
+def _holds(control: Mapping[Any, Any]) -> bool:
+    chooser = control.get(HOLDER)
+    return chooser is not None and chooser.holds()

@@ -1,0 +1,54 @@
+"""Loads that another load overwrites before anybody has read them: what they brought is lost whoever orders the pipes.
+
+Source: docs/reference/watching.md, "Findings".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..state.regions import Bytes
+
+if TYPE_CHECKING:
+    from ..state.arena import WatchedArena
+
+_MOST = 64
+"""Loads of one memory that are remembered."""
+
+
+class Loads:
+    """The loads of each memory that nobody has read; ``lost`` has the numbers of the tiles of two loads of which the
+    second one has replaced the first."""
+
+    def __init__(self) -> None:
+        self.lost: set[tuple[int, int]] = set()
+        self._unread: dict[Any, list[tuple[int, int, int]]] = {}
+
+    def clear(self) -> None:
+        """Forgets all loads."""
+        self.lost.clear()
+        self._unread.clear()
+
+    def read(self, arena: WatchedArena, region: Bytes) -> None:
+        """Somebody reads."""
+        unread = self._unread.get(arena)
+        if unread:
+            low, high = region.offset, region.stop
+            if any(first < high and low < stop for first, stop, _ in unread):
+                self._unread[arena] = [one for one in unread if not (one[0] < high and low < one[1])]
+
+    def write(self, arena: WatchedArena, region: Bytes, number: int, loads: bool) -> None:
+        """Somebody writes to the tile ``number``; ``loads`` tells that the content comes from global memory."""
+        unread = self._unread.get(arena)
+        if unread is None:
+            if loads and number:
+                self._unread[arena] = [(region.offset, region.stop, number)]
+            return
+        low, high = region.offset, region.stop
+        for first, stop, other in unread:
+            if loads and number and other != number and first < high and low < stop:
+                self.lost.add((other, number))
+        left = [one for one in unread if not (one[0] < high and low < one[1])]
+        if loads and number:
+            left.append((low, high, number))
+        self._unread[arena] = left[-_MOST:]
