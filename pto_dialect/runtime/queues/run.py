@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
+from copy import copy
 from functools import partial
+from operator import is_
 from typing import Any, Protocol
 
 from pto_dialect.deadline import TimedOut
@@ -95,6 +97,15 @@ class QueueCore(Core):
         if self.waiting > DEPTH:
             while self.waiting > DEPTH // 2 and self.step():
                 pass
+
+    def set_valid(self, tile: Any, rows: int, cols: int) -> None:
+        """Changes the valid region of a tile; instructions that wait keep a handle with the one that it had."""
+        if self.waiting:
+            issued = copy(tile)
+            for queue in self.queues.values():
+                for place, entry in enumerate(queue):
+                    queue[place] = _with_handle(entry, tile, issued)
+        super().set_valid(tile, rows, cols)
 
     # signals
 
@@ -295,6 +306,16 @@ class QueueCore(Core):
 
     def _missing(self, keys: tuple[Key, ...]) -> tuple[Key, ...]:
         return tuple(key for key in keys if not self.flags.get(key, 0))
+
+
+def _with_handle(value: Any, handle: Any, other: Any) -> Any:
+    """Operands with another handle in the place of one."""
+    if value is handle:
+        return other
+    if type(value) not in (tuple, list):
+        return value
+    parts = [_with_handle(part, handle, other) for part in value]
+    return value if all(map(is_, parts, value)) else type(value)(parts)
 
 
 class OrderedCore(QueueCore):

@@ -70,6 +70,10 @@ class Core:
         name = {"aic": "AIC", "aiv": f"AIV{self.index}", "all": "core"}[self.kind]
         return name if self.block.rank is None else core_of_rank(name, self.block.rank)
 
+    def set_valid(self, tile: Any, rows: int, cols: int) -> None:
+        """Changes the valid region of a tile. What was issued before keeps the region that it was issued with."""
+        tile.set_valid(rows, cols)
+
     def reset(self) -> None:
         """Gives the control state its initial content."""
         self.flags.clear()

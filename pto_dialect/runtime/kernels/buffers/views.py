@@ -277,9 +277,9 @@ def subview(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.set_validshape")
 def set_validshape(op: PtoOp, g: Generator) -> None:
-    """Changes the numbers of valid rows and columns of a tile."""
+    """Changes the numbers of valid rows and columns of a tile for what is issued afterwards."""
     tile, rows, cols = (g.name(named(op, name)) for name in ("source", "valid_row", "valid_col"))
-    g.emitter.line(f"{tile}.set_valid({rows}, {cols})")
+    g.emitter.line(f"core.set_valid({tile}, {rows}, {cols})")
 
 
 @kernel("pto.get_validshape")
