@@ -164,6 +164,17 @@ class Sums:
             return None if found is None else found // divisor
         return None
 
+    def modular(self, one: Sum) -> tuple[Sum, int] | None:
+        """Of a sum that is what is left of a natural number divided by a positive one: both."""
+        if one.constant or len(one.terms) != 1:
+            return None
+        ((term, factor),) = one.terms
+        parts = [part for part in term if isinstance(part, Sum)]
+        if factor != 1 or term[0] not in _REMAINDERS or len(parts) != 2 or not self.is_natural(parts[0]):
+            return None
+        divisor = parts[1].number
+        return None if divisor is None or divisor <= 0 else (parts[0], divisor)
+
     def is_natural(self, one: Sum, depth: int = _DEPTH) -> bool:
         """Whether a sum is certainly not negative; sums do not wrap around."""
         return one.constant >= 0 and all(

@@ -57,7 +57,7 @@ def _used(access: Access, leaf: Leaf, place: Place, state: State) -> bool:
         and one.number > access.number
         and _share(one.place, access.place)
         and _share(one.place, place)
-        and _implied(one, access, leaf, state)
+        and implied(one, access, leaf, state)
         for one in state.earlier(access.place)
     )
 
@@ -67,7 +67,7 @@ def _share(one: Place, other: Place) -> bool:
     return one.holds(other) or other.holds(one)
 
 
-def _implied(one: Access, access: Access, leaf: Leaf, state: State) -> bool:
+def implied(one: Access, access: Access, leaf: Leaf, state: State) -> bool:
     """Whether ``one`` happens on every way from ``access`` to ``leaf``: no branch around it, and no loop that may run
     not once, is around it alone."""
     around: set[Sequence] = set()

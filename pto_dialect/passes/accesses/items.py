@@ -107,13 +107,32 @@ class Call:
 Item = Leaf | Loop | Choice | Signal | Call
 
 
+class Ring(NamedTuple):
+    """Numbers that go round with the counter of ``loop``: that of an iteration is what is left of ``factor`` times the
+    counter plus ``constant`` divided by the ``count`` of the flag. A flag is waited for ``ahead`` iterations after the
+    one that sets it; ``first`` and ``step`` are those of the counter."""
+
+    loop: Operation
+    counter: SSAValue
+    factor: int
+    constant: int
+    first: int
+    step: int
+    ahead: int
+
+    def number(self, turn: int, count: int) -> int:
+        """The number of an iteration."""
+        return (self.factor * (self.first + turn * self.step) + self.constant) % count
+
+
 @dataclass(eq=False)
 class Flag:
     """A set behind one item of a sequence and a wait before another. ``carried``: the wait is in the next iteration of
     the loop whose body the sequence is. ``source`` and ``target`` are numbers of pipes.
 
     With ``slot`` it has a number for each of ``count`` slots of a multi-buffer: ``event`` and those behind it.
-    ``chosen`` is the multi-buffer, and the index in it, that all it orders is about.
+    ``chosen`` is the multi-buffer, and the index in it, that all it orders is about. With ``ring`` the numbers go round
+    with the counter of the loop, and ``slot`` is the counter.
     """
 
     source: int
@@ -126,6 +145,9 @@ class Flag:
     chosen: object = None
     slot: SSAValue | None = None
     count: int = 1
+    ring: Ring | None = None
+    about: tuple[int, int] | None = None
+    """Of what is about slots that go round alike: after how many iterations, and how many iterations lie between."""
 
     @property
     def numbers(self) -> range:

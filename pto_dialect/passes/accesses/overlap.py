@@ -16,6 +16,7 @@ from pto_dialect.analysis.affine import Sum, Sums, Term
 from pto_dialect.analysis.alias import Alias
 
 from .places import GLOBAL, Place
+from .rotation import turns_between
 
 Range = tuple[float, float]
 ANY: Range = (-inf, inf)
@@ -60,6 +61,8 @@ def alias_of(earlier: Place, later: Place, setting: Setting) -> Alias:
         return Alias.MUST
     if earlier.frame is None or earlier.frame != later.frame:
         return Alias.MAY
+    if turns_between(earlier, later, setting) == 0:
+        return Alias.NO
     sides = zip(earlier.sides, later.sides, strict=False)
     return Alias.NO if any(_certainly_behind(one, other, setting) for one, other in sides) else Alias.MAY
 

@@ -46,6 +46,8 @@ class Reader:
         self.pops: Pops | None = None
         self.users: Users | None = None
         """Who does something in the function that was read."""
+        self.rings = True
+        """Whether flags may have numbers that go round with a counter."""
 
     def function(self, op: Operation) -> Sequence:
         """The sequence of a function. Raises :class:`UnsupportedError`."""

@@ -12,14 +12,13 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Self
 
-from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.passes.accesses.items import Choice, Flag, Loop, Sequence
 from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.accesses.state import COUNT, State
 
 from .follow import Runner
+from .rings import EVENTS, give_up
 
-EVENTS = len(ENUMS["event"].values)
 Pair = tuple[Flag, Flag]
 _NONE: Mapping[tuple[int, int], set[int]] = MappingProxyType({})
 
@@ -117,19 +116,20 @@ def number_events(
         crowded = _colour(flags, rivals, used)
         if crowded is None:
             return gone
-        if _without_slots(flags, crowded):
+        if _without_slots(flags, crowded, sequence):
             continue
         gone += 1
         _unite([flag for flag in flags if (flag.source, flag.target) == crowded], sequence)
 
 
-def _without_slots(flags: list[Flag], pair: tuple[int, int]) -> bool:
+def _without_slots(flags: list[Flag], pair: tuple[int, int], whole: Sequence) -> bool:
     """Makes those of ``flags`` that have a number for each slot, between these two pipes, flags of one number; whether
     there were any."""
     both = (pair, pair[::-1])
     found = [flag for flag in flags if flag.slot is not None and (flag.source, flag.target) in both]
+    around = {loop.body: loop for loop in _loops(whole)} if found else {}
     for flag in found:
-        flag.slot, flag.count = None, 1
+        give_up(flag, around[flag.sequence])
     return bool(found)
 
 

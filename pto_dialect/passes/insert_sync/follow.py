@@ -5,16 +5,21 @@ Source: docs/reference/synchronisation.md, "Dependences", "Order inside one pipe
 
 from __future__ import annotations
 
+from math import gcd
 from typing import NamedTuple
 
 from xdsl.ir import SSAValue
 
-from pto_dialect.passes.accesses.dependences import Levels, V, must_wait
+from pto_dialect.passes.accesses.dependences import Levels, V, implied, must_wait
 from pto_dialect.passes.accesses.items import Call, Choice, Flag, Item, Leaf, Loop, Sequence
-from pto_dialect.passes.accesses.overlap import ANY, Setting, may_overlap
+from pto_dialect.passes.accesses.overlap import ANY, Setting, Turn, may_overlap
 from pto_dialect.passes.accesses.places import Place, Side
 from pto_dialect.passes.accesses.program import Reader
+from pto_dialect.passes.accesses.rotation import Rotation, rotation_of, turns_between
 from pto_dialect.passes.accesses.state import COUNT, Access, State, learn, merged, ways_of
+
+Channel = tuple[Side, ...] | int
+"""How an iteration learns of earlier ones: the index of the slot that both use, or how many iterations lie between."""
 
 
 class Need(NamedTuple):
@@ -129,8 +134,8 @@ class Follower(Runner):
         self.sequence = sequence
         self.depth = sequence.depth
         self.needs: list[Need] = []
-        self.channels: list[tuple[Side, ...]] = []
-        """The indices of the slots that the iterations of the loop hand to each other."""
+        self.channels: list[Channel] = []
+        """The indices of the slots that the iterations of the loop hand to each other, or after how many iterations."""
         levels = Levels(sequence.block)
         self._same = Setting(levels.same_inside, None, self._range, reader.places.sums)
         turn = loop.turn if loop is not None else None
@@ -167,7 +172,7 @@ class Follower(Runner):
                         access, leaf, place, writes, state, self.arch
                     ):
                         continue
-                    if self._by_slot(access, place, row, state):
+                    if self._by_slot(access, place, row, state) or self._used_between(access, leaf, place, state):
                         continue
                     setting = self.later if access.turn != state.turn else self._same
                     if may_overlap(access.place, place, setting):
@@ -179,18 +184,22 @@ class Follower(Runner):
         if flag in state.tokens:
             super().take_slot(sequence, flag, state)
 
-    def channel(self, sides: tuple[Side, ...], state: State) -> bool:
-        """Whether there is a channel for the slots with this index, or room for a new one."""
-        if sides in self.channels:
+    def channel(self, channel: Channel, state: State) -> bool:
+        """Whether there is this channel, or room for a new one."""
+        if channel in self.channels:
             return True
         if len(self.channels) >= state.WIDTH // COUNT - 1:
             return False
-        self.channels.append(sides)
+        self.channels.append(channel)
         return True
 
     def hand(self, flag: Flag, token: tuple[int, ...], state: State) -> None:
         """A slot comes from the last iteration that had it: ``token`` is what that one knew."""
         assert isinstance(flag.chosen, tuple)
+        if flag.chosen[1] == 1:
+            # The iteration before knows what any other does.
+            learn(state.issue(flag.target), token)
+            return
         number = self.channels.index(flag.chosen[1]) + 1
         part = slice(number * COUNT, (number + 1) * COUNT)
         learn(state.issue(flag.target), (*(0,) * part.start, *token[part]))
@@ -201,12 +210,37 @@ class Follower(Runner):
 
     def _by_slot(self, access: Access, place: Place, row: list[int], state: State) -> bool:
         """Whether an access of an earlier iteration is done because both are of one slot."""
-        if access.turn == state.turn or place.sides != access.place.sides or place.frame != access.place.frame:
+        if not self.channels or access.turn == state.turn or not place.sides or place.frame != access.place.frame:
             return False
-        if place.sides not in self.channels:
+        for number, channel in enumerate(self.channels, 1):
+            if access.number > row[number * COUNT + access.leaf.pipe]:
+                continue
+            if isinstance(channel, int):
+                turns = turns_between(access.place, place, self.later)
+                if turns is not None and turns >= channel:
+                    return True
+            elif place.sides == access.place.sides == channel:
+                return True
+        return False
+
+    def _used_between(self, access: Access, leaf: Leaf, place: Place, state: State) -> bool:
+        """Whether another pipe certainly uses a slot that goes round between the two times that a pipe fills it: that
+        use waits for the first, and the second for the use."""
+        if access.turn == state.turn or access.leaf.pipe != leaf.pipe or place.sides != access.place.sides:
             return False
-        part = (self.channels.index(place.sides) + 1) * COUNT
-        return access.number <= row[part + access.leaf.pipe]
+        index = rotation_of(place, self.later.sums)
+        turn = self.later.turn
+        if index is None or turn is None:
+            return False
+        return any(
+            not one.writes
+            and one.leaf.pipe != leaf.pipe
+            and one.place.frame == place.frame
+            and one.place.alias.is_certain
+            and _goes_round(rotation_of(one.place, self.later.sums), index.modulus, turn)
+            and implied(one, access, leaf, state)
+            for one in state.earlier(place)
+        )
 
     def _within(self, access: Access, leaf: Leaf, state: State) -> bool:
         """Whether both are in one item of the sequence, in the same iteration."""
@@ -216,3 +250,12 @@ class Follower(Runner):
 
     def _range(self, value: SSAValue) -> tuple[float, float]:
         return self.reader.ranges.get(value, ANY)
+
+
+def _goes_round(index: Rotation | None, modulus: int, turn: Turn) -> bool:
+    """Whether an index is each of its numbers once in as many iterations."""
+    if index is None or index.modulus != modulus:
+        return False
+    terms = dict(index.total.terms)
+    factor = terms.pop((turn.counter,), 0)
+    return not terms and gcd(factor * turn.step, modulus) == 1

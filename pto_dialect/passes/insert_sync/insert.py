@@ -115,6 +115,7 @@ class Solver:
         for side in [name for name in ("cube", "vector") if name in sections] or [None]:
             places = Places(profile)
             reader = CallReader(places, side, self.symbols, self.numbers, (function,))
+            reader.rings = self.style != "buf"
             sequence = reader.function(function)
             solve(sequence, reader)
             if self.style == "buf":

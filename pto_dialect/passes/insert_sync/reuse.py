@@ -11,13 +11,11 @@ from __future__ import annotations
 from typing import Self
 
 from pto_dialect.passes.accesses.items import Flag, Leaf, Loop, Sequence
-from pto_dialect.passes.accesses.places import Side
 from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.accesses.state import COUNT, State, learn
 
-from .follow import Runner
+from .follow import Channel, Runner
 
-Sides = tuple[Side, ...]
 _PART = 2 * COUNT
 """Work and waits of each pipe."""
 
@@ -67,7 +65,7 @@ class _Counted(State):
 class _Turns(Runner):
     """Follows two iterations of a loop; ``again`` are the flags that the second may set too early."""
 
-    def __init__(self, reader: Reader, channels: list[Sides]) -> None:
+    def __init__(self, reader: Reader, channels: list[Channel]) -> None:
         super().__init__(reader)
         self.channels = channels
         self.turn = 0
@@ -84,7 +82,8 @@ class _Turns(Runner):
         """A flag is set: is the last wait for it over?"""
         assert isinstance(state, _Counted)
         last = state.taken.get(flag, 0)
-        if self.turn and last > state.issue(flag.source)[self.part(flag) + COUNT + flag.target]:
+        # What goes round is set again for the next use of its slot, which comes behind all that has used it.
+        if self.turn and flag.ring is None and last > state.issue(flag.source)[self.part(flag) + COUNT + flag.target]:
             self.again[flag] = None
         super().set(flag, state)
 
@@ -97,10 +96,12 @@ class _Turns(Runner):
     def take_slot(self, sequence: Sequence, flag: Flag, state: State) -> None:
         """The token of a slot is taken: what was known in the last iteration that had it, is."""
         assert isinstance(state, _Counted)
-        if self.turn and ("last", flag) in state.tokens and (start := self.part(flag)):
-            token = state.tokens["last", flag]
+        last = state.tokens.get(("last", flag)) if self.turn else None
+        if last is not None and flag.ring is not None and flag.ring.ahead == 1:
+            learn(state.issue(flag.target), last)
+        elif last is not None and (start := self.part(flag)):
             part = slice(start, start + _PART)
-            learn(state.issue(flag.target), (*(0,) * start, *token[part]))
+            learn(state.issue(flag.target), (*(0,) * start, *last[part]))
         elif flag in state.tokens:
             super().take_slot(sequence, flag, state)
         state.waits(flag.target)
@@ -116,7 +117,7 @@ class _Turns(Runner):
         return found
 
 
-def set_too_early(loop: Loop, reader: Reader, channels: list[Sides]) -> list[Flag]:
+def set_too_early(loop: Loop, reader: Reader, channels: list[Channel]) -> list[Flag]:
     """The flags in ``loop``, whose iterations hand on slots through ``channels``, that the next iteration may set
     before they were taken."""
     turns = _Turns(reader, channels[: _Counted.WIDTH // _PART - 1])

@@ -14,14 +14,14 @@ from typing import NamedTuple
 from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.passes.accesses.dependences import Levels
-from pto_dialect.passes.accesses.items import Item, Loop, Sequence
+from pto_dialect.passes.accesses.items import Flag, Item, Loop, Sequence
 from pto_dialect.passes.accesses.overlap import Setting
 from pto_dialect.passes.accesses.places import SLOTS, Place, Places, Side
 from pto_dialect.passes.accesses.program import Reader
 
-from .events import EVENTS
-from .follow import Need
-from .reuse import Sides, set_too_early
+from .follow import Channel, Need
+from .reuse import set_too_early
+from .rings import EVENTS, give_up, number_rings
 
 Chosen = tuple[tuple[object, ...], tuple[Side, ...]]
 """A multi-buffer and the index of a slot in it."""
@@ -70,12 +70,14 @@ def _ready(value: SSAValue, op: Operation, levels: Levels) -> bool:
     return later is op
 
 
-def number_slots(loop: Loop, reader: Reader, channels: list[Sides]) -> bool:
+def number_slots(loop: Loop, reader: Reader, channels: list[Channel]) -> bool:
     """Gives the flags with which slots are handed on inside of an iteration numbers for each slot too: otherwise one
     may be set again by the next iteration before it was taken. Where no numbers prevent that, the loop gives up its
     slots; whether it keeps them."""
+    number_rings(loop)
     rotating = [flag for flag in loop.carried if flag.slot is not None]
-    for back in rotating:
+    plain = [flag for flag in rotating if flag.ring is None]
+    for back in plain:
         for flag in loop.body.flags:
             if not flag.carried and flag.chosen == back.chosen and back.before <= flag.after < flag.before:
                 flag.slot, flag.count = back.slot, back.count
@@ -83,7 +85,7 @@ def number_slots(loop: Loop, reader: Reader, channels: list[Sides]) -> bool:
         return True
     for flag in set_too_early(loop, reader, channels):
         before = flag.chosen, flag.slot, flag.count
-        for back in rotating:
+        for back in plain:
             if flag.sequence is loop.body and not flag.carried and back.before <= flag.after:
                 flag.chosen, flag.slot, flag.count = back.chosen, back.slot, back.count
                 if flag not in set_too_early(loop, reader, channels):
@@ -91,13 +93,20 @@ def number_slots(loop: Loop, reader: Reader, channels: list[Sides]) -> bool:
         else:
             flag.chosen, flag.slot, flag.count = before
     early = set_too_early(loop, reader, channels)
+    if not early or (len(plain) == len(rotating) and {*early} <= {*_without_slots(loop, reader)}):
+        return True
+    for flag in [*loop.carried, *(flag for flag in loop.body.flags if not flag.carried)]:
+        give_up(flag, loop)
+    return False
+
+
+def _without_slots(loop: Loop, reader: Reader) -> list[Flag]:
+    """The flags that could be set too early if there were no numbers for slots."""
     numbered = [flag for flag in (*loop.carried, *loop.body.flags) if flag.slot is not None]
     slots = [(flag.slot, flag.count) for flag in numbered]
     for flag in numbered:
         flag.slot, flag.count = None, 1
-    if not early or {*early} <= {*set_too_early(loop, reader, [])}:
-        # Nothing that one flag for all slots would spare.
-        for flag, (slot, count) in zip(numbered, slots, strict=True):
-            flag.slot, flag.count = slot, count
-        return True
-    return False
+    early = set_too_early(loop, reader, [])
+    for flag, (slot, count) in zip(numbered, slots, strict=True):
+        flag.slot, flag.count = slot, count
+    return early

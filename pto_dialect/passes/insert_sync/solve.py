@@ -13,6 +13,7 @@ from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.accesses.state import COUNT, Clocks, State, learn, state_of
 
 from .follow import Follower, Need
+from .rings import about, ring_of, rotations
 from .slots import chosen_by, common_slot, number_slots
 
 
@@ -49,9 +50,13 @@ def _iterations(loop: Loop, reader: Reader) -> None:
 
 def _chosen(needs: list[Need], source: int, target: int) -> object:
     """The multi-buffer and the index that all dependences between two pipes are about."""
-    mine = [need for need in needs if (need.access.leaf.pipe, need.leaf.pipe) == (source, target)]
-    found = {chosen_by(place) for need in mine for place in (need.access.place, need.place)}
+    found = {chosen_by(place) for need in _between(needs, source, target) for place in (need.access.place, need.place)}
     return found.pop() if len(found) == 1 else None
+
+
+def _between(needs: list[Need], source: int, target: int) -> list[Need]:
+    """The dependences between two pipes."""
+    return [need for need in needs if (need.access.leaf.pipe, need.leaf.pipe) == (source, target)]
 
 
 class _Solver:
@@ -101,6 +106,7 @@ class _Solver:
             carried = need.access.turn != state.turn and after >= index
             clocks, now = (self.earlier if carried else self.marks)[after]
             flag = Flag(source, target, after, index, self.sequence, carried, chosen=_chosen(needs, source, target))
+            flag.about = about(_between(needs, source, target), self.follower.later.sums, carried)
             flags.append((flag, state.token(clocks[source], source, now)))
         kept = list(flags)
         for one in sorted(flags, key=lambda pair: pair[1][pair[0].source]):
@@ -126,20 +132,44 @@ class _Solver:
         depth, follower = self.sequence.depth, self.follower
         pairs = {(need.access.leaf.pipe, need.leaf.pipe): need.access.leaf.path[depth][1] for need in needs}
         for source, target in sorted(pairs, key=lambda pair: -pairs[pair]):
-            mine = [need for need in needs if (need.access.leaf.pipe, need.leaf.pipe) == (source, target)]
+            mine = _between(needs, source, target)
             if not mine or source == target or any(need.access.turn for need in mine):
                 continue
             after = max(need.access.leaf.path[depth][1] for need in mine)
-            slot = common_slot(mine, item, self.sequence, follower.reader.places, follower.later)
-            if slot is None or after < index or not follower.channel(slot.chosen[1], state):
+            flag = self._slot_flag(mine, index, item, after) or self._ring_flag(mine, index, after, loop)
+            if flag is None or not isinstance(flag.chosen, tuple) or not follower.channel(flag.chosen[1], state):
                 continue
-            flag = Flag(source, target, after, index, self.sequence, True, -1, slot.chosen, slot.which, slot.slots)
             self.sequence.add(flag)
             loop.carried.append(flag)
             clocks, now = self.earlier[after]
             follower.hand(flag, state.token(clocks[source], source, now), state)
             needs = self._missing(item, state, (), ())
         return needs
+
+    def _slot_flag(self, mine: list[Need], index: int, item: Item, after: int) -> Flag | None:
+        """A flag with a number for each slot, where both sides use the same one."""
+        follower = self.follower
+        slot = common_slot(mine, item, self.sequence, follower.reader.places, follower.later)
+        if slot is None or after < index:
+            return None
+        source, target = mine[0].access.leaf.pipe, mine[0].leaf.pipe
+        return Flag(source, target, after, index, self.sequence, True, -1, slot.chosen, slot.which, slot.slots)
+
+    def _ring_flag(self, mine: list[Need], index: int, after: int, loop: Loop) -> Flag | None:
+        """A flag whose numbers go round, where a slot is used some iterations after it was filled."""
+        found = rotations(mine, self.follower.later) if self.follower.reader.rings else None
+        if found is None or found[0] < 2 or (found[0] == found[1].modulus and after < index):
+            return None
+        turns, which = found
+        ring = ring_of(loop, which, turns)
+        if ring is None:
+            return None
+        source, target = mine[0].access.leaf.pipe, mine[0].leaf.pipe
+        chosen = ("ahead", turns)
+        return Flag(
+            source, target, after, index, self.sequence, True, -1, chosen, ring.counter, which.modulus, ring,
+            (which.modulus, turns),
+        )  # fmt: skip
 
     def _enough(
         self,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from math import inf
 
-from xdsl.dialects.arith import AddiOp, ConstantOp
+from xdsl.dialects.arith import AddiOp, ConstantOp, DivUIOp, MaxSIOp, MuliOp, RemUIOp, SubiOp
 from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from pto_dialect.analysis.constants import constant_of
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import Pipe
 from pto_dialect.ir.core.location import set_location, span_of
@@ -21,7 +23,9 @@ from pto_dialect.ir.sync.flags import (
     WaitFlagDynOp,
     WaitFlagOp,
 )
-from pto_dialect.passes.accesses.items import PIPES, SCALAR, Choice, Flag, Item, Loop, Sequence
+from pto_dialect.passes.accesses.items import PIPES, SCALAR, Choice, Flag, Item, Loop, Ring, Sequence
+
+from .rings import EVENTS
 
 Numbers = dict[tuple[SSAValue, int], SSAValue]
 """Numbers of flags for slots that were computed in a block, by index and first number."""
@@ -54,12 +58,12 @@ def write(sequence: Sequence, style: str = "flags") -> list[Operation]:
             put(fences[-1], InsertPoint.before(op), op)
         carried = _meant(item.carried, style) if isinstance(item, Loop) else []
         for flag in carried:
-            for number in flag.numbers:
+            for number in _first_numbers(flag):
                 put(_flag(True, flag, number, style), InsertPoint.before(op), op)
         point = InsertPoint.after(op)
         for flag in carried:
-            for number in flag.numbers:
-                put(_flag(False, flag, number, style), point, op)
+            for one in _last_waits(flag, item, style):
+                put(one, point, op)
         for flag in _meant(sequence.sets.get(index, ()), style):
             put(_here(True, flag, numbers, op, style), point, op)
         for inner in _inner(item):
@@ -75,7 +79,14 @@ def _here(sets: bool, flag: Flag, numbers: Numbers, near: Operation, style: str)
     """A set of ``flag``, or a wait for it, where it stands; the number of a slot is computed in front of ``near``."""
     if flag.slot is None:
         return _flag(sets, flag, flag.event, style)
-    number = number_of(flag.slot, flag.event, numbers, near)
+    if flag.ring is not None:
+        number = _ring_number(flag, flag.ring, sets, numbers, near)
+    else:
+        number = number_of(flag.slot, flag.event, numbers, near)
+    return _dynamic(sets, flag, number)
+
+
+def _dynamic(sets: bool, flag: Flag, number: SSAValue) -> Operation:
     ends = {"src_pipe": pipe_word(PIPES[flag.source]), "dst_pipe": pipe_word(PIPES[flag.target])}
     return (SetFlagDynOp if sets else WaitFlagDynOp).create(operands=[number], attributes=ends)
 
@@ -86,6 +97,89 @@ def number_of(slot: SSAValue, first: int, numbers: Numbers, near: Operation) -> 
     if key not in numbers:
         numbers[key] = _number(slot, first, near)
     return numbers[key]
+
+
+def _first_numbers(flag: Flag) -> Iterable[int]:
+    """The numbers that are set before a loop: those that its first iterations wait for."""
+    ring = flag.ring
+    if ring is None:
+        return flag.numbers
+    return [flag.event + ring.number(turn, flag.count) for turn in range(ring.ahead)]
+
+
+def _last_waits(flag: Flag, loop: Item, style: str) -> list[Operation]:
+    """Waits behind a loop for the numbers that no iteration has taken, and what computes these."""
+    ring = flag.ring
+    if ring is None:
+        return [_flag(False, flag, number, style) for number in flag.numbers]
+    trips = loop.trips if isinstance(loop, Loop) else inf
+    if trips != inf and trips == int(trips) and constant_of(ring.loop.operands[1]) is not None:
+        numbers = (ring.number(int(trips) + turn, flag.count) for turn in range(ring.ahead))
+        return [_flag(False, flag, flag.event + number, style) for number in numbers]
+    writer = _Writer()
+    last = writer.last(ring)
+    for turn in range(ring.ahead):
+        constant = ring.constant + ring.factor * ring.step * turn
+        number = writer.modulo(writer.scaled(last, ring.factor, constant), flag.count, flag.event)
+        writer.found.append(_dynamic(False, flag, number))
+    return writer.found
+
+
+def _ring_number(flag: Flag, ring: Ring, sets: bool, numbers: Numbers, near: Operation) -> SSAValue:
+    """The number that an iteration waits for, or the one that it sets for a later iteration."""
+    constant = (ring.constant + ring.factor * ring.step * ring.ahead * sets) % flag.count
+    # Other numbers of slots are told apart by their first one, which is not negative.
+    key = (flag.slot or ring.counter, -1 - (constant * EVENTS + flag.event) * EVENTS - flag.count)
+    if key not in numbers:
+        writer = _Writer()
+        numbers[key] = writer.modulo(writer.scaled(ring.counter, ring.factor, constant), flag.count, flag.event)
+        for op in writer.found:
+            put(op, InsertPoint.before(near), near)
+    return numbers[key]
+
+
+class _Writer:
+    """Makes operations on indices, which are put in their place later; ``found`` has them."""
+
+    def __init__(self) -> None:
+        self.found: list[Operation] = []
+
+    def constant(self, value: int) -> SSAValue:
+        """A number."""
+        op = ConstantOp(IntegerAttr(value, IndexType()))
+        op.result.name_hint = f"c{value}"
+        self.found.append(op)
+        return op.result
+
+    def binary(self, kind: type[Operation], one: SSAValue, other: SSAValue) -> SSAValue:
+        """The result of an operation on two indices."""
+        op = kind.create(operands=[one, other], result_types=[IndexType()])
+        self.found.append(op)
+        return op.results[0]
+
+    def scaled(self, value: SSAValue, factor: int, constant: int) -> SSAValue:
+        """``value`` times a number plus a number."""
+        if factor != 1:
+            value = self.binary(MuliOp, value, self.constant(factor))
+        return self.binary(AddiOp, value, self.constant(constant)) if constant else value
+
+    def modulo(self, value: SSAValue, count: int, first: int) -> SSAValue:
+        """What is left of ``value`` divided by a number, counted from ``first``."""
+        value = self.binary(RemUIOp, value, self.constant(count))
+        value = self.binary(AddiOp, value, self.constant(first)) if first else value
+        value.name_hint = "event"
+        return value
+
+    def last(self, ring: Ring) -> SSAValue:
+        """The counter of the iteration that would follow the last one."""
+        first, end, _ = ring.loop.operands[:3]
+        most = self.binary(MaxSIOp, end, first)
+        if ring.step == 1:
+            return most
+        # Whole steps, one more for what is left of one.
+        length = self.binary(AddiOp, self.binary(SubiOp, most, first), self.constant(ring.step - 1))
+        turns = self.binary(DivUIOp, length, self.constant(ring.step))
+        return self.binary(AddiOp, self.binary(MuliOp, turns, self.constant(ring.step)), first)
 
 
 def _number(slot: SSAValue, first: int, near: Operation) -> SSAValue:

@@ -101,14 +101,93 @@ def test_more_slots_than_numbers_are_handed_on_together():
 
 @pytest.mark.parametrize("target", ["a2a3", "a5"])
 def test_a_producer_in_another_slot_than_its_consumer(target: str):
-    """The next slot is loaded while this one is stored: one iteration waits for the one before."""
+    """The next slot is loaded while this one is stored: one of two slots ahead leaves no room for more than that."""
     text = rotating(
         *(slot("u", "m", "t"), load("p", "u"), slot("w", "m", "s"), add("w", "w", "x"), store("x", "q")),
         target=target,
         more=(part("first", "a", "c0"), slot("v", "m", "c0"), load("first", "v")),
     )
-    assert not any("dyn" in line for line in flags(text))
     check(text)
+
+
+def ahead(
+    count: int, turns: int, *, first: int = 0, step: int = 1, factor: int = 1, loads_last: bool = False,
+    target: str = "a5",
+) -> str:  # fmt: skip
+    """A loop that loads a slot so many iterations before it is used, if there are as many left."""
+    numbers = {"cnt": count, "dist": turns * step, "lb": first, "st": step, "fac": factor}
+    head = [f"%{name} = arith.constant {number} : index" for name, number in numbers.items()]
+    head += ["%at3 = arith.constant 4096 : i64", f"%m = pto.alloc_multi_tile addr = %at3 : {multi(count)}"]
+    head += [part("start", "a", "c0")]
+    for place in range(count):
+        head += [f"%n{place} = arith.constant {place} : index", slot(f"v{place}", "m", f"n{place}", count)]
+        head += [load("start", f"v{place}")]
+    indices = (
+        *("%fi = arith.muli %i, %fac : index", "%s = arith.remui %fi, %cnt : index"),
+        *("%j = arith.addi %i, %dist : index", "%fj = arith.muli %j, %fac : index"),
+        *("%t = arith.remui %fj, %cnt : index", "%more = arith.cmpi slt, %j, %n : index"),
+        *("%fr = arith.muli %j, %c16 : index", part("far", "a", "fr"), slot("w", "m", "t", count)),
+    )
+    loads = ("scf.if %more {", load("far", "w"), "}")
+    uses = (slot("u", "m", "s", count), add("u", "u", "u"), store("u", "q"))
+    body = (*uses, *loads) if loads_last else (*loads, *uses)
+    return kernel(*head, "scf.for %i = %lb to %n step %st {", *ROWS, *indices, *body, "}", target=target)
+
+
+def set_before_and_waited_behind(found: list[str], source: str, target: str) -> tuple[int, int]:
+    """How often a flag that is set and waited for once in each iteration is set before the loop, and waited for behind
+    it."""
+    ends = f"[<PIPE_{source}>, <PIPE_{target}>, "
+    sets = sum(line.startswith(("pto.set_flag" + ends, "pto.set_flag_dyn" + ends)) for line in found)
+    waits = sum(line.startswith(("pto.wait_flag" + ends, "pto.wait_flag_dyn" + ends)) for line in found)
+    assert any(line.startswith("pto.set_flag_dyn" + ends) for line in found)
+    return sets - 1, waits - 1
+
+
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+@pytest.mark.parametrize(("count", "turns"), [(3, 2), (4, 2), (4, 3)])
+def test_what_is_loaded_ahead_has_a_token_for_each_iteration_ahead(count: int, turns: int, target: str):
+    """The load of an iteration is waited for by the one that uses it, not by the next one."""
+    text = ahead(count, turns, target=target)
+    found = flags(text)
+    assert set_before_and_waited_behind(found, "MTE2", "V") == (turns, turns)
+    # What V hands to MTE3 goes round as well: V may be iterations ahead.
+    assert any("set_flag_dyn[<PIPE_V>, <PIPE_MTE3>" in line for line in found)
+    check(text, (0, 1, 2, 3, 4, 5, 7, 8))
+
+
+@pytest.mark.parametrize(
+    ("first", "step", "factor", "loads_last"),
+    [(1, 1, 1, False), (0, 2, 1, False), (2, 2, 1, True), (0, 1, 2, False), (0, 1, 1, True), (3, 4, 1, False)],
+)
+def test_counters_that_start_and_step_anyhow(first: int, step: int, factor: int, loads_last: bool):
+    """Also with none, one, fewer and more iterations than lie ahead."""
+    text = ahead(3, 2, first=first, step=step, factor=factor, loads_last=loads_last)
+    assert set_before_and_waited_behind(flags(text), "MTE2", "V") == (2, 2)
+    check(text, (0, 1, 2, 3, 4, 5, 6, 7, 9))
+
+
+def test_known_trips_are_waited_for_by_number():
+    text = ahead(3, 2).replace("%lb to %n step", "%lb to %c4 step")
+    found = flags(text)
+    tail = found[max(at for at, line in enumerate(found) if "_dyn" in line) + 1 :]
+    # Four iterations: the numbers 4 and 5 modulo 3 are left.
+    ends = "pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID"
+    assert [line[len(ends)] for line in tail if line.startswith(ends)] == ["1", "2"]
+    check(text, (0, 3, 4))
+
+
+def test_a_slot_that_skips_numbers_is_waited_for_in_the_next_iteration():
+    """Every second slot of four: an index repeats after two iterations, and nothing goes round."""
+    text = ahead(4, 1, factor=2)
+    check(text, (0, 1, 2, 3, 5, 8))
+
+
+@pytest.mark.parametrize(("count", "turns"), [(5, 3), (5, 4), (8, 2), (9, 3)])
+def test_loads_ahead_where_numbers_run_out(count: int, turns: int):
+    text = ahead(count, turns)
+    assert count < 9 or not any("dyn" in line for line in flags(text))
+    check(text, (0, 1, 4, 9))
 
 
 @pytest.mark.parametrize("index", ["c1", "n"])

@@ -1,0 +1,59 @@
+"""Slots of multi-buffers that go round: the index is a sum of loop counters modulo a number.
+
+Two such indices are the same slot only in iterations whose distance is known.
+Source: docs/reference/synchronisation.md, "Multi-buffers".
+"""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import TYPE_CHECKING, NamedTuple
+
+from pto_dialect.analysis.affine import Sum, Sums
+
+if TYPE_CHECKING:
+    from .overlap import Setting
+    from .places import Place
+
+SLOTS = "slots"
+
+
+class Rotation(NamedTuple):
+    """An index: what is left of ``total`` divided by ``modulus``."""
+
+    total: Sum
+    modulus: int
+
+
+def rotation_of(place: Place, sums: Sums) -> Rotation | None:
+    """The index of a slot that goes round; ``None`` for other places, and for a slot that has a number."""
+    frame = place.frame
+    if not isinstance(frame, tuple) or frame[0] != SLOTS or len(place.sides) != 1:
+        return None
+    found = sums.modular(place.sides[0].start)
+    return None if found is None else Rotation(*found)
+
+
+def turns_between(earlier: Place, later: Place, setting: Setting) -> int | None:
+    """The fewest iterations from ``earlier`` to ``later`` in which both are the same slot, 0 where that cannot be: of
+    the loop of ``setting``; within one iteration 1 says that they may be the same. ``None`` where nothing is known."""
+    one, other = rotation_of(earlier, setting.sums), rotation_of(later, setting.sums)
+    if one is None or other is None or one.modulus != other.modulus or earlier.frame != later.frame:
+        return None
+    constant = other.total.constant - one.total.constant
+    after, before = dict(other.total.terms), dict(one.total.terms)
+    common, forward = one.modulus, 0
+    turn = setting.turn
+    for term in {**after, **before}:
+        mine, its = after.get(term, 0), before.get(term, 0)
+        if all(setting.fixed(value) for value in setting.sums.sources(term)):
+            common = gcd(common, mine - its)
+        elif turn is not None and term == (turn.counter,) and mine == its:
+            forward += mine * turn.step
+        else:
+            common = gcd(common, mine, its)
+    if turn is None:
+        return int(constant % common == 0)
+    turns = (number for number in range(1, common + 1) if (constant + forward * number) % common == 0)
+    found = next(turns, 0)
+    return found if found < turn.trips else 0

@@ -1,0 +1,87 @@
+"""Flags whose numbers go round, for slots that are filled some iterations before they are used.
+
+Where the indices of the slots go round with the counter of the loop, two accesses are the same slot in iterations of a
+known distance. What fills a slot ``ahead`` iterations early sets the number of the iteration that uses it; as many
+numbers as iterations ahead are set before the loop, and those that nobody has taken are waited for behind it. A number
+is set again for the next use of its slot, which everything that has used the slot comes before.
+Source: docs/reference/synchronisation.md, "Multi-buffers".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import gcd
+
+from pto_dialect.analysis.affine import Sums
+from pto_dialect.analysis.constants import constant_of
+from pto_dialect.ir.core.attributes import ENUMS
+from pto_dialect.ir.core_dialects.structured import is_for
+from pto_dialect.passes.accesses.items import Flag, Loop, Ring
+from pto_dialect.passes.accesses.overlap import Setting
+from pto_dialect.passes.accesses.rotation import Rotation, rotation_of, turns_between
+
+from .follow import Need
+
+EVENTS = len(ENUMS["event"].values)
+"""Numbers between two pipes."""
+
+
+def rotations(needs: Iterable[Need], later: Setting) -> tuple[int, Rotation] | None:
+    """Of needs that are all about slots that go round in the same way: the fewest iterations between both sides, and
+    the index of the later side."""
+    found: list[tuple[int, Rotation]] = []
+    for need in needs:
+        turns = turns_between(need.access.place, need.place, later)
+        index = rotation_of(need.place, later.sums)
+        if not turns or index is None:
+            return None
+        found.append((turns, index))
+    if not found or len({index.modulus for _, index in found}) > 1:
+        return None
+    return min(found, key=lambda pair: pair[0])
+
+
+def about(needs: Iterable[Need], sums: Sums, carried: bool) -> tuple[int, int] | None:
+    """How many slots go round, if all of ``needs`` are about such, and how many iterations a flag leads on."""
+    found = {rotation_of(place, sums) for need in needs for place in (need.access.place, need.place)}
+    counts = {index.modulus if index is not None else 0 for index in found}
+    return (counts.pop(), int(carried)) if len(counts) == 1 and 0 not in counts else None
+
+
+def ring_of(loop: Loop, index: Rotation, ahead: int) -> Ring | None:
+    """Numbers that go round as ``index`` does, if each iteration in turn has another one."""
+    turn = loop.turn
+    if turn is None or not is_for(loop.op) or index.modulus > EVENTS or not 0 < ahead <= index.modulus:
+        return None
+    terms = dict(index.total.terms)
+    factor = terms.pop((turn.counter,), 0)
+    first, step = constant_of(loop.op.lb), constant_of(loop.op.step)
+    if terms or gcd(factor * turn.step, index.modulus) != 1 or factor <= 0:
+        return None
+    if not isinstance(first, int) or not isinstance(step, int) or first < 0 or step <= 0:
+        return None
+    return Ring(loop.op, turn.counter, factor, index.total.constant, first, step, ahead)
+
+
+def number_rings(loop: Loop) -> None:
+    """Gives the flags that order the same slots inside of an iteration, and from one to the next, numbers that go round
+    too: an iteration may be ahead of the one before."""
+    rings = [flag for flag in loop.carried if flag.ring is not None and flag.ring.ahead > 1]
+    if not rings:
+        return
+    ring, count = rings[0].ring, rings[0].count
+    assert ring is not None
+    for flag in loop.body.flags:
+        if flag.slot is None and flag.about is not None and flag.about[0] == count:
+            flag.ring, flag.slot, flag.count = ring._replace(ahead=flag.about[1]), ring.counter, count
+            flag.chosen = ("ahead", flag.about[1])
+
+
+def give_up(flag: Flag, loop: Loop) -> None:
+    """A flag of one number in the place of one with several: stricter, and right in number as well."""
+    ring = flag.ring
+    flag.slot, flag.count, flag.ring = None, 1, None
+    if ring is not None and flag.carried and flag.after < flag.before:
+        # It would be set again before it is waited for; inside of an iteration it orders more.
+        flag.carried = False
+        loop.carried.remove(flag)
