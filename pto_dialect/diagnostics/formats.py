@@ -39,11 +39,20 @@ SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schem
 _SARIF_LEVEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
-def to_json(diags: Iterable[Diagnostic], counts: Counts | None = None, release: str = "") -> str:
+NO_FACTS: Mapping[str, str] = {}
+
+
+def _camel(name: str) -> str:
+    """A name as SARIF writes them."""
+    first, *others = name.split("_")
+    return first + "".join(word.capitalize() for word in others)
+
+
+def to_json(diags: Iterable[Diagnostic], counts: Counts | None = None, facts: Mapping[str, str] = NO_FACTS) -> str:
     """The JSON document described above, ended by a newline.
 
-    ``counts`` are those of the engine; left out, they are the numbers of ``diags``. ``release`` is the release of the
-    reference that counts where a program states none.
+    ``counts`` are those of the engine; left out, they are the numbers of ``diags``. ``facts`` are said of
+    the whole report, such as the release of the reference that counts.
     """
     items = list(diags)
     if counts is None:
@@ -51,7 +60,7 @@ def to_json(diags: Iterable[Diagnostic], counts: Counts | None = None, release: 
         counts = Counts(number[Severity.ERROR], number[Severity.WARNING], number[Severity.INFO])
     document: dict[str, object] = {
         "version": JSON_VERSION,
-        **({"reference_release": release} if release else {}),
+        **facts,
         "counts": counts._asdict(),
         "diagnostics": [_json_diagnostic(diag) for diag in items],
     }
@@ -64,12 +73,12 @@ def to_sarif(
     *,
     version: str = "",
     tool: str = "pto-opt",
-    release: str = "",
+    facts: Mapping[str, str] = NO_FACTS,
 ) -> str:
     """A SARIF 2.1.0 log with one run of ``tool``, ended by a newline.
 
     ``rules`` maps rule ids to one-sentence descriptions; the log lists the rules that its results name, in
-    order of appearance.  ``version`` is that of the tool, ``release`` as for ``to_json``.  A help text follows the
+    order of appearance.  ``version`` is that of the tool, ``facts`` as for ``to_json``.  A help text follows the
     message on its own line.
     """
     items = list(diags)
@@ -81,7 +90,7 @@ def to_sarif(
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
-        **({"properties": {"referenceRelease": release}} if release else {}),
+        **({"properties": {_camel(name): value for name, value in facts.items()}} if facts else {}),
         "results": [_sarif_result(diag, order[diag.rule]) for diag in items],
     }
     return _dump({"$schema": SARIF_SCHEMA, "version": SARIF_VERSION, "runs": [run]})

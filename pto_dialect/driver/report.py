@@ -65,7 +65,7 @@ class Reporter:
         elif self.format == JSON:
             from pto_dialect.diagnostics.formats import to_json
 
-            self.write(to_json(self.collected, self.counts, self.release))
+            self.write(to_json(self.collected, self.counts, {"reference_release": self.release}))
         elif self.format in (GITHUB, GITLAB, JUNIT):
             from pto_dialect.diagnostics import formats_ci
 
@@ -79,7 +79,15 @@ class Reporter:
             from pto_dialect.diagnostics.formats import to_sarif
 
             texts = _rule_texts() if self.verdicts is None else self.verdicts.rule_texts(_rule_texts)
-            self.write(to_sarif(self.collected, texts, version=__version__, tool=self.tool, release=self.release))
+            self.write(
+                to_sarif(
+                    self.collected,
+                    texts,
+                    version=__version__,
+                    tool=self.tool,
+                    facts={"reference_release": self.release},
+                )
+            )
 
 
 def _rule_texts() -> dict[str, str]:

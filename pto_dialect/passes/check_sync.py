@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.constants import constant_of
+from pto_dialect.analysis.pipe_order import orders_pipes
 from pto_dialect.analysis.symbols import Symbols
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.analysis.ways import TooMuch, Walk
@@ -28,7 +29,7 @@ from pto_dialect.verify.engine.rule import ERROR, SYNC, WARNING, Rule, rule
 from pto_dialect.verify.program.runs import RUN_RULES
 
 from .base import PtoPass
-from .sync_flow import Access, Flow, Key, Place, order_of
+from .sync_flow import Access, Flow, Key, Place
 
 _FLAGS = '"PIPE_MTE2", "PIPE_V", "EVENT_ID0"'
 
@@ -73,7 +74,6 @@ HAZARD = rule(
     source='docs/reference/constraints.md, "Whole programs"',
 )
 
-_ORDERING = ("set", "wait", "barrier", "get", "release")
 _BALANCE = "a set and its wait belong under the same conditions, each as often as the other"
 _DONE = {"raw": "has written", "war": "has read", "waw": "has written"}
 _VERBS = {"raw": ("writes", "reads"), "war": ("reads", "overwrites"), "waw": ("writes", "overwrites")}
@@ -96,7 +96,7 @@ class CheckSyncPass(PtoPass):
         for function in entry_functions(module):
             calls = [op for op in walk(function) if has_role(op, Role.CALL)]
             reached = dict.fromkeys([function, *(each for call in calls for each in symbols.reached(call))])
-            if any(order_of(op) in _ORDERING for each in reached for op in walk(each)):
+            if orders_pipes([op for each in reached for op in walk(each)]):
                 followed = _check(function, self.target, engine)
                 if not followed and self.judge != "true":
                     from .sync_order.tell import told_partly

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation
 
+from pto_dialect.analysis.pipe_order import closes_part, has_flags, pipe_barriers
 from pto_dialect.ir.buffers.pointers import CastptrOp
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec
 from pto_dialect.ir.core.location import span_of
@@ -35,7 +36,7 @@ def unchecked(kernel: WatchedKernel) -> list[str]:
     if missing:
         found.append(f"{_listed(missing)}: not asked for")
     if watch.ordered and "race" in asked:
-        found.append("order of the pipes: the program leaves it to the compiler; --sync strict checks it all the same")
+        found.append(f"order of the pipes: {_left(operations)}; --sync strict checks it all the same")
     reached = {site.op for site in watch.sites.reached()}
     missed = [site.op for site in watch.sites if site.op not in reached and _acts(site.op)]
     if missed and not kernel.stopped:
@@ -54,6 +55,23 @@ def unchecked(kernel: WatchedKernel) -> list[str]:
             f"what uses memory before an asynchronous transfer has ended ({_places(started)}): it ends at once here"
         )
     return found
+
+
+def assumed(kernel: WatchedKernel) -> str:
+    """Who was taken to order the pipes, where barriers alone tell; empty where flags do, or nothing does."""
+    operations = kernel.program.operations
+    barriers = pipe_barriers(operations)
+    asked = kernel.sanitize.sync == "auto" and "race" in kernel.watch.options.checks
+    if not asked or not barriers or kernel.watch.ordered or has_flags(operations):
+        return ""
+    named = [op for op in barriers if not closes_part(op)] or barriers
+    return f"the program orders its pipes by hand, with barriers between pieces of work ({_places(named)})"
+
+
+def _left(operations: Sequence[Operation]) -> str:
+    barriers = pipe_barriers(operations)
+    closing = f"; its barriers on all pipes only close parts of it ({_places(barriers)})" if barriers else ""
+    return f"the program leaves it to the compiler{closing}"
 
 
 def _acts(op: Operation) -> bool:

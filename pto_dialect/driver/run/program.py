@@ -36,7 +36,7 @@ from .files import FileError, Writing, write_files
 from .outputs import Output, Place, Places, dump, memory_of, summary
 from .prepared import prepared, with_signature
 from .request import Request
-from .sanitizing import collected, keep_recording, save_recording, unchecked_lines, watched_kernel
+from .sanitizing import assumed_lines, collected, keep_recording, save_recording, unchecked_lines, watched_kernel
 from .value_text import Given
 
 if TYPE_CHECKING:
@@ -413,6 +413,8 @@ class Launch:
         shown, counts = self.collected(kernel)
         self.report(shown, counts)
         if self.request.sanitizing is not None and not self.request.quiet:
+            for line in assumed_lines(cast("WatchedKernel", kernel)):
+                self.streams.err(f"assumed: {line}\n")
             for line in unchecked_lines(cast("WatchedKernel", kernel)):
                 self.streams.err(f"not checked: {line}\n")
         if counts.errors or (self.request.sanitizing is not None and cast("WatchedKernel", kernel).stopped):

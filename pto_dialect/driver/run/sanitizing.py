@@ -186,8 +186,11 @@ def collected(
         everything.report(diagnostic)
         shown.report(diagnostic)
     if request.report is not None:
-        release = str(release_of(kernel.function))
-        _write(request.report, document(everything.diagnostics, everything.counts(), request.report, release))
+        facts = {
+            "reference_release": str(release_of(kernel.function)),
+            "pipes_ordered_by": "compiler" if kernel.compiler_orders else "program",
+        }
+        _write(request.report, document(everything.diagnostics, everything.counts(), request.report, facts))
     return shown.diagnostics, shown.counts()
 
 
@@ -196,6 +199,14 @@ def unchecked_lines(kernel: WatchedKernel) -> list[str]:
     from pto_dialect.sanitize.unchecked import unchecked
 
     return unchecked(kernel) if kernel.sanitize.checks else []
+
+
+def assumed_lines(kernel: WatchedKernel) -> list[str]:
+    """What was assumed about a run and the text leaves open, one line each."""
+    from pto_dialect.sanitize.unchecked import assumed
+
+    line = assumed(kernel) if kernel.sanitize.checks else ""
+    return [line] if line else []
 
 
 def kept_findings(kernel: WatchedKernel, request: Sanitizing) -> list[Finding]:
@@ -213,19 +224,19 @@ def kept_findings(kernel: WatchedKernel, request: Sanitizing) -> list[Finding]:
     return unsuppressed(kernel.watch.findings.all, suppressions)
 
 
-def document(diagnostics: tuple[Diagnostic, ...], counts: Counts, path: str, release: str) -> str:
+def document(diagnostics: tuple[Diagnostic, ...], counts: Counts, path: str, facts: dict[str, str]) -> str:
     """The report: SARIF for names that end in ``.sarif``, else JSON."""
     from pto_dialect.diagnostics.formats import to_json, to_sarif
 
     if not path.endswith(".sarif"):
-        return to_json(diagnostics, counts, release)
+        return to_json(diagnostics, counts, facts)
     from pto_dialect import __version__
     from pto_dialect.verify.engine.rule import RULES
     from pto_dialect.verify.verifier import load_all_rules
 
     load_all_rules()
     texts = {id: rule.text for id, rule in RULES.items()}
-    return to_sarif(diagnostics, texts, version=__version__, tool="pto-run", release=release)
+    return to_sarif(diagnostics, texts, version=__version__, tool="pto-run", facts=facts)
 
 
 def _text_of(path: str) -> str:

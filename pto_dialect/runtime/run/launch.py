@@ -17,6 +17,7 @@ import numpy as np
 from xdsl.dialects.builtin import FunctionType, IntegerAttr, ModuleOp
 from xdsl.ir import Operation
 
+from pto_dialect.analysis.pipe_order import orders_pipes
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.deadline import TimedOut
 from pto_dialect.interrupts import can_fork
@@ -300,7 +301,7 @@ class Kernel:
     @cached_property
     def orders_pipes(self) -> bool:
         """True when the program itself orders its pipes; else the compiler does."""
-        return self.program.explicit or any(has_role(op, Role.PIPES) for op in self.program.operations)
+        return self.program.explicit or orders_pipes(self.program.operations)
 
     @cached_property
     def _reordered(self) -> bool:

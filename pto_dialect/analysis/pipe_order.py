@@ -1,0 +1,113 @@
+"""Who orders the pipes of a core: the program by hand, or the compiler.
+
+A program orders its pipes by hand where it has flags, locks, or barriers that stand between pieces of work. A barrier
+on all pipes that only closes a part of the program is none of these: one that nothing follows, one behind work of
+several pipes that nothing but stores to global memory follows, or one beside communication, which compilers leave to
+the program. Source: docs/reference/execution.md, "Who orders the pipes".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from xdsl.ir import Operation
+
+from pto_dialect.families import FAMILIES
+from pto_dialect.ir.core.base import Effect, Pipe, PtoOp, op_spec, section_of
+from pto_dialect.ir.core.operation_form import pipe_of
+from pto_dialect.ir.core.placement import named_pipe
+from pto_dialect.ir.core.registry import family_named
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.walk import walk
+
+_STORES = (Pipe.MTE3, Pipe.FIX)
+_IDLE = (Effect.PURE, Effect.HANDLE, Effect.QUERY, Effect.REGION, Effect.REPORT)
+_BESIDE = ("pto.comm.", "pto.cmo.", "pto.fence.")
+
+
+def has_flags(operations: Iterable[Operation]) -> bool:
+    """Whether there are flags or locks among the operations: with them there is no question who orders the pipes."""
+    return any(
+        (has_role(op, Role.PIPES) and not has_role(op, Role.BARRIER)) or has_role(op, Role.LOCK) for op in operations
+    )
+
+
+def pipe_barriers(operations: Iterable[Operation]) -> list[Operation]:
+    """The barriers of pipes among the operations."""
+    return [op for op in operations if _is_barrier(op)]
+
+
+def orders_pipes(operations: Sequence[Operation]) -> bool:
+    """Whether the program of these operations orders its pipes by hand."""
+    if has_flags(operations):
+        return True
+    barriers = pipe_barriers(operations)
+    # Compilers order tile operations; micro-instructions are ordered by who writes them.
+    return bool(barriers) and (
+        any(isinstance(op, PtoOp) and FAMILIES[family_named(op.name)].level is not None for op in operations)
+        or any(not closes_part(barrier) for barrier in barriers)
+    )
+
+
+def closes_part(barrier: Operation) -> bool:
+    """Whether a barrier is on all pipes and at the end of the program, or beside communication."""
+    if named_pipe(barrier.attributes.get("pipe")) is not Pipe.ALL:
+        return False
+    if _is_beside_communication(barrier):
+        return True
+    before, after = _work_around(barrier)
+    return not after or (len(before - {Pipe.S}) > 1 and all(pipe in _STORES for pipe in after))
+
+
+def _is_barrier(op: Operation) -> bool:
+    return has_role(op, Role.PIPES) and has_role(op, Role.BARRIER)
+
+
+def _works(op: Operation) -> bool:
+    """Whether an operation does something on a pipe; one of other dialects that may is a call."""
+    if not isinstance(op, PtoOp):
+        return has_role(op, Role.CALL)
+    return op_spec(type(op)).effect not in _IDLE and pipe_of(op) is not None and not _is_barrier(op)
+
+
+def _communicates(op: Operation) -> bool:
+    return op.name.startswith(_BESIDE) or has_role(op, Role.SIGNAL) or has_role(op, Role.CORES)
+
+
+def _is_beside_communication(barrier: Operation) -> bool:
+    """Whether the work before or after it in its block is communication."""
+    before, after = barrier.prev_op, barrier.next_op
+    while before is not None and not _counts(before):
+        before = before.prev_op
+    while after is not None and not _counts(after):
+        after = after.next_op
+    return any(op is not None and _communicates(op) for op in (before, after))
+
+
+def _counts(op: Operation) -> bool:
+    return bool(op.regions) or _communicates(op) or _works(op)
+
+
+def _work_around(barrier: Operation) -> tuple[set[Pipe | None], set[Pipe | None]]:
+    """The pipes that work since the barrier before, and those that work later in the text, on the same core."""
+    before, after = set[Pipe | None](), set[Pipe | None]()
+    function: Operation | None = barrier
+    while function is not None and not has_role(function, Role.FUNCTION):
+        function = function.parent_op()
+    section, reached = _section(barrier), False
+    for op in walk(function) if function is not None else ():
+        if op is barrier:
+            reached = True
+        elif _is_barrier(op) and not reached:
+            before.clear()
+        elif _works(op) and _section(op) in ("", section) and not (reached and _communicates(op)):
+            (after if reached else before).add(pipe_of(op))
+    return before, after
+
+
+def _section(op: Operation) -> str:
+    """The kind of code of the section around an operation; empty outside of sections."""
+    place = op.parent_op()
+    while place is not None and not section_of(place):
+        place = place.parent_op()
+    return "" if place is None else section_of(place)
