@@ -35,15 +35,19 @@ class ScalarCaches:
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
         self.log = watch.log
-        self.active = False
-        """Whether the program has operations that go through the caches."""
+        self._sites = 0
+        self._needed = False
         self.lines: dict[int, Lines] = {}
         self._pending: tuple[WatchedArena, Residency, int] | None = None
         """A store that is about to be carried out."""
 
-    def open(self) -> None:
-        """Cores are about to run."""
-        self.active = any(site.cached for site in self.watch.sites)
+    def needed(self) -> bool:
+        """Whether the program has operations that go through the caches."""
+        sites = self.watch.sites.all
+        if len(sites) != self._sites and not self._needed:
+            self._needed = any(site is not None and site.cached for site in sites[self._sites :])
+            self._sites = len(sites)
+        return self._needed
 
     # ------------------------------------------------------------ accesses
 

@@ -73,6 +73,8 @@ class Watch:
         self.unwritten = Unwritten(self) if "init" in checks else None
         self.numbers = Numbers(self) if "numeric" in checks else None
         self.caches = ScalarCaches(self) if "cache" in checks else None
+        self.caching: ScalarCaches | None = None
+        """The caches, where the program uses them."""
         self.tiles = Tiles(self, "bounds" in checks, "overlap" in checks) if checks & {"bounds", "overlap"} else None
 
     def wants(self, check: str) -> bool:
@@ -96,7 +98,7 @@ class Watch:
         """Takes the cores that run side by side from now on."""
         self.devices += 1
         if self.caches is not None:
-            self.caches.open()
+            self.caching = self.caches if self.caches.needed() else None
         self.posts.clear()
         together = self.apart and self.ordered
         actors: list[Actor] = []
@@ -227,8 +229,8 @@ class Watch:
             context.copied = (*context.copied, (arena, region, False))
         if self.races is not None:
             self.races.read(context, event, arena, region, places)
-        if self.caches is not None and self.caches.active and arena.public:
-            self.caches.read(context, arena, region)
+        if self.caching is not None and arena.public:
+            self.caching.read(context, arena, region)
         if self.tiles is not None and not arena.public:
             self.tiles.read(context, arena, region, places)
         if self.unwritten is not None and not arena.public:
@@ -248,8 +250,8 @@ class Watch:
         places = region.places if region.version == shadow.version else shadow.locate(region)
         if self.races is not None:
             self.races.write(context, event, arena, region, places)
-        if self.caches is not None and self.caches.active and arena.public:
-            self.caches.write(context, arena, region)
+        if self.caching is not None and arena.public:
+            self.caching.write(context, arena, region)
         if self.tiles is not None and not arena.public:
             self.tiles.write(context, event, arena, region, places)
         if self.unwritten is not None:
