@@ -79,7 +79,7 @@ FAMILIES: dict[str, Family] = {
         "tile.irregular",
         rules=(
             *("tile.common", "tile.arith", "tile.gather"),
-            *("tile.irregular", "tile.scratch", "tile.scratch_shape", "tile.quant"),
+            *("tile.irregular", "tile.scratch", "tile.scratch_shape", "tile.quant", "tile.quant_room"),
         ),
         kernels=("tile.gather", "tile.sort", "tile.quant", "tile.generate", "tile.histogram"),
     ),

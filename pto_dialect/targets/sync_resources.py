@@ -33,9 +33,9 @@ class SyncResources:
     set_pipes: frozenset[str] | None
     """Pipes of sync.set."""
     wait_pipes: frozenset[str] | None
-    """Pipes of sync.wait and of the wait_* operations."""
-    block_set_pipes: frozenset[str] | None
-    """Pipes of set_intra_block and set_cross_block."""
+    """Pipes of sync.wait."""
+    block_pipes: frozenset[str] | None
+    """Pipes of the set_* and wait_* operations between blocks."""
     barrier_v_orders: bool
     """Whether a barrier on PIPE_V alone has an effect."""
     wait_stalls_core: bool
@@ -57,7 +57,7 @@ A2A3_SYNC: Final = SyncResources(
     counter_bits=4,
     set_pipes=None,
     wait_pipes=None,
-    block_set_pipes=_SIGNAL_PIPES,
+    block_pipes=_SIGNAL_PIPES,
     barrier_v_orders=True,
     wait_stalls_core=True,
 )
@@ -72,7 +72,7 @@ A5_SYNC: Final = SyncResources(
     counter_bits=4,
     set_pipes=_SIGNAL_PIPES,
     wait_pipes=_SIGNAL_PIPES,
-    block_set_pipes=_SIGNAL_PIPES,
+    block_pipes=_SIGNAL_PIPES,
     barrier_v_orders=False,
     wait_stalls_core=False,
 )

@@ -276,9 +276,9 @@ def test_ids() -> None:
 
 def test_signal_pipes() -> None:
     five = {"PIPE_FIX", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_V"}
-    assert A5.sync.set_pipes == A5.sync.wait_pipes == A5.sync.block_set_pipes == five
+    assert A5.sync.set_pipes == A5.sync.wait_pipes == A5.sync.block_pipes == five
     assert A2A3.sync.set_pipes is None and A2A3.sync.wait_pipes is None
-    assert A2A3.sync.block_set_pipes == five
+    assert A2A3.sync.block_pipes == five
     assert five < {pipe.value for pipe in Pipe} and len(Pipe) == 8
     assert PIPE_ALIASES == {"PIPE_CUBE": "PIPE_M", "PIPE_FIXP": "PIPE_FIX"}
 

@@ -60,12 +60,19 @@ class MicroBuilder(ClauseBuilder):
         missing = reading.absent()
         if missing is not None:
             raise missing
+        named = [row for item in items[2:-3] if isinstance(item, tuple) and (row := BURST.find(item[0].text))]
         stated: list[Attribute] = []
         for word, part in types:
             row = BURST.find(word.text) if word is not None else None
+            if row in named:
+                named.remove(row)
             if word is not None and (row is None or row.stated is not Stated.KEYWORD):
                 raise at(word, "parse-syntax", f"unexpected {word.text!r} in the type list")
             stated.extend(self.type_list(part))
+        unnamed = next((row for row in named if row.stated is Stated.KEYWORD), None)
+        if unnamed is not None:
+            where = types[-1][1]
+            raise at(where, "parse-syntax", f"the types of {unnamed.name} stand behind the word {unnamed.name}")
         self._check_listed(operands, stated, types[0][1])
         return self.assemble(cls, token, groups, (), attributes)
 
@@ -123,9 +130,16 @@ class MicroBuilder(ClauseBuilder):
         if word.text not in mode.keywords:
             raise at(word, mode.wrong_word, f"unknown mode {word.text!r}", f"one of {', '.join(mode.keywords)}")
         attributes[mode.attribute] = self.token_attribute(cls, mode.attribute, word)
-        repeated = next((tok for tok in types if tok.text in mode.keywords), None)
+        names = [tok for tok in types if tok.type == "WORD"]
+        repeated = next((tok for tok in names if tok.text in mode.keywords), None)
         if repeated is not None and repeated.text != word.text:
             raise at(repeated, mode.wrong_word, f"mode {word.text} above, {repeated.text} in the type list")
+        wanted = [word.text, *(row.name for row, *_ in layout)]
+        if [tok.text for tok in names] != wanted:
+            odd = next((tok for tok, name in zip(names, wanted, strict=False) if tok.text != name), types[0])
+            listed = ", ".join(wanted)
+            message = f"the types of {token.text} are those of source and destination, then {listed} with theirs"
+            raise at(odd, "parse-syntax", message)
         stated = [type_ for part in types if part.type == "TYPES" for type_ in self.type_list(part)]
         self._check_listed(operands, stated, types[0])
         return self.assemble(cls, token, groups, (), attributes)

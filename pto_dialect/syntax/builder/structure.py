@@ -302,6 +302,8 @@ class StructureBuilder(ValueBuilder):
             values = self.use_typed(given.uses, self.type_list(given.types), given.types)
             if key is not None and key.text not in names:
                 raise at(key, "parse-syntax", f"{token.text} has no operand {key.text!r}", near_word(key.text, names))
+            if key is not None and key.text in groups:
+                raise at(key, "parse-clause-duplicate", f"{key.text} is given twice")
             if key is None and position >= len(names):
                 raise at(given.uses, "op-operand-count", f"{token.text} takes at most {count(len(names), 'operand')}")
             groups[key.text if key is not None else names[position]] = values

@@ -5,7 +5,9 @@ Source: docs/reference/targets.md, "Layouts of locations".
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import StringAttr
+from itertools import pairwise
+
+from xdsl.dialects.builtin import DenseArrayBase, StringAttr
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.ir.core.base import PtoOp, is_pto, operand_groups
@@ -14,6 +16,7 @@ from pto_dialect.ir.core.operands import first
 from pto_dialect.ir.core.types import (
     DYNAMIC,
     I1,
+    I64,
     MultiTileBufType,
     TileBufType,
     TileType,
@@ -43,6 +46,16 @@ def _open(tile: str) -> str:
     """A function with one tile whose number of valid rows is an argument."""
     return f"func.func @f(%n: index) {{\n  %a = pto.alloc_tile valid_row = %n : {tile}\n  return\n}}"
 
+
+def _planned(*places: int) -> str:
+    """A multi-tile buffer with planned addresses."""
+    shown = ", ".join(map(str, places))
+    kind = "!pto.multi_tile_buf<!pto.tile_buf<vec, 16x16xf32>, count=2>"
+    return f"%a = pto.alloc_multi_tile {{{_PLANNED} = array<i64: {shown}>}} : {kind}"
+
+
+_PLANNED = "pto.multi_buffer_addrs"
+"""The attribute with the addresses of slots, after a pass has planned them."""
 
 VALID_OPERANDS = rule(
     "alloc-valid-operands",
@@ -106,6 +119,15 @@ MULTI = rule(
     source=ALLOCATION,
     bad="%a = pto.alloc_multi_tile : !pto.multi_tile_buf<!pto.tile_buf<vec, 16x16xf32>, count=17>",
     good="%a = pto.alloc_multi_tile : !pto.multi_tile_buf<!pto.tile_buf<vec, 16x16xf32>, count=2>",
+)
+SLOT_ADDRESSES = rule(
+    "multi-tile-addresses",
+    ERROR,
+    STRUCTURE,
+    "planned addresses of a multi-tile buffer are one for each slot, not negative, and keep the slots apart",
+    source=ALLOCATION,
+    bad=_planned(0, 512),
+    good=_planned(0, 1024),
 )
 CAPACITY = rule(
     "capacity-static",
@@ -212,6 +234,31 @@ def form(op: Operation, ctx: Context) -> None:
         elif given and size != DYNAMIC:
             message = f"{name} of {op.name} is fixed to {size} by the type"
             ctx.report(VALID_OPERANDS, op, message, at=given[0], help="write ? in the valid region of the type")
+
+
+@checks(STRUCTURE, "pto.alloc_multi_tile", pure=True)
+def planned(op: Operation, ctx: Context) -> None:
+    """Addresses that a planner gave to the slots: one for each, and no two slots share a byte."""
+    given, kind = op.attributes.get(_PLANNED), op.results[0].type
+    if given is None or not isinstance(kind, MultiTileBufType):
+        return
+    if not isinstance(given, DenseArrayBase) or given.elt_type != I64:
+        ctx.report(SLOT_ADDRESSES, op, f"{_PLANNED} must be an array of i64, one address for each slot", at=_PLANNED)
+        return
+    if address_operand(op) is not None:
+        ctx.report(SLOT_ADDRESSES, op, f"{_PLANNED} and addr exclude each other", at=_PLANNED)
+    places, size = sorted(given.get_values()), tile_bytes(kind.slot)
+    if len(places) != kind.count:
+        message = f"{_PLANNED} must have {kind.count} addresses, one for each slot, found {len(places)}"
+        ctx.report(SLOT_ADDRESSES, op, message, at=_PLANNED)
+    elif places[0] < 0:
+        ctx.report(SLOT_ADDRESSES, op, f"the address of a slot must not be negative, found {places[0]}", at=_PLANNED)
+    else:
+        for low, high in pairwise(places):
+            if high - low < size:
+                message = f"slots of {size} bytes at {low} and {high} overlap"
+                ctx.report(SLOT_ADDRESSES, op, message, at=_PLANNED)
+                return
 
 
 @checks(STRUCTURE, "pto.alloc_tile", "pto.alloc_multi_tile")

@@ -104,7 +104,8 @@ STRUCT_PATH = rule(
     "struct-path",
     ERROR,
     TRIPLES,
-    "a path of field numbers leads to a scalar field; values have its type, structs stay in their region",
+    "a path of field numbers leads to a scalar field; values have its type, structs stay in their "
+    "region under the name of their declaration",
     source='docs/reference/operations.md, "Pointers, arrays, structs"',
 )
 ADDRESS_OF = rule(
@@ -316,7 +317,10 @@ def field_access(op: Operation, ctx: Context) -> None:
 
 @checks(TRIPLES, "pto.declare_struct")
 def struct_escape(op: Operation, ctx: Context) -> None:
-    """A struct stays where it is declared."""
+    """A struct stays where it is declared, under its own name."""
     for use in op.results[0].uses:
+        if any(isinstance(result.type, StructType) for result in use.operation.results):
+            message = f"{use.operation.name} gives a struct another name; only pto.declare_struct makes structs"
+            ctx.report(STRUCT_PATH, use.operation, message, at=op.results[0])
         if use.operation.has_trait(IsTerminator):
             ctx.report(STRUCT_PATH, use.operation, "a struct does not leave its region", at=op.results[0])

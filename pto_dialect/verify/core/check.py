@@ -20,6 +20,7 @@ from . import memref as core_memref  # noqa: F401 - registers relations
 from .affine import IDENTIFIERS
 from .control import check_branch, check_flow, check_function, check_place, check_regions
 from .kinds import element_type, is_signless
+from .llvm import odd_kinds
 from .operands import divided
 from .relations import RELATIONS
 from .rules import OPERAND
@@ -132,6 +133,9 @@ _AROUND: dict[str, Callable[[Operation, Context], bool]] = {
 
 def _check_definition(op: IRDLOperation, ctx: Context) -> bool:
     """The operation's own definition, for operations without a line in the table."""
+    for value, message in odd_kinds(op):
+        ctx.report(CORE_OP, op, message, at=value if value in op.operands else None)
+        return False
     if is_opaque(op):
         return True
     try:

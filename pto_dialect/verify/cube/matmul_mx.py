@@ -89,7 +89,8 @@ SCALE_SHAPE = rule(
     "mx-scale-shape",
     ERROR,
     SHAPES,
-    "scales have the valid regions [M, ceil(K/32)] and [ceil(K/32), N]",
+    "scales have the valid regions [M, ceil(K/32)] and [ceil(K/32), N]; the tile of a scale has the rows or columns of "
+    "its operand (tgemv: one row)",
     source=TILE_PRODUCTS,
     bad="pto.tmatmul.mx ins(%a, %s, %b, %t : !LE, !SL4, !RE, !SR) outs(%c : !C)",
     good=_GOOD,
@@ -187,11 +188,13 @@ def shapes(operands: TileOperands) -> Iterator[Finding]:
     legacy, gemv = bias is None, product.is_gemv
     if lhs is not None and product.lhs_scale is not None:
         wanted = (lhs.tile.logical_rows, scale_groups(lhs.tile.logical_cols))
-        shape = None if gemv or lhs.tile.cols % MX_K_MULTIPLE else (lhs.tile.rows, scale_groups(lhs.tile.cols))
+        shape = None if lhs.tile.cols % MX_K_MULTIPLE else (lhs.tile.rows, scale_groups(lhs.tile.cols))
+        shape = wanted if gemv else shape
         yield from _scale(operands, product.lhs_scale, lhs, wanted, shape, legacy=legacy)
     if rhs is not None and product.rhs_scale is not None:
         wanted = (scale_groups(rhs.tile.logical_rows), rhs.tile.logical_cols)
-        shape = None if gemv or rhs.tile.rows % MX_K_MULTIPLE else (scale_groups(rhs.tile.rows), rhs.tile.cols)
+        shape = None if rhs.tile.rows % MX_K_MULTIPLE else (scale_groups(rhs.tile.rows), rhs.tile.cols)
+        shape = (wanted[0], rhs.tile.cols) if gemv else shape
         yield from _scale(operands, product.rhs_scale, rhs, wanted, shape, legacy=legacy)
     yield from _granularity(product)
     if bias is None:
@@ -237,7 +240,8 @@ def _scale(
     if scale.lowered:
         return
     if not (differs(found[0], wanted[0]) or differs(found[1], wanted[1])):
-        if shape is not None and not operand.lowered and (tile.rows, tile.cols) != shape:
+        either = legacy and is_legacy(tile, operand.tile)
+        if shape is not None and not operand.lowered and not either and (tile.rows, tile.cols) != shape:
             message = f"the tile of {scale.role} of {operands.op_name} must be {shape[0]}x{shape[1]}"
             yield operands.finding(SCALE_SHAPE, ALWAYS, scale.name, f"{message}, found {tile.rows}x{tile.cols}")
         return

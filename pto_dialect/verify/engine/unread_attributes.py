@@ -65,6 +65,7 @@ KNOWN_ATTRIBUTES: Final = frozenset(
         "pto.visibility",
         "pto.mode",
         "pto.view_semantics",
+        "pto.multi_buffer_addrs",
         "pto.buffers",
         "pto.form",
         "pto.empty_else",

@@ -39,6 +39,7 @@ def _body(*lines: str, arguments: str = "", attributes: str = "") -> str:
     return f"func.func @f({arguments}){attributes} {{\n{text}  return\n}}"
 
 
+_STRUCT = "%s = pto.declare_struct -> !pto.struct<i32, f32>"
 _STORE = _body(
     "%c0 = arith.constant 0 : index",
     "%v = arith.constant 1.0 : f32",
@@ -85,7 +86,7 @@ def _sums(levels: int) -> str:
 
 def _nested(depth: int) -> str:
     """A struct in structs."""
-    return _body(arguments=f"%a: {'!pto.struct<' * depth}i32{'>' * depth}")
+    return _body(f"%a = pto.declare_struct -> {'!pto.struct<' * depth}i32{'>' * depth}")
 
 
 def _transferred(target: str) -> str:
@@ -227,7 +228,8 @@ EXAMPLES: Final[dict[str, Example]] = {
     "vmi-lanes": Example(
         _body(arguments="%a: !pto.vmi.vreg<0xf32>"), _body(arguments="%a: !pto.vmi.vreg<64xf32>")),
     "struct-field": Example(
-        _body(arguments="%a: !pto.struct<index>"), _body(arguments="%a: !pto.struct<i32, f32>")),
+        _body("%a = pto.declare_struct -> !pto.struct<index>"),
+        _body("%a = pto.declare_struct -> !pto.struct<i32, f32>")),
     "vmi-layout": Example(
         _body(arguments="%a: !pto.vmi.vreg<8xf32, #pto.vmi.layout<num_groups = 4, slots = 4>>"),
         _body(arguments="%a: !pto.vmi.vreg<4xf32, #pto.vmi.layout<num_groups = 4, slots = 4>>")),
@@ -391,8 +393,8 @@ EXAMPLES: Final[dict[str, Example]] = {
               arguments="%u: !U32")),
     "vecscope-form": Example(_scoped("%q: !U32, %i: index"), _scoped("%q: !U32")),
     "struct-path": Example(
-        "%f = pto.struct_get %s[2] : !pto.struct<i32, f32> -> i32",
-        "%f = pto.struct_get %s[0] : !pto.struct<i32, f32> -> i32"),
+        _body(_STRUCT, "%f = pto.struct_get %s[2] : !pto.struct<i32, f32> -> i32"),
+        _body(_STRUCT, "%f = pto.struct_get %s[0] : !pto.struct<i32, f32> -> i32")),
     "sync-event-array": Example(
         "%e = pto.eventid_array_get %events[%c2] : !pto.eventid_array<2>",
         "%e = pto.eventid_array_get %events[%c1] : !pto.eventid_array<2>"),

@@ -1,10 +1,12 @@
-"""Rules about attributes of functions. Source: docs/reference/constraints.md, "Work-items and groups"."""
+"""Rules about attributes and types of functions. Source: docs/reference/constraints.md, "Work-items and groups"."""
 
 from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
+from pto_dialect.ir.core.types import StructType, type_text
 from pto_dialect.targets.work_items import MAX_REGISTERS, MAX_WORK_ITEMS
 
 from ..engine.context import Context
@@ -20,6 +22,16 @@ MAX_THREADS = rule(
     source='docs/reference/constraints.md, "Work-items and groups"',
     bad="func.func @f() attributes {pto.simt_entry, pto.simt_max_threads = 4096 : i32} {\n  return\n}",
     good="func.func @f() attributes {pto.simt_entry, pto.simt_max_threads = 256 : i32} {\n  return\n}",
+)
+
+STRUCT_PLACE = rule(
+    "struct-place",
+    ERROR,
+    STRUCTURE,
+    "structs are neither arguments nor results of functions: each lies on the stack of the function that declares it",
+    source='docs/reference/operations.md, "Pointers, arrays, structs"',
+    bad="func.func @f(%s: !pto.struct<i32, f32>) {\n  return\n}",
+    good="func.func @f() {\n  %s = pto.declare_struct -> !pto.struct<i32, f32>\n  return\n}",
 )
 
 _LIMITS = (("pto.simt_max_threads", MAX_WORK_ITEMS), ("pto.simt_max_regs", MAX_REGISTERS))
@@ -38,3 +50,16 @@ def simt_limits(op: Operation, ctx: Context) -> None:
             ctx.report(MAX_THREADS, op, f"{name} is 1 to {most}, found {value.value.data}", at=name)
         if not is_simt_entry(op):
             ctx.report(MAX_THREADS, op, f"{name} is for functions with pto.simt_entry", at=name)
+
+
+@checks(STRUCTURE, "func.func")
+def struct_places(op: Operation, ctx: Context) -> None:
+    """Structs do not travel between functions."""
+    assert isinstance(op, FuncOp)
+    kind = op.function_type
+    for role, types in (("argument", kind.inputs.data), ("result", kind.outputs.data)):
+        for type_ in types:
+            if type(type_) is StructType:
+                message = f"a struct is no {role} of a function, found {type_text(type_)}"
+                ctx.report(STRUCT_PLACE, op, message, help="declare it with pto.declare_struct")
+                return

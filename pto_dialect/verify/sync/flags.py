@@ -57,7 +57,7 @@ WAIT_PIPE = rule(
     "sync-wait-pipe",
     ERROR,
     STRUCTURE,
-    "a5: FIX, MTE1, MTE2, MTE3 and V can wait for another core",
+    "FIX, MTE1, MTE2, MTE3 and V can wait for another core (sync.wait: a5 only)",
     source=SYNCHRONISATION,
     bad="pto.wait_intra_block #pto.pipe<PIPE_S>, 0",
     good="pto.wait_intra_block #pto.pipe<PIPE_V>, 0",
@@ -192,8 +192,15 @@ _ANY_PIPE = frozenset(ENUMS["pipe"].values)
 
 _SENDER_PIPES: dict[str, Callable[[Profile], frozenset[str] | None]] = {
     "pto.sync.set": lambda p: p.sync.set_pipes,
-    "pto.set_intra_block": lambda p: p.sync.block_set_pipes,
-    "pto.set_cross_block": lambda p: p.sync.block_set_pipes,
+    "pto.set_intra_block": lambda p: p.sync.block_pipes,
+    "pto.set_cross_block": lambda p: p.sync.block_pipes,
+}
+
+
+_WAITING_PIPES: dict[str, Callable[[Profile], frozenset[str] | None]] = {
+    "pto.sync.wait": lambda p: p.sync.wait_pipes,
+    "pto.wait_intra_block": lambda p: p.sync.block_pipes,
+    "pto.wait_cross_block": lambda p: p.sync.block_pipes,
 }
 
 
@@ -227,7 +234,7 @@ def semaphore(op: Operation, ctx: Context) -> None:
 def _semaphore_pipe(op: Operation, ctx: Context) -> None:
     sends = _SENDER_PIPES.get(op.name)
     broken = SET_PIPE if sends is not None else WAIT_PIPE
-    allowed = sends if sends is not None else (lambda p: p.sync.wait_pipes)
+    allowed = sends or _WAITING_PIPES[op.name]
     name = word(op, "pipe")
     severity = ctx.refused(lambda p: name in (allowed(p) or _ANY_PIPE), broken.severity)
     if severity is not None:

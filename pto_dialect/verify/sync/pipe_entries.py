@@ -8,7 +8,7 @@ from xdsl.ir import Operation
 from pto_dialect.analysis.facts import element_type, integer
 from pto_dialect.analysis.queues import definition, entry, peer_function, slot_count, text
 from pto_dialect.ir.core.operands import find
-from pto_dialect.ir.core.types import DYNAMIC, ShapedView, TensorViewType, element_name
+from pto_dialect.ir.core.types import DYNAMIC, PtrType, ShapedView, TensorViewType, element_name, type_text
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.sync.pipes import AicInitializePipeOp, AivInitializePipeOp, ReserveBufferOp
 
@@ -43,6 +43,10 @@ def entry_type(init: Operation, op: Operation, ctx: Context) -> None:
         slot = find(init, "gm_addr")
         if slot is None or find(init, "local_addr") is not None:
             ctx.report(GM_A2A3, op, "an entry in gm needs a queue of pto.initialize_l2g2l_pipe without local_addr")
+            return
+        if isinstance(slot.type, PtrType):
+            message = f"an entry in gm needs a queue whose gm_addr is a view, found {type_text(slot.type)}"
+            ctx.report(GM_A2A3, op, message)
             return
     element, slot_element = moved.type.element, element_type(slot.type)
     shape = slot.type.shape if isinstance(slot.type, ShapedView) else None

@@ -177,9 +177,11 @@ def _splits(init: Operation, users: list[Operation], ctx: Context) -> None:
             wanted = "split = 0" if stated else "split = 1 or 2"
             message = f"this queue has nosplit = {str(stated).lower()} and needs {wanted}, found split = {way}"
             ctx.report(SPLIT, op, message, at="split", severity=Severity.WARNING)
-        if way > 2 and not _uneven_allowed(init, op):
-            message = f"split = {way} is for tiles from cube to vector through slots in gm"
-            ctx.report(SPLIT, op, message, at="split")
+        severity = ctx.refused(lambda p: _uneven_allowed(init, op, p.arch), SPLIT.severity) if way > 2 else None  # noqa: B023
+        if severity is not None:
+            message = f"split = {way} is for tiles from cube to vector through slots in gm to a local buffer"
+            help = "gm_slot_tensor" if find(init, "gm_slot_buffer") is not None else None
+            ctx.report(SPLIT, op, message, at="split", severity=severity, help=help)
     queues = queues_of(init, ctx)
     peer = queues.peer(init)
     if peer is None:
@@ -192,14 +194,18 @@ def _splits(init: Operation, users: list[Operation], ctx: Context) -> None:
         ctx.report(SPLIT, init, message, notes=notes, severity=Severity.WARNING)
 
 
-def _uneven_allowed(init: Operation, op: Operation) -> bool:
-    action = action_of(op)
+def _uneven_allowed(init: Operation, op: Operation, arch: str) -> bool:
+    action, moved = action_of(op), entry(op)
     assert action is not None
-    forward = (action.direction or direction_mask(init)) & C2V
-    slots = find(init, "gm_slot_buffer") or find(init, "gm_slot_tensor")
-    through_gm = slots is not None or isinstance(init, InitializeL2g2lPipeOp)
-    moved = entry(op)
-    return bool(forward) and through_gm and not (moved is not None and isinstance(moved.type, TensorViewType))
+    if (action.direction or C2V) != C2V or direction_mask(init) != C2V:
+        return False
+    if isinstance(init, InitializeL2g2lPipeOp):
+        placed = find(init, "local_addr") is not None
+    else:
+        tensor, buffer = find(init, "gm_slot_tensor"), find(init, "gm_slot_buffer")
+        through_gm = tensor is not None or (buffer is not None and arch != "a5")
+        placed = through_gm and find(init, "c2v_consumer_buf") is not None
+    return placed and not (moved is not None and isinstance(moved.type, TensorViewType))
 
 
 def _whole(init: Operation, users: list[Operation]) -> bool | None:

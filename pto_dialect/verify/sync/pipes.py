@@ -4,6 +4,10 @@ communication".
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.facts import integer, word
@@ -22,7 +26,7 @@ from pto_dialect.analysis.queues import (
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.types import DYNAMIC, TensorViewType, TileBufType, byte_width, type_text
-from pto_dialect.ir.sync.pipes import TPushOp, TPushToAicOp, TPushToAivOp
+from pto_dialect.ir.sync.pipes import TPushOp, TPushToAivOp
 from pto_dialect.targets.sync_resources import A5_SYNC
 
 from ..engine.context import Context
@@ -129,6 +133,12 @@ def core_buffers(op: Operation, ctx: Context) -> None:
             message = "a queue on a5 moves its entries through local buffers, not through gm"
             ctx.report(LOCAL_A5, op, message, at="gm_slot_tensor", severity=severity)
         _slot_tensor(op, ctx, tensor.type)
+        if not any(buffers.values()):
+            if integer(op, "local_slot_num") is not None:
+                ctx.report(BUFFERS, op, "local_slot_num needs a consumer buffer", at="local_slot_num")
+        elif direction_mask(op) != C2V or buffers["v2c"] is not None:
+            message = "beside gm_slot_tensor a queue has dir_mask 1 and c2v_consumer_buf, or no consumer buffer"
+            ctx.report(BUFFERS, op, message, at="gm_slot_tensor")
         return
     mask = direction_mask(op)
     missing = [
@@ -203,9 +213,9 @@ def split(op: Operation, ctx: Context) -> None:
         return
     moved = entry(op)
     tile = moved.type if moved is not None else None
-    if isinstance(op, (TPushOp, TPushToAicOp, TPushToAivOp)) and isinstance(tile, TileBufType) and way:
+    if isinstance(op, (TPushOp, TPushToAivOp)) and isinstance(tile, TileBufType) and way:
         extent, what = (tile.valid_rows, "rows") if way in (1, 3) else (tile.valid_cols, "columns")
-        if isinstance(op, TPushToAivOp) and extent != DYNAMIC and extent % 2 != (way > 2):
+        if extent != DYNAMIC and extent % 2 != (way > 2):
             kind = "an odd" if way > 2 else "an even"
             message = f"split {way} divides {kind} number of {what}, found {extent}"
             ctx.report(SPLIT, op, message, at="split")
@@ -228,16 +238,24 @@ def valid_operands(op: Operation, ctx: Context) -> None:
     elif row is not None and not dynamic:
         message = f"valid_row and valid_col are for tiles with dynamic valid region, found {type_text(tile)}"
         ctx.report(VALID_OPERANDS, op, message, at=row)
-    elif row is None and dynamic and (integer(op, "split") or 0) > 2:
-        ctx.report(VALID_OPERANDS, op, "an uneven half with dynamic valid region needs valid_row and valid_col")
+    elif row is None and isinstance(tile, TileBufType) and (integer(op, "split") or 0) > 2:
+        ctx.report(VALID_OPERANDS, op, "an uneven half has a dynamic valid region, with valid_row and valid_col")
+
+
+_TRAVEL: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {"pto.tpush": ("vec", "acc"), "pto.tpop": ("vec", "mat")}
+)
+"""Transfer on a handle -> locations that a pipe pushes from or pops to."""
 
 
 @checks(STRUCTURE, *(name for name in (*NUMBERED, *HANDLED) if "tpush" in name or "tpop" in name))
 def tile_location(op: Operation, ctx: Context) -> None:
-    """Tiles that a core can hand over."""
-    moved = entry(op)
-    if moved is not None and isinstance(moved.type, TileBufType) and moved.type.loc not in ("vec", "mat", "acc"):
-        message = f"tiles in vec, mat or acc travel between cores, found {moved.type.loc}"
+    """Tiles that a core can hand over: one of its pipes has to read or write them."""
+    moved, allowed = entry(op), _TRAVEL.get(op.name, ("vec", "mat", "acc"))
+    if moved is not None and isinstance(moved.type, TileBufType) and moved.type.loc not in allowed:
+        listed = f"{', '.join(allowed[:-1])} or {allowed[-1]}"
+        what = f"{op.name} moves tiles in {listed}" if len(allowed) == 2 else f"tiles in {listed} travel between cores"
+        message = f"{what}, found {moved.type.loc}"
         ctx.report(ENTRY_TYPE, op, message, at=moved)
 
 

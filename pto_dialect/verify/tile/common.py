@@ -98,6 +98,8 @@ _DATA: Final[dict[str, str]] = {
 }
 """The operand whose element type the table row names, where it is not ``src``, ``src0`` or else ``dst``."""
 
+_LISTED_PRECISION: Final = {"pto.mgather": True, "pto.mscatter": True}
+"""Operations whose rows name every type of low precision that they take; others leave pairs of values out."""
 _SCRATCH: Final = frozenset({"tmp", "scratch"})
 
 _VIEW_TYPES: Final = frozenset({TensorViewType, PartitionViewType, AsMemRefType})
@@ -164,7 +166,7 @@ def _data_operand(operands: TileOperands) -> str:
 def element_types(operands: TileOperands) -> Iterator[Finding]:
     """Low precision and the table of element types."""
     name = operands.op_name
-    low = False
+    free = Cell(ERROR, ERROR)
     for operand in operands.values:
         tile = operands.tile(operand)
         if tile is None or not is_low_precision(tile.element):
@@ -172,20 +174,23 @@ def element_types(operands: TileOperands) -> Iterator[Finding]:
         element = tile.element
         refused = unless(lambda profile, element=element: profile.low_precision_allowed(name[4:], element))
         if refused.a2a3 or refused.a5:
-            low = True
+            both = not _LISTED_PRECISION.get(name)
+            free = Cell(None, None if both or refused.a5 else free.a5)
             where = "" if refused.a5 else " on a2a3"
             message = f"{operand} of {name} has element type {element}, which the operation does not take{where}"
             yield operands.finding(LOW_PRECISION, refused, operand, message)
     operand = _data_operand(operands)
     tile = operands.tile(operand)
-    if tile is not None and not low:
-        yield from _element_type(operands, operand, tile)
-    vector = operands.tile("src1") if name.startswith("pto.tcolexpand") else None
-    if vector is not None and not low and tile is not None and vector.element != tile.element:
-        yield from _element_type(operands, "src1", vector)
+    if tile is not None:
+        yield from _element_type(operands, operand, tile, free)
+    others = operands.tiles("src1", "dst") if name.startswith("pto.tcolexpand") and operands.tile("src1") else []
+    for operand, other in others:
+        if tile is not None and other.element != tile.element:
+            yield from _element_type(operands, operand, other, free)
 
 
-def _element_type(operands: TileOperands, operand: str, tile: Tile) -> Iterator[Finding]:
+def _element_type(operands: TileOperands, operand: str, tile: Tile, free: Cell) -> Iterator[Finding]:
+    """The table's row, on the targets (``free``) that have nothing against the precision of an operand."""
     name, element, key = operands.op_name, tile.element, table_key(operands)
     if tile.bits not in _OWN_SIZES.get(name, (tile.bits,)):
         return  # The size of elements is a rule of its own there.
@@ -194,14 +199,15 @@ def _element_type(operands: TileOperands, operand: str, tile: Tile) -> Iterator[
     if other is not None and (element, other.element) in MIXED_DTYPES.get(name[4:], ()):
         return
     # A target without the operation has an empty row; it is reported as unavailable.
-    refused = Cell(refused.a2a3 if A2A3.tile_dtypes.get(key) else None, refused.a5 if A5.tile_dtypes.get(key) else None)
+    a2a3, a5 = A2A3.tile_dtypes.get(key), A5.tile_dtypes.get(key)
+    refused = Cell(free.a2a3 and refused.a2a3 if a2a3 else None, free.a5 and refused.a5 if a5 else None)
     if refused.a2a3 or refused.a5:
         message = f"{operand} of {name} has element type {element}"
         yield operands.finding(DTYPE, refused, operand, message, _allowed(key))
         return
     documented = unless(lambda profile: element in profile.documented_dtypes.get(key, (element,)))
     if documented.a2a3 or documented.a5:
-        refused = Cell(documented.a2a3 and ADVICE.a2a3, documented.a5 and ADVICE.a5)
+        refused = Cell(free.a2a3 and documented.a2a3 and ADVICE.a2a3, free.a5 and documented.a5 and ADVICE.a5)
         message = f"{name} on element type {element} is not documented"
         yield operands.finding(DTYPE, refused, operand, message)
 

@@ -108,6 +108,9 @@ def sequence(t: TileOperands) -> Iterator[Finding]:
         found = f"{tmp.element} ({tmp.layout_text})"
         message = f"tmp of pto.tci must have 4-byte elements and be row_major without boxes on a2a3, found {found}"
         yield t.finding(CI_TYPES, cell("E/"), "tmp", message)
+    elif tmp is not None and tmp.layout is not None and tmp.fractal != 512:
+        message = f"tmp of pto.tci must have fractal 512 on a2a3, found {tmp.fractal}"
+        yield t.finding(CI_TYPES, cell("E/"), "tmp", message)
     if dst.cols == 1:
         yield t.finding(CI_TYPES, ALWAYS, "dst", "dst of pto.tci must have more than one column")
 

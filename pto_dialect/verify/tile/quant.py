@@ -19,7 +19,7 @@ _SYM = "{quant_type = #pto<quant_type INT8_SYM>}"
 _MX = "{quant_type = #pto<quant_type MXFP8>}"
 _H = "!pto.tile_buf<vec, 16x64xf16>"
 _EXP = "!pto.tile_buf<vec, 16x32xui8, valid=16x2>"
-_MAX = "!pto.tile_buf<vec, 16x16xf16, valid=16x2>"
+_MAX = "!pto.tile_buf<vec, 1x32xf16>"
 
 
 def _mx(dst: str) -> str:
@@ -72,7 +72,7 @@ MX_SHAPE = rule(
     SHAPES,
     "block quantisation has whole groups of 32 elements and one exponent, maximum and scale for each",
     source='docs/reference/operations.md, "Tiles: irregular"; docs/reference/tiles.md, "Irregular operations"',
-    bad=_mx("i8").replace("16x16xf16, valid=16x2", "16x16xf16, valid=16x4"),
+    bad=_mx("i8").replace("1x32xf16", "1x32xf16, valid=1x16"),
     good=_mx("i8"),
 )
 

@@ -116,7 +116,13 @@ ROWS: Final[tuple[Row, ...]] = (
         loc="W",
         order="E",
     ),
-    Row("trowexpandadd trowexpandsub trowexpandmul trowexpanddiv", "E", loc="W", order="dst E"),
+    Row(
+        "trowexpandadd trowexpandsub trowexpandmul trowexpanddiv",
+        "E",
+        loc="W, tmp E/",
+        order="dst E",
+        scratch="tmp:dst E/",
+    ),
     Row("trowexpandmax trowexpandmin trowexpandexpdif", "E", loc="W", order="dst E", scratch="tmp:dst E"),
     # reductions
     Row(
@@ -134,7 +140,7 @@ ROWS: Final[tuple[Row, ...]] = (
         "",
         "E",
         "dst=1 E",
-        loc="E, tmp W",
+        loc="E, tmp E",
         order="src E, tmp /E",
         box="E",
         scratch="tmp:src E/",
@@ -173,7 +179,7 @@ ROWS: Final[tuple[Row, ...]] = (
         order="src0 src1 src0Idx src1Idx dst /E",
     ),
     Row("ttrans", "E", loc="W, tmp W", order="src E/W", scratch="tmp:src E"),
-    Row("tci", loc="W", order="W"),
+    Row("tci", loc="W, tmp E/", order="W"),
     Row("ttri", loc="E", order="E"),
     Row("trandom", order="E"),
     Row(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Operation
 
 from pto_dialect.ir.core.operands import named
@@ -141,6 +142,8 @@ def strict_scalar(t: TileOperands) -> Iterator[Finding]:
         yield t.finding(SCALAR_TYPE, ALWAYS, number, f"{message}, found {t.type_name(number)}")
 
 
+_OF_A_WIDTH: Final = {"pto.tdivs": True}
+"""Operations whose number is no index."""
 _TURNED: Final = {"pto.tdivs": ("scalar", "src")}
 """Tile and number of an operation that also takes the number first."""
 
@@ -154,7 +157,10 @@ def soft_scalar(t: TileOperands) -> Iterator[Finding]:
     tile = t.tile(data) or t.tile("src0")
     if tile is None or t.tile(number) is not None or not t.type_name(number):
         return
-    if element_text(t, number) != tile.element:
+    if _OF_A_WIDTH.get(t.op_name) and isinstance(t.type(number), IndexType):
+        message = f"the number of {t.op_name} must be an integer or a float of a known width, found index"
+        yield t.finding(SCALAR_TYPE, ALWAYS, number, message)
+    elif element_text(t, number) != tile.element:
         message = f"the number has type {t.type_name(number)} and is converted to {tile.element}"
         yield t.finding(SCALAR_TYPE_SOFT, ADVICE, number, message)
 
@@ -266,8 +272,6 @@ _IN_PLACE: Final[Mapping[str, Callable[[Profile], bool]]] = MappingProxyType(
     }
 )
 """Operation -> whether its operands may share storage on a target."""
-_ON_A5: Final = {"pto.txors": WARNING}
-"""Severity on a5 where it is another."""
 
 
 @checks(STRUCTURE, *_IN_PLACE)
@@ -278,8 +282,6 @@ def distinct_storage(op: Operation, ctx: Context) -> None:
     if repeated is None:
         return
     severity = ctx.refused(_IN_PLACE[op.name], ERROR)
-    if severity is not None and ctx.profile.arch == "a5":
-        severity = _ON_A5.get(op.name, severity)
     if severity is not None:
         where = "" if _IN_PLACE[op.name] is _nowhere else f" on {ctx.profile.name}"
         message = f"{op.name} does not work in place{where}: its operands must be different tiles"

@@ -147,7 +147,7 @@ def in_rows(t: TileOperands) -> Iterator[Finding]:
         yield _finding(t, "is row_major, found col_major")
 
 
-@relation(*(f"pto.trowexpand{op}" for op in ("add", "sub", "mul", "div", "max", "min")))
+@relation(*(f"pto.trowexpand{op}" for op in ("add", "sub", "mul", "div", "max", "min", "expdif")))
 def column_of_scalars(t: TileOperands) -> Iterator[Finding]:
     """Scratch is for spreading one col_major column; rows of whole blocks need none."""
     src0, src1, tmp, dst = (t.tile(name) for name in ("src0", "src1", "tmp", "dst"))

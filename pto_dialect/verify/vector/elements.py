@@ -120,6 +120,7 @@ _WORDS = frozenset(("i32", "si32", "ui32"))
 _FLOATS = frozenset(("f16", "bf16", "f32"))
 _F16_F32 = frozenset(("f16", "f32"))
 _EXTREMA = frozenset((*(n for n in _INTS if not n.endswith("64")), "f16", "f32"))
+_REPEATED = _EXTREMA | {"bf16"}
 
 ELEMENTS: dict[str, tuple[Rule, frozenset[str]]] = {
     **dict.fromkeys(mnemonics("vand vor vxor vnot"), (INTEGERS_ONLY, _INTS)),
@@ -184,7 +185,11 @@ def scalars(op: Operation, ctx: Context) -> None:
 
 @checks(TRIPLES, "pto.vdup")
 def dup_position(op: Operation, ctx: Context) -> None:
-    """A lane position makes sense for a register only."""
+    """A lane position makes sense for a register only; the lanes have 8, 16 or 32 bits."""
+    element = vector_element(op.results[0].type)
+    if element not in _REPEATED:
+        listed = ", ".join(sorted(n for n in _REPEATED if n[0] not in "su"))
+        ctx.report(SCALAR_TYPE, op, f"vdup repeats {listed}, found {element}")
     if "position" in op.attributes and not isinstance(named(op, "input").type, VRegType):
         message = "position picks a lane of a register, but the input is a scalar"
         ctx.report(SCALAR_TYPE, op, message, at=word(op, "position"))

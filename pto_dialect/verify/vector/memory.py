@@ -377,6 +377,8 @@ def special_register_store(op: Operation, ctx: Context) -> None:
         message = f"AR is stored as ui32 or i32, found {element_name(element)}"
         ctx.report(SPECIAL_REGISTER, op, message, at=named(op, "destination"))
     offset = ctx.constant(named(op, "offset"))
-    if isinstance(op, SprstiOp) and offset is not None and not -128 <= offset <= 127:
-        message = f"the offset of sprsti is -128 to 127, found {offset}"
-        ctx.report(SPECIAL_REGISTER, op, message, at=named(op, "offset"))
+    if isinstance(op, SprstiOp) and (offset is None or not -128 <= offset <= 127):
+        found = "one that is computed" if offset is None else str(offset)
+        message = f"the offset of sprsti is a constant from -128 to 127, found {found}"
+        help = "use pto.sprsts" if offset is None else None
+        ctx.report(SPECIAL_REGISTER, op, message, at=named(op, "offset"), help=help)

@@ -9,7 +9,7 @@ from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import VmiMaskType, VmiVRegType, element_name, is_float, type_text
-from pto_dialect.ir.vmi.mask import VmiMaskLogicOp, VmiMaskNotOp, VmiPsetOp, VmiVCmpsOp
+from pto_dialect.ir.vmi.mask import VmiMaskLogicOp, VmiMaskNotOp, VmiPsetOp
 from pto_dialect.ir.vmi.masked import VmiVAndOp, VmiVExpdifOp, VmiVNotOp, VmiVOrOp, VmiVXorOp
 from pto_dialect.ir.vmi.reduce import VmiVChistOp, VmiVDhistOp
 
@@ -67,6 +67,16 @@ PAIR_ELEMENT = rule(
     bad="%r = pto.vmi.vadd %a, %b : !pto.vmi.vreg<64x!pto.bf16x2>, !pto.vmi.vreg<64x!pto.bf16x2> "
     "-> !pto.vmi.vreg<64x!pto.bf16x2>",
     good="%r = pto.vmi.vinterpret_cast %a : !pto.vmi.vreg<64x!pto.bf16x2> -> !pto.vmi.vreg<64xf32>",
+)
+
+MADE_MASK = rule(
+    "vmi-mask-layout",
+    ERROR,
+    TRIPLES,
+    "a mask that pset, pge or plt makes for elements of one width has a layout; without one it is pred",
+    source=LOGICAL_VECTORS,
+    bad='%r = pto.vmi.pset "PAT_ALL" : !pto.vmi.mask<64xb32>',
+    good=f'%r = pto.vmi.pset "PAT_ALL" : {_M}',
 )
 
 FAMILIES = (
@@ -203,6 +213,8 @@ _SCALARS = {
     **dict.fromkeys(vmi("iota group_iota vci"), ("base", None)),
 }
 """The scalar and the vector whose lanes it joins (``None``: the result)."""
+_EXACT = dict.fromkeys(vmi("vadds vmuls vmaxs vmins vcmps"), True)
+"""Operations whose scalar has the sign of the lanes too."""
 
 
 @checks(TRIPLES, *_SCALARS)
@@ -211,7 +223,7 @@ def scalars(op: Operation, ctx: Context) -> None:
     name, register = _SCALARS[op.name]
     scalar = named(op, name)
     type_ = op.results[0].type if register is None else named(op, register).type
-    exact = isinstance(op, VmiVCmpsOp)
+    exact = _EXACT.get(op.name, False)
     if not isinstance(type_, VmiVRegType):
         return
     if scalar.type != type_.element if exact else not scalar_fits(scalar.type, type_.element):
@@ -245,6 +257,11 @@ def lane_numbers(op: Operation, ctx: Context) -> None:
     if not name.removeprefix("u").removeprefix("s").startswith("i") or vector_bits(index) != vector_bits(source):
         message = f"index of vselr has {vector_bits(source)}-bit integers, found {name}"
         ctx.report(TYPES, op, message, at=named(op, "index"))
+    assert isinstance(index, VmiVRegType)
+    assert isinstance(result, VmiVRegType)
+    if index.lanes != result.lanes:
+        message = f"vselr yields a lane for each lane of index, found {index.lanes} and {result.lanes}"
+        ctx.report(UNIFORM, op, message, at=named(op, "index"))
     if vector_element(source) != vector_element(result):
         ctx.report(TYPES, op, f"vselr of {vector_element(source)} yields that type, found {vector_element(result)}")
 
@@ -278,6 +295,8 @@ _OWN_RULES = frozenset(
     )
 )
 _GRANULARITY = {8: "b8", 16: "b16", 32: "b32"}
+_CARRIES = dict.fromkeys(vmi("vaddc vaddcs"), True)
+"""Operations whose masks all have one type."""
 
 
 # The names of a table less those of another: which operations a check is for is said by name everywhere.
@@ -293,6 +312,8 @@ def masks(op: Operation, ctx: Context) -> None:
     if not data or isinstance(op, (VmiMaskLogicOp, VmiMaskNotOp)):
         _one_mask_type(op, ctx, found)
         return
+    if _CARRIES.get(op.name):
+        _one_mask_type(op, ctx, found)
     type_ = data[0].type
     assert isinstance(type_, VmiVRegType)
     for mask in found:
@@ -338,6 +359,16 @@ def mask_count(op: Operation, ctx: Context) -> None:
             ctx.report(MASK_BOOL, op, f"{op.name} of masks takes no pmode", at="pmode")
     elif len(governing) > 1:
         ctx.report(MASK_BOOL, op, f"{op.name} takes one mask at most, found {len(governing)}", at=governing[1])
+
+
+@checks(TRIPLES, "pto.vmi.pset", "pto.vmi.pge", "pto.vmi.plt")
+def made_mask(op: Operation, ctx: Context) -> None:
+    """A mask of a width is the mask of a vector with a layout; before layouts are assigned it is ``pred``."""
+    for result in op.results:
+        type_ = result.type
+        if isinstance(type_, VmiMaskType) and type_.granularity != "pred" and not layout_text(type_):
+            message = f"a mask of {op.name} is pred, or has a layout beside its width, found {type_text(type_)}"
+            ctx.report(MADE_MASK, op, message)
 
 
 @checks(STRUCTURE, "pto.vmi.pset", "pto.vmi.pge")

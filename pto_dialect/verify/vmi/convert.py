@@ -153,8 +153,8 @@ def _direction(name: str, source: Attribute, target: Attribute) -> str | None:
         return f"{kind} has floats"
     if kind in ("fptosi", "fptoui") and floats != [True, False]:
         return f"{kind} converts floats to integers"
-    if kind == "sitofp" and (floats != [False, True] or element_name(target) not in ("f32", "f16")):
-        return "sitofp converts signed integers to floats"
+    if kind == "sitofp" and (floats != [False, True] or element_name(target) != "f32" or widths[0] != 32):
+        return "sitofp converts signed integers of 32 bits to f32"
     if kind in ("extsi", "extui", "trunci") and any(floats):
         return f"{kind} has integers"
     if kind in _SIGNED and any(sign not in (None, _S) for sign in signs):

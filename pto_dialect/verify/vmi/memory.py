@@ -14,6 +14,7 @@ from pto_dialect.ir.vmi.convert import VmiGroupBroadcastOp, VmiGroupIotaOp, VmiV
 from pto_dialect.ir.vmi.load import VmiGatherOp, VmiVGatherOp
 from pto_dialect.ir.vmi.rearrange import VmiChannelSplitOp
 from pto_dialect.ir.vmi.store import VmiGroupStoreOp, VmiVStoreOp
+from pto_dialect.targets.vector_unit import VL_BYTES
 
 from ..engine.context import Context
 from ..engine.pages import LOGICAL_VECTORS
@@ -221,6 +222,21 @@ def groups(op: Operation, ctx: Context) -> None:
             ctx.report(GROUP, op, f"{op.name} with groups spreads a vector, found {type_text(source)}")
         elif source.lanes != count:
             ctx.report(GROUP, op, f"{count} groups come from {count} lanes, found {source.lanes}", at=spread)
+        elif isinstance(op, VmiGroupBroadcastOp) and source.element != type_.element:
+            message = f"{op.name} of {element_name(source.element)} yields that type"
+            ctx.report(GROUP, op, f"{message}, found {element_name(type_.element)}", at=spread)
+
+
+@checks(STRUCTURE, "pto.vmi.group_iota", "pto.vmi.vci")
+def numbered_groups(op: Operation, ctx: Context) -> None:
+    """Groups that count on their own fill registers, or registers hold a whole number of them."""
+    count, type_ = integer(op, "group"), op.results[0].type
+    if not isinstance(type_, VmiVRegType) or count is None or count < 2 or type_.lanes % count:
+        return
+    size, register = type_.lanes // count, 8 * VL_BYTES // (vector_bits(type_) or 8)
+    if size % register and register % size:
+        message = f"a group has a multiple of {register} lanes, or a number that divides {register}, found {size}"
+        ctx.report(GROUP, op, message, at="group")
 
 
 @checks(STRUCTURE, "pto.vmi.create_group_mask")

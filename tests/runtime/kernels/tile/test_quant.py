@@ -129,12 +129,14 @@ def test_block_quantisation(element: str, kind: str, axis: int, alg: str) -> Non
     groups = (rows // 32, cols) if axis == 0 else (rows, cols // 32)
     target = ("!pto.f4E2M1x2", (rows, cols // 2)) if four_bits else ("i8", (rows, cols))
     width = 64 if axis == 0 else 32
+    listed = groups if axis == 0 else (1, groups[0] * groups[1])
     found = run(
         f"pto.tquant.mx ins(%a : {{a}}) outs(%d, %e, %m, %s : {{d}}, {{e}}, {{m}}, {{s}}) "
         f"{{quant_type = #pto<quant_type {kind}>, quantScaleAlg = #pto<quant_scale_alg {alg}>, "
         f"grpAxis = #pto<mx_group_axis axis{axis}>}}",
         tile("a", element, source), tile("d", target[0], np.zeros(target[1])),
-        *(tile(n, t, np.zeros((groups[0], width)), groups) for n, t in (("e", "ui8"), ("m", element), ("s", element))),
+        tile("e", "ui8", np.zeros((groups[0], width)), groups),
+        *(tile(n, element, np.zeros(listed), listed) for n in ("m", "s")),
     )  # fmt: skip
     wide = source.astype(np.float32)
     for i, j in np.ndindex(*groups):
@@ -143,7 +145,7 @@ def test_block_quantisation(element: str, kind: str, axis: int, alg: str) -> Non
         largest = float(np.abs(values).max())
         code = exponent_code(largest, alg, four_bits)
         assert found["e"][i, j] == code
-        np.testing.assert_equal(float(found["m"][i, j]), largest)
+        np.testing.assert_equal(float(found["m"].reshape(groups)[i, j]), largest)
         scale = math.nan if code == 255 else 2.0 ** (127 - code)
         scaled = [float(v) * scale if math.isfinite(v) else v * scale for v in values.astype(float)]
         if four_bits:
@@ -171,7 +173,7 @@ def outputs(rows: int, cols: int) -> list[Any]:
     wide = -(-flat // 32) * 32
     return [
         tile("d", "i8", np.zeros((rows, cols))), tile("e", "ui8", np.zeros((1, wide)), (1, flat)),
-        tile("m", "f32", np.zeros((1, wide)), (1, flat)), tile("s", "f32", np.zeros((1, wide)), (1, flat)),
+        tile("m", "f32", np.zeros((1, wide)), (1, flat)), tile("s", "f32", np.zeros((1, 2 * wide)), (1, flat)),
     ]  # fmt: skip
 
 

@@ -1,0 +1,85 @@
+"""Kinds of operands and results of llvm operations, which their definitions here do not state."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import AnyFloat, VectorType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from pto_dialect.ir.core.types import OpaqueType, type_text
+
+from .kinds import is_signless
+
+_OF_LLVM: Final = re.compile("!llvm").match
+
+
+class Kind(NamedTuple):
+    """A set of types with a phrase that describes it."""
+
+    label: str
+    accepts: Callable[[Attribute], bool]
+
+
+def _element(type_: Attribute) -> Attribute:
+    return type_.element_type if isinstance(type_, VectorType) else type_
+
+
+def _named(type_: Attribute, name: str) -> bool:
+    """Whether a type that is kept as text is ``name``; what another text means is not known, and may be anything."""
+    return isinstance(type_, OpaqueType) and (not _OF_LLVM(text := type_text(type_)) or text.startswith(name))
+
+
+def _pointer(type_: Attribute) -> bool:
+    element = _element(type_)
+    return isinstance(element, llvm.LLVMPointerType) or _named(element, "!llvm.ptr")
+
+
+def _integer(type_: Attribute) -> bool:
+    element = _element(type_)
+    return is_signless(element) or _named(element, "!llvm.i")
+
+
+def _plain(type_: Attribute) -> bool:
+    return _integer(type_) or _pointer(type_) or isinstance(_element(type_), AnyFloat)
+
+
+def _held(type_: Attribute) -> bool:
+    aggregate = isinstance(type_, (llvm.LLVMStructType, llvm.LLVMArrayType))
+    return aggregate or _plain(type_) or _named(type_, "!llvm.")
+
+
+_POINTER: Final = Kind("!llvm.ptr", _pointer)
+_INTEGER: Final = Kind("a signless integer", _integer)
+_PLAIN: Final = Kind("a signless integer, a float or !llvm.ptr", _plain)
+_HELD: Final = Kind("a type of llvm", _held)
+_ANY: Final = Kind("a value", lambda type_: True)
+
+KINDS: Final[Mapping[str, tuple[tuple[Kind, ...], Kind]]] = MappingProxyType(
+    {
+        "llvm.inttoptr": ((_INTEGER,), _POINTER),
+        "llvm.ptrtoint": ((_POINTER,), _INTEGER),
+        "llvm.addrspacecast": ((_POINTER,), _POINTER),
+        "llvm.bitcast": ((_PLAIN,), _PLAIN),
+        "llvm.load": ((_POINTER,), _HELD),
+        "llvm.store": ((_HELD, _POINTER), _ANY),
+        "llvm.getelementptr": ((_POINTER, _INTEGER), _POINTER),
+    }
+)
+"""Operation -> kinds of its operands, of which the last one goes for the rest, and of its result."""
+
+
+def odd_kinds(op: Operation) -> Iterator[tuple[SSAValue, str]]:
+    """Operands and results of another kind, with what is said about them."""
+    kinds = KINDS.get(op.name)
+    if kinds is None:
+        return
+    operands, result = kinds
+    named = [("operand", value, operands[min(i, len(operands) - 1)]) for i, value in enumerate(op.operands)]
+    for role, value, kind in (*named, *(("result", value, result) for value in op.results)):
+        if not kind.accepts(value.type):
+            yield value, f"{role} of {op.name} must be {kind.label}, found {type_text(value.type)}"
