@@ -168,7 +168,7 @@ TIMEOUT_MAX = 10_000_000.0
 )  # fmt: skip
 @click.option(
     "--sanitize", metavar="[=CHECK,...]", multiple=True, callback=checks_of,
-    help="Watch the run: race, deadlock, init, bounds, overlap, sync, all of them without a list; or numeric.",
+    help="Watch the run: race, deadlock, init, bounds, overlap, cache, sync, all of them without a list; or numeric.",
 )  # fmt: skip
 @click.option(
     "--sync", type=click.Choice(["auto", "strict"]), default="auto", show_default=True,
