@@ -28,7 +28,9 @@ from pto_dialect.verify.engine.pages import FINDINGS
 from pto_dialect.verify.engine.rule import ERROR, SYNC, WARNING, Rule, rule
 from pto_dialect.verify.program.runs import RUN_RULES
 
+from .accesses.pops import popped_slots
 from .base import PtoPass
+from .cross_core import unordered_cores
 from .sync_flow import Access, Flow, Key, Place
 
 _FLAGS = '"PIPE_MTE2", "PIPE_V", "EVENT_ID0"'
@@ -102,6 +104,8 @@ class CheckSyncPass(PtoPass):
                     from .sync_order.tell import told_partly
 
                     engine.report(told_partly(function))
+            for diagnostic in unordered_cores(function):
+                engine.report(diagnostic)
             if self.judge == "true":
                 self._judge(function, engine)
 
@@ -145,11 +149,11 @@ def _check(function: Operation, target: str | None, engine: DiagnosticEngine) ->
     """Reports what is wrong; whether every way was followed to its end."""
     arch = profile_of(function, target).arch
     sections = {section_of(op) for op in walk(function)}
-    starts = _starts(function, target)
+    starts, pops = _starts(function, target), popped_slots(function, arch)
     sides = [name for name in ("cube", "vector") if name in sections] or [None]
     whole = True
     for side in sides:
-        ways = Walk(function, side, Flow(arch, _Reporter(engine), starts))
+        ways = Walk(function, side, Flow(arch, _Reporter(engine), starts, pops))
         try:
             ways.run()
         except TooMuch:

@@ -27,6 +27,7 @@ from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewType, TileBufType
 from pto_dialect.ir.sync.flags import OperationEventOp
 
+from .popped_slots import NO_SLOTS, PoppedSlots, Slots
 from .sync_key import FlowKey, unit_flag
 
 _ORDERS = (
@@ -122,11 +123,14 @@ def flag_of(step: Step) -> Key:
 class Flow:
     """The pipes of one core: what waits in them, what each knows of the others, who touched what last."""
 
-    def __init__(self, arch: str, findings: Findings, starts: Mapping[int, Place] = _NO_STARTS) -> None:
+    def __init__(
+        self, arch: str, findings: Findings, starts: Mapping[int, Place] = _NO_STARTS, pops: Slots = NO_SLOTS
+    ) -> None:
         self.arch = arch
         self.findings = findings
         self.starts = starts
         """The places of tiles with an address, by the ``id`` of the value: other tiles may have the same."""
+        self.slots = PoppedSlots(pops)
         self.queues: dict[str, deque[_Item]] = {}
         self.clocks: dict[str, Clock] = {}
         self.settled: Clock = {}
@@ -153,6 +157,7 @@ class Flow:
     def copy(self) -> Self:
         """The same state, to go on with by itself."""
         other = type(self)(self.arch, self.findings, self.starts)
+        other.slots = self.slots.copy()
         other.queues = {pipe: deque(queue) for pipe, queue in self.queues.items() if queue}
         other.clocks = {pipe: dict(clock) for pipe, clock in self.clocks.items()}
         other.settled = dict(self.settled)
@@ -189,6 +194,7 @@ class Flow:
     def take(self, step: Step, certain: bool) -> bool:
         """The scalar unit reaches an operation; False when it cannot go on."""
         op = step.op
+        step = self.slots.issued(step)
         self.certain = certain
         order = order_of(op)
         if order == "set" or order == "wait":
@@ -343,6 +349,9 @@ class Flow:
     # ------------------------------------------------------------ accesses
 
     def _places(self, step: Step, writing: bool) -> list[Place]:
+        slot = self.slots.slot_of(step)
+        if slot is not None:
+            return [slot] if writing else []
         places = _places(step, self.arch, writing)
         return [self.starts.get(one[0], one) if isinstance(one, tuple) else one for one in places]  # pyright: ignore
 

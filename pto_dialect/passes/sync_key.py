@@ -70,6 +70,7 @@ def _order(flow: Flow) -> Hashable:
         flow.unclear,
         flow.open,
         flow.held,
+        flow.slots.key(),
     )
 
 

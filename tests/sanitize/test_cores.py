@@ -8,6 +8,7 @@ import re
 
 import pytest
 from pair_programs import WHOLE, C, diagnostics, double, errors_of, flag, load, product, store, text
+from sanitize_programs import found
 
 from pto_dialect.diagnostics.diagnostic import Severity
 
@@ -56,16 +57,16 @@ def test_cores_that_wait_for_each_other(arch: str, hand: bool, sync: str) -> Non
 @pytest.mark.parametrize(("arch", "hand", "sync"), MODES)
 @pytest.mark.parametrize("missing", ["first", "second"])
 def test_cores_that_do_not_wait(arch: str, hand: bool, sync: str, missing: str) -> None:
-    found = diagnostics(forth_and_back(arch, hand, **{missing: False}), sync)
-    races = [one for one in found if one.rule == "race-cross-core"]
+    given = diagnostics(forth_and_back(arch, hand, **{missing: False}), sync)
+    races = [one for one in given if one.rule == "race-cross-core"]
     assert races and all(one.severity is Severity.ERROR for one in races)
-    assert {one.rule for one in found} <= {"race-cross-core", "sync-flag-unconsumed"}
+    assert {one.rule for one in given} <= {"race-cross-core", "sync-flag-unconsumed"}
 
 
 @pytest.mark.parametrize("hand", [True, False])
 def test_the_cube_core_waits_for_both_vector_cores(hand: bool) -> None:
-    found = diagnostics(forth_and_back("a2a3", hand, alone=True))
-    assert [one.rule for one in found if one.severity is Severity.ERROR] == ["sync-deadlock"]
+    given = diagnostics(forth_and_back("a2a3", hand, alone=True))
+    assert [one.rule for one in given if one.severity is Severity.ERROR] == ["sync-deadlock"]
 
 
 def unsignalled(hand: bool, *, apart: bool) -> str:
@@ -79,6 +80,21 @@ def unsignalled(hand: bool, *, apart: bool) -> str:
 def test_a_program_without_any_signal(hand: bool) -> None:
     assert errors_of(unsignalled(hand, apart=False)) == {"race-cross-core"}
     assert diagnostics(unsignalled(hand, apart=True)) == []
+
+
+@pytest.mark.parametrize("hand", [True, False])
+def test_the_text_shows_cores_that_touch_the_same_bytes(hand: bool) -> None:
+    """Where constants say so: here the vector core writes the upper rows of what the cube core reads."""
+    fixed = unsignalled(hand, apart=False).replace("arith.muli %whoi, %c8", "arith.muli %c0, %c8")
+    said = [one for one in found(fixed) if one.rule == "race-cross-core"]
+    assert [one.severity for one in said] == [Severity.ERROR]
+    assert "the cube core reads what the vector cores write" in said[0].message
+    for other in (
+        unsignalled(hand, apart=True),
+        unsignalled(hand, apart=False),
+        fixed.replace("return", sets("FIX", 3) + "\n    return"),
+    ):
+        assert "race-cross-core" not in {one.rule for one in found(other)}
 
 
 BLOCKS = """module attributes {{pto.target_arch = "a2a3"}} {{
@@ -140,8 +156,8 @@ def test_vector_cores_that_write_the_same(hand: bool) -> None:
     """No result depends on the order: a warning where the program orders its pipes, nothing where it does not."""
     vector = [load("xp", "t"), *flag("MTE2", "MTE3"), store("t", "zp")]
     program = text("a2a3", [], by_hand(vector, hand)).replace("arith.muli %whoi, %c8", "arith.muli %c0, %c8")
-    found = diagnostics(program)
-    assert [(one.rule, one.severity) for one in found] == [("race-cross-core", Severity.WARNING)] * hand
+    given = diagnostics(program)
+    assert [(one.rule, one.severity) for one in given] == [("race-cross-core", Severity.WARNING)] * hand
 
 
 @pytest.mark.parametrize("hand", [True, False])
@@ -174,7 +190,7 @@ DEADLOCKS = {
 @pytest.mark.parametrize("name", DEADLOCKS)
 def test_a_deadlock_names_the_other_core_and_its_operation(name: str) -> None:
     cube, vector, wanted = DEADLOCKS[name]
-    (found,) = (one for one in diagnostics(text("a2a3", cube, vector)) if one.rule == "sync-deadlock")
-    notes = [re.sub(r"line \d+", "line N", note.message) for note in found.notes]
+    (given,) = (one for one in diagnostics(text("a2a3", cube, vector)) if one.rule == "sync-deadlock")
+    notes = [re.sub(r"line \d+", "line N", note.message) for note in given.notes]
     assert list(dict.fromkeys(note for note in notes if "sends it" in note)) == wanted
     assert any("waits for signal" in note and " of AIV0, signal" in note for note in notes)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from lowering_programs import lowered
 from pair_programs import (
     FREE,
     again,
@@ -23,8 +24,10 @@ from pair_programs import (
     store,
     text,
 )
-from sanitize_programs import watched
+from queue_programs import CubeToVector
+from sanitize_programs import found, watched
 
+from pto_dialect import print_module
 from pto_dialect.diagnostics.diagnostic import Severity
 
 
@@ -82,9 +85,9 @@ def test_local_slots_by_turns_need_no_order(count: int) -> None:
 @pytest.mark.parametrize("order", [("MTE3", "MTE2"), ("MTE2", "V")])
 def test_a_flag_of_other_pipes_does_not_order_the_pop(order: tuple[str, str]) -> None:
     lines = turns(3, order)
-    found = errors_of(text("a2a3", pushes("a2a3", 3), lines))
+    wrong = errors_of(text("a2a3", pushes("a2a3", 3), lines))
     # What MTE3 has done is behind what V has done for it, so that chain of flags is an order.
-    assert found == (set() if order[0] == "MTE3" else {"race-war"})
+    assert wrong == (set() if order[0] == "MTE3" else {"race-war"})
 
 
 def used_late(more: int, free: bool) -> list[str]:
@@ -112,8 +115,8 @@ def test_a_popped_tile_that_another_entry_has_replaced(by_hand: bool, sync: str)
     program = text("a2a3", pushes("a2a3", 3, by_hand=by_hand), lines)
     kernel = watched(program, sync=sync, verify=False)
     kernel.run(arguments(), 1)
-    found = [finding.diagnostic() for finding in kernel.watch.findings.all]
-    (lost,) = (one for one in found if one.rule == "mem-overlap")
+    said = [finding.diagnostic() for finding in kernel.watch.findings.all]
+    (lost,) = (one for one in said if one.rule == "mem-overlap")
     assert lost.severity is Severity.ERROR and "%v0 and %v2 are in use at the same time" in lost.message
     assert lost.help is not None and "local_slot_num" in lost.help
 
@@ -164,3 +167,79 @@ def test_a_tile_of_the_program_in_a_local_slot(address: str, wrong: set[str]) ->
     program = text("a2a3", pushes("a2a3", 1), lines)
     moved = program.replace("%t = pto.alloc_tile addr = %at1", f"%t = pto.alloc_tile addr = {address}")
     assert errors_of(moved) & {"mem-overlap"} == wrong
+
+
+def hazards(program: str) -> list[str]:
+    """What ``check-sync`` says without a run."""
+    return [one.message for one in found(program) if one.severity is Severity.ERROR]
+
+
+@pytest.mark.parametrize(("count", "order"), [(2, None), (3, ("V", "MTE2")), (5, ("V", "MTE2")), (3, ("MTE3", "MTE2"))])
+def test_the_text_knows_local_slots_by_turns(count: int, order: tuple[str, str] | None) -> None:
+    assert hazards(text("a2a3", pushes("a2a3", count), turns(count, order))) == []
+
+
+@pytest.mark.parametrize(("count", "order"), [(3, None), (4, None), (3, ("MTE2", "V"))])
+def test_the_text_shows_a_pop_without_an_order(count: int, order: tuple[str, str] | None) -> None:
+    said = hazards(text("a2a3", pushes("a2a3", count), turns(count, order)))
+    assert said and all(one == "MTE2 overwrites what V reads, and nothing orders the two" for one in said)
+
+
+def looped(order: bool) -> list[str]:
+    """Pops in a loop, with a flag for the next round or without."""
+    names = '"PIPE_V", "PIPE_MTE2", "EVENT_ID1"'
+    lines = [*declare("v")]
+    lines += [queue("a2a3"), f"pto.set_flag[{names}]"] if order else [queue("a2a3")]
+    lines += ["scf.for %i = %c0 to %c3 step %c1 {", *([f"pto.wait_flag[{names}]"] if order else [])]
+    lines += [pop("v"), *reads("v"), *([f"pto.set_flag[{names}]"] if order else []), FREE, "}"]
+    return [*lines, f"pto.wait_flag[{names}]"] if order else lines
+
+
+def test_pops_in_a_loop() -> None:
+    for order in (True, False):
+        program = text("a2a3", pushes("a2a3", 3), looped(order))
+        assert errors_of(program) == (set() if order else {"race-war"})
+        assert bool(hazards(program)) is not order
+
+
+def test_a_numbered_pop_waits_for_its_load() -> None:
+    bare = CubeToVector(arch="a2a3").text()
+    barrier = "pto.barrier #pto.pipe<PIPE_MTE3>\n      pto.tstore"
+    missing = bare.replace("pto.tstore", barrier)
+    ordered = missing.replace("pto.tstore", "\n      ".join((*flag("MTE2", "MTE3"), "pto.tstore")))
+    assert hazards(missing) == ["MTE3 reads what MTE2 writes, and nothing orders the two"]
+    assert "MTE3 reads what MTE2 writes, and nothing orders the two" not in hazards(ordered)
+
+
+KINDS = {
+    "a loop": (
+        3,
+        [*declare("v"), "scf.for %i = %c0 to %c3 step %c1 {", pop("v"), double("v", "t"), store("t", "yp"), "}"],
+    ),
+    "a first pop before the loop": (
+        4,
+        [*declare("v", "w"), pop("v"), double("v", "t"), store("t", "yp"), "scf.for %i = %c0 to %c3 step %c1 {",
+         pop("w"), double("w", "u"), store("u", "zp"), "}"],
+    ),
+    "three in a row": (
+        3,
+        [*declare("v", "w", "s"), pop("v"), double("v", "t"), store("t", "yp"), pop("w"), double("w", "u"),
+         store("u", "zp"), pop("s"), double("s", "t"), store("t", "yp")],
+    ),
+    "one that is used behind a loop": (
+        2,
+        [*declare("v", "w"), pop("v"), "scf.for %i = %c0 to %c1 step %c1 {", pop("w"), double("w", "u"),
+         store("u", "zp"), "}", double("v", "t"), store("t", "yp")],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_insert_sync_orders_pops_behind_the_readers_of_their_slot(name: str) -> None:
+    count, lines = KINDS[name]
+    program = text("a2a3", pushes("a2a3", count, by_hand=False), [queue("a2a3"), *lines])
+    written = print_module(lowered(program, "insert-sync")[0])
+    assert diagnostics(written, "strict") == [] and hazards(written) == []
+    if count > 2:
+        lost = "\n".join(line for line in written.splitlines() if "<PIPE_V>, <PIPE_MTE2>" not in line)
+        assert "race-war" in errors_of(lost, "strict")

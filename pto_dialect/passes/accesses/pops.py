@@ -9,11 +9,19 @@ from __future__ import annotations
 
 from collections import Counter
 
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation
 
 from pto_dialect.analysis.alias import Alias
 from pto_dialect.analysis.facts import integer
-from pto_dialect.analysis.queues import action_of, entry, goes_through_memory, number, queue_of, slot_count
+from pto_dialect.analysis.queues import (
+    action_of,
+    entry,
+    goes_through_memory,
+    number,
+    pop_frees,
+    queue_of,
+    slot_count,
+)
 from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.core.walk import walk
 
@@ -36,7 +44,13 @@ class Pops:
                 self._numbered[action.core, number(op)] = op
             elif action.role == "pop":
                 pops.append(op)
-        self._count = Counter(init for op in pops if (init := queue_of(op, self._numbered)) is not None)
+        self._count: Counter[Operation] = Counter()
+        self._blocks: dict[Operation, set[Block | None]] = {}
+        for op in pops:
+            init = queue_of(op, self._numbered)
+            if init is not None:
+                self._count[init] += 1
+                self._blocks.setdefault(init, set()).add(op.parent)
 
     def loaded(self, op: Operation) -> tuple[Place, ...]:
         """Where MTE2 loads the tile that ``op`` takes out of a queue; nothing for all other operations."""
@@ -50,8 +64,27 @@ class Pops:
             return ()
         found = self.places.of(tile)
         slots = integer(init, "local_slot_num") or slot_count(init)
-        if self._count[init] > slots:
-            # Some of the tiles lie in the same slot, one after the other.
+        if self._count[init] > slots or len(self._blocks[init]) > 1:
+            # Some of the tiles lie in the same slot, one after the other: the statements take more slots by turns than
+            # there are, or some of them run more often than others.
             found = tuple(place._replace(root=init, alias=Alias.MAY) for place in found)
             self.places.put(tile, found)
         return found
+
+
+def popped_slots(function: Operation, arch: str) -> dict[Operation, tuple[Operation, int]]:
+    """The operations of ``function`` that load the tile that they take out of a queue into a local slot: the queue and
+    direction, by the initialisation, and the number of its slots."""
+    numbered: dict[tuple[str, int], Operation] = {}
+    found: dict[Operation, tuple[Operation, int]] = {}
+    for op in walk(function):
+        action = action_of(op)
+        if action is None:
+            continue
+        if action.role == "init" and action.core is not None:
+            numbered[action.core, number(op)] = op
+        elif action.role == "pop":
+            init, tile = queue_of(op, numbered), entry(op)
+            if init is not None and tile is not None and isinstance(tile.type, TileBufType) and pop_frees(init, arch):
+                found[op] = init, integer(init, "local_slot_num") or slot_count(init)
+    return found

@@ -1,0 +1,111 @@
+"""Sections for both kinds of cores that touch the same bytes of global memory, in a function that never orders cores.
+
+Only what the text says for certain: parts with constant offsets, sizes and strides of one pointer. Source:
+docs/reference/execution.md, "Synchronisation".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from xdsl.ir import Operation, SSAValue
+
+from pto_dialect.analysis.constants import constant_of
+from pto_dialect.analysis.queues import action_of
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
+from pto_dialect.ir.core.base import PtoOp, operand_groups, section_of
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.operands import find
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.verify.program.runs import RUN_RULES
+
+RULE = RUN_RULES["race-cross-core"]
+_ORDERS = Role.CORES | Role.BLOCKS | Role.PEERS | Role.SIGNAL | Role.CALL
+
+
+class Part(NamedTuple):
+    """A rectangle of global memory: its pointer, the strides, and offset and size in each dimension."""
+
+    pointer: SSAValue
+    strides: tuple[int, ...]
+    extents: tuple[tuple[int, int], ...]
+
+    def meets(self, other: Part) -> bool:
+        """Whether the two certainly share elements."""
+        if self.pointer is not other.pointer or self.strides != other.strides:
+            return False
+        pairs = zip(self.extents, other.extents, strict=True)
+        return all(a < b + n and b < a + m for (a, m), (b, n) in pairs)
+
+
+class _Access(NamedTuple):
+    op: Operation
+    part: Part
+    writes: bool
+    certain: bool
+
+
+def unordered_cores(function: Operation) -> Iterator[Diagnostic]:
+    """Accesses of the cube core and of the vector cores to the same bytes, one of them a write."""
+    sections = [op for op in walk(function) if section_of(op) in ("cube", "vector")]
+    if len({section_of(op) for op in sections}) < 2:
+        return
+    if any(has_role(op, _ORDERS) or action_of(op) is not None for op in walk(function)):
+        return
+    sides: dict[str, list[_Access]] = {"cube": [], "vector": []}
+    for section in sections:
+        sides[section_of(section)] += _accesses(section)
+    told: set[tuple[Operation, Operation]] = set()
+    for first in sides["vector"]:
+        for second in sides["cube"]:
+            if (first.writes or second.writes) and first.part.meets(second.part) and (first.op, second.op) not in told:
+                told.add((first.op, second.op))
+                yield _diagnostic(first, second)
+
+
+def _accesses(section: Operation) -> Iterator[_Access]:
+    for op in walk(section):
+        loads, stores = has_role(op, Role.TILE_LOAD), has_role(op, Role.TILE_STORE)
+        if not isinstance(op, PtoOp) or not (loads or stores):
+            continue
+        groups = operand_groups(op)
+        (view, *_) = groups.get("src" if loads else "dst", ()) or (None,)
+        part = None if view is None else _part(view)
+        if part is not None:
+            yield _Access(op, part, stores, op.parent_op() is section)
+
+
+def _part(view: SSAValue) -> Part | None:
+    op = view.owner
+    if not isinstance(op, PtoOp) or not has_role(op, Role.PART):
+        return None
+    whole = operand_groups(op)["source"][0].owner
+    pointer = find(whole, "ptr") if isinstance(whole, PtoOp) else None
+    if not isinstance(whole, PtoOp) or pointer is None:
+        return None
+    lists = [_numbers(owner, name) for owner, name in ((whole, "strides"), (op, "offsets"), (op, "sizes"))]
+    strides, offsets, sizes = lists
+    if strides is None or offsets is None or sizes is None or not len(strides) == len(offsets) == len(sizes):
+        return None
+    return Part(pointer, strides, tuple(zip(offsets, sizes, strict=True)))
+
+
+def _numbers(op: PtoOp, name: str) -> tuple[int, ...] | None:
+    found = [constant_of(value) for value in operand_groups(op).get(name, ())]
+    return (
+        tuple(number for number in found if isinstance(number, int)) if all(isinstance(x, int) for x in found) else None
+    )
+
+
+def _diagnostic(first: _Access, second: _Access) -> Diagnostic:
+    verbs = ["writes" if one.writes else "reads" for one in (first, second)]
+    message = f"the cube core {verbs[1]} what the vector cores {verbs[0].removesuffix('s')}, and the function has no "
+    message += "signal or queue between them: no compiler orders cores"
+    certain = first.certain and second.certain
+    span = span_of(first.op)
+    notes = (Note(f"{first.op.name} of the vector cores is here", span),) if span is not None else ()
+    advice = "pto.sync.set behind the first access and pto.sync.wait before the second one"
+    severity = RULE.severity if certain else Severity.WARNING
+    return Diagnostic(RULE.id, severity, message, span_of(second.op), notes, advice)

@@ -1,0 +1,65 @@
+"""Which local slot the tiles lie in that a way through a function has taken out of queues.
+
+On a2a3 MTE2 loads each popped tile into the next of the queue's local slots, which it overwrites whatever handle the
+text has for it. Source: docs/reference/execution.md, "Queues between cores".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from types import MappingProxyType
+
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.numbers import Number
+from pto_dialect.analysis.world import Step
+
+Slots = Mapping[Operation, tuple[Operation, int]]
+"""The pops of a function, each with what tells its queue from others and how many local slots that has."""
+NO_SLOTS: Slots = MappingProxyType({})
+
+
+class PoppedSlots:
+    """The slots that handles have, and the next slot of each queue."""
+
+    def __init__(self, pops: Slots) -> None:
+        self.pops = pops
+        self._next: dict[Operation, int] = {}
+        self._bound: dict[Number, Number] = {}
+
+    def copy(self) -> PoppedSlots:
+        """The same state, to go on with by itself."""
+        if not self.pops:
+            return self
+        other = PoppedSlots(self.pops)
+        other._next, other._bound = dict(self._next), dict(self._bound)
+        return other
+
+    def key(self) -> Hashable:
+        """What tells two states apart."""
+        return frozenset(self._next.items()), frozenset(self._bound.items())
+
+    def issued(self, step: Step) -> Step:
+        """``step`` with the slots in place of the handles that it uses or, if it pops, with its slot at the end."""
+        if not self.pops:
+            return step
+        found = self.pops.get(step.op)
+        if found is None:
+            return step._replace(numbers=tuple(self._slot(number) for number in step.numbers)) if self._bound else step
+        queue, count = found
+        number = self._next.get(queue, 0)
+        self._next[queue] = (number + 1) % count
+        slot: Number = ("slot", id(queue), number)
+        # Of the results of a pop the latest counts: older ones are other numbers where a loop carries them.
+        handle = step.numbers[0] if step.op.operands and not step.op.results else ("new", id(step.op.results[0]))
+        self._bound[handle] = slot
+        return step._replace(numbers=(*step.numbers, slot))
+
+    def slot_of(self, step: Step) -> Number | None:
+        """The slot that an issued pop loads into; ``None`` for other operations."""
+        return step.numbers[-1] if step.op in self.pops else None
+
+    def _slot(self, number: Number) -> Number:
+        if isinstance(number, tuple) and number[0] == "new":
+            return self._bound.get(number[:2], number)
+        return self._bound.get(number, number)
