@@ -62,6 +62,8 @@ class CycleTimeline(Timeline):
         """The last operation in front of each signal on its way, by the number of its flow."""
         self._flows = 0
         self.warmth = Warmth()
+        self._side_by_side = int(table.one("machine", "cores"))
+        self._rate = table.one("machine", "memory_gbps") * 1e3 / table.one("machine", "clock_mhz")
         self.lanes = extract_lanes(table)
         """Transfers of MTE1 that overlap."""
         self._counted: dict[int, Counted | None] = {}
@@ -144,13 +146,11 @@ class CycleTimeline(Timeline):
         touched = self.warmth.touched(regions)
         if not touched:
             return one
-        side_by_side = int(self.table.one("machine", "cores"))
         block = actor.core.block
-        start += WAVE * (block.index // side_by_side)
+        start += WAVE * (block.index // self._side_by_side)
         cold = cold_bytes(touched, start)
         if cold:
-            rate = self.table.one("machine", "memory_gbps") * 1e3 / self.table.one("machine", "clock_mhz")
-            least = cold * min(block.count, side_by_side) / rate
+            least = cold * min(block.count, self._side_by_side) / self._rate
             if least > one.cycles:
                 one = Estimate(least, one.low, max(one.high, 2 * least), one.evidence)
             fill(touched, start + one.cycles)

@@ -137,9 +137,13 @@ class CycleWatch(Watch):
         """When what the instruction reads is written, and what it overwrites is written and read; and why so late."""
         found, cause = 0.0, None
         for arena, region, writes in self.regions:
-            for one in self.accessed.get(id(arena), {}).values():
-                last = max(one.written, one.read) if writes else one.written
-                if last <= found or not have_common_bytes(one.region, region):
+            start, stop = region.offset, region.stop
+            for (low, high, _), one in self.accessed.get(id(arena), {}).items():
+                if low >= stop or start >= high:
+                    continue
+                if one.written <= found and (not writes or one.read <= found):
+                    continue
+                if not have_common_bytes(one.region, region):
                     continue
                 if one.written > found:
                     found, cause = one.written, _cause("rewrites" if writes else "reads", site, one.writer)
@@ -175,9 +179,9 @@ class CycleWatch(Watch):
 
 
 def _key(region: Bytes) -> RegionKey:
-    """The same for equal regions; single elements are only equal to themselves."""
+    """The first byte, the one behind the last, and what tells sets of bytes between the same ends apart."""
     if isinstance(region, Region):
-        return region.offset, region.run, region.dims
+        return region.offset, region.stop, (region.run, region.dims) if region.dims else None
     return region.offset, region.stop, region.starts.tobytes()
 
 

@@ -8,11 +8,12 @@ Source: docs/reference/cycles.md, "Pipes".
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..state.regions import Bytes, Cells, Elements, ascending
+from ..state.regions import Bytes, Cells, Elements, Region, ascending
 
 SECTOR = 32
 """Bytes that global memory delivers at the least."""
@@ -37,25 +38,35 @@ class Warmth:
 
     def touched(self, regions: Sequence[tuple[Any, Bytes, bool]]) -> list[Touched]:
         """The sectors of shared memory that a transfer of ``regions`` touches, by memory, each sector once."""
+        public = [(arena, region) for arena, region, _ in regions if arena.public]
+        if len(public) == 1:
+            ((arena, region),) = public
+            return [Touched(self._known(arena), sectors_of(region), region.size)]
         by_memory: dict[int, list[Bytes]] = {}
-        for arena, region, _ in regions:
-            if arena.public:
-                self._known(arena)
-                by_memory.setdefault(id(arena), []).append(region)
+        known: dict[int, Cells] = {}
+        for arena, region in public:
+            known[id(arena)] = self._known(arena)
+            by_memory.setdefault(id(arena), []).append(region)
         return [
-            Touched(self._since[key][1], _sectors(parts), sum(part.size for part in parts))
-            for key, parts in by_memory.items()
+            Touched(known[key], _sectors(parts), sum(part.size for part in parts)) for key, parts in by_memory.items()
         ]
 
-    def _known(self, arena: Any) -> None:
-        if id(arena) not in self._since:
+    def _known(self, arena: Any) -> Cells:
+        known = self._since.get(id(arena))
+        if known is None:
             # The memory is kept as well, so that no other one gets its identity.
-            self._since[id(arena)] = (arena, np.full(-(-arena.capacity // SECTOR), np.inf))
+            known = self._since[id(arena)] = (arena, np.full(-(-arena.capacity // SECTOR), np.inf))
+        return known[1]
 
 
 def cold_bytes(touched: Sequence[Touched], time: float) -> int:
     """How many bytes are not in the cache at ``time``."""
-    return sum(min(size, SECTOR * int(np.count_nonzero(since[where] > time))) for since, where, size in touched)
+    total = 0
+    for since, where, size in touched:
+        late = since[where] > time
+        if late.any():
+            total += min(size, SECTOR * int(np.count_nonzero(late)))
+    return total
 
 
 def fill(touched: Sequence[Touched], time: float) -> None:
@@ -65,8 +76,6 @@ def fill(touched: Sequence[Touched], time: float) -> None:
 
 
 def _sectors(regions: Sequence[Bytes]) -> slice | Cells:
-    if len(regions) == 1:
-        return sectors_of(regions[0])
     numbers = [sectors_of(region) for region in regions]
     return ascending(np.concatenate([np.r_[one] if isinstance(one, slice) else one for one in numbers]))
 
@@ -74,11 +83,19 @@ def _sectors(regions: Sequence[Bytes]) -> slice | Cells:
 def sectors_of(region: Bytes) -> slice | Cells:
     """The numbers of the sectors that a region touches, each once."""
     if isinstance(region, Elements):
-        starts, run = region.starts, region.item
-    elif not region.dims:
+        return _touched(region.starts, region.item)
+    if not region.dims:
         return slice(region.offset // SECTOR, (region.stop - 1) // SECTOR + 1)
-    else:
-        starts, run = region.starts(), region.run
+    return _of_rows(region.offset, region.run, region.dims)
+
+
+@lru_cache(maxsize=1024)
+def _of_rows(offset: int, run: int, dims: tuple[tuple[int, int], ...]) -> Cells:
+    # Programs go through the same rows again.
+    return _touched(Region(offset, run, dims).starts(), run)
+
+
+def _touched(starts: Cells, run: int) -> Cells:
     first, last = starts // SECTOR, (starts + (run - 1)) // SECTOR
     numbers = first[:, None] + np.arange(int((last - first).max(initial=0)) + 1)
     return ascending(np.minimum(numbers, last[:, None]))
