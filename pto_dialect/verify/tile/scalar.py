@@ -274,6 +274,10 @@ _IN_PLACE: Final[Mapping[str, Callable[[Profile], bool]]] = MappingProxyType(
 """Operation -> whether its operands may share storage on a target."""
 
 
+_UNUSED_SCRATCH: Final = {"pto.txors": "a5"}
+"""Target on which the scratch tile of an operation is not used, so that it may be another operand as well."""
+
+
 @checks(STRUCTURE, *_IN_PLACE)
 def distinct_storage(op: Operation, ctx: Context) -> None:
     """A value that is used twice by an operation that does not work in place."""
@@ -282,6 +286,9 @@ def distinct_storage(op: Operation, ctx: Context) -> None:
     if repeated is None:
         return
     severity = ctx.refused(_IN_PLACE[op.name], ERROR)
+    idle = _UNUSED_SCRATCH.get(op.name) == ctx.profile.arch
+    if severity is not None and idle and named(op, "src") is not named(op, "dst"):
+        severity = WARNING
     if severity is not None:
         where = "" if _IN_PLACE[op.name] is _nowhere else f" on {ctx.profile.name}"
         message = f"{op.name} does not work in place{where}: its operands must be different tiles"

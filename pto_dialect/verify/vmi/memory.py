@@ -222,9 +222,9 @@ def groups(op: Operation, ctx: Context) -> None:
             ctx.report(GROUP, op, f"{op.name} with groups spreads a vector, found {type_text(source)}")
         elif source.lanes != count:
             ctx.report(GROUP, op, f"{count} groups come from {count} lanes, found {source.lanes}", at=spread)
-        elif isinstance(op, VmiGroupBroadcastOp) and source.element != type_.element:
-            message = f"{op.name} of {element_name(source.element)} yields that type"
-            ctx.report(GROUP, op, f"{message}, found {element_name(type_.element)}", at=spread)
+        elif isinstance(op, VmiGroupBroadcastOp) and vector_element(source) != vector_element(type_):
+            message = f"{op.name} of {vector_element(source)} yields that type"
+            ctx.report(GROUP, op, f"{message}, found {vector_element(type_)}", at=spread)
 
 
 @checks(STRUCTURE, "pto.vmi.group_iota", "pto.vmi.vci")
