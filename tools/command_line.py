@@ -10,8 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pto_dialect.terminal import shown
+
 from .start import COLLECTOR_THRESHOLD
-from .streams import BROKEN_PIPE, check_open, discard_output, stderr_is_terminal, wants_color, write_stdout
+from .streams import (
+    BROKEN_PIPE,
+    Escaping,
+    check_open,
+    discard_output,
+    escaping,
+    let_annotations_through,
+    plain,
+    shown_error,
+    stderr_is_terminal,
+    wants_color,
+    write_stdout,
+)
 
 if TYPE_CHECKING:
     from pto_dialect.driver.inputs import Input
@@ -76,14 +90,15 @@ class PtoCommand(click.Command):
 
     def main(self, args: Any = None, *rest: Any, **extra: Any) -> Any:
         if args is not None:
-            return super().main(args, *rest, **extra)
+            with escaping():
+                return super().main(args, *rest, **extra)
         # A process of its own: its garbage collector is ours to adjust, and so is how its classes are made.
         self.alone = True
         gc.set_threshold(COLLECTOR_THRESHOLD, 20, 100)
         from pto_dialect import class_code, regex_code
 
         try:
-            with class_code.kept(), regex_code.kept():
+            with class_code.kept(), regex_code.kept(), escaping():
                 return super().main(args, *rest, **extra)
         finally:
             gc.freeze()
@@ -109,12 +124,15 @@ class PtoCommand(click.Command):
             ctx.exit(tell_failure(error))
 
 
+_WRITERS = (click.echo.__code__, write_stdout.__code__, Escaping.write.__code__)
+
+
 def _at_output(error: OSError) -> bool:
     """Whether a standard stream could not be written."""
     place = error.__traceback__
     while place is not None and place.tb_next is not None:
         place = place.tb_next
-    return place is not None and place.tb_frame.f_code in (click.echo.__code__, write_stdout.__code__)
+    return place is not None and place.tb_frame.f_code in _WRITERS
 
 
 def tell_failure(error: Exception) -> int:
@@ -220,6 +238,18 @@ no_plans_option = click.option(
 color_option = click.option(
     "--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True
 )
+
+
+def _force(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    from pto_dialect.diagnostics.file_kinds import forcing
+
+    ctx.with_resource(forcing(wanted))
+
+
+force_option = click.option(
+    "--force", is_flag=True, expose_value=False, callback=_force,
+    help="Let outputs replace files of another kind than their own.",
+)  # fmt: skip
 watch_option = click.option(
     "--watch", is_flag=True, help="Do it again whenever a file changes (extra watch); Ctrl-C ends it."
 )
@@ -246,8 +276,9 @@ def findings_options(text: str) -> Callable[[Callable[..., Any]], Callable[..., 
     return declare
 
 
-def check_settings(ctx: click.Context, inputs: Iterable[Input], refused: bool, color: str) -> None:
-    """Ends the command where settings of the projects of ``inputs`` cannot be used, unless they are ``refused``."""
+def check_settings(ctx: click.Context, inputs: Iterable[Input], refused: bool, color: str, form: str = "text") -> None:
+    """Ends the command where settings of the projects of ``inputs`` cannot be used, unless they are ``refused``; told
+    in the ``form`` of the diagnostics."""
     if refused:
         return
     from pto_dialect.driver.project.place import folder_of, settings_file
@@ -255,13 +286,18 @@ def check_settings(ctx: click.Context, inputs: Iterable[Input], refused: bool, c
     for folder in dict.fromkeys(folder_of(item.path) for item in inputs):
         file = settings_file(folder)
         if file is not None:
+            from pto_dialect.diagnostics.formats_ci import to_github
             from pto_dialect.driver.project.settings import SettingsError, read_project
             from pto_dialect.driver.report import render
 
             try:
                 read_project(file)
             except SettingsError as error:
-                write_stderr(render((error.diagnostic,), wants_color(color)))
+                if form == "github":
+                    let_annotations_through()
+                    write_stderr(to_github((error.diagnostic,)))
+                else:
+                    write_stderr(render((error.diagnostic,), wants_color(color)))
                 ctx.exit(2)
 
 
@@ -324,23 +360,25 @@ def read_stdin() -> bytes:
 
 def say(text: str) -> None:
     """Prints ``text`` as it is, without an end of line."""
-    click.echo(text, nl=False)
+    click.echo(shown(text), nl=False)
 
 
 def write_stderr(text: str) -> None:
     """Writes finished text, colours included, to standard error."""
-    click.echo(text, nl=False, err=True, color=True)
+    click.echo(shown_error(text), nl=False, err=True, color=True)
 
 
 def write_over_progress(text: str) -> None:
     """As ``write_stderr``, on the line of the progress bar."""
-    write_stderr(CLEAR_LINE + text if stderr_is_terminal() else text)
+    if stderr_is_terminal():
+        plain(sys.stderr).write(CLEAR_LINE)
+    write_stderr(text)
 
 
 def progress(length: int) -> AbstractContextManager[Any]:
     """A progress bar on a terminal, else nothing."""
     return click.progressbar(
-        length=length, label="checking", file=sys.stderr, hidden=not stderr_is_terminal(), show_pos=True
+        length=length, label="checking", file=plain(sys.stderr), hidden=not stderr_is_terminal(), show_pos=True
     )
 
 
@@ -353,7 +391,7 @@ def rated_progress(length: int) -> AbstractContextManager[Any]:
     return click.progressbar(
         length=length,
         label="running",
-        file=sys.stderr,
+        file=plain(sys.stderr),
         hidden=not stderr_is_terminal(),
         show_pos=True,
         show_eta=True,

@@ -39,6 +39,7 @@ def rewrite(inputs: list[Input], change: Callable[[str, Input], Rewritten], show
     from pto_dialect.driver.formatting import difference
     from pto_dialect.driver.inputs import read
     from pto_dialect.driver.report import render
+    from pto_dialect.terminal import shown
 
     failed = changed = 0
     for item in inputs:
@@ -54,7 +55,7 @@ def rewrite(inputs: list[Input], change: Callable[[str, Input], Rewritten], show
         differs = result.text != text
         changed += differs
         if showing.diff and differs:
-            write_stdout(difference(text, result.text, item.name))
+            write_stdout(shown(difference(text, result.text, item.name)))
         if showing.check and differs:
             write_stderr(f"{item.name}: {showing.would}\n")
         if result.done:

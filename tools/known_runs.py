@@ -13,7 +13,7 @@ from time import time_ns
 from pto_dialect.driver.verdicts import Verdicts, open_verdicts
 from pto_dialect.versions import folder_identity, installed_version
 
-from .streams import BROKEN_PIPE, discard_output, stderr_is_terminal, wants_color, write_stdout
+from .streams import BROKEN_PIPE, discard_output, shown_error, stderr_is_terminal, wants_color, write_stdout
 
 TYPE_CHECKING = False
 
@@ -51,7 +51,7 @@ class Known:
         """``write`` for standard error, which is remembered."""
 
         def tell(text: str) -> None:
-            self._said.append(text)
+            self._said.append(shown_error(text))
             write(text)
 
         return tell

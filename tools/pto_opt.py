@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pto_dialect.terminal import shown
+
 from .command_line import (
     TARGETS,
     PtoCommand,
@@ -17,6 +19,7 @@ from .command_line import (
     cycle_model_options,
     cycle_request,
     findings_options,
+    force_option,
     no_plans_option,
     progress,
     read_stdin,
@@ -29,7 +32,7 @@ from .command_line import (
     write_stderr,
 )
 from .start import NO_CACHE, SERVER_OPTION
-from .streams import wants_color, write_stdout
+from .streams import let_annotations_through, wants_color, write_stdout
 
 if TYPE_CHECKING:
     from pto_dialect.driver.batch import Task
@@ -173,6 +176,7 @@ class OptCommand(PtoCommand):
 )  # fmt: skip
 @watch_option
 @click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes for many inputs.")
+@force_option
 @color_option
 @click.option(
     "--explain", "explained", metavar="WORD",
@@ -201,7 +205,7 @@ def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list
     listed: bool = given.pop("list_ops")
     family, as_json = given.pop("family"), given.pop("as_json") or given["format"] == "json"
     if explained is not None or list_rules or listed:
-        write_stdout(_told(ctx, explained, listed, family, given["target"], as_json))
+        write_stdout(shown(_told(ctx, explained, listed, family, given["target"], as_json)))
         return
     if family is not None:
         raise click.UsageError("--family goes with --list-ops", ctx)
@@ -213,7 +217,9 @@ def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list
     from .known_runs import Known
 
     inputs, batch = _inputs(ctx, paths)
-    check_settings(ctx, inputs, given["no_config"], given["color"])
+    if given["format"] == "github":
+        let_annotations_through()
+    check_settings(ctx, inputs, given["no_config"], given["color"], given["format"])
     rewriting = _rewriting(ctx, given)
     task = _task(ctx, inputs, batch, **given)
     if rewriting:

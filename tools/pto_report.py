@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from .command_line import write_stderr
+from .command_line import force_option, write_stderr
 
 RECORDING = ".pto-rec"
 PROGRAMS = (".pto", ".toml")
@@ -42,6 +42,7 @@ class Report(click.Command):
 @click.option("-o", "--out", metavar="PAGE.html", help="Where to write the page; by default beside the recording.")
 @click.option("--serve", is_flag=True, help="Show the page in a browser of this machine, and follow the file.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to serve at; a free one by default.")
+@force_option
 def main(run: str, out: str | None, serve: bool, port: int) -> None:
     """Writes the page of the recording RUN.pto-rec, or serves it.
 

@@ -14,6 +14,7 @@ from .command_line import (
     cycle_model_options,
     cycle_request,
     findings_options,
+    force_option,
     no_plans_option,
     read_stdin,
     release_option,
@@ -204,6 +205,7 @@ TIMEOUT_MAX = 10_000_000.0
 @findings_options("Errors shown; 0 for all.")
 @click.option("--no-cache", is_flag=True, help="Check the program although an earlier run found nothing in it.")
 @no_plans_option
+@force_option
 @color_option
 @watch_option
 @version_option("pto-run", "xDSL", "numpy")

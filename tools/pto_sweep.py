@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .command_line import version_option, write_stderr
+from .command_line import force_option, version_option, write_stderr
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -18,6 +18,7 @@ def main() -> None:
 @click.option("--plot", "plot_file", metavar="FILE", help="Write a plot of the times: .png, .svg or .pdf.")
 @click.option("--x", "over", metavar="NAME", help="Swept name on the horizontal axis; by default the first.")
 @click.option("--by", metavar="NAME", help="A line for each value of this swept name; by default for each file.")
+@force_option
 @click.pass_context
 def show(ctx: click.Context, path: str, plot_file: str | None, over: str | None, by: str | None) -> None:
     """Print the results in FILE as a table, and plot them."""

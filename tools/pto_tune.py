@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .command_line import TARGETS, check_cycle_table, cycle_parameters, version_option, write_stderr
+from .command_line import TARGETS, check_cycle_table, cycle_parameters, force_option, version_option, write_stderr
 
 if TYPE_CHECKING:
     from pto_dialect.driver.launch.document import Document
@@ -44,6 +44,7 @@ LAUNCH_ONLY = ("params", "arguments", "expectations", "entry", "blocks")
 @click.option("-o", "output", metavar="FILE", help="Write the program of the fastest candidate.")
 @cycle_parameters
 @click.option("--allow-outside", is_flag=True, help="The launch file may name files outside of its folder.")
+@force_option
 @version_option("pto tune", "xDSL", "numpy")
 @click.pass_context
 def main(ctx: click.Context, path: str, **given: Any) -> None:
@@ -140,7 +141,7 @@ def _show(ctx: click.Context, path: str, found: list[Measured], tuner: Tuner, le
         if given["plot_file"] is not None and good:
             plot(found, given["plot_file"])
         if given["output"] is not None and good:
-            atomic_write(given["output"], print_module(tuner.module(fastest(good))))
+            atomic_write(given["output"], print_module(tuner.module(fastest(good))), "program")
     except PlotError as error:
         write_stderr(f"error: {error}\n")
         ctx.exit(2)

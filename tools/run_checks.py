@@ -73,9 +73,11 @@ def check_files(
     ctx: click.Context, given: dict[str, Any], inputs: Sequence[str], outputs: Sequence[tuple[str, str]]
 ) -> None:
     """Complains about outputs that are inputs or each other; ``outputs`` are those of buffers, which may be inputs."""
-    from pto_dialect.driver.output import OutputError, check_distinct
+    from pto_dialect.diagnostics.file_kinds import report_kind
+    from pto_dialect.driver.output import OutputError, check_distinct, check_replaced
 
     files = ("report", "trace", "html", "junit", "record")
+    kinds = {"trace": "trace", "html": "page", "junit": "junit", "record": "recording"}
     own = [(f"--{name}", given[name]) for name in files if given[name] is not None]
     if given["fix"] not in (None, "-") and given["fix"] not in inputs:
         # Naming the program itself asks for it to be replaced.
@@ -83,5 +85,7 @@ def check_files(
     suppressions = [given["suppressions"]] if given["suppressions"] is not None else []
     try:
         check_distinct(own, [*inputs, *suppressions], outputs)
+        for option, path in own:
+            check_replaced(option, path, kinds.get(option[2:], "program" if option == "--fix" else report_kind(path)))
     except OutputError as error:
         raise click.UsageError(str(error), ctx) from None

@@ -133,7 +133,7 @@ def _write_junit(path: str, results: list[Outcome]) -> bool:
     from pto_dialect.driver.launch.junit import junit_xml
 
     try:
-        atomic_write(path, junit_xml(results))
+        atomic_write(path, junit_xml(results), "junit")
     except OSError as error:
         write_stderr(f"error: cannot write '{path}': {error.strerror or error}\n")
         return False

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from .command_line import BACKENDS, TARGETS, PtoCommand, check_settings, stated_options, write_stderr
-from .streams import wants_color
+from .streams import let_annotations_through, wants_color
 
 if TYPE_CHECKING:
     from pto_dialect.driver.inputs import Input
@@ -229,7 +229,7 @@ def with_settings(ctx: click.Context, path: str, given: dict[str, Any]) -> None:
         return
     from pto_dialect.driver.inputs import Input
 
-    check_settings(ctx, [Input(path, path, path)], False, given["color"])
+    check_settings(ctx, [Input(path, path, path)], False, given["color"], given["format"])
     from pto_dialect.diagnostics.engine import DiagnosticOptions
     from pto_dialect.driver.project.settings import policy_with, settings_of
 
@@ -252,4 +252,6 @@ def reporter_of(form: str) -> Reporter | None:
         return None
     from pto_dialect.driver.report import Reporter
 
+    if form == "github":
+        let_annotations_through()
     return Reporter(form, False, write_stderr, tool="pto-run")

@@ -180,6 +180,8 @@ def _start(
     gc.set_threshold(COLLECTOR_THRESHOLD, *gc.get_threshold()[1:])
     from pto_dialect.regex_code import kept
 
+    from .streams import escaping
+
     # What the command imports compiles expressions as well.
     with kept():
         command = import_module(f".{module}", __package__).main
@@ -189,7 +191,8 @@ def _start(
             for number in ENDINGS:
                 if signal.getsignal(number) is signal.SIG_DFL:
                     signal.signal(number, _end)
-            command(prog_name=name)
+            with escaping():
+                command(prog_name=name)
         except KeyboardInterrupt:
             sys.exit(INTERRUPTED)
         except OSError as error:

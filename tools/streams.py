@@ -5,7 +5,15 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+
+from pto_dialect.terminal import shown
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, TextIO
 
 BROKEN_PIPE = 141
 """128 + SIGPIPE: whoever read the output has gone."""
@@ -26,9 +34,65 @@ def stderr_is_terminal() -> bool:
 
 def wants_color(choice: str) -> bool:
     """Whether ``--color`` asks for colours."""
-    if choice != "auto":
-        return choice == "always"
-    return stderr_is_terminal() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    wanted = choice == "always"
+    if choice == "auto":
+        wanted = stderr_is_terminal() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    _let_through["colors"] = _let_through["colors"] or wanted
+    return wanted
+
+
+_let_through = {"colors": False, "annotations": False}
+"""What is not escaped on standard error."""
+
+
+def let_annotations_through() -> None:
+    """Lets annotations for GitHub through, which this command was asked for."""
+    _let_through["annotations"] = True
+
+
+def shown_error(text: str) -> str:
+    """``text`` as it goes to standard error."""
+    return shown(text, **_let_through)
+
+
+class Escaping:
+    """A standard stream of which nothing but text comes, whatever is written to it."""
+
+    def __init__(self, stream: TextIO, errors: bool) -> None:
+        self.stream = stream
+        self.errors = errors
+
+    def write(self, text: str) -> int:
+        """Writes a text."""
+        self.stream.write(shown_error(text) if self.errors else shown(text))
+        return len(text)
+
+    def writelines(self, lines: list[str]) -> None:
+        """Writes texts."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+def plain(stream: Any) -> Any:
+    """The stream behind an :class:`Escaping` one, for what moves the cursor on purpose."""
+    return stream.stream if isinstance(stream, Escaping) else stream
+
+
+@contextmanager
+def escaping() -> Iterator[None]:
+    """Escapes what is written to standard output and standard error in the block."""
+    before = sys.stdout, sys.stderr
+    for number, name in enumerate(("stdout", "stderr")):
+        stream = getattr(sys, name)
+        if stream is not None and not isinstance(stream, Escaping):
+            setattr(sys, name, Escaping(stream, bool(number)))
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
 
 
 def check_open(stream: object) -> None:
@@ -38,8 +102,11 @@ def check_open(stream: object) -> None:
 
 
 def write_stdout(text: str) -> None:
-    """Writes a text to standard output as UTF-8; raises OSError when that is closed."""
+    """Writes a program to standard output as UTF-8, and as it is unless a terminal shows it; raises OSError when that
+    is closed."""
     check_open(sys.stdout)
+    if sys.stdout.isatty():
+        text = shown(text)
     stream = sys.stdout.buffer
     stream.write(text.encode("utf-8"))
     stream.flush()

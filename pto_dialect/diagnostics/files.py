@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import BinaryIO
 
+from .file_kinds import check_kind
+
 try:
     import fcntl
 except ImportError:  # not a POSIX system
@@ -32,19 +34,21 @@ def folders_locked(paths: Iterable[str]) -> Iterator[None]:
         yield
 
 
-def atomic_write(path: str | os.PathLike[str], data: bytes | str) -> None:
+def atomic_write(path: str | os.PathLike[str], data: bytes | str, kind: str | None = None) -> None:
     """Replace the content of ``path`` with ``data`` (text as UTF-8, line ends untouched), as :func:`replacing` does.
 
     Raises ``OSError`` if the file cannot be written, ``UnicodeEncodeError`` for text that is not Unicode.
     """
     payload = data.encode("utf-8") if isinstance(data, str) else data
-    with replacing(path) as stream:
+    with replacing(path, kind) as stream:
         stream.write(payload)
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def replacing(path: str | os.PathLike[str], kind: str | None = None) -> Iterator[BinaryIO]:
     """A stream for what is to become the content of ``path``, all or nothing.
+
+    With a ``kind`` of ``file_kinds.KINDS`` a file of another kind stays, and ``OtherKind``, an ``OSError``, is raised.
 
     The data goes to a new file in the same directory, is flushed to the disk and then renamed over ``path``:
     a reader sees the old or the new content, and a failure leaves the old one and no other file.  The mode of
@@ -54,6 +58,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     Raises ``OSError`` if the file cannot be written.
     """
     target = os.path.realpath(path)
+    if kind is not None:
+        check_kind(target, kind)
     mode: int | None = None
     try:
         status = os.stat(target)

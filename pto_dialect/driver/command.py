@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager, closing
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
+from pto_dialect.terminal import shown
+
 from . import summary
 from .batch import Task, check_files, fixable
 from .inputs import Input
@@ -123,7 +125,7 @@ def _write_cycles(found: Sequence[ModuleCycles], task: Task, write_stdout: Calla
 
 def _write(text: str, write_stdout: Callable[[str], None]) -> None:
     try:
-        write_stdout(text)
+        write_stdout(shown(text))
     except BrokenPipeError:
         raise
     except OSError as error:

@@ -43,7 +43,7 @@ def fit_command(path: str, target: str, table: str | None, output: str | None) -
         if output is None:
             click.echo(new.text(), nl=False)
         else:
-            atomic_write(output, new.text())
+            atomic_write(output, new.text(), "table")
     except CycleTableError as error:
         _stop(str(error))
     except OSError as error:

@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Hashable, Sequence
 
+from pto_dialect.diagnostics.file_kinds import OtherKind, check_kind
 from pto_dialect.diagnostics.files import atomic_write
 
 from .inputs import Input
@@ -58,7 +59,17 @@ def check_output(output: str, inputs: Sequence[Input], batch: bool) -> None:
 def _check_inputs_kept(output: str, inputs: Sequence[Input]) -> None:
     read = [item.path for item in inputs if item.data is None]
     for item in inputs:
-        check_distinct([("-o", output_path(output, item))], read)
+        path = output_path(output, item)
+        check_distinct([("-o", path)], read)
+        check_replaced("-o", path, "program")
+
+
+def check_replaced(option: str, path: str, kind: str) -> None:
+    """Raises :class:`OutputError` where ``option`` would replace a file of another kind."""
+    try:
+        check_kind(path, kind)
+    except OtherKind as error:
+        raise OutputError(f"{option} cannot write '{path}': {error.strerror}") from None
 
 
 def check_distinct(
@@ -99,4 +110,4 @@ def write_module(output: str, item: Input, text: str) -> None:
     path = output_path(output, item)
     if is_folder(output):
         os.makedirs(os.path.dirname(path), exist_ok=True)
-    atomic_write(path, text)
+    atomic_write(path, text, "program")

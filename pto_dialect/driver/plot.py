@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from pto_dialect.diagnostics.file_kinds import check_kind
+
 
 @contextmanager
 def axes(path: str, error: Callable[[str], Exception]) -> Iterator[Any]:
@@ -24,6 +26,7 @@ def axes(path: str, error: Callable[[str], Exception]) -> Iterator[Any]:
     yield plot
     plot.legend()
     try:
+        check_kind(path, "picture")
         figure.savefig(path)
     except (OSError, ValueError) as failed:
         raise error(f"cannot write '{os.path.basename(path)}': {failed}") from None

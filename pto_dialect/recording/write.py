@@ -73,7 +73,7 @@ def write(
     if together:
         numbers = [*numbers, *(piece for pieces in parts.values() for piece in pieces)]
     try:
-        with replacing(path) as stream, zipfile.ZipFile(stream, "w", allowZip64=True) as archive:
+        with replacing(path, "recording") as stream, zipfile.ZipFile(stream, "w", allowZip64=True) as archive:
             _add(archive, HEADER, [json.dumps(header, separators=(",", ":")).encode()], _WELL)
             _add_bytes(archive, PACKED, numbers, sum(map(len, numbers)), _WELL)
             for name, pieces in {} if together else parts.items():

@@ -25,7 +25,7 @@ def write_page(path: str, target: str | None = None) -> int:
     try:
         with open(path) as recording:
             text = page_of_recording(recording)
-        atomic_write(target, text)
+        atomic_write(target, text, "page")
     except RecordingError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -14,6 +14,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from pto_dialect.diagnostics.file_kinds import PAGE_MARK
+
 _LIBRARIES = (
     "d3-array.min.js", "d3-color.min.js", "d3-format.min.js", "d3-interpolate.min.js", "d3-time.min.js",
     "d3-time-format.min.js", "d3-scale.min.js", "d3-scale-chromatic.min.js", "uPlot.iife.min.js", "dagre.min.js",
@@ -31,6 +33,7 @@ _TEMPLATE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+{mark}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <title>{title}</title>
@@ -83,6 +86,7 @@ def html(document: Mapping[str, Any], chunks: Mapping[int, str]) -> str:
     )
     parts = [f'<script type="text/plain" id="chunk-{number}">{data}</script>' for number, data in chunks.items()]
     return _TEMPLATE.format(
+        mark=PAGE_MARK,
         policy=policy,
         title=_text(f"{document['entry']} · {document['file']}"),
         style=_style(),

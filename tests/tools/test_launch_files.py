@@ -219,7 +219,7 @@ def test_one_located_error_and_nothing_written(pto_run, case: str) -> None:
     np.ones(3, "<f4").tofile("small.bin")
     np.save("want.npy", np.zeros((4, 8), np.float32))
     for file in ("r.npy", "z.npy", "middle.npy", "h.bin"):
-        Path(file).write_bytes(b"old")
+        Path(file).write_bytes(b"\x93NUMPY old")
     before = {path.name: path.read_bytes() for path in Path().iterdir()}
     outcome = launch(pto_run, text)
     assert outcome.code == 2, outcome
@@ -235,11 +235,11 @@ def test_one_located_error_and_nothing_written(pto_run, case: str) -> None:
 
 
 def test_a_missed_expectation_leaves_files_alone(pto_run) -> None:
-    Path("z.npy").write_bytes(b"old")
+    Path("z.npy").write_bytes(b"\x93NUMPY old")
     outcome = launch(pto_run, ADD + '[expect]\nz = 3\n[outputs]\nz = "z.npy"\n')
     assert outcome.code == 1
     assert "z differs from 3: 32 of 32 elements" in outcome.err
-    assert Path("z.npy").read_bytes() == b"old"
+    assert Path("z.npy").read_bytes() == b"\x93NUMPY old"
 
 
 def test_a_fault_of_the_program_is_code_1(pto_run) -> None:
@@ -319,7 +319,7 @@ def test_a_wrong_file_is_code_2(pto_run, folder: Path) -> None:
 
 def test_junit_report(pto_run, folder: Path) -> None:
     Path("k/3/ok.launch.toml").write_text("entri = 1\n")
-    Path("report.xml").write_text("old")
+    Path("report.xml").write_text('<?xml version="1.0"?>\n<testsuites/>\n')
     assert pto_run.raw("k", "--junit", "report.xml", "--color", "always").code == 2
     (suite,) = ElementTree.parse("report.xml").getroot()
     assert {key: suite.get(key) for key in ("tests", "failures", "errors")} == {

@@ -243,14 +243,14 @@ ENDLESS = 'program = "endless.pto"\narguments = { p = "zeros:i32:1" }\n'
 
 @pytest.mark.parametrize("options", [(), ("--sanitize",), ("--profile",)])
 def test_a_timeout_tells_the_line(pto_run, options: tuple[str, ...]) -> None:
-    Path("p.npy").write_bytes(b"old")
+    Path("p.npy").write_bytes(b"\x93NUMPY old")
     started = time.perf_counter()
     outcome = pto_run("endless", "--arg", "p=zeros:i32:1", "--timeout", "4", "--out", "p=p.npy", *options)
     assert time.perf_counter() - started < 30
     assert outcome.code == 1
     place, _, said = outcome.err.splitlines()[0].partition(": error: ")
     assert place.split(":")[-2] in ("3", "4", "6") and "the time limit of --timeout is over" in said
-    assert "[run-timeout]" in said and Path("p.npy").read_bytes() == b"old"
+    assert "[run-timeout]" in said and Path("p.npy").read_bytes() == b"\x93NUMPY old"
 
 
 def test_a_run_that_is_fast_enough(pto_run) -> None:

@@ -9,7 +9,7 @@ from run_lines import CommandResult, run_command
 GOOD = "func.func @f() {\n  return\n}\n"
 PRINTED = "module {\n  func.func @f() {\n    return\n  }\n}\n"
 WRONG = "func.func @f() {\n  return %x : i32\n}\n"
-BEFORE = "what was there before"
+BEFORE = "// as it was\n"
 
 
 def opt(*arguments: object, stdin: str = "") -> CommandResult:

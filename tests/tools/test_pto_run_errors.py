@@ -23,11 +23,11 @@ GOOD = {"x": "ones:f32:4x8", "y": "ones:f32:4x8", "z": "zeros:f32:4x8"}
 @pytest.fixture
 def untouched(pto_run) -> Iterator[None]:
     """The folder, with an output file in it, must be as before when the test ends."""
-    Path("out.npy").write_bytes(b"precious")
+    Path("out.npy").write_bytes(b"\x93NUMPY precious")
     np.savez("out.npz", precious=np.arange(3))
     np.save("z.npy", np.zeros(32, np.float32))
     yield
-    assert Path("out.npy").read_bytes() == b"precious"
+    assert Path("out.npy").read_bytes() == b"\x93NUMPY precious"
     assert (np.load("z.npy") == 0).all()
     with np.load("out.npz") as archive:
         assert archive.files == ["precious"]
@@ -275,7 +275,7 @@ def test_views_take_what_fits(pto_run, args: Args) -> None:
 
 def test_output_places_are_checked_before_the_run(pto_run, args: Args, untouched: None) -> None:
     os.mkdir("folder.npy")
-    Path("junk.npz").write_bytes(b"junk")
+    Path("junk.npz").write_bytes(b"PK\x03\x04" + bytes(22) + b"\x05\x00\x00\x00a.npy")
     for path, said in (
         ("nowhere/y.npy", "cannot write 'nowhere/y.npy': there is no folder 'nowhere'"),
         ("folder.npy", "cannot write 'folder.npy': it is a folder"),

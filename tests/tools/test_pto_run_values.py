@@ -341,7 +341,7 @@ def test_equal_arrays_make_equal_files(pto_run, args: Args) -> None:
 
 
 def test_mode_and_links_of_output_files_are_kept(pto_run, args: Args) -> None:
-    Path("real.npy").write_bytes(b"old")
+    Path("real.npy").write_bytes(b"\x93NUMPY old")
     Path("real.npy").chmod(0o640)
     Path("link.npy").symlink_to("real.npy")
     pto_run.good("add", *args(x="ones:f32:32", y="ones:f32:32", z="zeros:f32:32"), "--out", "z=link.npy")

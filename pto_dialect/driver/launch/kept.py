@@ -86,7 +86,7 @@ def write_page(path: str, recording: str) -> None:
     with open_recording(recording) as recorded:
         text = page_of_recording(recorded)
     try:
-        atomic_write(path, text)
+        atomic_write(path, text, "page")
     except OSError as problem:
         raise FileError(f"cannot write '{path}': {problem.strerror or problem}") from None
 

@@ -96,7 +96,17 @@ def _over(base: Settings, more: Settings) -> Settings:
 
 @lru_cache(maxsize=64)
 def read_project(file: str) -> Project:
-    """The settings in ``file``. Raises :class:`SettingsError`."""
+    """The settings in ``file``. Raises :class:`SettingsError`, which tells nothing of what a link leads to."""
+    try:
+        return _read_project(file)
+    except SettingsError:
+        if not os.path.islink(file):
+            raise
+        message = f"'{os.path.relpath(file)}' is a link to a file that holds no settings"
+        raise SettingsError(Diagnostic(RULE, Severity.ERROR, message)) from None
+
+
+def _read_project(file: str) -> Project:
     try:
         with open(file, encoding="utf-8") as stream:
             text = stream.read()

@@ -7,20 +7,29 @@ import os
 import stat
 from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from pto_dialect.diagnostics.file_kinds import OtherKind, check_kind, is_forced
 from pto_dialect.diagnostics.files import atomic_write, folders_locked
+from pto_dialect.runtime.faults import size_text
+from pto_dialect.runtime.memory.free import SHARE, free_memory
 from pto_dialect.runtime.memory.spaces import Array
 
 from .value_text import NPY, NPZ, OutputFile
+
+if TYPE_CHECKING:
+    import zipfile
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 class FileError(Exception):
     """A file that cannot be written; the message is for the user."""
+
+
+_KINDS = {NPY: "npy", NPZ: "npz"}
 
 
 class Writing(NamedTuple):
@@ -40,6 +49,10 @@ def check_files(files: Sequence[tuple[str, OutputFile]]) -> None:
     taken: dict[tuple[str, str | None], str] = {}
     for name, file in files:
         _check_place(file.path)
+        try:
+            check_kind(file.path, _KINDS.get(file.kind, "raw"))
+        except OtherKind as error:
+            raise FileError(f"cannot write '{file.path}': {error.strerror}") from None
         place = os.path.realpath(file.path)
         key = (file.key or name) if file.kind == NPZ else None
         other = taken.setdefault((place, key), name)
@@ -131,14 +144,24 @@ def _npz_bytes(path: str, arrays: Mapping[str, Array]) -> bytes:
     return stream.getvalue()
 
 
+def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    """No more than what the archive states, whatever unpacks to."""
+    with archive.open(info) as stream:
+        return stream.read(info.file_size)
+
+
 def _other_members(path: str, replaced: Container[str]) -> dict[str, bytes]:
     """What an archive that exists already holds under other names."""
     import zipfile
 
-    if not os.path.isfile(path):
+    if not os.path.isfile(path) or not os.path.getsize(path) or (is_forced() and not zipfile.is_zipfile(path)):
         return {}
     try:
         with zipfile.ZipFile(path) as archive:
-            return {name: archive.read(name) for name in archive.namelist() if name not in replaced}
+            kept = [info for info in archive.infolist() if info.filename not in replaced]
+            size, free = sum(info.file_size for info in kept), free_memory()
+            if free is not None and size > free * SHARE:
+                raise FileError(f"cannot add to '{path}': its other arrays would take {size_text(size)} of memory")
+            return {info.filename: _member(archive, info) for info in kept}
     except (OSError, zipfile.BadZipFile) as error:
         raise FileError(f"cannot add to '{path}': {error}") from None

@@ -97,7 +97,7 @@ def _counts(finding: Finding) -> bool:
 def write_fixed(path: str, text: str) -> None:
     """Writes the program to a file. Raises ``FileError``."""
     try:
-        atomic_write(path, text)
+        atomic_write(path, text, "program")
     except OSError as error:
         raise FileError(f"cannot write '{path}': {error.strerror or error}") from None
 

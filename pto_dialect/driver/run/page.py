@@ -69,7 +69,7 @@ class RunPage:
         text = page_of(kernel, run)
         assert self.request.html is not None
         try:
-            atomic_write(self.request.html, text)
+            atomic_write(self.request.html, text, "page")
         except OSError as problem:
             raise FileError(f"cannot write '{self.request.html}': {problem.strerror or problem}") from None
 

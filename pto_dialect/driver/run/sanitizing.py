@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from pto_dialect.analysis.release import release_of
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import Counts, DiagnosticEngine, DiagnosticOptions
+from pto_dialect.diagnostics.file_kinds import report_kind
 from pto_dialect.diagnostics.files import atomic_write
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.runtime.errors import BindingError
@@ -178,7 +179,7 @@ def collected(
         assert isinstance(kernel, ReportKernel)
         kernel.kept += kept
     if request.trace is not None and kernel.timeline is not None:
-        _write(request.trace, kernel.timeline.document(kept))
+        _write(request.trace, kernel.timeline.document(kept), "trace")
     found = [finding.diagnostic() for finding in kept]
     everything = DiagnosticEngine(policy._replace(max_errors=0))
     shown = DiagnosticEngine(policy._replace(max_errors=request.limit))
@@ -190,7 +191,8 @@ def collected(
             "reference_release": str(release_of(kernel.function)),
             "pipes_ordered_by": "compiler" if kernel.compiler_orders else "program",
         }
-        _write(request.report, document(everything.diagnostics, everything.counts(), request.report, facts))
+        text = document(everything.diagnostics, everything.counts(), request.report, facts)
+        _write(request.report, text, report_kind(request.report))
     return shown.diagnostics, shown.counts()
 
 
@@ -249,8 +251,8 @@ def _text_of(path: str) -> str:
         raise BindingError(f"'{path}' is not UTF-8 text") from None
 
 
-def _write(path: str, text: str) -> None:
+def _write(path: str, text: str, kind: str) -> None:
     try:
-        atomic_write(path, text)
+        atomic_write(path, text, kind)
     except OSError as error:
         raise FileError(f"cannot write '{path}': {error.strerror or error}") from None

@@ -13,6 +13,7 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from pto_dialect.diagnostics.file_kinds import kind_of
 from pto_dialect.diagnostics.files import atomic_write
 
 from ..launch.document import LaunchError
@@ -165,6 +166,7 @@ def _write_files(job: Job, done: Done) -> None:
     folder = Folder(os.path.dirname(job.file), job.settings.allow_outside)
     for path, content in done.files.items():
         try:
-            atomic_write(folder.place(path), content)
+            kind = kind_of(content[:4096])
+            atomic_write(folder.place(path), content, kind if kind in ("npy", "npz") else "raw")
         except (OSError, PlaceError) as error:
             raise WriteError(f"cannot write '{path}': {getattr(error, 'strerror', None) or error}") from None

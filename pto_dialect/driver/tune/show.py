@@ -65,7 +65,7 @@ def document(found: Sequence[Measured], file: str, reference: str, left: int) ->
     """The same as JSON."""
     candidates = [_candidate(one) for one in found]
     content = {"version": 1, "file": file, "reference": reference, "left_out": left, "candidates": candidates}
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(content, indent=2) + "\n"
 
 
 def _candidate(one: Measured) -> dict[str, Any]:
