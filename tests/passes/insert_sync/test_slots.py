@@ -9,6 +9,8 @@ from lowering_programs import SCHEDULES, TILE, add, disorder, kernel, load, lowe
 from random_slot_programs import SlotProgram
 
 from pto_dialect import parse, print_module
+from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
+from pto_dialect.passes.registry import make_pass
 
 ROWS = ("%r = arith.muli %i, %c16 : index", part("p", "a", "r"), part("q", "b", "r"))
 
@@ -285,6 +287,20 @@ def test_copies_of_an_unrolled_loop_have_a_tile_each(target: str):
     back = {line for line in found if "wait_flag[<PIPE_MTE3>, <PIPE_MTE2>" in line}
     assert len(back) == 2
     check(text, (0, 2, 4, 6))
+
+
+@pytest.mark.parametrize("style", ["buf", "events"])
+def test_other_styles_order_what_is_loaded_ahead(style: str):
+    """Buffer numbers and events of operations: right, whether their numbers go round or not."""
+    text = ahead(3, 2)
+    module, engine = parse(text), DiagnosticEngine(DiagnosticOptions(max_errors=0))
+    make_pass(f"insert-sync{{style={style}}}", None).run(module, engine)
+    assert not engine.diagnostics
+    for count in (0, 1, 2, 3, 5):
+        arrays = [np.arange(4096, dtype=np.float32), np.zeros(4096, np.float32), count]
+        assert disorder(module, arrays) == []
+        expected = results(parse(text), arrays)
+        assert [results(module, arrays, schedule) for schedule in SCHEDULES] == [expected] * len(SCHEDULES)
 
 
 @pytest.mark.parametrize("target", ["a2a3", "a5"])
