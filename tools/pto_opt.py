@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 UNREGISTERED = "dialect-unregistered"
 PROOF_REMARKS = ("prove-open", "prove-done")
+PASS_REMARKS = frozenset(("insert-sync-left-alone",))
+"""Remarks that are shown without ``--pedantic``: a pass did not do what its name says."""
 
 WRONG_PROGRAM = 1
 WRONG_COMMAND_LINE = 2
@@ -297,7 +299,7 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
     if registered_only is not None:
         allow, deny = (allow, deny | {UNREGISTERED}) if registered_only else (allow | {UNREGISTERED}, deny)
     proving, allow_open = given["prove"] or (None, False)
-    remarks = frozenset(PROOF_REMARKS if proving is not None else ())
+    remarks = PASS_REMARKS | frozenset(PROOF_REMARKS if proving is not None else ())
     policy = DiagnosticOptions(allow, deny, given["werror"], given["pedantic"], given["max_errors"], remarks)
     passes: tuple[str, ...] | None = given["passes"]
     lowering: tuple[str, ...] | None = given["lower"]

@@ -57,6 +57,19 @@ def _deprecated(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
     yield w.replaced(h[1])
 
 
+@told(r"^(\w+) follows another .* clause", r"^give one of ")
+@told(r"^(\w+) clause is given twice", r"^keep one$")
+def _given_twice(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
+    """Of two clauses with the same words one goes; of others, nobody knows which."""
+    words = re.compile(rf"(?<!\w){re.escape(m[1])}(?:\([^()]*\))?")
+    here = words.match(w.text, w.start)
+    if here is None:
+        return
+    same = [one for one in words.finditer(w.text, w.statement_start, w.start) if one.group() == here.group()]
+    if same:
+        yield w.replaced("", w.trimmed(w.start), here.end())
+
+
 @told(r"^(\w+) has no effect")
 def _no_effect(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
     if w.word == m[1]:

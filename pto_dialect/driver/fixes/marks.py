@@ -139,8 +139,28 @@ def _not_closed(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
     mark = {"(": ")", "[": "]", "{": "}", "<": ">"}[m[1]]
     if mark == "}":
         yield from _brace_not_closed(w)
+    outer = _outer_bracket(w, w.start)
+    if outer is not None:
+        yield w.inserted(mark, outer)
     for stop in _stops(w, w.start + 1):
         yield w.inserted(mark, stop)
+
+
+def _outer_bracket(w: Wrong, start: int) -> int | None:
+    """The first bracket behind the one at ``start`` that closes another one: what is not closed ends there at last."""
+    opened: list[str] = []
+    for piece in w.behind(start):
+        if piece.text in _PAIRS:
+            opened.append(_PAIRS[piece.text])
+        elif piece.text in _PAIRS.values():
+            if opened and piece.text == opened[-1]:
+                opened.pop()
+            else:
+                return piece.start
+    return None
+
+
+_PAIRS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 
 def _brace_not_closed(w: Wrong) -> Iterator[Fix]:

@@ -100,8 +100,13 @@ def _written(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
         begin = re.search(r"[\w.!<>]+$", w.text[:end])
         if begin is not None:
             places.insert(0, (begin.start(), w.end))
+    safe = "element type is missing" not in m.string
+    element = new.rpartition("x")[2]
+    if not safe and w.text.startswith(element, w.end):
+        # The type is there, only the x before it is not.
+        places, safe = [(w.start, w.end + len(element))], True
     for start, end in places:
-        yield w.replaced(new, start, end, safe="element type is missing" not in m.string)
+        yield w.replaced(new, start, end, safe=safe)
 
 
 @told(r"^round_mode is not written in this form|is not written in this form", r"^write (.+)$")

@@ -23,7 +23,7 @@ from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.items import Sequence, UnsupportedError
 from pto_dialect.passes.accesses.places import Places
 from pto_dialect.passes.base import PtoPass
-from pto_dialect.verify.engine.rule import ERROR, INSERT_SYNC, rule
+from pto_dialect.verify.engine.rule import ERROR, INFO, INSERT_SYNC, rule
 from pto_dialect.verify.examples.types import TILE
 
 from .calls import CallReader, Used, numbers_in
@@ -49,6 +49,22 @@ UNSUPPORTED = rule(
 )
 
 
+_FLAGGED = _GOOD.replace(
+    "  return",
+    '  pto.set_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]\n  pto.wait_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]\n  return',
+)
+
+LEFT_ALONE = rule(
+    "insert-sync-left-alone",
+    INFO,
+    INSERT_SYNC,
+    "a function orders its pipes by itself in whole, or leaves them to insert-sync in whole",
+    source='docs/reference/synchronisation.md, "What is not followed"',
+    bad=_FLAGGED,
+    good=_GOOD,
+)
+
+
 @dataclass(frozen=True)
 class InsertSyncPass(PtoPass):
     """Puts flags and barriers into every function with a body that has none.
@@ -64,7 +80,11 @@ class InsertSyncPass(PtoPass):
         """Changes ``module``; a function that is not followed is an error, and nothing changes then."""
         solver = Solver(self.target, self.style)
         for function in walk(module):
-            if not has_role(function, Role.FUNCTION) or not function.regions[0].blocks or ordered(function):
+            if not has_role(function, Role.FUNCTION) or not function.regions[0].blocks:
+                continue
+            own = own_flag(function)
+            if own is not None:
+                engine.report(_left_alone(own))
                 continue
             try:
                 solver.solved(function)
@@ -77,7 +97,21 @@ class InsertSyncPass(PtoPass):
 
 def ordered(function: Operation) -> bool:
     """Whether a function orders its pipes by itself."""
-    return any((Role.PIPES | Role.SETS) in roles_of(op) or has_role(op, Role.LOCK) for op in walk(function))
+    return own_flag(function) is not None
+
+
+def own_flag(function: Operation) -> Operation | None:
+    """The first flag or lock of a function."""
+    flags = (op for op in walk(function) if (Role.PIPES | Role.SETS) in roles_of(op) or has_role(op, Role.LOCK))
+    return next(flags, None)
+
+
+def _left_alone(flag: Operation) -> Diagnostic:
+    message = (
+        f"insert-sync leaves this function as it is, because it has {flag.name}: nothing is added to its own order"
+    )
+    help = "-p check-sync tells what is missing; without its flags and locks insert-sync makes the whole order"
+    return Diagnostic(LEFT_ALONE.id, LEFT_ALONE.severity, message, span_of(flag), help=help)
 
 
 class Solver:

@@ -53,6 +53,23 @@ def unescape(text: str) -> str:
 
 _UNITS = {"PIPE_VECTOR": "PIPE_V", "PIPE_SCALAR": "PIPE_S", "PIPE_MATRIX": "PIPE_M"}
 """Pipes under the names of their units, which are far from their own."""
+_ROUNDINGS = {
+    **dict.fromkeys(("NEAREST", "NEAREST_EVEN", "EVEN", "RNE", "RTNE", "R"), "RINT"),
+    **dict.fromkeys(("ZERO", "TOWARD_ZERO", "TRUNCATE", "RTZ", "RZ", "Z"), "TRUNC"),
+    **dict.fromkeys(("AWAY", "RNA", "A"), "ROUND"),
+    **dict.fromkeys(("DOWN", "RD", "F"), "FLOOR"),
+    **dict.fromkeys(("UP", "RU", "C"), "CEIL"),
+    "O": "ODD",
+}
+"""Round modes under the names that others give them."""
+
+
+def _meant(kind: str, value: str) -> str | None:
+    """The enumerator that a word of another vocabulary means."""
+    if kind != "round_mode":
+        return _UNITS.get(value)
+    plain = value.upper().removeprefix("CAST_").removeprefix("ROUND_")
+    return plain if plain in ENUMS[kind].values else _ROUNDINGS.get(plain)
 
 
 _NO_ALIASES: dict[str, str] = {}
@@ -65,8 +82,8 @@ def pto_enum(kind: str, value: str, start: int, end: int) -> EnumAttr:
         return enum_attr(kind, value)
     except KeyError:
         allowed = ENUMS[kind].values
-        unit = _UNITS.get(value)
-        hint = f"; did you mean {unit}?" if unit in allowed else inline_hint(value, allowed)
+        meant = _meant(kind, value)
+        hint = f"; did you mean {meant}?" if meant in allowed else inline_hint(value, allowed)
         rule = ENUM_RULES.get(kind, "attr-enum")
         shown = ", ".join(allowed) if len(allowed) <= 16 else ", ".join(allowed[:12]) + ", ..."
         raise TypeSyntaxError(rule, f"unknown {kind} {value!r}{hint}", start, end, f"one of {shown}") from None
