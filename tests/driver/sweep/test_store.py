@@ -66,7 +66,10 @@ def test_a_run_that_was_ended_leaves_the_journal_of_a_parquet_file(tmp_path: Pat
     assert [one["key"] for one in read_records(str(path))] == ["key1", "key2", "key3"]
 
 
-@pytest.mark.parametrize("text", ["no results\nat all\n", '{"key": 1}\n{}\n'])
+ONE_LINE = ["notes\n", "notes", "{}\n", '{"key": "mine"}\n', "[" * 100_000]
+
+
+@pytest.mark.parametrize("text", ["no results\nat all\n", '{"key": 1}\n{}\n', *ONE_LINE])
 def test_other_files_are_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "r.jsonl"
     path.write_text(text)
