@@ -32,7 +32,8 @@ def shown(text: str, *, colors: bool = False, annotations: bool = False) -> str:
         if found["own"] is not None:
             return one
         if found["command"] is not None:
-            return f"{one[:-1]}\\x{ord(one[-1]):02x}"
+            # This form is one of JSON as well.
+            return f"{one[:-1]}\\u{ord(one[-1]):04x}"
         return one if one.isprintable() else one.encode("unicode_escape").decode("ascii")
 
     return re.sub(pattern, escape, text, flags=re.MULTILINE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from importlib import import_module
 from pathlib import Path
@@ -126,14 +127,26 @@ def test_settings_that_are_a_link_tell_nothing_of_its_target(tmp_path: Path, mon
             (tmp_path / name).unlink()
 
 
+def test_json_is_json_whatever_it_says(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    command: Any = import_module("pto_dialect.tools.pto_opt").main
+    for form in ("json", "sarif", "gitlab"):
+        (folder / "x.pto").write_text(
+            'func.func @"##[error]x"() {\n  return %a : i32\n}\nfunc.func @"##[error]x"() {\n', "utf-8"
+        )
+        told = CliRunner().invoke(command, ["--output-format", form, "x.pto"])
+        assert json.loads(told.stderr)
+        assert "##[" not in told.stderr
+
+
 TEXTS = {
     "plain\ttext\n": "plain\ttext\n",
     "Größe × 2\n": "Größe × 2\n",
     "a::b": "a::b",
     "x\r\n": "x\\r\n",
-    " ::error::x": " \\x3a:error::x",
-    "a\n\t::x": "a\n\t\\x3a:x",
-    "x ##[error]y": "x #\\x23[error]y",
+    " ::error::x": " \\u003a:error::x",
+    "a\n\t::x": "a\n\t\\u003a:x",
+    "x ##[error]y": "x #\\u0023[error]y",
     "\x1b[31mred": "\\x1b[31mred",
     "\udc80\u2028\x7f": "\\udc80\\u2028\\x7f",
 }
@@ -149,5 +162,5 @@ def test_what_is_let_through() -> None:
     assert shown(painted, colors=True) == painted.replace("\x1b[2J", "\\x1b[2J").replace(" \x1b[31m", " \\x1b[31m")
     annotation = "::error file=a::x\n ::error file=a::x\n::set-env name=a::x\n"
     assert shown(annotation, annotations=True).split("\n") == [
-        "::error file=a::x", " \\x3a:error file=a::x", "\\x3a:set-env name=a::x", "",
+        "::error file=a::x", " \\u003a:error file=a::x", "\\u003a:set-env name=a::x", "",
     ]  # fmt: skip
