@@ -97,7 +97,7 @@ ROWS: Final[tuple[Row, ...]] = (
         "src0 src1 E",
         "E/W",
         "src0 src1 E/W",
-        shape="/E",
+        shape="src0 src1 /E",
         loc="E/W",
         order="dst E, src0 src1 W",
     ),

@@ -19,7 +19,7 @@ from ..engine.pages import TILE_ARITHMETIC
 from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, WARNING, checks, rule
 from ..examples.types import INTS, TILE
 from .facts import Tile
-from .relations import ADVICE, ALWAYS, Finding, TileOperands, relation, unless
+from .relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation, unless
 
 _I = "!pto.tile_buf<vec, 16x16xi32>"
 
@@ -198,7 +198,11 @@ def compare_destination(t: TileOperands) -> Iterator[Finding]:
     elif src is not None and src.valid_cols >= 0 and 0 <= dst.cols * 8 < src.valid_cols:
         needed = -(-src.valid_cols // 8)
         message = f"dst of {t.op_name} needs {needed} bytes in each row for {src.valid_cols} bits, found {dst.cols}"
-        yield t.finding(CMP_DST, ADVICE, "dst", message)
+        narrow = cell("W/E") if t.op_name == "pto.tcmp" else ADVICE
+        yield t.finding(CMP_DST, narrow, "dst", message)
+    elif t.op_name == "pto.tcmp" and src is not None and src.rows != dst.rows:
+        message = f"dst of pto.tcmp has as many rows as its sources, found {dst.rows} and {src.rows}"
+        yield t.finding(CMP_DST, cell("/E"), "dst", message)
 
 
 @relation("pto.tsel", "pto.tsels")
