@@ -216,7 +216,7 @@ FAMILIES: dict[str, Family] = {
 
 PROGRAM_RULES: tuple[str, ...] = (
     *("program.module", "program.attribute_names", "program.parsing"),
-    *("program.arch", "program.inputs", "program.releases"),
+    *("program.arch", "program.inputs", "program.releases", "program.capacity"),
 )
 """Modules below ``verify`` with rules that belong to no family."""
 

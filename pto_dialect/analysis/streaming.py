@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.operands import first_of, shown
+from pto_dialect.ir.core.operation_form import form_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, TileBufType, byte_width
 from pto_dialect.targets.vector_unit import VL_BYTES
@@ -74,8 +75,9 @@ def streams(first: Placed, second: Placed, kind: str) -> bool:
 def _group(op: Operation, role: str) -> frozenset[_Tile]:
     if not isinstance(op, PtoOp):
         return frozenset()
-    spec = op_spec(type(op))
-    names = {"reads": spec.reads, "writes": (*spec.writes, *spec.outs), "outs": spec.outs}[role]
+    form, outs = form_of(op, "a2a3"), op_spec(type(op)).outs
+    results = tuple(name for name in form.writes if name in outs and name not in form.scratch)
+    names = {"reads": form.reads, "writes": form.writes, "outs": results}[role]
     groups = operand_groups(op)
     return frozenset(_tile(value) for name in names for value in groups.get(name, ()))
 

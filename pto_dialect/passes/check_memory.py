@@ -24,6 +24,7 @@ from pto_dialect.ir.buffers.pointers import TileBufAddrOp
 from pto_dialect.ir.buffers.views import TAssignOp
 from pto_dialect.ir.core.base import PtoOp, is_pto, op_spec, operand_groups
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.operation_form import form_of
 from pto_dialect.ir.core.roles import RUNS, Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewType, TileBufType
 from pto_dialect.ir.core.walk import walk
@@ -95,10 +96,11 @@ class _Reporter:
         self.seen: set[tuple[int, int]] = set()
         self.computed: dict[Operation, dict[Operation, None]] = {}
 
-    def overlap(self, lost: Tile, owner: Tile, op: Operation, certain: bool) -> None:
-        """``op`` reads what is ``lost`` to ``owner``; ``certain``: on every way."""
+    def overlap(self, lost: Tile, owner: Tile, op: Operation, certain: bool, undefined: bool) -> None:
+        """``op`` reads what is ``lost`` to ``owner``; ``certain``: on every way; ``undefined``: what ``owner`` has
+        there is no value."""
         if self._first(lost.op, owner.op):
-            self.engine.report(_overlap(lost, owner, op, certain))
+            self.engine.report(_overlap(lost, owner, op, certain, undefined))
 
     def unwritten(self, made: Operation, op: Operation) -> None:
         """``op`` reads the tile that ``made`` allocates, and nothing can have written it."""
@@ -133,10 +135,12 @@ class _Texts:
         self.sums: dict[Operation, bool] = {}
 
     def positions(self, op: Operation) -> Positions:
-        """The positions of the tiles that an operation reads, scratch aside, and of those that it writes."""
+        """The positions of the tiles that an operation reads, of those that it writes, and of those that it leaves with
+        undefined contents."""
         found = self.operands.get(op)
         if found is None:
-            found = self.operands[op] = _tile_operands(op) if isinstance(op, PtoOp) else ((), ())
+            arch = self.profile.arch
+            found = self.operands[op] = tile_operands(op, arch) if isinstance(op, PtoOp) else ((), (), ())
             self.sums[op] = has_role(op, Role.ACCUMULATES)
         return found
 
@@ -167,6 +171,8 @@ class _Owners:
         self.lost: dict[int, Tile] = {}
         self.written: dict[int, Tile] = {}
         self.filled: frozenset[int] = frozenset()
+        self.clobbered: frozenset[int] = frozenset()
+        """Tiles whose content the last write has left undefined."""
         self._rivals: dict[Tile, list[int]] = {}
 
     def concerns(self, op: Operation) -> bool:
@@ -184,11 +190,13 @@ class _Owners:
         self.places.shared = True
         other = type(self)(self.texts, self.reporter, self.alone, self.places)
         other.lost, other.written, other.filled = dict(self.lost), dict(self.written), self.filled
+        other.clobbered = self.clobbered
         return other
 
     def key(self) -> Hashable:
         """Which tiles are where, and whose bytes are whose."""
-        return self.places.key(), frozenset(self.lost.items()), frozenset(self.written.items()), self.filled
+        lost, written = frozenset(self.lost.items()), frozenset(self.written.items())
+        return self.places.key(), lost, written, self.filled, self.clobbered
 
     def finish(self, certain: bool) -> None:
         """Nothing is left to say at the end."""
@@ -203,13 +211,18 @@ class _Owners:
         if self.lost:
             for tile in found.reads:
                 if tile.made in self.lost:
-                    self.reporter.overlap(tile, self.lost[tile.made], op, certain)
+                    owner = self.lost[tile.made]
+                    self.reporter.overlap(tile, owner, op, certain, owner.made in self.clobbered)
         if self.alone and certain:
             for made in found.read:
                 if id(made) not in self.filled:
                     self.reporter.unwritten(made, op)
         for tile in found.writes:
-            self._write(tile, whole=tile not in found.reads, kept=found.reads if self.texts.sums[op] else ())
+            undefined = tile in found.clobbered
+            if undefined != (tile.made in self.clobbered):
+                self.clobbered ^= {tile.made}
+            whole = tile not in found.reads and not undefined
+            self._write(tile, whole, kept=found.reads if self.texts.sums[op] else ())
         if not found.written <= self.filled:
             self.filled |= found.written
         return True
@@ -251,8 +264,8 @@ class _Owners:
             self.filled |= sharing
 
 
-def _tile_operands(op: PtoOp) -> Positions:
-    spec = op_spec(type(op))
+def tile_operands(op: PtoOp, arch: str) -> Positions:
+    form = form_of(op, arch)
     groups = operand_groups(op)
 
     def positions(names: Iterable[str]) -> tuple[int, ...]:
@@ -260,9 +273,9 @@ def _tile_operands(op: PtoOp) -> Positions:
         tiles = (TileBufType, MultiTileBufType)
         return tuple(i for i, value in enumerate(op.operands) if value in values and isinstance(value.type, tiles))
 
-    written = positions((*spec.writes, *spec.outs))
-    scratch = {*positions(spec.writes)} - {*positions(spec.outs)}
-    return tuple(i for i in positions(spec.reads) if i not in scratch or not spec.outs), written
+    scratch = {*positions(form.scratch)}
+    reads = tuple(i for i in positions(form.reads) if i not in scratch)
+    return reads, positions(form.writes), positions(form.clobbered)
 
 
 @cache
@@ -288,7 +301,7 @@ def _fills_all(function: Operation) -> bool:
     return True
 
 
-def _overlap(lost: Tile, owner: Tile, op: Operation, certain: bool) -> Diagnostic:
+def _overlap(lost: Tile, owner: Tile, op: Operation, certain: bool, undefined: bool) -> Diagnostic:
     names = [_name(tile.op) for tile in (lost, owner)]
     first, last = max(lost.start, owner.start), min(lost.stop, owner.stop)
     message = (
@@ -300,7 +313,7 @@ def _overlap(lost: Tile, owner: Tile, op: Operation, certain: bool) -> Diagnosti
         for name, tile in zip(names, (lost, owner), strict=True)
     )
     # Programs whose memory was planned give one place to values that follow each other.
-    planned = (lost.start, lost.stop) == (owner.start, owner.stop)
+    planned = (lost.start, lost.stop) == (owner.start, owner.stop) and not undefined
     severity = Severity.INFO if planned else OVERLAP.severity if certain else Severity.WARNING
     return Diagnostic(OVERLAP.id, severity, message, span_of(op), notes, "give them other addresses")
 

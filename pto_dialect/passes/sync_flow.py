@@ -352,7 +352,7 @@ class Flow:
         slot = self.slots.slot_of(step)
         if slot is not None:
             return [slot] if writing else []
-        places = _places(step, self.arch, writing)
+        places = places_of(step, self.arch, writing)
         return [self.starts.get(one[0], one) if isinstance(one, tuple) else one for one in places]  # pyright: ignore
 
     def _access(self, pipe: str, clock: Clock, step: Step) -> None:
@@ -450,7 +450,7 @@ def _merge(clock: Clock, other: Clock) -> None:
 _MEMORY = (TileBufType, MultiTileBufType, PtrType, TensorViewType, PartitionViewType)
 
 
-def _places(step: Step, arch: str, writing: bool) -> list[Place]:
+def places_of(step: Step, arch: str, writing: bool) -> list[Place]:
     """Where in memory an operation certainly reads or writes: handles from whose start on it does, elements."""
     op = step.op
     if not isinstance(op, PtoOp):

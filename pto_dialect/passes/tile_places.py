@@ -114,16 +114,16 @@ class Places:
         key = (id(op), numbers)
         known = self._accessed.get(key)
         if known is None:
-            read, written = (
+            read, written, clobbered = (
                 tuple(dict.fromkeys(base for i in group if (base := self._base(numbers[i])) is not None))
                 for group in positions
             )
             tiles = [
                 tuple(dict.fromkeys(self.tiles[base] for base in bases if base in self.tiles))
-                for bases in (read, written)
+                for bases in (read, written, clobbered)
             ]
             made = [tuple(self.made[base] for base in bases) for bases in (read, written)]
-            known = self._accessed[key] = Accessed(tiles[0], tiles[1], made[0], frozenset(map(id, made[1])))
+            known = self._accessed[key] = Accessed(tiles[0], tiles[1], made[0], frozenset(map(id, made[1])), tiles[2])
         return known
 
     def _base(self, number: Number) -> Number | None:
@@ -138,15 +138,17 @@ class Places:
         return self._bases[number]
 
 
-Positions = tuple[tuple[int, ...], tuple[int, ...]]
-"""The operands with tiles that an operation reads, and those that it writes."""
+Positions = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
+"""The operands with tiles that an operation reads, those that it writes, and those among them whose contents are
+undefined afterwards."""
 
 
 class Accessed(NamedTuple):
     """The tiles with known places that an operation reads and writes, and the allocations behind all of them, those
-    that it writes by their numbers."""
+    that it writes by their numbers; ``clobbered`` are tiles whose contents are undefined afterwards."""
 
     reads: tuple[Tile, ...]
     writes: tuple[Tile, ...]
     read: tuple[Operation, ...]
     written: frozenset[int]
+    clobbered: tuple[Tile, ...] = ()

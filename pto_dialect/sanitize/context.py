@@ -29,13 +29,14 @@ class Context:
     in one operation, with what the first has left there. Inside a vector scope ``scope`` is the event that started it,
     and ``bars`` lists its barriers: the last event before, and the kind. ``handles`` has, by number of the operand, the
     handles of tiles that the text does not tell; ``copied`` what a copy inside one memory has read, and what it has
-    written (``True``); ``tiles`` where the tiles among its operands lie, once somebody has asked. ``step`` and
-    ``issue`` are its numbers in a recording, -1 where it has none yet.
+    written (``True``); ``undefined`` bytes whose content is undefined after it; ``tiles`` where the tiles among its
+    operands lie, once somebody has asked. ``step`` and ``issue`` are its numbers in a recording, -1 where it has none
+    yet.
     """
 
     __slots__ = (
         *("actor", "bars", "copied", "doubled", "doubtful", "event", "good", "handles", "mark", "nbytes", "offsets"),
-        *("issue", "operands", "scope", "step", "tiles", "unwritten", "written"),
+        *("issue", "operands", "scope", "step", "tiles", "undefined", "unwritten", "written"),
     )
 
     def __init__(self, actor: Actor, mark: Mark) -> None:
@@ -52,6 +53,7 @@ class Context:
         self.copied: Sequence[tuple[WatchedArena, Bytes, bool]] = ()
         self.scope = 0
         self.bars: Sequence[tuple[int, str]] = ()
+        self.undefined: Sequence[tuple[WatchedArena, Bytes]] = ()
         self.unwritten: Sequence[tuple[WatchedArena, int]] = ()
         self.offsets: Sequence[Array] = ()
         self.written: Sequence[tuple[WatchedArena, Bytes, Array, int]] = ()

@@ -60,11 +60,13 @@ class Statement:
     op: PtoOp
     target: str
     number: int
+    backend: str = "emitc"
 
     @property
     def label(self) -> str:
-        """Name, number and target."""
-        return f"{self.op.name}-{self.number}-{self.target}"
+        """Name, number, target and another backend than the usual one."""
+        backend = "" if self.backend == "emitc" else f"-{self.backend}"
+        return f"{self.op.name}-{self.number}-{self.target}{backend}"
 
     @property
     def operands(self) -> list[tuple[str, SSAValue]]:
@@ -150,7 +152,8 @@ class Single:
         self._block.add_op(ReturnOp(*returned))
         kind = FunctionType.from_lists([a.type for a in self._block.args], [r.type for r in returned])
         function = FuncOp("k", kind, Region(self._block))
-        self.module = ModuleOp([function], {"pto.target_arch": StringAttr(statement.target)})
+        stated = {"pto.target_arch": StringAttr(statement.target), "pto.backend": StringAttr(statement.backend)}
+        self.module = ModuleOp([function], stated)
 
     def _provide(self, name: str, value: SSAValue) -> None:
         """Makes ``value``: an argument, or, for constants and what no argument can be, the result of what makes it."""

@@ -7,13 +7,16 @@ bytes of each operand are changed and compared, and a watched run lists every ac
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
+from all_forms import TARGETS
 from operand_numbers import EVERYWHERE, LIMITS, SCALARS
 from single_operations import REFUSALS, Statement, Touched, Trial, statements, statements_of
 
 from pto_dialect.families import level_of
 from pto_dialect.ir.core.base import Pipe, op_spec
+from pto_dialect.ir.core.operation_form import form_of
 from pto_dialect.ir.core.registry import all_op_classes, family_of
 from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.runtime.kernels.registry import find
@@ -51,7 +54,6 @@ def extra_statements() -> list[Statement]:
 
 
 STAGED = "the transfer goes at once, without the tile that the hardware stages it in"
-SCRATCH = {"tmp": "computed without the scratch tile that the hardware needs"}
 QUEUED = "an entry of a queue, which only the other end of it shows: tests of queues"
 UNSEEN: dict[str, dict[str, str]] = {
     "pto.comm.build_async_session": {
@@ -147,6 +149,29 @@ def is_micro(statement: Statement) -> bool:
     return level_of(family_of(type(statement.op))) in MICRO_LEVELS
 
 
+def check_touched(statement: Statement, found: Touched) -> None:
+    """A run touches what the record of the form says, and on the pipes that it says."""
+    name, label, spec = statement.op.name, statement.label, op_spec(type(statement.op))
+    form = form_of(statement.op, statement.target, statement.backend)
+    reads, writes = set(form.reads), set(form.writes)
+    assert not undeclared(found.used, reads, spec.state_reads, name), f"{label} depends on what it does not read"
+    # A kernel may read a destination to keep part of it; results must not depend on that.
+    assert not undeclared(found.reads, reads | writes, spec.state_reads, name), f"{label} reads more than declared"
+    assert not undeclared(found.changed, writes, spec.state_writes, name), f"{label} changes what it does not write"
+    assert not undeclared(found.writes, writes, spec.state_writes, name), f"{label} writes more than declared"
+    assert not found.unseen, f"{label}: {found.unseen}"
+    pipes = {one.value for one in (*form.pipes, ENGINES.get(name)) if one is not None}
+    assert found.pipes <= pipes, f"{label} runs on {found.pipes}"
+    # What stands in a scope is part of one instruction of the vector pipe.
+    if found.changed and pipes - {"PIPE_S"} and not (pipes == {"PIPE_V"} and is_micro(statement)):
+        assert found.pipes, f"{label} runs on no pipe"
+    # Contents that are undefined afterwards are overwritten, so that nobody gets along with them.
+    undefined = {role for role in form.clobbered if role in statement.memory_operands}
+    assert undefined <= {role for roles in found.changed for role in roles}, f"{label} leaves {undefined} as it was"
+    touched = {role for roles in (*found.changed, *found.used) for role in roles if len(roles) == 1}
+    assert not touched & set(form.unused), f"{label} touches {touched & set(form.unused)}"
+
+
 @pytest.mark.parametrize("name", [name for name in STATEMENTS if name not in UNTRIED])
 def test_an_operation_touches_what_it_declares(name: str) -> None:
     used: set[str] = set()
@@ -155,29 +180,41 @@ def test_an_operation_touches_what_it_declares(name: str) -> None:
     tried = 0
     for statement, found in trials(name):
         tried += 1
-        label, spec = statement.label, op_spec(type(statement.op))
-        reads, writes = set(spec.reads), set(spec.writes)
-        assert not undeclared(found.used, reads, spec.state_reads, name), f"{label} depends on what it does not read"
-        # A kernel may read a destination to keep part of it; results must not depend on that.
-        assert not undeclared(found.reads, reads | writes, spec.state_reads, name), f"{label} reads more than declared"
-        assert not undeclared(found.changed, writes, spec.state_writes, name), f"{label} changes what it does not write"
-        assert not undeclared(found.writes, writes, spec.state_writes, name), f"{label} writes more than declared"
-        assert not found.unseen, f"{label}: {found.unseen}"
-        pipe = statement.op.active_pipe(statement.target)
-        pipes = {one.value for one in (*spec.pipes, pipe, ENGINES.get(name)) if one is not None}
-        assert found.pipes <= pipes, f"{label} runs on {found.pipes}"
-        # What stands in a scope is part of one instruction of the vector pipe.
-        if found.changed and pipes - {"PIPE_S"} and not (pipes == {"PIPE_V"} and is_micro(statement)):
-            assert found.pipes, f"{label} runs on no pipe"
+        check_touched(statement, found)
         places = ELSEWHERE.get(name, {})
         used |= {places.get(role, role) for roles in found.used for role in roles}
         changed |= {places.get(role, role) for roles in found.changed for role in roles}
-        present |= statement.memory_operands
+        present |= statement.memory_operands - set(form_of(statement.op, statement.target).unused)
     assert tried, "no statement of it runs alone: the reason belongs into UNTRIED"
     spec = op_spec(type(STATEMENTS[name][0].op))
     unseen = ((set(spec.reads) - used) | (set(spec.writes) - changed)) & present
-    reasons = UNSEEN.get(name, {}).keys() | SCRATCH.keys()
+    reasons = UNSEEN.get(name, {}).keys()
     assert unseen <= reasons, f"declared and never seen: {unseen - reasons}"
+
+
+def other_forms(name: str) -> Iterator[Statement]:
+    """The statements of a tile operation on the other target and through the other backend, one for each choice of
+    operands."""
+    seen: set[object] = set()
+    for statement in STATEMENTS[name]:
+        for target, backend in TARGETS:
+            other = replace(statement, target=target, backend=backend)
+            key = (target, backend, tuple(operand for operand, _ in statement.operands))
+            usual = (target, backend) == (statement.target, "emitc")
+            if usual or key in seen or is_micro(statement) or not form_of(statement.op, target, backend).available:
+                continue
+            seen.add(key)
+            yield other
+
+
+@pytest.mark.parametrize("name", [name for name in STATEMENTS if name not in UNTRIED])
+def test_an_operation_touches_what_it_declares_on_other_targets(name: str) -> None:
+    for statement in other_forms(name):
+        try:
+            found = Trial(statement, EVERYWHERE | SCALARS.get(name, {}), LIMITS.get(name, {})).touched()
+        except REFUSALS:
+            continue
+        check_touched(statement, found)
 
 
 def test_every_operation_with_effects_on_memory_is_tried() -> None:

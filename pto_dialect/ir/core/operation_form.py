@@ -45,8 +45,9 @@ class OperationForm:
 
     ``reads`` and ``writes`` name the operands, among those that are present, whose memory the form may access, scratch
     included; ``writes_results`` tells that the tiles which a value form yields count as written. ``must_write`` are
-    those of ``writes`` whose whole valid region it overwrites with defined values, ``scratch`` those whose contents are
-    undefined afterwards, ``unused`` the scratch operands that it names and does not touch.
+    those of ``writes`` whose whole valid region it overwrites with defined values, ``scratch`` those that it needs for
+    intermediate results, ``clobbered`` all whose contents are undefined afterwards: scratch, and sources that it
+    overwrites; ``unused`` the scratch operands that it names and does not touch.
     ``pipes`` are all pipes that it drives, ``pipe`` the one that it is issued to (``None`` for what computes no more
     than handles and values). ``drains`` are pipes whose earlier work is complete before the form takes effect.
     ``cycle_key`` is its row of the cycle table.
@@ -59,6 +60,7 @@ class OperationForm:
     writes_results: bool
     must_write: tuple[str, ...]
     scratch: tuple[str, ...]
+    clobbered: tuple[str, ...]
     unused: tuple[str, ...]
     completion: Completion
     drains: frozenset[Pipe]
@@ -157,7 +159,8 @@ def _derive(op: PtoOp, target: str, backend: str) -> OperationForm:
     unused = tuple(name for name in idle if name in present)
     touched = present.difference(idle)
     reads = tuple(dict.fromkeys(name for name in spec.reads if name in touched))
-    named = dict.fromkeys((*spec.writes, *spec.outs)) if spec.writes else {}
+    clobbers = next((case.clobbers for case in cases if case.clobbers is not None), ())
+    named = dict.fromkeys((*clobbers, *spec.writes, *spec.outs)) if spec.writes else {}
     writes = tuple(name for name in named if name in touched)
     scratch = tuple(name for name in writes if name in spec.scratch and name not in reads)
     self_ordered = next((case.self_ordered for case in cases if case.self_ordered is not None), False)
@@ -171,8 +174,9 @@ def _derive(op: PtoOp, target: str, backend: str) -> OperationForm:
         reads=reads,
         writes=writes,
         writes_results=bool(spec.writes),
-        must_write=tuple(name for name in writes if _must_write(spec, name, scratch)),
+        must_write=tuple(name for name in writes if _must_write(spec, name, (*scratch, *clobbers))),
         scratch=scratch,
+        clobbered=tuple(dict.fromkeys((*scratch, *(name for name in clobbers if name in touched)))),
         unused=unused,
         completion=_completion(pipe, reads, writes),
         drains=frozenset(drains),
@@ -182,8 +186,8 @@ def _derive(op: PtoOp, target: str, backend: str) -> OperationForm:
     )
 
 
-def _must_write(spec: OpSpec, name: str, scratch: tuple[str, ...]) -> bool:
-    return name not in scratch and name not in spec.in_place and not spec.roles & (Role.PARTIAL | Role.SCATTERS)
+def _must_write(spec: OpSpec, name: str, undefined: tuple[str, ...]) -> bool:
+    return name not in undefined and name not in spec.in_place and not spec.roles & (Role.PARTIAL | Role.SCATTERS)
 
 
 def _completion(pipe: Pipe | None, reads: tuple[str, ...], writes: tuple[str, ...]) -> Completion:

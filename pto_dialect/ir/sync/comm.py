@@ -127,7 +127,12 @@ class CommTTestOp(SignalComparisonOp, name="pto.comm.ttest"):
 
 
 class CommBuildAsyncSessionOp(
-    PtoOp, name="pto.comm.build_async_session", shape=Shape.PAREN, writes=("scratch", "workspace"), roles=Role.PEERS
+    PtoOp,
+    name="pto.comm.build_async_session",
+    shape=Shape.PAREN,
+    writes=("scratch", "workspace"),
+    scratch=(),
+    roles=Role.PEERS,
 ):
     """Session of asynchronous transfers (docs/reference/execution.md, "Communication")."""
 

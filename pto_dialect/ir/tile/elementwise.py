@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def
 
 from ..core.base import Shape
-from ..core.form_cases import IDLE_SCRATCH_ON_A5
+from ..core.form_cases import IDLE_SCRATCH_ON_A5, FormCase
 from ..core.forms import TileOp
 from ..core.kinds import TILE_OR_VIEW, enum
 from ..core.roles import Role
@@ -66,6 +66,7 @@ class TRsqrtOp(
     reads=("src",),
     writes=("dst", "tmp"),
     text=("src", "tmp", "dst"),
+    forms=(IDLE_SCRATCH_ON_A5,),
 ):
     """dst[i,j] = 1 / square root of src[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
@@ -74,7 +75,7 @@ class TRsqrtOp(
     precisionType = opt_attr_def(enum("rsqrt_precision", default="default"))
 
 
-class TCvtOp(UnaryScratchTileOp, name="pto.tcvt", shape=Shape.DPS_INNER):
+class TCvtOp(UnaryScratchTileOp, name="pto.tcvt", shape=Shape.DPS_INNER, forms=(IDLE_SCRATCH_ON_A5,)):
     """dst[i,j] = src[i,j] converted to the element type of dst, rounded by rmode and saturated by sat_mode
     (docs/reference/tiles.md, "Conversion").
     """
@@ -154,7 +155,15 @@ class TPreluOp(BinaryScratchTileOp, name="pto.tprelu", forms=(IDLE_SCRATCH_ON_A5
     """dst[i,j] = src0[i,j] > 0 ? src0[i,j] : src0[i,j]·src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
 
 
-class TRemOp(BinaryScratchTileOp, name="pto.trem"):
+class TRemOp(
+    BinaryScratchTileOp,
+    name="pto.trem",
+    forms=(
+        IDLE_SCRATCH_ON_A5,
+        # Sources are converted in place; only the first one is converted back at the end.
+        FormCase(targets=("a2a3",), present=("dst",), elements={"src1": ("i32", "si32")}, clobbers=("src1",)),
+    ),
+):
     """dst[i,j] = src0 − floor(src0 / src1)·src1: remainder with the sign of the divisor
     (docs/reference/tiles.md, "Elementwise").
     """
@@ -168,6 +177,7 @@ class TPowOp(
     reads=("base", "exp"),
     writes=("dst", "tmp"),
     text=("base", "exp", "tmp", "dst"),
+    forms=(IDLE_SCRATCH_ON_A5,),
     since="august",
 ):
     """dst[i,j] = base[i,j] raised to exp[i,j] (docs/reference/tiles.md, "Elementwise")."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, var_operand_def
 
 from ..core.base import Pipe, PtoOp, Shape, up_to
-from ..core.form_cases import FormCase
+from ..core.form_cases import IDLE_SCRATCH_ON_A5, FormCase
 from ..core.forms import TileOp
 from ..core.kinds import ANY, BOOL, I32_ATTR, INTEGER, NUMBER, SIGNLESS, TILE_OR_VIEW, enum
 from ..core.roles import Role
@@ -22,6 +22,7 @@ class TGatherOp(
     outs=("dst", "cdst"),
     text=("src", "indices", "kValue", "tmp", "dst", "cdst"),
     tokens=("maskPattern", "axis"),
+    forms=(IDLE_SCRATCH_ON_A5,),
     roles=Role.PARTIAL,
 ):
     """dst[i,j] = src at flat index indices[i,j], or the lanes that maskPattern selects, or the indices (count
@@ -111,6 +112,11 @@ class TQuantOp(
     writes=("tmp", "dst"),
     outs=("dst", "tmp"),
     text=("src", "fp", "offset", "dst", "tmp"),
+    forms=(
+        IDLE_SCRATCH_ON_A5,
+        # The source is scaled in place, and its bytes serve for half-precision values.
+        FormCase(targets=("a2a3",), present=("dst",), clobbers=("src",)),
+    ),
 ):
     """dst = clamp(round(src·fp)) as i8, or clamp(round(src·fp + offset)) as u8, one fp (and offset) per row
     (docs/reference/tiles.md, "Irregular operations").
@@ -168,7 +174,7 @@ class TCiOp(
     name="pto.tci",
     pipe=Pipe.S,
     writes=("tmp", "dst"),
-    forms=(FormCase(targets=("a2a3",), present=("tmp",), pipe=Pipe.V),),
+    forms=(IDLE_SCRATCH_ON_A5, FormCase(present=("tmp",), pipe=Pipe.V)),
     roles=Role.PARTIAL,
 ):
     """dst[0,j] = S + j, or S − j when descending (docs/reference/tiles.md, "Irregular operations")."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def, opt_result_def
 
 from ..core.base import Pipe, PtoOp, Shape
-from ..core.form_cases import FormCase
+from ..core.form_cases import IDLE_SCRATCH_ON_A5, FormCase
 from ..core.forms import TileOp
 from ..core.kinds import ANY, I64, INDEX, TILE_OR_VIEW, enum
 from ..core.roles import Role
@@ -138,7 +138,7 @@ class TFillPadInplaceOp(PaddingOp, name="pto.tfillpad_inplace", since="june"):
     """As ``tfillpad``, dst and src share their storage (docs/reference/tiles.md, "Irregular operations")."""
 
 
-class TTransOp(UnaryScratchTileOp, name="pto.ttrans"):
+class TTransOp(UnaryScratchTileOp, name="pto.ttrans", forms=(IDLE_SCRATCH_ON_A5,)):
     """dst[j,i] = src[i,j] (docs/reference/layouts.md, "Moves between tiles")."""
 
 

@@ -14,7 +14,7 @@ class TRowSumOp(UnaryScratchTileOp, name="pto.trowsum", forms=(IDLE_SCRATCH_ON_A
     """dst[i,0] = sum over j of src[i,j], j increasing (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
 
-class TRowProdOp(UnaryScratchTileOp, name="pto.trowprod"):
+class TRowProdOp(UnaryScratchTileOp, name="pto.trowprod", forms=(IDLE_SCRATCH_ON_A5,)):
     """dst[i,0] = product over j of src[i,j], j increasing (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
 
@@ -34,11 +34,11 @@ class TRowArgMinOp(UnaryScratchTileOp, name="pto.trowargmin", forms=(IDLE_SCRATC
     """dst[i,0] = column of the first minimum of row i (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
 
-class TColArgMaxOp(UnaryScratchTileOp, name="pto.tcolargmax"):
+class TColArgMaxOp(UnaryScratchTileOp, name="pto.tcolargmax", forms=(IDLE_SCRATCH_ON_A5,)):
     """dst[0,j] = row of the first maximum of column j (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
 
-class TColArgMinOp(UnaryScratchTileOp, name="pto.tcolargmin"):
+class TColArgMinOp(UnaryScratchTileOp, name="pto.tcolargmin", forms=(IDLE_SCRATCH_ON_A5,)):
     """dst[0,j] = row of the first minimum of column j (docs/reference/tiles.md, "Broadcasts and reductions")."""
 
 

@@ -78,7 +78,7 @@ class TExpandsOp(TileOp, name="pto.texpands"):
     scalar = operand_def(NUMBER)
 
 
-class TRemsOp(TileScalarScratchOp, name="pto.trems"):
+class TRemsOp(TileScalarScratchOp, name="pto.trems", forms=(IDLE_SCRATCH_ON_A5,)):
     """dst[i,j] = src − floor(src / scalar)·scalar: remainder with the sign of the divisor
     (docs/reference/tiles.md, "Elementwise").
     """
@@ -90,6 +90,7 @@ class TPowsOp(
     reads=("src",),
     writes=("dst", "tmp"),
     text=("src", "scalar", "tmp", "dst"),
+    forms=(IDLE_SCRATCH_ON_A5,),
     since="august",
 ):
     """dst[i,j] = src[i,j] raised to scalar (docs/reference/tiles.md, "Elementwise")."""

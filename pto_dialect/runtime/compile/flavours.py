@@ -13,8 +13,9 @@ class Flavour(NamedTuple):
 
     ``options`` are those of ``pto-run`` that ask for it. With ``queued`` instructions go through the queues of pipes
     whatever the program does, with ``each_access`` every work-item makes its own accesses, also where all make the
-    same. ``shares_parts`` tells that parts of a view in global memory share what they have in common, ``holds_tiles``
-    that tiles which nobody else can see are arrays of the code instead of memory.
+    same; with ``undefines`` contents that an instruction leaves undefined are overwritten. ``shares_parts`` tells that
+    parts of a view in global memory share what they have in common, ``holds_tiles`` that tiles which nobody else can
+    see are arrays of the code instead of memory.
     """
 
     name: str
@@ -24,6 +25,7 @@ class Flavour(NamedTuple):
     each_access: bool = False
     shares_parts: bool = True
     holds_tiles: bool = True
+    undefines: bool = False
 
 
 PLAIN: Final = Flavour("plain", "runs instructions in program order, through queues only where cores wait for others")
@@ -36,5 +38,6 @@ WATCHED: Final = Flavour(
     each_access=True,
     shares_parts=False,
     holds_tiles=False,
+    undefines=True,
 )
 FLAVOURS: Final = (PLAIN, PROFILED, WATCHED)

@@ -24,6 +24,7 @@ from pto_dialect.targets.profile import Profile
 
 from ..errors import ProgramError
 from ..memory.atomic import mode_of
+from ..memory.scratch import Undefining, nothing
 from ..memory.values import ValueTile, copy_value
 from ..numerics.formats import Format, format_of
 from ..run.machine import RunOptions
@@ -74,6 +75,8 @@ class Generator:
         self.locals: dict[Operation, str] = {}
         self.held: dict[SSAValue, Expr] = {}
         self.popped: dict[object, list[SSAValue]] = {}
+        self._undefines = self.flavour.undefines or self.options.fill == "poison"
+        self._undefined: tuple[SSAValue, ...] = ()
 
     # ------------------------------------------------------------ names and types
 
@@ -217,6 +220,8 @@ class Generator:
 
     def call(self, function: Callable[..., Any] | Expr, *arguments: Any, pipe: Pipe | None = None) -> None:
         """Runs ``function`` as an instruction on ``pipe``: at once in program order, or when its queue reaches it."""
+        if self._undefined and pipe is not None and callable(function) and function is not copy_value:
+            function, arguments = self._undefining(function, arguments)
         text = ", ".join(self.argument(a) for a in arguments)
         target = self.argument(function)
         if self.queued and pipe is not None and pipe is not Pipe.S:
@@ -264,16 +269,44 @@ class Generator:
         """One operation."""
         self.emitter.current = op
         if not self.queued:
-            self._generate(op, self)
+            self._instruction(op)
             return
         if uses_registers(op):
             self.emitter.line(f"yield from core.reach({Pipe.V.value!r})")
         meeting = self._meeting(op)
         if meeting:
             self.emitter.line(meeting)
-        self._generate(op, self)
+        self._instruction(op)
         if meeting:
             self.emitter.line(meeting)
+
+    def _instruction(self, op: Operation) -> None:
+        """One operation without what orders it; tiles that it leaves with undefined contents are overwritten."""
+        self._undefined = self._undefined_tiles(op) if self._undefines and isinstance(op, PtoOp) else ()
+        self._generate(op, self)
+        if self._undefined and isinstance(op, PtoOp):
+            self.call(nothing, pipe=self.pipe(op))
+        self._undefined = ()
+
+    def _undefined_tiles(self, op: PtoOp) -> tuple[SSAValue, ...]:
+        """The tiles in memory whose contents ``op`` leaves undefined, where they are no other operands of it."""
+        form, groups = self.form(op), operand_groups(op)
+        others = [value for name, values in groups.items() if name not in form.clobbered for value in values]
+        found = dict.fromkeys(value for name in form.clobbered for value in groups.get(name, ()))
+        return tuple(value for value in found if isinstance(value.type, t.TileBufType) and value not in others)
+
+    def _undefining(
+        self, function: Callable[..., Any], arguments: tuple[Any, ...]
+    ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """An instruction with its destinations and the tiles that it leaves with undefined contents behind it."""
+        op, tiles = self.emitter.current, self._undefined
+        assert isinstance(op, PtoOp)
+        self._undefined = ()
+        form, groups = self.form(op), operand_groups(op)
+        kept = [value for name in form.writes if name not in form.clobbered for value in groups.get(name, ())]
+        kept = [value for value in kept if isinstance(value.type, t.TileBufType)]
+        made = Undefining(function, len(kept), len(tiles), constant_hint(function))
+        return made, (*arguments, *kept, *tiles)
 
     def _meeting(self, op: Operation) -> str:
         """The line that has the pipes wait which an operation of several steps orders itself."""

@@ -7,17 +7,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from xdsl.ir import SSAValue
-
-from pto_dialect.ir.core import types as t
-from pto_dialect.ir.core.base import PtoOp, operand_groups
-from pto_dialect.ir.core.roles import Role, has_role
 
 from ..numerics.formats import Format
 from .spaces import Array, Pointer
 from .values import GmTensor
 
-MX_LAYOUTS = ("mx_a_zz", "mx_b_nn")
 _LONG, _SHORT = 16, 2
 """Extents of a block: scales of a left operand have 16 rows and 2 columns in it, those of a right one the opposite."""
 
@@ -82,34 +76,3 @@ def _offsets(along: Array, across: Array, width: int) -> Array:
     blocks = -(-width // _SHORT)
     block = along // _LONG * blocks + across // _SHORT
     return block * (_LONG * _SHORT) + along % _LONG * _SHORT + across % _SHORT
-
-
-def inferred_layout(view: SSAValue) -> str | None:
-    """The block layout that the loads of a view of scales ask for: that of the matrix tiles they fill.
-
-    A single row of scales is a plain list.
-    """
-    found: set[str | None] = set()
-    pending = [view]
-    while pending:
-        for use in pending.pop().uses:
-            op = use.operation
-            if has_role(op, Role.PART):
-                pending.extend(op.results)
-            elif has_role(op, Role.TILE_LOAD) and isinstance(op, PtoOp):
-                given = operand_groups(op)["dst"]
-                found.add(_layout_of(given[0] if given else op.results[0]))
-    return found.pop() if len(found) == 1 else None
-
-
-def _layout_of(tile: SSAValue) -> str | None:
-    type_ = tile.type
-    if not isinstance(type_, t.TileBufType) or type_.loc != "mat" or t.element_name(type_.element) != "f8E8M0":
-        return None
-    match type_.blayout, type_.slayout:
-        case "row_major", "row_major":
-            return "mx_a_zz" if type_.rows != 1 else None
-        case "col_major", "col_major":
-            return "mx_b_nn"
-        case _:
-            return None

@@ -137,6 +137,11 @@ class Arena:
         """Stores the rows of ``values`` at the byte ``offsets``, in order; the caller has checked the bounds."""
         put(self.bytes, offsets, values)
 
+    def undefine(self, start: int, stop: int) -> None:
+        """Overwrites bytes whose content nobody may use any more; the caller has checked the bounds."""
+        self.reach = max(self.reach, stop)
+        self._content()[start:stop] = POISON
+
     def move_to(self, content: ByteArray) -> None:
         """Uses ``content``, shape [capacity], as the bytes from now on; they are not copied."""
         if content.shape != (self.capacity,):

@@ -42,6 +42,8 @@ class Unwritten:
 
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
+        self.undefined: dict[tuple[WatchedArena, int, int], int] = {}
+        """The operations that have left bytes with undefined contents last, by memory and range."""
 
     def read(self, context: Context, arena: WatchedArena, region: Bytes, places: Places) -> None:
         """Remembers reads of bytes that are not good; the scalar unit uses what it reads."""
@@ -83,6 +85,14 @@ class Unwritten:
         else:
             for place in places:
                 place.written = mark
+
+    def undefine(self, context: Context) -> None:
+        """The bytes that the operation leaves with undefined contents count as never written."""
+        for arena, region in context.undefined:
+            shadow = arena.shadow
+            places = region.places if region.version == shadow.version else shadow.locate(region)
+            self._mark(arena, region, places, NEVER)
+            self.undefined[arena, region.offset, region.stop] = context.mark.site
 
     # ------------------------------------------------------------ instructions
 
@@ -161,7 +171,7 @@ class Unwritten:
         place = bytes_text(arena, byte_runs(offsets))
         use = "" if purpose is None else f" and {purpose}"
         names = from_tiles(site.operands_in(arena.space, False))
-        message = f"{site.name} reads {place}{names}, which nothing has written{use}"
+        message = f"{site.name} reads {place}{names}, {self._reason(arena, offsets)}{use}"
         self._add(context, "mem-uninit", message, severity, site, [])
 
     def _report(
@@ -183,14 +193,24 @@ class Unwritten:
         offsets = next(offsets for other, offsets in _merged(context) if other is arena)
         place = bytes_text(arena, byte_runs(offsets))
         names = from_tiles(sites[reader].operands_in(arena.space, False))
+        reason = self._reason(arena, offsets)
         if target is not None and target[0].public:
             written, region, differs = target
             where = bytes_text(written, byte_runs(region.offsets()[differs.reshape(-1)]))
-            message = f"{where} receive what depends on {place}{names}, which nothing has written"
+            message = f"{where} receive what depends on {place}{names}, {reason}"
         else:
-            message = f"{site.name} computes with {place}{names}, which nothing has written"
+            message = f"{site.name} computes with {place}{names}, {reason}"
         notes = [] if reader == number else [(f"{sites[reader].name} reads them", sites[reader].span)]
         self._add(context, rule, message, severity, site, notes)
+
+    def _reason(self, arena: WatchedArena, offsets: Array) -> str:
+        """Why the bytes at ``offsets`` have no defined content."""
+        first, last = int(offsets.min()), int(offsets.max())
+        for (other, start, stop), number in reversed(self.undefined.items()):
+            if other is arena and start <= first and last < stop:
+                site = self.watch.sites[number]
+                return f"which {site.name} ({site.place}) leaves undefined"
+        return "which nothing has written"
 
     def _add(
         self,

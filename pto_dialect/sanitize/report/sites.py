@@ -16,9 +16,10 @@ from pto_dialect.analysis.streaming import streams
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import EnumAttr
-from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
+from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import shown
+from pto_dialect.ir.core.operation_form import form_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.vector.dma import CopyUbufToUbufOp, MteUbUbOp
 from pto_dialect.targets.memory import SPACE_ALIASES
@@ -128,10 +129,9 @@ class Site:
         op = self.op
         if not isinstance(op, PtoOp):
             return list(op.operands)
-        spec = op_spec(type(op))
+        form = form_of(op, self.table.arch, self.table.backend)
         groups = operand_groups(op)
-        names = (*spec.writes, *spec.outs) if writing else spec.reads
-        return [value for name in dict.fromkeys(names) for value in groups.get(name, ())]
+        return [value for name in (form.writes if writing else form.reads) for value in groups.get(name, ())]
 
     def operands_in(self, space: str, writing: bool) -> list[str]:
         """Names of the operands through which the operation reads or writes memory ``space``."""
@@ -179,9 +179,11 @@ def memory_of(type_: Attribute) -> str | None:
 
 
 class Sites:
-    """All sites of one compiled program, numbered from 1."""
+    """All sites of one compiled program, numbered from 1, which runs on ``arch`` through ``backend``."""
 
     def __init__(self) -> None:
+        self.arch = "a5"
+        self.backend = "emitc"
         self.all: list[Site | None] = [None]
         self._reached: set[int] = set()
         self._streams: dict[tuple[int, int, str], bool] = {}

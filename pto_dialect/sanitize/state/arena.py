@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pto_dialect.runtime.memory.spaces import Arena, Array, DType, put, taken
+from pto_dialect.runtime.memory.spaces import POISON, Arena, Array, DType, put, taken
 
 from .regions import Bytes, Elements, Region
 from .shadow import Shadow
@@ -46,6 +46,10 @@ class Listener(Protocol):
 
     def write(self, arena: WatchedArena, region: Bytes) -> None:
         """The bytes of ``region`` are about to be written."""
+        ...
+
+    def undefined(self, arena: WatchedArena, region: Bytes) -> None:
+        """The content of the bytes of ``region`` is undefined from the end of the operation on."""
         ...
 
 
@@ -114,6 +118,14 @@ class WatchedArena(Arena):
         if offsets.size:
             self.on_write(Elements(offsets, values.shape[1]))
         put(self.memory, offsets, values)
+
+    def undefine(self, start: int, stop: int) -> None:
+        """As in ``Arena``, reported: written, and then as if nobody had written it."""
+        region = self.region(self.memory[start:stop], start)
+        if region is not None:
+            self.on_write(region)
+            self.memory[start:stop] = POISON
+            self.watch.undefined(self, region)
 
     def offset_of(self, data: Array) -> int:
         """Byte offset of the first element of part of the memory."""

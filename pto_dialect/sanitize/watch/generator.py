@@ -37,6 +37,7 @@ class WatchedGenerator(Generator):
     def __init__(self, *arguments: Any, sites: Sites) -> None:
         super().__init__(*arguments)
         self.sites = sites
+        sites.arch, sites.backend = self.profile.arch, self.options.backend or "emitc"
 
     def prepare_view(self, value: SSAValue) -> None:
         """Memory is not handed out."""

@@ -133,6 +133,8 @@ class Watch:
             self.caches.clear()
         if self.tiles is not None:
             self.tiles.clear()
+        if self.unwritten is not None:
+            self.unwritten.undefined.clear()
 
     def end_launch(self) -> None:
         """All cores of a launch have ended."""
@@ -202,6 +204,8 @@ class Watch:
                 self_copy.settle(self, context)
             if self.unwritten is not None and context.unwritten:
                 self.unwritten.settle(context, action, arguments)
+            if self.unwritten is not None and context.undefined:
+                self.unwritten.undefine(context)
             if self.numbers is not None:
                 self.numbers.settle(context)
             if self.timeline is not None:
@@ -235,6 +239,14 @@ class Watch:
             self.tiles.read(context, arena, region, places)
         if self.unwritten is not None and not arena.public:
             self.unwritten.read(context, arena, region, places)
+
+    def undefined(self, arena: WatchedArena, region: Bytes) -> None:
+        """The current operation leaves bytes with undefined contents."""
+        context = self.current
+        if context is not None and not self.muted:
+            # What overwrites them is no work of the operation.
+            context.nbytes -= region.size
+            context.undefined = (*context.undefined, (arena, region))
 
     def write(self, arena: WatchedArena, region: Bytes) -> None:
         """The current operation is about to write."""

@@ -6,6 +6,7 @@ Source: docs/reference/targets.md, "Layouts of locations".
 from __future__ import annotations
 
 from itertools import pairwise
+from math import gcd
 
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr
 from xdsl.ir import Operation, SSAValue
@@ -160,7 +161,8 @@ DEAD = rule(
 _ROW_PLUS_ONE = 2
 _SLOTS = (2, 16)
 
-Fault = tuple[Rule, str]
+Fault = tuple[Rule, str, str | None]
+"""A rule that a type breaks, what is said about it, and what would be right."""
 _faults: dict[TileBufType, tuple[Fault, ...]] = {}
 
 
@@ -177,26 +179,38 @@ def _layout_faults(tile: TileBufType) -> list[Fault]:
     size = byte_width(tile.element)
     shown = type_text(tile)
     if size is None or tile.element == I1:
-        return [(BOX_ELEMENT, f"elements of {shown} have no size in bytes")]
+        return [(BOX_ELEMENT, f"elements of {shown} have no size in bytes", None)]
     if tile.slayout == "none_box":
         side, length = ("row", tile.cols) if tile.blayout == "row_major" else ("column", tile.rows)
         align = NONE_BOX_ALIGN // 2 if element_name(tile.element) in FP4 else NONE_BOX_ALIGN
         # The block layout of a left tile is the native one of the target, whatever is written.
         either = tile.loc == "left" and tile.cols * size % align == 0
         if length * size % align and not either:
-            return [(NONE_BOX, f"a {side} of {shown} has {length * size} bytes, not a multiple of {align}")]
+            message = f"a {side} of {shown} has {length * size} bytes, not a multiple of {align}"
+            unit = align // gcd(align, size)
+            return [(NONE_BOX, message, _padded(tile, *((1, unit) if side == "row" else (unit, 1))))]
         return []
     if tile.fractal == 512 and NONE_BOX_ALIGN % size:
-        return [(BOX_ELEMENT, f"elements of {shown} have {size} bytes, which do not fill blocks of 512 bytes")]
+        return [(BOX_ELEMENT, f"elements of {shown} have {size} bytes, which do not fill blocks of 512 bytes", None)]
     slayout = "row_major" if tile.fractal == MX_SCALE_FRACTAL else tile.slayout
     rows, cols = inner_block(tile.fractal, slayout, size * 8)
     faults: list[Fault] = []
     partial = tile.loc == "vec" or tile.fractal == MX_SCALE_FRACTAL or tile.rows == 1
+    remedy = _padded(tile, 1 if partial else rows, cols)
     if tile.rows % rows and not partial:
-        faults.append((BOXED, f"{tile.rows} rows of {shown} are no multiple of the {rows} rows of a block"))
+        faults.append((BOXED, f"{tile.rows} rows of {shown} are no multiple of the {rows} rows of a block", remedy))
     if tile.cols % cols:
-        faults.append((BOXED, f"{tile.cols} columns of {shown} are no multiple of the {cols} columns of a block"))
+        faults.append(
+            (BOXED, f"{tile.cols} columns of {shown} are no multiple of the {cols} columns of a block", remedy)
+        )
     return faults
+
+
+def _padded(tile: TileBufType, row_unit: int, column_unit: int) -> str:
+    """The remedy for a size that is no multiple of these units: a larger tile with the same valid region."""
+    rows, cols = -(-tile.rows // row_unit) * row_unit, -(-tile.cols // column_unit) * column_unit
+    padded = tile.replace(rows=rows, cols=cols, valid=(tile.valid_rows, tile.valid_cols))
+    return f"write {type_text(padded)}"
 
 
 def tile_bytes(tile: TileBufType | TileType) -> int:
@@ -295,8 +309,8 @@ def layout(op: Operation, ctx: Context) -> None:
     tile = kind.slot if isinstance(kind, MultiTileBufType) else kind
     if not isinstance(tile, TileBufType):
         return
-    for broken, message in layout_faults(tile):
-        ctx.report(broken, op, message)
+    for broken, message, remedy in layout_faults(tile):
+        ctx.report(broken, op, message, help=remedy)
 
 
 @checks(SHAPES, "pto.alloc_tile", "pto.alloc_multi_tile", numeric=True)

@@ -8,10 +8,19 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation
 
+from pto_dialect.analysis.mx_layouts import MX_LAYOUTS, inferred_layout
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
-from pto_dialect.ir.core.types import DYNAMIC, PartitionViewType, PtrType, TensorViewType, byte_width, type_text
+from pto_dialect.ir.core.types import (
+    DYNAMIC,
+    PartitionViewType,
+    PtrType,
+    TensorViewType,
+    byte_width,
+    element_name,
+    type_text,
+)
 
 from ..engine.context import Context
 from ..engine.pages import ALLOCATION
@@ -26,6 +35,15 @@ def _function(lists: str) -> str:
     constants = "".join(f"  %c{n} = arith.constant {n} : index\n" for n in (1, 16))
     view = f"  %v = pto.make_tensor_view %p, {lists} : {_V}\n"
     return f"func.func @example(%p: !G32) {{\n{constants}{view}  return\n}}"
+
+
+def _scales(groups: int) -> str:
+    """A function that makes a view of the scales of 16 rows."""
+    shape = f"!pto.tensor_view<16x{groups}x!pto.f8E8M0>"
+    constants = "".join(f"  %c{n} = arith.constant {n} : index\n" for n in sorted({1, groups, 16}))
+    lists = f"shape = [%c16, %c{groups}], strides = [%c{groups}, %c1] {{layout = #pto.layout<mx_a_zz>}}"
+    view = f"  %v = pto.make_tensor_view %p, {lists} : {shape}\n"
+    return f"func.func @example(%p: !pto.ptr<!pto.f8E8M0>) {{\n{constants}{view}  return\n}}"
 
 
 RANK = rule(
@@ -61,6 +79,16 @@ DIMENSION = rule(
     source=ALLOCATION,
     bad=f"%q = pto.get_tensor_view_dim %v, %c8 : {_V} -> index",
     good=f"%q = pto.get_tensor_view_dim %v, %c0 : {_V} -> index",
+)
+
+SCALE_GROUPS = rule(
+    "mx-scale-groups",
+    ERROR,
+    LOCATIONS,
+    "a view of MX scales in blocks of 16 x 2 has an even number of groups",
+    source='docs/reference/layouts.md, "MX scales"',
+    bad=_scales(3),
+    good=_scales(4),
 )
 
 MAX_RANK = 5
@@ -118,6 +146,28 @@ def view_layout(op: Operation, ctx: Context) -> None:
     if stated.value not in found:
         message = f"{op.name} states layout {stated.value}, its sizes and strides are {' or '.join(found)}"
         ctx.report(LAYOUT, op, message, at="layout")
+
+
+@checks(LOCATIONS, "pto.make_tensor_view")
+def scale_groups(op: Operation, ctx: Context) -> None:
+    """Blocks of MX scales have two groups."""
+    if not op.results or not len(op.operands):
+        return
+    result, stated = op.results[0].type, op.attributes.get("layout")
+    if not isinstance(result, TensorViewType) or element_name(result.element) != "f8E8M0" or len(result.shape) != 2:
+        return
+    layout = stated.value if isinstance(stated, EnumAttr) else inferred_layout(op.results[0])
+    if layout not in MX_LAYOUTS:
+        return
+    assert isinstance(op, PtoOp)
+    axis = 1 if layout == "mx_a_zz" else 0
+    sizes = operand_groups(op)["shape"]
+    known = ctx.constant(sizes[axis]) if len(sizes) == len(result.shape) else None
+    groups = result.shape[axis] if known is None else known
+    if groups > 0 and groups % 2:
+        axis_name = "columns" if axis else "rows"
+        message = f"{op.name} has {groups} {axis_name} of MX scales in layout {layout}, whose blocks have 2 groups"
+        ctx.report(SCALE_GROUPS, op, message, help=f"an even number of {axis_name}, the last one unused")
 
 
 def layouts_of(shape: Sequence[int], strides: Sequence[int], size: int) -> tuple[str, ...]:

@@ -202,6 +202,14 @@ def block_shapes(t: TileOperands) -> Iterator[Finding]:
             found = f"{tile.valid_rows}x{tile.valid_cols}"
             message = f"{name} of pto.tquant.mx must have {wanted[0]}x{wanted[1]} valid elements, found {found}"
             yield t.finding(MX_SHAPE, ALWAYS, name, message)
+    groups = cols // MX_SCALE_GROUP
+    for name, tile in t.tiles("exp_zz"):
+        if rows % 16 or groups % 2:
+            found = f"{rows} rows of {groups} groups"
+            message = f"{name} of pto.tquant.mx has whole boxes of 16 rows and 2 groups, found {found}"
+            # The reference plans memory for exponents as a list of one row, whatever the rows of the source.
+            severity = ADVICE if tile.valid_rows == 1 else ALWAYS
+            yield t.finding(MX_SHAPE, severity, name, message, "valid rows a multiple of 16, valid columns of 64")
     dst = t.tile("dst")
     packed = cols // 2 if t.word("quant_type") == "MXFP4_E2M1" else cols
     if dst is not None and min(_region(dst)) >= 0 and _region(dst) != (rows, packed):

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
+from pto_dialect.targets.vector_unit import VL_BYTES, VLANE_BYTES
+
 from ..engine.rule import ERROR, SHAPES, WARNING, rule
 from ..examples.types import INTS, TILE
 from .arith import TMP_DTYPE
@@ -111,6 +113,28 @@ def _prelu(t: TileOperands) -> int | None:
     return (dst.valid_rows + 1) * max(32, -(-mask // 32) * 32)
 
 
+def _positions_of_columns(t: TileOperands) -> int | None:
+    """Of the columns of one repeat of the vector unit: the row number and the extremum, for 16-bit elements the row of
+    the extremum as well; others have it in dst."""
+    src = t.tile("src")
+    if src is None or src.valid_cols < 0 or src.bits not in (16, 32):
+        return _one_block(t)
+    block, repeat = 8 * VLANE_BYTES // src.bits, 8 * VL_BYTES // src.bits
+    columns = repeat if src.valid_cols >= repeat else -(-src.valid_cols // block) * block
+    return max(_one_block(t), (3 if src.bits == 16 else 2) * columns * src.bits // 8)
+
+
+def _two_rows(t: TileOperands) -> int | None:
+    """A row of quotients, and the mask behind a row of dst."""
+    tmp, dst = t.tile("tmp"), t.tile("dst")
+    if tmp is None or dst is None or dst.valid_cols <= 0 or dst.cols < 0:
+        return None
+    if 0 <= tmp.valid_rows < _REMAINDER_ROWS["pto.trem"]:
+        # The rule of its rows tells.
+        return None
+    return (dst.cols + dst.valid_cols) * dst.bits // 8
+
+
 def _halved_rows(t: TileOperands) -> int | None:
     """Partial sums of pairs of rows."""
     src = t.tile("src")
@@ -118,6 +142,8 @@ def _halved_rows(t: TileOperands) -> int | None:
         return None
     return -(-src.valid_rows // 2) * src.valid_cols * src.bits // 8
 
+
+_BROADCASTS: Final = tuple(f"pto.trowexpand{op}" for op in ("add", "sub", "mul", "div", "max", "min", "expdif"))
 
 SCRATCH_BYTES: Final[Mapping[str, Callable[[TileOperands], int | None]]] = MappingProxyType(
     {
@@ -136,16 +162,15 @@ SCRATCH_BYTES: Final[Mapping[str, Callable[[TileOperands], int | None]]] = Mappi
             (f"pto.{op}" for op in ("trowsum", "trowmax", "trowmin", "trowprod", "trowargmax", "trowargmin")),
             _one_block,
         ),
-        **dict.fromkeys(("pto.tcolargmax", "pto.tcolargmin"), _one_block),
-        **dict.fromkeys((f"pto.trowexpand{op}" for op in ("add", "sub", "mul", "div", "max", "min")), _broadcast),
+        **dict.fromkeys(("pto.tcolargmax", "pto.tcolargmin"), _positions_of_columns),
+        **dict.fromkeys(_BROADCASTS, _broadcast),
+        "pto.trem": _two_rows,
     }
 )
 """Operation -> bytes its scratch tile has on a2a3; ``None`` when types do not tell."""
 _TOO_SMALL: Final = {
     **dict.fromkeys(SCRATCH_BYTES, cell("E/")),
-    **dict.fromkeys(
-        ("pto.tsels", *(f"pto.trowexpand{op}" for op in ("add", "sub", "mul", "div", "max", "min"))), cell("W/")
-    ),
+    **dict.fromkeys(("pto.tsels", *_BROADCASTS), cell("W/")),
 }
 """What less scratch means; programs on boards run some operations with less than the formula says."""
 

@@ -13,6 +13,7 @@ from pto_dialect.targets.vector_unit import VL_BYTES, VLANE_BYTES
 from ..engine.rule import ERROR, SHAPES, rule
 from .facts import DYNAMIC, Tile, differs
 from .relations import ALWAYS, Finding, TileOperands, cell, relation
+from .scalar import byte_size
 
 _F = "!pto.tile_buf<vec, 16x256xf32, valid=16x255>"
 _D = "!pto.tile_buf<vec, 1x256xi32, valid=1x255>"
@@ -67,7 +68,15 @@ def _same_region(a: Tile, b: Tile) -> bool:
 def column_positions(t: TileOperands) -> Iterator[Finding]:
     """Scratch for positions of the extrema of columns."""
     src, tmp = t.tile("src"), t.tile("tmp")
-    if src is None or tmp is None or _same_region(src, tmp):
+    if src is None or tmp is None:
+        return
+    # One row is a workspace; with the rows of the source it is taken for a tile like it.
+    if tmp.rows == src.rows > 1 and _short(src.cols, tmp.cols):
+        message = (
+            f"tmp of {t.op_name} has {tmp.cols} columns, more than the {src.cols} of src, which may be searched too"
+        )
+        yield t.finding(TMP_SHAPE, cell("W/"), "tmp", message, f"{src.rows}x{src.cols} as src")
+    if _same_region(src, tmp):
         return
     if tmp.valid_rows == 0:
         yield _finding(t, "needs a valid row, found none")
@@ -98,6 +107,38 @@ def row_positions(t: TileOperands) -> Iterator[Finding]:
             yield _finding(t, f"needs {src.valid_rows} valid rows like src, found {tmp.valid_rows}")
         if _short(tmp.valid_cols, 2):
             yield _finding(t, f"needs 2 valid columns, found {tmp.valid_cols}")
+
+
+# ------------------------------------------------------------ sums and extrema of rows
+
+_GROUPED = frozenset(((64, 128), (32, 256), (16, 512), (8, 1024)))
+"""Shapes of f32 tiles that are reduced in groups of 8 elements, which lie close together in the scratch."""
+_GROUPED_BYTES = 4096
+
+
+@relation("pto.trowsum", "pto.trowmax", "pto.trowmin")
+def row_results(t: TileOperands) -> Iterator[Finding]:
+    """Scratch for partial results of rows longer than a repeat of the vector unit: one repeat for each row; sums of
+    longer rows have one for each pair of repeats."""
+    src, tmp, dst = t.tile("src"), t.tile("tmp"), t.tile("dst")
+    if src is None or tmp is None or src.element not in ("f16", "f32") or src.valid_cols == DYNAMIC:
+        return
+    repeat = 8 * VL_BYTES // src.bits
+    if src.valid_cols <= repeat:
+        return
+    shape = (src.rows, src.cols)
+    whole = shape == (src.valid_rows, src.valid_cols)
+    if src.element == "f32" and shape in _GROUPED and whole and dst is not None and dst.layout == "DN":
+        size = byte_size(tmp)
+        if size is not None and size < _GROUPED_BYTES:
+            yield _finding(t, f"needs {_GROUPED_BYTES} bytes for {src.rows}x{src.cols} of src, found {size}")
+        return
+    pairs = src.valid_cols // repeat // 2 if t.op_name == "pto.trowsum" else 1
+    needed = max(1, pairs) * repeat
+    if _short(tmp.cols, needed):
+        yield _finding(t, f"needs {needed} columns for {src.valid_cols} of src, found {tmp.cols}")
+    if _short(tmp.rows, src.valid_rows):
+        yield _finding(t, f"needs {src.valid_rows} rows like src, found {tmp.rows}")
 
 
 # ------------------------------------------------------------ other operations

@@ -40,7 +40,7 @@ LOAD = f"pto.tload ins(%v : {VIEW}) outs(%f : {F})"
         (SEQUENCE, "a2a3", Pipe.S),
         (SEQUENCE, "a5", Pipe.S),
         (SEQUENCE_WITH_SCRATCH, "a2a3", Pipe.V),
-        (SEQUENCE_WITH_SCRATCH, "a5", Pipe.S),
+        (SEQUENCE_WITH_SCRATCH, "a5", Pipe.V),
         (LOAD, "a5", Pipe.MTE2),
         (f"pto.tstore ins(%f : {F}) outs(%v : {VIEW})", "a2a3", Pipe.MTE3),
         (f"pto.tstore ins(%acc : {ACC}) outs(%v : {VIEW})", "a2a3", Pipe.FIX),

@@ -164,3 +164,73 @@ def test_bytes_of_broadcasts_of_few_rows(rows: int, needed: int) -> None:
         assert said(text.replace("$", enough), rule="tile-tmp-size") == []
         wanted = [f"tmp of pto.trowexpandadd needs {size} bytes on a2a3, found {size - 32}"] if size > 32 else []
         assert said(text.replace("$", less), rule="tile-tmp-size") == wanted
+
+
+# ------------------------------------------------------------ sums and extrema of rows
+
+WIDTHS = {"f16": 128, "f32": 64, "i16": 128, "i32": 64}
+"""Elements of a repeat of 256 bytes."""
+
+
+def row_results(op: str, src: str, tmp: str, rows: int, element: str, target: str = "a2a3") -> list[str]:
+    dst = vec(rows, 16 if element in ("f16", "i16") else 8, element, (rows, 1))
+    return said(f"pto.{op} ins(%a, %t : {src}, {tmp}) outs(%d : {dst})", target)
+
+
+@pytest.mark.parametrize("op", ["trowmax", "trowmin", "trowsum"])
+@pytest.mark.parametrize("element", ["f16", "f32"])
+@pytest.mark.parametrize("repeats", [1, 2, 3, 4, 7, 8])
+@pytest.mark.parametrize("tail", [0, 16])
+def test_partial_results_of_rows(op: str, element: str, repeats: int, tail: int) -> None:
+    """One repeat for each row, sums one for each pair of repeats; a row that is a single repeat needs none."""
+    rows, lanes = 9, WIDTHS[element]
+    columns = repeats * lanes + tail
+    src = vec(rows, columns, element)
+    needed = 0 if columns <= lanes else lanes * (max(1, repeats // 2) if op == "trowsum" else 1)
+    assert row_results(op, src, vec(rows, max(needed, lanes), element), rows, element) == []
+    smaller = vec(rows, needed - 16, element) if needed else vec(1, 16, element)
+    wanted = [f"tmp of pto.{op} needs {needed} columns for {columns} of src, found {needed - 16}"] if needed else []
+    assert row_results(op, src, smaller, rows, element) == wanted
+    fewer = [f"tmp of pto.{op} needs {rows} rows like src, found {rows - 1}"] if needed else []
+    assert row_results(op, src, vec(rows - 1, max(needed, lanes), element), rows, element) == fewer
+    assert row_results(op, src, smaller, rows, element, "a5") == []
+
+
+@pytest.mark.parametrize("op", ["trowmax", "trowmin", "trowsum", "trowprod"])
+@pytest.mark.parametrize("element", ["i16", "i32"])
+def test_rows_of_integers_need_one_block(op: str, element: str) -> None:
+    size = 2 if element == "i16" else 4
+    assert row_results(op, vec(9, 512, element), vec(1, 32 // size, element), 9, element) == []
+
+
+@pytest.mark.parametrize("shape", [(64, 128), (32, 256), (16, 512), (8, 1024)])
+@pytest.mark.parametrize("op", ["trowmax", "trowsum"])
+def test_tiles_that_are_reduced_in_groups(op: str, shape: tuple[int, int]) -> None:
+    """32768 bytes of f32 leave one number for each group of 8: 4096 bytes, in whatever shape."""
+    dst = vec(shape[0], 1, layout=COLUMN)
+    for tmp, enough in ((vec(1, 1024), True), (vec(128, 8), True), (vec(1, 1016), False), (vec(64, 8), False)):
+        found = said(f"pto.{op} ins(%a, %t : {vec(*shape)}, {tmp}) outs(%d : {dst})")
+        assert (found == []) == enough, (tmp, found)
+
+
+@pytest.mark.parametrize(("columns", "wider"), [(64, False), (128, True), (32, False)])
+@pytest.mark.parametrize("op", ["tcolargmax", "tcolargmin"])
+def test_scratch_with_more_columns_than_the_source(op: str, columns: int, wider: bool) -> None:
+    statement = f"pto.{op} ins(%a, %t : {vec(16, 64)}, {vec(16, columns)}) outs(%d : {vec(1, 64, 'i32')})"
+    wanted = f"tmp of pto.{op} has {columns} columns, more than the 64 of src, which may be searched too"
+    assert said(statement) == ([wanted] if wider else [])
+    assert said(statement, "a5") == []
+
+
+@pytest.mark.parametrize("columns", [8, 40, 64, 72, 128, 200])
+@pytest.mark.parametrize("element", ["f16", "f32"])
+def test_bytes_for_positions_in_columns(columns: int, element: str) -> None:
+    """Of one repeat at most: row numbers and extrema, for 16-bit elements the rows of the extrema as well."""
+    size, lanes = (2, 128) if element == "f16" else (4, 64)
+    whole = -(-columns // (32 // size)) * (32 // size)
+    needed = max(32, (3 if size == 2 else 2) * min(lanes, whole) * size)
+    src, dst = vec(4, whole, element, (4, columns)), vec(1, -(-columns // 8) * 8, "i32", (1, columns))
+    for bytes_, enough in ((needed, True), (needed - 32, False)):
+        tmp = vec(bytes_ // 32, 32 // size, element)
+        statement = f"pto.tcolargmax ins(%a, %t : {src}, {tmp}) outs(%d : {dst})"
+        assert (said(statement, rule="tile-tmp-size") == []) == enough

@@ -11,6 +11,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from pto_dialect.analysis.constants import constant_of
+from pto_dialect.analysis.mx_layouts import MX_LAYOUTS, inferred_layout
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.operands import named
@@ -20,7 +21,7 @@ from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.extents import entry_of
 from pto_dialect.runtime.memory.gm_parts import GmParts
 from pto_dialect.runtime.memory.layout import native_layout
-from pto_dialect.runtime.memory.mx_view import MX_LAYOUTS, MxTensor, inferred_layout
+from pto_dialect.runtime.memory.mx_view import MxTensor
 from pto_dialect.runtime.memory.spaces import Array, Pointer
 from pto_dialect.runtime.memory.values import UNBOUND, GmTensor, MultiTile, Tile, ValueTile
 from pto_dialect.runtime.numerics.formats import format_of
