@@ -72,6 +72,7 @@ def _check_operation(op: PtoOp, release: Release, ctx: Context) -> None:
         ctx.report(REFUSED, op, f"{op.name} is no longer part of release {release}")
     for key, is_concerned in _VERDICTS.items():
         change = CHANGES[key]
+        # The table of changes names operations.
         if op.name in change.operations and release.has(key) == (change.kind == "refused") and is_concerned(op, ctx):
             state = change.after if change.kind == "refused" else change.before
             help = None if change.kind == "refused" else _after(key)
@@ -100,8 +101,10 @@ def _is_second(op: PtoOp, ctx: Context) -> bool:
     """A pop while an entry of the same queue, popped before in this block, is not freed."""
     queue = _queue(op)
     before = op.prev_op
+    # The table of changes names operations.
     while before is not None and not (before.name in _QUEUE_ENDS and _queue(before) == queue):
         before = before.prev_op
+    # The table of changes names operations.
     return before is not None and before.name in _POPS
 
 

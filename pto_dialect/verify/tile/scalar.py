@@ -183,6 +183,8 @@ def one_scalar(t: TileOperands) -> Iterator[Finding]:
 
 
 _PACKED_BITS: Final = {"pto.tcmp": ALWAYS, "pto.tcmps": ADVICE}
+_TOO_NARROW: Final = {"pto.tcmp": cell("W/E"), "pto.tcmps": ADVICE}
+_OTHER_ROWS: Final = {"pto.tcmp": cell("/E"), "pto.tcmps": cell("/")}
 
 
 @relation(*_PACKED_BITS)
@@ -198,11 +200,10 @@ def compare_destination(t: TileOperands) -> Iterator[Finding]:
     elif src is not None and src.valid_cols >= 0 and 0 <= dst.cols * 8 < src.valid_cols:
         needed = -(-src.valid_cols // 8)
         message = f"dst of {t.op_name} needs {needed} bytes in each row for {src.valid_cols} bits, found {dst.cols}"
-        narrow = cell("W/E") if t.op_name == "pto.tcmp" else ADVICE
-        yield t.finding(CMP_DST, narrow, "dst", message)
-    elif t.op_name == "pto.tcmp" and src is not None and src.rows != dst.rows:
-        message = f"dst of pto.tcmp has as many rows as its sources, found {dst.rows} and {src.rows}"
-        yield t.finding(CMP_DST, cell("/E"), "dst", message)
+        yield t.finding(CMP_DST, _TOO_NARROW[t.op_name], "dst", message)
+    elif src is not None and src.rows != dst.rows:
+        message = f"dst of {t.op_name} has as many rows as its sources, found {dst.rows} and {src.rows}"
+        yield t.finding(CMP_DST, _OTHER_ROWS[t.op_name], "dst", message)
 
 
 @relation("pto.tsel", "pto.tsels")
