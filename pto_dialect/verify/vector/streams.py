@@ -10,9 +10,9 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from pto_dialect.analysis.addresses import address_of, element_bytes
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.diagnostics.diagnostic import Note, Severity
-from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.location import span_of
-from pto_dialect.ir.core.operands import named
+from pto_dialect.ir.core.operands import find, named
 from pto_dialect.ir.vector.memory import VLdasOp, VLdusOp, VStasOp, VStusOp
 from pto_dialect.targets.vector_unit import VLANE_BYTES
 
@@ -29,8 +29,10 @@ Place = tuple[SSAValue | None, int]
 @checks(STRUCTURE, "pto.vstus", "pto.vstur", "pto.pstu")
 def flushed(op: Operation, ctx: Context) -> None:
     """The last state of a stream of stores is flushed."""
+    if not op.results or find(op, "base") is None:
+        return
     state = op.results[0]
-    if not state.uses and not (isinstance(op, VStusOp) and constant_of(op.offset) == 0):
+    if not state.uses and not ((offset := find(op, "offset")) is not None and constant_of(offset) == 0):
         flush = "pto.vstar" if op.name == "pto.vstur" else "pto.vstas"
         message = f"what {op.name} leaves in the state of its stream is not flushed"
         ctx.report(FLUSH, op, message, help=f"{flush} of the state where the stream ends", severity=_severity(op))
@@ -46,10 +48,12 @@ def _severity(op: Operation) -> Severity:
 @checks(STRUCTURE, "pto.vstus", "pto.vstas", "pto.vldus")
 def at_its_place(op: Operation, ctx: Context) -> None:
     """An operation on a stream accesses the place where the operation before it has left the stream."""
+    assert isinstance(op, PtoOp)
+    if any(len(values) != 1 for name, values in operand_groups(op).items() if name != "increment"):
+        return
     if isinstance(op, VLdusOp):
         _loads(op, ctx)
         return
-    assert isinstance(op, PtoOp)
     before = _maker(named(op, "value" if isinstance(op, VStasOp) else "align_in"))
     if not isinstance(before, VStusOp):
         return
@@ -69,7 +73,8 @@ def _loads(op: VLdusOp, ctx: Context) -> None:
     before = _maker(op.align)
     if not isinstance(before, VLdasOp):
         return
-    primed, place = _place(before.source), _place(op.source)
+    source = find(before, "source")
+    primed, place = None if source is None else _place(source), _place(op.source)
     if primed is None or place is None or primed[0] is not place[0]:
         return
     blocks = [address // VLANE_BYTES for _, address in (primed, place)]
@@ -122,7 +127,8 @@ def _moved(pointer: SSAValue, offset: SSAValue, sized: SSAValue) -> Place | None
 
 def _end(op: VStusOp) -> Place | None:
     """Where a stream stands behind a store."""
-    return _moved(op.base, op.offset, op.base)
+    base, offset = find(op, "base"), find(op, "offset")
+    return None if base is None or offset is None else _moved(base, offset, base)
 
 
 def _distance(one: Place, other: Place) -> int | None:
