@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
@@ -64,6 +64,7 @@ OVERLAP = rule(
 UNINIT = RUN_RULES["mem-uninit"]
 _GLOBAL = (PtrType, PartitionViewType, TensorViewType)
 """Types of operands that give places in global memory, of stores above all."""
+_TILES = (TileBufType, MultiTileBufType)
 _OTHERS_WRITE = (TileBufAddrOp, TAssignOp, SyncWaitOp, ImportReservedBufferOp)
 """Operations behind which somebody else may write the tiles of a function, beside calls, sections and queues."""
 
@@ -93,20 +94,24 @@ class _Reporter:
 
     def __init__(self, engine: DiagnosticEngine) -> None:
         self.engine = engine
-        self.seen: set[tuple[int, int]] = set()
+        self.seen: set[tuple[int, int, bool]] = set()
         self.computed: dict[Operation, dict[Operation, None]] = {}
 
-    def overlap(self, lost: Tile, owner: Tile, op: Operation, certain: bool, undefined: bool) -> None:
-        """``op`` reads what is ``lost`` to ``owner``; ``certain``: on every way; ``undefined``: what ``owner`` has
-        there is no value."""
-        if self._first(lost.op, owner.op):
-            self.engine.report(_overlap(lost, owner, op, certain, undefined))
+    def overlap(self, lost: Tile, by: Lost, op: Operation, certain: bool, undefined: bool) -> None:
+        """``op`` reads what is ``lost`` by a write; ``certain``: on every way; ``undefined``: what that has left there
+        is no value."""
+        owner = by.owner
+        # Programs whose memory was planned give one place to values that follow each other; whoever reads through a
+        # handle that a loop carries or that was chosen wants what the handle had, unless the write was made of it.
+        planned = lost.same_place(owner) and not undefined and (by.derived or not _is_carried(lost, op))
+        if self._first((lost.made, owner.made, planned)):
+            self.engine.report(_overlap(lost, owner, op, certain, planned))
 
     def unwritten(self, made: Operation, op: Operation) -> None:
         """``op`` reads the tile that ``made`` allocates, and nothing can have written it."""
         if made in self.computed:
             self.computed[made][op] = None
-        elif self._first(made, made):
+        elif self._first((id(made), id(made), False)):
             if any(isinstance(value.type, _GLOBAL) for value in op.operands):
                 self.engine.report(_stored(made, op))
             else:
@@ -117,8 +122,7 @@ class _Reporter:
         if self.computed:
             self.engine.report(_computed(self.computed))
 
-    def _first(self, one: Operation, other: Operation) -> bool:
-        pair = (id(one), id(other))
+    def _first(self, pair: tuple[int, int, bool]) -> bool:
         known = pair in self.seen
         self.seen.add(pair)
         return not known
@@ -160,15 +164,25 @@ class _Texts:
         return found
 
 
+class Lost(NamedTuple):
+    """The tile through which content was overwritten; ``derived``: by an operation that has read that content in this
+    very place, where it leaves the next one."""
+
+    owner: Tile
+    derived: bool
+
+
 class _Owners:
-    """Which tile wrote which bytes last, as ranges. ``alone``: nobody but the tiles of the function writes them."""
+    """Which tile wrote which bytes last, as ranges. ``alone``: nobody but the tiles of the function writes them;
+    ``meant``: pairs of tiles that are two names for the same bytes on purpose."""
 
     def __init__(self, texts: _Texts, reporter: _Reporter, alone: bool, places: Places) -> None:
         self.texts = texts
         self.reporter = reporter
         self.alone = alone
         self.places = places
-        self.lost: dict[int, Tile] = {}
+        self.lost: dict[int, Lost] = {}
+        self.meant: frozenset[tuple[int, int]] = frozenset()
         self.written: dict[int, Tile] = {}
         self.filled: frozenset[int] = frozenset()
         self.clobbered: frozenset[int] = frozenset()
@@ -190,13 +204,13 @@ class _Owners:
         self.places.shared = True
         other = type(self)(self.texts, self.reporter, self.alone, self.places)
         other.lost, other.written, other.filled = dict(self.lost), dict(self.written), self.filled
-        other.clobbered = self.clobbered
+        other.clobbered, other.meant = self.clobbered, self.meant
         return other
 
     def key(self) -> Hashable:
         """Which tiles are where, and whose bytes are whose."""
         lost, written = frozenset(self.lost.items()), frozenset(self.written.items())
-        return self.places.key(), lost, written, self.filled, self.clobbered
+        return self.places.key(), lost, written, self.filled, self.clobbered, self.meant
 
     def finish(self, certain: bool) -> None:
         """Nothing is left to say at the end."""
@@ -212,17 +226,19 @@ class _Owners:
             for tile in found.reads:
                 if tile.made in self.lost:
                     owner = self.lost[tile.made]
-                    self.reporter.overlap(tile, owner, op, certain, owner.made in self.clobbered)
+                    self.reporter.overlap(tile, owner, op, certain, owner.owner.made in self.clobbered)
         if self.alone and certain:
             for made in found.read:
                 if id(made) not in self.filled:
                     self.reporter.unwritten(made, op)
+        for tile in found.reads:
+            if tile.made not in self.written:
+                self._meet(tile)
         for tile in found.writes:
             undefined = tile in found.clobbered
             if undefined != (tile.made in self.clobbered):
                 self.clobbered ^= {tile.made}
-            whole = tile not in found.reads and not undefined
-            self._write(tile, whole, kept=found.reads if self.texts.sums[op] else ())
+            self._write(tile, found.reads, self.texts.sums[op], undefined)
         if not found.written <= self.filled:
             self.filled |= found.written
         return True
@@ -245,16 +261,29 @@ class _Owners:
             self.filled |= {id(op)}
         self.places = self.places.with_(number, op, tile)
 
-    def _write(self, tile: Tile, whole: bool, kept: tuple[Tile, ...]) -> None:
-        """``tile`` is written; other tiles that were written before lose what they share with it, except ``kept``."""
+    def _meet(self, tile: Tile) -> None:
+        """Through ``tile``, which nothing was written through, something is read that others have left in its very
+        bytes: these have two names on purpose."""
+        others = [one.made for one in self.written.values() if one.same_place(tile) and one.made not in self.clobbered]
+        if others:
+            self.meant |= {pair for made in others for pair in ((made, tile.made), (tile.made, made))}
+
+    def _write(self, tile: Tile, read: tuple[Tile, ...], sums: bool, undefined: bool) -> None:
+        """``tile`` is written; other tiles that were written before lose what they share with it, except those that the
+        operation has ``read`` if it ``sums`` up."""
         rivals = self._rivals.get(tile)
         if rivals is None:
             others = (other for other in self.written.values() if other.made != tile.made)
             rivals = self._rivals[tile] = [other.made for other in others if other.shares(tile)]
         for made in rivals:
-            if self.written[made] not in kept:
-                self.lost[made] = tile
-        if whole:
+            rival = self.written[made]
+            if (made, tile.made) in self.meant and not undefined:
+                self.lost.pop(made, None)
+                continue
+            if rival in read and sums:
+                continue
+            self.lost[made] = Lost(tile, rival in read and rival.same_place(tile))
+        if tile not in read and not undefined:
             self.lost.pop(tile.made, None)
         if self.written.get(tile.made) is not tile:
             self.written[tile.made] = tile
@@ -270,8 +299,7 @@ def tile_operands(op: PtoOp, arch: str) -> Positions:
 
     def positions(names: Iterable[str]) -> tuple[int, ...]:
         values = {value for name in names for value in groups.get(name, ())}
-        tiles = (TileBufType, MultiTileBufType)
-        return tuple(i for i, value in enumerate(op.operands) if value in values and isinstance(value.type, tiles))
+        return tuple(i for i, value in enumerate(op.operands) if value in values and isinstance(value.type, _TILES))
 
     scratch = {*positions(form.scratch)}
     reads = tuple(i for i in positions(form.reads) if i not in scratch)
@@ -301,7 +329,21 @@ def _fills_all(function: Operation) -> bool:
     return True
 
 
-def _overlap(lost: Tile, owner: Tile, op: Operation, certain: bool, undefined: bool) -> Diagnostic:
+def _is_carried(tile: Tile, op: Operation) -> bool:
+    """Whether ``op`` uses a tile through a handle that a loop carries, a branch gives or a choice."""
+    return not any(_allocation_of(value) is tile.op for value in op.operands if isinstance(value.type, _TILES))
+
+
+def _allocation_of(value: SSAValue) -> Operation | None:
+    """The allocation that a value is a view of, if the text says it."""
+    while isinstance(owner := value.owner, Operation) and not has_role(owner, Role.TILE_ALLOCATION):
+        if not has_role(owner, Role.VIEW) or not owner.operands:
+            return None
+        value = owner.operands[0]
+    return owner if isinstance(owner, Operation) else None
+
+
+def _overlap(lost: Tile, owner: Tile, op: Operation, certain: bool, planned: bool) -> Diagnostic:
     names = [_name(tile.op) for tile in (lost, owner)]
     first, last = max(lost.start, owner.start), min(lost.stop, owner.stop)
     message = (
@@ -312,8 +354,6 @@ def _overlap(lost: Tile, owner: Tile, op: Operation, certain: bool, undefined: b
         Note(f"{name} has bytes [{tile.start}, {tile.stop})", span_of(tile.op))
         for name, tile in zip(names, (lost, owner), strict=True)
     )
-    # Programs whose memory was planned give one place to values that follow each other.
-    planned = (lost.start, lost.stop) == (owner.start, owner.stop) and not undefined
     severity = Severity.INFO if planned else OVERLAP.severity if certain else Severity.WARNING
     return Diagnostic(OVERLAP.id, severity, message, span_of(op), notes, "give them other addresses")
 

@@ -33,6 +33,10 @@ class Tile:
         """Whether some byte belongs to both."""
         return self.space == other.space and self.start < other.stop and other.start < self.stop
 
+    def same_place(self, other: Tile) -> bool:
+        """Whether both have exactly the same bytes."""
+        return (self.space, self.start, self.stop) == (other.space, other.start, other.stop)
+
     def contains(self, other: Tile) -> bool:
         """Whether all bytes of ``other`` belong to this one."""
         return self.space == other.space and self.start <= other.start and other.stop <= self.stop

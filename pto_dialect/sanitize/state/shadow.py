@@ -23,8 +23,8 @@ _SCATTERED = 32
 """Elements at any offsets that may become places."""
 
 OWNER, VICTIM, WRITER, WRITTEN = "owner", "victim", "writer", "written"
-"""What is known of a place: the tile that wrote it last, and the one whose content that write replaced; the last write;
-a mark of whether it was written."""
+"""What is known of a place: the tile that wrote it last, and the one whose content that write replaced, as a negative
+number if the write was made of that content; the last write; a mark of whether it was written."""
 _LAYERS = {WRITER: np.int32, OWNER: np.int32, VICTIM: np.int32, WRITTEN: np.uint8}
 
 

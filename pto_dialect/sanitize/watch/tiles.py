@@ -5,7 +5,7 @@ Source: docs/reference/watching.md, "Findings".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -88,6 +88,8 @@ class Tiles:
         self.known: dict[tuple[int, Operation], Allocation] = {}
         self.by_number: list[Allocation | None] = [None]
         self.renewed: dict[tuple[int, int], int] = {}
+        self.meant: dict[int, set[int]] = {}
+        """Tiles that are other names for the bytes of one, by number."""
         self.loads = Loads()
         self._named: dict[tuple[int, int, bool], list[Allocation]] = {}
         self._holding: dict[tuple[int, int, bool, Region], list[Allocation]] = {}
@@ -138,6 +140,7 @@ class Tiles:
         self.known.clear()
         del self.by_number[1:]
         self.renewed.clear()
+        self.meant.clear()
         self.loads.clear()
         self._named.clear()
         self._holding.clear()
@@ -160,15 +163,24 @@ class Tiles:
                 if uniform(owners) == number:
                     continue
                 victims = region.cells(shadow.layer(VICTIM), shadow.grain)
-                lost = (victims == number) & (owners != number) & (owners != 0)
+                foreign = (owners != number) & (owners != 0)
+                for partner in self.meant.get(number, ()):
+                    foreign &= owners != partner
+                lost = foreign & (abs(victims) == number)
                 for other in distinct(owners[lost]) if lost.any() else ():
-                    chosen = partial(shadow.runs_where, region, lost & (owners == other))
-                    self._lost(context, mine, other, chosen, arena)
+                    theirs = lost & (owners == other)
+                    renewed = not (theirs & (victims == number)).any()
+                    self._lost(context, mine, other, partial(shadow.runs_where, region, theirs), arena, renewed)
+                others = foreign & ~lost
+                self._meet(mine, distinct(owners[others]) if others.any() else ())
             else:
-                taken = {place.owner for place in places if place.victim == number and place.owner not in (0, number)}
-                for other in sorted(taken) if taken else ():
-                    theirs = [place for place in places if place.victim == number and place.owner == other]
-                    self._lost(context, mine, other, partial(shadow.runs_of, region, theirs), arena)
+                known = {0, number, *self.meant.get(number, ())}
+                foreign = [place for place in places if place.owner not in known]
+                for other in sorted({place.owner for place in foreign if abs(place.victim) == number}):
+                    theirs = [place for place in foreign if abs(place.victim) == number and place.owner == other]
+                    renewed = all(place.victim < 0 for place in theirs)
+                    self._lost(context, mine, other, partial(shadow.runs_of, region, theirs), arena, renewed)
+                self._meet(mine, {place.owner for place in foreign if abs(place.victim) != number})
 
     def write(self, context: Context, event: int, arena: WatchedArena, region: Bytes, places: Places) -> None:
         """A write through a tile makes the bytes its own."""
@@ -183,10 +195,11 @@ class Tiles:
             self._own_cells(context, arena, region, through, number)
             return
         if number and any(place.owner != number for place in places):
-            spared = {0, number, *self._sources(context, arena, region, through[0])}
+            kept, renewed = self._sources(context, arena, region, through[0])
+            spared = {0, number, *kept, *self.meant.get(number, ())}
             for place in places:
                 if place.owner not in spared:
-                    place.victim = place.owner
+                    place.victim = -place.owner if place.owner in renewed else place.owner
         for place in places:
             place.owner = number
 
@@ -198,24 +211,41 @@ class Tiles:
         owners = region.cells(shadow.layer(OWNER), shadow.grain)
         if number and uniform(owners) != number:
             replaced = (owners != 0) & (owners != number)
-            for source in self._sources(context, arena, region, through[0]):
-                replaced &= owners != source
+            kept, renewed = self._sources(context, arena, region, through[0])
+            for spared in (*kept, *self.meant.get(number, ())):
+                replaced &= owners != spared
             if replaced.any():
                 victims = region.cells(shadow.layer(VICTIM), shadow.grain)
                 victims[replaced] = owners[replaced]
+                for source in renewed:
+                    victims[replaced & (owners == source)] = -source
         region.set(shadow.layer(OWNER), shadow.grain, number)
 
-    def _sources(self, context: Context, arena: WatchedArena, region: Bytes, target: Allocation) -> list[int]:
-        """Numbers of the tiles whose content the operation renews in ``target``."""
+    def _sources(
+        self, context: Context, arena: WatchedArena, region: Bytes, target: Allocation
+    ) -> tuple[set[int], set[int]]:
+        """Numbers of the tiles whose content the operation goes on with in ``target``, and of those whose content it
+        has read in this very place, where it leaves the next one."""
         site = self.watch.sites[context.mark.site]
         accumulating = has_role(site.op, Role.ACCUMULATES)
-        found: list[int] = []
+        kept: set[int] = set()
+        renewed: set[int] = set()
         for source in self._allocations(context, arena, region, writing=False):
             if accumulating:
-                found.append(source.number)
+                kept.add(source.number)
             elif source.number != target.number and source.shares_place(target):
+                renewed.add(source.number)
                 self.renewed[source.number, target.number] = site.number
-        return found
+        return kept, renewed
+
+    def _meet(self, mine: Allocation, others: Iterable[int]) -> None:
+        """Through ``mine`` something is read that other tiles have left in its very bytes, and that it had not written
+        itself: the bytes have two names on purpose, and a write through one renews what the other shows."""
+        for number in others:
+            other = self.by_number[number]
+            if other is not None and other.shares_place(mine):
+                self.meant.setdefault(mine.number, set()).add(number)
+                self.meant.setdefault(number, set()).add(mine.number)
 
     def _allocations(self, context: Context, arena: WatchedArena, region: Bytes, writing: bool) -> list[Allocation]:
         """The allocations that an access may go through."""
@@ -247,12 +277,18 @@ class Tiles:
     # ------------------------------------------------------------ findings
 
     def _lost(
-        self, context: Context, mine: Allocation, number: int, lost: Callable[[], Runs], arena: WatchedArena
+        self,
+        context: Context,
+        mine: Allocation,
+        number: int,
+        lost: Callable[[], Runs],
+        arena: WatchedArena,
+        renewed: bool,
     ) -> None:
         other = self.by_number[number]
         site = self.watch.sites[context.mark.site]
         assert other is not None
-        if site.number <= self.renewed.get((mine.number, number), 0):
+        if renewed and site.number <= self.renewed.get((mine.number, number), 0):
             # A loop carries a value in one place: what was written is the next content of the tile that it was made of.
             return
         if self.watch.findings.repeated("mem-overlap", mine.site, other.site):

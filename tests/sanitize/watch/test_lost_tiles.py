@@ -33,14 +33,14 @@ class Run:
         for name, number, (start, stop) in (("%a", 1, first), ("%b", 2, second)):
             tiles.by_number.append(Allocation(number, sites[10 + number], self.arena, start, stop, name))
 
-    def read(self, site: int, handles: Any = ()) -> Finding | None:
+    def read(self, site: int, handles: Any = (), renewed: bool = True) -> Finding | None:
         context: Any = SimpleNamespace(
             mark=SimpleNamespace(site=site, loops=()), actor=None, event=site, handles=handles
         )
         _, mine, _ = self.tiles.by_number
         assert mine is not None
         before = len(self.watch.findings.all)
-        self.tiles._lost(context, mine, 2, lambda: [(128, 256)], self.arena)
+        self.tiles._lost(context, mine, 2, lambda: [(128, 256)], self.arena, renewed)
         return self.watch.findings.all[before] if len(self.watch.findings.all) > before else None
 
 
@@ -50,6 +50,14 @@ def test_what_is_renewed_in_a_loop_is_not_lost(site: int, told: bool, monkeypatc
     run = Run(monkeypatch, (0, 256), (128, 384))
     run.tiles.renewed[1, 2] = 5
     assert (run.read(site) is not None) == told
+
+
+@pytest.mark.parametrize("site", [4, 5, 6])
+def test_what_another_instance_has_overwritten_is_lost(site: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Operation 5 once made %b of %a; the write that is found was made of something else."""
+    run = Run(monkeypatch, (0, 256), (128, 384))
+    run.tiles.renewed[1, 2] = 5
+    assert run.read(site, renewed=False) is not None
 
 
 def test_what_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
