@@ -36,6 +36,14 @@ def path(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     return found
 
 
+def earlier(path: Path) -> bytes:
+    """Puts a recording of other values at ``path``; what it holds."""
+    kernel = recording_kernel(pto_dialect.parse(TEXT), None, None)
+    kernel.run([np.full(64, 7, np.float32), np.ones(64, np.float32)])
+    save(path, kernel, 1)
+    return path.read_bytes()
+
+
 def everything(path: Path) -> None:
     """Reads all that there is."""
     with open_recording(path) as found:
@@ -189,7 +197,7 @@ def test_a_disk_that_fills_up_leaves_what_was_there(tmp_path: Path) -> None:
     values = [np.arange(64, dtype=np.float32), np.zeros(64, np.float32)]
     kernel.run(values)
     path = tmp_path / "run.pto-rec"
-    path.write_bytes(b"before")
+    before = earlier(path)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     try:
@@ -197,12 +205,12 @@ def test_a_disk_that_fills_up_leaves_what_was_there(tmp_path: Path) -> None:
             save(path, kernel, 1)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert path.read_bytes() == b"before"
+    assert path.read_bytes() == before
     assert [one.name for one in tmp_path.iterdir()] == ["run.pto-rec"]
     # What the run has computed and recorded is still there.
     assert values[1][:16].tolist() == list(range(16))
     save(path, kernel, 1)
-    assert len(open_recording(path)) > 0
+    assert path.read_bytes() != before and len(open_recording(path)) > 0
 
 
 def test_what_is_no_file_is_written_to_and_stays_what_it_is(tmp_path: Path) -> None:
@@ -223,9 +231,19 @@ def test_a_protected_file_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     kernel = recording_kernel(pto_dialect.parse(TEXT), None, None)
     kernel.run([np.arange(64, dtype=np.float32), np.zeros(64, np.float32)])
     path = tmp_path / "run.pto-rec"
-    path.write_bytes(b"before")
+    before = earlier(path)
     path.chmod(0o444)
     monkeypatch.setattr(os, "access", lambda *_: False)  # Who runs the tests may be allowed everything.
     with pytest.raises(RecordingError, match="Permission denied"):
+        save(path, kernel, 1)
+    assert path.read_bytes() == before
+
+
+def test_a_file_of_another_kind_stays(tmp_path: Path) -> None:
+    kernel = recording_kernel(pto_dialect.parse(TEXT), None, None)
+    kernel.run([np.arange(64, dtype=np.float32), np.zeros(64, np.float32)])
+    path = tmp_path / "run.pto-rec"
+    path.write_bytes(b"before")
+    with pytest.raises(RecordingError, match="it holds something else, and would be replaced by a recording"):
         save(path, kernel, 1)
     assert path.read_bytes() == b"before"
