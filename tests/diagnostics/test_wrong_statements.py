@@ -12,7 +12,7 @@ import pytest
 from pto_dialect.api import check
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.verify.engine.example_programs import example_program
-from tests.syntax.print.test_statements import TYPES, VALUES
+from tests.syntax.print.test_statements import STRUCT, TYPES, VALUES
 
 HERE = Path(__file__).parent
 A2A3_FAMILIES = ("ub vector (A2/A3)",)
@@ -82,7 +82,7 @@ def test_wrong_statement(row: Row) -> None:
     arch = "a2a3" if row.family in A2A3_FAMILIES else "a5"
     arguments = ", ".join(f"%{name}: {filled(type_)}" for name, type_ in VALUES.items())
     statement = filled(row.text)
-    body = f"func.func @f({arguments}) {{\n{statement}\nreturn\n}}"
+    body = f"func.func @f({arguments}) {{\n{STRUCT}\n{statement}\nreturn\n}}"
     text = f'module attributes {{pto.target_arch = "{arch}"}} {{\n{body}\n}}\n'
     # Some of the statements are canonical text without an attribute that verification asks for.
     assert_told(row, text, statement, ("attr-missing",))

@@ -189,12 +189,12 @@ def shapes(operands: TileOperands) -> Iterator[Finding]:
     if lhs is not None and product.lhs_scale is not None:
         wanted = (lhs.tile.logical_rows, scale_groups(lhs.tile.logical_cols))
         shape = None if lhs.tile.cols % MX_K_MULTIPLE else (lhs.tile.rows, scale_groups(lhs.tile.cols))
-        shape = wanted if gemv else shape
+        shape = _row_shape(product, wanted) if gemv else shape
         yield from _scale(operands, product.lhs_scale, lhs, wanted, shape, legacy=legacy)
     if rhs is not None and product.rhs_scale is not None:
         wanted = (scale_groups(rhs.tile.logical_rows), rhs.tile.logical_cols)
         shape = None if rhs.tile.rows % MX_K_MULTIPLE else (scale_groups(rhs.tile.rows), rhs.tile.cols)
-        shape = (wanted[0], rhs.tile.cols) if gemv else shape
+        shape = _row_shape(product, (wanted[0], rhs.tile.cols)) if gemv else shape
         yield from _scale(operands, product.rhs_scale, rhs, wanted, shape, legacy=legacy)
     yield from _granularity(product)
     if bias is None:
@@ -208,6 +208,13 @@ def shapes(operands: TileOperands) -> Iterator[Finding]:
             yield product.finding(BIAS_COLS, ALWAYS, bias, message)
     elif rhs is not None:
         yield from bias_columns(product, bias, rhs)
+
+
+def _row_shape(product: Product, shape: tuple[int, int]) -> tuple[int, int] | None:
+    """Shape of a scale tile of a matrix-vector product; ``None`` where other rules refuse the rows or K of ``lhs``."""
+    lhs = product.lhs
+    refused = lhs is not None and (differs(lhs.tile.logical_rows, 1) or not lhs.tile.logical_cols)
+    return shape if min(shape) > 0 and not refused else None
 
 
 def scale_groups(k: int) -> int:

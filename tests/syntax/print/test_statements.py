@@ -91,7 +91,6 @@ VALUES = {
         "$Y": "y",
         "$EA": "ea",
         "$LA": "la",
-        "$ST": "st",
         "$MT": "mt",
         "$MR": "mr",
         "vector<4xi16>": "ex",
@@ -99,6 +98,9 @@ VALUES = {
     for name in names.split()
 }
 """Values that the statements use: arguments of the function around them."""
+
+STRUCT = "%st = pto.declare_struct -> !pto.struct<i32, f32>"
+"""A value that is no argument of a function."""
 
 
 def statements() -> list[str]:
@@ -124,7 +126,7 @@ def with_types(text: str) -> str:
 def program(statement: str) -> str:
     """The module around a statement, exactly as the printer lays it out."""
     arguments = ", ".join(f"%{name}: {type_}" for name, type_ in VALUES.items())
-    body = "\n".join("    " + line for line in statement.splitlines())
+    body = "\n".join("    " + line for line in (STRUCT, *statement.splitlines()))
     return with_types(f"module {{\n  func.func @f({arguments}) {{\n{body}\n    return\n  }}\n}}\n")
 
 
