@@ -102,13 +102,16 @@ def test_each_core_has_its_part_of_a_buffer() -> None:
     assert found.tolist() == [0, 20, 0, 20, 0, 21, 0, 120, 0, 120, 0, 121]
 
 
-def test_watched_runs_see_the_same() -> None:
+@pytest.mark.parametrize(("numbers", "found"), [(16, []), (3, ["cache-lost-update"])])
+def test_watched_runs_see_the_same(numbers: int, found: list[str]) -> None:
+    """Parts of 64 bytes are lines of their own; cores that store into one line through their caches lose updates."""
     module, _ = parsed(STORE)
     watched = WatchedKernel(module, None, None, RunOptions(), SanitizeOptions())
-    p = np.zeros((2, 3), np.int32)
+    p = np.zeros((2, numbers), np.int32)
     watched.run([InParts(p), 1, PerCore("block + 1")], 2)
-    assert p.tolist() == [[0, 1, 0], [0, 2, 0]]
-    assert watched.watch.findings.all == []
+    assert p[:, 1].tolist() == [1, 2]
+    assert np.count_nonzero(p) == 2
+    assert [one.rule for one in watched.watch.findings.all] == found
 
 
 @pytest.mark.parametrize(
