@@ -26,6 +26,8 @@ from typing import Any
 import numpy as np
 
 FOLDER = Path(__file__).parents[1] / "faulty" / "kernels"
+HAZARDS = Path(__file__).parents[1] / "faulty" / "hazards"
+"""Kernels on order and memory, written from the specification alone; a folder for each kind of fault."""
 _MARK = re.compile(r"\s*//([-+]) *([\w ]+)$")
 _HEAD = re.compile(r"// (fault|correct) (\w+)(?: @(\w+))?: (?:([\w|-]+): )?(.*)")
 _STORAGE = {"f32": "f4", "f16": "f2", "i32": "i4", "i16": "i2", "i8": "i1", "ui8": "u1", "i64": "i8"}
@@ -92,16 +94,16 @@ def read(path: Path) -> Iterator[Kernel]:
         )
 
 
-def kernels() -> list[Kernel]:
-    """All of them, by name."""
-    return [kernel for path in sorted(FOLDER.glob("*.pto")) for kernel in read(path)]
+def kernels(folder: Path = FOLDER) -> list[Kernel]:
+    """All kernels of a folder and the folders in it, by path."""
+    return [kernel for path in sorted(folder.rglob("*.pto")) for kernel in read(path)]
 
 
-def faulty() -> list[Kernel]:
-    """Those with a fault."""
-    return [kernel for kernel in kernels() if kernel.rules]
+def faulty(folder: Path = FOLDER) -> list[Kernel]:
+    """The kernels with a fault."""
+    return [kernel for kernel in kernels(folder) if kernel.rules]
 
 
-def correct() -> list[Kernel]:
-    """The twins."""
-    return [kernel for kernel in kernels() if not kernel.rules]
+def correct(folder: Path = FOLDER) -> list[Kernel]:
+    """The correct twins."""
+    return [kernel for kernel in kernels(folder) if not kernel.rules]

@@ -1,0 +1,61 @@
+"""Every planted hazard of ``hazards`` is reported by a run or from the text, and nothing in the correct twins."""
+
+from functools import cache
+
+import pytest
+from faulty_kernels import HAZARDS, Kernel, correct, faulty
+from sanitize_programs import found, watched
+
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
+from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.syntax.read.parser import parse_program
+from pto_dialect.verify.verifier import verify_module
+
+FAULTY, CORRECT = faulty(HAZARDS), correct(HAZARDS)
+NOT_FOUND: dict[str, str] = {
+    "carried_three_a2a3-onmiddle": "the result is made of the tile that it replaces, as an accumulator is",
+    "carried_three_a5-onmiddle": "the result is made of the tile that it replaces, as an accumulator is",
+    "queue_a2a3_one_slot-more": "the slot is still free when the kernel ends",
+    "queue_a2a3_two_slots-more": "the slot is still free when the kernel ends",
+    "zero_trips_a2a3-inside": "check-sync follows loops of unknown trip count once and more",
+    "zero_trips_a5-inside": "check-sync follows loops of unknown trip count once and more",
+}
+"""Faults that nothing reports, and why."""
+
+
+def errors_of_text(text: str) -> list[Diagnostic]:
+    engine = DiagnosticEngine()
+    module = parse_program(SourceFile("k.pto", text), engine)
+    assert module is not None
+    verify_module(module, engine)
+    return [one for one in engine.diagnostics if one.severity is Severity.ERROR]
+
+
+@cache
+def findings(kernel_id: str) -> list[Diagnostic]:
+    """Errors of the verifier, or else what a sanitized run, ``check-sync`` and ``check-memory`` report."""
+    (kernel,) = (one for one in FAULTY + CORRECT if one.id == kernel_id)
+    if refused := errors_of_text(kernel.text):
+        return refused
+    watch = watched(kernel.text)
+    watch.run(kernel.values(), kernel.blocks)
+    of_run = [finding.diagnostic() for finding in watch.watch.findings.all]
+    return of_run + found(kernel.text, ("check-sync", "check-memory"))
+
+
+@pytest.mark.parametrize("kernel", FAULTY, ids=lambda kernel: kernel.id)
+def test_planted_hazard_is_reported(kernel: Kernel) -> None:
+    wanted = Severity.ERROR if kernel.severity == "error" else Severity.WARNING
+    rules = {one.rule for one in findings(kernel.id) if one.severity is wanted}
+    assert bool(rules & set(kernel.rules)) is (kernel.id not in NOT_FOUND)
+
+
+@pytest.mark.parametrize("kernel", CORRECT, ids=lambda kernel: kernel.id)
+def test_correct_twin_has_no_finding(kernel: Kernel) -> None:
+    assert findings(kernel.id) == []
+
+
+def test_nearly_every_hazard_is_found() -> None:
+    assert len(FAULTY) >= 150
+    assert len(NOT_FOUND) <= 0.04 * len(FAULTY)
