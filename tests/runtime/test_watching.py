@@ -5,11 +5,13 @@ import inspect
 import pytest
 
 from pto_dialect.runtime.compile.source_check import ATTRIBUTES
-from pto_dialect.runtime.watching import CALLS, Observer, Watching
+from pto_dialect.runtime.watching import CALLS, Observer, Streams, Watching
+from pto_dialect.sanitize.checks import streams
 from pto_dialect.sanitize.checks.item_races import ItemRaces
 from pto_dialect.sanitize.watch.core import WatchedCore
 
-METHODS = ("at", "inside", "in_body", "allocated", "aligned", "through", "fence", "hand_over")
+METHODS = ("at", "inside", "in_body", "allocated", "aligned", "through", "fence", "hand_over", "maintain")
+STREAMS = ("reach", "goes_on")
 
 
 def watching(core: WatchedCore) -> Watching:
@@ -19,7 +21,7 @@ def watching(core: WatchedCore) -> Watching:
 
 def test_code_of_watched_runs_may_call_what_the_protocol_has() -> None:
     recorded = ("note", "alone", "structure", "reached", "placed", "reached_part")
-    assert {*METHODS, *recorded, "parts", "check", "signals", "lock"} == CALLS
+    assert {*METHODS, *STREAMS, *recorded, "parts", "check", "signals", "streams", "lock"} == CALLS
     assert CALLS <= ATTRIBUTES
 
 
@@ -29,6 +31,12 @@ def test_a_watched_core_has_what_the_protocol_says(name: str) -> None:
     assert [parameter.name for parameter in said.parameters.values()] == [
         parameter.name for parameter in found.parameters.values()
     ]
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_unaligned_streams_are_followed(name: str) -> None:
+    said, found = (inspect.signature(getattr(cls, name)) for cls in (Streams, streams.Streams))
+    assert list(said.parameters) == list(found.parameters)
 
 
 @pytest.mark.parametrize("name", ["access", "synchronise"])
