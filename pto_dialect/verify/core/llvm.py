@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from xdsl.dialects import llvm
 from xdsl.dialects.builtin import AnyFloat, VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -16,6 +15,10 @@ from pto_dialect.ir.core.types import OpaqueType, type_text
 from .kinds import is_signless
 
 _OF_LLVM: Final = re.compile("!llvm").match
+
+_POINTER_TYPE: Final = "llvm.ptr"
+_AGGREGATE_TYPES: Final = frozenset(("llvm.struct", "llvm.array"))
+"""Types of xDSL's dialect by name: programs without operations of llvm do not import it."""
 
 
 class Kind(NamedTuple):
@@ -36,7 +39,7 @@ def _named(type_: Attribute, name: str) -> bool:
 
 def _pointer(type_: Attribute) -> bool:
     element = _element(type_)
-    return isinstance(element, llvm.LLVMPointerType) or _named(element, "!llvm.ptr")
+    return element.name == _POINTER_TYPE or _named(element, "!llvm.ptr")
 
 
 def _integer(type_: Attribute) -> bool:
@@ -49,8 +52,7 @@ def _plain(type_: Attribute) -> bool:
 
 
 def _held(type_: Attribute) -> bool:
-    aggregate = isinstance(type_, (llvm.LLVMStructType, llvm.LLVMArrayType))
-    return aggregate or _plain(type_) or _named(type_, "!llvm.")
+    return type_.name in _AGGREGATE_TYPES or _plain(type_) or _named(type_, "!llvm.")
 
 
 _POINTER: Final = Kind("!llvm.ptr", _pointer)
