@@ -47,8 +47,8 @@ class FlowRecorder(Recorder):
         self.signals: dict[Any, Signals] = defaultdict(Signals)
         self.places: dict[int, Place] = {}
 
-    def node(self, core: Any, pipe: str, site: int) -> Node:
-        node = super().node(core, pipe, site)
+    def node(self, core: Any, pipe: str, site: int, *, aside: bool = False) -> Node:
+        node = super().node(core, pipe, site, aside=aside)
         self.places[id(node)] = Place(len(self.nodes), core.fences.get(pipe, 0))
         return node
 

@@ -1,7 +1,8 @@
 """An independent answer to what the race check decides with vector clocks: the order of a run as a graph.
 
 Nodes are the operations of a run in the order in which they were issued; edges are the order of a pipe, what the scalar
-unit had waited for, and signals.  Two accesses of one byte race when neither node can be reached from the other.
+unit had waited for, and signals.  Stores of the scalar unit to the unified buffer stand beside the order of its pipe:
+only its signals and barriers follow them.  Two accesses of one byte race when neither node can be reached from the other.
 Source: docs/reference/watching.md, "Order of events".
 """
 
@@ -45,16 +46,25 @@ class Recorder(Watch):
         self.sent: dict[Any, list[Node]] = {}
         self.last: dict[tuple[int, str], Node] = {}
         self.handed: dict[tuple[int, int], Node] = {}
+        self.stores: dict[int, list[Node]] = {}
 
-    def node(self, core: Core, pipe: str, site: int) -> Node:
-        """A new node behind the earlier ones of its pipe, and behind all that the scalar unit has waited for."""
+    def node(self, core: Core, pipe: str, site: int, *, aside: bool = False) -> Node:
+        """A new node behind the earlier ones of its pipe, and behind all that the scalar unit has waited for.
+
+        What comes later is not behind a node ``aside``.
+        """
         node = Node(core, pipe, site)
         for key in ((id(core), pipe), (id(core), "PIPE_S")):
             if key in self.last:
                 node.before.append(self.last[key])
-        self.last[id(core), pipe] = node
+        if not aside:
+            self.last[id(core), pipe] = node
         self.nodes.append(node)
         return node
+
+    def stored(self, core: Core) -> list[Node]:
+        """Stores of the scalar unit of ``core`` to its unified buffer."""
+        return self.stores.setdefault(id(core), [])
 
     def _log(self, arena: Any, region: Any, writes: bool) -> None:
         context = self.current
@@ -65,6 +75,9 @@ class Recorder(Watch):
             core = context.actor.core
             node = self.of_context[id(context)] = self.node(core, context.actor.pipe, context.mark.site)
             self.kept.append(context)
+        if writes and node.pipe == "PIPE_S" and arena.space == "ub":
+            node = self.node(node.core, node.pipe, node.site, aside=True)
+            self.stored(node.core).append(node)
         node.accesses.append((id(arena), region.offsets(), writes))
 
     def read(self, arena: Any, region: Any) -> None:
@@ -130,8 +143,15 @@ class RecordedCore(WatchedCore):
 
     def signal(self, pipe: str, targets: Any) -> None:
         if pipe == "PIPE_S":
-            self.connect(1, self.recorder.node(self, pipe, self.site), targets)
+            node = self.recorder.node(self, pipe, self.site, aside=True)
+            node.before += self.recorder.stored(self)
+            self.connect(1, node, targets)
         super().signal(pipe, targets)
+
+    def fence(self, pipe: str) -> None:
+        super().fence(pipe)
+        if pipe == "PIPE_S":
+            self.recorder.node(self, pipe, self.site).before += self.recorder.stored(self)
 
     def join_scalar(self) -> Any:
         keys, level = self.scalar_wait, self.scalar_level
@@ -145,6 +165,7 @@ class RecordedCore(WatchedCore):
         yield from super().join_all()
         node = self.recorder.node(self, "PIPE_S", self.site)
         node.before += [last for (core, _), last in self.recorder.last.items() if core == id(self) and last is not node]
+        node.before += self.recorder.stored(self)
 
 
 class RecordedKernel(WatchedKernel):

@@ -30,10 +30,22 @@ def graph_module() -> ModuleType:
 
 
 GRAPH = graph_module()
-PIPES = ("MTE2", "V", "MTE3")
+PIPES = ("MTE2", "V", "MTE3", "S")
 BUFFERS = ("%x", "%y", "%z")
 PLACES = [ub(name[1:], address) for name, address in zip(BUFFERS, (0, 32, 256), strict=True)]
 """The first two overlap."""
+
+
+
+def put(name: str) -> str:
+    """The scalar unit stores an element."""
+    return f"pto.store_scalar %one, {name}[%i1] : !pto.ptr<f32, ub>, f32"
+
+
+def get(name: str) -> str:
+    """The scalar unit reads an element."""
+    return f"%_ = pto.load_scalar {name}[%i1] : !pto.ptr<f32, ub> -> f32"
+
 
 buffers = st.sampled_from(BUFFERS)
 pairs = st.tuples(st.sampled_from(PIPES), st.sampled_from(PIPES)).filter(lambda pair: pair[0] != pair[1])
@@ -46,13 +58,16 @@ statements = st.one_of(
         pairs,
         st.integers(0, 1),
     ),
-    st.sampled_from([[barrier("ALL")], [barrier("V")]]),
+    st.builds(lambda x: [put(x)], buffers),
+    st.builds(lambda x: [get(x)], buffers),
+    st.sampled_from([[barrier("ALL")], [barrier("V")], [barrier("S")]]),
 )
 
 
 def found_and_expected(lines: list[str]) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
     """Pairs of lines that the sanitizer reports, and those that the graph leaves without order."""
-    text = program("%c2 = arith.constant 2 : i64", *PLACES, *lines)
+    unique = [line.replace("%_", f"%v{number}") for number, line in enumerate(lines)]
+    text = program("%c2 = arith.constant 2 : i64", "%one = arith.constant 1.0 : f32", *PLACES, *unique)
     module = parse_program(SourceFile("k.pto", text), DiagnosticEngine())
     options = SanitizeOptions(frozenset({"race", "deadlock"}), "strict")
     kernel = GRAPH.RecordedKernel(module, None, None, RunOptions(), options)
@@ -80,3 +95,14 @@ def test_the_graph_sees_a_race():
     """The comparison above would not notice a graph that is always empty."""
     assert found_and_expected([load("%x"), store("%x")])[1]
     assert not found_and_expected([load("%x"), barrier("ALL"), store("%x")])[1]
+
+
+def test_the_graph_keeps_scalar_stores_aside():
+    flag = [set_flag("S", "MTE3"), wait_flag("S", "MTE3")]
+    for between in (flag, [barrier("ALL")], [barrier("S")]):
+        assert found_and_expected([put("%x"), *between, store("%x")]) == (set(), set())
+    for between in ([], [barrier("V")], [set_flag("S", "V"), wait_flag("S", "V")], [get("%x")]):
+        reported, races = found_and_expected([put("%x"), *between, store("%x")])
+        assert reported == races != set()
+    assert found_and_expected([*flag, put("%x"), store("%x")])[1]
+    assert found_and_expected([get("%x"), load("%x")]) == (set(), set())
