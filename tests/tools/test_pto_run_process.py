@@ -30,7 +30,7 @@ def command(*arguments: str) -> list[str]:
 def test_interrupt_ends_the_run_quietly(tmp_path: Path) -> None:
     """130, no traceback, the output file as before, no file left behind."""
     out = tmp_path / "p.npy"
-    out.write_bytes(b"old")
+    out.write_bytes(b"\x93NUMPY old")
     arguments = [str(PROGRAMS / "endless.pto"), "--arg", "p=zeros:i32:1", "--out", f"p={out}"]
     process = subprocess.Popen(command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
@@ -46,7 +46,7 @@ def test_interrupt_ends_the_run_quietly(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert printed == ""
     assert said == ""
-    assert out.read_bytes() == b"old"
+    assert out.read_bytes() == b"\x93NUMPY old"
     assert [path.name for path in tmp_path.iterdir()] == ["p.npy"]
 
 
