@@ -2,7 +2,8 @@
 
 Nodes are the operations of a run in the order in which they were issued; edges are the order of a pipe, what the scalar
 unit had waited for, and signals.  Stores of the scalar unit to the unified buffer stand beside the order of its pipe:
-only its signals and barriers follow them.  Two accesses of one byte race when neither node can be reached from the other.
+only its signals and barriers follow them.  Two accesses of one byte race when neither node can be reached from the
+other.
 Source: docs/reference/watching.md, "Order of events".
 """
 

@@ -36,7 +36,6 @@ PLACES = [ub(name[1:], address) for name, address in zip(BUFFERS, (0, 32, 256), 
 """The first two overlap."""
 
 
-
 def put(name: str) -> str:
     """The scalar unit stores an element."""
     return f"pto.store_scalar %one, {name}[%i1] : !pto.ptr<f32, ub>, f32"
