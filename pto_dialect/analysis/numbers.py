@@ -30,6 +30,13 @@ _ORDERS: dict[int, tuple[Callable[[int, int], bool], str, bool]] = {
     9: (lambda a, b: a >= b, "ltu", True),
 }
 """Predicates of comparisons by number: the answer for known numbers, and the question behind it with its negation."""
+_ANSWERS = {question: holds for holds, question, turned in _ORDERS.values() if not turned}
+
+
+def answered(question: str, a: int, b: int) -> int | None:
+    """The answer to the question behind a comparison of known numbers; ``None`` for what is none."""
+    holds = _ANSWERS.get(question)
+    return None if holds is None else int(holds(a, b))
 
 
 _NEGATION = "arith.xori"

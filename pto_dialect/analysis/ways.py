@@ -2,13 +2,15 @@
 again where they have become equal.
 
 Conditions over known numbers are decided; for others every answer is tried, the same one for equal questions. Loops
-with known bounds run as often as they say (long ones leave out a middle part), others one to three times. The work is
-bounded by the size of the function; where that is not enough, some ways are left out.
+with known bounds run as often as they say (long ones leave out a middle part), others one to three times, or zero times
+where callers are assumed to say so. The work is bounded by the size of the function; where that is not enough, some
+ways are left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
+from types import MappingProxyType
 from typing import Any, Generic, NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -19,6 +21,7 @@ from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PtrType, TileBufType
 
+from .assumptions import settled
 from .numbers import Expressions, Number, pointer_at, result_of, unknown
 from .questions import FOREVER, Questions, case_of
 from .slices import followed
@@ -42,6 +45,8 @@ of ``_SKIP``, so that buffers used in turn stay in turn."""
 _TRIPS = 3
 _OTHER_SIDE = {"cube": "vector", "vector": "cube"}
 _HANDLES = (TileBufType, MultiTileBufType, PtrType)
+Given = Mapping[int, int]
+_NOTHING: Given = MappingProxyType({})
 _ENDS = Role.YIELD | Role.CONDITION | Role.RETURN
 
 
@@ -65,13 +70,15 @@ class Plan(NamedTuple):
 class Walk(Generic[M]):
     """Follows a function from its beginning to its end.
 
-    ``side`` (cube, vector) leaves out the other's sections. Raises ``TooMuch`` for functions with several blocks and
-    for loops that are too long.
+    ``side`` (cube, vector) leaves out the other's sections; ``given`` decides about conditions and loops, not about
+    places. Raises ``TooMuch`` for functions with several blocks and for loops that are too long.
     """
 
-    def __init__(self, function: Operation, side: str | None, machine: M) -> None:
+    def __init__(self, function: Operation, side: str | None, machine: M, given: Given = _NOTHING) -> None:
         self.function = function
-        self.side = side
+        self.side, self.given = side, given
+        self.opened: dict[Operation, tuple[Number, ...]] = {}
+        """Loops that run as often as only a run knows, with their bounds."""
         self.symbols = Symbols()
         self.numbers = Expressions()
         self.worlds: list[World[M]] = [World(machine)]
@@ -85,7 +92,7 @@ class Walk(Generic[M]):
         self.plans: dict[int, Plan] = {}
         self.texts: dict[int, int] = {}
         self.alike: dict[Hashable, int] = {}
-        """Numbers of what the text of operations says that make handles; equal texts have one."""
+        """Numbers of what operations that make handles say; equal texts have one."""
         self.known: set[Operation] = set()
         self.concerned: set[Operation] = set()
         """Operations that the machine is concerned with, and all that such ones stand in."""
@@ -259,7 +266,7 @@ class Walk(Generic[M]):
         found: list[list[World[M]]] = [[] for _ in range(count)]
         expiry = FOREVER if op is None or self.depth else self.questions.expiry(op)
         for world in self.worlds:
-            number, turned = _turned(asked(world))
+            number, turned = _turned(settled(asked(world), self.given))
             question = self.numbers.one(number)
             if isinstance(question, int):
                 # Truth values are numbers of one bit, and as such 1 or -1.
@@ -341,7 +348,7 @@ class Walk(Generic[M]):
     def switch(self, op: Operation) -> None:
         """``scf.index_switch``: any of its cases, or the one that a known number chooses."""
         chosen = named(op, "arg")
-        groups = self.decided(lambda world: case_of(op, world.number(chosen)), len(op.regions), op)
+        groups = self.decided(lambda world: case_of(op, settled(world.number(chosen), self.given)), len(op.regions), op)
 
         def case(number: int) -> None:
             self.block(op.regions[number].block)
@@ -363,6 +370,7 @@ class Walk(Generic[M]):
         """A loop whose bounds are the same in all worlds."""
         for world in self.worlds:
             world.given = [world.number(value) for value in list(op.operands)[3:]]
+        bounds = tuple(settled(number, self.given) for number in bounds)
         turns = _turns(bounds)
         if turns is not None:
             for index in turns:
@@ -385,7 +393,7 @@ class Walk(Generic[M]):
 
     def uncounted(self, op: Operation, bounds: tuple[Number, ...]) -> None:
         """One to three turns; which is a question that other loops with the same bounds have the same answer to."""
-        low, _, step = bounds
+        low, _, step = self.opened[op] = bounds
         question = self.numbers.expression(("trips", *bounds))
         left: list[World[M]] = []
         self.open_loops += 1

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
+from pto_dialect.analysis.assumptions import Assumption, empty_loops
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.pipe_order import orders_pipes
 from pto_dialect.analysis.symbols import Symbols
@@ -31,7 +32,7 @@ from pto_dialect.verify.program.runs import RUN_RULES
 from .accesses.pops import popped_slots
 from .base import PtoPass
 from .cross_core import unordered_cores
-from .sync_flow import Access, Flow, Key, Place
+from .sync_flow import Access, Flow, Key, Place, order_of
 
 _FLAGS = '"PIPE_MTE2", "PIPE_V", "EVENT_ID0"'
 
@@ -153,13 +154,41 @@ def _check(function: Operation, target: str | None, engine: DiagnosticEngine) ->
     sides = [name for name in ("cube", "vector") if name in sections] or [None]
     whole = True
     for side in sides:
-        ways = Walk(function, side, Flow(arch, _Reporter(engine), starts, pops))
-        try:
-            ways.run()
-        except TooMuch:
-            whole = False
-        whole &= not ways.partial
+        reporter = _Reporter(engine)
+
+        def follow(given: Assumption, side: str | None = side, reporter: _Reporter = reporter) -> Walk[Flow]:
+            nonlocal whole
+            ways = Walk(function, side, Flow(arch, reporter, starts, pops), given)
+            try:
+                ways.run()
+            except TooMuch:
+                whole = False
+            whole &= not ways.partial
+            return ways
+
+        opened = follow({}).opened
+        numbers = _passed(function)
+        for given in empty_loops(numbers, [bounds for op, bounds in opened.items() if _has_order(op)]):
+            reporter.assumed = _assumed(numbers, given)
+            follow(given)
     return whole
+
+
+def _has_order(loop: Operation) -> bool:
+    """Whether a loop may order the pipes, so that it matters whether it runs at all."""
+    return any(order_of(op) is not None or has_role(op, Role.CALL) for op in walk(loop))
+
+
+def _passed(function: Operation) -> list[SSAValue]:
+    """The values of a function that are up to its caller: arguments, and what it loads from memory."""
+    loads = [op.results[0] for op in walk(function) if has_role(op, Role.ELEMENT_LOAD) and op.results]
+    return [*function.regions[0].blocks[0].args, *loads]
+
+
+def _assumed(numbers: list[SSAValue], given: Assumption) -> str:
+    """An assumption in words."""
+    named = [(one.name_hint or f"arg{place}", given.get(id(one))) for place, one in enumerate(numbers)]
+    return " where " + " and ".join(f"%{name} = {value}" for name, value in named if value is not None)
 
 
 class _Reporter:
@@ -168,22 +197,29 @@ class _Reporter:
     def __init__(self, engine: DiagnosticEngine) -> None:
         self.engine = engine
         self.seen: set[tuple[object, ...]] = set()
+        self.assumed = ""
+        """What callers are assumed to pass, in words: what is found holds for such calls only."""
+
+    def _where(self, certain: bool) -> str:
+        return self.assumed or ("" if certain else " on some path")
 
     def stuck(self, op: Operation, key: Key, certain: bool) -> None:
-        message = f"this wait for {flag_text(key)} is never ended{_where(certain)}: no set comes before it"
-        self.report(STUCK if certain else PATH, op, message, (), _BALANCE)
+        message = f"this wait for {flag_text(key)} is never ended{self._where(certain)}: no set comes before it"
+        always = certain and not self.assumed
+        if always or (STUCK.id, id(op)) not in self.seen:
+            self.report(STUCK if always else PATH, op, message, (), _BALANCE)
 
     def left(self, op: Operation, key: Key, certain: bool) -> None:
-        self.report(PATH, op, f"{flag_text(key)} is set here and not waited for{_where(certain)}", (), _BALANCE)
+        self.report(PATH, op, f"{flag_text(key)} is set here and not waited for{self._where(certain)}", (), _BALANCE)
 
     def again(self, first: Operation, second: Operation, key: Key, certain: bool) -> None:
-        message = f"{flag_text(key)} is set again before the first one is waited for{_where(certain)}"
+        message = f"{flag_text(key)} is set again before the first one is waited for{self._where(certain)}"
         note = Note("it is still pending from here", span_of(first))
         self.report(REUSE, second, message, (note,), "another EVENT_ID for one of the two", first)
 
     def nesting(self, op: Operation, number: int, held: bool, certain: bool) -> None:
         told = "is got again before it is released" if held else "is released and was not got"
-        message = f"buffer number {number} {told}{_where(certain)}"
+        message = f"buffer number {number} {told}{self._where(certain)}"
         advice = "a pipe gets a buffer number before its access and releases it behind"
         self.report(RUN_RULES["sync-buf-nesting"], op, message, (), advice, certain=certain)
 
@@ -200,7 +236,7 @@ class _Reporter:
         else:
             message = f"{target} {now} what {source} {before}, and nothing orders the two"
         notes = (Note(f"{first.op.name} on {source} {before} it", span_of(first.op)), *_iterations(kind, first, second))
-        self.report(HAZARD, second.op, message + _where(certain), notes, advice, first.op, certain=certain)
+        self.report(HAZARD, second.op, message + self._where(certain), notes, advice, first.op, certain=certain)
 
     def report(
         self,
@@ -216,7 +252,7 @@ class _Reporter:
         if key not in self.seen:
             self.seen.add(key)
             # A path may be one that no run takes.
-            severity = declared.severity if certain else Severity.WARNING
+            severity = declared.severity if certain and not self.assumed else Severity.WARNING
             self.engine.report(Diagnostic(declared.id, severity, message, span_of(op), notes, help))
 
 
@@ -235,10 +271,6 @@ def _iterations(kind: str, first: Access, second: Access) -> Iterator[Note]:
         around = Note(f"both are in iteration {one} of the loop{line}", place)
     if around is not None:
         yield around
-
-
-def _where(certain: bool) -> str:
-    return "" if certain else " on some path"
 
 
 def flag_text(key: Key) -> str:

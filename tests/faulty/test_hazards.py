@@ -18,8 +18,6 @@ NOT_FOUND: dict[str, str] = {
     "carried_three_a5-onmiddle": "the result is made of the tile that it replaces, as an accumulator is",
     "queue_a2a3_one_slot-more": "the slot is still free when the kernel ends",
     "queue_a2a3_two_slots-more": "the slot is still free when the kernel ends",
-    "zero_trips_a2a3-inside": "check-sync follows loops of unknown trip count once and more",
-    "zero_trips_a5-inside": "check-sync follows loops of unknown trip count once and more",
 }
 """Faults that nothing reports, and why."""
 

@@ -1,0 +1,79 @@
+"""Numbers of callers that let loops run zero times, as assumptions under which a function is followed once more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from xdsl.ir import SSAValue
+
+from .arithmetic import FOLDS
+from .numbers import Number, answered
+
+_DEPTH = 32
+MAX_ASSUMPTIONS = 4
+"""Assumptions about one loop each; others are made together with all of them."""
+
+Bounds = tuple[Number, ...]
+Assumption = dict[int, int]
+"""Values whose numbers come from the caller, by their ``id``, and what they are."""
+
+
+def settled(number: Number, given: Mapping[int, int], depth: int = _DEPTH) -> Number:
+    """What a number is under an assumption; the number itself where that does not decide it."""
+    if isinstance(number, int) or not given:
+        return number
+    match number:
+        case (int(value),) | ("new", int(value), _):
+            return given.get(value, number)
+        case _ if not depth:
+            return number
+        case ("not", inner):
+            found = settled(inner, given, depth - 1)  # pyright: ignore[reportArgumentType]
+            return 1 - found if isinstance(found, int) else number
+        case (str(name), a, b):
+            one, other = (settled(part, given, depth - 1) for part in (a, b))  # pyright: ignore[reportArgumentType]
+            if isinstance(one, int) and isinstance(other, int):
+                fold = FOLDS.get(name)
+                found = answered(name, one, other) if fold is None else fold(one, other)
+                return number if found is None else found
+    return number
+
+
+def empty_loops(numbers: Iterable[SSAValue], opened: Iterable[Bounds]) -> Iterator[Assumption]:
+    """Assumptions about ``numbers`` of the caller under which loops with these bounds run zero times: one for each of
+    the loops, then all of them at once. Bounds that depend on anything else have none: the number of blocks, say, is
+    never zero."""
+    known = {id(number) for number in numbers}
+    found: list[Assumption] = []
+    for low, high, step in opened:
+        sources = _sources(high)
+        if isinstance(low, int) and isinstance(step, int) and step > 0 and sources and sources <= known:
+            assumed = _empties(low, high, sources)
+            if assumed is not None and assumed not in found:
+                found.append(assumed)
+    yield from found[:MAX_ASSUMPTIONS]
+    if len(found) > 1:
+        yield {value: number for one in reversed(found) for value, number in one.items()}
+
+
+def _empties(low: int, high: Number, sources: set[int]) -> Assumption | None:
+    """The largest of some small numbers with which a loop from ``low`` to ``high`` has no iteration."""
+    for value in sorted({low + 1, low, 0}, reverse=True):
+        assumed = dict.fromkeys(sources, value)
+        end = settled(high, assumed)
+        if isinstance(end, int) and end <= low and value >= 0:
+            return assumed
+    return None
+
+
+def _sources(number: Number, depth: int = _DEPTH) -> set[int]:
+    """The values that a number is computed from, by ``id``; empty where that is not known."""
+    match number:
+        case (int(value),) | ("new", int(value), _):
+            return {value}
+        case (str(name), a, b) if name in FOLDS and depth:
+            parts = [part for part in (a, b) if not isinstance(part, int)]
+            found = [_sources(part, depth - 1) for part in parts]  # pyright: ignore[reportArgumentType]
+            return set().union(*found) if all(found) else set()
+        case _:
+            return set()
