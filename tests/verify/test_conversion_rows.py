@@ -109,7 +109,7 @@ DIRECTIONS = {
     "truncf": lambda a, b: a in WIDTH and b in WIDTH and WIDTH[a] >= WIDTH[b],
     "fptosi": lambda a, b: a in WIDTH and b[0] == "s",
     "fptoui": lambda a, b: a in WIDTH and b not in WIDTH and b[0] != "s",
-    "sitofp": lambda a, b: a[0] == "s" and b in ("f32", "f16"),
+    "sitofp": lambda a, b: (a, b) == ("si32", "f32"),
     "extsi": lambda a, b: a[0] == "s" and b[0] == "s" and bits(a) < bits(b),
     "extui": lambda a, b: a not in WIDTH and b not in WIDTH and a[0] != "s" and b[0] != "s" and bits(a) < bits(b),
     "trunci": lambda a, b: a not in WIDTH and b not in WIDTH and bits(a) > bits(b),
