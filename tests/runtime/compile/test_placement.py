@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 import pto_dialect
+from pto_dialect.diagnostics.refused import VerifyError
 from pto_dialect.runtime.errors import ProgramError
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.machine import RunOptions
 
 COLS = 32768
 TILE = f"!pto.tile_buf<vec, 1x{COLS}xf32>"
@@ -41,8 +44,13 @@ def test_tiles_that_are_allocated_together_and_used_one_after_the_other() -> Non
 
 
 def test_a_tile_that_is_used_again_keeps_its_memory() -> None:
+    """The verifier says so; where it is not asked, placement does."""
+    module = pto_dialect.parse(program(both=True))
+    with pytest.raises(VerifyError) as refused:
+        pto_dialect.compile(module, target="a2a3")
+    assert [one.rule for one in refused.value.diagnostics] == ["capacity-live"]
     with pytest.raises(ProgramError) as error:
-        pto_dialect.compile(pto_dialect.parse(program(both=True)), target="a2a3")
+        Kernel(module, None, "a2a3", RunOptions())
     assert error.value.rule == "capacity-dynamic"
 
 
