@@ -7,6 +7,7 @@ Source: docs/reference/core-dialects.md, "Numbers".
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from enum import Enum, auto
 from math import gcd
 from typing import NamedTuple
 
@@ -75,8 +76,16 @@ _COMBINED: dict[str, Callable[[Sequence[Sum]], Sum | None]] = {
 """Operations on sums that give sums; casts keep the number unless they cut it off or read it without its sign."""
 
 
-_REMAINDERS = ("arith.remui", "arith.remsi")
-_QUOTIENTS = ("arith.divui", "arith.divsi")
+class _Division(Enum):
+    REMAINDER = auto()
+    QUOTIENT = auto()
+
+
+_DIVISIONS: dict[object, _Division] = {
+    **dict.fromkeys(("arith.remui", "arith.remsi"), _Division.REMAINDER),
+    **dict.fromkeys(("arith.divui", "arith.divsi"), _Division.QUOTIENT),
+}
+"""What operations, by the first part of their terms, give of a division of natural numbers."""
 
 
 class Sums:
@@ -115,10 +124,9 @@ class Sums:
             return alone
         parts = [self.of(operand, depth - 1) for operand in op.operands]
         name = op.name
-        # By name, as the table of arithmetic is.
         combine = _COMBINED.get(name)
         result = combine(parts) if combine is not None else None
-        if result is None and name in _REMAINDERS:
+        if result is None and _DIVISIONS.get(name) is _Division.REMAINDER:
             result = self._remainder_of(parts)
         if result is not None:
             return result
@@ -157,9 +165,9 @@ class Sums:
         divisor = parts[1].number if len(parts) == 2 else None
         if divisor is None or divisor <= 0 or not depth or not self.is_natural(parts[0], depth - 1):
             return None
-        if term[0] in _REMAINDERS and divisor % modulus == 0:
+        if _DIVISIONS.get(term[0]) is _Division.REMAINDER and divisor % modulus == 0:
             return self.remainder(parts[0], modulus, depth - 1)
-        if term[0] in _QUOTIENTS and divisor.bit_length() <= WIDEST:
+        if _DIVISIONS.get(term[0]) is _Division.QUOTIENT and divisor.bit_length() <= WIDEST:
             found = self.remainder(parts[0], divisor * modulus, depth - 1)
             return None if found is None else found // divisor
         return None
@@ -170,7 +178,8 @@ class Sums:
             return None
         ((term, factor),) = one.terms
         parts = [part for part in term if isinstance(part, Sum)]
-        if factor != 1 or term[0] not in _REMAINDERS or len(parts) != 2 or not self.is_natural(parts[0]):
+        is_remainder = _DIVISIONS.get(term[0]) is _Division.REMAINDER
+        if factor != 1 or not is_remainder or len(parts) != 2 or not self.is_natural(parts[0]):
             return None
         divisor = parts[1].number
         return None if divisor is None or divisor <= 0 else (parts[0], divisor)
@@ -186,7 +195,7 @@ class Sums:
         if counter is not None:
             return self.is_natural(counter[0], depth)
         parts = [part for part in term if isinstance(part, Sum)]
-        return term[0] in (*_REMAINDERS, *_QUOTIENTS) and all(self.is_natural(part, depth) for part in parts)
+        return _DIVISIONS.get(term[0]) is not None and all(self.is_natural(part, depth) for part in parts)
 
     def counter(self, term: Term) -> tuple[Sum, int] | None:
         """Of a term that is the counter of a loop: its first value, and its step, which is a positive number."""

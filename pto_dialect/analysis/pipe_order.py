@@ -14,7 +14,7 @@ from xdsl.ir import Operation
 
 from pto_dialect.families import FAMILIES
 from pto_dialect.ir.core.base import Effect, Pipe, PtoOp, op_spec, section_of
-from pto_dialect.ir.core.operation_form import pipe_of
+from pto_dialect.ir.core.facts.operation_form import pipe_of
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.registry import family_named
 from pto_dialect.ir.core.roles import Role, has_role

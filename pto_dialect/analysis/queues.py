@@ -11,8 +11,8 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, SymbolRefAt
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from pto_dialect.ir.core.base import is_pto, op_spec
+from pto_dialect.ir.core.facts.queues import C2V, V2C, QueueAction
 from pto_dialect.ir.core.operands import find
-from pto_dialect.ir.core.queues import C2V, V2C, QueueAction
 from pto_dialect.ir.core.types import TensorViewType, TileBufType
 from pto_dialect.ir.core_dialects.func import FuncOp
 

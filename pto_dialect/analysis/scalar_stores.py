@@ -9,7 +9,7 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from pto_dialect.ir.core.base import Pipe, PtoOp, op_spec
-from pto_dialect.ir.core.operation_form import Completion, form_of
+from pto_dialect.ir.core.facts.operation_form import Completion, form_of
 from pto_dialect.ir.core.roles import Role, has_role
 
 MEMORY = "ub"

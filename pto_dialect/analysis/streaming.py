@@ -13,8 +13,8 @@ from typing import NamedTuple, Protocol
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
+from pto_dialect.ir.core.facts.operation_form import form_of
 from pto_dialect.ir.core.operands import first_of, shown
-from pto_dialect.ir.core.operation_form import form_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, TileBufType, byte_width
 from pto_dialect.targets.vector_unit import VL_BYTES

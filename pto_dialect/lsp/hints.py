@@ -10,8 +10,8 @@ from xdsl.ir import Operation
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.ir.core.base import Pipe, is_pto
+from pto_dialect.ir.core.facts.operation_form import form_of
 from pto_dialect.ir.core.location import span_of
-from pto_dialect.ir.core.operation_form import form_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.verify.buffers.alloc import address_operand

@@ -23,8 +23,9 @@ from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.buffers.pointers import TileBufAddrOp
 from pto_dialect.ir.buffers.views import TAssignOp
 from pto_dialect.ir.core.base import PtoOp, is_pto, op_spec, operand_groups
+from pto_dialect.ir.core.facts.operation_form import form_of
 from pto_dialect.ir.core.location import span_of
-from pto_dialect.ir.core.operation_form import form_of
+from pto_dialect.ir.core.operands import shown
 from pto_dialect.ir.core.roles import RUNS, Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewType, TileBufType
 from pto_dialect.ir.core.walk import walk
@@ -339,7 +340,7 @@ def _allocation_of(value: SSAValue) -> Operation | None:
     while isinstance(owner := value.owner, Operation) and not has_role(owner, Role.TILE_ALLOCATION):
         if not has_role(owner, Role.VIEW) or not owner.operands:
             return None
-        value = owner.operands[0]
+        value = shown(owner)
     return owner if isinstance(owner, Operation) else None
 
 

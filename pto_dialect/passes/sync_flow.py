@@ -21,7 +21,7 @@ from pto_dialect.analysis.scalar_stores import stores_asynchronously
 from pto_dialect.analysis.streaming import streams
 from pto_dialect.analysis.world import Step
 from pto_dialect.ir.core.base import Pipe, PtoOp, is_declared, op_spec, operand_groups
-from pto_dialect.ir.core.operation_form import form_of
+from pto_dialect.ir.core.facts.operation_form import form_of
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewType, TileBufType

@@ -13,8 +13,8 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAVal
 
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.facts.operation_form import pipe_of
 from pto_dialect.ir.core.location import span_of
-from pto_dialect.ir.core.operation_form import pipe_of
 from pto_dialect.ir.core.roles import RUNS, Role, has_role
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.sanitize.report.sites import Site, value_name

@@ -14,8 +14,8 @@ from xdsl.ir import Attribute, Block, Operation, Region
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, op_spec, signature
+from pto_dialect.ir.core.facts.pipe import Pipe
 from pto_dialect.ir.core.kinds import Kind
-from pto_dialect.ir.core.pipe import Pipe
 from pto_dialect.ir.core.registry import all_op_classes
 
 TARGETS = (("a2a3", "emitc"), ("a5", "emitc"), ("a5", "vpto"))

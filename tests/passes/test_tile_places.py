@@ -64,12 +64,12 @@ def test_what_is_known_of_places_is_asked_again_when_one_comes() -> None:
     """An operation through a view of a view: the allocation behind it, once there is one."""
     places = Places({}, {})
     number = ("view", ("slot", (1,)))
-    before = places.accessed(OPS["d"], ((0,), (0,)), (number,))
+    before = places.accessed(OPS["d"], ((0,), (0,), ()), (number,))
     assert before.reads == before.writes == before.read == () and before.written == frozenset()
     assert places.sharing(tile("d", 0, 96)) == frozenset()
     one = tile("a", 0, 32)
     places = places.with_((1,), OPS["a"], one)
-    found = places.accessed(OPS["d"], ((0, 0, 1), (1,)), (number, 7))
+    found = places.accessed(OPS["d"], ((0, 0, 1), (1,), ()), (number, 7))
     assert (found.reads, found.writes, found.read, found.written) == ((one,), (), (OPS["a"],), frozenset())
     assert places.sharing(tile("d", 0, 96)) == {one.made}
 

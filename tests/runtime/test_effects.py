@@ -16,7 +16,7 @@ from single_operations import REFUSALS, Statement, Touched, Trial, statements, s
 
 from pto_dialect.families import level_of
 from pto_dialect.ir.core.base import Pipe, op_spec
-from pto_dialect.ir.core.operation_form import form_of
+from pto_dialect.ir.core.facts.operation_form import form_of
 from pto_dialect.ir.core.registry import all_op_classes, family_of
 from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.runtime.kernels.registry import find

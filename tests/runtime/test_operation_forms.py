@@ -14,8 +14,8 @@ from pto_dialect.analysis.cycles.operations import counted
 from pto_dialect.analysis.world import Step
 from pto_dialect.families import level_of
 from pto_dialect.ir.core.base import PtoOp, op_spec
-from pto_dialect.ir.core.operation_form import Completion, OperationForm, form_of
-from pto_dialect.ir.core.pipe import Pipe
+from pto_dialect.ir.core.facts.operation_form import Completion, OperationForm, form_of
+from pto_dialect.ir.core.facts.pipe import Pipe
 from pto_dialect.ir.core.registry import all_op_classes, family_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, TileBufType

@@ -12,8 +12,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.facts import element_type, space_of, word
 from pto_dialect.ir.core.base import Effect, Pipe, PtoOp, op_spec, operand_groups
+from pto_dialect.ir.core.facts.operation_form import form_of
 from pto_dialect.ir.core.operands import find
-from pto_dialect.ir.core.operation_form import form_of
 from pto_dialect.ir.core.roles import Role, roles_of
 from pto_dialect.ir.core.types import (
     MultiTileBufType,

@@ -11,8 +11,8 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from pto_dialect.ir.core.base import PtoOp, operand_groups, segment_sizes
+from pto_dialect.ir.core.facts.operation_form import form_of
 from pto_dialect.ir.core.location import span_of
-from pto_dialect.ir.core.operation_form import form_of
 from pto_dialect.ir.core.roles import Role, has_role, roles_of
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.verify.buffers.alloc import address_operand, is_view

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, get_args
 
-from pto_dialect.diagnostics.suggest import did_you_mean
 from pto_dialect.runtime.memory.spaces import Fill
 from pto_dialect.targets.backend import BACKENDS, Backend, backend_named
 from pto_dialect.targets.release import release_named, unknown_release
@@ -30,6 +29,7 @@ from ..run.value_text import (
 from .document import Document, Key, LaunchError, Table
 from .places import Folder, PlaceError
 from .rank_values import RankContext, RankText, Window
+from .task_names import TaskFacts, check_tasks
 
 SUFFIX = ".launch.toml"
 
@@ -105,14 +105,6 @@ class Part:
     entry: str | None
     core: str | None
     arguments: Mapping[str, Argument]
-
-
-class TaskFacts(NamedTuple):
-    """What a launch is among tasks: ``after`` are names of earlier ones, ``directions`` what it does with arguments."""
-
-    name: str
-    after: tuple[str, ...]
-    directions: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -266,7 +258,7 @@ class _Reader:
             self.rank,
             self.windows,
         )
-        check_tasks(document=self.document, steps=steps)
+        check_tasks(self.document, [(one.key, one.task) for one in steps if one.task is not None])
         self.check_tolerances(plan)
         return plan
 
@@ -470,22 +462,6 @@ class _Reader:
         for name in ("rtol", "atol"):
             if name in self.top.content:
                 self.top.fail(name, "nothing is compared here; there is no [expect] table")
-
-
-def check_tasks(document: Document, steps: Sequence[Step]) -> None:
-    """Names of tasks are different, and tasks wait for earlier ones. Raises ``LaunchError``."""
-    known: list[str] = []
-    for step in steps:
-        if step.task is None:
-            continue
-        if step.task.name in known:
-            raise document.error((*step.key, "name"), f"there are two tasks called {step.task.name}")
-        for name in step.task.after:
-            if name not in known:
-                near = did_you_mean(name, known)
-                hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known) or 'none'}"
-                raise document.error((*step.key, "after"), f"no earlier task is called {name}; {hint}")
-        known.append(step.task.name)
 
 
 def _plain(table: Table, name: str, taken: Mapping[str, object]) -> str:

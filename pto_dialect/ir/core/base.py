@@ -35,10 +35,10 @@ from pto_dialect.ir.core_dialects.deferred_definitions import DeferredOp, Part, 
 
 from .clauses import Clauses
 from .effects import DeclaredEffects
-from .form_cases import FormCase
+from .facts.form_cases import FormCase
+from .facts.pipe import Pipe
+from .facts.queues import QueueAction
 from .kinds import ANY, Kind
-from .pipe import Pipe
-from .queues import QueueAction
 from .roles import Role
 
 if TYPE_CHECKING:
@@ -281,7 +281,7 @@ class PtoOp(DeferredOp):
 
         ``target`` is the chip family (``"a5"`` or ``"a2a3"``): a few operations run elsewhere on ``a2a3``.
         """
-        from .operation_form import form_of
+        from .facts.operation_form import form_of
 
         return form_of(self, target).pipe
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def
 
 from ..core.base import Pipe, PtoOp, Shape
+from ..core.facts.unexecuted import CONTROL_WORD
 from ..core.forms import CopyOp, TransferOp
 from ..core.kinds import I64, INT_OR_FLOAT, PAYLOAD, PTR, PTR_OR_MEMREF, enum
 from ..core.roles import Role
-from ..core.unexecuted import CONTROL_WORD
 from .clauses import ACC_STORE
 
 _FIRST = ("source", "destination", "m", "n", "src_stride", "dst_stride")

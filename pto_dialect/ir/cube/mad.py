@@ -8,9 +8,9 @@ from __future__ import annotations
 from xdsl.irdl import operand_def, opt_attr_def
 
 from ..core.base import Pipe, PtoOp, Shape
+from ..core.facts.unexecuted import CONTROL_WORD
 from ..core.kinds import I64, PTR, PTR_OR_MEMREF, SCALAR, UNIT, enum
 from ..core.roles import Role
-from ..core.unexecuted import CONTROL_WORD
 from .clauses import MAD
 
 

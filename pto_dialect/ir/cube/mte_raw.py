@@ -5,9 +5,9 @@ from __future__ import annotations
 from xdsl.irdl import attr_def, operand_def, opt_attr_def, var_operand_def
 
 from ..core.base import Pipe, PtoOp, Shape
+from ..core.facts.unexecuted import FILLED_BYTES, RAW_LOAD
 from ..core.forms import CopyOp, NumberedCopyOp, StridedCopyOp
 from ..core.kinds import BOOL, I1, I32, I64, I64_ATTR, PTR, PTR_OR_MEMREF
-from ..core.unexecuted import FILLED_BYTES, RAW_LOAD
 
 
 class CopyGmToCbufOp(StridedCopyOp, name="pto.copy_gm_to_cbuf", pipe=Pipe.MTE2):

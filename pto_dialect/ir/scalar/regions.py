@@ -6,9 +6,9 @@ from xdsl.irdl import attr_def, region_def, traits_def, var_operand_def, var_res
 from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator
 
 from ..core.base import Effect, Pipe, PtoOp, Shape
+from ..core.facts.unexecuted import FUSION, FUSION_END
 from ..core.kinds import ANY, I32_ATTR
 from ..core.roles import Role
-from ..core.unexecuted import FUSION, FUSION_END
 
 
 class SectionOp(PtoOp, shape=Shape.REGION, effect=Effect.REGION):

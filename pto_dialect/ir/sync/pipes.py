@@ -5,7 +5,8 @@ from __future__ import annotations
 from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, result_def
 
 from ..core.base import Effect, Pipe, PtoOp, Shape
-from ..core.form_cases import FormCase
+from ..core.facts.form_cases import FormCase
+from ..core.facts.queues import C2V, V2C, QueueAction
 from ..core.forms import DeclarationOp
 from ..core.kinds import (
     ANY_ATTR,
@@ -26,7 +27,6 @@ from ..core.kinds import (
     TILE,
     enum,
 )
-from ..core.queues import C2V, V2C, QueueAction
 from ..core.roles import Role
 
 _COPIED_ON_A2A3 = FormCase(targets=("a2a3",), pipe=Pipe.MTE2)

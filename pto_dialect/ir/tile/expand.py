@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.irdl import opt_attr_def
 
-from ..core.form_cases import IDLE_SCRATCH_ON_A5
+from ..core.facts.form_cases import IDLE_SCRATCH_ON_A5
 from ..core.kinds import enum
 from ..core.roles import Role
 from .forms import BinaryScratchTileOp, LanewiseBinaryTileOp, UnaryTileOp

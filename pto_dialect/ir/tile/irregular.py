@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, var_operand_def
 
 from ..core.base import Pipe, PtoOp, Shape, up_to
-from ..core.form_cases import IDLE_SCRATCH_ON_A5, FormCase
+from ..core.facts.form_cases import IDLE_SCRATCH_ON_A5, FormCase
 from ..core.forms import TileOp
 from ..core.kinds import ANY, BOOL, I32_ATTR, INTEGER, NUMBER, SIGNLESS, TILE_OR_VIEW, enum
 from ..core.roles import Role

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def, opt_result_def, result_def
 
 from ..core.base import Pipe, PtoOp, Shape
-from ..core.form_cases import SEVERAL_PIPES_ON_A2A3, FormCase
+from ..core.facts.form_cases import SEVERAL_PIPES_ON_A2A3, FormCase
 from ..core.forms import TileOp
 from ..core.kinds import ANY, BOOL, I64, INDEX, NUMBER, TILE_OR_VIEW, enum
 from ..core.roles import Role

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.irdl import opt_attr_def
 
 from ..core.base import Shape
-from ..core.form_cases import IDLE_SCRATCH_ON_A5
+from ..core.facts.form_cases import IDLE_SCRATCH_ON_A5
 from ..core.kinds import BOOL
 from .forms import UnaryScratchTileOp, UnaryTileOp
 

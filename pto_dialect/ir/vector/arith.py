@@ -5,8 +5,8 @@ from __future__ import annotations
 from xdsl.irdl import attr_def, operand_def, result_def
 
 from ..core.base import Shape
+from ..core.facts.unexecuted import CONVERTED_LANES
 from ..core.kinds import ANY, MASK, VREG
-from ..core.unexecuted import CONVERTED_LANES
 from ..core.words import EVEN_ODD, ROUND
 from .forms import LanewiseOp, MaskedBinaryOp, MaskedRegisterOp, MaskedScalarOp, MaskedUnaryOp, RegisterOp
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import inf
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -16,6 +16,9 @@ from pto_dialect.ir.core.base import Pipe
 
 from .overlap import Turn
 from .places import Place
+
+if TYPE_CHECKING:
+    from xdsl.dialects.scf import ForOp
 
 PIPES = (Pipe.S, Pipe.V, Pipe.M, Pipe.MTE1, Pipe.MTE2, Pipe.MTE3, Pipe.FIX)
 NUMBER = {pipe: number for number, pipe in enumerate(PIPES)}
@@ -112,7 +115,7 @@ class Ring(NamedTuple):
     counter plus ``constant`` divided by the ``count`` of the flag. A flag is waited for ``ahead`` iterations after the
     one that sets it; ``first`` and ``step`` are those of the counter."""
 
-    loop: Operation
+    loop: ForOp
     counter: SSAValue
     factor: int
     constant: int

@@ -15,7 +15,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.scalar_stores import stores_asynchronously
 from pto_dialect.ir.core.base import Pipe, PtoOp, op_spec, operand_groups, section_of
-from pto_dialect.ir.core.operation_form import form_of, pipe_of
+from pto_dialect.ir.core.facts.operation_form import form_of, pipe_of
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewType, TileBufType

@@ -13,7 +13,7 @@ from xdsl.ir import Operation
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.facts import integer, word
 from pto_dialect.ir.core.base import Effect, Pipe, PtoOp, op_spec
-from pto_dialect.ir.core.operation_form import form_of, pipe_of
+from pto_dialect.ir.core.facts.operation_form import form_of, pipe_of
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk

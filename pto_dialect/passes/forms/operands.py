@@ -11,7 +11,7 @@ from typing import TypeGuard
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.ir.core.base import PtoOp, Shape, op_spec, operand_groups, signature
-from pto_dialect.ir.core.operation_form import form_of
+from pto_dialect.ir.core.facts.operation_form import form_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import TileBufType, TileType
 

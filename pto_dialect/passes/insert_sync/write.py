@@ -113,7 +113,7 @@ def _last_waits(flag: Flag, loop: Item, style: str) -> list[Operation]:
     if ring is None:
         return [_flag(False, flag, number, style) for number in flag.numbers]
     trips = loop.trips if isinstance(loop, Loop) else inf
-    if trips != inf and trips == int(trips) and constant_of(ring.loop.operands[1]) is not None:
+    if trips != inf and trips == int(trips) and constant_of(ring.loop.ub) is not None:
         numbers = (ring.number(int(trips) + turn, flag.count) for turn in range(ring.ahead))
         return [_flag(False, flag, flag.event + number, style) for number in numbers]
     writer = _Writer()
@@ -172,7 +172,7 @@ class _Writer:
 
     def last(self, ring: Ring) -> SSAValue:
         """The counter of the iteration that would follow the last one."""
-        first, end, _ = ring.loop.operands[:3]
+        first, end = ring.loop.lb, ring.loop.ub
         most = self.binary(MaxSIOp, end, first)
         if ring.step == 1:
             return most

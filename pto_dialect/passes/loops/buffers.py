@@ -21,7 +21,7 @@ from pto_dialect.analysis.target import profile_of
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.buffers.views import AllocMultiTileOp, AllocTileOp, MultiTileGetOp
 from pto_dialect.ir.core.base import Pipe, PtoOp, op_spec, operand_groups
-from pto_dialect.ir.core.operation_form import form_of
+from pto_dialect.ir.core.facts.operation_form import form_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import DYNAMIC, MultiTileBufType, TileBufType
 from pto_dialect.ir.core.walk import walk

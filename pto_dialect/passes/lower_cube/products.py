@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.operands import shown
 from pto_dialect.ir.core.types import PtrType, is_float
 from pto_dialect.ir.cube.mad import ClausedMadOp, MadAccOp, MadBiasOp, MadMxAccOp, MadMxBiasOp, MadMxOp, MadOp
 from pto_dialect.passes.instructions.geometry import FRACTAL_ROWS, NotLoweredError, Reader, Tile
@@ -80,7 +81,7 @@ def _same_place(writer: Writer, one: Tile, other: Tile) -> bool:
 def _address(pointer: SSAValue) -> object:
     """What tells the addresses of tiles apart: the number or value that a pointer was made from."""
     made = pointer.owner
-    operand = made.operands[0] if isinstance(made, PtoOp) else pointer
+    operand = shown(made) if isinstance(made, PtoOp) else pointer
     number = constant_of(operand)
     return operand if number is None else number
 

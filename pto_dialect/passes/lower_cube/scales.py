@@ -66,7 +66,7 @@ def address_of_scales(writer: Writer, value: SSAValue) -> int:
 def address_of_operand(writer: Writer, value: SSAValue) -> int | None:
     """The byte address of a tile in L0A or L0B."""
     pointer = Reader(writer).tile(value).pointer
-    number = constant_of(pointer.owner.operands[0]) if isinstance(pointer.owner, CastptrOp) else None
+    number = constant_of(pointer.owner.input) if isinstance(pointer.owner, CastptrOp) else None
     return number if isinstance(number, int) else None
 
 

@@ -17,9 +17,9 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import Pipe, PtoOp, operand_groups
+from pto_dialect.ir.core.facts.operation_form import OperationForm, form_of
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import first
-from pto_dialect.ir.core.operation_form import OperationForm, form_of
 from pto_dialect.targets.profile import Profile
 
 from ..errors import ProgramError

@@ -17,8 +17,8 @@ from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.facts import integer, space_of, word
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp, operand_groups, operand_name
+from pto_dialect.ir.core.facts.operation_form import form_of
 from pto_dialect.ir.core.location import span_of
-from pto_dialect.ir.core.operation_form import form_of
 from pto_dialect.ir.core.roles import RUNS, Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.targets.profile import Profile

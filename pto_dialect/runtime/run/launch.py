@@ -22,8 +22,8 @@ from pto_dialect.analysis.target import profile_of
 from pto_dialect.deadline import TimedOut
 from pto_dialect.interrupts import can_fork
 from pto_dialect.ir.core.base import Pipe, PtoOp
+from pto_dialect.ir.core.facts.operation_form import pipe_of
 from pto_dialect.ir.core.location import span_of
-from pto_dialect.ir.core.operation_form import pipe_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.targets.backend import backend_of
 from pto_dialect.targets.profile import Profile

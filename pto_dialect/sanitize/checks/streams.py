@@ -5,11 +5,10 @@ Source: docs/reference/vectors.md, "Loads and stores"; docs/reference/watching.m
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xdsl.ir import Operation
 
-from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.runtime.memory.spaces import Pointer
 from pto_dialect.runtime.vector.streams import LoadStream, StoreStream
 
@@ -20,30 +19,35 @@ if TYPE_CHECKING:
     from ..context import Context, Core
     from ..report.sites import Site
 
-_STATES = {
-    **dict.fromkeys(("pto.vstus", "pto.vstur", "pto.pstu"), ("align_in", "base")),
-    **dict.fromkeys(("pto.vstas", "pto.vstar"), ("value", "destination")),
-    "pto.vldus": ("align", "source"),
+
+class StreamUse(NamedTuple):
+    """What an operation does on a stream: the operands with its ``state`` and with the ``address``, whether it
+    ``stores`` to a stream that goes on, whether it ``flushes`` one, whether register AR (``counted``) or its offset in
+    elements (``moved``) is added to the address."""
+
+    state: str
+    address: str
+    stores: bool = False
+    flushes: bool = False
+    counted: bool = False
+    moved: bool = False
+
+
+_STORE = StreamUse("align_in", "base", stores=True)
+_FLUSH = StreamUse("value", "destination", flushes=True)
+_USES = {
+    "pto.vstus": _STORE,
+    "pto.vstur": _STORE._replace(counted=True),
+    "pto.pstu": _STORE,
+    "pto.vstas": _FLUSH._replace(moved=True),
+    "pto.vstar": _FLUSH._replace(counted=True),
+    "pto.vldus": StreamUse("align", "source"),
 }
-"""Operations on a stream: the operands with its state and with the address."""
-_FLUSHES = ("pto.vstas", "pto.vstar")
-_COUNTED = ("pto.vstur", "pto.vstar")
-"""Those whose address is that of register AR behind the base."""
 
 
-def operands_of_stream(op: Operation) -> tuple[str, str] | None:
-    """Names of the operands with the state and the address of an operation on a stream."""
-    return _STATES.get(op.name)
-
-
-def begins_at_register(op: Operation) -> bool:
-    """True where register AR is added to the address."""
-    return op.name in _COUNTED
-
-
-def stores_to_stream(op: Operation) -> bool:
-    """True for operations that yield the state of a stream of stores that goes on."""
-    return op.name in _STATES and op.name not in _FLUSHES and op.name != "pto.vldus"
+def stream_use(op: Operation) -> StreamUse | None:
+    """What ``op`` does on a stream; ``None`` for operations that are on none."""
+    return _USES.get(op.name)
 
 
 class Streams:
@@ -90,7 +94,8 @@ class Streams:
     def _elsewhere(self, context: Context, pointer: Pointer, address: int, state: StoreStream) -> None:
         watch = self.core.watch
         site = watch.sites[context.mark.site]
-        verb = "flushes" if site.op.name in _FLUSHES else "continues"
+        use = stream_use(site.op)
+        verb = "flushes" if use is not None and use.flushes else "continues"
         message = (
             f"{site.name} {verb} a stream at byte {address} of {pointer.arena.space}, but it stands at byte {state.at}"
         )
@@ -113,16 +118,8 @@ class Streams:
         assert stream.base is not None
         place = bytes_text(stream.base.arena, [(stream.at - stream.pending, stream.at)])  # pyright: ignore[reportArgumentType]
         message = f"{site.name} leaves {place} in the state of its stream, and nothing flushes them"
-        name = "pto.vstar" if begins_at_register(site.op) else "pto.vstas"
+        use = stream_use(site.op)
+        name = "pto.vstar" if use is not None and use.counted else "pto.vstas"
         core = context.actor.core
         notes = [(f"{site.name} on {core.name}, block {core.block.index}", None)]
         self._add("stream-flush", site, message, notes, f"{name} of the last state where the stream ends")
-
-
-def watched_operands(op: Operation) -> tuple[Any, Any] | None:
-    """The values with the state and the address of an operation on a stream."""
-    names = operands_of_stream(op)
-    if names is None or not isinstance(op, PtoOp):
-        return None
-    groups = operand_groups(op)
-    return groups[names[0]][0], groups[names[1]][0]

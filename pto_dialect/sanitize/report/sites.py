@@ -17,9 +17,9 @@ from pto_dialect.diagnostics.source import Span
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.facts.operation_form import form_of
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import shown
-from pto_dialect.ir.core.operation_form import form_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.vector.dma import CopyUbufToUbufOp, MteUbUbOp
 from pto_dialect.targets.memory import SPACE_ALIASES

@@ -24,7 +24,7 @@ from pto_dialect.runtime.run.launch import UNIT_FLAGS
 from pto_dialect.verify.buffers.alloc import is_view
 
 from ..checks.alignment import alignment, base_operand
-from ..checks.streams import begins_at_register, stores_to_stream, watched_operands
+from ..checks.streams import stream_use
 from ..report.sites import Site, Sites, root_of
 
 _SILENT = frozenset((Effect.PURE, Effect.HANDLE, Effect.QUERY, Effect.REGION))
@@ -62,7 +62,7 @@ class WatchedGenerator(Generator):
             self.stream(op)
         self.part(op)
         super().operation(op)
-        if stores_to_stream(op):
+        if (use := stream_use(op)) is not None and use.stores:
             self.emitter.line(f"core.streams.goes_on({self.names[op.results[0]]})")
         if has_role(op, Role.TILE_ALLOCATION) and not is_view(op):
             self.allocated(op)
@@ -102,13 +102,13 @@ class WatchedGenerator(Generator):
 
     def stream(self, op: Operation) -> None:
         """Tells the core where an operation continues or ends an unaligned stream."""
-        operands = watched_operands(op)
-        if operands is None:
+        use = stream_use(op)
+        if use is None:
             return
-        state, base = operands
+        state, base = named(op, use.state), named(op, use.address)
         address = str(self.names[base]) if isinstance(base.type, PtrType) else f"core.pointer_of({self.names[base]})"
-        step = "core.state.get('ar', 0)" if begins_at_register(op) else "0"
-        if (offset := find(op, "offset")) is not None and op.name == "pto.vstas":
+        step = "core.state.get('ar', 0)" if use.counted else "0"
+        if use.moved and (offset := find(op, "offset")) is not None:
             step = f"{self.names[offset]} * {address}.item_bytes"
         self.emitter.line(f"core.streams.reach({self.names[state]}, {address}, {step})")
 

@@ -258,18 +258,18 @@ def _tile(head: Any, parameters: list[Any]) -> Attribute:
     """Level 1 tile: ``16x16xf32`` or the documents' ``f32, 16, 16`` with ignored layout words."""
     rest = [p for p in parameters if p.form not in ("keyed", "word")]
     if len(rest) == 1 and rest[0].form == "shaped" and len(rest[0].value[0]) == 2:
-        dims, element = rest[0].value
+        (rows, cols), element = rest[0].value
     elif [p.form for p in rest[:3]] == ["type", "integer", "integer"]:
-        dims, element = (rest[1].value, rest[2].value), rest[0].value
+        element, rows, cols = (p.value for p in rest[:3])
     elif len(rest) == 1 and rest[0].form == "shaped_word":
         word, end = rest[0].value[1], rest[0].end
         raise _unknown_element(word, end - len(word), end)
     else:
         raise _fail("type-syntax", "!pto.tile takes rows x cols x element type", head, "!pto.tile<16x16xf32>")
     _require_extents(
-        *dims, rest[0], "a tile whose valid part is known at run time only is a !pto.tile_buf with valid=?x?"
+        rows, cols, rest[0], "a tile whose valid part is known at run time only is a !pto.tile_buf with valid=?x?"
     )
-    return t.TileType(*dims, element)
+    return t.TileType(rows, cols, element)
 
 
 def _vreg(head: Any, parameters: list[Any]) -> Attribute:

@@ -13,8 +13,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from pto_dialect.diagnostics.diagnostic import Note
 from pto_dialect.ir.buffers.views import TAssignOp
 from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.facts.operation_form import form_of
 from pto_dialect.ir.core.location import span_of_value
-from pto_dialect.ir.core.operation_form import form_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.core.walk import walk

@@ -10,7 +10,9 @@ from collections.abc import Callable
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
 
+from pto_dialect.analysis.queues import action_of
 from pto_dialect.ir.core.base import PtoOp, op_spec
+from pto_dialect.ir.core.facts.queues import QueueRole
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.core.walk import walk
@@ -70,10 +72,9 @@ def _check_operation(op: PtoOp, release: Release, ctx: Context) -> None:
         ctx.report(REFUSED, op, f"{op.name} is not part of release {release}", help=_after("newer-dialect"))
     elif since == "june" and newer:
         ctx.report(REFUSED, op, f"{op.name} is no longer part of release {release}")
-    for key, is_concerned in _VERDICTS.items():
+    for key in _CONCERNED.get(op.name, ()):
         change = CHANGES[key]
-        # The table of changes names operations.
-        if op.name in change.operations and release.has(key) == (change.kind == "refused") and is_concerned(op, ctx):
+        if release.has(key) == (change.kind == "refused") and _VERDICTS[key](op, ctx):
             state = change.after if change.kind == "refused" else change.before
             help = None if change.kind == "refused" else _after(key)
             ctx.report(REFUSED, op, f"release {release} refuses this {op.name}: {state}", help=help)
@@ -101,15 +102,14 @@ def _is_second(op: PtoOp, ctx: Context) -> bool:
     """A pop while an entry of the same queue, popped before in this block, is not freed."""
     queue = _queue(op)
     before = op.prev_op
-    # The table of changes names operations.
-    while before is not None and not (before.name in _QUEUE_ENDS and _queue(before) == queue):
+    while before is not None and not (_action(before) in ("pop", "free") and _queue(before) == queue):
         before = before.prev_op
-    # The table of changes names operations.
-    return before is not None and before.name in _POPS
+    return before is not None and _action(before) == "pop"
 
 
-_POPS = frozenset(CHANGES["live-pops"].operations)
-_QUEUE_ENDS = _POPS | {"pto.tfree", "pto.tfree_from_aic", "pto.tfree_from_aiv"}
+def _action(op: Operation) -> QueueRole | None:
+    action = action_of(op)
+    return None if action is None else action.role
 
 
 def _queue(op: Operation) -> object:
@@ -124,3 +124,8 @@ _VERDICTS: dict[str, Callable[[PtoOp, Context], bool]] = {
     "scalar-memory": lambda op, ctx: True,
 }
 """Whether an operation is what the verdict of a change is about."""
+_CONCERNED = {
+    name: tuple(key for key in _VERDICTS if name in CHANGES[key].operations)
+    for name in frozenset().union(*(CHANGES[key].operations for key in _VERDICTS))
+}
+"""The changes with a verdict that concern an operation, by its name."""

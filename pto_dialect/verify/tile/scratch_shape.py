@@ -116,10 +116,20 @@ _GROUPED = frozenset(((64, 128), (32, 256), (16, 512), (8, 1024)))
 _GROUPED_BYTES = 4096
 
 
-@relation("pto.trowsum", "pto.trowmax", "pto.trowmin")
-def row_results(t: TileOperands) -> Iterator[Finding]:
-    """Scratch for partial results of rows longer than a repeat of the vector unit: one repeat for each row; sums of
-    longer rows have one for each pair of repeats."""
+@relation("pto.trowsum")
+def row_sums(t: TileOperands) -> Iterator[Finding]:
+    """Scratch for partial sums of rows: one repeat for each pair of repeats of a row."""
+    yield from _row_results(t, paired=True)
+
+
+@relation("pto.trowmax", "pto.trowmin")
+def row_extrema(t: TileOperands) -> Iterator[Finding]:
+    """Scratch for partial extrema of rows: one repeat for each row."""
+    yield from _row_results(t, paired=False)
+
+
+def _row_results(t: TileOperands, paired: bool) -> Iterator[Finding]:
+    """Scratch for partial results of rows longer than a repeat of the vector unit."""
     src, tmp, dst = t.tile("src"), t.tile("tmp"), t.tile("dst")
     if src is None or tmp is None or src.element not in ("f16", "f32") or src.valid_cols == DYNAMIC:
         return
@@ -133,7 +143,7 @@ def row_results(t: TileOperands) -> Iterator[Finding]:
         if size is not None and size < _GROUPED_BYTES:
             yield _finding(t, f"needs {_GROUPED_BYTES} bytes for {src.rows}x{src.cols} of src, found {size}")
         return
-    pairs = src.valid_cols // repeat // 2 if t.op_name == "pto.trowsum" else 1
+    pairs = src.valid_cols // repeat // 2 if paired else 1
     needed = max(1, pairs) * repeat
     if _short(tmp.cols, needed):
         yield _finding(t, f"needs {needed} columns for {src.valid_cols} of src, found {tmp.cols}")

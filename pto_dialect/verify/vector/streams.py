@@ -13,7 +13,8 @@ from pto_dialect.diagnostics.diagnostic import Note, Severity
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import find, named
-from pto_dialect.ir.vector.memory import VLdasOp, VLdusOp, VStasOp, VStusOp
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.vector.memory import VLdasOp, VLdusOp, VStasOp, VSturOp, VStusOp
 from pto_dialect.targets.vector_unit import VLANE_BYTES
 
 from ..engine.context import Context
@@ -33,7 +34,7 @@ def flushed(op: Operation, ctx: Context) -> None:
         return
     state = op.results[0]
     if not state.uses and not ((offset := find(op, "offset")) is not None and constant_of(offset) == 0):
-        flush = "pto.vstar" if op.name == "pto.vstur" else "pto.vstas"
+        flush = "pto.vstar" if isinstance(op, VSturOp) else "pto.vstas"
         message = f"what {op.name} leaves in the state of its stream is not flushed"
         ctx.report(FLUSH, op, message, help=f"{flush} of the state where the stream ends", severity=_severity(op))
 
@@ -111,7 +112,7 @@ def _place(pointer: SSAValue) -> Place | None:
     if address is not None:
         return None, address
     maker = _maker(pointer)
-    if maker is None or maker.name != "pto.addptr":
+    if maker is None or not has_role(maker, Role.DISPLACEMENT):
         updated = isinstance(maker, VStusOp) and pointer is maker.results[-1] and len(maker.results) > 1
         return _end(maker) if updated and isinstance(maker, VStusOp) else (pointer, 0)
     return _moved(named(maker, "ptr"), named(maker, "offset"), pointer)

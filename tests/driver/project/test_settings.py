@@ -46,7 +46,7 @@ def test_everything_that_can_be_said(tmp_path: Path) -> None:
     )
     general = settings_of(str(tmp_path / "x.pto"))
     assert general == Settings(
-        "a2a3", "vpto", frozenset(("dead-tile", "mad-target")), frozenset(("kernel-kind",)),
+        "a2a3", "vpto", None, frozenset(("dead-tile", "mad-target")), frozenset(("kernel-kind",)),
         frozenset(("block-terminator",)), True, True, 3, 80,
     )  # fmt: skip
     old = settings_of(str(tmp_path / "old" / "deep" / "x.pto"))
@@ -72,7 +72,7 @@ def test_the_command_line_counts_more(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "place", "message", "help"),
     [
-        ("\ncolour = 1\n", "2:1", "unknown key 'colour'", "one of target, backend, allow, deny, warn, werror, "),
+        ("\ncolour = 1\n", "2:1", "unknown key 'colour'", "one of target, backend, reference-release, allow, "),
         ('targte = "a5"\n', "1:1", "unknown key 'targte'", "did you mean target?"),
         ('target = "a6"\n', "1:1", "target is one of a2, a3, a2a3, a5, cpu-sim", ""),
         ("werror = 1\n", "1:1", "werror is true or false", ""),

@@ -6,8 +6,8 @@ import pytest
 
 from pto_dialect import parse
 from pto_dialect.ir.core.base import PtoOp
-from pto_dialect.ir.core.operation_form import Completion, OperationForm, form_of
-from pto_dialect.ir.core.pipe import Pipe
+from pto_dialect.ir.core.facts.operation_form import Completion, OperationForm, form_of
+from pto_dialect.ir.core.facts.pipe import Pipe
 
 INT = "!pto.tile_buf<vec, 1x32xi32>"
 F = "!pto.tile_buf<vec, 16x64xf32>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pto_dialect.analysis.queues import CORE_INITS, HANDLE_INITS, HANDLED, NUMBERED, QUANT_SETTERS
 from pto_dialect.ir.core.base import op_spec
-from pto_dialect.ir.core.queues import C2V, V2C
+from pto_dialect.ir.core.facts.queues import C2V, V2C
 from pto_dialect.ir.core.registry import all_op_classes
 
 QUEUES = {cls.name: op_spec(cls).queue for cls in all_op_classes() if op_spec(cls).queue is not None}

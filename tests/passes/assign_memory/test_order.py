@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import product
 from random import Random
 from typing import NamedTuple
@@ -46,7 +47,9 @@ Run = tuple[Step, frozenset[object]]
 """A step that runs, and the iterations and branches in which it does."""
 
 
-def runs(program: list[object], around: frozenset[object] = frozenset(), depth: int = 0) -> tuple[list[str], list[Run]]:
+def runs(
+    program: Sequence[object], around: frozenset[object] = frozenset(), depth: int = 0
+) -> tuple[list[str], list[Run]]:
     """The lines of a program, and what runs, with each loop gone through twice; lists are loops, tuples branches."""
     lines: list[str] = []
     found: list[Run] = []
@@ -95,7 +98,7 @@ def follows(found: list[Run], one: str, other: str, arch: str) -> bool:
     return True
 
 
-def orders(program: list[object], arch: str) -> dict[tuple[str, str], bool]:
+def orders(program: Sequence[object], arch: str) -> dict[tuple[str, str], bool]:
     """What the package says of each pair of tiles."""
     lines, _ = runs(program)
     text = re.sub(r"(%[xyz] = .*) addr = %at\d", r"\1", kernel(*HEAD, *lines, target=arch))
@@ -105,7 +108,7 @@ def orders(program: list[object], arch: str) -> dict[tuple[str, str], bool]:
     return {(a, b): order.ordered(values[a], values[b]) for a, b in product(TILES, repeat=2) if a != b}
 
 
-def check(program: list[object], arch: str) -> list[bool]:
+def check(program: Sequence[object], arch: str) -> list[bool]:
     _, found = runs(program)
     said = orders(program, arch)
     for (one, other), answer in said.items():

@@ -18,6 +18,8 @@ class Nobody:
 
     def write(self, arena: WatchedArena, region: Any) -> None: ...
 
+    def undefined(self, arena: WatchedArena, region: Any) -> None: ...
+
 
 @pytest.mark.parametrize("space", ["ub", "gm"])
 @pytest.mark.parametrize("count", range(1, 7))

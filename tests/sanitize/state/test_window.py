@@ -29,6 +29,8 @@ class Accesses:
     def write(self, arena: WatchedArena, region: Any) -> None:
         self.bytes["write"] |= set(region.offsets().tolist())
 
+    def undefined(self, arena: WatchedArena, region: Any) -> None: ...
+
 
 def watched() -> tuple[Any, np.ndarray, Accesses]:
     """A window of 4 x 6 numbers at byte 16, the same numbers as a plain array, and what is accessed."""

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING
 from pto_dialect.families import level_of
 from pto_dialect.targets.op_availability import is_available
 
-from .base import PtoOp, op_spec, operand_groups, operand_layout
+from ..base import PtoOp, op_spec, operand_groups, operand_layout
+from ..placement import element_of, location, named_pipe
+from ..registry import family_of
+from ..roles import Role
 from .pipe import Pipe
-from .placement import element_of, location, named_pipe
-from .registry import family_of
-from .roles import Role
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from xdsl.ir import Operation, SSAValue
 
-    from .base import OpSpec
+    from ..base import OpSpec
     from .form_cases import FormCase
 
 
