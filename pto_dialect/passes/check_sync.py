@@ -32,6 +32,7 @@ from pto_dialect.verify.program.runs import RUN_RULES
 from .accesses.pops import popped_slots
 from .base import PtoPass
 from .cross_core import unordered_cores
+from .queue_counts import unequal_ends
 from .sync_flow import Access, Flow, Key, Place, order_of
 
 _FLAGS = '"PIPE_MTE2", "PIPE_V", "EVENT_ID0"'
@@ -105,7 +106,7 @@ class CheckSyncPass(PtoPass):
                     from .sync_order.tell import told_partly
 
                     engine.report(told_partly(function))
-            for diagnostic in unordered_cores(function):
+            for diagnostic in (*unordered_cores(function), *unequal_ends(function, STUCK)):
                 engine.report(diagnostic)
             if self.judge == "true":
                 self._judge(function, engine)

@@ -16,8 +16,6 @@ FAULTY, CORRECT = faulty(HAZARDS), correct(HAZARDS)
 NOT_FOUND: dict[str, str] = {
     "carried_three_a2a3-onmiddle": "the result is made of the tile that it replaces, as an accumulator is",
     "carried_three_a5-onmiddle": "the result is made of the tile that it replaces, as an accumulator is",
-    "queue_a2a3_one_slot-more": "the slot is still free when the kernel ends",
-    "queue_a2a3_two_slots-more": "the slot is still free when the kernel ends",
 }
 """Faults that nothing reports, and why."""
 
