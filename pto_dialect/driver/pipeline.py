@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.engine import Counts, DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.diagnostics.split import split_input
-from pto_dialect.passes.registry import VERIFY_PASSES, make_pass
+from pto_dialect.passes.registry import PASS_TABLE, VERIFY_PASSES, make_pass
 
 from .inputs import Input, read
 from .options import Options
@@ -40,6 +41,10 @@ CONSEQUENCES = frozenset(
 )
 """Rules about what surrounds a statement; they say nothing new when statements are missing after a syntax
 error."""
+
+
+_FIT_TOGETHER = "capacity-live"
+"""The rule that tiles fit into their memory together."""
 
 
 class Result(NamedTuple):
@@ -236,18 +241,38 @@ def build_checked(
     return module
 
 
-def run_passes(module: ModuleOp, names: Iterable[str], engine: DiagnosticEngine, target: str | None) -> bool:
-    """Runs passes until one reports an error; True when none did. Neighbouring verify passes are one walk."""
-    for stretch in _stretches(names):
-        if stretch[0] in VERIFY_PASSES:
-            from pto_dialect.verify.verifier import verify_module
+def run_passes(
+    module: ModuleOp, names: Iterable[str], engine: DiagnosticEngine, target: str | None, later: Sequence[str] = ()
+) -> bool:
+    """Runs passes until one reports an error; True when none did. Neighbouring verify passes are one walk.
 
-            verify_module(module, engine, target=target, passes=stretch)
+    ``later`` are passes that the caller runs afterwards.
+    """
+    stretches = list(_stretches(names))
+    for number, stretch in enumerate(stretches, 1):
+        if stretch[0] in VERIFY_PASSES:
+            _verify(module, stretch, engine, target, [*chain(*stretches[number:]), *later])
         else:
             make_pass(stretch[0], target).run(module, engine)
         if engine.has_errors:
             return False
     return True
+
+
+def _verify(
+    module: ModuleOp, passes: list[str], engine: DiagnosticEngine, target: str | None, later: list[str]
+) -> None:
+    """Verifies a module that passes ``later`` change: whether tiles fit together is not asked before they are made
+    smaller."""
+    from pto_dialect.verify.verifier import verify_module
+
+    policy = engine.options
+    if any(PASS_TABLE[call.partition("{")[0]].shrinks for call in later):
+        engine.options = policy._replace(allow=policy.allow | {_FIT_TOGETHER})
+    try:
+        verify_module(module, engine, target=target, passes=passes)
+    finally:
+        engine.options = policy
 
 
 def _stretches(names: Iterable[str]) -> Iterator[list[str]]:

@@ -14,14 +14,15 @@ if TYPE_CHECKING:
 
 class PassEntry(NamedTuple):
     """Where a pass lives (module of this folder, class in it) and one line on what it does; ``changes`` tells that it
-    changes the program, ``orders`` that flags and barriers order the pipes afterwards, ``options`` has the words that
-    each of its options may be, the usual one first."""
+    changes the program, ``orders`` that flags and barriers order the pipes afterwards, ``shrinks`` that the program may
+    need less memory then, ``options`` has the words that each of its options may be, the usual one first."""
 
     module: str
     cls: str
     summary: str
     changes: bool = False
     orders: bool = False
+    shrinks: bool = False
     options: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
@@ -50,6 +51,7 @@ PASS_TABLE: dict[str, PassEntry] = {
         "TileLoopsPass",
         "loops over parts of tall tiles",
         changes=True,
+        shrinks=True,
         options=MappingProxyType({"rows": ("16", "1", "2", "4", "8", "32", "64", "128")}),
     ),
     "unroll": PassEntry(
@@ -71,12 +73,14 @@ PASS_TABLE: dict[str, PassEntry] = {
         "SumsInPlacePass",
         "products write the accumulator that they add to",
         changes=True,
+        shrinks=True,
     ),
     "repeat-sums": PassEntry(
         "loops.again",
         "RepeatSumsPass",
         "sums that are needed after others went on with them are computed twice",
         changes=True,
+        shrinks=True,
     ),
     "assign-memory": PassEntry(
         "assign_memory.assign",

@@ -29,14 +29,14 @@ def prove_passes(
     with ``allow_open``. Programs with errors, and those that no pass changes, are not run.
     """
     first = next((number for number, call in enumerate(calls) if _changes(call)), len(calls))
-    if not run_passes(module, calls[:first], engine, target):
+    if not run_passes(module, calls[:first], engine, target, calls[first:]):
         return False
     if first == len(calls):
         return True
     proof = Proof(module, target, engine, seconds, sum(map(_changes, calls)), allow_open=allow_open)
     proof.begin()
-    for call in calls[first:]:
-        if not run_passes(module, [call], engine, target):
+    for number, call in enumerate(calls[first:], first + 1):
+        if not run_passes(module, [call], engine, target, calls[number:]):
             break
         if _changes(call):
             proof.after(call)

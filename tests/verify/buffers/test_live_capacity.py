@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pto_dialect import check
+from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.driver.options import Options
+from pto_dialect.driver.pipeline import process
+from pto_dialect.passes.registry import VERIFY_PASSES
 
 KIB = {"a2a3": 192, "a5": 256}
 """Vector memory, in units of 1024 bytes."""
@@ -137,3 +141,53 @@ def test_views_of_scales_have_pairs_of_groups(groups: int, layout: str) -> None:
     }}"""
     found = [d for d in check(text).diagnostics if d.rule == "mx-scale-groups"]
     assert bool(found) == (groups % 2 == 1)
+
+
+TALL = """func.func @f(%a: !pto.ptr<f32>, %b: !pto.ptr<f32>) attributes {{pto.entry}} {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %rows = arith.constant {rows} : index
+  %c256 = arith.constant 256 : index
+  %av = pto.make_tensor_view %a, shape = [%rows, %c256], strides = [%c256, %c1] : !pto.tensor_view<?x?xf32>
+  %bv = pto.make_tensor_view %b, shape = [%rows, %c256], strides = [%c256, %c1] : !pto.tensor_view<?x?xf32>
+  %ap = pto.partition_view %av, offsets = [%c0, %c0], sizes = [%rows, %c256]
+    : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<{rows}x256xf32>
+  %bp = pto.partition_view %bv, offsets = [%c0, %c0], sizes = [%rows, %c256]
+    : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<{rows}x256xf32>
+  %x = pto.alloc_tile : {tile}
+  %y = pto.alloc_tile : {tile}
+  %z = pto.alloc_tile : {tile}
+  pto.tload ins(%ap : !pto.partition_tensor_view<{rows}x256xf32>) outs(%x : {tile})
+  pto.texp ins(%x : {tile}) outs(%y : {tile})
+  pto.tadd ins(%x, %y : {tile}, {tile}) outs(%z : {tile})
+  pto.tadd ins(%z, %x : {tile}, {tile}) outs(%z : {tile})
+  pto.tadd ins(%z, %y : {tile}, {tile}) outs(%z : {tile})
+  pto.tstore ins(%z : {tile}) outs(%bp : !pto.partition_tensor_view<{rows}x256xf32>)
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("passes", "rules"),
+    [
+        ((), ["capacity-live"]),
+        (("double-buffer",), ["capacity-live"]),
+        (("tile-loops{rows=16}",), []),
+        (("tile-loops{rows=16}", *VERIFY_PASSES), []),
+        (("tile-loops{rows=64}", *VERIFY_PASSES), []),
+        (("tile-loops{rows=128}", *VERIFY_PASSES), ["capacity-live"]),
+    ],
+)
+def test_tiles_are_judged_after_passes_that_divide_them(passes: tuple[str, ...], rules: list[str]) -> None:
+    assert errors_with(passes) == rules
+
+
+def test_a_proof_has_nothing_to_compare_with_where_tiles_do_not_fit_before() -> None:
+    assert errors_with(("tile-loops{rows=16}",), proving=60.0) == ["prove-open"]
+
+
+def errors_with(passes: tuple[str, ...], proving: float | None = None) -> list[str]:
+    options = Options(target="a5", passes=(*VERIFY_PASSES, *passes), proving=proving)
+    found = process(TALL.format(rows=256, tile=tile(256)), "f.pto", options).diagnostics
+    return [one.rule for one in found if one.severity is Severity.ERROR]
