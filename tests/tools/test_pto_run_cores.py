@@ -37,8 +37,18 @@ def test_parts_of_a_buffer_are_written_back_whole(pto_run, args) -> None:
 
 
 def test_watched(pto_run, args) -> None:
+    """Each core stores to a line of the data cache of its own."""
+    given = args(p="per-core:zeros:i32:48", i="0")
+    rest = "0 " * 15
+    shown = f"[0 {rest}1 {rest}2 {rest.rstrip()}]"
+    outcome = pto_run(STORE, *given, "--blocks", "3", "--dump", "--sanitize")
+    assert outcome.code == 0 and shown in outcome.out
+
+
+def test_cores_that_share_a_line(pto_run, args) -> None:
     given = args(p="per-core:zeros:i32:6", i="0")
-    assert "[0 0 1 0 2 0]" in pto_run(STORE, *given, "--blocks", "3", "--dump", "--sanitize").out
+    outcome = pto_run(STORE, *given, "--blocks", "3", "--sanitize")
+    assert outcome.code == 3 and "[cache-lost-update]" in outcome.err
 
 
 @pytest.mark.parametrize(

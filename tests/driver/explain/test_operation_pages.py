@@ -140,7 +140,7 @@ def test_the_pipe_of_flags_is_that_of_their_attribute() -> None:
 
 
 def test_the_mistake_is_one_of_the_operation() -> None:
-    for name, rule in (("pto.tpop", "pipe-split"), ("pto.mem_bar", "sync-membar-kind")):
+    for name, rule in (("pto.tpop", "pipe-entry-type"), ("pto.mem_bar", "sync-membar-kind")):
         section = next(one for one in operation_page(name).sections if one.title == "A mistake")
         assert f"[{rule}]" in str(section)
 
