@@ -17,9 +17,9 @@ from pto_dialect.analysis.queues import action_of, handle, is_pop, is_push, numb
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note
 from pto_dialect.ir.core.base import section_of
 from pto_dialect.ir.core.location import span_of
-from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.core_dialects.structured import is_for
 from pto_dialect.verify.engine.rule import Rule
 from pto_dialect.verify.program.runs import RUN_RULES
 
@@ -91,8 +91,8 @@ def _times(op: Operation) -> int | None:
     times = 1
     place = op.parent_op()
     while place is not None and not has_role(place, Role.FUNCTION):
-        if place.name == "scf.for":
-            low, high, step = (constant_of(named(place, name)) for name in ("lb", "ub", "step"))
+        if is_for(place):
+            low, high, step = (constant_of(bound) for bound in (place.lb, place.ub, place.step))
             if not (isinstance(low, int) and isinstance(high, int) and isinstance(step, int) and step > 0):
                 return None
             times *= max(0, -(-(high - low) // step))
