@@ -18,20 +18,35 @@ Assumption = dict[int, int]
 """Values whose numbers come from the caller, by their ``id``, and what they are."""
 
 
-def settled(number: Number, given: Mapping[int, int], depth: int = _DEPTH) -> Number:
+def settled(number: Number, given: Mapping[int, int]) -> Number:
     """What a number is under an assumption; the number itself where that does not decide it."""
-    if isinstance(number, int) or not given:
+    return _settle(number, given, _DEPTH, {}) if given else number
+
+
+def _settle(number: Number, given: Mapping[int, int], depth: int, known: dict[int, Number]) -> Number:
+    """The same; ``known`` has the parts that were looked at, by ``id``: numbers share theirs, so that a walk without it
+    takes time exponential in the depth."""
+    if isinstance(number, int):
         return number
+    if id(number) not in known:
+        known[id(number)] = _settle_parts(number, given, depth, known)
+    return known[id(number)]
+
+
+def _settle_parts(number: Number, given: Mapping[int, int], depth: int, known: dict[int, Number]) -> Number:
     match number:
         case (int(value),) | ("new", int(value), _):
             return given.get(value, number)
         case _ if not depth:
             return number
         case ("not", inner):
-            found = settled(inner, given, depth - 1)  # pyright: ignore[reportArgumentType]
+            found = _settle(inner, given, depth - 1, known)  # pyright: ignore[reportArgumentType]
             return 1 - found if isinstance(found, int) else number
         case (str(name), a, b):
-            one, other = (settled(part, given, depth - 1) for part in (a, b))  # pyright: ignore[reportArgumentType]
+            one, other = (
+                _settle(part, given, depth - 1, known)  # pyright: ignore[reportArgumentType]
+                for part in (a, b)
+            )
             if isinstance(one, int) and isinstance(other, int):
                 fold = FOLDS.get(name)
                 found = answered(name, one, other) if fold is None else fold(one, other)
@@ -66,14 +81,24 @@ def _empties(low: int, high: Number, sources: set[int]) -> Assumption | None:
     return None
 
 
-def _sources(number: Number, depth: int = _DEPTH) -> set[int]:
+def _sources(number: Number) -> set[int]:
     """The values that a number is computed from, by ``id``; empty where that is not known."""
+    return _find_sources(number, _DEPTH, {})
+
+
+def _find_sources(number: Number, depth: int, known: dict[int, set[int]]) -> set[int]:
+    if id(number) in known:
+        return known[id(number)]
+    found: set[int] = set()
     match number:
         case (int(value),) | ("new", int(value), _):
-            return {value}
+            found = {value}
         case (str(name), a, b) if name in FOLDS and depth:
-            parts = [part for part in (a, b) if not isinstance(part, int)]
-            found = [_sources(part, depth - 1) for part in parts]  # pyright: ignore[reportArgumentType]
-            return set().union(*found) if all(found) else set()
-        case _:
-            return set()
+            parts = [
+                _find_sources(part, depth - 1, known)  # pyright: ignore[reportArgumentType]
+                for part in (a, b)
+                if not isinstance(part, int)
+            ]
+            found = set().union(*parts) if all(parts) else set()
+    known[id(number)] = found
+    return found
