@@ -1,5 +1,5 @@
-"""Writes again all that is kept of the package in words: tables, verdicts, relations between tiles, generated
-code, what passes make of programs, how runs end.
+"""Writes again all that is kept of the package in words: tables, verdicts, relations between tiles,
+what passes make of programs, how runs end.
 
 Usage: python tests/helpers/write_kept.py
 """
@@ -14,7 +14,6 @@ WRITERS = (
     "write_tables",
     "kept_relations",
     "kept_verdicts",
-    "kept_code",
     "kept_outputs",
     "kept_runs",
     "kept_texts",
