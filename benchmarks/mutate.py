@@ -59,9 +59,6 @@ LEFT_OUT = (
 """Tests that start other processes, which would run the package that is installed."""
 
 TABLES = {"verify": ("tests/verify/test_catalogue.py",), "ir, targets": ("tests/ir/", "tests/targets/")}
-KEPT_TABLES = "/test_kept_tables.py::"
-"""Tests that compare whole tables of a room, whose lines run when modules are imported."""
-
 ALONE = {"verify": ("tests/verify/test_families_alone.py",), "kernels": ("tests/verify/test_families_alone.py",)}
 """Tests that start processes of their own, which see a change only in the file."""
 
@@ -239,10 +236,8 @@ class Tests:
         counts: Counter[str] = Counter(test for tests in by_line.values() for test in tests if test)
         tables = TABLES.get(room_of(change.path) or "", ())
         whole = [test for test in sorted(self.seconds) if test.startswith(tables)] if tables else []
-        own = (f"tests/{change.path.split('/')[1]}{KEPT_TABLES}",)
-        kept = [test for test in sorted(self.seconds) if test.startswith(own)]
         among = self._near_first(found, change.path, limit // 10, rng)
-        return [*kept, *among, *known, *self._near_first(reading, change.path, limit, rng), *whole,
+        return [*among, *known, *self._near_first(reading, change.path, limit, rng), *whole,
                 *(test for test, _ in counts.most_common(limit))]  # fmt: skip
 
     def _near_first(self, found: set[str], path: str, limit: int, rng: random.Random) -> list[str]:

@@ -1,8 +1,11 @@
-"""Set-up of all tests: which package is tested, how hypothesis runs, and that Ctrl-C works."""
+"""Set-up of all tests: which package is tested, how hypothesis runs, that Ctrl-C works, and snapshots of text."""
 
+import difflib
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 import pto_dialect
@@ -19,3 +22,23 @@ settings.load_profile("default")
 # Shells start background jobs with Ctrl-C ignored, and programs inherit that: tests that send it would wait for ever.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The option that writes snapshots."""
+    parser.addoption("--renew", action="store_true", help="write snapshots of text instead of comparing with them")
+
+
+@pytest.fixture
+def compare(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
+    """Compares a text with the snapshot in a file; under ``--renew``, writes the file."""
+
+    def compare(file: Path, text: str) -> None:
+        if request.config.getoption("--renew"):
+            file.write_text(text, encoding="utf-8")
+        expected = file.read_text(encoding="utf-8").splitlines()
+        difference = difflib.unified_diff(expected, text.splitlines(), "snapshot", "now", lineterm="")
+        lines = list(difference)
+        assert not lines, "\n".join([f"{file} differs; `pytest --renew` writes it:", *lines])
+
+    return compare

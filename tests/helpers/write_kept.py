@@ -1,5 +1,4 @@
-"""Writes again all that is kept of the package in words: tables, verdicts, relations between tiles,
-what passes make of programs, how runs end.
+"""Writes again verdicts, relations between tiles, what passes make of programs, and how runs end.
 
 Usage: python tests/helpers/write_kept.py
 """
@@ -11,13 +10,11 @@ import sys
 from pathlib import Path
 
 WRITERS = (
-    "write_tables",
     "kept_relations",
     "kept_verdicts",
     "kept_outputs",
     "kept_runs",
     "kept_texts",
-    "kept_forms",
     "kept_elements",
 )
 
