@@ -1,0 +1,298 @@
+"""Texts use the terms of the field: no page, docstring, comment, help text or message has a retired phrase.
+
+Most patterns catch the home-made sense alone, so that ordinary English passes. Code in pages and docstrings (blocks and
+spans) is not searched, nor are strings without a space.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from markdown_pages import ROOT, pages, prose
+
+CONVERTED = ("tests/helpers/markdown_pages.py",)
+"""Folders and files of Python whose docstrings and comments are searched."""
+
+CONVERTED_STRINGS = ("tests/helpers/markdown_pages.py",)
+"""Folders and files of Python whose messages and help texts are searched as well."""
+
+UNCONVERTED_PAGES: frozenset[str] = frozenset(
+    {
+        "CHANGELOG.md",
+        "SECURITY.md",
+        "docs/architecture.md",
+        "docs/assign-memory.md",
+        "docs/cluster.md",
+        "docs/configuration.md",
+        "docs/conformance.md",
+        "docs/contributing.md",
+        "docs/cycles.md",
+        "docs/debugger.md",
+        "docs/decisions.md",
+        "docs/double-buffer.md",
+        "docs/editors.md",
+        "docs/find-the-mistake-debugger.md",
+        "docs/find-the-mistake.md",
+        "docs/fixes.md",
+        "docs/forms.md",
+        "docs/from-tiles-to-instructions.md",
+        "docs/goldens.md",
+        "docs/insert-sync.md",
+        "docs/integrations.md",
+        "docs/launch-files.md",
+        "docs/launch.md",
+        "docs/lower-cube.md",
+        "docs/lower-transfers.md",
+        "docs/lower-vector.md",
+        "docs/lowering.md",
+        "docs/manual-snippets.md",
+        "docs/performance.md",
+        "docs/pto-fmt.md",
+        "docs/pto-lsp.md",
+        "docs/pto-opt.md",
+        "docs/pto-run.md",
+        "docs/pto.md",
+        "docs/pypto.md",
+        "docs/python-api.md",
+        "docs/ranks.md",
+        "docs/recording.md",
+        "docs/reference/README.md",
+        "docs/reference/clauses.md",
+        "docs/reference/constraints.md",
+        "docs/reference/core-dialects.md",
+        "docs/reference/core-operations.md",
+        "docs/reference/cycles.md",
+        "docs/reference/execution.md",
+        "docs/reference/language.md",
+        "docs/reference/layouts.md",
+        "docs/reference/memory-planning.md",
+        "docs/reference/numerics.md",
+        "docs/reference/operations.md",
+        "docs/reference/proving.md",
+        "docs/reference/recording.md",
+        "docs/reference/releases.md",
+        "docs/reference/synchronisation.md",
+        "docs/reference/target-tables.md",
+        "docs/reference/targets.md",
+        "docs/reference/tiles.md",
+        "docs/reference/vectors.md",
+        "docs/reference/watching.md",
+        "docs/reference/words.md",
+        "docs/reference/work-items.md",
+        "docs/remove-redundant-sync.md",
+        "docs/report.md",
+        "docs/rules.md",
+        "docs/sanitizers.md",
+        "docs/seed-coverage.md",
+        "docs/semantics.md",
+        "docs/tile-loops.md",
+        "docs/tune.md",
+        "docs/tutorial.md",
+        "docs/unroll.md",
+        "docs/xdsl-opt.md",
+        "examples/README.md",
+    }
+)
+"""Pages that are not searched yet."""
+
+_DETERMINER = (
+    r"(?:a|an|the|its|their|one|each|every|same|this|that|which|another|no|two|three|what|other|all|many|some|both)"
+)
+_WHERE = r"(?:in|at|on|there|here|with|where|before|above|below|between|beside|under|around)"
+_KEPT = r"(?:tables?|files?|runs?|verdicts?|outputs?|relations?|outcomes?|texts?|code|programs?|results?|values?|one)"
+_PLAIN_WORDS = r"(?:quoted|bare|misspelt|unknown|known|near|required|frequent|closed|reserved) words?"
+_ONE_WORD = r"(?:a|the|its|their|each|every|no|another|one|two|these|those) words?"
+
+RETIRED = {
+    # Locations.
+    rf"\b{_DETERMINER} places?\b": "source location, memory location, address, position, index",
+    r"\b(?:names|shows|with|without|and|of|in) places\b": "source locations, memory locations, addresses",
+    r"\bin one place after another\b": "one location at a time",
+    r"\bbehind\b": "after, following",
+    r"\bin front of\b": "before",
+    r"\b(?:that|which|what|it|who|they|and|where) (?:stands?|stood)\b(?! for\b)": "is, is located",
+    rf"\b(?:stands?|stood|standing) {_WHERE}\b(?! for\b)": "is, is located",
+    r"\bone behind the other\b": "contiguous, consecutive",
+    r"\b(?<!no )rooms?\b(?! (?:for|left|to)\b)": "subpackage, layer; scratch buffer",
+    # Reports.
+    r"\btold\b": "reported, stated",
+    r"\btells?\b(?!.{1,60}\b(?:apart|from)\b)": "report, state; distinguish",
+    r"\b(?<!as )said\b": "reported, stated, documented",
+    r"\b(?:asked|asks)\b": "queried, queries; calls",
+    r"\bthinks? (?:that|of)\b": "assumes",
+    # What a tool computes or keeps.
+    r"\bfound out\b": "computed, determined",
+    r"\bwhat (?:was|is|are|were|has been) found\b": "result, match; finding",
+    rf"\bkept {_KEPT}\b": "snapshot; cached",
+    r"\b(?:neighbour|near) (?:programs?|texts?)\b": "mutated programs",
+    r"\boutcomes\b": "results",
+    r"\bmade up\b(?! (?:of|for)\b)": "generated, synthesized",
+    r"\b(?:comes|come|came|coming) out\b": "result, output",
+    r"\blikeness(?:es)?\b": "operation template",
+    r"\bstatement plans?\b": "parse templates",
+    r"\bskeletons?\b": "normalized token sequence",
+    r"\balike\b": "structurally equal; in the same way",
+    r"\bflavou?rs?\b": "code generation variant",
+    r"\bcrews?\b": "worker pool",
+    r"\bgone\b": "removed, absent",
+    r"\banew\b": "again",
+    r"\bfaulty\b": "incorrect",
+    r"\bmend(?:s|ed|ing)?\b": "fix",
+    # Words of a language.
+    r"\b(?:flag|buffer|pipe|event|signal) numbers?\b": "id",
+    r"\bnumbers? of (?:a|the|its|their|each) (?:flags?|buffers?|pipes?|events?)\b": "id",
+    rf"\b{_PLAIN_WORDS}\b": "keyword, token, enumerator",
+    rf"\b{_ONE_WORD}\b(?! of \d)": "token, keyword, enumerator, term",
+    r"\bin words\b": "as text",
+    # Control flow, dataflow, concurrency.
+    r"\bwatch(?:ed|es|ing)?\b(?! (?:folders?|files?))": "instrument, instrumented run",
+    r"\bways? through\b": "control-flow path",
+    r"\b(?:every|each|all|some|any|different|other|many|one of its) ways\b": "control-flow paths",
+    r"\bon (?:every|each|some|one|another) way\b": "on every control-flow path",
+    r"\bways meet\b": "control-flow join",
+    r"\b(?:a|one|each|every|the|first|last|next|second|later|earlier) turn\b": "iteration",
+    r"\bturns\b(?! (?:\w+ )?(?:into|out|off|on|to|it|them|every)\b)": "iterations; by turns: alternately",
+    r"\bcertainly\b": "must- (must-alias, must-write)",
+    r"\blives of\b": "live ranges of",
+    r"\bmay share\b": "may alias",
+    r"\bnothing leads to\b": "unreachable",
+    r"\bleads? nowhere\b": "does not resolve",
+    r"\bdecides? nothing\b": "redundant",
+    r"\b(?:goes|go|going|went|gone) on\b": "continue",
+    r"\b(?:runs?|running|works?|working) side by side\b": "concurrently, in parallel",
+}
+"""Retired phrases, each with the term to use instead."""
+
+_PATTERNS = {re.compile(pattern, re.IGNORECASE): instead for pattern, instead in RETIRED.items()}
+_SPAN = re.compile(r"(`+)(?:(?!\1).)+?\1", re.DOTALL)
+_TARGET = re.compile(r"\]\([^()\s]+\)")
+
+
+def retired(text: str) -> Iterator[str]:
+    """Retired phrases of a text, each with some context and what to write instead."""
+    text = " ".join(_SPAN.sub("`code`", _TARGET.sub("]", text)).split())
+    for pattern, instead in _PATTERNS.items():
+        for match in pattern.finditer(text):
+            context = text[max(match.start() - 40, 0) : match.end() + 30]
+            yield f"{match[0]!r} in '…{context}…': write {instead}"
+
+
+def comments(source: str) -> Iterator[str]:
+    """Runs of comment lines, each as one text."""
+    block: list[str] = []
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            block.append(token.string.lstrip("#: "))
+        elif token.type != tokenize.NL and block:
+            yield " ".join(block)
+            block = []
+
+
+def is_docstring(node: ast.stmt) -> bool:
+    """Whether a statement is a string alone: a docstring, or the text below a constant."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def docstrings(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and is_docstring(node):
+            yield ast.literal_eval(node.value)
+
+
+def strings(tree: ast.Module) -> Iterator[str]:
+    """Messages and help texts: strings with a space that are no docstrings; values in f-strings count as code."""
+    skipped = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            skipped |= {id(part) for part in node.values}
+            parts = [str(part.value) if isinstance(part, ast.Constant) else "`x`" for part in node.values]
+            yield "".join(parts)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skipped:
+            yield node.value
+
+
+def sources(entries: tuple[str, ...]) -> list[Path]:
+    """Python files of folders and files, which must exist."""
+    paths = [ROOT / entry for entry in entries]
+    assert [path for path in paths if not path.exists()] == []
+    return sorted({file for path in paths for file in (path.rglob("*.py") if path.is_dir() else [path])})
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_has_no_retired_phrase(page: Path) -> None:
+    found = list(retired(prose(page).partition("\n## Renamed terms\n")[0]))
+    if page.relative_to(ROOT).as_posix() in UNCONVERTED_PAGES:
+        assert found, "converted: remove it from UNCONVERTED_PAGES"
+    else:
+        assert found == []
+
+
+@pytest.mark.parametrize("entry", CONVERTED)
+def test_docstrings_and_comments_have_no_retired_phrase(entry: str) -> None:
+    found: dict[str, list[str]] = {}
+    for path in sources((entry,)):
+        source = path.read_text(encoding="utf-8")
+        texts = [*comments(source), *docstrings(ast.parse(source))]
+        found[path.relative_to(ROOT).as_posix()] = [phrase for text in texts for phrase in retired(text)]
+    assert {path: phrases for path, phrases in found.items() if phrases} == {}
+
+
+@pytest.mark.parametrize("entry", CONVERTED_STRINGS)
+def test_messages_and_help_texts_have_no_retired_phrase(entry: str) -> None:
+    found: dict[str, list[str]] = {}
+    for path in sources((entry,)):
+        texts = [text for text in strings(ast.parse(path.read_text(encoding="utf-8"))) if " " in text]
+        found[path.relative_to(ROOT).as_posix()] = [phrase for text in texts for phrase in retired(text)]
+    assert {path: phrases for path, phrases in found.items() if phrases} == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a diagnostic with its place",
+        "the barrier behind the load",
+        "what stands in the table",
+        "this is told as text",
+        "the kept tables of a folder",
+        "a watched run",
+        "all ways through a function",
+        "in each turn of the loop",
+        "two loads alike",
+        "the flag number 3",
+        "blocks that nothing leads to",
+        "reading goes on there",
+    ],
+)
+def test_a_retired_phrase_is_reported(text: str) -> None:
+    assert list(retired(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "computed in place, in place of a copy",
+        "the alias stands for a type",
+        "a 32-bit word, in other words four bytes",
+        "no room for a tile",
+        "tells a tile from a view",
+        "castptr turns integers into pointers",
+        "`behind` and ```told``` are code",
+        "[a link](behind.md) without a phrase",
+    ],
+)
+def test_ordinary_english_passes(text: str) -> None:
+    assert list(retired(text)) == []
+
+
+def test_comments_docstrings_and_messages_are_separate() -> None:
+    source = '"""One."""\n# two\n# three\nx = f"four {x} five"  # six\n"""Seven."""\ny = "eight nine"\n'
+    tree = ast.parse(source)
+    assert list(comments(source)) == ["two three", "six"]
+    assert list(docstrings(tree)) == ["One.", "Seven."]
+    assert sorted(strings(tree)) == ["eight nine", "four `x` five"]
