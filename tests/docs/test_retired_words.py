@@ -93,7 +93,6 @@ UNCONVERTED_PAGES: frozenset[str] = frozenset(
         "docs/semantics.md",
         "docs/tile-loops.md",
         "docs/tune.md",
-        "docs/tutorial.md",
         "docs/unroll.md",
         "docs/xdsl-opt.md",
         "examples/README.md",
