@@ -49,7 +49,7 @@ generated: $(VENV)/installed
 	$(RUN) -m pto_dialect.ir.core.make_index
 	$(RUN) -m pto_dialect.verify.catalogue
 	$(RUN) -m pto_dialect.driver.reference
-	$(RUN) -m pto_dialect.driver.textmate
+	$(RUN) -m pto_dialect.driver.reference.textmate
 	$(RUN) -m pto_dialect.runtime.kernels.refusals > docs/semantics.md
 
 bench: $(VENV)/installed-bench

@@ -24,8 +24,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from pto_dialect import parse, print_module
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
-from pto_dialect.driver.pipeline import run_passes
 from pto_dialect.passes.registry import VERIFY_PASSES
+from pto_dialect.passes.run import run_passes
 from pto_dialect.runtime.queues.schedule import Schedule
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions

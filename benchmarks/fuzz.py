@@ -33,9 +33,9 @@ from fuzz_mutators import mutate
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.render import render_text
 from pto_dialect.diagnostics.source import SourceFile
-from pto_dialect.driver.pipeline import run_passes
 from pto_dialect.driver.statistics import collect
 from pto_dialect.passes.registry import PASS_TABLE
+from pto_dialect.passes.run import run_passes
 from pto_dialect.syntax.print.printer import print_module
 from pto_dialect.syntax.read.parser import parse_program
 from pto_dialect.verify.verifier import verify_module

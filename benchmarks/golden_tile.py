@@ -28,8 +28,8 @@ from xdsl.ir import SSAValue
 
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
-from pto_dialect.driver.pipeline import run_passes
 from pto_dialect.ir.core import types as t
+from pto_dialect.passes.run import run_passes
 from pto_dialect.runtime.compile.program import functions_of
 from pto_dialect.runtime.numerics.formats import Format
 from pto_dialect.runtime.run.arguments import argument_format

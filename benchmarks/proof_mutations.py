@@ -29,11 +29,11 @@ from xdsl.ir import Operation
 
 from pto_dialect import parse, print_module
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
-from pto_dialect.driver.pipeline import run_passes
 from pto_dialect.driver.prove.proof import Proof
 from pto_dialect.driver.prove.subject import Subject, Trial
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.sync.flags import BarrierOp, SetFlagOp, WaitFlagOp
+from pto_dialect.passes.run import run_passes
 from pto_dialect.passes.stages import USUAL, lowering
 from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.run.machine import RunOptions

@@ -81,7 +81,7 @@ def check(path_or_text: str | os.PathLike[str], target: str | None = None, *, pl
 
     Raises FileNotFoundError for a file that does not exist and ValueError for an unknown target.
     """
-    from pto_dialect.targets.profile import get_profile
+    from pto_dialect.targets.choice import get_profile
 
     if target is not None:
         get_profile(target)

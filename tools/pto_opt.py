@@ -211,8 +211,8 @@ def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list
         return
     if family is not None:
         raise click.UsageError("--family goes with --list-ops", ctx)
-    from pto_dialect.driver.batch import WorkerError
     from pto_dialect.driver.command import run_many, run_one
+    from pto_dialect.driver.jobs import WorkerError
     from pto_dialect.driver.output import OutputError
     from pto_dialect.driver.report import Reporter
 

@@ -54,7 +54,7 @@ def main(ctx: click.Context, path: str, **given: Any) -> None:
 
     Exit code: 0 if a candidate is right, 1 if none is, 2 if the command line or the launch file is wrong.
     """
-    from pto_dialect.driver.batch import WorkerError
+    from pto_dialect.driver.jobs import WorkerError
     from pto_dialect.driver.launch.document import LaunchError
     from pto_dialect.driver.report import render
     from pto_dialect.driver.tune.measure import mark_front

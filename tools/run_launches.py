@@ -60,7 +60,7 @@ def run_launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, An
         return _points(files, settings, given, color)
     if not many and given["junit"] is None:
         return exit_status(suite.run_file(files[0], settings, Streams(say, write_stderr, color)))
-    from pto_dialect.driver.batch import WorkerError
+    from pto_dialect.driver.jobs import WorkerError
 
     try:
         if many:
@@ -80,7 +80,7 @@ def run_launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, An
 
 def _points(files: list[str], settings: Settings, given: dict[str, Any], color: bool) -> int:
     """Runs all points of launch files."""
-    from pto_dialect.driver.batch import WorkerError
+    from pto_dialect.driver.jobs import WorkerError
     from pto_dialect.driver.launch.suite import exit_code
     from pto_dialect.driver.run.program import Streams
     from pto_dialect.driver.sweep.cluster import ClusterError

@@ -8,8 +8,9 @@ from xdsl.ir import Operation
 from pto_dialect.families import FAMILIES
 from pto_dialect.ir.core.registry import family_named
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.targets.choice import TargetChoice, resolve_target
 from pto_dialect.targets.op_availability import MICRO_LEVELS
-from pto_dialect.targets.profile import Profile, TargetChoice, resolve_target
+from pto_dialect.targets.profile import Profile
 
 MICRO_FAMILIES = frozenset(name for name, family in FAMILIES.items() if family.level in MICRO_LEVELS)
 """Families that exist on a5 only; a module that uses one defaults to that target."""

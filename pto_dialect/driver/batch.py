@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import Counts
 
-from .inputs import Input, total_size
+from .inputs import Input
+from .jobs import default_jobs
 from .options import Options
 from .output import write_module
-from .pipeline import Result, kept_result, process_input
+from .pipeline import kept_result, process_input
 from .project.place import folder_of, settings_file
 from .report import JSON, SARIF, TEXT, render
+from .result import Result
 
 if TYPE_CHECKING:
     from pto_dialect.analysis.cycles.static import ModuleCycles
@@ -23,9 +25,6 @@ if TYPE_CHECKING:
     from .memory_map import ProgramMap
     from .statistics import ModuleStatistics
     from .verdicts import Verdicts
-
-PARALLEL_BYTES = 1_000_000
-"""Inputs of this size together take longer than starting further processes does."""
 
 HELD_CHARACTERS = 64_000_000
 """Printed modules of this size together are held at most before they are written."""
@@ -70,25 +69,11 @@ class FileResult(NamedTuple):
     cycles: tuple[ModuleCycles, ...] = ()
 
 
-class WorkerError(RuntimeError):
-    """A worker process ended without an answer."""
-
-
-def default_jobs(inputs: Sequence[Input]) -> int:
-    """One process for little work, else one for each processor this process may use."""
-    if len(inputs) < 2 or total_size(inputs) < PARALLEL_BYTES:
-        return 1
-    import os
-
-    usable = getattr(os, "sched_getaffinity", None)
-    return len(usable(0)) if usable else os.cpu_count() or 1
-
-
 def check_files(inputs: Sequence[Input], task: Task, jobs: int | None) -> Generator[FileResult]:
     """The results of all inputs, in their order, as they come; ``jobs`` is the number of processes for those whose
     results are not kept, ``None`` for what suits them.
 
-    Raises :class:`WorkerError` when a worker process dies.
+    Raises ``WorkerError`` when a worker process dies.
     """
     kept = _kept(inputs, task)
     rest = [item for place, item in enumerate(inputs) if place not in kept] if kept else inputs
@@ -119,7 +104,7 @@ def _kept(inputs: Sequence[Input], task: Task) -> dict[int, Result]:
 def _check(inputs: Sequence[Input], task: Task, jobs: int) -> Generator[FileResult]:
     jobs = min(jobs, len(inputs))
     if jobs > 1:
-        from .workers import in_parallel
+        from .workers import in_parallel  # deferred: start-up
 
         yield from in_parallel(inputs, partial(check_file, task=task), jobs, printing=task.options.printing)
         return

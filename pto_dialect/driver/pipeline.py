@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.engine import Counts, DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.diagnostics.split import split_input
-from pto_dialect.passes.registry import PASS_TABLE, VERIFY_PASSES, make_pass
+from pto_dialect.passes.registry import VERIFY_PASSES
+from pto_dialect.passes.run import run_passes
 
 from .inputs import Input, read
 from .options import Options
+from .result import SEPARATOR, Result
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 MARK = "pto: allow"
 """What texts with comments that allow findings contain."""
 
-SEPARATOR = "// -----\n"
-"""Stands between the printed programs of one input."""
-
 CONSEQUENCES = frozenset(
     (
         *("block-terminator", "callee", "core-op", "dominance", "operand-count", "return-types"),
@@ -41,28 +38,6 @@ CONSEQUENCES = frozenset(
 )
 """Rules about what surrounds a statement; they say nothing new when statements are missing after a syntax
 error."""
-
-
-_FIT_TOGETHER = "capacity-live"
-"""The rule that tiles fit into their memory together."""
-
-
-class Result(NamedTuple):
-    """What became of one input.
-
-    ``ok``: no error, or (``verify_diagnostics``) exactly the expected diagnostics. ``diagnostics`` are those
-    to show, ``counts`` their numbers including those left out. ``text`` is the printed module, or several
-    with ``SEPARATOR`` between them, where a program with errors leaves its place empty; ``None`` when
-    printing was not asked for. ``statistics`` (or maps of memory) and ``cycles`` are those of the programs without
-    errors, if asked for.
-    """
-
-    ok: bool
-    diagnostics: tuple[Diagnostic, ...]
-    counts: Counts
-    text: str | None
-    statistics: tuple[ModuleStatistics | ProgramMap, ...] = ()
-    cycles: tuple[ModuleCycles, ...] = ()
 
 
 def process(text: str, name: str, options: Options) -> Result:
@@ -216,7 +191,7 @@ def _built(source: SourceFile, engine: DiagnosticEngine, options: Options) -> Mo
         state_release(module, options.release)
     verifies = [name for name in options.passes if name in VERIFY_PASSES]
     if not engine.has_errors and options.proving is not None:
-        from .prove.pipeline import prove_passes
+        from .prove.pipeline import prove_passes  # deferred: start-up
 
         prove_passes(module, options.passes, engine, options.target, options.proving, options.allow_open)
     elif not engine.has_errors:
@@ -239,52 +214,6 @@ def build_checked(
     if not known and module is not None and engine.counts() == nothing.counts:
         verdicts.keep(source.text, source.name, options, nothing)
     return module
-
-
-def run_passes(
-    module: ModuleOp, names: Iterable[str], engine: DiagnosticEngine, target: str | None, later: Sequence[str] = ()
-) -> bool:
-    """Runs passes until one reports an error; True when none did. Neighbouring verify passes are one walk.
-
-    ``later`` are passes that the caller runs afterwards.
-    """
-    stretches = list(_stretches(names))
-    for number, stretch in enumerate(stretches, 1):
-        if stretch[0] in VERIFY_PASSES:
-            _verify(module, stretch, engine, target, [*chain(*stretches[number:]), *later])
-        else:
-            make_pass(stretch[0], target).run(module, engine)
-        if engine.has_errors:
-            return False
-    return True
-
-
-def _verify(
-    module: ModuleOp, passes: list[str], engine: DiagnosticEngine, target: str | None, later: list[str]
-) -> None:
-    """Verifies a module that passes ``later`` change: whether tiles fit together is not asked before they are made
-    smaller."""
-    from pto_dialect.verify.verifier import verify_module
-
-    policy = engine.options
-    if any(PASS_TABLE[call.partition("{")[0]].shrinks for call in later):
-        engine.options = policy._replace(allow=policy.allow | {_FIT_TOGETHER})
-    try:
-        verify_module(module, engine, target=target, passes=passes)
-    finally:
-        engine.options = policy
-
-
-def _stretches(names: Iterable[str]) -> Iterator[list[str]]:
-    """Names one by one, verify passes that follow one another together."""
-    stretch: list[str] = []
-    for name in names:
-        if stretch and not (name in VERIFY_PASSES and stretch[-1] in VERIFY_PASSES):
-            yield stretch
-            stretch = []
-        stretch.append(name)
-    if stretch:
-        yield stretch
 
 
 def _verify_rest(module: ModuleOp, passes: list[str], engine: DiagnosticEngine, target: str | None) -> None:

@@ -13,7 +13,7 @@ from pto_dialect.diagnostics.engine import Counts
 from pto_dialect.diagnostics.fix import Edit, Fix
 from pto_dialect.diagnostics.source import SourceFile, Span
 
-from .pipeline import Result
+from .result import Result
 
 
 def encode(key: str, text: str, result: Result) -> bytes:

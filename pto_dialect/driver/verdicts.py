@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .options import Options
-    from .pipeline import Result
+    from .result import Result
 
 FORMAT = 2
 """Raised by every change of what an entry looks like."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pto_dialect.children import UncleanStart, clean_start, process_context
 from pto_dialect.interrupts import interrupts_held
 
-from .batch import WorkerError
+from .jobs import WorkerError
 from .options import Options
 from .pipeline import process
 

@@ -1,14 +1,18 @@
-"""Which function answers which request."""
+"""Which function answers which request, and the server with all of them."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from lsprotocol import types
 
 from . import actions, calls, completion, formatting, hints, hover, lens, navigation, outline, semantic, signatures
-from .server import Handler
+from .server import Handler, Server
+from .settings import Settings
 
+_WARM = 0.3
+"""Seconds after which the tables are read that the first completion and the first hover would read."""
 FEATURES: tuple[tuple[str, Handler, Any], ...] = (
     (types.TEXT_DOCUMENT_HOVER, hover.hover, None),
     (
@@ -44,3 +48,39 @@ FEATURES: tuple[tuple[str, Handler, Any], ...] = (
     ),
 )
 """Method of the protocol, who answers, what the client is told beforehand."""
+
+
+def make_server() -> Server:
+    """A server that knows all features."""
+    server = Server()
+
+    @server.feature(types.INITIALIZE)
+    def initialize(params: types.InitializeParams) -> None:
+        server.settings = Settings.read(params.initialization_options)
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
+    def configuration(params: types.DidChangeConfigurationParams) -> None:
+        given = params.settings
+        server.configure(given.get("pto", given) if isinstance(given, dict) else given)
+
+    lens.register(server)
+
+    @server.feature(types.INITIALIZED)
+    def initialized(params: types.InitializedParams) -> None:
+        for number, warm in enumerate((completion.warm, hover.warm)):
+            asyncio.get_running_loop().call_later(_WARM + number * _WARM, warm)
+
+    server.feature(types.COMPLETION_ITEM_RESOLVE)(completion.resolve)
+    for feature in FEATURES:
+        _register(server, *feature)
+    return server
+
+
+def _register(server: Server, method: str, handler: Handler, options: Any) -> None:
+    def answer(params: Any) -> Any:
+        item = getattr(params, "item", None)
+        uri = params.text_document.uri if item is None else item.uri
+        document = server.documents.get(uri)
+        return None if document is None else handler(server, document, params)
+
+    server.feature(method, options)(answer)

@@ -7,8 +7,9 @@ is what is no message at all. ``exit`` without ``shutdown`` ends the process wit
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -17,9 +18,6 @@ from pygls.protocol.language_server import lsp_method
 
 from .framing import UNREADABLE
 from .program.document import Document
-
-if TYPE_CHECKING:
-    from .server import Server
 
 NOT_INITIALIZED, INVALID_REQUEST = -32002, -32600
 INVALID_PARAMETERS = types.ErrorCodes.InvalidParams.value
@@ -32,10 +30,24 @@ class Unreadable:
     jsonrpc = ""
 
 
+class Documents(typing.Protocol):
+    """Who has the documents, and looks at them."""
+
+    documents: dict[str, Document]
+
+    def look_soon(self, uri: str, delay: float = ...) -> None:
+        """Looks at a document when nobody has edited it for a moment."""
+        ...
+
+    def forget(self, uri: str) -> None:
+        """A document is closed."""
+        ...
+
+
 class Protocol(LanguageServerProtocol):
     """The protocol of the server."""
 
-    _server: Server  # pyright: ignore[reportIncompatibleVariableOverride]
+    _server: Documents  # pyright: ignore[reportIncompatibleVariableOverride]
     is_initialized = False
     exit_code = 1
     """What the process ends with: 1 unless the client asks for the end in order."""

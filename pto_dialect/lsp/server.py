@@ -23,9 +23,6 @@ from .settings import Settings
 DELAY = 0.025
 """Seconds between an edit and a look at the text; another edit within them begins anew."""
 
-_WARM = 0.3
-"""Seconds after which the tables are read that the first completion and the first hover would read."""
-
 log = logging.getLogger(__name__)
 
 
@@ -116,42 +113,3 @@ class Server(LanguageServer):
 
 
 Handler = Callable[[Server, Document, Any], Any]
-
-
-def make_server() -> Server:
-    """A server that knows all features."""
-    from . import completion, hover, lens
-    from .features import FEATURES
-
-    server = Server()
-
-    @server.feature(types.INITIALIZE)
-    def initialize(params: types.InitializeParams) -> None:
-        server.settings = Settings.read(params.initialization_options)
-
-    @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
-    def configuration(params: types.DidChangeConfigurationParams) -> None:
-        given = params.settings
-        server.configure(given.get("pto", given) if isinstance(given, dict) else given)
-
-    lens.register(server)
-
-    @server.feature(types.INITIALIZED)
-    def initialized(params: types.InitializedParams) -> None:
-        for number, warm in enumerate((completion.warm, hover.warm)):
-            asyncio.get_running_loop().call_later(_WARM + number * _WARM, warm)
-
-    server.feature(types.COMPLETION_ITEM_RESOLVE)(completion.resolve)
-    for feature in FEATURES:
-        _register(server, *feature)
-    return server
-
-
-def _register(server: Server, method: str, handler: Handler, options: Any) -> None:
-    def answer(params: Any) -> Any:
-        item = getattr(params, "item", None)
-        uri = params.text_document.uri if item is None else item.uri
-        document = server.documents.get(uri)
-        return None if document is None else handler(server, document, params)
-
-    server.feature(method, options)(answer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from pto_dialect.targets.profile import OPTION_ALIASES, PROFILE_NAMES
+from pto_dialect.targets.choice import OPTION_ALIASES, PROFILE_NAMES
 
 
 class Settings(NamedTuple):

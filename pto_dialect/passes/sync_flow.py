@@ -8,9 +8,8 @@ meant to be the first. Source: docs/reference/execution.md, "Scheduling", "Synch
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Iterable, Mapping
-from types import MappingProxyType
-from typing import NamedTuple, Protocol, Self
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from xdsl.ir import Operation, SSAValue
 
@@ -27,8 +26,7 @@ from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewType, TileBufType
 from pto_dialect.ir.sync.flags import OperationEventOp
 
-from .popped_slots import NO_SLOTS, PoppedSlots, Slots
-from .sync_key import FlowKey, unit_flag
+from .sync_state import Access, Clock, FlowState, Item, Key, Place, unit_flag
 
 _ORDERS = (
     (Role.PIPES | Role.BARRIER, "barrier"),
@@ -40,60 +38,6 @@ _ORDERS = (
     (Role.CORES | Role.WAITS, "blind"),
 )
 """What operations with all of these roles do to the order of the pipes; ``blind``: they wait for another core."""
-
-Clock = dict[str, int]
-Key = tuple[str, str, Number]
-"""A flag: both ends and the number."""
-Place = Number
-"""Memory that two operations certainly share when it is equal: the handle that both use, or where both begin."""
-_NO_STARTS: Mapping[int, Place] = MappingProxyType({})
-
-
-class Access(NamedTuple):
-    """A read or write: who, when, by which operation, where in the text of the way, and in which iterations."""
-
-    pipe: str
-    number: int
-    op: Operation
-    order: int
-    turns: tuple[tuple[Operation, int], ...] = ()
-
-
-class Findings(Protocol):
-    """Who is told what is wrong. ``certain``: on every way."""
-
-    def stuck(self, op: Operation, key: Key, certain: bool) -> None:
-        """No set ends this wait."""
-        ...
-
-    def left(self, op: Operation, key: Key, certain: bool) -> None:
-        """Nobody waits for this set."""
-        ...
-
-    def again(self, first: Operation, second: Operation, key: Key, certain: bool) -> None:
-        """Two sets without a wait between them."""
-        ...
-
-    def nesting(self, op: Operation, number: int, held: bool, certain: bool) -> None:
-        """A pipe gets a buffer number that it has (``held``), or releases one that it has not."""
-        ...
-
-    def hazard(self, kind: str, first: Access, second: Access, inverted: bool, certain: bool) -> None:
-        """Two accesses of one place without order, or ``inverted``: in the order that the text does not have.
-
-        ``kind`` is raw, war or waw.
-        """
-        ...
-
-
-class _Item(NamedTuple):
-    """Work in the queue of a pipe; ``known`` is what the scalar unit knew when it was issued."""
-
-    kind: str
-    step: Step
-    key: Key | None
-    known: Clock
-
 
 _known: dict[type[Operation], str | None] = {}
 """Asked for each operation of a function, so classes are looked up and not compared."""
@@ -120,31 +64,8 @@ def flag_of(step: Step) -> Key:
     return source, target, number
 
 
-class Flow:
-    """The pipes of one core: what waits in them, what each knows of the others, who touched what last."""
-
-    def __init__(
-        self, arch: str, findings: Findings, starts: Mapping[int, Place] = _NO_STARTS, pops: Slots = NO_SLOTS
-    ) -> None:
-        self.arch = arch
-        self.findings = findings
-        self.starts = starts
-        """The places of tiles with an address, by the ``id`` of the value: other tiles may have the same."""
-        self.slots = PoppedSlots(pops)
-        self.queues: dict[str, deque[_Item]] = {}
-        self.clocks: dict[str, Clock] = {}
-        self.settled: Clock = {}
-        self.tokens: dict[Key, tuple[tuple[Operation, Clock], ...]] = {}
-        self.pending: dict[Key, Operation] = {}
-        self.released: dict[Number, Clock] = {}
-        self.held: frozenset[tuple[str, int]] = frozenset()
-        self.writers: dict[Place, Access] = {}
-        self.readers: dict[Place, dict[str, Access]] = {}
-        self.counted: dict[str, dict[int, int]] = {}
-        """How many of the accesses above have each number, by pipe; later numbers are larger and stand behind."""
-        self.unclear: frozenset[tuple[str, str]] = frozenset()
-        self.open = False
-        self.certain = True
+class Flow(FlowState):
+    """The pipes of one core, and what operations do to them."""
 
     def concerns(self, op: Operation) -> bool:
         """Signals, barriers and whatever a pipe does."""
@@ -153,29 +74,6 @@ class Flow:
     def uses(self, op: Operation) -> Iterable[SSAValue]:
         """All operands: places in memory, and numbers of flags."""
         return op.operands
-
-    def copy(self) -> Self:
-        """The same state, to go on with by itself."""
-        other = type(self)(self.arch, self.findings, self.starts)
-        other.slots = self.slots.copy()
-        other.queues = {pipe: deque(queue) for pipe, queue in self.queues.items() if queue}
-        other.clocks = {pipe: dict(clock) for pipe, clock in self.clocks.items()}
-        other.settled = dict(self.settled)
-        other.tokens = {key: tokens for key, tokens in self.tokens.items() if tokens}
-        other.pending = dict(self.pending)
-        other.released = {number: dict(clock) for number, clock in self.released.items()}
-        other.writers = dict(self.writers)
-        other.readers = {place: dict(readers) for place, readers in self.readers.items()}
-        other.counted = {pipe: dict(numbers) for pipe, numbers in self.counted.items()}
-        other.unclear, other.open, other.held = self.unclear, self.open, self.held
-        return other
-
-    def key(self) -> Hashable:
-        """What later findings depend on: of clocks only whose accesses they know, not how many there were.
-
-        Which of several like operations set a flag or made an access is left out: a finding names any of them.
-        """
-        return FlowKey(self)
 
     def finish(self, certain: bool) -> None:
         """The end of the function: what still waits, and what was set for nothing."""
@@ -203,7 +101,7 @@ class Flow:
             pipe = named_pipe(op.attributes.get("op_type"))
             if pipe is not None:
                 self._hold(op, (pipe.value, _lock(step)), order == "get")
-                self._add(pipe.value, _Item(order, step, None, self._known()))
+                self._add(pipe.value, Item(order, step, None, self._known()))
             return True
         if order == "barrier":
             assert isinstance(op, PtoOp)
@@ -211,7 +109,7 @@ class Flow:
             if pipe is Pipe.ALL:
                 return self._join(step)
             if pipe is not None:
-                self._add(pipe.value, _Item("fence", step, None, self._known()))
+                self._add(pipe.value, Item("fence", step, None, self._known()))
             return True
         if order == "join" or (isinstance(op, PtoOp) and form_of(op, self.arch).self_ordered):
             return self._join(step)
@@ -220,7 +118,7 @@ class Flow:
             self.open = True
         pipe = self._pipe(op)
         if pipe is not None:
-            self._add(pipe, _Item("work", step, None, self._known()))
+            self._add(pipe, Item("work", step, None, self._known()))
         return True
 
     def _hold(self, op: Operation, lock: tuple[str, Number], gets: bool) -> None:
@@ -244,7 +142,7 @@ class Flow:
             self.pending[key] = step.op
         else:
             self.pending.pop(key, None)
-        return self._add(key[0] if sets else key[1], _Item(order, step, key, self._known()))
+        return self._add(key[0] if sets else key[1], Item(order, step, key, self._known()))
 
     def _blur(self, pipes: tuple[str, str]) -> None:
         self.unclear |= {pipes}
@@ -267,7 +165,7 @@ class Flow:
             pipe = Pipe.V
         return pipe.value if pipe is not None and pipe is not Pipe.ALL else None
 
-    def _add(self, pipe: str, item: _Item) -> bool:
+    def _add(self, pipe: str, item: Item) -> bool:
         queue = self.queues.get(pipe)
         if not queue and self._ready(item):
             self._execute(pipe, item)
@@ -308,13 +206,13 @@ class Flow:
                     self._execute(pipe, queue.popleft())
                     moved = True
 
-    def _ready(self, item: _Item) -> bool:
+    def _ready(self, item: Item) -> bool:
         if item.kind != "wait":
             return True
         assert item.key is not None
         return item.key[:2] in self.unclear or bool(self.tokens.get(item.key))
 
-    def _execute(self, pipe: str, item: _Item) -> None:
+    def _execute(self, pipe: str, item: Item) -> None:
         clock = self.clocks.setdefault(pipe, {})
         # What the scalar unit had waited for is complete.
         self._learn(pipe, clock, item.known)

@@ -13,7 +13,6 @@ from pto_dialect.analysis.release import release_of
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.source import SourceFile, Span
 from pto_dialect.ir.core.location import span_of
-from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.decode import value_table
 from pto_dialect.runtime.numerics.format_table import Format, format_of
 from pto_dialect.sanitize.report.findings import Finding
@@ -21,22 +20,12 @@ from pto_dialect.sanitize.report.findings import Finding
 from .columns import encoded
 from .kernel import ReportKernel
 from .order import causes, shifted
-from .places import Places, SiteOperands
+from .places import Buffer, Places, SiteOperands
 from .roofs import roofs
 from .touched import Touched
 
 VERSION = 1
 """Changes when a field of the document changes its meaning."""
-
-
-@dataclass(frozen=True)
-class Buffer:
-    """An argument in global memory: its name, shape and element type, and what it was expected to hold."""
-
-    name: str
-    shape: tuple[int, ...]
-    format: str
-    expected: Array | None = None
 
 
 class Told(NamedTuple):

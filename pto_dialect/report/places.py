@@ -6,7 +6,8 @@ Source: docs/report.md, "Memory map".
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,14 +15,12 @@ from xdsl.ir import Operation
 
 from pto_dialect.analysis.facts import element_type
 from pto_dialect.ir.core.types import element_name
+from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.format_table import format_of
 from pto_dialect.sanitize.report.sites import Sites, memory_of
 from pto_dialect.targets.tile_layouts import PACKED_OPERANDS
 
 from .touched import Box, Shape, Touched
-
-if TYPE_CHECKING:
-    from .model import Buffer
 
 Numbers = npt.NDArray[Any]
 
@@ -29,6 +28,16 @@ _BYTES = "ui8"
 """Element type where the text does not tell one."""
 _NAMES = 3
 """Names of pointers that one buffer is called by."""
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """An argument in global memory: its name, shape and element type, and what it was expected to hold."""
+
+    name: str
+    shape: tuple[int, ...]
+    format: str
+    expected: Array | None = None
 
 
 class Operands(Protocol):

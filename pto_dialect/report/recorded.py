@@ -15,13 +15,13 @@ from pto_dialect.recording.model import Access, Form, Handle, Memory
 from pto_dialect.runtime.memory.layout import TileLayout
 from pto_dialect.runtime.numerics.format_table import format_of
 from pto_dialect.runtime.run.machine import OF_RANK
-from pto_dialect.targets.profile import get_profile
+from pto_dialect.targets.choice import get_profile
 
 from .columns import encoded
-from .model import VERSION, Buffer, memory_parts
+from .model import VERSION, memory_parts
 from .order import causes
 from .page import html
-from .places import Places
+from .places import Buffer, Places
 from .recorded_steps import RecordedSteps
 from .touched import NONE, ROUGH, WHOLE, Box, Shape, Span, Touched
 from .touched import Memory as Kept

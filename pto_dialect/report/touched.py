@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pto_dialect.runtime.run.machine import Core
     from pto_dialect.sanitize.context import Context
 
-    from .watch import Part
-
 MOST_RANGES = 16
 """Ranges of one access; more are told as the one range that has them all."""
 
@@ -42,6 +40,15 @@ WHOLE, ROUGH = 0, 1
 
 Span = tuple[int, int, tuple[tuple[int, int], ...], int]
 """Offset, bytes of a run, counts and strides of the runs, and the kind of a region."""
+
+
+class Part(NamedTuple):
+    """An access: the number of the site, the memory, the bytes, and whether they are written."""
+
+    site: int
+    arena: WatchedArena
+    region: Bytes
+    writes: bool
 
 
 class Memory(NamedTuple):

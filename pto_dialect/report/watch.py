@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pto_dialect.analysis.cycles.estimate import Estimate
 from pto_dialect.analysis.cycles.work import Work
@@ -22,22 +22,13 @@ from pto_dialect.sanitize.watch.cycles import CycleWatch
 from pto_dialect.sanitize.watch.tiles import Tiles
 
 from .columns import Columns, Ranges
-from .touched import Touched
+from .touched import Part, Touched
 
 if TYPE_CHECKING:
     from pto_dialect.sanitize.report.sites import Site
 
 OPERATION, SENT, TAKEN, FAILED = range(4)
 """Kinds of steps: an operation, a signal that is given, one that is waited for, an operation that was refused."""
-
-
-class Part(NamedTuple):
-    """An access: the number of the site, the memory, the bytes, and whether they are written."""
-
-    site: int
-    arena: WatchedArena
-    region: Bytes
-    writes: bool
 
 
 class Steps:

@@ -25,17 +25,18 @@ from pto_dialect.ir.core.likeness import likeness_of
 from pto_dialect.ir.core.location import SourceLoc
 from pto_dialect.ir.core.types import PartitionViewType, TensorViewType, TileBufType
 from pto_dialect.targets.backend import ATTRIBUTE, BACKENDS, backend_named
-from pto_dialect.targets.profile import TargetChoice
+from pto_dialect.targets.choice import TargetChoice
 from pto_dialect.targets.release import ATTRIBUTE as RELEASE_ATTRIBUTE
 
 from .core.check import check_core, check_surroundings, has_surroundings
 from .core.control import check_blocks
 from .core.symbols import check_symbols
 from .core.table import CORE_NAMES
+from .engine.checks import CHECKS, NUMERIC, PURE, Check
 from .engine.context import Context, is_opaque
 from .engine.dominance import check_dominance
 from .engine.groups import group_places
-from .engine.rule import CHECKS, NUMERIC, PASSES, PURE, STRUCTURE, WARNING, Check, rule
+from .engine.rule import PASSES, STRUCTURE, WARNING, rule
 from .engine.structure import check_pto
 
 TARGET_OVERRIDE = rule(

@@ -21,7 +21,7 @@ from pto_dialect.ir.buffers.views import AllocTileOp, SubviewOp
 from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.places import Places
-from pto_dialect.targets.profile import get_profile
+from pto_dialect.targets.choice import get_profile
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 

@@ -10,7 +10,7 @@ import numpy as np
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile
-from pto_dialect.driver.pipeline import run_passes
+from pto_dialect.passes.run import run_passes
 from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.sanitize.launch import WatchedKernel
 from pto_dialect.sanitize.options import CHECKS, ON_REQUEST, SanitizeOptions

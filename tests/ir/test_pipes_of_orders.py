@@ -6,6 +6,7 @@ import pytest
 from parse_helpers import parsed
 
 from pto_dialect.ir.core.base import Pipe, PtoOp
+from pto_dialect.ir.core.facts.operation_form import pipe_of
 
 ROWS = [
     ('pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]', Pipe.MTE2),
@@ -27,4 +28,4 @@ def test_the_pipe_that_is_named(statement: str, pipe: Pipe) -> None:
     module, found = parsed(f"func.func @f(%i: index) {{\n  {statement}\n  return\n}}")
     assert module is not None and not found
     (op,) = (op for op in module.walk() if isinstance(op, PtoOp))
-    assert op.active_pipe("a5") == op.active_pipe("a2a3") == pipe
+    assert pipe_of(op, "a5") == pipe_of(op, "a2a3") == pipe

@@ -12,7 +12,7 @@ from pto_dialect import parse
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.check_memory import _fills_all
 from pto_dialect.passes.tile_places import Places, Tile, allocator
-from pto_dialect.targets.profile import get_profile
+from pto_dialect.targets.choice import get_profile
 
 T = "!pto.tile_buf<vec, 16x32xf32>"
 OPS: Any = {name: SimpleNamespace(name=name) for name in "abcd"}

@@ -9,7 +9,6 @@ from xdsl.utils.exceptions import PassFailedException
 
 from pto_dialect import parse
 from pto_dialect.diagnostics import DiagnosticEngine
-from pto_dialect.driver.pipeline import run_passes
 from pto_dialect.passes.base import PtoPass
 from pto_dialect.passes.registry import (
     PASS_TABLE,
@@ -21,6 +20,7 @@ from pto_dialect.passes.registry import (
     parse_pipeline,
     pass_class,
 )
+from pto_dialect.passes.run import run_passes
 
 WRONG_LOCATION = """\
 module attributes {pto.target_arch = "a5"} {

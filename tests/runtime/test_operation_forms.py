@@ -26,7 +26,7 @@ from pto_dialect.passes.check_memory import tile_operands
 from pto_dialect.passes.forms.operands import accesses, is_tile_operation
 from pto_dialect.passes.sync_flow import places_of
 from pto_dialect.sanitize.report.sites import Sites
-from pto_dialect.targets.profile import get_profile
+from pto_dialect.targets.choice import get_profile
 
 ORDERING = Role.PIPES | Role.LOCK | Role.BARRIER | Role.CORES | Role.BLOCKS | Role.PEERS | Role.SIGNAL | Role.JOINS
 TILES = (TileBufType, MultiTileBufType)

@@ -9,7 +9,8 @@ import pytest
 from pto_dialect.ir.core.attributes import PIPE_ALIASES
 from pto_dialect.ir.core.base import Pipe
 from pto_dialect.targets import matmul_types, memory, vector_unit
-from pto_dialect.targets.profile import Profile, get_profile
+from pto_dialect.targets.choice import get_profile
+from pto_dialect.targets.profile import Profile
 from pto_dialect.targets.tile_layouts import LAYOUT_NAME, c0_elements, inner_block
 
 A2A3 = get_profile("a2a3")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pto_dialect.targets import memory, tile_dtypes
+from pto_dialect.targets.choice import get_profile
 from pto_dialect.targets.fixpipe_modes import QUANT_MODES
-from pto_dialect.targets.profile import Profile, get_profile
+from pto_dialect.targets.profile import Profile
 from pto_dialect.targets.tile_rules import ROWEXPAND_TMP_OPS
 
 A2A3 = get_profile("a2a3")

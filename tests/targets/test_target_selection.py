@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import pto_dialect
-from pto_dialect.targets.profile import get_profile, resolve_target
+from pto_dialect.targets.choice import get_profile, resolve_target
 
 
 def choose(
@@ -133,7 +133,7 @@ def test_cpu_sim_has_the_a5_tables() -> None:
 def test_import_pulls_in_no_heavy_package() -> None:
     code = (
         "import sys\n"
-        "from pto_dialect.targets.profile import get_profile\n"
+        "from pto_dialect.targets.choice import get_profile\n"
         "get_profile('a3'), get_profile('a5')\n"
         "sys.exit(bool({'numpy', 'ml_dtypes', 'xdsl', 'lark', 'click'} & set(sys.modules)))\n"
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pto_dialect.targets.choice import get_profile
 from pto_dialect.targets.element_types import LOW_PRECISION, row_admits, signless
-from pto_dialect.targets.profile import get_profile
 
 
 def words(text: str) -> set[str]:

@@ -173,7 +173,7 @@ def test_the_pass_table_is_that_of_the_rules() -> None:
 
 
 def test_the_targets_are_those_of_the_profiles() -> None:
-    from pto_dialect.targets.profile import OPTION_ALIASES, PROFILE_NAMES
+    from pto_dialect.targets.choice import OPTION_ALIASES, PROFILE_NAMES
 
     targets = import_module("pto_dialect.tools.pto_opt").TARGETS
     assert sorted(targets) == sorted((*PROFILE_NAMES, *OPTION_ALIASES))

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pto_dialect.driver.textmate import GRAMMAR, SCOPE, area_of, render
+from pto_dialect.driver.reference.textmate import GRAMMAR, SCOPE, area_of, render
 from pto_dialect.ir.core.aliases import DEPRECATED
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.verify.engine.unread_attributes import KNOWN_ATTRIBUTES

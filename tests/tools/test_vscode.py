@@ -23,7 +23,7 @@ def test_languages_and_grammars_are_those_of_the_grammar_folder() -> None:
 def test_settings_are_those_of_the_server() -> None:
     pytest.importorskip("pygls", reason="the language server needs it")
     from pto_dialect.lsp.settings import Settings
-    from pto_dialect.targets.profile import OPTION_ALIASES, PROFILE_NAMES
+    from pto_dialect.targets.choice import OPTION_ALIASES, PROFILE_NAMES
 
     properties = PACKAGE["contributes"]["configuration"]["properties"]
     sent = set(re.findall(r"(\w+): rest\.\1", (FOLDER / "client.js").read_text(encoding="utf-8")))

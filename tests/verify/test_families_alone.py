@@ -21,7 +21,8 @@ from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.registry import family_named
 from pto_dialect.runtime.kernels import registry
 from pto_dialect.verify import catalogue
-from pto_dialect.verify.engine.rule import CHECKS, PASSES
+from pto_dialect.verify.engine.checks import CHECKS
+from pto_dialect.verify.engine.rule import PASSES
 
 # Forks a process per family after the imports that all have in common.
 SCRIPT = """

@@ -9,10 +9,10 @@ import pytest
 
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
-from pto_dialect.driver.pipeline import run_passes
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES
 from pto_dialect.passes.registry import VERIFY_PASSES
+from pto_dialect.passes.run import run_passes
 from pto_dialect.syntax.print.printer import print_module
 from pto_dialect.syntax.read.parser import parse_program
 

@@ -12,9 +12,9 @@ from xdsl.ir import Operation
 
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
-from pto_dialect.driver.pipeline import run_passes
 from pto_dialect.families import FAMILIES
 from pto_dialect.passes.registry import VERIFY_PASSES
+from pto_dialect.passes.run import run_passes
 from pto_dialect.syntax.read.parser import parse_program
 
 _OPTIONS = DiagnosticOptions(max_errors=0)

@@ -14,7 +14,7 @@ import pto_dialect
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
-from pto_dialect.driver.pipeline import run_passes
+from pto_dialect.passes.run import run_passes
 from pto_dialect.syntax.read.parser import parse_program
 from pto_dialect.verify.engine.example_programs import bad_program, example_program, free_names, good_program
 from pto_dialect.verify.engine.rule import MEMORY, PARSE, REPORTED_AS, RULES, RUN, SYNC, WITHOUT_EXAMPLE, Rule

@@ -14,7 +14,8 @@ from pto_dialect.ir.core.likeness import likeness_of
 from pto_dialect.syntax.read.parser import parse_program
 from pto_dialect.syntax.read.plans import PLANS
 from pto_dialect.syntax.types.parser import parse_type
-from pto_dialect.verify.engine.rule import CHECKS, PASSES
+from pto_dialect.verify.engine.checks import CHECKS
+from pto_dialect.verify.engine.rule import PASSES
 from pto_dialect.verify.verifier import Verdict, load_all_rules, verify_module
 
 

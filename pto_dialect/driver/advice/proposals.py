@@ -15,8 +15,8 @@ from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.passes.run import run_passes
 
-from ..pipeline import run_passes
 from .edits import at_line, moved_down, moved_up, orders, without_addresses, without_order
 
 LEAST_SHARE = 0.03

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.base import Effect, op_spec, signature
 from pto_dialect.ir.core.registry import op_class
-from pto_dialect.targets.profile import Profile, get_profile
+from pto_dialect.targets.choice import get_profile
+from pto_dialect.targets.profile import Profile
 from pto_dialect.targets.vcvt_contract import VCVT_CONTRACT
 
 from .examples import Example

@@ -8,7 +8,7 @@ from pto_dialect.ir.clauses import clauses_of
 from pto_dialect.ir.core.base import PtoOp, Slot, op_spec, signature
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.kinds import SCALAR
-from pto_dialect.targets.profile import get_profile
+from pto_dialect.targets.choice import get_profile
 from pto_dialect.verify.tile.common import ALL_OPS, VIEWS
 
 

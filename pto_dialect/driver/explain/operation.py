@@ -12,7 +12,8 @@ from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, signature
 from pto_dialect.ir.core.registry import family_of, op_class
 from pto_dialect.ir.core.roles import Role
 from pto_dialect.runtime.kernels.refusals import reason
-from pto_dialect.targets.profile import Profile, get_profile
+from pto_dialect.targets.choice import get_profile
+from pto_dialect.targets.profile import Profile
 from pto_dialect.targets.tile_pairs import LocPair
 from pto_dialect.verify.engine.rule import Rule
 

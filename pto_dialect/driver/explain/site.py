@@ -15,7 +15,7 @@ from pto_dialect.ir.core.base import op_spec
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.registry import op_class
 from pto_dialect.runtime.kernels.refusals import reason
-from pto_dialect.targets.profile import get_profile
+from pto_dialect.targets.choice import get_profile
 
 from ..reference.operations import TITLES, computes, pipe, targets
 from .layouts import BY_NAME

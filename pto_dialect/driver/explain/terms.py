@@ -11,7 +11,7 @@ from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.base import Pipe, PtoOp, op_spec, signature
 from pto_dialect.ir.core.registry import all_op_classes
 from pto_dialect.syntax.types.forms import PTO_FORMS
-from pto_dialect.targets.profile import get_profile
+from pto_dialect.targets.choice import get_profile
 from pto_dialect.targets.tile_layouts import TileLayout
 
 from ..reference.clauses import written

@@ -11,7 +11,8 @@ from functools import cache
 from types import CodeType, FunctionType
 
 from pto_dialect.ir.core.index import OPS
-from pto_dialect.verify.engine.rule import CHECKS, RULES, Rule
+from pto_dialect.verify.engine.checks import CHECKS
+from pto_dialect.verify.engine.rule import RULES, Rule
 from pto_dialect.verify.tile.relations import relations_of
 from pto_dialect.verify.verifier import load_all_rules
 

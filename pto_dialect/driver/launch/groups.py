@@ -10,6 +10,7 @@ from xdsl.ir import Attribute
 
 from pto_dialect.diagnostics.engine import Counts, DiagnosticEngine
 from pto_dialect.diagnostics.suggest import did_you_mean
+from pto_dialect.passes.run import run_passes
 from pto_dialect.runtime.compile.group import Group, Member, Start, join
 from pto_dialect.runtime.errors import BindingError
 from pto_dialect.runtime.run.arguments import argument_format
@@ -17,7 +18,6 @@ from pto_dialect.runtime.run.launch import Kernel
 
 from ..inputs import Input
 from ..options import Options
-from ..pipeline import run_passes
 from ..run.binding import Held, hold
 from ..run.memory_budget import MemoryBudget
 from ..run.program import WRONG_PROGRAM, Failure, Launch

@@ -8,9 +8,9 @@ from xdsl.dialects.builtin import ModuleOp
 
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.passes.registry import PASS_TABLE
+from pto_dialect.passes.run import run_passes
 
 from ..options import PROOF_SECONDS
-from ..pipeline import run_passes
 from .proof import Proof
 
 

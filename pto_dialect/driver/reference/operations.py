@@ -9,7 +9,7 @@ from pto_dialect.ir.core.base import Effect, PtoOp, op_spec
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.registry import family_of, op_class
 from pto_dialect.runtime.kernels.refusals import reason
-from pto_dialect.targets.profile import get_profile
+from pto_dialect.targets.choice import get_profile
 
 from .markdown import WRITTEN_BY, cell, table
 

@@ -1,6 +1,6 @@
 """Text of any attribute or type, spelled as ``mlir-opt`` spells it.
 
-Types keep their text (``ir.types.type_text``); attributes are spelled anew. Source: docs/reference/language.md,
+Types keep their text; attributes are spelled anew. Source: docs/reference/language.md,
 "Attributes", "Printing".
 """
 
@@ -19,7 +19,6 @@ from .aliases import MNEMONIC_ALIASES
 from .attributes import EnumAttr, OpaqueAttr, PlaceholderAttr
 from .float_text import float_text
 from .index import OPS
-from .types import dim_text, shape_of, type_text
 
 _PRINTABLE = re.compile(r"[ !#-\[\]-~]*")
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
@@ -158,7 +157,7 @@ def _extent(attr: Any) -> str:
 
 
 def _dims(attr: Any) -> str:
-    return "".join(f"{dim_text(dim)}x" for dim in shape_of(attr))
+    return "".join("?x" if dim < 0 else f"{dim}x" for dim in attr.get_shape())
 
 
 def _memref(attr: Any) -> str:
@@ -224,7 +223,13 @@ _TYPE_SPELLINGS: dict[type[Attribute], Callable[[Any], str]] = {
 }
 
 
-def spell_type(type_: Attribute) -> str:
-    """Canonical text of a type; ``ir.types.type_text`` remembers it."""
-    spell = _TYPE_SPELLINGS.get(type(type_))
-    return spell(type_) if spell is not None else str(type_)
+_texts: dict[Attribute, str] = {}
+
+
+def type_text(type_: Attribute) -> str:
+    """Canonical spelling of a type, memoised."""
+    text = _texts.get(type_)
+    if text is None:
+        spell = _TYPE_SPELLINGS.get(type(type_))
+        text = _texts[type_] = str(type_) if spell is None else spell(type_)
+    return text

@@ -12,9 +12,8 @@ runs on) is looked up from that declaration:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -30,156 +29,21 @@ from xdsl.irdl import (
     traits_def,
     var_result_def,
 )
+from xdsl.traits import EffectInstance, MemoryEffect
 
 from pto_dialect.ir.core_dialects.deferred_definitions import DeferredOp, Part, declared, defer
 
 from .clauses import Clauses
-from .effects import DeclaredEffects
-from .facts.form_cases import FormCase
-from .facts.pipe import Pipe
-from .facts.queues import QueueAction
+from .effects import effects_of
+from .facts.pipe import Pipe as Pipe
 from .kinds import ANY, Kind
-from .roles import Role
+from .spec import SPECS, UNDECLARED, Shape, op_spec
+from .spec import Effect as Effect
+from .spec import OpSpec as OpSpec
+from .spec import is_declared as is_declared
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
-
-
-class Shape(StrEnum):
-    """How an operation is written: one grammar rule per shape. Source: docs/reference/language.md, "Shapes"."""
-
-    NULLARY = "OP_NULLARY"
-    NULLARY_TYPED = "OP_NULLARY_TYPED"
-    NULLARY_ARROW = "OP_NULLARY_ARROW"
-    FLAT_VOID = "OP_FLAT_VOID"
-    FLAT_VALUE = "OP_FLAT_VALUE"
-    FLAT_TOKEN = "OP_FLAT_TOKEN"
-    FLAT_SUFFIX = "OP_FLAT_SUFFIX"
-    LEAD_STRING = "OP_LEAD_STRING"
-    INDEXED = "OP_INDEXED"
-    INDEXED_STORE = "OP_INDEXED_STORE"
-    SYNC_BRACKET = "OP_SYNC_BRACKET"
-    SYNC_TOKEN = "OP_SYNC_TOKEN"
-    SYNC_ALL = "OP_SYNC_ALL"
-    CACHE = "OP_CACHE"
-    DPS = "OP_DPS"
-    DPS_INNER = "OP_DPS_INNER"
-    DPS_KEYED = "OP_DPS_KEYED"
-    DPS_MASK = "OP_DPS_MASK"
-    DPS_TLOAD = "OP_DPS_TLOAD"
-    INS_ONLY = "OP_INS_ONLY"
-    PAREN = "OP_PAREN"
-    BRACE_FIELDS = "OP_BRACE_FIELDS"
-    PIPE_INIT = "OP_PIPE_INIT"
-    COMM_GROUP = "OP_COMM_GROUP"
-    LAUNCH = "OP_LAUNCH"
-    DMA_BURST = "OP_DMA_BURST"
-    FRAC_LOAD = "OP_FRAC_LOAD"
-    ACC_STORE = "OP_ACC_STORE"
-    MAD = "OP_MAD"
-    L0_LOAD = "OP_L0_LOAD"
-    REGION = "OP_REGION"
-    REGION_YIELD = "OP_REGION_YIELD"
-    ALLOC = "OP_ALLOC"
-    VIEW_LISTS = "OP_VIEW_LISTS"
-    SUBVIEW = "OP_SUBVIEW"
-    DIM_QUERY = "OP_DIM_QUERY"
-    RETIRED_CAST = "OP_RETIRED_CAST"
-    GENERIC = "OP_GENERIC_ONLY"
-
-
-class Effect(StrEnum):
-    """Why an operation touches no memory through its operands; all others list what they read and write."""
-
-    PURE = "pure"
-    """Computes its results from its operands alone; may be removed or duplicated."""
-    HANDLE = "handle"
-    """Makes, renames or describes a buffer, view or pointer; moves no data."""
-    QUERY = "query"
-    """Reads a fact about the machine or the launch."""
-    SYNC = "sync"
-    """Orders other operations."""
-    CHANNEL = "channel"
-    """Sets up or moves the state of a channel, session or event, not data of the program."""
-    REGION = "region"
-    """Groups or ends the operations of a region."""
-    CALL = "call"
-    """Has the effects of the function it runs."""
-    REPORT = "report"
-    """Prints or stops."""
-
-
-@dataclass(frozen=True)
-class OpSpec:
-    """What a declaration says besides its operands, attributes and results.
-
-    ``reads`` and ``writes`` name the operands whose memory the operation may read or write, ``state_reads``
-    and ``state_writes`` the machine state it touches besides (``"ctrl"``, ``"fifo"`` ...); an operation
-    with none of the four says why in ``effect``. ``pipes`` lists further pipes of an operation that drives
-    more than one, ``pipe_from`` is the attribute that names the pipe where one does.
-
-    ``text`` gives the order of operands in the text where that differs from the declaration, ``typed`` the
-    operands whose types the text spells (``None``: all, in text order); ``tokens`` names the attributes
-    spelled outside the dictionary, in text order; some shapes spell all of them out, in the order of the declaration,
-    where the class says nothing else; where ``clauses`` is the table of what stands behind the operands,
-    they are those of its attributes that the class declares, without those that stand ``in_braces`` all the same;
-    ``outs`` names the operands that stand in ``outs(...)``;
-    ``fixed_results`` gives the types of results that the text never spells. ``roles`` is what those ask about who
-    follow a program, ``forms`` what differs between the forms of the operation, ``scratch`` the names of operands that
-    are written and whose contents are undefined afterwards, ``drains`` the pipes whose earlier work is complete before
-    the operation takes effect; ``operation_form.py`` puts all of it together. ``section`` is the kind of code in
-    the region of a section (``"cube"``, ``"vector"`` or ``"simt"``), ``queue`` what the operation does on a queue
-    between cores.
-    ``in_place`` names the destinations that keep what is not written, or to which is added: the value form takes the
-    old tile. ``by_type`` tells that the type of a value, not its place, says which operand it is. ``keyed`` are inputs
-    with a type of their own behind a word, ``unnamed`` such behind a comma; ``inner_with`` is the operand without which
-    the dictionary does not stand among the inputs.
-    ``unexecuted`` says why a run refuses the operation, empty for those that run.
-    ``since`` is ``"june"`` for operations that only the older dialect had, ``"august"`` for those only the newer one
-    has.
-    """
-
-    shape: Shape = Shape.GENERIC
-    pipe: Pipe | None = None
-    pipes: tuple[Pipe, ...] = ()
-    pipe_from: str = ""
-    reads: tuple[str, ...] = ()
-    writes: tuple[str, ...] = ()
-    state_reads: tuple[str, ...] = ()
-    state_writes: tuple[str, ...] = ()
-    effect: Effect | None = None
-    outs: tuple[str, ...] = ("dst",)
-    text: tuple[str, ...] = ()
-    typed: tuple[str, ...] | None = None
-    tokens: tuple[str, ...] = ()
-    clauses: Clauses | None = None
-    in_braces: tuple[str, ...] = ()
-    fixed_results: tuple[str, ...] = ()
-    since: str = "both"
-    roles: Role = Role.NONE
-    forms: tuple[FormCase, ...] = ()
-    scratch: tuple[str, ...] = ("tmp", "scratch")
-    drains: tuple[Pipe, ...] = ()
-    section: str = ""
-    queue: QueueAction | None = None
-    in_place: tuple[str, ...] = ()
-    by_type: bool = False
-    keyed: tuple[str, ...] = ()
-    unnamed: tuple[str, ...] = ()
-    inner_with: str = ""
-    unexecuted: str = ""
-
-    def but(self, entries: dict[str, Any]) -> OpSpec:
-        """The same with other ``entries``. Raises ``TypeError`` for names of none."""
-        if unknown := entries.keys() - vars(self).keys():
-            raise TypeError(f"declarations have no {', '.join(sorted(unknown))}")
-        # dataclasses.replace takes five times as long, and is asked for each class.
-        other = object.__new__(OpSpec)
-        vars(other).update(vars(self), **entries)
-        return other
-
-
-_UNDECLARED = OpSpec()
 
 
 @dataclass(frozen=True)
@@ -221,6 +85,17 @@ def sizes_by_order(slots: Sequence[Slot], number: int) -> list[int]:
             spare -= size
         sizes.append(size)
     return sizes
+
+
+class DeclaredEffects(MemoryEffect):
+    """The effects that follow from the specification of the operation's class."""
+
+    @classmethod
+    def get_effects(cls, op: Operation) -> Set[EffectInstance] | None:
+        """Effects on operands and results; ``None`` where they are not only on memory."""
+        assert isinstance(op, PtoOp)
+        spec = op_spec(type(op))
+        return effects_of(op, spec, operand_groups(op) if spec.effect is None else {})
 
 
 class PtoOp(DeferredOp):
@@ -265,28 +140,17 @@ class PtoOp(DeferredOp):
 
     def __init_subclass__(cls, name: str = "", **spec: Any) -> None:
         super().__init_subclass__()
-        inherited = next((_SPECS[b] for b in cls.__mro__[1:] if b in _SPECS), _UNDECLARED)
-        _SPECS[cls] = inherited.but(spec) if spec else inherited
+        inherited = next((SPECS[b] for b in cls.__mro__[1:] if b in SPECS), UNDECLARED)
+        SPECS[cls] = inherited.but(spec) if spec else inherited
         if name:
             cls.name = name
             defer(cls)
-            own = _SPECS[cls]
+            own = SPECS[cls]
             if own.clauses is not None:
-                _SPECS[cls] = own.but({"tokens": _words_of_clauses(cls, own.clauses)})
+                SPECS[cls] = own.but({"tokens": _words_of_clauses(cls, own.clauses)})
             elif own.shape in _SPELLED_OUT and not own.tokens:
-                _SPECS[cls] = own.but({"tokens": tuple(declared(cls, Part.ATTRIBUTES))})
+                SPECS[cls] = own.but({"tokens": tuple(declared(cls, Part.ATTRIBUTES))})
 
-    def active_pipe(self, target: str = "a5") -> Pipe | None:
-        """The pipe this operation runs on; ``None`` for pure value computations and structural operations.
-
-        ``target`` is the chip family (``"a5"`` or ``"a2a3"``): a few operations run elsewhere on ``a2a3``.
-        """
-        from .facts.operation_form import form_of
-
-        return form_of(self, target).pipe
-
-
-_SPECS: dict[type[Operation], OpSpec] = {}
 
 _SPELLED_OUT = frozenset(
     {
@@ -312,29 +176,19 @@ SEGMENT_SIZES = frozenset({"operandSegmentSizes", "resultSegmentSizes"})
 
 
 def _words_of_clauses(cls: type[PtoOp], table: Clauses) -> tuple[str, ...]:
-    attributes, braces = declared(cls, Part.ATTRIBUTES), _SPECS[cls].in_braces
+    attributes, braces = declared(cls, Part.ATTRIBUTES), SPECS[cls].in_braces
     return tuple(name for name in table.sets_in_order if name in attributes and name not in braces)
-
-
-def op_spec(cls: type[Operation]) -> OpSpec:
-    """The declaration data of a PTO operation class."""
-    return _SPECS[cls]
 
 
 def is_pto(op: Operation) -> TypeIs[PtoOp]:
     """True for operations of this dialect."""
-    return type(op) in _SPECS
+    return type(op) in SPECS
 
 
 def section_of(op: Operation) -> str:
     """Kind of code in the region of a section: ``cube``, ``vector`` or ``simt``; empty for other operations."""
-    spec = _SPECS.get(type(op))
+    spec = SPECS.get(type(op))
     return "" if spec is None else spec.section
-
-
-def is_declared(cls: type[Operation]) -> bool:
-    """True for classes of operations of this dialect."""
-    return cls in _SPECS
 
 
 @cache

@@ -8,43 +8,34 @@ state of the machine nothing is said, which passes take for any effect.
 
 from __future__ import annotations
 
-from collections.abc import Set
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence, Set
 
-from xdsl.ir import Operation
-from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind
+from xdsl.ir import Operation, SSAValue
+from xdsl.traits import EffectInstance, MemoryEffectKind
 
-from .roles import Role
+from .facts.role import Role
+from .spec import Effect, OpSpec
 
-if TYPE_CHECKING:
-    from .base import PtoOp
-
-
-class DeclaredEffects(MemoryEffect):
-    """The effects that follow from the specification of the operation's class."""
-
-    @classmethod
-    def get_effects(cls, op: Operation) -> Set[EffectInstance] | None:
-        """Effects on operands and results; ``None`` where they are not only on memory."""
-        from .base import Effect, PtoOp, op_spec
-
-        spec = op_spec(type(op))
-        assert isinstance(op, PtoOp)
-        if spec.state_reads or spec.state_writes or op.regions or spec.roles & Role.UNIQUE:
-            return None
-        if spec.effect is None:
-            return _of_memory(op, spec.reads, spec.writes)
-        if spec.effect not in (Effect.PURE, Effect.HANDLE, Effect.QUERY):
-            return None
-        if spec.effect is Effect.HANDLE and (spec.roles & Role.ALLOCATION or not op.operands):
-            return {EffectInstance(MemoryEffectKind.ALLOC, result) for result in op.results}
-        return frozenset()
+Groups = Mapping[str, Sequence[SSAValue]]
+"""Operands by declared name."""
 
 
-def _of_memory(op: PtoOp, reads: tuple[str, ...], writes: tuple[str, ...]) -> Set[EffectInstance] | None:
-    from .base import operand_groups
+def effects_of(op: Operation, spec: OpSpec, groups: Groups) -> Set[EffectInstance] | None:
+    """Effects on operands and results; ``None`` where they are not only on memory."""
+    if spec.state_reads or spec.state_writes or op.regions or spec.roles & Role.UNIQUE:
+        return None
+    if spec.effect is None:
+        return _of_memory(op, groups, spec.reads, spec.writes)
+    if spec.effect not in (Effect.PURE, Effect.HANDLE, Effect.QUERY):
+        return None
+    if spec.effect is Effect.HANDLE and (spec.roles & Role.ALLOCATION or not op.operands):
+        return {EffectInstance(MemoryEffectKind.ALLOC, result) for result in op.results}
+    return frozenset()
 
-    groups = operand_groups(op)
+
+def _of_memory(
+    op: Operation, groups: Groups, reads: tuple[str, ...], writes: tuple[str, ...]
+) -> Set[EffectInstance] | None:
     read, written = ([value for name in names for value in groups.get(name, ())] for names in (reads, writes))
     effects = {EffectInstance(MemoryEffectKind.READ, value) for value in read}
     effects |= {EffectInstance(MemoryEffectKind.WRITE, value) for value in written}

@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Data, TypeAttribute
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
+from .attribute_text import type_text
 from .attributes import KeptText
 
 DYNAMIC = -1
@@ -413,9 +414,6 @@ _BITS_BY_NAME = {
 }
 """Storage bits of elements by the name of their class; classes of all other names are asked themselves."""
 
-_SELF_SPELLED = (PtoType, OpaqueType, IntegerType, builtin.IndexType, builtin.AnyFloat)
-_text_cache: dict[Attribute, str] = {}
-
 
 def shape_of(attr: Attribute) -> tuple[int, ...]:
     """Dimensions of a view, tile, memref, tensor or vector with ``DYNAMIC`` for ``?``; empty for other types.
@@ -434,21 +432,6 @@ def shape_of(attr: Attribute) -> tuple[int, ...]:
 def dim_text(dim: int) -> str:
     """Spelling of one dimension."""
     return "?" if dim == DYNAMIC else str(dim)
-
-
-def type_text(attr: Attribute) -> str:
-    """Canonical spelling of a type, memoised."""
-    text = _text_cache.get(attr)
-    if text is None:
-        if isinstance(attr, _SELF_SPELLED):
-            text = str(attr)
-        else:
-            # Types of the core dialects may hold attributes of this one, whose spelling xDSL's printer does not know.
-            from .attribute_text import spell_type
-
-            text = spell_type(attr)
-        _text_cache[attr] = text
-    return text
 
 
 def element_name(attr: Attribute) -> str:

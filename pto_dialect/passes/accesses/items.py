@@ -14,8 +14,8 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.ir.core.base import Pipe
 
-from .overlap import Turn
 from .places import Place
+from .setting import Turn
 
 if TYPE_CHECKING:
     from xdsl.dialects.scf import ForOp

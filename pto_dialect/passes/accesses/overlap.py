@@ -8,36 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 from operator import neg, pos
-from typing import NamedTuple
 
 from xdsl.ir import SSAValue
 
-from pto_dialect.analysis.affine import Sum, Sums, Term
+from pto_dialect.analysis.affine import Sum, Term
 from pto_dialect.analysis.alias import Alias
 
 from .places import GLOBAL, Place
 from .rotation import turns_between
-
-Range = tuple[float, float]
-ANY: Range = (-inf, inf)
-
-
-class Turn(NamedTuple):
-    """A loop of which the later access is in a later iteration: its counter, the step of that and the most trips."""
-
-    counter: SSAValue
-    step: int
-    trips: float
-
-
-class Setting(NamedTuple):
-    """What is known of two accesses: which values are the same for both, the loop that lies between them, and the
-    ranges of indices."""
-
-    fixed: Callable[[SSAValue], bool]
-    turn: Turn | None
-    ranges: Callable[[SSAValue], Range]
-    sums: Sums
+from .setting import ANY, Range, Setting
 
 
 def may_overlap(earlier: Place, later: Place, setting: Setting) -> bool:

@@ -23,9 +23,9 @@ from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.tile.memory import TGetValOp, TSetValOp
 
 from .items import NUMBER, SCALAR, Choice, Item, Leaf, Loop, Sequence, UnsupportedError, Users, users_of
-from .overlap import Range, Turn
 from .places import GLOBAL, Place, Places
 from .pops import Pops
+from .setting import Range, Turn
 
 MEMORY = (TileBufType, MultiTileBufType, PtrType, TensorViewType, PartitionViewType, MemRefType)
 _ELEMENTS = (TGetValOp, TSetValOp)

@@ -7,13 +7,12 @@ Source: docs/reference/synchronisation.md, "Multi-buffers".
 from __future__ import annotations
 
 from math import gcd
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from pto_dialect.analysis.affine import Sum, Sums
 
-if TYPE_CHECKING:
-    from .overlap import Setting
-    from .places import Place
+from .places import Place
+from .setting import Setting
 
 SLOTS = "slots"
 

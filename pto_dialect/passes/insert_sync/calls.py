@@ -16,9 +16,10 @@ from pto_dialect.analysis.symbols import Symbols
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.items import Call, Item, Leaf, Sequence, Signal, UnsupportedError, innermost
-from pto_dialect.passes.accesses.overlap import ANY, Setting, may_overlap
+from pto_dialect.passes.accesses.overlap import may_overlap
 from pto_dialect.passes.accesses.places import GLOBAL, Place, Places
 from pto_dialect.passes.accesses.program import MEMORY, Reader
+from pto_dialect.passes.accesses.setting import ANY, Setting
 from pto_dialect.passes.accesses.signals import signal_of
 
 Pair = tuple[int, int]

@@ -12,10 +12,11 @@ from xdsl.ir import SSAValue
 
 from pto_dialect.passes.accesses.dependences import Levels, V, implied, must_wait
 from pto_dialect.passes.accesses.items import Call, Choice, Flag, Item, Leaf, Loop, Sequence
-from pto_dialect.passes.accesses.overlap import ANY, Setting, Turn, may_overlap
+from pto_dialect.passes.accesses.overlap import may_overlap
 from pto_dialect.passes.accesses.places import Place, Side
 from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.accesses.rotation import Rotation, rotation_of, turns_between
+from pto_dialect.passes.accesses.setting import ANY, Setting, Turn
 from pto_dialect.passes.accesses.state import COUNT, Access, State, learn, merged, ways_of
 
 Channel = tuple[Side, ...] | int

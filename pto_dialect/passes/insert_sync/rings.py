@@ -17,8 +17,8 @@ from pto_dialect.analysis.constants import constant_of
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core_dialects.structured import is_for
 from pto_dialect.passes.accesses.items import Flag, Loop, Ring
-from pto_dialect.passes.accesses.overlap import Setting
 from pto_dialect.passes.accesses.rotation import Rotation, rotation_of, turns_between
+from pto_dialect.passes.accesses.setting import Setting
 
 from .follow import Need
 

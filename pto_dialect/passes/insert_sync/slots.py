@@ -15,9 +15,9 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.passes.accesses.dependences import Levels
 from pto_dialect.passes.accesses.items import Flag, Item, Loop, Sequence
-from pto_dialect.passes.accesses.overlap import Setting
 from pto_dialect.passes.accesses.places import SLOTS, Place, Places, Side
 from pto_dialect.passes.accesses.program import Reader
+from pto_dialect.passes.accesses.setting import Setting
 
 from .follow import Channel, Need
 from .reuse import set_too_early

@@ -12,9 +12,10 @@ from typing import NamedTuple
 from pto_dialect.analysis.affine import Sums
 from pto_dialect.passes.accesses.dependences import Levels, V, must_wait
 from pto_dialect.passes.accesses.items import Call, Choice, Item, Leaf, Loop, Sequence, Signal, UnsupportedError
-from pto_dialect.passes.accesses.overlap import ANY, Setting, may_overlap
+from pto_dialect.passes.accesses.overlap import may_overlap
 from pto_dialect.passes.accesses.places import Place
 from pto_dialect.passes.accesses.program import Reader
+from pto_dialect.passes.accesses.setting import ANY, Setting
 from pto_dialect.passes.accesses.state import COUNT, Access, ways_of
 
 from .known import Key, Known, UnevenError, together

@@ -143,7 +143,7 @@ def bind_argument(
     """
     fmt = argument_format(type_)
     if not isinstance(value, (np.ndarray, int, float, PerCore, InParts)):
-        from .foreign import as_array
+        from .foreign import as_array  # deferred: start-up
 
         value = as_array(value)
     if isinstance(value, InParts):
@@ -186,6 +186,30 @@ def bind_argument(
     if isinstance(type_, MemRefType):
         return MemRef(pointer.advance(offset), shape, strides, fmt, offset)
     return GmTensor(pointer.advance(offset), shape, strides, fmt)
+
+
+def bind_foreign(
+    name: str, type_: Attribute, value: Any, profile: Profile, may_write: Callable[[], bool], entry: str
+) -> Any:
+    """As ``bind_argument`` for arrays of other libraries, bytes, and arrays that are read-only.
+
+    ``may_write`` tells whether function ``entry`` may write through the argument, which read-only memory refuses with
+    ``BindingError``.
+    """
+    from .foreign import as_array  # deferred: start-up
+
+    parts = value if isinstance(value, InParts) else None
+    array = as_array(value if parts is None else parts.array)
+    fmt = argument_format(type_)
+    if isinstance(value, (bytes, bytearray, memoryview)) and fmt is not None and array.dtype == np.uint8:
+        if array.nbytes % fmt.storage.itemsize:
+            raise BindingError(f"argument {name} needs whole elements of {fmt.name}, found {array.nbytes} bytes")
+        array = array.view(fmt.storage)
+    read_only = isinstance(array, np.ndarray) and fmt is not None and not array.flags.writeable
+    if read_only and may_write():
+        raise BindingError(f"argument {name} is read-only, and @{entry} may write it; give it a copy")
+    given = array if parts is None else InParts(array, parts.by)
+    return bind_argument(name, type_, given, profile, read_only=read_only)
 
 
 def _parted(name: str, type_: Attribute, value: InParts, profile: Profile | None, read_only: bool) -> PartedPointer:

@@ -8,19 +8,14 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
-from xdsl.ir import Attribute
-
-from pto_dialect.targets.profile import Profile
 
 from ..errors import BindingError
 from ..memory.spaces import Array, DType
-from .arguments import argument_format, bind_argument
-from .per_core import InParts
 
 _HOST = (1, 3)
 """Kinds of devices whose memory this process reads: the CPU, and host memory that a GPU sees too."""
@@ -105,28 +100,6 @@ def as_array(value: Any) -> Any:
         return np.asarray(memoryview(value))
     except (TypeError, ValueError):
         return value
-
-
-def bind_foreign(
-    name: str, type_: Attribute, value: Any, profile: Profile, may_write: Callable[[], bool], entry: str
-) -> Any:
-    """As ``bind_argument`` for arrays of other libraries, bytes, and arrays that are read-only.
-
-    ``may_write`` tells whether function ``entry`` may write through the argument, which read-only memory refuses with
-    ``BindingError``.
-    """
-    parts = value if isinstance(value, InParts) else None
-    array = as_array(value if parts is None else parts.array)
-    fmt = argument_format(type_)
-    if isinstance(value, (bytes, bytearray, memoryview)) and fmt is not None and array.dtype == np.uint8:
-        if array.nbytes % fmt.storage.itemsize:
-            raise BindingError(f"argument {name} needs whole elements of {fmt.name}, found {array.nbytes} bytes")
-        array = array.view(fmt.storage)
-    read_only = isinstance(array, np.ndarray) and fmt is not None and not array.flags.writeable
-    if read_only and may_write():
-        raise BindingError(f"argument {name} is read-only, and @{entry} may write it; give it a copy")
-    given = array if parts is None else InParts(array, parts.by)
-    return bind_argument(name, type_, given, profile, read_only=read_only)
 
 
 def _of_torch(value: Any) -> Any:

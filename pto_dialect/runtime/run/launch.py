@@ -38,7 +38,7 @@ from ..faults import OUT_OF_MEMORY, Fault, exhausted
 from ..memory.spaces import Array, Pointer
 from ..memory.values import content_of
 from ..queues.run import Deadlock, OrderedCore, QueueCore, QueuedFault, run_queued
-from .arguments import argument_of_core, binder, hand_back
+from .arguments import argument_of_core, bind_foreign, binder, hand_back
 from .machine import Block, Core, NeedsQueues, RunOptions
 from .per_core import CorePlace, core_places, prepare
 from .profiling import ProfileLog
@@ -236,7 +236,6 @@ class Kernel:
 
     def _bind_foreign(self, position: int, value: Any) -> Any:
         """The run-time value of what is no plain array or number. Raises ``BindingError``."""
-        from .foreign import bind_foreign
 
         def may_write() -> bool:
             return position in self.usage.written

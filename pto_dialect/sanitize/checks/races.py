@@ -18,6 +18,7 @@ from ..state.found import Found, OfCells, OfPlaces, Places, found_readers, found
 from ..state.regions import Bytes
 from ..state.shadow import WRITER
 from . import same_pipe, vector_order
+from .events import are_atomic, side
 
 if TYPE_CHECKING:
     from ..context import Context, Watch
@@ -120,7 +121,7 @@ class Races:
             return
         shadow, mine = arena.shadow, context.actor.number
         last = shadow.last_read[mine] if kind == "war" else shadow.last_write[mine]
-        same_pipe.check(self, kind, found, context, arena, last)
+        same_pipe.check(self.watch, kind, found, context, arena, last)
 
     # ------------------------------------------------------------ order
 
@@ -148,31 +149,10 @@ class Races:
 
     def _compare(self, wrote: bool, writes: bool, found: Found, context: Context, arena: WatchedArena) -> None:
         for event in found.events():
-            if event and self._doubtful(event, context) and not self.atomic(event, context):
+            if event and self._doubtful(event, context) and not are_atomic(self.watch, event, context):
                 self._report(wrote, writes, event, found, context, arena)
 
-    def atomic(self, event: int, context: Context) -> bool:
-        """True for updates of one kind, which do not disturb each other."""
-        kind = self._kind(context.event)
-        return kind is not None and self._kind(event) == kind
-
-    def _kind(self, event: int) -> str | None:
-        log = self.log
-        return (log.atomic.get(event) if log.atomic else None) or self.watch.sites[log.site[event]].atomic
-
     # ------------------------------------------------------------ findings
-
-    def access(self, event: int, writes: bool) -> Access:
-        """An event as one side of a conflict."""
-        log = self.log
-        return Access(
-            log.actors[log.actor[event]],
-            self.watch.sites[log.site[event]],
-            log.loops[event],
-            log.order[event],
-            event,
-            writes,
-        )
 
     def _rule(self, first: Access, second: Access, ordered: bool, arena: WatchedArena) -> str:
         earlier, later = first.actor, second.actor
@@ -204,7 +184,7 @@ class Races:
             known.count += 1
             self._doubled(known, writes and wrote, context, arena, found, event)
             return
-        sides = [self.access(event, wrote), self.access(context.event, writes)]
+        sides = [side(self.watch, event, wrote), side(self.watch, context.event, writes)]
         if inverted:
             # The text says which of the two the program means to be first, whichever the run got to first.
             sides.reverse()

@@ -17,12 +17,12 @@ from ..report.describe import bytes_text
 from ..report.findings import Finding
 from ..report.fixes import InsertBefore
 from ..report.race_text import Conflict
+from .events import are_atomic, side
 
 if TYPE_CHECKING:
-    from ..context import Context
+    from ..context import Context, Watch
     from ..state.arena import WatchedArena
     from ..state.found import Found
-    from .races import Races
 
 _STORES = ("PIPE_MTE3", "PIPE_FIX")
 _LOADS = ("PIPE_MTE2",)
@@ -33,9 +33,9 @@ def stores_apply(context: Context, arena: WatchedArena) -> bool:
     return context.actor.pipe in (_STORES if arena.public else _LOADS)
 
 
-def check(races: Races, kind: str, found: Found, context: Context, arena: WatchedArena, last: int) -> None:
+def check(watch: Watch, kind: str, found: Found, context: Context, arena: WatchedArena, last: int) -> None:
     """Compares an access with the last ones of the same bytes by the same pipe, whose last one anywhere is ``last``."""
-    watch, log, actor = races.watch, races.log, context.actor
+    log, actor = watch.log, context.actor
     vector = actor.pipe == "PIPE_V"
     if not vector and not watch.wants("sync"):
         return
@@ -54,7 +54,7 @@ def check(races: Races, kind: str, found: Found, context: Context, arena: Watche
                 known.count += 1
             continue
         causes[key] = None
-        if races.atomic(event, context) or (vector and _streamed(kind, event, context, races)):
+        if are_atomic(watch, event, context) or (vector and _streamed(kind, event, context, watch)):
             continue
         if actor.pipe in _LOADS and found.read_since(event):
             # Whoever has read them is ordered, or in a race of its own.
@@ -64,7 +64,7 @@ def check(races: Races, kind: str, found: Found, context: Context, arena: Watche
         if known is not None:
             known.count += 1
             continue
-        sides = races.access(event, kind != "war"), races.access(context.event, kind != "raw")
+        sides = side(watch, event, kind != "war"), side(watch, context.event, kind != "raw")
         conflict = Conflict(rule, *sides, arena, found.runs(event))
         finding = Finding(rule, "", (sides[0].site, sides[1].site), None)
         finding.severity = None if vector else Severity.WARNING
@@ -100,10 +100,10 @@ def _tell(conflict: Conflict, finding: Finding) -> None:
     finding.fix = (InsertBefore(second.site.op, barrier),)
 
 
-def _streamed(kind: str, event: int, context: Context, races: Races) -> bool:
+def _streamed(kind: str, event: int, context: Context, watch: Watch) -> bool:
     """True where hardware streams the result of one operation into the next."""
-    log, sites = races.log, races.watch.sites
+    log, sites = watch.log, watch.sites
     first, second = sites[log.site[event]], sites[context.mark.site]
     if log.loops[event] != context.mark.loops:
         return False
-    return races.watch.sites.stream(first, second, kind)
+    return sites.stream(first, second, kind)

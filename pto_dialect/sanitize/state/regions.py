@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-if TYPE_CHECKING:
-    from .shadow import Place
 
 Cells = npt.NDArray[Any]
 Runs = list[tuple[int, int]]
@@ -30,6 +27,30 @@ def grain_of(*numbers: int) -> int:
     for number in numbers:
         merged |= number
     return merged & -merged
+
+
+class Place:
+    """Cells of which the same is known. ``readers`` has the last read by actor, and for a pipelined actor ``a`` the one
+    before as that of ``~a``; event and tile numbers start at 1, 0 is none."""
+
+    __slots__ = ("number", "owner", "readers", "size", "victim", "writer", "written")
+
+    def __init__(self, number: int, size: int) -> None:
+        self.number = number
+        self.size = size
+        self.writer = 0
+        self.owner = 0
+        self.victim = 0
+        self.written = 0
+        self.readers: dict[int, int] = {}
+
+    def cut(self, number: int, size: int) -> Place:
+        """Takes ``size`` cells away: they become the place ``number``."""
+        part = Place(number, size)
+        part.writer, part.owner, part.victim, part.written = self.writer, self.owner, self.victim, self.written
+        part.readers = self.readers.copy()
+        self.size -= size
+        return part
 
 
 class Region:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .regions import MAX_GRAIN, Bytes, Cells, Elements, Runs, byte_runs, distinct, uniform
+from .regions import MAX_GRAIN, Bytes, Cells, Elements, Place, Runs, byte_runs, distinct, uniform
 
 PLACES = 1024
 """Places of one memory."""
@@ -26,30 +26,6 @@ OWNER, VICTIM, WRITER, WRITTEN = "owner", "victim", "writer", "written"
 """What is known of a place: the tile that wrote it last, and the one whose content that write replaced, as a negative
 number if the write was made of that content; the last write; a mark of whether it was written."""
 _LAYERS = {WRITER: np.int32, OWNER: np.int32, VICTIM: np.int32, WRITTEN: np.uint8}
-
-
-class Place:
-    """Cells of which the same is known. ``readers`` has the last read by actor, and for a pipelined actor ``a`` the one
-    before as that of ``~a``; event and tile numbers start at 1, 0 is none."""
-
-    __slots__ = ("number", "owner", "readers", "size", "victim", "writer", "written")
-
-    def __init__(self, number: int, size: int) -> None:
-        self.number = number
-        self.size = size
-        self.writer = 0
-        self.owner = 0
-        self.victim = 0
-        self.written = 0
-        self.readers: dict[int, int] = {}
-
-    def cut(self, number: int, size: int) -> Place:
-        """Takes ``size`` cells away: they become the place ``number``."""
-        part = Place(number, size)
-        part.writer, part.owner, part.victim, part.written = self.writer, self.owner, self.victim, self.written
-        part.readers = self.readers.copy()
-        self.size -= size
-        return part
 
 
 class Shadow:

@@ -9,17 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from pto_dialect.runtime.memory.cast import copy_boxes
 
-from .regions import Elements, Region
-
-if TYPE_CHECKING:
-    from .arena import WatchedArena
+from .regions import Bytes, Elements, Region
 
 _FLAGS = SimpleNamespace(c_contiguous=False, f_contiguous=False, writeable=True)
 """No window is contiguous memory that could be filled behind its back."""
@@ -28,6 +25,26 @@ _FILLING = (np.put, np.place, np.putmask, np.put_along_axis)
 """Functions that change their first argument."""
 
 _BASIC = (int, np.integer, slice, type(None), type(Ellipsis))
+
+
+class Accesses(Protocol):
+    """The memory of a window, which reports its accesses."""
+
+    def offset_of(self, data: np.ndarray[Any, Any]) -> int:
+        """The byte at which ``data`` begins."""
+        ...
+
+    def region(self, data: np.ndarray[Any, Any], offset: int | None = None) -> Region | None:
+        """The bytes of ``data``, ``None`` where it has none."""
+        ...
+
+    def on_read(self, region: Bytes, data: np.ndarray[Any, Any] | None = None) -> None:
+        """The bytes of ``region`` are about to be read."""
+        ...
+
+    def on_write(self, region: Bytes, data: np.ndarray[Any, Any] | None = None) -> None:
+        """The bytes of ``region`` are about to be written."""
+        ...
 
 
 class Window(NDArrayOperatorsMixin):
@@ -40,7 +57,7 @@ class Window(NDArrayOperatorsMixin):
     __class__ = property(lambda _: np.ndarray)  # pyright: ignore[reportIncompatibleMethodOverride]
     flags = _FLAGS
 
-    def __init__(self, arena: WatchedArena, data: np.ndarray[Any, Any], offset: int | None = None) -> None:
+    def __init__(self, arena: Accesses, data: np.ndarray[Any, Any], offset: int | None = None) -> None:
         self.arena = arena
         self.data = data
         self.offset = offset

@@ -2,46 +2,18 @@
 
 from __future__ import annotations
 
-import re
-
 from pto_dialect.diagnostics.suggest import did_you_mean
 from pto_dialect.ir.core import types as t
 
-_OTHER_SPELLINGS = {
-    **dict.fromkeys(("fp32", "float32", "float", "single"), "f32"),
-    **dict.fromkeys(("fp16", "float16", "half"), "f16"),
-    **dict.fromkeys(("bfloat16", "bfloat", "bfp16"), "bf16"),
-    **dict.fromkeys(("fp64", "float64", "double"), "f64"),
-    **dict.fromkeys(("bool", "boolean"), "i1"),
-    "int": "i32",
-    "uint": "ui32",
-    "size_t": "index",
-    "fp8": "f8E4M3FN",
-}
-_INTEGER = re.compile(r"(u?)int(\d+)(?:_t)?|u(\d+)|s(\d+)")
+from ..types.forms import PTO_FORMS
+from .element_names import element_suggestion
+
 _BUILTIN_HEADS = ("memref", "vector", "tensor", "complex", "tuple")
-
-
-def element_suggestion(word: str) -> str | None:
-    """The number type that ``word`` was probably meant to be."""
-    lower = word.lower()
-    found = _OTHER_SPELLINGS.get(lower)
-    integer = _INTEGER.fullmatch(lower)
-    if found is None and integer is not None:
-        unsigned = bool(integer[1] or integer[3])
-        found = ("ui" if unsigned else "i") + (integer[2] or integer[3] or integer[4])
-    if found is not None:
-        return found if found in t.BUILTIN_SCALARS else None
-    close = did_you_mean(word, t.BUILTIN_SCALARS)
-    return close[0] if close else None
 
 
 def type_suggestion(word: str) -> str | None:
     """The type that ``word`` (with or without ``!`` and dialect) was probably meant to be; the names of PTO types
     come with their ``!``."""
-    # The forms themselves suggest element types.
-    from ..types.forms import PTO_FORMS
-
     bare = word.removeprefix("!")
     names = (*PTO_FORMS, *t.PLAIN_TYPES)
     for name in (bare, f"pto.{bare}"):

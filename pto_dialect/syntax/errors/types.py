@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from xdsl.ir import Attribute
@@ -12,60 +11,6 @@ from .located import LocatedError
 
 class TypeSyntaxError(LocatedError):
     """A spelling that is no legal type; the extent is that inside the spelling."""
-
-
-FORMS = {
-    "!pto.tile_buf": "!pto.tile_buf<vec, 16x64xf32, valid=16x60>",
-    "!pto.tile": "!pto.tile<16x16xf32>",
-    "!pto.ptr": "!pto.ptr<f16, ub>",
-    "!pto.tensor_view": "!pto.tensor_view<16x?xf32>",
-    "!pto.partition_tensor_view": "!pto.partition_tensor_view<16x64xf32>",
-    "!pto.vreg": "!pto.vreg<64xf32>",
-    "!pto.mask": "!pto.mask<b32>",
-    "memref": "memref<16x64xf32>",
-    "vector": "vector<16xf32>",
-}
-"""A type of each kind, as an example."""
-
-_HEAD = re.compile(r"!?[A-Za-z_][\w.]*")
-_LEFT = re.compile(r"[^\s<>(),=:]+\Z")
-_DIMS = re.compile(r"(?:(?:\d+|\?)\s*x\s*)+\Z")
-_WORD = re.compile(r"[^\s<>(),=:]+")
-
-
-def misfit(text: str, start: int, end: int) -> TypeSyntaxError:
-    """The error for the token ``text[start:end]`` of a type, which does not fit where it stands."""
-    head = _HEAD.match(text)
-    form = FORMS.get(head.group() if head else "")
-    token = text[start:end].strip()
-    before = text[:start].rstrip()
-    left = _LEFT.search(before)
-    dims = _DIMS.search(text, 0, start)
-    if dims is not None and token.isdigit():
-        extents = f"{dims.group().strip()}{token}"
-        message, help = f"the element type is missing after {extents}", f"{extents}xf32"
-        return TypeSyntaxError("type-syntax", message, dims.start(), end, help)
-    if dims is not None and token in (">", ","):
-        shown = dims.group().strip()
-        message = f"the element type is missing after {shown}"
-        return TypeSyntaxError("type-syntax", message, dims.start(), end, f"{shown}f32")
-    if before.endswith(",") and token in (">", ")", ","):
-        return TypeSyntaxError("type-syntax", "nothing follows this ','", len(before) - 1, len(before), "remove it")
-    if token == ":" and left is not None:
-        message = f"the value of {left.group()} follows '=', not ':'"
-        return TypeSyntaxError("type-syntax", message, start, end, f"{left.group()}=..")
-    right = _WORD.match(text, start)
-    if left is not None and right is not None:
-        message = f"',' is missing between {left.group()} and {right.group()}"
-        return TypeSyntaxError("type-syntax", message, start, right.end(), f"{left.group()}, {right.group()}")
-    what = f"unexpected {token!r} in the type {head.group()}" if head else f"unexpected {token!r} in type"
-    if form is not None:
-        return TypeSyntaxError("type-syntax", what, start, end, f"for example {form}")
-    from .type_names import type_suggestion
-
-    close = type_suggestion(head.group()) if head else None
-    help = f"did you mean {close}<..>?" if close else "the type is complete before it"
-    return TypeSyntaxError("type-syntax", what, start, end, help)
 
 
 def said(parameter: Any) -> str:

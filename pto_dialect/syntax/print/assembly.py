@@ -17,7 +17,7 @@ from pto_dialect.ir.core.operands import listed, named
 from pto_dialect.ir.core.roles import Role, has_role
 
 from ..read.lexer import assembly_mnemonic
-from .pto import pto_leaf
+from .shapes import pto_leaf
 from .writer import Inexpressible, Writer, require
 
 

@@ -26,7 +26,7 @@ from pto_dialect.ir.core.location import SourceLoc, span_of
 from ..portable import regions_around_calls
 from .core import CORE_COMPOSITES, CORE_LEAVES
 from .generic import generic_leaf, generic_pieces
-from .pto import pto_composite, pto_leaf
+from .shapes import pto_composite, pto_leaf
 from .writer import Body, Composite, Inexpressible, Leaf, Piece, Writer
 
 

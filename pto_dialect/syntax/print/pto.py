@@ -6,11 +6,9 @@ A statement is printed in custom form only if the parser would give every operan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
-from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -33,7 +31,7 @@ from pto_dialect.ir.core.base import (
     takes_lists,
 )
 
-from .writer import Composite, Inexpressible, Leaf, Writer, checked, dictionary_part, require
+from .writer import Inexpressible, Leaf, Writer, checked, dictionary_part, require
 
 
 @dataclass(frozen=True)
@@ -231,33 +229,15 @@ def comma(parts: Sequence[str]) -> str:
     return ", ".join([part for part in parts if part])
 
 
-_leaves: dict[Shape, Leaf] = {}
+LEAVES: dict[Shape, Leaf] = {}
+"""Printers of operations without regions, by shape, as far as their modules are loaded."""
 
 
 def prints(*shapes: Shape) -> Callable[[Leaf], Leaf]:
     """Registers a function as the printer of operations of these shapes, which have no regions."""
 
     def register(function: Leaf) -> Leaf:
-        _leaves.update(dict.fromkeys(shapes, function))
+        LEAVES.update(dict.fromkeys(shapes, function))
         return function
 
     return register
-
-
-def pto_leaf(op: Operation) -> Leaf | None:
-    """Printer of the shape of a PTO operation without regions; ``None`` for other operations."""
-    return _tables()[0].get(op_spec(type(op)).shape) if isinstance(op, PtoOp) else None
-
-
-def pto_composite(op: Operation) -> Composite | None:
-    """Printer of the shape of a PTO operation with regions; ``None`` for other operations."""
-    return _tables()[1].get(op_spec(type(op)).shape) if isinstance(op, PtoOp) else None
-
-
-@cache
-def _tables() -> tuple[Mapping[Any, Leaf], Mapping[Any, Composite]]:
-    for module in ("flat", "micro", "sync", "tile"):
-        import_module(f".{module}", __package__)
-    from .structure import REGIONS
-
-    return _leaves, REGIONS

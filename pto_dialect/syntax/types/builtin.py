@@ -6,6 +6,7 @@ Source: docs/reference/language.md, "Types".
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from xdsl.dialects import builtin
@@ -27,8 +28,8 @@ _PORTABLE = re.compile(
 )
 
 
-def builtin_form(head: Any, parameters: list[Any]) -> Attribute:
-    """The type that ``head`` (memref, vector or tensor) makes of its parameters."""
+def builtin_form(head: Any, parameters: list[Any], parse_type: Callable[[str], Attribute]) -> Attribute:
+    """The type that ``head`` (memref, vector or tensor) makes of its parameters; ``parse_type`` reads types in them."""
     if head.text == "tuple":
         if any(parameter.form != "type" for parameter in parameters):
             raise _fail("tuple takes types", head, "tuple<i32, f32>")
@@ -43,7 +44,7 @@ def builtin_form(head: Any, parameters: list[Any]) -> Attribute:
     dims, element = first.value if first.form == "shaped" else ((), first.value)
     dims = [builtin.DYNAMIC_INDEX if dim == t.DYNAMIC else dim for dim in dims]
     if head.text == "memref":
-        return _memref(element, dims, parameters[1:])
+        return _memref(element, dims, parameters[1:], parse_type)
     if head.text == "tensor":
         if len(parameters) > 2:
             raise _fail("a tensor has at most an encoding after its elements", parameters[2])
@@ -57,7 +58,9 @@ def _fail(message: str, where: Any, help: str | None = None) -> TypeSyntaxError:
     return TypeSyntaxError("type-syntax", message, where.start, where.end, help)
 
 
-def _memref(element: Attribute, dims: list[int], parameters: list[Any]) -> Attribute:
+def _memref(
+    element: Attribute, dims: list[int], parameters: list[Any], parse_type: Callable[[str], Attribute]
+) -> Attribute:
     """A memref with layout and memory space, each of which may be missing."""
     layout: Any = builtin.NoneAttr()
     if parameters and parameters[0].form == "attribute" and parameters[0].value.startswith(("strided", "affine_map")):
@@ -71,8 +74,6 @@ def _memref(element: Attribute, dims: list[int], parameters: list[Any]) -> Attri
     found = _PORTABLE.fullmatch(text)
     if found is None or bool(found[1] and found[3]) is not bool(found[2]) or not (found[1] or found[3]):
         return builtin.MemRefType(element, dims, layout, _attribute(parameters[0]))
-    from .parser import parse_type
-
     stated = parse_type(found[1]) if found[1] else element
     return builtin.MemRefType(stated, dims, layout, parse_attribute(found[3]) if found[3] else builtin.NoneAttr())
 

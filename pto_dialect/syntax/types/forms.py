@@ -11,7 +11,7 @@ from xdsl.ir import Attribute
 from pto_dialect.diagnostics.suggest import inline_hint
 from pto_dialect.ir.core import types as t
 
-from ..errors.type_names import element_suggestion
+from ..errors.element_names import element_suggestion
 from ..errors.types import TypeSyntaxError, said
 
 SPACE_ALIASES = {

@@ -17,12 +17,14 @@ from pto_dialect.ir.core import types as t
 from pto_dialect.nesting import FUNCTIONS, too_deep
 from pto_dialect.nesting import RULE as NESTING
 
+from ..errors.type_misfit import misfit
 from ..errors.type_names import type_suggestion
-from ..errors.types import TypeSyntaxError, misfit
+from ..errors.types import TypeSyntaxError
 from ..read.grammar import load_grammar
 from ..read.lalr import END, UnexpectedToken
 from ..read.tokens import Tok, balanced, braced
 from .forms import PTO_FORMS
+from .parameter import Parameter
 from .parts import Parts
 
 _BUILTIN_HEADS = frozenset(("memref", "vector", "tensor", "complex", "tuple"))
@@ -79,19 +81,6 @@ class TypeLexer:
                 elif text in t.BUILTIN_SCALARS:
                     kind = "SCALAR"
             yield Tok(kind, text, start)
-
-
-class Parameter:
-    """One entry of a parameter list: its form, its meaning and where it stands in the spelling."""
-
-    __slots__ = ("end", "form", "key", "start", "value")
-
-    def __init__(self, form: str, value: Any, start: int, end: int, key: str = "") -> None:
-        self.form = form
-        self.value = value
-        self.start = start
-        self.end = end
-        self.key = key
 
 
 class _TypeBuilder:
@@ -194,9 +183,9 @@ def _named(head: Tok, parameters: list[Parameter] | None, text: str) -> Attribut
 
 
 def _builtin(head: Tok, parameters: list[Parameter]) -> Attribute:
-    from .builtin import builtin_form
+    from .builtin import builtin_form  # deferred: start-up
 
-    return builtin_form(head, parameters)
+    return builtin_form(head, parameters, parse_type)
 
 
 def unknown_type(name: str, start: int, end: int) -> TypeSyntaxError:

@@ -8,12 +8,9 @@ them. The grammar stays the definition: it has read each of them, and reads ever
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from ..read.tokens import Tok
-
-if TYPE_CHECKING:
-    from .parser import Parameter
+from .parameter import Parameter
 
 _FLAT = re.compile(r"(!pto\.\w+)<([^<>\"#{}()!]+)>")
 """A type whose commas separate its own parameters."""

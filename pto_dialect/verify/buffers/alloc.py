@@ -30,9 +30,10 @@ from pto_dialect.targets.memory import BASE_ALIGNMENT, MX_SCALE_FRACTAL, tile_sp
 from pto_dialect.targets.profile import Profile
 from pto_dialect.targets.tile_layouts import NONE_BOX_ALIGN, inner_block
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import ALLOCATION
-from ..engine.rule import ERROR, INFO, SHAPES, STRUCTURE, WARNING, Rule, checks, rule
+from ..engine.rule import ERROR, INFO, SHAPES, STRUCTURE, WARNING, Rule, rule
 
 _GOOD = "%a = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>"
 

@@ -25,10 +25,11 @@ from pto_dialect.ir.core.types import (
 from pto_dialect.targets.element_types import FP4, FP8, signless
 from pto_dialect.targets.memory import SPACE_ALIASES
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.functions import is_simt_entry, is_simt_section
 from ..engine.pages import ALLOCATION
-from ..engine.rule import ERROR, LOCATIONS, TRIPLES, WARNING, checks, rule
+from ..engine.rule import ERROR, LOCATIONS, TRIPLES, WARNING, rule
 from .views import array_values
 
 ADDPTR = rule(

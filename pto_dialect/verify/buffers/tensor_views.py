@@ -22,9 +22,10 @@ from pto_dialect.ir.core.types import (
     type_text,
 )
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import ALLOCATION
-from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, checks, rule
+from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, rule
 
 _V = "!pto.tensor_view<16x16xf32>"
 _P = "!pto.partition_tensor_view<8x16xf32>"

@@ -16,9 +16,10 @@ from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import DYNAMIC, TileBufType, TileType, byte_width, dim_text, type_text
 from pto_dialect.targets.tile_layouts import inner_block
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import ALLOCATION
-from ..engine.rule import ERROR, SHAPES, STRUCTURE, Rule, checks, rule
+from ..engine.rule import ERROR, SHAPES, STRUCTURE, Rule, rule
 from ..examples.types import MAT, SQUARE, TILE
 from .alloc import tile_bytes
 

@@ -11,9 +11,10 @@ from pto_dialect.ir.core.types import PtrType, type_text
 from pto_dialect.ir.cube.clauses import ACC_STORE
 from pto_dialect.ir.cube.fixpipe import MteL0cGmOp
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import WRITE_BACK
-from ..engine.rule import ERROR, INFO, LOCATIONS, PARSE, STRUCTURE, WARNING, Rule, checks, rule
+from ..engine.rule import ERROR, INFO, LOCATIONS, PARSE, STRUCTURE, WARNING, Rule, rule
 from .acc_store import (
     DESTINATIONS,
     PACKED_DESTINATIONS,

@@ -9,9 +9,10 @@ from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import WRITE_BACK
-from ..engine.rule import ERROR, SHAPES, WARNING, checks, rule
+from ..engine.rule import ERROR, SHAPES, WARNING, rule
 from .acc_store import STORES, AccStore, gm_store_example, read_acc_store, store_example, ub_store_example
 
 _SPLIT_M = "dst_mode(split_m), nz2nd"

@@ -13,9 +13,10 @@ from pto_dialect.ir.core.types import PtrType, element_name, is_float, type_text
 from pto_dialect.targets.element_types import finite_spelling, signed_as_signless, signless
 from pto_dialect.targets.fixpipe_modes import DESTINATION_FAMILIES, QUANT_MODES, QuantMode
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import WRITE_BACK
-from ..engine.rule import ERROR, INFO, TRIPLES, WARNING, checks, rule
+from ..engine.rule import ERROR, INFO, TRIPLES, WARNING, rule
 from .acc_store import STORES, AccStore, gm_store_example, read_acc_store, store_example
 
 

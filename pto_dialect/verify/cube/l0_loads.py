@@ -17,9 +17,10 @@ from pto_dialect.ir.cube.mte import MteL1L0aMxOp, MteL1L0bMxOp, MteL1L0bOp
 from pto_dialect.ir.cube.mte_raw import FractalCopyOp, Int4FractalCopyOp
 from pto_dialect.targets.matmul_types import EXTENT_RANGE
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import MATRIX_LOADS
-from ..engine.rule import ERROR, INFO, LOCATIONS, PARSE, SHAPES, STRUCTURE, TRIPLES, WARNING, checks, rule
+from ..engine.rule import ERROR, INFO, LOCATIONS, PARSE, SHAPES, STRUCTURE, TRIPLES, WARNING, rule
 
 _TABLE = 'docs/reference/constraints.md, "Loads into matrix memories"'
 

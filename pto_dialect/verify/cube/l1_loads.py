@@ -15,9 +15,10 @@ from pto_dialect.ir.core.operands import find, named
 from pto_dialect.ir.core.types import type_text
 from pto_dialect.targets.element_types import signless
 
+from ..engine.checks import checks
 from ..engine.context import Context, element_of
 from ..engine.pages import MATRIX_LOADS
-from ..engine.rule import ERROR, LOCATIONS, PARSE, SHAPES, TRIPLES, WARNING, checks, rule
+from ..engine.rule import ERROR, LOCATIONS, PARSE, SHAPES, TRIPLES, WARNING, rule
 
 
 def _frac(

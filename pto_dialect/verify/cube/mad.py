@@ -26,8 +26,9 @@ from pto_dialect.targets.matmul_types import (
     mad_key,
 )
 
+from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import ERROR, INFO, LOCATIONS, PARSE, RUN, SHAPES, STRUCTURE, TRIPLES, WARNING, checks, rule
+from ..engine.rule import ERROR, INFO, LOCATIONS, PARSE, RUN, SHAPES, STRUCTURE, TRIPLES, WARNING, rule
 
 _PAGE = 'docs/reference/constraints.md, "Products on pointers"'
 _GOOD = "pto.mad %a, %b, %c, %c16, %c16, %c16 : !A16, !B16, !C32, i64, i64, i64"

@@ -15,9 +15,10 @@ from pto_dialect.targets.a2a3 import A2A3
 from pto_dialect.targets.a5 import A5
 from pto_dialect.targets.matmul_types import EXTENT_RANGE, Triple
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import TILE_PRODUCTS
-from ..engine.rule import ERROR, INFO, SHAPES, TRIPLES, WARNING, checks, rule
+from ..engine.rule import ERROR, INFO, SHAPES, TRIPLES, WARNING, rule
 from ..tile.facts import differs
 from ..tile.relations import ADVICE, ALWAYS, Finding, TileOperands, relation, unless
 from .product_roles import ALL, MATMUL, NEVER, PLAIN, Part, Product, roles_of

@@ -15,8 +15,9 @@ from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import TileType
 from pto_dialect.ir.core_dialects.structured import is_for, is_if
 
+from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import LOCATIONS, Rule, checks
+from ..engine.rule import LOCATIONS, Rule
 from .matmul_locations import ACC_IN_LOC, BIAS_LOC, LOC
 from .matmul_mx import BIAS_F32, SCALE_LOC
 from .product_roles import ALL, roles_of

@@ -18,9 +18,10 @@ from pto_dialect.ir.core.types import type_text
 from pto_dialect.ir.cube.mte_raw import CreateCbufMatrixOp, RawFillL1Op
 from pto_dialect.targets.dma_units import LOCAL_ALIGNMENT
 
+from ..engine.checks import checks
 from ..engine.context import Context, element_of
 from ..engine.pages import TRANSFERS
-from ..engine.rule import ERROR, LOCATIONS, SHAPES, TRIPLES, WARNING, checks, rule
+from ..engine.rule import ERROR, LOCATIONS, SHAPES, TRIPLES, WARNING, rule
 from ..vector.dma import DIRECTION, DST_ALIGN
 
 _TABLE = 'docs/reference/constraints.md, "Loads into matrix memories"'

@@ -17,7 +17,8 @@ from pto_dialect.ir.core.base import is_pto
 from pto_dialect.ir.core.location import span_of, span_of_value
 from pto_dialect.ir.core.operands import first_of
 from pto_dialect.ir.core.types import OpaqueType, element_name, type_text
-from pto_dialect.targets.profile import Profile, get_profile
+from pto_dialect.targets.choice import get_profile
+from pto_dialect.targets.profile import Profile
 
 from .moves import missing_move
 from .rule import Rule

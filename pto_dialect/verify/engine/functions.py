@@ -21,8 +21,9 @@ from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core_dialects.structured import is_for
 
+from .checks import checks
 from .context import Context
-from .rule import STRUCTURE, checks
+from .rule import STRUCTURE
 
 SIMT_ENTRY = "pto.simt_entry"
 """Attribute of functions that are bodies of SIMT launches."""

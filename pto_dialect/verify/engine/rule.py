@@ -1,15 +1,11 @@
 """What a rule is, and the registry of all rules.
 
-A rule group module declares its rules with ``rule(...)`` and its check functions with ``@checks(pass, mnemonics...)``;
-a check function looks at one operation and reports through its context. Source: docs/reference/constraints.md,
-"Severity".
+Source: docs/reference/constraints.md, "Severity".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pto_dialect.diagnostics.diagnostic import Severity
 
@@ -17,11 +13,6 @@ from ..examples.commands import COMMANDS, Commands
 from ..examples.faults import FAULT_EXAMPLES
 from ..examples.runs import RUN_EXAMPLES
 from ..examples.table import EXAMPLES, Example
-
-if TYPE_CHECKING:
-    from xdsl.ir import Operation
-
-    from .context import Context
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
@@ -86,10 +77,6 @@ WITHOUT_EXAMPLE: dict[str, str] = {
 }
 """Rules that nothing can show, each with the reason."""
 
-Check = Callable[["Operation", "Context"], None]
-CHECKS: dict[str, dict[str, list[Check]]] = {name: {} for name in PASSES}
-"""Check functions by pass and operation name."""
-
 
 def rule(
     id: str,
@@ -111,30 +98,3 @@ def rule(
     declared = Rule(id, severity, stage, text, source, bad, good, target, COMMANDS.get(id))
     RULES[id] = declared
     return declared
-
-
-PURE: set[Check] = set()
-"""Checks that look at nothing but an operation's class, types and attributes (and the target): what they do not report
-about one operation they do not report about an equal one."""
-
-NUMERIC: set[Check] = set()
-"""Checks that look at the integers that operands always are (``Context.constant``) as well, and at nothing else."""
-
-
-def checks(stage: str, *mnemonics: str, pure: bool = False, numeric: bool = False) -> Callable[[Check], Check]:
-    """Registers a check function for the named operations in one pass; ``pure`` as ``PURE`` says, ``numeric`` as
-    ``NUMERIC``.
-
-    By name, as kernels are: modules with rules serve several families, whose classes they need not load for it.
-    """
-
-    def register(function: Check) -> Check:
-        if pure:
-            PURE.add(function)
-        if numeric:
-            NUMERIC.add(function)
-        for mnemonic in mnemonics:
-            CHECKS[stage].setdefault(mnemonic, []).append(function)
-        return function
-
-    return register

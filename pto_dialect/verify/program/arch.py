@@ -12,8 +12,9 @@ from xdsl.ir import Operation
 from pto_dialect.families import level_of
 from pto_dialect.ir.core.index import OPS
 
+from ..engine.checks import Check, checks
 from ..engine.context import Context
-from ..engine.rule import LOCATIONS, WARNING, Check, checks, rule
+from ..engine.rule import LOCATIONS, WARNING, rule
 
 MAD_TARGET = rule(
     "mad-target",

@@ -14,8 +14,9 @@ from pto_dialect.ir.core.attribute_text import attribute_text
 from pto_dialect.ir.core.attributes import EnumAttr, PlaceholderAttr
 from pto_dialect.ir.core.walk import walk
 
+from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import INFO, STRUCTURE, WARNING, checks
+from ..engine.rule import INFO, STRUCTURE, WARNING
 from ..engine.unread_attributes import KNOWN_ATTRIBUTES, UNKNOWN
 
 """Attribute of modules and functions for one kind of core."""

@@ -21,8 +21,9 @@ from pto_dialect.ir.core.walk import walk
 from pto_dialect.targets.profile import Profile
 
 from ..buffers.alloc import address_operand, is_view, space_of, tile_bytes
+from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import ERROR, SHAPES, checks, rule
+from ..engine.rule import ERROR, SHAPES, rule
 
 _T = "!pto.tile_buf<vec, {rows}x512xf32>"
 

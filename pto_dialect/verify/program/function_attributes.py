@@ -9,9 +9,10 @@ from xdsl.ir import Operation
 from pto_dialect.ir.core.types import StructType, type_text
 from pto_dialect.targets.work_items import MAX_REGISTERS, MAX_WORK_ITEMS
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.functions import is_simt_entry
-from ..engine.rule import ERROR, STRUCTURE, checks, rule
+from ..engine.rule import ERROR, STRUCTURE, rule
 
 MAX_THREADS = rule(
     "simt-max-threads",

@@ -13,9 +13,10 @@ from pto_dialect.analysis.facts import ENTRY_ATTRIBUTES
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.types import TileType, type_text
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check, is_section
-from ..engine.rule import ERROR, RUN, STRUCTURE, WARNING, checks, rule
+from ..engine.rule import ERROR, RUN, STRUCTURE, WARNING, rule
 from ..scalar.regions import NESTING, core_of_operation
 
 _PAGE = 'docs/reference/constraints.md, "Modules and functions"'

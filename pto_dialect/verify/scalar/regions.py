@@ -14,8 +14,9 @@ from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.types import type_text
 from pto_dialect.ir.core.walk import walk
 
+from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import ERROR, STRUCTURE, WARNING, checks, rule
+from ..engine.rule import ERROR, STRUCTURE, WARNING, rule
 
 
 def _in_section(core: str) -> str:

@@ -17,10 +17,11 @@ from pto_dialect.syntax.text import count
 from pto_dialect.targets.element_types import FP8
 from pto_dialect.targets.work_items import MAX_WORK_ITEMS, SLOTS
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.functions import is_simt_entry
 from ..engine.pages import WORK_ITEMS
-from ..engine.rule import ERROR, STRUCTURE, TRIPLES, checks, rule
+from ..engine.rule import ERROR, STRUCTURE, TRIPLES, rule
 from ..program.function_attributes import MAX_THREADS
 
 CALLEE = rule(

@@ -12,8 +12,9 @@ from pto_dialect.analysis.facts import word
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import element_name, type_text
 
+from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import ERROR, TRIPLES, checks, rule
+from ..engine.rule import ERROR, TRIPLES, rule
 
 CONVERT = rule(
     "simt-convert",

@@ -23,9 +23,10 @@ from pto_dialect.ir.core.types import (
 )
 from pto_dialect.ir.sync.comm import CommTBroadcastOp, CommTNotifyOp, CommTReduceOp
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import QUEUES
-from ..engine.rule import ERROR, STRUCTURE, checks, rule
+from ..engine.rule import ERROR, STRUCTURE, rule
 
 TYPES = rule(
     "comm-types",

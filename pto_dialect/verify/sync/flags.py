@@ -20,10 +20,11 @@ from pto_dialect.ir.core.types import DYNAMIC, EventIdArrayType, ShapedView, Til
 from pto_dialect.ir.sync.cross_core import DcciOp, SetCrossBlockOp, WaitCrossBlockOp
 from pto_dialect.targets.profile import Profile
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.functions import is_section
 from ..engine.pages import SYNCHRONISATION
-from ..engine.rule import ERROR, SHAPES, STRUCTURE, WARNING, checks, rule
+from ..engine.rule import ERROR, SHAPES, STRUCTURE, WARNING, rule
 from ..program.parsing import SYNC_FLAG_RANGE
 
 SAME_PIPE = rule(

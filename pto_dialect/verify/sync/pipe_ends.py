@@ -23,8 +23,9 @@ from pto_dialect.ir.sync.pipes import (
     TPushToAivOp,
 )
 
+from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import ERROR, STRUCTURE, checks, rule
+from ..engine.rule import ERROR, STRUCTURE, rule
 from .pipe_epilogue import QUANTS, epilogue_fields
 from .pipe_peers import Queues, queues_of
 

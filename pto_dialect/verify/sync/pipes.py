@@ -29,9 +29,10 @@ from pto_dialect.ir.core.types import DYNAMIC, TensorViewType, TileBufType, byte
 from pto_dialect.ir.sync.pipes import TPushOp, TPushToAivOp
 from pto_dialect.targets.sync_resources import A5_SYNC
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import QUEUES
-from ..engine.rule import ERROR, STRUCTURE, checks, rule
+from ..engine.rule import ERROR, STRUCTURE, rule
 
 DIRECTION = rule("pipe-dir", ERROR, STRUCTURE, "dir_mask is 1 (cube to vector), 2 (vector to cube) or 3", source=QUEUES)
 SIZES = rule(

@@ -12,8 +12,9 @@ from pto_dialect.ir.buffers.views import SubviewOp
 from pto_dialect.targets.element_types import FP4, is_low_precision
 from pto_dialect.targets.tcvt_pairs import LOW_PRECISION_PAIR, UNDOCUMENTED_PAIR, wraps_by_default
 
+from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, checks, rule
+from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, rule
 from ..examples.types import WIDE
 from .facts import Tile, differs, place, tile_of
 from .relations import ALWAYS, Finding, TileOperands, relation, unless

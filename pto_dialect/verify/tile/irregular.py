@@ -15,9 +15,10 @@ from pto_dialect.ir.core.types import I16
 from pto_dialect.targets.element_types import signless
 from pto_dialect.targets.tile_dtypes import TRANDOM_ROUNDS
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import TILE_MOVES
-from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, checks, rule
+from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, rule
 from ..examples.types import ROW, TILE
 from .facts import Tile, differs, tile_of
 from .relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation

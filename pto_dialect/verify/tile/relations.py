@@ -20,11 +20,13 @@ from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.types import type_text
-from pto_dialect.targets.profile import Profile, get_profile
+from pto_dialect.targets.choice import get_profile
+from pto_dialect.targets.profile import Profile
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.groups import group_places
-from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, Rule, checks
+from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, Rule
 from .facts import Tile, tile_of
 
 

@@ -14,9 +14,10 @@ from pto_dialect.ir.core.types import OpaqueType, element_name, type_text
 from pto_dialect.targets.element_types import signless
 from pto_dialect.targets.profile import Profile
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import TILE_ARITHMETIC
-from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, WARNING, checks, rule
+from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, WARNING, rule
 from ..examples.types import INTS, TILE
 from .facts import Tile
 from .relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation, unless

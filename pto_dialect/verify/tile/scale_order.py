@@ -9,8 +9,9 @@ from collections.abc import Iterator
 
 from xdsl.ir import Operation
 
+from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import ERROR, SHAPES, WARNING, checks, rule
+from ..engine.rule import ERROR, SHAPES, WARNING, rule
 from .facts import Tile, tile_of
 from .relations import Cell, Finding, TileOperands, cell
 

@@ -16,9 +16,10 @@ from pto_dialect.ir.tile.memory import MGatherOp
 from pto_dialect.targets.element_types import signed_as_signless
 from pto_dialect.targets.tile_dtypes import MGATHER_INDEX, MSCATTER_ATOMIC
 
+from ..engine.checks import checks
 from ..engine.context import Context, element_of
 from ..engine.pages import TILE_MOVES
-from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, checks, rule
+from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, rule
 from ..examples.types import WIDE
 from .facts import Tile, differs
 from .relations import ALWAYS, Finding, TileOperands, relation, unless

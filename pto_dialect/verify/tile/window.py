@@ -16,9 +16,10 @@ from pto_dialect.targets.a2a3 import A2A3
 from pto_dialect.targets.a5 import A5
 from pto_dialect.targets.tile_pairs import moves
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import TILE_MOVES
-from ..engine.rule import ERROR, LOCATIONS, SHAPES, Rule, checks, rule
+from ..engine.rule import ERROR, LOCATIONS, SHAPES, Rule, rule
 from ..examples.types import MAT, SQUARE, TILE
 from .facts import Tile, is_lowered, tile_of
 from .move import FP_XOR_SCALAR, ON_A2A3, ON_A5, fixpipe_inputs, is_nz, vec_mode

@@ -19,9 +19,10 @@ from pto_dialect.ir.core.types import AlignType
 from pto_dialect.ir.core_dialects.structured import is_for, is_if, is_while
 from pto_dialect.ir.vector.memory import VLdusOp
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check
-from ..engine.rule import ERROR, STRUCTURE, checks, rule
+from ..engine.rule import ERROR, STRUCTURE, rule
 from .common import mnemonics
 
 if TYPE_CHECKING:

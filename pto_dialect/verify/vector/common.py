@@ -11,9 +11,10 @@ from pto_dialect.ir.core.base import signature
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import MaskType, VRegType, type_text
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import VECTOR_REGISTERS
-from ..engine.rule import ERROR, TRIPLES, checks, rule
+from ..engine.rule import ERROR, TRIPLES, rule
 from ..examples.types import MASK, VREG
 
 SHAPE = rule(

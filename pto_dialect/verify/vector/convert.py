@@ -14,9 +14,10 @@ from pto_dialect.ir.core.types import VRegType, type_text
 from pto_dialect.targets.element_types import signless
 from pto_dialect.targets.vcvt_contract import VCVT_CONTRACT, vcvt_clauses
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import VECTOR_REGISTERS
-from ..engine.rule import ERROR, PARSE, TRIPLES, checks, rule
+from ..engine.rule import ERROR, PARSE, TRIPLES, rule
 from ..program.parsing import VCI_FORM, VCVT_CONTRACT_RULE, VTRC_FORM
 from .elements import is_unsigned
 

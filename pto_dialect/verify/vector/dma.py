@@ -21,9 +21,10 @@ from pto_dialect.targets.dma_units import (
     PAD_COUNT_BITS,
 )
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import TRANSFERS
-from ..engine.rule import ERROR, LOCATIONS, RUN, SHAPES, STRUCTURE, TRIPLES, WARNING, checks, rule
+from ..engine.rule import ERROR, LOCATIONS, RUN, SHAPES, STRUCTURE, TRIPLES, WARNING, rule
 
 
 def _load(

@@ -14,9 +14,10 @@ from pto_dialect.ir.core.types import F32, I16, VRegType, bit_width, element_nam
 from pto_dialect.ir.vector.arith import VAndOp, VOrOp, VXorOp
 from pto_dialect.targets.element_types import LOW_PRECISION, signless
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import VECTOR_REGISTERS
-from ..engine.rule import ERROR, TRIPLES, WARNING, Rule, checks, rule
+from ..engine.rule import ERROR, TRIPLES, WARNING, Rule, rule
 from ..examples.types import MASK, VREG
 from ..program.parsing import VCVT_CONTRACT_RULE, VEXPDIF_FORM
 from .common import mnemonics

@@ -13,9 +13,10 @@ from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import I16, MaskType, PtrType, VRegType, bit_width, element_name, type_text
 from pto_dialect.ir.vector.memory import SprstiOp, VLdusOp, VStsx2Op
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import VECTOR_REGISTERS
-from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, Rule, checks, rule
+from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, Rule, rule
 from ..examples.types import MASK, VREG
 from ..program.parsing import SPECIAL_REGISTER, VSTS_DIST
 from .common import MASK_OF_BITS, mnemonics

@@ -9,9 +9,10 @@ from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import MaskType, element_name
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import VECTOR_REGISTERS
-from ..engine.rule import ERROR, SHAPES, TRIPLES, checks, rule
+from ..engine.rule import ERROR, SHAPES, TRIPLES, rule
 from ..program.parsing import PREDICATE_IMMEDIATE
 from .common import mnemonics
 

@@ -17,11 +17,12 @@ from pto_dialect.ir.core.types import AlignType, MaskType, VRegType, type_text
 from pto_dialect.ir.core_dialects.structured import is_for
 from pto_dialect.ir.scalar.regions import StrictVecscopeOp, VecscopeOp
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check, is_vector_scope
 from ..engine.order import PIPE_ORDER
 from ..engine.pages import VECTOR_REGISTERS
-from ..engine.rule import ERROR, RUN, STRUCTURE, WARNING, checks, rule
+from ..engine.rule import ERROR, RUN, STRUCTURE, WARNING, rule
 from ..program.parsing import SPECIAL_REGISTER
 
 _LANGUAGE = 'docs/reference/constraints.md, "Vector registers"'

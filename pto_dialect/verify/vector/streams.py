@@ -17,8 +17,9 @@ from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.vector.memory import VLdasOp, VLdusOp, VStasOp, VSturOp, VStusOp
 from pto_dialect.targets.vector_unit import VLANE_BYTES
 
+from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import STRUCTURE, checks
+from ..engine.rule import STRUCTURE
 from ..program.runs import RUN_RULES
 
 FLUSH = RUN_RULES["stream-flush"]

@@ -9,8 +9,9 @@ from xdsl.ir import Operation
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.types import PtrType, type_text
 
+from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import ERROR, LOCATIONS, RUN, checks, rule
+from ..engine.rule import ERROR, LOCATIONS, RUN, rule
 from .memory import IN_UB
 
 REPEAT = rule(

@@ -13,9 +13,10 @@ from pto_dialect.ir.vmi.mask import VmiMaskLogicOp, VmiMaskNotOp, VmiPsetOp
 from pto_dialect.ir.vmi.masked import VmiVAndOp, VmiVExpdifOp, VmiVNotOp, VmiVOrOp, VmiVXorOp
 from pto_dialect.ir.vmi.reduce import VmiVChistOp, VmiVDhistOp
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import LOGICAL_VECTORS
-from ..engine.rule import ERROR, STRUCTURE, TRIPLES, checks, rule
+from ..engine.rule import ERROR, STRUCTURE, TRIPLES, rule
 from ..examples.types import VMI
 from ..program.parsing import VMI_LANES
 from .tables import ELEMENTS, RESULT_ELEMENTS, admits, listing

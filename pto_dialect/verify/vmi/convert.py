@@ -15,9 +15,10 @@ from pto_dialect.ir.core.types import VmiMaskType, VmiVRegType, bit_width, eleme
 from pto_dialect.ir.vmi.mask import VmiEnsureMaskGranularityOp
 from pto_dialect.targets.element_types import FP4
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import LOGICAL_VECTORS
-from ..engine.rule import ERROR, STRUCTURE, TRIPLES, checks, rule
+from ..engine.rule import ERROR, STRUCTURE, TRIPLES, rule
 from ..examples.types import VMI
 from ..program.parsing import VMI_CONVERSION
 from .common import PAIR_ELEMENT, TYPES, UNIFORM, layout_text, vmi

@@ -12,8 +12,9 @@ from pto_dialect.ir.vmi.convert import VmiPackOp
 from pto_dialect.syntax.types.vmi_layout import layout_fields
 from pto_dialect.targets.vector_unit import VL_BYTES
 
+from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import ERROR, TRIPLES, checks, rule
+from ..engine.rule import ERROR, TRIPLES, rule
 from .common import layout_text, vmi
 
 PARTS = rule(

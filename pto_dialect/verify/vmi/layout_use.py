@@ -18,8 +18,9 @@ from pto_dialect.ir.vmi.rearrange import VmiChannelSplitOp
 from pto_dialect.ir.vmi.store import VmiVStoreOp
 from pto_dialect.syntax.types.vmi_layout import layout_fields
 
+from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import ERROR, TRIPLES, checks, rule
+from ..engine.rule import ERROR, TRIPLES, rule
 from .common import layout_text, vectors, vmi
 
 LAYOUT_USE = rule(

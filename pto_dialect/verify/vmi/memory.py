@@ -16,9 +16,10 @@ from pto_dialect.ir.vmi.rearrange import VmiChannelSplitOp
 from pto_dialect.ir.vmi.store import VmiGroupStoreOp, VmiVStoreOp
 from pto_dialect.targets.vector_unit import VL_BYTES
 
+from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import LOGICAL_VECTORS
-from ..engine.rule import ERROR, LOCATIONS, STRUCTURE, TRIPLES, checks, rule
+from ..engine.rule import ERROR, LOCATIONS, STRUCTURE, TRIPLES, rule
 from ..examples.types import VMI
 from ..program.parsing import VMI_MODES
 from .common import TYPES, UNIFORM, layout_text, vectors, vmi

@@ -9,9 +9,9 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp, f32
 from pto_dialect import parse
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
-from pto_dialect.driver.pipeline import run_passes
 from pto_dialect.driver.prove.pipeline import prove_passes
 from pto_dialect.driver.prove.proof import Proof
+from pto_dialect.passes.run import run_passes
 from pto_dialect.sanitize.report.findings import Finding
 
 _ROW = "%r = arith.muli %i, %c16 : index"

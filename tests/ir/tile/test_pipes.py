@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import UnitAttr
 
 from pto_dialect import parse
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.facts.operation_form import pipe_of
 from pto_dialect.syntax.print.printer import print_module
 
 VIEW, VEC = "!pto.partition_tensor_view<64x16xf16>", "!pto.tile_buf<vec, 16x16xf16>"
@@ -39,7 +40,7 @@ def only(statement: str) -> PtoOp:
 )
 def test_gathers_into_mat_are_transfers(statement: str, a5: str) -> None:
     op = only(statement)
-    assert [pipe.name for pipe in (op.active_pipe("a5"), op.active_pipe("a2a3")) if pipe] == [a5, "MTE2"]
+    assert [pipe.name for pipe in (pipe_of(op, "a5"), pipe_of(op, "a2a3")) if pipe] == [a5, "MTE2"]
 
 
 def test_a_statement_with_a_property_is_printed_in_generic_form() -> None:

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from pto_dialect import parse
 from pto_dialect.analysis.affine import Sum, Sums
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.passes.accesses.overlap import ANY, Setting, Turn, may_overlap
+from pto_dialect.passes.accesses.overlap import may_overlap
 from pto_dialect.passes.accesses.places import Place, Side
+from pto_dialect.passes.accesses.setting import ANY, Setting, Turn
 
 FUNCTION = next(op for op in walk(parse("func.func @f(%i: index, %a: index) {\nreturn\n}")) if op.name == "func.func")
 INDEX, OTHER = FUNCTION.regions[0].block.args

@@ -9,9 +9,10 @@ from pto_dialect import parse
 from pto_dialect.analysis.affine import Sum
 from pto_dialect.analysis.alias import Alias
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.passes.accesses.overlap import ANY, Setting, may_overlap
+from pto_dialect.passes.accesses.overlap import may_overlap
 from pto_dialect.passes.accesses.places import Place, Places
-from pto_dialect.targets.profile import get_profile
+from pto_dialect.passes.accesses.setting import ANY, Setting
+from pto_dialect.targets.choice import get_profile
 
 T, C, B = (
     "!pto.tile_buf<vec, 16x32xf32>",

@@ -10,7 +10,7 @@ from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.items import NUMBER, Leaf, innermost
 from pto_dialect.passes.accesses.places import Places
 from pto_dialect.passes.accesses.program import Reader
-from pto_dialect.targets.profile import get_profile
+from pto_dialect.targets.choice import get_profile
 
 MAT = "!pto.tile_buf<mat, 64x64xf16, blayout=col_major, slayout=row_major>"
 RIGHT = "!pto.tile_buf<right, 64x64xf16, slayout=col_major>"

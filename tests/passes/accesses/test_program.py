@@ -14,7 +14,7 @@ from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.items import PIPES, Choice, Leaf, Loop, Sequence, UnsupportedError
 from pto_dialect.passes.accesses.places import Places
 from pto_dialect.passes.accesses.program import Reader
-from pto_dialect.targets.profile import get_profile
+from pto_dialect.targets.choice import get_profile
 
 T = "!pto.tile_buf<vec, 16x32xf32>"
 M = "memref<64xf32, #pto.address_space<vec>>"

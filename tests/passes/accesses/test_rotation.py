@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from pto_dialect import parse
 from pto_dialect.analysis.affine import Sum, Sums
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.passes.accesses.overlap import ANY, Setting, Turn, may_overlap
+from pto_dialect.passes.accesses.overlap import may_overlap
 from pto_dialect.passes.accesses.places import SLOTS, Place, Side
 from pto_dialect.passes.accesses.rotation import turns_between
+from pto_dialect.passes.accesses.setting import ANY, Setting, Turn
 
 TEXT = """func.func @f(%n: index) {{
   %lb = arith.constant {first} : index

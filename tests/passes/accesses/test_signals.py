@@ -12,7 +12,7 @@ from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.items import PIPES, Leaf, Signal, UnsupportedError, innermost
 from pto_dialect.passes.accesses.places import Places
 from pto_dialect.passes.accesses.signals import SignalReader, signal_of, tells_others, unseen
-from pto_dialect.targets.profile import get_profile
+from pto_dialect.targets.choice import get_profile
 
 T = "!pto.tile_buf<vec, 16x32xf32>"
 HEAD = (

@@ -19,7 +19,7 @@ from pto_dialect.passes.accesses.places import Places
 from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.assign_memory import order as module
 from pto_dialect.passes.assign_memory.order import Order
-from pto_dialect.targets.profile import get_profile
+from pto_dialect.targets.choice import get_profile
 
 TILES = "xyz"
 LOOP, BRANCH, END = "scf.for %{} = %c0 to %n step %c1 {{", "scf.if %some {", "}"

@@ -9,7 +9,7 @@ from lowering_programs import TILE, add, kernel, load, part, store
 
 from pto_dialect import parse, print_module
 from pto_dialect.diagnostics.engine import DiagnosticEngine
-from pto_dialect.driver.pipeline import run_passes
+from pto_dialect.passes.run import run_passes
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "benchmarks"))
 

@@ -18,7 +18,7 @@ from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.runtime.run.profiling import ProfileLog
 from pto_dialect.sanitize.launch import WatchedKernel
 from pto_dialect.sanitize.options import SanitizeOptions, parse_checks
-from pto_dialect.targets.profile import get_profile
+from pto_dialect.targets.choice import get_profile
 
 COUNT = "%old = pto.load %p[%i0] : !pto.ptr<i32, gm> -> i32\n%new = arith.addi %old, %one : i32\n"
 COUNT += "pto.store %new, %p[%i0] : !pto.ptr<i32, gm>, i32\n"

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from pto_dialect.runtime.compile.placement import Buffer, _place_space
 from pto_dialect.runtime.errors import ProgramError
-from pto_dialect.targets.profile import get_profile
+from pto_dialect.targets.choice import get_profile
 
 A2A3 = get_profile("a2a3")
 UB = 192 * 1024

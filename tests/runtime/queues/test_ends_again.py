@@ -18,7 +18,7 @@ from pto_dialect.runtime.queues.fifo import EntryMaker, open_end
 from pto_dialect.runtime.queues.plan import FifoFacts
 from pto_dialect.runtime.queues.run import QueueCore
 from pto_dialect.runtime.run.machine import Block, RunOptions
-from pto_dialect.targets.profile import get_profile
+from pto_dialect.targets.choice import get_profile
 
 
 def core() -> Any:

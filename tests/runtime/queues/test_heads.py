@@ -11,7 +11,7 @@ import pytest
 from pto_dialect.runtime.queues.run import Deadlock, OrderedCore, QueueCore, describe, run_queued
 from pto_dialect.runtime.queues.schedule import Schedule
 from pto_dialect.runtime.run.machine import Block, RunOptions
-from pto_dialect.targets.profile import get_profile
+from pto_dialect.targets.choice import get_profile
 
 FLAG, OTHER = ("PIPE_M", "PIPE_V", 3), ("PIPE_M", "PIPE_MTE3", 0)
 

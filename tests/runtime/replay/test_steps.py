@@ -29,7 +29,7 @@ from pto_dialect.runtime.replay import keep
 from pto_dialect.runtime.replay.steps import Box, Foreign, Reader, Step, Style, assign
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
-from pto_dialect.targets.profile import get_profile
+from pto_dialect.targets.choice import get_profile
 
 UB, GM = Arena("ub", 1 << 16), Arena("gm", 1 << 16)
 BOXES = ("col_major", "row_major")

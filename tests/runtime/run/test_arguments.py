@@ -17,7 +17,7 @@ from pto_dialect.runtime.memory.values import GmTensor, ValueTile
 from pto_dialect.runtime.run import arguments
 from pto_dialect.runtime.run.arguments import bind_argument
 from pto_dialect.runtime.run.per_core import InParts
-from pto_dialect.targets.profile import get_profile
+from pto_dialect.targets.choice import get_profile
 
 
 def type_of(text: str) -> Attribute:

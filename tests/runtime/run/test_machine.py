@@ -10,7 +10,7 @@ import pytest
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Arena, Pointer
 from pto_dialect.runtime.run.machine import AddressMap, Block, Core, NeedsQueues, RunOptions, block_cores
-from pto_dialect.targets.profile import get_profile
+from pto_dialect.targets.choice import get_profile
 
 F32 = np.dtype(np.float32)
 

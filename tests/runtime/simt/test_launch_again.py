@@ -13,7 +13,7 @@ from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.run.machine import Block, Core, RunOptions
 from pto_dialect.runtime.simt.launch import launch, launch_stored, next_launch, store_dims
 from pto_dialect.runtime.simt.slots import keep, resume
-from pto_dialect.targets.profile import get_profile
+from pto_dialect.targets.choice import get_profile
 
 I32 = np.dtype(np.int32)
 

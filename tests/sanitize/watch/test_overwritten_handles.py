@@ -8,7 +8,7 @@ from lowering_programs import TILE, add, kernel, load, part, store
 
 from pto_dialect import parse
 from pto_dialect.diagnostics.engine import DiagnosticEngine
-from pto_dialect.driver.pipeline import run_passes
+from pto_dialect.passes.run import run_passes
 from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.sanitize.launch import WatchedKernel
 from pto_dialect.sanitize.options import SanitizeOptions

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pto_dialect.syntax.errors.type_names import element_suggestion, type_suggestion
+from pto_dialect.syntax.errors.element_names import element_suggestion
+from pto_dialect.syntax.errors.type_names import type_suggestion
 
 ELEMENTS = {
     "float": "f32", "fp32": "f32", "Float32": "f32", "single": "f32", "half": "f16", "fp16": "f16", "bfloat16": "bf16",

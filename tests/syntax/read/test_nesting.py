@@ -13,11 +13,12 @@ from xdsl.dialects.builtin import ArrayAttr
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.driver.options import Options
-from pto_dialect.driver.pipeline import process, run_passes
+from pto_dialect.driver.pipeline import process
 from pto_dialect.driver.statistics import collect
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.nesting import ALIAS_SIZE, ANGLES, FUNCTIONS, LIMIT
 from pto_dialect.passes.registry import PASS_TABLE, VERIFY_PASSES
+from pto_dialect.passes.run import run_passes
 from pto_dialect.syntax.compare import same_module
 from pto_dialect.syntax.print.printer import print_module
 from pto_dialect.syntax.read.parser import parse_program

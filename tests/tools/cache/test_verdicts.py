@@ -19,8 +19,9 @@ from pto_dialect.driver.command import run_many, run_one
 from pto_dialect.driver.inputs import Input, collect
 from pto_dialect.driver.options import CycleRequest, Options
 from pto_dialect.driver.output import OutputError
-from pto_dialect.driver.pipeline import Result, process, process_input
+from pto_dialect.driver.pipeline import process, process_input
 from pto_dialect.driver.report import Reporter, _rule_texts
+from pto_dialect.driver.result import Result
 from pto_dialect.driver.verdicts import Verdicts
 
 LIT_TESTS = Path(__file__).parents[3] / "lit-tests"

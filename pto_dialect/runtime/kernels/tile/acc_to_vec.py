@@ -5,14 +5,11 @@ Source: docs/reference/layouts.md, "Moves between tiles".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.values import Tile
 from pto_dialect.runtime.run.machine import Core
-
-if TYPE_CHECKING:
-    from .move import Move
 
 FIRST = "single_mode_vec0"
 """The mode of a move without one: to the first vector core."""
@@ -21,12 +18,29 @@ _COLUMNS = 32
 """Columns that two halves are made of have a multiple of this."""
 
 
+class TileMove(Protocol):
+    """A move between two tiles of one core."""
+
+    label: str
+    mode: str
+
+    def __call__(
+        self, source: Tile, dst: Tile, row: int = 0, col: int = 0, scalar: Any = None, table: Any = None
+    ) -> None:
+        """Moves."""
+        ...
+
+    def insert(self, source: Tile, dst: Tile, row: int, col: int) -> None:
+        """Moves to a start in the destination."""
+        ...
+
+
 class MoveToCores:
     """A move to the second vector core, or of one half to each: the first rows (``dual_mode_split_m``) or columns
     (``dual_mode_split_n``) to the first core, the others to the same address of the second one.
     """
 
-    def __init__(self, move: Move, mode: str) -> None:
+    def __init__(self, move: TileMove, mode: str) -> None:
         self.move = move
         self.mode = mode
         self.label = move.label

@@ -17,7 +17,7 @@ from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.kernels.buffers.views import TileMaker
 from pto_dialect.runtime.run.machine import Block, RunOptions
 from pto_dialect.syntax.types.parser import parse_type
-from pto_dialect.targets.profile import get_profile
+from pto_dialect.targets.choice import get_profile
 
 ROWS, COLS = 8, 16
 ASKED = [(None, None), (3, None), (None, 5), (3, 5), (8, 16), (0, 0)]

@@ -12,7 +12,7 @@ from pto_dialect.runtime.kernels.cube.fixpipe_tile import AccumulatorOut, channe
 from pto_dialect.runtime.kernels.tile.move import Move
 from pto_dialect.runtime.memory.values import ValueTile
 from pto_dialect.runtime.numerics.formats import format_of
-from pto_dialect.targets.profile import get_profile
+from pto_dialect.targets.choice import get_profile
 
 DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32}
 SCALES = [0.5, 2.0, 0.25, 1.0]

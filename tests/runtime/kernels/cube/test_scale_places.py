@@ -17,7 +17,7 @@ from pto_dialect.runtime.memory.spaces import Arena
 from pto_dialect.runtime.memory.values import Tile, ValueTile
 from pto_dialect.runtime.numerics.formats import format_of
 from pto_dialect.syntax.types.parser import parse_type
-from pto_dialect.targets.profile import get_profile
+from pto_dialect.targets.choice import get_profile
 
 
 def behind(address: int, content: np.ndarray) -> Tile:

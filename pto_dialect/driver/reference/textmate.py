@@ -1,7 +1,7 @@
 """Writes the editors' grammar, ``grammar/pto.tmLanguage.json``, from the tables of operations, types and words.
 
-Run as ``python -m pto_dialect.driver.textmate``. Every pattern is a match within one line, in the part of the syntax of
-regular expressions that editors and Python share, so that tests can apply it as an editor does.
+Run as ``python -m pto_dialect.driver.reference.textmate``. Every pattern is a match within one line, in the part of the
+syntax of regular expressions that editors and Python share, so that tests can apply it as an editor does.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pto_dialect.syntax.read.lexer import assembly_mnemonic
 from pto_dialect.syntax.types.forms import PTO_FORMS
 from pto_dialect.verify.engine.unread_attributes import KNOWN_ATTRIBUTES
 
-GRAMMAR = Path(__file__).resolve().parents[2] / "grammar" / "pto.tmLanguage.json"
+GRAMMAR = Path(__file__).resolve().parents[3] / "grammar" / "pto.tmLanguage.json"
 SCOPE = "source.pto"
 
 AREAS = ("tile", "cube", "vector", "simt", "transfer", "sync", "control")

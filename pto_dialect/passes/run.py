@@ -1,0 +1,63 @@
+"""Passes one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from pto_dialect.diagnostics.engine import DiagnosticEngine
+
+from .registry import PASS_TABLE, VERIFY_PASSES, make_pass
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+_FIT_TOGETHER = "capacity-live"
+"""The rule that tiles fit into their memory together."""
+
+
+def run_passes(
+    module: ModuleOp, names: Iterable[str], engine: DiagnosticEngine, target: str | None, later: Sequence[str] = ()
+) -> bool:
+    """Runs passes until one reports an error; True when none did. Neighbouring verify passes are one walk.
+
+    ``later`` are passes that the caller runs afterwards.
+    """
+    stretches = list(_stretches(names))
+    for number, stretch in enumerate(stretches, 1):
+        if stretch[0] in VERIFY_PASSES:
+            _verify(module, stretch, engine, target, [*chain(*stretches[number:]), *later])
+        else:
+            make_pass(stretch[0], target).run(module, engine)
+        if engine.has_errors:
+            return False
+    return True
+
+
+def _verify(
+    module: ModuleOp, passes: list[str], engine: DiagnosticEngine, target: str | None, later: list[str]
+) -> None:
+    """Verifies a module that passes ``later`` change: whether tiles fit together is not asked before they are made
+    smaller."""
+    from pto_dialect.verify.verifier import verify_module
+
+    policy = engine.options
+    if any(PASS_TABLE[call.partition("{")[0]].shrinks for call in later):
+        engine.options = policy._replace(allow=policy.allow | {_FIT_TOGETHER})
+    try:
+        verify_module(module, engine, target=target, passes=passes)
+    finally:
+        engine.options = policy
+
+
+def _stretches(names: Iterable[str]) -> Iterator[list[str]]:
+    """Names one by one, verify passes that follow one another together."""
+    stretch: list[str] = []
+    for name in names:
+        if stretch and not (name in VERIFY_PASSES and stretch[-1] in VERIFY_PASSES):
+            yield stretch
+            stretch = []
+        stretch.append(name)
+    if stretch:
+        yield stretch

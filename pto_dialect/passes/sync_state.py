@@ -1,0 +1,203 @@
+"""The state of the pipes of a core on one way of a function, and when two states are the same for what follows.
+
+Accesses that are remembered grow in number with a program, and states are compared wherever ways meet. Nearly all that
+differ do so in what the pipes know of each other, for which the numbers of the accesses are enough. Source:
+docs/reference/watching.md, "Order of events".
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Hashable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple, Protocol, Self
+
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.facts import word
+from pto_dialect.analysis.numbers import Number
+from pto_dialect.analysis.world import Step
+from pto_dialect.ir.core.base import Pipe
+
+from .popped_slots import NO_SLOTS, PoppedSlots, Slots
+
+Clock = dict[str, int]
+Key = tuple[str, str, Number]
+"""A flag: both ends and the number."""
+Place = Number
+"""Memory that two operations certainly share when it is equal: the handle that both use, or where both begin."""
+_NO_STARTS: Mapping[int, Place] = MappingProxyType({})
+
+
+class Access(NamedTuple):
+    """A read or write: who, when, by which operation, where in the text of the way, and in which iterations."""
+
+    pipe: str
+    number: int
+    op: Operation
+    order: int
+    turns: tuple[tuple[Operation, int], ...] = ()
+
+
+class Findings(Protocol):
+    """Who is told what is wrong. ``certain``: on every way."""
+
+    def stuck(self, op: Operation, key: Key, certain: bool) -> None:
+        """No set ends this wait."""
+        ...
+
+    def left(self, op: Operation, key: Key, certain: bool) -> None:
+        """Nobody waits for this set."""
+        ...
+
+    def again(self, first: Operation, second: Operation, key: Key, certain: bool) -> None:
+        """Two sets without a wait between them."""
+        ...
+
+    def nesting(self, op: Operation, number: int, held: bool, certain: bool) -> None:
+        """A pipe gets a buffer number that it has (``held``), or releases one that it has not."""
+        ...
+
+    def hazard(self, kind: str, first: Access, second: Access, inverted: bool, certain: bool) -> None:
+        """Two accesses of one place without order, or ``inverted``: in the order that the text does not have.
+
+        ``kind`` is raw, war or waw.
+        """
+        ...
+
+
+class Item(NamedTuple):
+    """Work in the queue of a pipe; ``known`` is what the scalar unit knew when it was issued."""
+
+    kind: str
+    step: Step
+    key: Key | None
+    known: Clock
+
+
+class FlowState:
+    """The pipes of one core: what waits in them, what each knows of the others, who touched what last."""
+
+    def __init__(
+        self, arch: str, findings: Findings, starts: Mapping[int, Place] = _NO_STARTS, pops: Slots = NO_SLOTS
+    ) -> None:
+        self.arch = arch
+        self.findings = findings
+        self.starts = starts
+        """The places of tiles with an address, by the ``id`` of the value: other tiles may have the same."""
+        self.slots = PoppedSlots(pops)
+        self.queues: dict[str, deque[Item]] = {}
+        self.clocks: dict[str, Clock] = {}
+        self.settled: Clock = {}
+        self.tokens: dict[Key, tuple[tuple[Operation, Clock], ...]] = {}
+        self.pending: dict[Key, Operation] = {}
+        self.released: dict[Number, Clock] = {}
+        self.held: frozenset[tuple[str, int]] = frozenset()
+        self.writers: dict[Place, Access] = {}
+        self.readers: dict[Place, dict[str, Access]] = {}
+        self.counted: dict[str, dict[int, int]] = {}
+        """How many of the accesses above have each number, by pipe; later numbers are larger and stand behind."""
+        self.unclear: frozenset[tuple[str, str]] = frozenset()
+        self.open = False
+        self.certain = True
+
+    def copy(self) -> Self:
+        """The same state, to go on with by itself."""
+        other = type(self)(self.arch, self.findings, self.starts)
+        other.slots = self.slots.copy()
+        other.queues = {pipe: deque(queue) for pipe, queue in self.queues.items() if queue}
+        other.clocks = {pipe: dict(clock) for pipe, clock in self.clocks.items()}
+        other.settled = dict(self.settled)
+        other.tokens = {key: tokens for key, tokens in self.tokens.items() if tokens}
+        other.pending = dict(self.pending)
+        other.released = {number: dict(clock) for number, clock in self.released.items()}
+        other.writers = dict(self.writers)
+        other.readers = {place: dict(readers) for place, readers in self.readers.items()}
+        other.counted = {pipe: dict(numbers) for pipe, numbers in self.counted.items()}
+        other.unclear, other.open, other.held = self.unclear, self.open, self.held
+        return other
+
+    def key(self) -> Hashable:
+        """What later findings depend on: of clocks only whose accesses they know, not how many there were.
+
+        Which of several like operations set a flag or made an access is left out: a finding names any of them.
+        """
+        return FlowKey(self)
+
+
+class FlowKey:
+    """What later findings of a flow depend on, as long as the flow does not change. The accesses themselves are looked
+    at when all else of two keys is equal."""
+
+    __slots__ = ("accesses", "flow", "order")
+
+    def __init__(self, flow: FlowState) -> None:
+        self.flow = flow
+        self.order = _order(flow)
+        self.accesses: Hashable = None
+
+    def __hash__(self) -> int:
+        return hash(self.order)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FlowKey) and self.order == other.order and self._last() == other._last()
+
+    def _last(self) -> Hashable:
+        if self.accesses is None:
+            self.accesses = _accesses(self.flow)
+        return self.accesses
+
+
+def _order(flow: FlowState) -> Hashable:
+    """Everything but the accesses; of clocks, how many of the accesses they know."""
+    ranks = {pipe: list(numbers) for pipe, numbers in flow.counted.items()}
+
+    def seen(clock: Clock) -> frozenset[tuple[str, int]]:
+        known = [(pipe, bisect_right(numbers, clock.get(pipe, 0))) for pipe, numbers in ranks.items()]
+        return frozenset([item for item in known if item[1]])
+
+    return (
+        tuple([(pipe, seen(clock)) for pipe, clock in sorted(flow.clocks.items())]),
+        seen(flow.settled),
+        frozenset(
+            [(key, tuple([seen(clock) for _, clock in tokens])) for key, tokens in flow.tokens.items() if tokens]
+        ),
+        frozenset(flow.pending),
+        frozenset([(number, seen(clock)) for number, clock in flow.released.items()]),
+        tuple(
+            (
+                pipe,
+                tuple((item.kind, item.key, item.step.op, item.step.numbers, seen(item.known)) for item in queue),
+            )
+            for pipe, queue in sorted(flow.queues.items())
+            if queue
+        ),
+        flow.unclear,
+        flow.open,
+        flow.held,
+        flow.slots.key(),
+    )
+
+
+def _accesses(flow: FlowState) -> Hashable:
+    """Who wrote and read each place last, by the order of the accesses of each pipe."""
+    ranks = {pipe: {number: rank for rank, number in enumerate(numbers)} for pipe, numbers in flow.counted.items()}
+
+    def access(one: Access) -> tuple[str, int, Operation | None]:
+        matters = one.pipe == Pipe.V.value if flow.arch == "a2a3" else unit_flag(one.op)
+        return one.pipe, ranks[one.pipe][one.number], one.op if matters else None
+
+    return (
+        frozenset([(place, access(one)) for place, one in flow.writers.items()]),
+        frozenset([(place, access(one)) for place, all_ in flow.readers.items() for one in all_.values()]),
+    )
+
+
+def unit_flag(op: Operation) -> bool:
+    """Whether an operation hands its accumulator over by a mark of its own."""
+    attributes = op.attributes
+    # Asked of every access that is remembered, wherever two ways meet; nearly none has either.
+    if "unit_flag_mode" not in attributes and "unit_flag" not in attributes:
+        return False
+    return any(word(op, name).startswith("check") for name in ("unit_flag_mode", "unit_flag") if name in attributes)
