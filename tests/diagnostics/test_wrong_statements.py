@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
+from groups import each
 
 from pto_dialect.api import check
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
@@ -77,7 +77,7 @@ OPERANDS = rows("wrong_operands.txt")
 RARE = rows("rare_mistakes.txt")
 
 
-@pytest.mark.parametrize("row", STATEMENTS, ids=lambda row: f"{row.family}-{row.message[:40]}")
+@each("row", STATEMENTS, lambda row: row.family, lambda row: row.text)
 def test_wrong_statement(row: Row) -> None:
     arch = "a2a3" if row.family in A2A3_FAMILIES else "a5"
     arguments = ", ".join(f"%{name}: {filled(type_)}" for name, type_ in VALUES.items())
@@ -88,7 +88,7 @@ def test_wrong_statement(row: Row) -> None:
     assert_told(row, text, statement, ("attr-missing",))
 
 
-@pytest.mark.parametrize("row", OPERANDS, ids=lambda row: f"{row.family}-{row.message[:40]}")
+@each("row", OPERANDS, lambda row: row.family, lambda row: row.text)
 def test_wrong_operand(row: Row) -> None:
     place, _, statement = row.text.partition(": ")
     arch, _, scope = place.partition(" ")
@@ -103,7 +103,7 @@ def test_tables_cover_every_family() -> None:
     assert len(STATEMENTS) >= 120 and len(OPERANDS) >= 60
 
 
-@pytest.mark.parametrize("row", RARE, ids=lambda row: f"{row.family}-{row.message[:40]}")
+@each("row", RARE, lambda row: row.family, lambda row: row.text)
 def test_rare_mistake(row: Row) -> None:
     arch, _, statement = row.text.partition(": ")
     text = example_program(statement, arch)

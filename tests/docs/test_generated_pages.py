@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from groups import each
 from markdown_pages import ROOT, headings
 
 from pto_dialect.driver import reference
@@ -45,7 +46,7 @@ def test_rows_have_the_cells_of_their_table(name: str) -> None:
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}) == 1, block
 
 
-@pytest.mark.parametrize("mnemonic", OPS)
+@each("mnemonic", OPS, lambda name: OPS[name][0])
 def test_what_an_operation_computes_has_no_source_in_it(mnemonic: str) -> None:
     text = computes(op_class(mnemonic))
     assert text and ".md" not in text and " page" not in text

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
+from groups import each
 
 from pto_dialect.ir.core.base import Shape, op_spec, signature
 from pto_dialect.ir.core.index import OPS
@@ -25,7 +25,7 @@ def test_forms_are_those_of_the_snapshot(compare: Callable[[Path, str], None]) -
     compare(Path(__file__).with_name("forms.txt"), "".join(f"{line}\n" for line in sorted(lines)))
 
 
-@pytest.mark.parametrize("name", sorted(OPS))
+@each("name", sorted(OPS), lambda name: OPS[name][0])
 def test_a_form_names_all_that_a_statement_needs(name: str) -> None:
     """Operands that must be there, and results; none of them twice, and as many types as it names of them."""
     form, declared = usage(name), signature(op_class(name))

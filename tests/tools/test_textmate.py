@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from groups import each
 
 from pto_dialect.driver.reference.textmate import GRAMMAR, SCOPE, area_of, render
 from pto_dialect.ir.core.aliases import DEPRECATED
@@ -69,14 +70,14 @@ def test_the_extension_names_the_grammar() -> None:
 
 
 def test_patterns_are_in_the_common_part_of_both_kinds_of_regular_expressions() -> None:
-    for each in json.loads(render())["patterns"]:
-        assert set(each) <= {"match", "name", "captures"}
+    for pattern in json.loads(render())["patterns"]:
+        assert set(pattern) <= {"match", "name", "captures"}
         # Neither Python's named groups nor possessive quantifiers and atomic groups of the lexer.
-        assert "(?P" not in each["match"]
-        assert not re.search(r"\(\?>|[+*?]\+", each["match"])
+        assert "(?P" not in pattern["match"]
+        assert not re.search(r"\(\?>|[+*?]\+", pattern["match"])
 
 
-@pytest.mark.parametrize("name", sorted(OPS))
+@each("name", sorted(OPS), lambda name: OPS[name][0])
 def test_every_operation(name: str, tokenizer: Tokenizer) -> None:
     expected = "invalid.deprecated.operation" if name in DEPRECATED else f"support.function.{area_of(OPS[name][0])}"
     assert tokenizer.line(f"    %0 = {name} %a, %b")[2] == (name, expected)

@@ -6,7 +6,7 @@ them. What a row changes in the program of its block is the only difference betw
 
 from __future__ import annotations
 
-import pytest
+from groups import each
 from reference_conditions import Base, Condition, read_tables, reported
 
 from pto_dialect.diagnostics.diagnostic import Severity
@@ -18,7 +18,7 @@ def errors(program: str) -> list[str]:
     return [rule for rule, severity in reported(program) if severity is Severity.ERROR]
 
 
-@pytest.mark.parametrize("base", BASES, ids=lambda base: f"{base.file}:{base.line}")
+@each("base", BASES, lambda base: base.file)
 def test_programs_of_a_block_are_accepted(base: Base) -> None:
     for target in base.targets:
         for op in base.ops:
@@ -26,7 +26,7 @@ def test_programs_of_a_block_are_accepted(base: Base) -> None:
             assert errors(program) == [], program
 
 
-@pytest.mark.parametrize("condition", CONDITIONS, ids=lambda row: f"{row.base.file}:{row.line}")
+@each("condition", CONDITIONS, lambda row: f"{row.base.file}-{row.base.ops[0]}", lambda row: f"line {row.line}")
 def test_a_condition_is_held(condition: Condition) -> None:
     """Refused by one of the named rules; where the row says so, warned about by it, or accepted."""
     seen: set[str] = set()

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from groups import each
 
 import pto_dialect
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
@@ -40,6 +41,11 @@ SECOND_MISTAKE = {
 """Rules whose bad example breaks another rule as well."""
 
 
+def area(rule: Rule) -> str:
+    """The first word of the id of a rule."""
+    return rule.id.partition("-")[0]
+
+
 def diagnose(text: str) -> tuple[Diagnostic, ...]:
     """Everything that parsing and verifying ``text`` reports, infos included."""
     engine = DiagnosticEngine(DiagnosticOptions(pedantic=True, max_errors=0))
@@ -51,7 +57,7 @@ def diagnose(text: str) -> tuple[Diagnostic, ...]:
     return engine.diagnostics
 
 
-@pytest.mark.parametrize("rule", WITH_BAD, ids=lambda rule: rule.id)
+@each("rule", WITH_BAD, area, lambda rule: rule.id)
 def test_bad_example_breaks_the_rule(rule: Rule) -> None:
     text = bad_program(rule)
     assert text is not None
@@ -62,7 +68,7 @@ def test_bad_example_breaks_the_rule(rule: Rule) -> None:
     assert all(d.span is not None for d in found)
 
 
-@pytest.mark.parametrize("rule", WITH_GOOD, ids=lambda rule: rule.id)
+@each("rule", WITH_GOOD, area, lambda rule: rule.id)
 def test_good_example_is_accepted(rule: Rule) -> None:
     text = good_program(rule)
     assert text is not None
@@ -71,7 +77,7 @@ def test_good_example_is_accepted(rule: Rule) -> None:
     assert [(d.rule, d.message) for d in found if d.severity is Severity.ERROR] == []
 
 
-@pytest.mark.parametrize("rule", WITH_BAD, ids=lambda rule: rule.id)
+@each("rule", WITH_BAD, area, lambda rule: rule.id)
 def test_bad_example_has_no_other_error(rule: Rule) -> None:
     """One mistake gives one error: nothing else is wrong, and nothing follows from the mistake."""
     text = bad_program(rule)

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
+from groups import each
 
 from pto_dialect.verify.engine.rule import RULES
 from pto_dialect.verify.verifier import load_all_rules
@@ -41,7 +41,6 @@ def read_tables() -> list[Line]:
 
 
 LINES = read_tables()
-NAMES = [f"{line.page}: {line.text[:50]}" for line in LINES]
 
 
 def test_every_page_has_a_table():
@@ -49,17 +48,17 @@ def test_every_page_has_a_table():
         assert sum(line.page == page for line in LINES) >= least, page
 
 
-@pytest.mark.parametrize("line", LINES, ids=NAMES)
+@each("line", LINES, lambda line: line.page, lambda line: line.text)
 def test_no_cell_is_empty(line: Line):
     assert line.text and line.rules and line.tests
 
 
-@pytest.mark.parametrize("line", LINES, ids=NAMES)
+@each("line", LINES, lambda line: line.page, lambda line: line.text)
 def test_rules_exist(line: Line):
     assert [rule for rule in line.rules if rule not in RULES] == []
 
 
-@pytest.mark.parametrize("line", LINES, ids=NAMES)
+@each("line", LINES, lambda line: line.page, lambda line: line.text)
 def test_files_mention_the_rules(line: Line):
     """Every file mentions one of the rules, and every rule is mentioned by one of the files."""
     texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in line.tests}
@@ -67,7 +66,7 @@ def test_files_mention_the_rules(line: Line):
     assert [rule for rule in line.rules if not any(mentions(text, rule) for text in texts.values())] == []
 
 
-@pytest.mark.parametrize("line", LINES, ids=NAMES)
+@each("line", LINES, lambda line: line.page, lambda line: line.text)
 def test_lit_files_run_a_tool(line: Line):
     for name in line.tests:
         if name.startswith("lit-tests/"):

@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from groups import each
 from roundtrip_files import checked_lines, forms
 from xdsl.ir import Operation
 
@@ -33,7 +34,7 @@ from pto_dialect.targets.a5 import A5
 
 MNEMONICS = (Path(__file__).parent / "mnemonics.txt").read_text(encoding="utf-8").split()
 CLASSES = all_op_classes()
-EACH = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.name)
+EACH = each("cls", CLASSES, family_of, lambda cls: cls.name)
 
 # Operations per shape: docs/reference/language.md, "Shapes".
 SHAPE_COUNTS = {

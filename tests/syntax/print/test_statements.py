@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+from groups import each
 from xdsl.dialects.builtin import ModuleOp
 
 from pto_dialect.diagnostics.engine import DiagnosticEngine
@@ -117,6 +118,12 @@ def statements() -> list[str]:
 STATEMENTS = statements()
 
 
+def shape(statement: str) -> str:
+    """The shape of the first operation of the dialect in a statement."""
+    name = re.search(r"pto\.[\w.]+", statement)
+    return op_spec(op_class(name[0])).shape.value if name is not None else "core"
+
+
 def with_types(text: str) -> str:
     for name in sorted(TYPES, key=len, reverse=True):
         text = text.replace(f"${name}", TYPES[name])
@@ -137,7 +144,7 @@ def parse(text: str) -> ModuleOp:
     return module
 
 
-@pytest.mark.parametrize("statement", STATEMENTS)
+@each("statement", STATEMENTS, shape)
 def test_statement_is_printed_as_written(statement: str) -> None:
     text = program(statement)
     module = parse(text)
@@ -145,7 +152,7 @@ def test_statement_is_printed_as_written(statement: str) -> None:
     assert same_module(parse(text), module) is None
 
 
-@pytest.mark.parametrize("statement", STATEMENTS)
+@each("statement", STATEMENTS, shape)
 def test_generic_form_says_the_same(statement: str) -> None:
     module = parse(program(statement))
     generic = print_module(module, generic=True)

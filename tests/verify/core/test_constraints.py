@@ -7,7 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
+from groups import each
 
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
@@ -90,12 +90,12 @@ def errors(text: str) -> list[tuple[str, str, bool]]:
     return [(d.rule, d.message, d.span is not None) for d in engine.diagnostics if d.severity.label == "error"]
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.rule is None], ids=str)
+@each("case", [case for case in CASES if case.rule is None], lambda case: case.name)
 def test_right_operation(case: Case) -> None:
     assert errors(case.program) == []
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.rule is not None], ids=str)
+@each("case", [case for case in CASES if case.rule is not None], lambda case: case.name)
 def test_wrong_operation(case: Case) -> None:
     """Exactly one error, with a place and nothing of the library underneath in its words."""
     found = errors(case.program)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
+from groups import each
 from hypothesis import given
 from hypothesis import strategies as st
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, f16, f32, i8, i16, i32
@@ -140,7 +141,7 @@ def findings(op: str, types: dict[str, Attribute], target: str | None) -> dict[s
     return found
 
 
-@pytest.mark.parametrize("case", tuple(cases()), ids=lambda c: f"{c.op}-{c.rule}-{c.target}")
+@each("case", cases(), lambda case: case.op)
 def test_matrix(case: Case) -> None:
     assert findings(case.op, broken_types(case.op, case.rule), case.target).get(case.rule) is case.severity
 
