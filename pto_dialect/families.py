@@ -79,19 +79,19 @@ FAMILIES: dict[str, Family] = {
         "tile.irregular",
         rules=(
             *("tile.common", "tile.arith", "tile.gather"),
-            *("tile.irregular", "tile.scratch", "tile.scratch_shape", "tile.quant", "tile.quant_room"),
+            *("tile.irregular", "tile.scratch", "tile.scratch_shape", "tile.quant", "tile.quant_capacity"),
         ),
         kernels=("tile.gather", "tile.sort", "tile.quant", "tile.generate", "tile.histogram"),
     ),
     "matmul": Family(
         "cube.matmul",
-        rules=("tile.common", "cube.matmul_locations", "cube.product_places", "cube.matmul", "cube.matmul_mx"),
+        rules=("tile.common", "cube.matmul_locations", "cube.product_locations", "cube.matmul", "cube.matmul_mx"),
         kernels=("cube.matmul", "buffers.views"),
     ),
     "gemv": Family(
         "cube.gemv",
         rules=(
-            *("tile.common", "cube.matmul_locations", "cube.product_places"),
+            *("tile.common", "cube.matmul_locations", "cube.product_locations"),
             *("cube.matmul", "cube.matmul_mx", "cube.gemv"),
         ),
         kernels=("cube.matmul",),

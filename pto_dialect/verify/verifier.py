@@ -35,8 +35,8 @@ from .core.table import CORE_NAMES
 from .engine.checks import CHECKS, NUMERIC, PURE, Check
 from .engine.context import Context, is_opaque
 from .engine.dominance import check_dominance
-from .engine.groups import group_places
 from .engine.rule import PASSES, STRUCTURE, WARNING, rule
+from .engine.rule_order import group_ranks
 from .engine.structure import check_pto
 
 TARGET_OVERRIDE = rule(
@@ -72,25 +72,25 @@ def _load_common_rules() -> None:
 Table = list[tuple[str, list[Check]]]
 """Check functions by pass."""
 
-_SITUATIONS: dict[tuple[object, ...], object] = {}
-"""One object for each target and selection of passes: the key of verdicts that hold for it."""
+_CONFIGURATIONS: dict[tuple[object, ...], object] = {}
+"""One object for each target and selection of passes: the key of the verdicts that hold for it."""
 
-_NO_NUMBERS = frozenset((TileBufType, PartitionViewType, TensorViewType))
-"""Classes of types of which no value is an integer."""
+_NON_INTEGER_TYPES = frozenset((TileBufType, PartitionViewType, TensorViewType))
+"""Type classes whose values are never integers."""
 
-_SETS_OF_NUMBERS = 64
-"""For how many different integers of its operands an operation's silence is remembered."""
+_SILENT_LIMIT = 64
+"""Maximum number of operand tuples for which the absence of reports is cached."""
 
 
 class Verdict:
-    """What is left to check of operations of one likeness, of which the checks of types and attributes say nothing.
+    """The remaining checks of operations of one template, whose checks of types and attributes report nothing.
 
-    ``core``: a core operation whose surroundings are looked at. ``rest`` are the checks that are not pure, ``other``
-    those of them that are not numeric either; ``silent`` are integers of the operands of which the latter say nothing,
-    of those ``asked``: a tile or a view is no integer.
+    ``core``: a core operation whose surroundings are checked. ``rest`` are the checks that are not pure, ``other``
+    those of them that are not numeric either; ``silent`` are operand integers for which the numeric checks report
+    nothing; ``may_be_integer`` selects the operands that can be integers (a tile or a view cannot).
     """
 
-    __slots__ = ("asked", "core", "other", "rest", "silent")
+    __slots__ = ("core", "may_be_integer", "other", "rest", "silent")
 
     def __init__(self, core: bool, rest: Table, operands: Sequence[Attribute] = ()) -> None:
         self.core = core
@@ -98,7 +98,7 @@ class Verdict:
         other = [(stage, some) for stage, all in rest if (some := [check for check in all if check not in NUMERIC])]
         numeric = any(check in NUMERIC for _, all in rest for check in all)
         self.other = other
-        self.asked = [type(one) not in _NO_NUMBERS for one in operands]
+        self.may_be_integer = [type(one) not in _NON_INTEGER_TYPES for one in operands]
         self.silent: set[tuple[int | None, ...]] | None = set() if numeric else None
 
 
@@ -108,19 +108,19 @@ class Verifier:
     def __init__(self, engine: DiagnosticEngine, target: str | None = None, passes: Iterable[str] = PASSES) -> None:
         """Reports to ``engine``; ``target`` overrides the module's own choice, ``passes`` are names from ``PASSES``."""
         self.context = Context(engine)
-        # Later passes alone rely on sound operations as well; what is not is told by the first pass only.
-        self.unheard = Context(DiagnosticEngine())
+        # A pass selected alone still relies on valid operations; earlier passes report to a discarded engine.
+        self.discarded = Context(DiagnosticEngine())
         self.target = target
         self.passes = tuple(name for name in PASSES if name in set(passes))
         self.stages = PASSES[: PASSES.index(self.passes[-1]) + 1] if self.passes else ()
         """The selected passes and what they rely on: the passes before the last of them."""
         self.silent: set[tuple[object, ...]] = set()
-        """Likenesses of operations about which no pure check says anything on the present target."""
+        """Keys of operations about which no pure check reports anything on the present target."""
         self.ordered: set[Region] = set()
-        """Regions whose uses were found to follow their definitions, or reported."""
+        """Regions whose uses were checked against their definitions."""
         self.engine_of: Callable[[Operation], DiagnosticEngine | None] | None = None
-        """Who is told about an operation of a module and what is inside, ``None`` for one that is not looked at; the
-        engine of the verifier where nothing is said."""
+        """Returns the engine that receives the reports about an operation of a module and its contents, ``None`` to
+        skip it; without a function all go to the engine of the verifier."""
 
     def run(self, module: ModuleOp) -> None:
         """Checks ``module`` and everything inside it."""
@@ -128,11 +128,11 @@ class Verifier:
         self._module(module, nested=False)
 
     def _enter(self, choice: TargetChoice) -> None:
-        for context in (self.context, self.unheard):
+        for context in (self.context, self.discarded):
             context.enter_target(choice.profile, choice.explicit)
         self.silent.clear()
         key = (choice.profile.name, choice.explicit, self.passes)
-        self.situation = _SITUATIONS.setdefault(key, object())
+        self.configuration = _CONFIGURATIONS.setdefault(key, object())
 
     def _module(self, module: Operation, nested: bool) -> None:
         choice = target_choice(module, self.target)
@@ -156,23 +156,23 @@ class Verifier:
             elif self.engine_of is None:
                 self._operation(op)
             elif (engine := self.engine_of(op)) is not None:
-                whole, ctx.engine = ctx.engine, engine
+                default_engine, ctx.engine = ctx.engine, engine
                 self._operation(op)
-                ctx.engine = whole
+                ctx.engine = default_engine
 
     def _operation(self, op: Operation) -> None:
         stack = [op]
         ctx = self.context
         while stack:
             current = stack.pop()
-            # Not isinstance, which asks the metaclass: this is every operation of a program.
+            # Compare the class: isinstance calls the metaclass, and this runs for every operation of a program.
             if type(current) is FuncOp:
-                ctx.function = self.unheard.function = current
+                ctx.function = self.discarded.function = current
             self._check(current)
             for region in reversed(current.regions):
                 first = region.first_block
                 if first is not None and first.next_block is not None:
-                    self._several_blocks(current, region)
+                    self._check_blocks(current, region)
                 block = region.last_block
                 while block is not None:
                     # xDSL's own iterators cost more than most checks.
@@ -183,89 +183,89 @@ class Verifier:
                     block = block._prev_block
         if STRUCTURE in self.passes and not isinstance(op.location, SourceLoc):
             for region in op.regions:
-                self._order(region)
+                self._check_dominance(region)
 
-    def _several_blocks(self, op: Operation, region: Region) -> None:
-        """What reading a text does not settle: the order of definitions and uses between blocks."""
+    def _check_blocks(self, op: Operation, region: Region) -> None:
+        """Checks the dominance of definitions over uses between blocks, which the parser leaves open."""
         if STRUCTURE in self.passes:
             if not isinstance(op, FuncOp):
                 check_blocks(op, region, self.context)
-            self._order(region)
+            self._check_dominance(region)
 
-    def _order(self, region: Region) -> None:
+    def _check_dominance(self, region: Region) -> None:
         if region not in self.ordered:
             self.ordered.update(check_dominance(region, self.context))
 
     def _check(self, op: Operation) -> None:
         likeness = likeness_of(op)
         if likeness is not None:
-            verdict: Verdict | None = likeness.verdicts.get(self.situation)
+            verdict: Verdict | None = likeness.verdicts.get(self.configuration)
             if verdict is not None and likeness.fits(op):
-                self._rest(op, verdict)
+                self._check_remaining(op, verdict)
                 return
-        reports = self.context.reports + self.unheard.reports
-        sound = self._whole(op)
-        if likeness is None or not sound or self.context.reports + self.unheard.reports != reports:
+        reports = self.context.reports + self.discarded.reports
+        sound = self._check_all(op)
+        if likeness is None or not sound or self.context.reports + self.discarded.reports != reports:
             return
         if likeness.fits(op):
             core = not is_pto(op) and has_surroundings(op.name)
-            likeness.verdicts[self.situation] = Verdict(
-                core, _tables(op.name, self.stages)[1], likeness.types[: likeness.operands]
+            likeness.verdicts[self.configuration] = Verdict(
+                core, _check_tables(op.name, self.stages)[1], likeness.types[: likeness.operands]
             )
 
-    def _rest(self, op: Operation, verdict: Verdict) -> None:
-        """The checks of ``op`` that its types and attributes do not answer."""
-        ctx, unheard = self.context, self.unheard
+    def _check_remaining(self, op: Operation, verdict: Verdict) -> None:
+        """Runs the checks of ``op`` that its types and attributes do not decide."""
+        ctx, discarded = self.context, self.discarded
         if verdict.core:
-            ctx.failed = unheard.failed = False
-            if not check_surroundings(op, ctx if STRUCTURE in self.passes else unheard):
+            ctx.failed = discarded.failed = False
+            if not check_surroundings(op, ctx if STRUCTURE in self.passes else discarded):
                 return
         if not verdict.rest:
             return
-        ctx.failed = unheard.failed = False
+        ctx.failed = discarded.failed = False
         silent = verdict.silent
         if silent is None:
             self._apply(op, verdict.rest)
             return
-        known = [constant_of(value) for value in compress(op._operands, verdict.asked)]
+        known = [constant_of(value) for value in compress(op._operands, verdict.may_be_integer)]
         numbers = tuple([number if isinstance(number, int) else None for number in known])
         if numbers in silent:
             if verdict.other:
                 self._apply(op, verdict.other)
             return
-        reports = ctx.reports + unheard.reports
+        reports = ctx.reports + discarded.reports
         self._apply(op, verdict.rest)
-        if ctx.reports + unheard.reports == reports and len(silent) < _SETS_OF_NUMBERS:
+        if ctx.reports + discarded.reports == reports and len(silent) < _SILENT_LIMIT:
             silent.add(numbers)
 
-    def _whole(self, op: Operation) -> bool:
-        """All checks of ``op``; True for an operation whose silence says something about others that are like it."""
-        ctx, unheard = self.context, self.unheard
-        ctx.failed = unheard.failed = False
-        first = ctx if STRUCTURE in self.passes else unheard
+    def _check_all(self, op: Operation) -> bool:
+        """Runs all checks of ``op``; returns True if the absence of reports holds for structurally equal operations."""
+        ctx, discarded = self.context, self.discarded
+        ctx.failed = discarded.failed = False
+        first = ctx if STRUCTURE in self.passes else discarded
         key: tuple[object, ...] | None = None
-        # Not isinstance, which asks all classes below when the answer is no.
+        # Compare the class: isinstance is slow when the answer is no.
         if is_pto(op):
-            key = _likeness(op)
+            key = _structural_key(op)
             if key in self.silent:
-                self._apply(op, _tables(op.name, self.stages)[1])
+                self._apply(op, _check_tables(op.name, self.stages)[1])
                 return True
             if not check_pto(op, first):
                 return False
         elif not isinstance(op, UnregisteredOp) and not check_core(op, first):
             return False
-        table, _ = _tables(op.name, self.stages)
+        table, _ = _check_tables(op.name, self.stages)
         if is_opaque(op):
             return False
-        reports = ctx.reports + unheard.reports
+        reports = ctx.reports + discarded.reports
         self._apply(op, table)
-        if key is not None and ctx.reports + unheard.reports == reports:
+        if key is not None and ctx.reports + discarded.reports == reports:
             self.silent.add(key)
         return key is not None or op.name in CORE_NAMES
 
     def _apply(self, op: Operation, table: Table) -> None:
         for stage, functions in table:
-            ctx = self.context if stage in self.passes else self.unheard
+            ctx = self.context if stage in self.passes else self.discarded
             for function in functions:
                 function(op, ctx)
             if ctx.failed:
@@ -273,23 +273,23 @@ class Verifier:
 
 
 @cache
-def _tables(name: str, passes: tuple[str, ...]) -> tuple[Table, Table]:
-    """Check functions for one operation, all of them and those that are not pure; imports the rule groups of its family
-    first. Their order is that of the groups, whichever another program has imported before."""
-    place = group_places(name)
-    for group in place:
+def _check_tables(name: str, passes: tuple[str, ...]) -> tuple[Table, Table]:
+    """Returns the check functions for one operation, all of them and those that are not pure; imports the rule groups
+    of its family first. Their order is that of the groups, independent of import order."""
+    ranks = group_ranks(name)
+    for group in ranks:
         import_module(group)
     table = [
-        (stage, sorted(CHECKS[stage][name], key=lambda check: place.get(check.__module__, -1)))
+        (stage, sorted(CHECKS[stage][name], key=lambda check: ranks.get(check.__module__, -1)))
         for stage in passes
         if name in CHECKS[stage]
     ]
     return table, [(stage, some) for stage, all in table if (some := [check for check in all if check not in PURE])]
 
 
-def _likeness(op: PtoOp) -> tuple[object, ...]:
-    """Equal for operations of one class with the same types and attributes. Types count by identity, which is theirs
-    as long as the module lives."""
+def _structural_key(op: PtoOp) -> tuple[object, ...]:
+    """Returns a key that is equal for operations of one class with the same types and attributes. Types count by
+    identity, which is stable as long as the module lives."""
     operands = op._operands
     types = [id(value._type) for value in operands]
     types += [id(value._type) for value in op.results]
@@ -312,9 +312,9 @@ def verify_module(
     target: str | None = None,
     passes: Iterable[str] = PASSES,
 ) -> bool:
-    """Checks ``module`` with the named passes and reports to ``engine``; True when no error was found.
+    """Checks ``module`` with the named passes and reports to ``engine``; returns True when no error was found.
 
-    ``target`` overrides the module's own choice (``a2a3``, ``a5``, ``cpu-sim``); raises ValueError for another word.
+    ``target`` overrides the module's own choice (``a2a3``, ``a5``, ``cpu-sim``); raises ValueError for another name.
     """
     before = engine.counts().errors
     with paused():
@@ -329,8 +329,8 @@ def verify_parts(
     *,
     target: str | None = None,
 ) -> None:
-    """As ``verify_module`` with all passes; of the operations in modules (functions) only those are checked for which
-    ``engine_of`` has an engine, and this one is told about them. ``engine`` is told what is wrong with the modules."""
+    """Checks as ``verify_module`` with all passes, but of the operations in modules (functions) only those for which
+    ``engine_of`` returns an engine, which receives their reports. ``engine`` receives the reports about the modules."""
     verifier = Verifier(engine, target)
     verifier.engine_of = engine_of
     with paused():

@@ -23,7 +23,7 @@ from pto_dialect.ir.core.base import PtoOp  # noqa: E402
 from pto_dialect.ir.core.types import DYNAMIC, TileBufType  # noqa: E402
 from pto_dialect.syntax.types.parser import parse_type  # noqa: E402
 from pto_dialect.verify.engine.functions import _load_rules  # noqa: E402
-from pto_dialect.verify.tile.relations import _RELATIONS, TileOperands, _in_order  # noqa: E402
+from pto_dialect.verify.tile.relations import _RELATIONS, TileOperands, _sorted_relations  # noqa: E402
 
 FILE = Path(__file__).parents[1] / "verify" / "tile" / "relations.txt"
 
@@ -62,7 +62,7 @@ def _said(op: PtoOp) -> str:
     """All that relations find about an operation."""
     try:
         operands = TileOperands(op)
-        found = [finding for function in _in_order(op.name) for finding in function(operands)]
+        found = [finding for function in _sorted_relations(op.name) for finding in function(operands)]
     except Exception as error:
         # Later checks make no sense for it; the kind of its operands is told before.
         return type(error).__name__

@@ -47,7 +47,7 @@ for family, operations in names.items():
     if not child:
         checks = {}
         for name in operations:
-            table = verifier._tables(name, PASSES)[0]
+            table = verifier._check_tables(name, PASSES)[0]
             checks[name] = [[stage, [f"{f.__module__}.{f.__name__}" for f in some]] for stage, some in table]
         kernels = [name for name in operations if registry.find(name) is not None]
         with os.fdopen(write, "w") as pipe:

@@ -149,4 +149,4 @@ def test_constants_share_what_is_found_out_because_no_check_looks_at_numbers() -
 
 def test_only_operands_that_may_be_integers_are_asked_for_one() -> None:
     tile = parse_type("!pto.tile_buf<vec, 16x16xf32>")
-    assert list(Verdict(False, [], [tile, IndexType(), tile]).asked) == [False, True, False]
+    assert list(Verdict(False, [], [tile, IndexType(), tile]).may_be_integer) == [False, True, False]

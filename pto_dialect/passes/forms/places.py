@@ -22,7 +22,7 @@ from pto_dialect.ir.core_dialects.structured import is_for, is_if
 from pto_dialect.syntax.types.parser import intern_type
 from pto_dialect.targets.profile import Profile
 from pto_dialect.targets.tile_layouts import DN, ND, NN_SCALE, ZZ_SCALE, TileLayout, inner_block
-from pto_dialect.verify.cube.product_places import place_made_by
+from pto_dialect.verify.cube.product_locations import location_made_by
 from pto_dialect.verify.cube.product_roles import roles_of
 
 from .lives import tile_pairs
@@ -120,7 +120,7 @@ class TilePlaces:
     def _wanted(self, op: Operation) -> None:
         if not is_tile_operation(op):
             return
-        made = place_made_by(op)
+        made = location_made_by(op)
         if made == "acc":
             for role, name in roles_of(op.name).items():
                 value = find(op, name)

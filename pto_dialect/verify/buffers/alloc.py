@@ -1,4 +1,4 @@
-"""Rules of tile buffers: layout of the type, open valid sizes, addresses, room.
+"""Rules of tile buffers: layout of the type, dynamic valid sizes, addresses, capacity.
 
 Source: docs/reference/targets.md, "Layouts of locations".
 """
@@ -39,25 +39,25 @@ _GOOD = "%a = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>"
 
 
 def _at(address: int, tile: str = "!pto.tile_buf<vec, 16x16xf32>") -> str:
-    """A function with one tile at an address."""
+    """Returns an example function with one tile at an address."""
     constant = f"  %at = arith.constant {address} : i64\n"
     return f"func.func @f() {{\n{constant}  %a = pto.alloc_tile addr = %at : {tile}\n  return\n}}"
 
 
 def _open(tile: str) -> str:
-    """A function with one tile whose number of valid rows is an argument."""
+    """Returns an example function with one tile whose number of valid rows is an argument."""
     return f"func.func @f(%n: index) {{\n  %a = pto.alloc_tile valid_row = %n : {tile}\n  return\n}}"
 
 
 def _planned(*places: int) -> str:
-    """A multi-tile buffer with planned addresses."""
+    """Returns an example of a multi-tile buffer with planned addresses."""
     shown = ", ".join(map(str, places))
     kind = "!pto.multi_tile_buf<!pto.tile_buf<vec, 16x16xf32>, count=2>"
     return f"%a = pto.alloc_multi_tile {{{_PLANNED} = array<i64: {shown}>}} : {kind}"
 
 
 _PLANNED = "pto.multi_buffer_addrs"
-"""The attribute with the addresses of slots, after a pass has planned them."""
+"""The attribute that a planning pass sets to the addresses of the slots."""
 
 VALID_OPERANDS = rule(
     "alloc-valid-operands",
@@ -162,21 +162,21 @@ DEAD = rule(
 _ROW_PLUS_ONE = 2
 _SLOTS = (2, 16)
 
-Fault = tuple[Rule, str, str | None]
-"""A rule that a type breaks, what is said about it, and what would be right."""
-_faults: dict[TileBufType, tuple[Fault, ...]] = {}
+Violation = tuple[Rule, str, str | None]
+"""The rule that a type violates, the message, and the help."""
+_cached_violations: dict[TileBufType, tuple[Violation, ...]] = {}
 
 
-def layout_faults(tile: TileBufType) -> tuple[Fault, ...]:
-    """What is wrong with the layout of a tile type; remembered for each type."""
+def layout_violations(tile: TileBufType) -> tuple[Violation, ...]:
+    """Returns the violations in the layout of a tile type; cached for each type."""
     try:
-        return _faults[tile]
+        return _cached_violations[tile]
     except KeyError:
-        found = _faults[tile] = tuple(_layout_faults(tile))
+        found = _cached_violations[tile] = tuple(_compute_layout_violations(tile))
         return found
 
 
-def _layout_faults(tile: TileBufType) -> list[Fault]:
+def _compute_layout_violations(tile: TileBufType) -> list[Violation]:
     size = byte_width(tile.element)
     shown = type_text(tile)
     if size is None or tile.element == I1:
@@ -184,20 +184,20 @@ def _layout_faults(tile: TileBufType) -> list[Fault]:
     if tile.slayout == "none_box":
         side, length = ("row", tile.cols) if tile.blayout == "row_major" else ("column", tile.rows)
         align = NONE_BOX_ALIGN // 2 if element_name(tile.element) in FP4 else NONE_BOX_ALIGN
-        # The block layout of a left tile is the native one of the target, whatever is written.
+        # A left tile always has the native block layout of the target, whatever layout is written.
         either = tile.loc == "left" and tile.cols * size % align == 0
         if length * size % align and not either:
             message = f"a {side} of {shown} has {length * size} bytes, not a multiple of {align}"
             unit = align // gcd(align, size)
-            return [(NONE_BOX, message, _padded(tile, *((1, unit) if side == "row" else (unit, 1))))]
+            return [(NONE_BOX, message, _padding_help(tile, *((1, unit) if side == "row" else (unit, 1))))]
         return []
     if tile.fractal == 512 and NONE_BOX_ALIGN % size:
         return [(BOX_ELEMENT, f"elements of {shown} have {size} bytes, which do not fill blocks of 512 bytes", None)]
     slayout = "row_major" if tile.fractal == MX_SCALE_FRACTAL else tile.slayout
     rows, cols = inner_block(tile.fractal, slayout, size * 8)
-    faults: list[Fault] = []
+    faults: list[Violation] = []
     partial = tile.loc == "vec" or tile.fractal == MX_SCALE_FRACTAL or tile.rows == 1
-    remedy = _padded(tile, 1 if partial else rows, cols)
+    remedy = _padding_help(tile, 1 if partial else rows, cols)
     if tile.rows % rows and not partial:
         faults.append((BOXED, f"{tile.rows} rows of {shown} are no multiple of the {rows} rows of a block", remedy))
     if tile.cols % cols:
@@ -207,26 +207,26 @@ def _layout_faults(tile: TileBufType) -> list[Fault]:
     return faults
 
 
-def _padded(tile: TileBufType, row_unit: int, column_unit: int) -> str:
-    """The remedy for a size that is no multiple of these units: a larger tile with the same valid region."""
+def _padding_help(tile: TileBufType, row_unit: int, column_unit: int) -> str:
+    """Returns the help for a size that is not a multiple of these units: a larger tile with the same valid region."""
     rows, cols = -(-tile.rows // row_unit) * row_unit, -(-tile.cols // column_unit) * column_unit
     padded = tile.replace(rows=rows, cols=cols, valid=(tile.valid_rows, tile.valid_cols))
     return f"write {type_text(padded)}"
 
 
 def tile_bytes(tile: TileBufType | TileType) -> int:
-    """Bytes of a tile; 0 when its elements have no size."""
+    """Returns the bytes of a tile; 0 when its elements have no size."""
     return tile.rows * tile.cols * (byte_width(tile.element) or 0)
 
 
 def is_view(op: Operation) -> bool:
-    """Whether an allocation is marked as a view of bytes that another tile owns (lowered subviews)."""
+    """Returns whether an allocation is marked as a view of bytes that another tile owns (a lowered subview)."""
     meaning = op.attributes.get("pto.view_semantics")
     return meaning is not None and isinstance(meaning, StringAttr) and meaning.data == "subview"
 
 
 def space_of(tile: TileBufType, profile: Profile) -> str:
-    """The memory a tile lies in; MX scales of a5 have memories of their own."""
+    """Returns the memory space of a tile; the MX scales of a5 have memories of their own."""
     return tile_space(tile.loc, tile.blayout, tile.fractal, profile.arch)
 
 
@@ -234,8 +234,8 @@ def space_of(tile: TileBufType, profile: Profile) -> str:
 
 
 @checks(STRUCTURE, "pto.alloc_tile", "pto.alloc_multi_tile", pure=True)
-def form(op: Operation, ctx: Context) -> None:
-    """Operands of an allocation."""
+def check_form(op: Operation, ctx: Context) -> None:
+    """Checks the operands of an allocation."""
     assert isinstance(op, PtoOp)
     slot = _slot(op, ctx)
     if slot is None:
@@ -252,8 +252,8 @@ def form(op: Operation, ctx: Context) -> None:
 
 
 @checks(STRUCTURE, "pto.alloc_multi_tile", pure=True)
-def planned(op: Operation, ctx: Context) -> None:
-    """Addresses that a planner gave to the slots: one for each, and no two slots share a byte."""
+def check_planned(op: Operation, ctx: Context) -> None:
+    """Checks the addresses that a planner gave to the slots: one for each slot, and no two slots share a byte."""
     given, kind = op.attributes.get(_PLANNED), op.results[0].type
     if given is None or not isinstance(kind, MultiTileBufType):
         return
@@ -277,8 +277,8 @@ def planned(op: Operation, ctx: Context) -> None:
 
 
 @checks(STRUCTURE, "pto.alloc_tile", "pto.alloc_multi_tile")
-def used(op: Operation, ctx: Context) -> None:
-    """Whether an allocation is used."""
+def check_used(op: Operation, ctx: Context) -> None:
+    """Checks that an allocation is used."""
     result = op.results[0]
     if result.first_use is not None:
         return
@@ -288,7 +288,7 @@ def used(op: Operation, ctx: Context) -> None:
 
 
 def _slot(op: Operation, ctx: Context) -> TileBufType | None:
-    """Type of the allocated tile, or of each slot."""
+    """Returns the type of the allocated tile, or of each slot."""
     kind = op.results[0].type
     if not isinstance(kind, MultiTileBufType):
         return kind if isinstance(kind, TileBufType) else None
@@ -304,21 +304,21 @@ def _slot(op: Operation, ctx: Context) -> TileBufType | None:
 
 
 @checks(SHAPES, "pto.alloc_tile", "pto.alloc_multi_tile", "pto.materialize_tile", pure=True)
-def layout(op: Operation, ctx: Context) -> None:
-    """Whether the type can be laid out."""
+def check_layout(op: Operation, ctx: Context) -> None:
+    """Checks that the type can be laid out."""
     kind = op.results[0].type
     tile = kind.slot if isinstance(kind, MultiTileBufType) else kind
     if not isinstance(tile, TileBufType):
         return
-    for broken, message, remedy in layout_faults(tile):
+    for broken, message, remedy in layout_violations(tile):
         ctx.report(broken, op, message, help=remedy)
 
 
 @checks(SHAPES, "pto.alloc_tile", "pto.alloc_multi_tile", numeric=True)
-def place(op: Operation, ctx: Context) -> None:
-    """Where the buffer lies, and how much room it takes there."""
+def check_parent(op: Operation, ctx: Context) -> None:
+    """Checks the address of a buffer and whether the buffer fits into its memory."""
     tile = op.results[0].type
-    # Not isinstance, which asks all classes below when the answer is no: most are tiles.
+    # Most types are tiles: compare the class first, because isinstance is slow when the answer is no.
     if type(tile) is MultiTileBufType:
         tile = tile.slot
     if not isinstance(tile, TileBufType):
@@ -327,22 +327,22 @@ def place(op: Operation, ctx: Context) -> None:
     address = ctx.constant(value)
     if address is not None and value is not None:
         check_address(op, ctx, tile, value, address)
-    # Scale tiles of the older dialect had the shape of their operand; only a part of them is ever filled.
+    # Scale tiles of the older dialect have the shape of their operand; only a part of them is ever filled.
     sized = (address is not None or tile.loc != "scaling") and not is_view(op)
     if sized and (address or 0) >= 0:
         size = buffer_extent(op.results[0].type, ctx.profile.arch)
-        _room(op, ctx, tile, value if address is not None else None, address or 0, size)
+        _fits_memory(op, ctx, tile, value if address is not None else None, address or 0, size)
 
 
 def address_operand(op: Operation) -> SSAValue | None:
-    """The address that an allocation is given."""
+    """Returns the address operand of an allocation."""
     assert is_pto(op)
     return first(op, "addr") if op._operands else None
 
 
 @checks(STRUCTURE, "pto.tassign")
-def rebinding(op: Operation, ctx: Context) -> None:
-    """A rebound tile keeps its type."""
+def check_rebinding(op: Operation, ctx: Context) -> None:
+    """Checks that a rebound tile keeps its type."""
     tile, address = op.operands
     if tile.type != op.results[0].type:
         found = f"{type_text(tile.type)} and {type_text(op.results[0].type)}"
@@ -362,7 +362,7 @@ REBOUND = rule(
 
 
 def check_address(op: Operation, ctx: Context, tile: TileBufType, value: SSAValue, address: int) -> None:
-    """Alignment of a constant address."""
+    """Checks the alignment of a constant address."""
     align = BASE_ALIGNMENT[space_of(tile, ctx.profile)]
     need = max(align.error, 16) if tile.fractal == MX_SCALE_FRACTAL and tile.loc == "scaling" else align.error
     if address < 0:
@@ -374,8 +374,8 @@ def check_address(op: Operation, ctx: Context, tile: TileBufType, value: SSAValu
         ctx.report(FRACTAL_ADDRESS, op, message, at=value)
 
 
-def _room(op: Operation, ctx: Context, tile: TileBufType, value: SSAValue | None, start: int, size: int) -> None:
-    """Whether ``size`` bytes from ``start`` lie inside the memory."""
+def _fits_memory(op: Operation, ctx: Context, tile: TileBufType, value: SSAValue | None, start: int, size: int) -> None:
+    """Returns whether ``size`` bytes from ``start`` lie inside the memory."""
     end = start + size
     profile = ctx.profile
     space = space_of(tile, profile)
@@ -393,8 +393,8 @@ def _room(op: Operation, ctx: Context, tile: TileBufType, value: SSAValue | None
 
 
 @checks(STRUCTURE, "pto.multi_tile_get")
-def slot(op: Operation, ctx: Context) -> None:
-    """One slot of a multi-tile buffer."""
+def check_slot(op: Operation, ctx: Context) -> None:
+    """Checks the use of one slot of a multi-tile buffer."""
     source, number = op.operands
     if not isinstance(source.type, MultiTileBufType):
         return

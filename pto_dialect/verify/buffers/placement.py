@@ -1,4 +1,4 @@
-"""Rules about the places of tile buffers in one function: explicit addresses, and what else uses the memory."""
+"""Rules about the addresses of the tile buffers of one function: explicit addresses, and other uses of the memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .alloc import address_operand
 
 
 def _function(*body: str) -> str:
-    """A function with some constant addresses."""
+    """Returns an example function with some constant addresses."""
     constants = [f"%at{n} = arith.constant {n} : i64" for n in (0, 1024)]
     lines = "".join(f"  {line}\n" for line in (*constants, *body))
     return f"func.func @f() {{\n{lines}  return\n}}"
@@ -56,7 +56,7 @@ RESERVED = rule(
 
 
 class _Buffer(NamedTuple):
-    """An allocated tile buffer: memory, first byte (``None`` without a constant address), bytes."""
+    """An allocated tile buffer: memory space, first byte (``None`` without a constant address), size in bytes."""
 
     op: Operation
     loc: str
@@ -69,7 +69,7 @@ def _buffers(scan: FunctionScan, ctx: Context) -> Iterator[_Buffer]:
     for op in scan.named("pto.alloc_tile", "pto.alloc_multi_tile"):
         kind = op.results[0].type
         tile = kind
-        # Most are tiles, and isinstance takes long where the answer is no.
+        # Most types are tiles: compare the class first, because isinstance is slow when the answer is no.
         if not isinstance(kind, TileBufType) and isinstance(kind, MultiTileBufType):
             tile = kind.slot
         if not isinstance(tile, TileBufType):
@@ -77,14 +77,14 @@ def _buffers(scan: FunctionScan, ctx: Context) -> Iterator[_Buffer]:
         try:
             address = address_operand(op)
         except ValueError:
-            continue  # The numbers of operands contradict each other, which is reported elsewhere.
+            continue  # The operand counts contradict each other, which another rule reports.
         size = buffer_extent(kind, ctx.profile.arch)
         yield _Buffer(op, tile.loc, address is not None, ctx.constant(address), size)
 
 
 @function_check("views")
-def placement(scan: FunctionScan, ctx: Context) -> None:
-    """Tiles with and without addresses, pointers to fixed addresses, reserved ranges."""
+def check_placement(scan: FunctionScan, ctx: Context) -> None:
+    """Checks tiles with and without addresses, pointers to fixed addresses, and reserved ranges."""
     buffers = list(_buffers(scan, ctx))
     free: dict[str, Operation] = {}
     for buffer in buffers:
@@ -100,7 +100,7 @@ def placement(scan: FunctionScan, ctx: Context) -> None:
 
 
 def _fixed_pointers(scan: FunctionScan, ctx: Context, free: dict[str, Operation]) -> None:
-    """Pointers that may reach into tiles which the allocator places; reported once for each memory."""
+    """Reports pointers that may point into tiles the allocator places; once for each memory."""
     reported: set[str] = set()
     for op in scan.named("pto.castptr"):
         kind = op.results[0].type

@@ -124,7 +124,8 @@ _DEVICE_INTEGERS = frozenset(("i8", "i16", "i32", "i64"))
 
 
 def memory_of(type_: Attribute) -> str | None:
-    """Pointer name of the memory behind a pointer, tile, view or memref type; ``None`` if it does not say."""
+    """Returns the memory space of a pointer, tile, view or memref type, as pointer types name it; ``None`` if the type
+    does not state it."""
     if isinstance(type_, PtrType):
         return type_.space
     if isinstance(type_, TileBufType):
@@ -145,8 +146,8 @@ def _element(type_: Attribute) -> Attribute | None:
 
 
 @checks(TRIPLES, "pto.addptr")
-def addptr(op: Operation, ctx: Context) -> None:
-    """An advanced pointer."""
+def check_addptr(op: Operation, ctx: Context) -> None:
+    """Checks a pointer offset by a number of elements."""
     before, after = named(op, "ptr").type, op.results[0].type
     if before != after:
         found = f"{type_text(before)} and {type_text(after)}"
@@ -154,8 +155,8 @@ def addptr(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.castptr")
-def castptr(op: Operation, ctx: Context) -> None:
-    """A reinterpreted address."""
+def check_castptr(op: Operation, ctx: Context) -> None:
+    """Checks a cast between addresses and pointers."""
     value = named(op, "input")
     source, result = value.type, op.results[0].type
     from_integer, to_integer = isinstance(source, IntegerType), isinstance(result, IntegerType)
@@ -176,8 +177,8 @@ def castptr(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.inttoptr")
-def inttoptr(op: Operation, ctx: Context) -> None:
-    """A pointer from a number."""
+def check_inttoptr(op: Operation, ctx: Context) -> None:
+    """Checks a conversion of an integer to a pointer."""
     value, result = named(op, "addr"), op.results[0].type
     if not isinstance(value.type, IntegerType) or value.type.width.data != 64:
         ctx.report(CAST, op, f"{op.name} takes an i64, found {type_text(value.type)}", at=value)
@@ -186,8 +187,8 @@ def inttoptr(op: Operation, ctx: Context) -> None:
 
 
 @checks(LOCATIONS, "pto.inttoptr")
-def inttoptr_users(op: Operation, ctx: Context) -> None:
-    """What a pointer from a number is good for."""
+def check_inttoptr_users(op: Operation, ctx: Context) -> None:
+    """Checks the uses of a pointer made from an integer."""
     for use in op.results[0].uses:
         user = use.operation
         if not isinstance(user, (LoadScalarOp, StoreScalarOp)) or find(user, "ptr") is not op.results[0]:
@@ -197,8 +198,8 @@ def inttoptr_users(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.tile_buf_addr", "pto.tensor_view_addr")
-def address_of(op: Operation, ctx: Context) -> None:
-    """The pointer to a tile or view."""
+def check_address_of(op: Operation, ctx: Context) -> None:
+    """Checks the pointer to a tile or view."""
     source, result = named(op, "src").type, op.results[0].type
     element, found = _element(source), _element(result)
     if element is not None and found is not None and element != found:
@@ -219,8 +220,8 @@ def address_of(op: Operation, ctx: Context) -> None:
 # ------------------------------------------------------------ scalar accesses
 
 
-def _accessed(op: Operation) -> tuple[SSAValue, SSAValue]:
-    """The pointer and the value of a scalar access."""
+def _pointer_and_value(op: Operation) -> tuple[SSAValue, SSAValue]:
+    """Returns the pointer and the value of a scalar access."""
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
     value = op.results[0] if op.results else groups["value"][0]
@@ -228,9 +229,9 @@ def _accessed(op: Operation) -> tuple[SSAValue, SSAValue]:
 
 
 @checks(TRIPLES, "pto.load", "pto.store", "pto.load_scalar", "pto.store_scalar", "pto.ld_dev", "pto.st_dev")
-def scalar_access(op: Operation, ctx: Context) -> None:
-    """The value is one element."""
-    pointer, value = _accessed(op)
+def check_scalar_access(op: Operation, ctx: Context) -> None:
+    """Checks that the accessed value is one element."""
+    pointer, value = _pointer_and_value(op)
     element = _element(pointer.type)
     if element is not None and element != value.type:
         message = f"the value of {op.name} must be {type_text(element)}, found {type_text(value.type)}"
@@ -238,9 +239,9 @@ def scalar_access(op: Operation, ctx: Context) -> None:
 
 
 @checks(LOCATIONS, "pto.load_scalar", "pto.store_scalar")
-def scalar_space(op: Operation, ctx: Context) -> None:
-    """Where the scalar unit reads and writes."""
-    place, _ = _accessed(op)
+def check_scalar_space(op: Operation, ctx: Context) -> None:
+    """Checks the memory space that the scalar unit reads or writes."""
+    place, _ = _pointer_and_value(op)
     space = memory_of(place.type)
     if space not in (None, "gm"):
         message = f"{op.name} on {space}: older compilers access global memory only"
@@ -248,9 +249,9 @@ def scalar_space(op: Operation, ctx: Context) -> None:
 
 
 @checks(LOCATIONS, "pto.ld_dev", "pto.st_dev")
-def device_access(op: Operation, ctx: Context) -> None:
-    """Accesses past the data cache."""
-    accessed, _ = _accessed(op)
+def check_device_access(op: Operation, ctx: Context) -> None:
+    """Checks accesses that bypass the data cache."""
+    accessed, _ = _pointer_and_value(op)
     pointer = accessed.type
     if ctx.profile.arch != "a5":
         message = f"{op.name} is documented for a5 only; the header library of {ctx.profile.name} lowers it as well"
@@ -277,8 +278,8 @@ def device_access(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.local_array_get", "pto.local_array_set")
-def array_access(op: Operation, ctx: Context) -> None:
-    """One element of a local array."""
+def check_array_access(op: Operation, ctx: Context) -> None:
+    """Checks the access to one element of a local array."""
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
     array = groups["array"][0].type
@@ -294,8 +295,8 @@ def array_access(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.struct_get", "pto.struct_set")
-def field_access(op: Operation, ctx: Context) -> None:
-    """One field of a struct."""
+def check_field_access(op: Operation, ctx: Context) -> None:
+    """Checks the access to one field of a struct."""
     path = array_values(op.attributes.get("path"))
     if path is None:
         return
@@ -317,8 +318,8 @@ def field_access(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.declare_struct")
-def struct_escape(op: Operation, ctx: Context) -> None:
-    """A struct stays where it is declared, under its own name."""
+def check_struct_escape(op: Operation, ctx: Context) -> None:
+    """Checks that a struct is only used in the block that declares it, under its own name."""
     for use in op.results[0].uses:
         if any(isinstance(result.type, StructType) for result in use.operation.results):
             message = f"{use.operation.name} gives a struct another name; only pto.declare_struct makes structs"

@@ -1,6 +1,5 @@
 """Rules of views of global memory. Source: docs/reference/constraints.md, "Allocation, views and scalars";
-docs/reference/layouts.md, "Views of global memory".
-"""
+docs/reference/layouts.md, "Views of global memory"."""
 
 from __future__ import annotations
 
@@ -32,14 +31,14 @@ _P = "!pto.partition_tensor_view<8x16xf32>"
 
 
 def _function(lists: str) -> str:
-    """A function that makes one view."""
+    """Returns an example function that makes one view."""
     constants = "".join(f"  %c{n} = arith.constant {n} : index\n" for n in (1, 16))
     view = f"  %v = pto.make_tensor_view %p, {lists} : {_V}\n"
     return f"func.func @example(%p: !G32) {{\n{constants}{view}  return\n}}"
 
 
 def _scales(groups: int) -> str:
-    """A function that makes a view of the scales of 16 rows."""
+    """Returns an example function that makes a view of the scales of 16 rows."""
     shape = f"!pto.tensor_view<16x{groups}x!pto.f8E8M0>"
     constants = "".join(f"  %c{n} = arith.constant {n} : index\n" for n in sorted({1, groups, 16}))
     lists = f"shape = [%c16, %c{groups}], strides = [%c{groups}, %c1] {{layout = #pto.layout<mx_a_zz>}}"
@@ -98,8 +97,8 @@ _NZ_BYTES = 512
 
 
 @checks(STRUCTURE, "pto.make_tensor_view", pure=True)
-def view(op: Operation, ctx: Context) -> None:
-    """Operands and result of a view agree."""
+def check_view(op: Operation, ctx: Context) -> None:
+    """Checks that the operands and the result of a view agree."""
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
     pointer, result = named(op, "ptr").type, op.results[0].type
@@ -123,8 +122,8 @@ def view(op: Operation, ctx: Context) -> None:
 
 
 @checks(LOCATIONS, "pto.make_tensor_view", numeric=True)
-def view_layout(op: Operation, ctx: Context) -> None:
-    """A stated layout against constant sizes and strides."""
+def check_view_layout(op: Operation, ctx: Context) -> None:
+    """Checks a stated layout against constant sizes and strides."""
     stated = op.attributes.get("layout")
     result = op.results[0].type
     if not isinstance(stated, EnumAttr) or stated.value not in ("nd", "dn", "nz"):
@@ -150,8 +149,8 @@ def view_layout(op: Operation, ctx: Context) -> None:
 
 
 @checks(LOCATIONS, "pto.make_tensor_view")
-def scale_groups(op: Operation, ctx: Context) -> None:
-    """Blocks of MX scales have two groups."""
+def check_scale_groups(op: Operation, ctx: Context) -> None:
+    """Checks that blocks of MX scales have two groups."""
     if not op.results or not len(op.operands):
         return
     result, stated = op.results[0].type, op.attributes.get("layout")
@@ -172,9 +171,9 @@ def scale_groups(op: Operation, ctx: Context) -> None:
 
 
 def layouts_of(shape: Sequence[int], strides: Sequence[int], size: int) -> tuple[str, ...]:
-    """Layouts that constant sizes and strides have; ``size`` is the bytes of an element.
+    """Returns the layouts that constant sizes and strides may have; ``size`` is the bytes of an element.
 
-    NZ when the last dimensions form a block of 512 bytes, else ND or DN by the last two dimensions, ND when
+    NZ when the last dimensions form a block of 512 bytes; otherwise ND or DN by the last two dimensions; ND when
     neither fits.
     """
     missing = MAX_RANK - len(shape)
@@ -194,15 +193,15 @@ def layouts_of(shape: Sequence[int], strides: Sequence[int], size: int) -> tuple
 
 
 def _matches(inner: int, outer: int, inner_step: int, outer_step: int) -> bool:
-    """Whether a matrix is dense with ``inner`` as its fast dimension."""
+    """Returns whether a matrix is dense with ``inner`` as its fast dimension."""
     if inner != 1 and inner_step != 1:
         return False
     return outer == 1 or outer_step == inner
 
 
 @checks(SHAPES, "pto.get_tensor_view_dim", "pto.get_tensor_view_stride", numeric=True)
-def dimension(op: Operation, ctx: Context) -> None:
-    """A constant dimension against the rank of its view."""
+def check_dimension(op: Operation, ctx: Context) -> None:
+    """Checks a constant dimension against the rank of its view."""
     source, index = named(op, "tensor_view").type, named(op, "dim_index")
     axis = ctx.constant(index)
     if not isinstance(source, (TensorViewType, PartitionViewType)) or axis is None:
@@ -214,8 +213,8 @@ def dimension(op: Operation, ctx: Context) -> None:
 
 
 @checks(SHAPES, "pto.partition_view", numeric=True)
-def part(op: Operation, ctx: Context) -> None:
-    """A rectangular part."""
+def check_part(op: Operation, ctx: Context) -> None:
+    """Checks a rectangular part of a view."""
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
     source, result = named(op, "source").type, op.results[0].type

@@ -1,4 +1,4 @@
-"""Rules of tile handles that share storage: windows, valid regions, other types and shapes.
+"""Rules of tile handles that share storage: windows, valid regions, reinterpreted types and shapes.
 
 Source: docs/reference/operations.md, "Tiles and views: handles".
 """
@@ -28,7 +28,7 @@ _NZ_PART = "!pto.tile_buf<mat, 16x32xf16, blayout=col_major, slayout=row_major>"
 
 
 def _function(body: str) -> str:
-    """A function with an index argument."""
+    """Returns an example function with an index argument."""
     return f"func.func @f(%n: index) {{\n  {body}\n  return\n}}"
 
 
@@ -100,11 +100,11 @@ _MAKERS = frozenset(
         "pto.multi_tile_get",
     )
 )
-"""Operations whose tile belongs to the function."""
+"""Operations whose result is a tile that the function owns."""
 
 
 def _config(tile: AnyTile) -> tuple[object, ...]:
-    """The layout; a tile value has none."""
+    """Returns the layout configuration; a tile value has none."""
     return () if isinstance(tile, TileType) else (tile.blayout, tile.slayout, tile.fractal, tile.pad, tile.compact)
 
 
@@ -116,8 +116,9 @@ def _valid(tile: AnyTile) -> tuple[int, int]:
     return (tile.rows, tile.cols) if isinstance(tile, TileType) else (tile.valid_rows, tile.valid_cols)
 
 
-def _alike(op: Operation, ctx: Context, violated: Rule, source: Attribute) -> tuple[AnyTile, AnyTile] | None:
-    """Types of the tile that ``op`` shares the bytes of, and of its result: two tile buffers, or two tile values."""
+def _shared_types(op: Operation, ctx: Context, violated: Rule, source: Attribute) -> tuple[AnyTile, AnyTile] | None:
+    """Returns the types of the source tile of ``op`` and of its result, which shares its bytes: two tile buffers, or
+    two tile values."""
     result = op.results[0].type
     if not isinstance(source, (TileBufType, TileType)) or not isinstance(result, (TileBufType, TileType)):
         return None
@@ -132,11 +133,11 @@ def _alike(op: Operation, ctx: Context, violated: Rule, source: Attribute) -> tu
 
 
 @checks(STRUCTURE, "pto.subview")
-def window(op: Operation, ctx: Context) -> None:
-    """Form and type of a window."""
+def check_window(op: Operation, ctx: Context) -> None:
+    """Checks the form and the type of a window."""
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
-    types = _alike(op, ctx, FORM, named(op, "source").type)
+    types = _shared_types(op, ctx, FORM, named(op, "source").type)
     sizes = array_values(op.attributes.get("sizes"))
     if types is None or sizes is None:
         return
@@ -169,14 +170,14 @@ def window(op: Operation, ctx: Context) -> None:
         message = f"the result of {op.name} must keep {kept}, found {type_text(result)}"
         ctx.report(FORM, op, message, help=f"write {type_text(expected)}")
     for name, size, stated in zip(("valid_row", "valid_col"), sizes, _valid(result), strict=True):
-        # The type of a tile value does not say how much of it is valid.
+        # The type of a tile value does not state its valid region.
         _valid_sizes(op, ctx, groups[name], name, size, None if isinstance(result, TileType) else stated)
 
 
 def _valid_sizes(
     op: Operation, ctx: Context, given: tuple[SSAValue, ...], name: str, size: int, stated: int | None
 ) -> None:
-    """One valid size of a window: the operand and what the result type says, if that says something."""
+    """Checks one valid size of a window: the operand against the size in the result type, if the type states one."""
     if not given:
         if stated == DYNAMIC:
             ctx.report(FORM, op, f"{name} of {op.name} is open in the type and must be given")
@@ -192,7 +193,7 @@ def _valid_sizes(
 
 
 def array_values(attr: Attribute | None) -> tuple[int, ...] | None:
-    """Numbers of an integer array attribute."""
+    """Returns the integers of an array attribute."""
     if isinstance(attr, DenseArrayBase):
         return tuple(int(value) for value in attr.get_values())
     if isinstance(attr, ArrayAttr):
@@ -201,8 +202,8 @@ def array_values(attr: Attribute | None) -> tuple[int, ...] | None:
 
 
 @checks(SHAPES, "pto.subview")
-def window_place(op: Operation, ctx: Context) -> None:
-    """Whether the window lies inside the tile, on block borders."""
+def check_window_bounds(op: Operation, ctx: Context) -> None:
+    """Checks that the window lies inside the tile and starts on a block border."""
     assert isinstance(op, PtoOp)
     source = named(op, "source").type
     sizes = array_values(op.attributes.get("sizes"))
@@ -234,9 +235,10 @@ def window_place(op: Operation, ctx: Context) -> None:
 def _sizes_inside(
     result: Attribute, groups: Mapping[str, Sequence[SSAValue]], sizes: Sequence[int], ctx: Context
 ) -> list[int]:
-    """How many rows and columns of a window have to lie in its parent: the valid ones; none where they are open."""
+    """Returns how many rows and columns of a window must lie in its parent: the valid ones; none where they are
+    dynamic."""
     found: list[int] = []
-    # The type of a tile value leaves open how much of it is valid.
+    # The type of a tile value does not state its valid region.
     stated = (result.valid_rows, result.valid_cols) if isinstance(result, TileBufType) else (DYNAMIC, DYNAMIC)
     for size, valid, name in zip(sizes, stated, ("valid_row", "valid_col"), strict=True):
         given = groups.get(name, ())
@@ -252,8 +254,8 @@ def _sizes_inside(
 
 
 @checks(SHAPES, "pto.set_validshape")
-def valid_shape(op: Operation, ctx: Context) -> None:
-    """A change of the valid region."""
+def check_valid_shape(op: Operation, ctx: Context) -> None:
+    """Checks a change of the valid region."""
     source = named(op, "source")
     tile = source.type
     if not isinstance(tile, TileBufType):
@@ -276,14 +278,14 @@ def _is_local(value: SSAValue) -> bool:
     owner = value.owner
     while isinstance(owner, (BitcastOp, TReshapeOp)):
         owner = owner.src.owner
-    # The makers belong to several families, whose classes are not needed here.
+    # The operations that make tiles belong to several families, whose classes are not needed here.
     return isinstance(owner, Operation) and owner.name in _MAKERS
 
 
 @checks(STRUCTURE, "pto.bitcast")
-def bitcast(op: Operation, ctx: Context) -> None:
-    """Another element type for the same bytes."""
-    types = _alike(op, ctx, BITCAST, named(op, "src").type)
+def check_bitcast(op: Operation, ctx: Context) -> None:
+    """Checks a reinterpretation of the same bytes with another element type."""
+    types = _shared_types(op, ctx, BITCAST, named(op, "src").type)
     if types is None:
         return
     source, result = types
@@ -305,9 +307,9 @@ def bitcast(op: Operation, ctx: Context) -> None:
 
 
 @checks(STRUCTURE, "pto.treshape")
-def reshape(op: Operation, ctx: Context) -> None:
-    """Another shape for the same bytes."""
-    types = _alike(op, ctx, RESHAPE, named(op, "src").type)
+def check_reshape(op: Operation, ctx: Context) -> None:
+    """Checks a reinterpretation of the same bytes with another shape."""
+    types = _shared_types(op, ctx, RESHAPE, named(op, "src").type)
     if types is None:
         return
     source, result = types

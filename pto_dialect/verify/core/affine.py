@@ -1,6 +1,5 @@
-"""``affine``: maps and their operands, dimensions and symbols, loops. Source: docs/reference/core-dialects.md,
-"Affine maps".
-"""
+"""Rules of ``affine``: maps and their operands, dimensions and symbols, loops. Source: docs/reference/core-dialects.md,
+"Affine maps"."""
 
 from __future__ import annotations
 
@@ -27,9 +26,9 @@ from pto_dialect.ir.core.types import type_text
 from pto_dialect.ir.core_dialects.affine_maps import AffineText, affine_text
 
 from ..engine.context import Context
-from .control import FLOWS, check_arguments, check_yields, differ, listed, types_of
+from .control import FLOWS, check_arguments, check_yields, format_types, types_differ, types_of
 from .kinds import TYPES
-from .operands import divided, group, groups_of, named
+from .operands import group, groups_of, named, split_groups
 from .relations import relation
 from .rules import AFFINE_IDENTIFIER, AFFINE_MAP, INDICES, LOOP, REGION, YIELD
 from .table import constraints_of
@@ -41,7 +40,7 @@ _REDUCTIONS = range(15)
 
 
 def map_of(op: Operation, name: str) -> AffineText:
-    """The affine map or set of a property, or of the one attribute that is none."""
+    """Returns the affine map or set of a property, or of the one attribute that is not a property."""
     attr = op.properties.get(name) or op.attributes[name]
     assert isinstance(attr, OpaqueAttr)
     found = affine_text(attr.data)
@@ -70,7 +69,7 @@ def _scope(op: Operation) -> Operation | None:
 
 
 def is_symbol(value: SSAValue, scope: Operation) -> bool:
-    """True for a value that does not change inside ``scope``."""
+    """Returns whether a value is an affine symbol: it does not change inside ``scope``."""
     if not isinstance(value.type, IndexType):
         return False
     if _top_level(value, scope):
@@ -89,7 +88,8 @@ def _of_symbols(op: Operation, scope: Operation) -> bool:
 
 
 def _sized_by_symbols(op: Operation, scope: Operation) -> bool:
-    """The size of a memref that is defined at the top of the scope, or has a symbol for this size."""
+    """Returns whether a size of a memref is a symbol: the memref is defined at the top of the scope, or the size is
+    given by a symbol."""
     operands = groups_of(op)
     if not operands:
         return False
@@ -101,7 +101,7 @@ def _sized_by_symbols(op: Operation, scope: Operation) -> bool:
         return False
     source = _definition(memref)
     shape = memref.type.get_shape()
-    # MLIR follows the sizes of these three and of no other view.
+    # As in MLIR, only the sizes of these three kinds of views are followed.
     if source.name not in _SIZED or not 0 <= number < len(shape):
         return False
     if shape[number] >= 0:
@@ -112,18 +112,20 @@ def _sized_by_symbols(op: Operation, scope: Operation) -> bool:
 
 
 _SYMBOLS = {"affine.apply": _of_symbols, "memref.dim": _sized_by_symbols}
-"""Operations that give a symbol when their operands are such."""
+"""Operations whose result is a symbol when their operands are symbols."""
 
 
 def is_dimension(value: SSAValue, scope: Operation) -> bool:
-    """True for a symbol or the counter of an affine loop, or a map of such."""
+    """Returns whether a value is an affine dimension: a symbol, the induction variable of an affine loop, or a map of
+    dimensions."""
     if not isinstance(value.type, IndexType):
         return False
     if is_symbol(value, scope):
         return True
     if isinstance(value, BlockArgument):
         around = value.block.parent_op()
-        # The operations of core dialects go by name: the same ones are instances of xDSL's classes or of none.
+        # Operations of core dialects are matched by name: an operation may be an instance of an xDSL class or
+        # unregistered.
         return around is not None and around.name in _MAP_NAMES
     op = _definition(value)
     follow = _DIMENSIONS.get(op.name)
@@ -139,16 +141,16 @@ def _size_at_the_top(op: Operation, scope: Operation) -> bool:
 
 
 _DIMENSIONS = {"affine.apply": _of_dimensions, "memref.dim": _size_at_the_top}
-"""Operations that give a dimension when their operands are such."""
+"""Operations whose result is a dimension when their operands are dimensions."""
 
 
 def _bound_operands(op: Operation) -> list[tuple[Sequence[SSAValue], AffineText]]:
-    """The operands of each map of an operation that distinguishes dimensions and symbols."""
+    """Returns the operands of each map of an operation that distinguishes dimensions and symbols."""
     maps = [map_of(op, name) for name in _MAP_NAMES.get(op.name, ("condition",))]
     given = groups_of(op)
     if "operands" in given:
-        # Only the maps tell which operands are whose.
-        return list(zip(divided(op.operands, [text.inputs for text in maps]), maps, strict=True))
+        # Only the maps state how many operands each of them takes.
+        return list(zip(split_groups(op.operands, [text.inputs for text in maps]), maps, strict=True))
     return list(zip((given["lower"], given["upper"]), maps, strict=True))
 
 
@@ -160,7 +162,7 @@ _ACCESSES = ("affine.load", "affine.store", "affine.vector_load", "affine.vector
 
 
 def _check_identifiers(op: Operation, ctx: Context) -> None:
-    """Dimensions and symbols of the maps of ``op``."""
+    """Checks the dimensions and symbols of the maps of ``op``."""
     scope = _scope(op)
     if scope is None:
         return
@@ -181,7 +183,7 @@ def _check_identifiers(op: Operation, ctx: Context) -> None:
 
 
 IDENTIFIERS = dict.fromkeys((*_MAP_NAMES, "affine.if", *_ACCESSES), _check_identifiers)
-"""Operations whose operands are dimensions and symbols, with the check of these."""
+"""Operations whose operands are dimensions and symbols, with the check for each."""
 
 
 # ------------------------------------------------------------ maps
@@ -197,7 +199,7 @@ def _fits(op: Operation, text: AffineText, operands: int, ctx: Context) -> bool:
 
 @relation
 def applied(op: Operation, ctx: Context) -> None:
-    """One number from as many operands as the map has names."""
+    """Checks ``affine.apply``: one result, as many operands as the map has dimensions and symbols."""
     text = map_of(op, "map")
     if _fits(op, text, len(op.operands), ctx) and len(text.results) != 1:
         ctx.report(AFFINE_MAP, op, f"the map of {op.name} has one result, found {len(text.results)}", at="map")
@@ -205,7 +207,7 @@ def applied(op: Operation, ctx: Context) -> None:
 
 @relation
 def extremes(op: Operation, ctx: Context) -> None:
-    """The least or largest of the results of a map."""
+    """Checks the minimum or maximum of the results of a map."""
     text = map_of(op, "map")
     if _fits(op, text, len(op.operands), ctx) and not text.results:
         ctx.report(AFFINE_MAP, op, f"the map of {op.name} has a result", at="map")
@@ -213,7 +215,7 @@ def extremes(op: Operation, ctx: Context) -> None:
 
 @relation
 def accessed(op: Operation, ctx: Context) -> None:
-    """An element for each dimension of the memref; values of its element type."""
+    """Checks an access: one map result for each dimension of the memref, a value of the element type."""
     row, operands = constraints_of(op.name), groups_of(op)
     type_ = named(op, "memref").type
     assert isinstance(type_, MemRefType)
@@ -235,13 +237,13 @@ def accessed(op: Operation, ctx: Context) -> None:
 
 @relation
 def conditional(op: Operation, ctx: Context) -> None:
-    """As many operands as the set has names."""
+    """Checks ``affine.if``: as many operands as the set has dimensions and symbols."""
     _fits(op, map_of(op, "condition"), len(op.operands), ctx)
 
 
 @relation
 def delinearized(op: Operation, ctx: Context) -> None:
-    """An index for each element of the basis."""
+    """Checks delinearization: one index for each element of the basis."""
     basis = len(group(op, "basis"))
     if not basis or len(op.results) != basis:
         ctx.report(AFFINE_MAP, op, f"{op.name} gives an index for each of {basis} sizes, found {len(op.results)}")
@@ -252,7 +254,7 @@ def delinearized(op: Operation, ctx: Context) -> None:
 
 @relation
 def looped(op: Operation, ctx: Context) -> None:
-    """Bounds with a result each."""
+    """Checks the bounds of a loop: one map result for each bound."""
     for (operands, text), name in zip(_bound_operands(op), _MAP_NAMES[op.name], strict=True):
         if not text.results:
             ctx.report(AFFINE_MAP, op, f"{name} of {op.name} has a result", at=name)
@@ -263,7 +265,8 @@ def looped(op: Operation, ctx: Context) -> None:
 
 @relation
 def in_parallel(op: Operation, ctx: Context) -> None:
-    """A step, a group of lower and one of upper bounds for each counter, a reduction for each result."""
+    """Checks ``affine.parallel``: a step and a group of lower and upper bounds for each induction variable, a reduction
+    for each result."""
     steps, reductions = op.properties["steps"], op.properties["reductions"]
     assert isinstance(steps, ArrayAttr) and isinstance(reductions, ArrayAttr)
     count = len(steps.data)
@@ -302,8 +305,8 @@ def _for(op: Operation, ctx: Context) -> None:
     block = op.regions[0].first_block
     assert block is not None
     results, initial = types_of(op.results), types_of(group(op, "inits"))
-    if differ(initial, results):
-        message = f"{op.name} starts with {listed(initial)}, but has results of type {listed(results)}"
+    if types_differ(initial, results):
+        message = f"{op.name} starts with {format_types(initial)}, but has results of type {format_types(results)}"
         ctx.report(YIELD, op, message)
         return
     check_arguments(op, block, [IndexType(), *initial], "counter and variables", ctx)

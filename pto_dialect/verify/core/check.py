@@ -1,4 +1,4 @@
-"""Checks one operation of a core dialect against its line of ``table``."""
+"""Checks one operation of a core dialect against its row of ``table``."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ..engine.structure import ATTRIBUTE_KIND, ATTRIBUTE_MISSING, OPERAND_COUNT,
 from . import forall as core_forall  # noqa: F401 - registers relations
 from . import memref as core_memref  # noqa: F401 - registers relations
 from .affine import IDENTIFIERS
-from .control import check_branch, check_flow, check_function, check_place, check_regions
+from .control import check_branch, check_flow, check_function, check_parent, check_regions
 from .kinds import element_type, is_signless
-from .llvm import odd_kinds
-from .operands import divided
+from .llvm import kind_mismatches
+from .operands import split_groups
 from .relations import RELATIONS
 from .rules import OPERAND
 from .symbols import CALLS, check_calls
@@ -50,9 +50,10 @@ _INTEGER_TWINS = {
 
 
 def check_core(op: Operation, ctx: Context) -> bool:
-    """One operation of a core dialect; what follows from its types and attributes alone is checked once per kind.
+    """Checks one operation of a core dialect; what follows from its types and attributes alone is checked once for each
+    combination.
 
-    False when later checks make no sense.
+    Returns False when later checks make no sense.
     """
     name = op.name
     if name in CORE_NAMES:
@@ -76,9 +77,9 @@ def check_core(op: Operation, ctx: Context) -> bool:
 
 
 def check_surroundings(op: Operation, ctx: Context) -> bool:
-    """What does not follow from the types and attributes of an operation of the table alone: where it stands, its
-    regions, what it calls. False when later checks make no sense."""
-    check = _AROUND.get(op.name) or (_with_regions if op.regions else None)
+    """Checks what does not follow from types and attributes alone: parent, regions and callees. Returns False when
+    later checks make no sense."""
+    check = _SURROUNDINGS.get(op.name) or (_check_regions_only if op.regions else None)
     if check is not None and not check(op, ctx):
         return False
     identifiers = IDENTIFIERS.get(op.name)
@@ -88,52 +89,54 @@ def check_surroundings(op: Operation, ctx: Context) -> bool:
 
 
 def has_surroundings(name: str) -> bool:
-    """Whether anything but types and attributes is checked of operations of the table with this name."""
-    return bool(_AROUND.get(name) or IDENTIFIERS.get(name))
+    """Returns whether operations with this name have checks beyond their types and attributes."""
+    return bool(_SURROUNDINGS.get(name) or IDENTIFIERS.get(name))
 
 
-def _with_regions(op: Operation, ctx: Context) -> bool:
+def _check_regions_only(op: Operation, ctx: Context) -> bool:
     if not check_regions(op, ctx):
         return False
     check_flow(op, ctx)
     return True
 
 
-def _placed(op: Operation, ctx: Context) -> bool:
-    check_place(op, ctx)
+def _check_parent_only(op: Operation, ctx: Context) -> bool:
+    check_parent(op, ctx)
     check_branch(op, ctx)
     return True
 
 
-def _placed_with_regions(op: Operation, ctx: Context) -> bool:
-    if _placed(op, ctx) and not ctx.failed:
-        _with_regions(op, ctx)
+def _check_parent_and_regions(op: Operation, ctx: Context) -> bool:
+    if _check_parent_only(op, ctx) and not ctx.failed:
+        _check_regions_only(op, ctx)
     return True
 
 
 def _call(op: Operation, ctx: Context) -> bool:
     if op.regions:
-        return _with_regions(op, ctx)
+        return _check_regions_only(op, ctx)
     check_calls(op, ctx)
     return True
 
 
-_AROUND: dict[str, Callable[[Operation, Context], bool]] = {
-    **dict.fromkeys(("scf.for", "scf.if", "scf.while", "scf.execute_region", "scf.index_switch"), _with_regions),
-    **dict.fromkeys(("scf.parallel", "scf.forall", "affine.for", "affine.if", "affine.parallel"), _with_regions),
-    **dict.fromkeys(("memref.alloca_scope", "memref.generic_atomic_rmw"), _with_regions),
-    **dict.fromkeys(("func.return", "scf.yield", "scf.condition", "scf.reduce.return", "affine.yield"), _placed),
-    **dict.fromkeys(("memref.alloca_scope.return", "memref.atomic_yield"), _placed),
-    **dict.fromkeys(("cf.br", "cf.cond_br", "cf.switch"), _placed),
-    **dict.fromkeys(("scf.reduce", "scf.forall.in_parallel"), _placed_with_regions),
+_SURROUNDINGS: dict[str, Callable[[Operation, Context], bool]] = {
+    **dict.fromkeys(("scf.for", "scf.if", "scf.while", "scf.execute_region", "scf.index_switch"), _check_regions_only),
+    **dict.fromkeys(("scf.parallel", "scf.forall", "affine.for", "affine.if", "affine.parallel"), _check_regions_only),
+    **dict.fromkeys(("memref.alloca_scope", "memref.generic_atomic_rmw"), _check_regions_only),
+    **dict.fromkeys(
+        ("func.return", "scf.yield", "scf.condition", "scf.reduce.return", "affine.yield"), _check_parent_only
+    ),
+    **dict.fromkeys(("memref.alloca_scope.return", "memref.atomic_yield"), _check_parent_only),
+    **dict.fromkeys(("cf.br", "cf.cond_br", "cf.switch"), _check_parent_only),
+    **dict.fromkeys(("scf.reduce", "scf.forall.in_parallel"), _check_parent_and_regions),
     **dict.fromkeys(CALLS, _call),
 }
-"""Checks of what is around the operations of the table; operations that are not there may have regions as well."""
+"""Checks of the surroundings of the operations in the table; operations that are not in it may have regions as well."""
 
 
 def _check_definition(op: IRDLOperation, ctx: Context) -> bool:
-    """The operation's own definition, for operations without a line in the table."""
-    for value, message in odd_kinds(op):
+    """Checks an operation without a row in the table against its xDSL definition."""
+    for value, message in kind_mismatches(op):
         ctx.report(CORE_OP, op, message, at=value if value in op.operands else None)
         return False
     if is_opaque(op):
@@ -148,7 +151,7 @@ def _check_definition(op: IRDLOperation, ctx: Context) -> bool:
 
 
 def _check_signature(op: Operation, ctx: Context) -> None:
-    """Operands, results and attributes, then how they relate."""
+    """Checks operands, results and attributes, then the relations between them."""
     row = constraints_of(op.name)
     operands = _groups(op, row, ctx)
     if operands is None:
@@ -174,7 +177,7 @@ def _check_signature(op: Operation, ctx: Context) -> None:
 
 
 def _groups(op: Operation, row: Constraints, ctx: Context) -> list[tuple[CoreSlot, Sequence[SSAValue]]] | None:
-    """The operands of each slot; ``None``, with a report, when their number is wrong."""
+    """Returns the operands of each slot; ``None``, after a report, when their number is wrong."""
     total = len(op.operands)
     names = ", ".join(slot.name + {"1": "", "*": "..", "?": " (optional)"}[slot.arity] for slot in row.operands)
     if row.segmented:
@@ -198,7 +201,7 @@ def _groups(op: Operation, row: Constraints, ctx: Context) -> list[tuple[CoreSlo
             ctx.report(OPERAND_COUNT, op, f"{op.name} has {count}, found {total}")
             return None
         numbers = [1 if slot.arity == "1" else total - single for slot in row.operands]
-    return list(zip(row.operands, divided(tuple(op._operands), numbers), strict=True))
+    return list(zip(row.operands, split_groups(tuple(op._operands), numbers), strict=True))
 
 
 def _check_kinds(op: Operation, slot: CoreSlot, values: Sequence[SSAValue], ctx: Context) -> bool:
@@ -211,7 +214,7 @@ def _check_kinds(op: Operation, slot: CoreSlot, values: Sequence[SSAValue], ctx:
 
 
 def _hint(op: Operation, type_: Attribute) -> str | None:
-    """What would be right for a type of the other kind."""
+    """Returns the help for a type of the other kind."""
     dialect, _, short = op.name.partition(".")
     element = element_type(type_)
     if isinstance(element, IntegerType):

@@ -1,4 +1,4 @@
-"""``func``, ``scf`` and ``cf``: what regions take and give, what branches hand over, where terminators stand."""
+"""Rules of ``func``, ``scf`` and ``cf``: arguments and yields of regions, branch operands, position of terminators."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pto_dialect.ir.core.types import OpaqueType, type_text
 from ..engine.context import Context
 from ..engine.pages import MODULES
 from ..engine.rule import ERROR, STRUCTURE, rule
-from .operands import divided, group, groups_of, named
+from .operands import group, groups_of, named, split_groups
 from .relations import relation
 from .rules import BRANCH, ENTRY, FUNCTION, LOOP, PARENT, REGION, SWITCH, YIELD
 
@@ -53,13 +53,13 @@ _PARENTS = {
     "memref.alloca_scope.return": ("memref.alloca_scope",),
     "memref.atomic_yield": ("memref.generic_atomic_rmw",),
 }
-"""Operations that stand directly in the regions of others."""
+"""Required parent operations of operations that must be directly nested in them."""
 
 
 @dataclass(frozen=True)
 class Regions:
-    """What the regions of an operation are: the least and the largest number of them, the terminators that end them
-    (the last one holds for further regions too), whether each has one block, and the one that may have none."""
+    """Constraints on the regions of an operation: the minimum and maximum number, the terminators (the last one also
+    holds for further regions), whether each region has a single block, and the region that may be empty."""
 
     least: int
     most: int | None
@@ -86,34 +86,34 @@ _REGIONS: dict[str, Regions] = {
     "memref.generic_atomic_rmw": Regions(1, 1, single=False),
 }
 _NO_REGIONS = Regions(0, 0, single=False)
-"""Other core operations."""
+"""Other core operations, which have no regions."""
 
 
-def listed(types: Sequence[Attribute]) -> str:
-    """Types as a message shows them."""
+def format_types(types: Sequence[Attribute]) -> str:
+    """Returns types as a message lists them."""
     return ", ".join(map(type_text, types)) or "nothing"
 
 
 def types_of(values: Sequence[SSAValue]) -> list[Attribute]:
-    """The type of each value."""
+    """Returns the type of each value."""
     return [value.type for value in values]
 
 
-def differ(found: Sequence[Attribute], wanted: Sequence[Attribute]) -> bool:
-    """True unless both are equal; types that are not known equal any other."""
+def types_differ(found: Sequence[Attribute], wanted: Sequence[Attribute]) -> bool:
+    """Returns True unless both types are equal; an unknown type equals every other."""
     if len(found) != len(wanted):
         return True
     return any(a != b and OpaqueType not in (type(a), type(b)) for a, b in zip(found, wanted, strict=True))
 
 
 def symbol_name(op: Operation) -> str:
-    """Name of a function or module symbol."""
+    """Returns the name of a function or module symbol."""
     name = op.properties.get("sym_name") or op.attributes.get("sym_name")
     return name.data if isinstance(name, StringAttr) else "?"
 
 
-def _ends(op: Operation) -> bool:
-    """True for a terminator."""
+def _ends_block(op: Operation) -> bool:
+    """Returns whether ``op`` is a terminator."""
     return _is_terminator(type(op))
 
 
@@ -125,29 +125,29 @@ def _is_terminator(cls: type[Operation]) -> bool:
 # ------------------------------------------------------------ where operations stand
 
 
-def belongs(inner: Operation, outer: Operation) -> bool:
-    """True for an operation that stands directly in such as ``outer``, and not just anywhere."""
-    # The table is about pairs of operations; neither of them alone could say it.
+def requires_parent(inner: Operation, outer: Operation) -> bool:
+    """Returns whether operations called ``name`` must be directly nested in operations such as ``outer``."""
+    # The table is about pairs of operations; a trait of either class could not state it.
     return outer.name in _PARENTS.get(inner.name, ())
 
 
-def check_place(op: Operation, ctx: Context) -> None:
-    """Parent of a core operation; a terminator ends its block."""
+def check_parent(op: Operation, ctx: Context) -> None:
+    """Checks the parent of a core operation, and that a terminator ends its block."""
     parents = _PARENTS.get(op.name)
     if parents is not None:
         parent = op.parent_op()
-        if parent is None or not belongs(op, parent):
+        if parent is None or not requires_parent(op, parent):
             where = f"in {parent.name}" if parent is not None else "on its own"
             ends = _REGIONS.get(parent.name, _NO_REGIONS).ends if parent is not None else ()
             help = f"the regions of {parent.name} end with {ends[-1]}" if parent is not None and ends else None
             ctx.report(PARENT, op, f"{op.name} stands directly in {' or '.join(parents)}, found {where}", help=help)
             return
-    if op.next_op is not None and _ends(op):
+    if op.next_op is not None and _ends_block(op):
         ctx.report(TERMINATOR, op, f"{op.name} ends its block, but {op.next_op.name} follows")
 
 
 def check_regions(op: Operation, ctx: Context) -> bool:
-    """Number of regions and blocks, and their terminators; False when nothing else can be said about ``op``."""
+    """Checks the number of regions and blocks, and their terminators; returns False when later checks make no sense."""
     wanted = _REGIONS.get(op.name, _NO_REGIONS)
     least, most = wanted.least, wanted.most
     if len(op.regions) < least or (most is not None and len(op.regions) > most):
@@ -167,9 +167,9 @@ def check_regions(op: Operation, ctx: Context) -> bool:
         if wanted.single and wanted.ends:
             end = wanted.ends[min(number, len(wanted.ends) - 1)]
             last = first.last_op
-            # The tables hold names, because most programs never import the classes behind them.
-            if last is not None and last.name in _PARENTS and not belongs(last, op):
-                # Reported where it stands.
+            # The tables hold names, because most programs never import the classes.
+            if last is not None and last.name in _PARENTS and not requires_parent(last, op):
+                # Reported at the terminator itself.
                 return False
             if last is None or last.name != end:
                 found = f"{last.name}" if last is not None else "nothing"
@@ -180,10 +180,10 @@ def check_regions(op: Operation, ctx: Context) -> bool:
 
 
 def check_blocks(op: Operation, region: Region, ctx: Context) -> None:
-    """The blocks of a region of ``op`` that has several end with terminators."""
+    """Checks that the blocks of a region with several blocks end with terminators."""
     for block in region.blocks:
         last = block.last_op
-        if last is None or not _ends(last):
+        if last is None or not _ends_block(last):
             ctx.report(TERMINATOR, last or op, f"a block of {op.name} does not end with a terminator")
 
 
@@ -191,7 +191,8 @@ def check_blocks(op: Operation, region: Region, ctx: Context) -> None:
 
 
 def check_function(op: Operation, ctx: Context) -> bool:
-    """Arguments of the first block, terminators, values that return gives; False for what is no function."""
+    """Checks the arguments of the first block, the terminators, and the returned values; returns False for an operation
+    that is not a function."""
     function_type = op.properties.get("function_type")
     if not isinstance(function_type, FunctionType):
         ctx.report(FUNCTION, op, "func.func has a function type")
@@ -211,18 +212,20 @@ def check_function(op: Operation, ctx: Context) -> bool:
             message = f"@{symbol_name(op)} has no body"
             ctx.report(FUNCTION, op, message, help="declare it as func.func private, or give it a body")
         return True
-    if differ(types_of(region.first_block.args), inputs):
-        message = f"@{symbol_name(op)} takes ({listed(inputs)}), but its first block has "
-        ctx.report(FUNCTION, op, f"{message}({listed(types_of(region.first_block.args))})")
+    if types_differ(types_of(region.first_block.args), inputs):
+        message = f"@{symbol_name(op)} takes ({format_types(inputs)}), but its first block has "
+        ctx.report(FUNCTION, op, f"{message}({format_types(types_of(region.first_block.args))})")
     for block in region.blocks:
         last = block.last_op
-        ends = last is not None and _ends(last)
-        if last is None or not (ends or any(_ends(inner) for inner in block.ops)):
-            # A terminator in the middle is told there.
+        ends = last is not None and _ends_block(last)
+        if last is None or not (ends or any(_ends_block(inner) for inner in block.ops)):
+            # A terminator in the middle of a block is reported at the terminator.
             message = f"a block of @{symbol_name(op)} does not end with a terminator"
             ctx.report(TERMINATOR, last or op, message, help="add return")
-        elif has_role(last, Role.RETURN) and differ(types_of(last.operands), outputs):
-            message = f"@{symbol_name(op)} returns {listed(outputs)}, found {listed(types_of(last.operands))}"
+        elif has_role(last, Role.RETURN) and types_differ(types_of(last.operands), outputs):
+            message = (
+                f"@{symbol_name(op)} returns {format_types(outputs)}, found {format_types(types_of(last.operands))}"
+            )
             if last.operands or not any(name in op.attributes for name in ENTRY_ATTRIBUTES):
                 ctx.report(RETURN_TYPES, last, message)
     return True
@@ -236,18 +239,18 @@ _HANDED = {
     "cf.cond_br": ("true_values", "false_values"),
     "cf.switch": ("default_values", "case_values"),
 }
-"""Operands that go to the successors."""
+"""Operands that are passed to the successors."""
 
 
 def branch_operands(op: Operation) -> list[Sequence[SSAValue]] | None:
-    """What ``op`` hands to each successor; ``None`` for operations that do not say so."""
+    """Returns the operands that ``op`` passes to each successor; ``None`` for operations that do not declare them."""
     names = _HANDED.get(op.name)
     if names is None:
         return None
     handed = [group(op, name) for name in names]
     cases = op.properties.get("case_operand_segments")
     if isinstance(cases, DenseArrayBase):
-        handed += divided(handed.pop(), cases.get_values())
+        handed += split_groups(handed.pop(), cases.get_values())
     return handed
 
 
@@ -255,7 +258,7 @@ _SUCCESSORS = {"cf.br": 1, "cf.cond_br": 2}
 
 
 def check_branch(op: Operation, ctx: Context) -> None:
-    """Successors and what they are given."""
+    """Checks successors and the values that they receive."""
     wanted = _SUCCESSORS.get(op.name)
     if wanted is not None and len(op.successors) != wanted:
         ctx.report(BRANCH, op, f"{op.name} has {wanted} targets, found {len(op.successors)}")
@@ -267,22 +270,22 @@ def check_branch(op: Operation, ctx: Context) -> None:
     region = home.parent if home is not None else None
     for block, values in zip(op.successors, handed, strict=True):
         if block.parent is None:
-            # A block that does not exist; it was reported.
+            # A block that does not exist was reported by the parser.
             continue
         if region is not None and block is region.first_block:
             ctx.report(ENTRY, op, "the first block of a region is entered from outside only")
             continue
         found, arguments = types_of(values), types_of(block.args)
-        if differ(found, arguments):
+        if types_differ(found, arguments):
             position = next((n for n, pair in enumerate(zip(found, arguments, strict=False)) if pair[0] != pair[1]), 0)
             at = values[position] if len(found) == len(arguments) else None
-            message = f"the block takes {listed(arguments)}, found {listed(found)}"
+            message = f"the block takes {format_types(arguments)}, found {format_types(found)}"
             ctx.report(BRANCH, op, message, at=at)
 
 
 @relation
 def switched(op: Operation, ctx: Context) -> None:
-    """As many numbers of the flag's type as targets and groups of values."""
+    """Checks that a switch has as many case values, of the type of its flag, as targets and operand groups."""
     values = op.properties.get("case_values")
     groups = op.properties["case_operand_segments"]
     assert isinstance(groups, DenseArrayBase)
@@ -309,7 +312,7 @@ def switched(op: Operation, ctx: Context) -> None:
 
 @relation
 def cases(op: Operation, ctx: Context) -> None:
-    """Different numbers, one for each region after the default."""
+    """Checks that the case values are distinct, one for each region after the default."""
     values = op.properties["cases"]
     assert isinstance(values, DenseArrayBase)
     numbers = list(values.get_values())
@@ -322,7 +325,7 @@ def cases(op: Operation, ctx: Context) -> None:
 
 @relation
 def bounds(op: Operation, ctx: Context) -> None:
-    """Bounds and step of one type, which is that of the counter."""
+    """Checks that bounds and step have one type, which is that of the induction variable."""
     lower = named(op, "lower_bound")
     for value in (named(op, "upper_bound"), named(op, "step")):
         if value.type != lower.type:
@@ -333,7 +336,7 @@ def bounds(op: Operation, ctx: Context) -> None:
 
 @relation
 def parallel(op: Operation, ctx: Context) -> None:
-    """Bounds and steps for each counter."""
+    """Checks bounds and steps for each induction variable."""
     given = groups_of(op)
     lower, upper, steps = (len(given[name]) for name in ("lower_bounds", "upper_bounds", "steps"))
     if lower == 0 or not lower == upper == steps:
@@ -347,48 +350,52 @@ def parallel(op: Operation, ctx: Context) -> None:
 
 
 def check_flow(op: Operation, ctx: Context) -> None:
-    """Arguments and yields of the regions of an scf operation."""
+    """Checks the arguments and yields of the regions of an scf operation."""
     check = FLOWS.get(op.name)
     if check is not None:
         check(op, ctx)
 
 
 def check_arguments(op: Operation, block: Block, wanted: Sequence[Attribute], what: str, ctx: Context) -> None:
-    """The types of the arguments of ``block``; ``what`` names them."""
+    """Checks the types of the arguments of ``block``; ``what`` names them in messages."""
     found = types_of(block.args)
-    if differ(found, wanted):
-        ctx.report(REGION, op, f"{what} of {op.name} have the types {listed(wanted)}, found {listed(found)}")
+    if types_differ(found, wanted):
+        ctx.report(
+            REGION, op, f"{what} of {op.name} have the types {format_types(wanted)}, found {format_types(found)}"
+        )
 
 
 def check_yields(op: Operation, region: Region, wanted: Sequence[Attribute], ctx: Context, what: str = "has") -> None:
-    """The values that scf.yield gives at the end of the blocks of ``region``."""
+    """Checks the values that ``scf.yield`` passes at the end of the blocks of ``region``."""
     for block in region.blocks:
         last = block.last_op
         if last is None or not has_role(last, Role.YIELD):
             continue
         found = types_of(last.operands)
-        if differ(found, wanted):
+        if types_differ(found, wanted):
             wrong = next((n for n, pair in enumerate(zip(found, wanted, strict=False)) if pair[0] != pair[1]), 0)
             at = last.operands[wrong] if len(found) == len(wanted) else None
             results = "results" if what == "has" else "variables"
-            message = f"{op.name} has {results} of type {listed(wanted)}" if wanted else f"{op.name} has no {results}"
-            ctx.report(YIELD, last, f"{message}, but {listed(found)} is given here", at=at)
+            message = (
+                f"{op.name} has {results} of type {format_types(wanted)}" if wanted else f"{op.name} has no {results}"
+            )
+            ctx.report(YIELD, last, f"{message}, but {format_types(found)} is given here", at=at)
 
 
 def _for(op: Operation, ctx: Context) -> None:
     initial, results = types_of(group(op, "initial_values")), types_of(op.results)
     block = op.regions[0].first_block
     assert block is not None
-    if differ(initial, results):
-        message = f"scf.for starts with {listed(initial)}, but has results of type {listed(results)}"
+    if types_differ(initial, results):
+        message = f"scf.for starts with {format_types(initial)}, but has results of type {format_types(results)}"
         ctx.report(YIELD, op, message)
         return
     counter = named(op, "lower_bound").type
-    if differ(types_of(block.args), [counter, *initial]):
-        rule = LOOP if not differ(types_of(block.args)[1:], initial) and block.args else REGION
-        wanted = listed([counter, *initial])
+    if types_differ(types_of(block.args), [counter, *initial]):
+        rule = LOOP if not types_differ(types_of(block.args)[1:], initial) and block.args else REGION
+        wanted = format_types([counter, *initial])
         ctx.report(rule, op, f"counter and variables of scf.for have the types {wanted}, found "
-                   f"{listed(types_of(block.args))}")  # fmt: skip
+                   f"{format_types(types_of(block.args))}")  # fmt: skip
         return
     check_yields(op, op.regions[0], results, ctx)
 
@@ -413,9 +420,9 @@ def _while(op: Operation, ctx: Context) -> None:
     condition = before.last_op
     assert condition is not None
     given = types_of(groups_of(condition).get("values", ()))
-    if differ(given, results):
-        message = f"scf.while has results of type {listed(results)}" if results else "scf.while has no results"
-        ctx.report(YIELD, condition, f"{message}, but {listed(given)} is given here")
+    if types_differ(given, results):
+        message = f"scf.while has results of type {format_types(results)}" if results else "scf.while has no results"
+        ctx.report(YIELD, condition, f"{message}, but {format_types(given)} is given here")
     check_yields(op, op.regions[1], initial, ctx, "takes")
 
 
@@ -440,12 +447,14 @@ def _parallel(op: Operation, ctx: Context) -> None:
     starts, results = types_of(group(op, "initial_values")), types_of(op.results)
     reduce = block.last_op
     assert reduce is not None
-    if differ(starts, results):
-        message = f"scf.parallel starts with {listed(starts)}, but has results of type {listed(results)}"
+    if types_differ(starts, results):
+        message = f"scf.parallel starts with {format_types(starts)}, but has results of type {format_types(results)}"
         ctx.report(YIELD, op, message)
-    elif differ(types_of(reduce.operands), results):
-        given = listed(types_of(reduce.operands))
-        message = f"scf.parallel has results of type {listed(results)}" if results else "scf.parallel has no results"
+    elif types_differ(types_of(reduce.operands), results):
+        given = format_types(types_of(reduce.operands))
+        message = (
+            f"scf.parallel has results of type {format_types(results)}" if results else "scf.parallel has no results"
+        )
         ctx.report(YIELD, reduce, f"{message}, but {given} is reduced here")
 
 
@@ -458,9 +467,9 @@ def _reduce(op: Operation, ctx: Context) -> None:
         block = region.first_block
         assert block is not None and block.last_op is not None
         check_arguments(op, block, [value.type] * 2, "the two arguments of a region", ctx)
-        if differ(types_of(block.last_op.operands), [value.type]):
+        if types_differ(types_of(block.last_op.operands), [value.type]):
             message = f"this region reduces values of type {type_text(value.type)}, but "
-            ctx.report(YIELD, block.last_op, f"{message}{listed(types_of(block.last_op.operands))} is given here")
+            ctx.report(YIELD, block.last_op, f"{message}{format_types(types_of(block.last_op.operands))} is given here")
 
 
 FLOWS = {

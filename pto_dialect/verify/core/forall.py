@@ -1,4 +1,4 @@
-"""``scf.forall``, ``index`` casts, and the operations of ``memref`` that are written in generic form."""
+"""Rules of ``scf.forall``, ``index`` casts, and the operations of ``memref`` that are written in generic form."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pto_dialect.ir.core.types import type_text
 
 from ..engine.context import Context
 from .affine import map_of
-from .control import FLOWS, belongs, check_arguments, check_blocks, differ, listed, types_of
+from .control import FLOWS, check_arguments, check_blocks, format_types, requires_parent, types_differ, types_of
 from .memref import shape_and_layout
 from .operands import group, groups_of, named
 from .relations import relation
@@ -29,7 +29,7 @@ from .rules import CAST, INDICES, LOOP, MEMREF_CAST, REGION, SIZES, VIEW, YIELD
 
 @relation
 def one_index(op: Operation, ctx: Context) -> None:
-    """Between index and an integer."""
+    """Checks a cast between index and an integer."""
     source, result = named(op, "input").type, op.results[0].type
     if isinstance(source, IndexType) == isinstance(result, IndexType):
         message = f"{op.name} converts between index and an integer, found {type_text(source)} and {type_text(result)}"
@@ -52,7 +52,8 @@ def _ranks(op: Operation) -> list[list[int]]:
 
 @relation
 def forall(op: Operation, ctx: Context) -> None:
-    """A number or an operand for each bound and step of each counter; a result for each output."""
+    """Checks ``scf.forall``: a constant or an operand for each bound and step of each induction variable; a result for
+    each output."""
     *given, outputs = groups_of(op).values()
     ranks = _ranks(op)
     count = len(ranks[0])
@@ -84,7 +85,7 @@ def _in_parallel(op: Operation, ctx: Context) -> None:
     block = op.regions[0].first_block
     assert block is not None
     for inner in block.ops:
-        # Nothing else is allowed by MLIR; the dialect has no classes here.
+        # MLIR allows nothing else; the dialect has no classes for these operations.
         if inner.name != "tensor.parallel_insert_slice":
             message = f"{op.name} has tensor.parallel_insert_slice only, found {inner.name}"
             ctx.report(REGION, inner, message)
@@ -96,7 +97,7 @@ def _in_parallel(op: Operation, ctx: Context) -> None:
 
 @relation
 def transposed(op: Operation, ctx: Context) -> None:
-    """The dimensions of the source in another order."""
+    """Checks a permutation of the dimensions of the source."""
     source, result = named(op, "in").type, op.results[0].type
     assert isinstance(source, MemRefType) and isinstance(result, MemRefType)
     text = map_of(op, "permutation")
@@ -117,7 +118,7 @@ def transposed(op: Operation, ctx: Context) -> None:
 
 @relation
 def reshaped(op: Operation, ctx: Context) -> None:
-    """The same elements with other sizes."""
+    """Checks a reshape: the same elements with other sizes."""
     origin, sizes = named(op, "source"), named(op, "shape")
     source, shape, result = origin.type, sizes.type, op.results[0].type
     assert isinstance(source, (MemRefType, UnrankedMemRefType)) and isinstance(shape, MemRefType)
@@ -137,7 +138,7 @@ def reshaped(op: Operation, ctx: Context) -> None:
 
 
 def _plain(type_: MemRefType) -> bool:
-    """True for rows one behind the other."""
+    """Returns whether the rows of a memref are contiguous."""
     if isinstance(type_.layout, NoneAttr):
         return True
     known = shape_and_layout(type_)
@@ -147,7 +148,7 @@ def _plain(type_: MemRefType) -> bool:
 
 @relation
 def reallocated(op: Operation, ctx: Context) -> None:
-    """A row of another length in the same memory."""
+    """Checks a reallocation: a row of another length in the same memory."""
     source, result = named(op, "source").type, op.results[0].type
     assert isinstance(source, MemRefType) and isinstance(result, MemRefType)
     if not _plain(source) or not _plain(result):
@@ -162,7 +163,7 @@ def reallocated(op: Operation, ctx: Context) -> None:
 
 @relation
 def prefetched(op: Operation, ctx: Context) -> None:
-    """An index for each dimension."""
+    """Checks a prefetch: one index for each dimension."""
     type_, indices = named(op, "memref").type, group(op, "indices")
     assert isinstance(type_, MemRefType)
     if len(indices) != type_.get_num_dims():
@@ -172,7 +173,7 @@ def prefetched(op: Operation, ctx: Context) -> None:
 
 @relation
 def aligned(op: Operation, ctx: Context) -> None:
-    """A power of two."""
+    """Checks an alignment: a power of two."""
     alignment = op.properties["alignment"]
     assert isinstance(alignment, IntegerAttr)
     number = alignment.value.data
@@ -182,7 +183,7 @@ def aligned(op: Operation, ctx: Context) -> None:
 
 @relation
 def atomic(op: Operation, ctx: Context) -> None:
-    """An index for each dimension; the element type is that of the result."""
+    """Checks an atomic update: one index for each dimension; the result has the element type."""
     type_, result = named(op, "memref").type, op.results[0]
     indices = group(op, "indices")
     assert isinstance(type_, MemRefType)
@@ -214,9 +215,9 @@ def _scoped(op: Operation, ctx: Context) -> None:
 def _given(op: Operation, wanted: list[Attribute], ctx: Context) -> None:
     for block in op.regions[0].blocks:
         last = block.last_op
-        if last is not None and belongs(last, op) and differ(types_of(last.operands), wanted):
-            message = f"{op.name} has results of type {listed(wanted)}" if wanted else f"{op.name} has no results"
-            ctx.report(YIELD, last, f"{message}, but {listed(types_of(last.operands))} is given here")
+        if last is not None and requires_parent(last, op) and types_differ(types_of(last.operands), wanted):
+            message = f"{op.name} has results of type {format_types(wanted)}" if wanted else f"{op.name} has no results"
+            ctx.report(YIELD, last, f"{message}, but {format_types(types_of(last.operands))} is given here")
 
 
 FLOWS.update(

@@ -27,18 +27,18 @@ class CoreKind:
 
 
 def element_type(type_: Attribute) -> Attribute:
-    """The element type of a vector or tensor, any other type itself."""
-    # Not isinstance, which asks all classes below when the answer is no, as it is for numbers.
+    """Returns the element type of a vector or tensor, and any other type itself."""
+    # Compare the class first: isinstance is slow when the answer is no, as for most scalars.
     return type_ if type(type_) in _NUMBERS else type_.element_type if isinstance(type_, _CONTAINERS) else type_
 
 
 def memref_element(type_: Attribute) -> Attribute:
-    """As ``element_type``, of memrefs too."""
+    """Returns the same as ``element_type``, and the element type of a memref."""
     return type_.element_type if isinstance(type_, MemRefType) else element_type(type_)
 
 
 def container_shape(type_: Attribute) -> tuple[object, ...]:
-    """What two types share whose values correspond element by element; empty for scalars."""
+    """Returns what two types must share when their values correspond element by element; empty for scalars."""
     if isinstance(type_, builtin.VectorType):
         return "vector", type_.shape, type_.scalable_dims
     if isinstance(type_, builtin.TensorType):
@@ -47,7 +47,7 @@ def container_shape(type_: Attribute) -> tuple[object, ...]:
 
 
 def is_signless(type_: Attribute) -> bool:
-    """True for ``iN``."""
+    """Returns whether a type is ``iN``."""
     return isinstance(type_, IntegerType) and type_.signedness.data is Signedness.SIGNLESS
 
 
@@ -64,7 +64,7 @@ def _i1(type_: Attribute) -> bool:
 
 
 def bit_width(type_: Attribute) -> int:
-    """Bits of a number; 0 for types that have no width of their own."""
+    """Returns the bits of a number; 0 for types without a width of their own."""
     if isinstance(type_, IntegerType):
         return type_.width.data
     return type_.bitwidth if isinstance(type_, builtin.AnyFloat) else 0

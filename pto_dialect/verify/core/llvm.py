@@ -1,4 +1,4 @@
-"""Kinds of operands and results of llvm operations, which their definitions here do not state."""
+"""Kinds of operands and results of llvm operations, which the xDSL definitions do not state."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OF_LLVM: Final = re.compile("!llvm").match
 
 _POINTER_TYPE: Final = "llvm.ptr"
 _AGGREGATE_TYPES: Final = frozenset(("llvm.struct", "llvm.array"))
-"""Types of xDSL's dialect by name: programs without operations of llvm do not import it."""
+"""Types of xDSL's llvm dialect by name: programs without llvm operations do not import it."""
 
 
 class Kind(NamedTuple):
@@ -33,7 +33,7 @@ def _element(type_: Attribute) -> Attribute:
 
 
 def _named(type_: Attribute, name: str) -> bool:
-    """Whether a type that is kept as text is ``name``; what another text means is not known, and may be anything."""
+    """Returns whether a type that is stored as text is ``name``; an unknown text matches everything."""
     return isinstance(type_, OpaqueType) and (not _OF_LLVM(text := type_text(type_)) or text.startswith(name))
 
 
@@ -51,14 +51,14 @@ def _plain(type_: Attribute) -> bool:
     return _integer(type_) or _pointer(type_) or isinstance(_element(type_), AnyFloat)
 
 
-def _held(type_: Attribute) -> bool:
+def _first_class(type_: Attribute) -> bool:
     return type_.name in _AGGREGATE_TYPES or _plain(type_) or _named(type_, "!llvm.")
 
 
 _POINTER: Final = Kind("!llvm.ptr", _pointer)
 _INTEGER: Final = Kind("a signless integer", _integer)
 _PLAIN: Final = Kind("a signless integer, a float or !llvm.ptr", _plain)
-_HELD: Final = Kind("a type of llvm", _held)
+_FIRST_CLASS: Final = Kind("a type of llvm", _first_class)
 _ANY: Final = Kind("a value", lambda type_: True)
 
 KINDS: Final[Mapping[str, tuple[tuple[Kind, ...], Kind]]] = MappingProxyType(
@@ -67,16 +67,16 @@ KINDS: Final[Mapping[str, tuple[tuple[Kind, ...], Kind]]] = MappingProxyType(
         "llvm.ptrtoint": ((_POINTER,), _INTEGER),
         "llvm.addrspacecast": ((_POINTER,), _POINTER),
         "llvm.bitcast": ((_PLAIN,), _PLAIN),
-        "llvm.load": ((_POINTER,), _HELD),
-        "llvm.store": ((_HELD, _POINTER), _ANY),
+        "llvm.load": ((_POINTER,), _FIRST_CLASS),
+        "llvm.store": ((_FIRST_CLASS, _POINTER), _ANY),
         "llvm.getelementptr": ((_POINTER, _INTEGER), _POINTER),
     }
 )
-"""Operation -> kinds of its operands, of which the last one goes for the rest, and of its result."""
+"""Operation -> kinds of its operands, of which the last one holds for all further operands, and of its result."""
 
 
-def odd_kinds(op: Operation) -> Iterator[tuple[SSAValue, str]]:
-    """Operands and results of another kind, with what is said about them."""
+def kind_mismatches(op: Operation) -> Iterator[tuple[SSAValue, str]]:
+    """Returns the operands and results of another kind, with the message for each."""
     kinds = KINDS.get(op.name)
     if kinds is None:
         return

@@ -1,4 +1,4 @@
-"""``memref``: sizes, indices, casts and views."""
+"""Rules of ``memref``: sizes, indices, casts and views."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .relations import relation
 from .rules import INDICES, MEMREF_CAST, SIZES, VIEW
 
 Extent = int | None
-"""A size, offset or stride; ``None`` for one that only the run knows."""
+"""A size, offset or stride; ``None`` for one that is dynamic."""
 
 
 def _open(number: int) -> Extent:
@@ -32,7 +32,7 @@ def _open(number: int) -> Extent:
 
 
 def shape_and_layout(type_: MemRefType) -> tuple[list[Extent], Extent, list[Extent]] | None:
-    """Sizes, offset and strides; ``None`` for a layout that is an affine map, of which nothing is demanded."""
+    """Returns sizes, offset and strides; ``None`` for a layout that is an affine map, which is not checked."""
     shape = [_open(size) for size in type_.get_shape()]
     layout = type_.layout
     if isinstance(layout, StridedLayoutAttr):
@@ -53,7 +53,7 @@ def shape_and_layout(type_: MemRefType) -> tuple[list[Extent], Extent, list[Exte
 
 @relation
 def allocated(op: Operation, ctx: Context) -> None:
-    """A size for each open extent, an operand for each symbol of the layout."""
+    """Checks an allocation: a size for each dynamic extent, an operand for each symbol of the layout."""
     type_ = op.results[0].type
     assert isinstance(type_, MemRefType)
     sizes = op.properties["operandSegmentSizes"]
@@ -69,7 +69,7 @@ def allocated(op: Operation, ctx: Context) -> None:
 
 
 def _symbols(layout: Attribute) -> int:
-    """Open numbers of a layout: symbols of a map, unknown offset and strides."""
+    """Returns the number of symbols of a layout: symbols of a map, dynamic offset and strides."""
     if isinstance(layout, AffineMapAttr):
         return layout.data.num_symbols
     if isinstance(layout, StridedLayoutAttr):
@@ -79,7 +79,7 @@ def _symbols(layout: Attribute) -> int:
 
 @relation
 def element(op: Operation, ctx: Context) -> None:
-    """Loads and stores: an index for each dimension, a value of the element type."""
+    """Checks loads and stores: an index for each dimension, a value of the element type."""
     operands = groups_of(op)
     (value,) = operands.get("value", op.results)
     indices = operands["indices"]
@@ -96,7 +96,7 @@ def element(op: Operation, ctx: Context) -> None:
 
 @relation
 def copied(op: Operation, ctx: Context) -> None:
-    """Copies: equal elements and sizes that may be equal."""
+    """Checks copies: equal element types, and sizes that may be equal."""
     target = named(op, "target")
     types = named(op, "source").type, target.type
     found = " and ".join(map(type_text, types))
@@ -126,7 +126,7 @@ def _same_extents(a: Attribute, b: Attribute) -> bool:
 
 @relation
 def cast(op: Operation, ctx: Context) -> None:
-    """Sizes, offsets and strides are stated or left open, nothing else."""
+    """Checks a cast: only whether sizes, offsets and strides are static or dynamic may change."""
     source, result = named(op, "source").type, op.results[0].type
     wrong = _cast_problem(source, result)
     if wrong is not None:
@@ -139,7 +139,7 @@ def _space(type_: Attribute) -> Attribute | None:
 
 
 def _cast_problem(source: Attribute, result: Attribute) -> str | None:
-    """What two types differ in that memref.cast keeps."""
+    """Returns how two types differ in a property that memref.cast preserves."""
     if _element(source) != _element(result):
         return "the element type"
     if _space(source) != _space(result):
@@ -164,7 +164,7 @@ def _cast_problem(source: Attribute, result: Attribute) -> str | None:
 
 @relation
 def other_space(op: Operation, ctx: Context) -> None:
-    """Only the memory space changes."""
+    """Checks a cast of the memory space: nothing else changes."""
     source, result = named(op, "source").type, op.results[0].type
     alike = type(source) is type(result) and _element(source) == _element(result)
     if isinstance(source, MemRefType) and isinstance(result, MemRefType):
@@ -178,7 +178,8 @@ def other_space(op: Operation, ctx: Context) -> None:
 
 
 def _lists(op: Operation, ctx: Context) -> list[list[Extent]] | None:
-    """Offsets, sizes and strides of a view; ``None``, with a report, when operands do not fill their open places."""
+    """Returns the offsets, sizes and strides of a view; ``None``, after a report, when the operands do not fill the
+    dynamic entries."""
     lists: list[list[Extent]] = []
     sizes = op.properties["operandSegmentSizes"]
     assert isinstance(sizes, DenseArrayBase)
@@ -215,7 +216,7 @@ def _text(shape: Sequence[Extent], offset: Extent, strides: Sequence[Extent]) ->
 
 
 def _reduces(stated: list[tuple[Extent, Extent]], found: list[tuple[Extent, Extent]]) -> bool:
-    """True when ``found`` is ``stated`` (pairs of size and stride) without some dimensions of size 1."""
+    """Returns whether ``found`` is ``stated`` (pairs of size and stride) without some dimensions of size 1."""
     matched = {0}
     for dimension in stated:
         longer = {count + 1 for count in matched if count < len(found) and found[count] == dimension}
@@ -225,7 +226,8 @@ def _reduces(stated: list[tuple[Extent, Extent]], found: list[tuple[Extent, Exte
 
 @relation
 def subview(op: Operation, ctx: Context) -> None:
-    """The result has the stated sizes; unit ones may be left out; its layout follows from that of the source."""
+    """Checks a subview: the result has the stated sizes, unit dimensions may be dropped, its layout follows from that
+    of the source."""
     source, result = named(op, "source").type, op.results[0].type
     assert isinstance(source, MemRefType) and isinstance(result, MemRefType)
     lists = _lists(op, ctx)
@@ -257,7 +259,8 @@ def subview(op: Operation, ctx: Context) -> None:
 
 @relation
 def reinterpreted(op: Operation, ctx: Context) -> None:
-    """The result has the stated offset, sizes and strides, where it does not leave them open."""
+    """Checks a reinterpreting cast: the result has the stated offset, sizes and strides, where it does not leave them
+    dynamic."""
     source, result = named(op, "source").type, op.results[0].type
     assert isinstance(result, MemRefType)
     lists = _lists(op, ctx)
@@ -285,7 +288,7 @@ def reinterpreted(op: Operation, ctx: Context) -> None:
 
 @relation
 def viewed(op: Operation, ctx: Context) -> None:
-    """A view of bytes: a size for each open extent, the memory space of the bytes."""
+    """Checks a view of bytes: a size for each dynamic extent, the memory space of the bytes."""
     source, result = named(op, "source").type, op.results[0].type
     assert isinstance(source, MemRefType) and isinstance(result, MemRefType)
     wanted = sum(size == DYNAMIC_INDEX for size in result.get_shape())

@@ -1,4 +1,4 @@
-"""Operands of core operations by the names that the table of constraints gives them."""
+"""Operands of core operations by the names in the table of constraints."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from xdsl.ir import Operation, SSAValue
 from .table import CORE_NAMES, constraints_of
 
 
-def divided(values: Sequence[SSAValue], sizes: Iterable[int]) -> list[Sequence[SSAValue]]:
-    """``values`` in groups of the given sizes, one behind the other."""
+def split_groups(values: Sequence[SSAValue], sizes: Iterable[int]) -> list[Sequence[SSAValue]]:
+    """Returns ``values`` divided into consecutive groups of the given sizes."""
     groups: list[Sequence[SSAValue]] = []
     start = 0
     for size in sizes:
@@ -21,14 +21,14 @@ def divided(values: Sequence[SSAValue], sizes: Iterable[int]) -> list[Sequence[S
 
 
 def groups_of(op: Operation) -> dict[str, Sequence[SSAValue]]:
-    """The operands of a core operation by name; empty for one without a line in the table, or whose operands do not
-    divide into what is declared there."""
-    # The table has a line for each name; its operations have no class in common.
+    """Returns the operands of a core operation by name; empty for an operation without a row in the table, or whose
+    operand count does not fit its declaration."""
+    # Matched by name, because the operations in the table have no class in common.
     if op.name not in CORE_NAMES:
         return {}
     row = constraints_of(op.name)
     single = sum(slot.arity == "1" for slot in row.operands)
-    # A part of xDSL's own tuple costs ten times as much as one of a plain tuple.
+    # Slicing xDSL's tuple of operands costs ten times as much as slicing a plain tuple.
     operands = tuple(op._operands)
     total = len(operands)
     numbers = [1 if slot.arity == "1" else total - single for slot in row.operands]
@@ -37,15 +37,17 @@ def groups_of(op: Operation) -> dict[str, Sequence[SSAValue]]:
         numbers = [int(number) for number in sizes.get_values()] if isinstance(sizes, DenseArrayBase) else []
     if len(numbers) != len(row.operands) or sum(numbers) != total or min(numbers, default=0) < 0:
         return {}
-    return dict(zip((slot.name for slot in row.operands), divided(operands, numbers), strict=True))
+    return dict(zip((slot.name for slot in row.operands), split_groups(operands, numbers), strict=True))
 
 
 def group(op: Operation, name: str) -> Sequence[SSAValue]:
-    """The operands that ``op``, which has its declared operands, calls ``name``; KeyError for an unknown name."""
+    """Returns the operand group ``name`` of ``op``, whose operands fit its declaration; raises KeyError for an unknown
+    name."""
     return groups_of(op)[name]
 
 
 def named(op: Operation, name: str) -> SSAValue:
-    """The one operand that ``op``, which has its declared operands, calls ``name``; KeyError for an unknown name."""
+    """Returns the single operand ``name`` of ``op``, whose operands fit its declaration; raises KeyError for an unknown
+    name."""
     (value,) = groups_of(op)[name]
     return value

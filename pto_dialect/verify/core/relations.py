@@ -1,4 +1,4 @@
-"""How the types of one arithmetic operation relate: agreement, casts, constants."""
+"""Relations between the types of one arithmetic operation: agreement, casts, constants."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def _agree(op: Operation, values: list[SSAValue], ctx: Context) -> None:
 
 @relation
 def same(op: Operation, ctx: Context) -> None:
-    """Operands and results have one type."""
+    """Checks that operands and results have one type."""
     _agree(op, [*op.operands, *op.results], ctx)
 
 
 def _flag_of(op: Operation, result: SSAValue, ctx: Context) -> None:
-    """``result`` is an i1 for each element of the operands."""
+    """Returns whether ``result`` is an i1 for each element of the operands."""
     _agree(op, list(op.operands), ctx)
     operand = named(op, "lhs").type
     if container_shape(result.type) != container_shape(operand):
@@ -54,20 +54,20 @@ def _flag_of(op: Operation, result: SSAValue, ctx: Context) -> None:
 
 @relation
 def compared(op: Operation, ctx: Context) -> None:
-    """Comparisons: operands of one type, an i1 for each element."""
+    """Checks comparisons: operands of one type, an i1 for each element."""
     _flag_of(op, op.results[0], ctx)
 
 
 @relation
 def carry(op: Operation, ctx: Context) -> None:
-    """Sums with their carry."""
+    """Checks sums with their carry."""
     _agree(op, [*op.operands, op.results[0]], ctx)
     _flag_of(op, op.results[1], ctx)
 
 
 @relation
 def selected(op: Operation, ctx: Context) -> None:
-    """A choice between values of one type, by one i1 or one for each element."""
+    """Checks a choice between values of one type, by one i1 or one for each element."""
     condition, *values = op.operands
     _agree(op, [*values, op.results[0]], ctx)
     shape = container_shape(condition.type)
@@ -78,7 +78,7 @@ def selected(op: Operation, ctx: Context) -> None:
 
 @relation
 def power(op: Operation, ctx: Context) -> None:
-    """A float and an integer exponent for each element."""
+    """Checks a float and an integer exponent for each element."""
     base, exponent = op.operands
     _agree(op, [base, op.results[0]], ctx)
     _same_shape(op, exponent.type, base.type, ctx)
@@ -97,12 +97,12 @@ def _same_shape(op: Operation, source: Attribute, result: Attribute, ctx: Contex
 
 @relation
 def shaped(op: Operation, ctx: Context) -> None:
-    """Conversions element by element."""
+    """Checks conversions element by element."""
     _same_shape(op, named(op, "operand").type, op.results[0].type, ctx)
 
 
 def _elementwise(source: Attribute, result: Attribute) -> bool:
-    """True when the elements of two types correspond; extents of memrefs may be open on one side."""
+    """Returns whether the elements of two types correspond; an extent of a memref may be dynamic on one side."""
     if not isinstance(source, MemRefType) or not isinstance(result, MemRefType):
         return container_shape(source) == container_shape(result) and MemRefType not in (type(source), type(result))
     extents = source.get_shape(), result.get_shape()
@@ -118,13 +118,13 @@ _WIDENING = {"arith.trunci": "arith.extsi or arith.extui", "arith.truncf": "arit
 
 @relation
 def wider(op: Operation, ctx: Context) -> None:
-    """Extensions: the result has more bits."""
+    """Checks extensions: the result has more bits."""
     _resized(op, 1, "wider", _NARROWING[op.name], ctx)
 
 
 @relation
 def narrower(op: Operation, ctx: Context) -> None:
-    """Truncations: the result has fewer bits."""
+    """Checks truncations: the result has fewer bits."""
     _resized(op, -1, "narrower", _WIDENING[op.name], ctx)
 
 
@@ -144,7 +144,7 @@ def _resized(op: Operation, sign: int, word: str, opposite: str, ctx: Context) -
 
 @relation
 def index_cast(op: Operation, ctx: Context) -> None:
-    """Between index and a signless integer, or memrefs of them."""
+    """Checks casts between index and a signless integer, or memrefs of them."""
     source, result = named(op, "operand").type, op.results[0].type
     alike = _elementwise(source, result)
     kinds = [isinstance(memref_element(type_), IndexType) for type_ in (source, result)]
@@ -161,7 +161,7 @@ def index_cast(op: Operation, ctx: Context) -> None:
 
 @relation
 def bit_cast(op: Operation, ctx: Context) -> None:
-    """Between types of the same number of bits."""
+    """Checks casts between types with the same number of bits."""
     source, result = named(op, "operand").type, op.results[0].type
     bits = [bit_width(memref_element(type_)) for type_ in (source, result)]
     if _elementwise(source, result) and bits[0] == bits[1] != 0:
@@ -172,7 +172,7 @@ def bit_cast(op: Operation, ctx: Context) -> None:
 
 @relation
 def converted(op: Operation, ctx: Context) -> None:
-    """A conversion that nothing defines gives at least one value."""
+    """Checks an unrealized conversion: it has at least one result."""
     if not op.results:
         ctx.report(CAST, op, f"{op.name} has at least one result")
 
@@ -182,7 +182,7 @@ def converted(op: Operation, ctx: Context) -> None:
 
 @relation
 def constant(op: Operation, ctx: Context) -> None:
-    """A value of the result's type."""
+    """Checks that a constant has a value of the result's type."""
     value, result = op.properties["value"], op.results[0]
     stated = None
     if isinstance(value, TypedAttribute):

@@ -1,6 +1,5 @@
-"""Rules of the core dialects. What each operation demands stands in ``table``. Source: docs/reference/core-dialects.md,
-"Operations".
-"""
+"""Rules of the core dialects. ``table`` states the constraints of each operation. Source:
+docs/reference/core-dialects.md, "Operations"."""
 
 from __future__ import annotations
 

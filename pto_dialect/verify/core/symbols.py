@@ -1,4 +1,4 @@
-"""Symbols: functions that calls name, names that are defined once."""
+"""Rules of symbols: calls name functions that exist, symbols are defined once."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ module {
 
 
 def check_calls(op: Operation, ctx: Context) -> None:
-    """The functions that ``op``, one of ``CALLS``, names."""
+    """Checks the functions that ``op``, one of ``CALLS``, names."""
     _CHECKS[op.name](op, ctx)
 
 
 def _named_function(op: Operation, symbol: Attribute, ctx: Context) -> FunctionType | None:
-    """Type of the function that ``symbol`` names; ``None``, with a report, when there is none."""
+    """Returns the type of the function that ``symbol`` names; ``None``, after a report, when there is none."""
     assert isinstance(symbol, SymbolRefAttr)
     name = symbol.root_reference.data
     target = ctx.symbols.find(op, name)
@@ -72,7 +72,7 @@ def _check_function_constant(op: Operation, ctx: Context) -> None:
 
 
 def _check_indirect_call(op: Operation, ctx: Context) -> None:
-    """Operands and results are those of the called value; only the generic form can state others."""
+    """Checks that operands and results are those of the called value; only the generic form can state others."""
     called, *arguments = op.operands
     function_type = called.type
     stated = FunctionType.from_lists([v.type for v in arguments], [r.type for r in op.results])
@@ -106,11 +106,11 @@ _CHECKS = {
     "func.call_indirect": _check_indirect_call,
 }
 CALLS = frozenset(_CHECKS)
-"""Operations that name functions, or call one that they are given."""
+"""Operations that name functions, or call a function value."""
 
 
 def check_symbols(module: Operation, ctx: Context) -> None:
-    """The one block of a module, and the symbols defined directly in it."""
+    """Checks that a module has one block, and that the symbols defined directly in it are distinct."""
     first = module.regions[0].first_block
     second = None if first is None else first.next_block
     if second is not None:

@@ -1,8 +1,8 @@
-"""What operations of the core dialects demand: one line for each, as MLIR defines them.
+"""Constraints of the operations of the core dialects: one row for each operation, as MLIR defines them.
 
-A line has the operations, their operands and results (``name:kind``, ``?`` behind the kind for an optional one, ``*``
-for any number), their attributes (``name:kind``, ``?`` for one that may be absent, ``@`` before those that are no
-properties), and the relations between them (functions of ``relations``, ``memref`` and ``control``).
+A row has the operations, their operands and results (``name:kind``; ``?`` after the kind for an optional one, ``*`` for
+any number), their attributes (``name:kind``; ``?`` for an optional one, ``@`` before those that are not properties),
+and the relations between them (functions of ``relations``, ``memref`` and ``control``).
 """
 
 from __future__ import annotations
@@ -147,18 +147,18 @@ class CoreSlot:
 
 @dataclass(frozen=True)
 class Constraints:
-    """One line of the table."""
+    """One row of the table."""
 
     operands: tuple[CoreSlot, ...]
     results: tuple[CoreSlot, ...]
     attributes: tuple[CoreSlot, ...]
     relations: tuple[str, ...]
     discardable: bool
-    """Its attributes are no properties."""
+    """Whether the attributes are discardable attributes instead of properties."""
 
     @property
     def segmented(self) -> bool:
-        """True when only ``operandSegmentSizes`` tells the groups of operands apart."""
+        """Returns whether only ``operandSegmentSizes`` divides the operands into groups."""
         return sum(slot.arity != "1" for slot in self.operands) > 1
 
 
@@ -175,12 +175,12 @@ def _rows() -> dict[str, list[str]]:
 _ROWS = _rows()
 
 CORE_NAMES = frozenset(_ROWS)
-"""Operations that have a line."""
+"""Names of the operations that have a row."""
 
 
 @cache
 def constraints_of(name: str) -> Constraints:
-    """The line of an operation; raises KeyError for one that has none."""
+    """Returns the row of an operation; raises KeyError for an operation without one."""
     operands, results, attributes, relations = _ROWS[name]
     return Constraints(
         _slots(operands, TYPES),

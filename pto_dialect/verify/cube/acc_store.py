@@ -1,4 +1,4 @@
-"""One accumulator write-back as its rules see it: operands by name, clauses as words."""
+"""One accumulator write-back as its rules see it: operands by name, clauses by their tokens."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pto_dialect.targets.fixpipe_modes import QUANT_MODES, QuantMode
 STORES = ("pto.mte_l0c_l1", "pto.mte_l0c_gm", "pto.mte_l0c_ub")
 
 DESTINATIONS = {"pto.mte_l0c_l1": "l1", "pto.mte_l0c_gm": "gm", "pto.mte_l0c_ub": "ub"}
-"""Memory each operation writes."""
+"""Memory space that each operation writes."""
 
 PACKED_DESTINATIONS = {
     "pto.copy_matrix_cc_to_cbuf": "l1",
@@ -27,10 +27,10 @@ PACKED_DESTINATIONS = {
 
 @dataclass(slots=True)
 class AccStore:
-    """Operands and clauses of one ``pto.mte_l0c_*`` operation; what is absent is ``None``.
+    """Operands and clauses of one ``pto.mte_l0c_*`` operation; an absent one is ``None``.
 
-    ``layout``, ``unit_flag``, ``relu``, ``saturation``, ``dst_mode``, ``atomic_type`` and ``atomic_op`` are
-    the words of their clauses; ``loop3`` holds count, source stride and destination stride.
+    ``layout``, ``unit_flag``, ``relu``, ``saturation``, ``dst_mode``, ``atomic_type`` and ``atomic_op`` are the tokens
+    of their clauses; ``loop3`` holds count, source stride and destination stride.
     """
 
     source: SSAValue
@@ -57,12 +57,12 @@ class AccStore:
 
     @property
     def source_element(self) -> str:
-        """Name of the accumulator's element type."""
+        """Returns the name of the accumulator's element type."""
         return _element_name(self.source)
 
     @property
     def destination_element(self) -> str:
-        """Name of the destination's element type."""
+        """Returns the name of the destination's element type."""
         return _element_name(self.destination)
 
 
@@ -71,12 +71,12 @@ def _element_name(value: SSAValue) -> str:
     return element_name(element) if element is not None else "?"
 
 
-def _word(attribute: Attribute | None) -> str | None:
+def _clause_value(attribute: Attribute | None) -> str | None:
     return attribute.value if isinstance(attribute, EnumAttr) else None
 
 
 def read_acc_store(op: Operation) -> AccStore:
-    """The operands and clauses of ``op``, a ``pto.mte_l0c_*`` operation of sound structure."""
+    """Returns the operands and clauses of ``op``, a ``pto.mte_l0c_*`` operation whose structure is valid."""
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
     attributes = op.attributes
@@ -85,8 +85,8 @@ def read_acc_store(op: Operation) -> AccStore:
         values = groups.get(name, ())
         return values[0] if values else None
 
-    quant_word = _word(attributes.get("pre_quant_mode"))
-    unit_flag = _word(attributes.get("unit_flag"))
+    quant_word = _clause_value(attributes.get("pre_quant_mode"))
+    unit_flag = _clause_value(attributes.get("unit_flag"))
     return AccStore(
         source=groups["source"][0],
         destination=groups["destination"][0],
@@ -96,19 +96,19 @@ def read_acc_store(op: Operation) -> AccStore:
         dst_stride=groups["dst_stride"][0],
         quant=QUANT_MODES[quant_word] if quant_word is not None else None,
         quant_payload=operand("pre_quant"),
-        relu=_word(attributes.get("pre_relu_mode")),
+        relu=_clause_value(attributes.get("pre_relu_mode")),
         relu_payload=operand("pre_relu"),
         clip=operand("clip_value"),
-        layout=_word(attributes.get("mode")),
+        layout=_clause_value(attributes.get("mode")),
         loop0=operand("loop0_src_stride"),
         split=operand("split"),
         loop3=(*groups["loop3_count"], *groups["loop3_src_stride"], *groups["loop3_dst_stride"]),
         unit_flag=None if unit_flag == "off" else unit_flag,
-        saturation=_word(attributes.get("sat_mode")),
-        dst_mode=_word(attributes.get("dst_mode")),
+        saturation=_clause_value(attributes.get("sat_mode")),
+        dst_mode=_clause_value(attributes.get("dst_mode")),
         sub_block=operand("sub_blockid"),
-        atomic_type=_word(attributes.get("atomic_type")),
-        atomic_op=_word(attributes.get("atomic_op")),
+        atomic_type=_clause_value(attributes.get("atomic_type")),
+        atomic_op=_clause_value(attributes.get("atomic_op")),
     )
 
 
@@ -118,17 +118,17 @@ def store_example(
     payloads: str = "",
     sizes: str = "%c16, %c32, %c16, %c32",
 ) -> str:
-    """An example statement of ``pto.mte_l0c_l1``; ``payloads`` are the types of operands in ``clauses``."""
+    """Returns an example statement of ``pto.mte_l0c_l1``; ``payloads`` are the types of operands in ``clauses``."""
     return _example("l1", sizes, clauses, types, payloads)
 
 
 def gm_store_example(clauses: str, hints: str = "%c0, %c0") -> str:
-    """An example statement of ``pto.mte_l0c_gm`` with its two memory hints."""
+    """Returns an example statement of ``pto.mte_l0c_gm`` with its two memory hints."""
     return _example("gm", f"%c16, %c32, %c16, %c32, {hints}", clauses, "!C32, !G32", "i64, i64")
 
 
 def ub_store_example(clauses: str, payloads: str = "", sizes: str = "%c16, %c32, %c16, %c32") -> str:
-    """An example statement of ``pto.mte_l0c_ub``."""
+    """Returns an example statement of ``pto.mte_l0c_ub``."""
     return _example("ub", sizes, clauses, "!C32, !U32", payloads)
 
 

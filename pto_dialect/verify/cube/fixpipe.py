@@ -1,4 +1,4 @@
-"""Rules of the accumulator write-back: which clauses there are, which go together, and the memories."""
+"""Rules of the accumulator write-back: allowed clauses, their combinations, and memory spaces."""
 
 from __future__ import annotations
 
@@ -266,8 +266,8 @@ RELU_VECTOR_FB = rule(
 
 
 @checks(STRUCTURE, *STORES)
-def clauses(op: Operation, ctx: Context) -> None:
-    """Which clauses and operands go together."""
+def check_clauses(op: Operation, ctx: Context) -> None:
+    """Checks which clauses and operands may be combined."""
     store = ctx.facts(op, read_acc_store)
     if (store.quant is None) != (store.quant_payload is None):
         ctx.report(QUANT_NEEDS_BOTH, op, "pre_quant needs a payload and a mode", at="pre_quant")
@@ -310,15 +310,15 @@ def _check_relu(op: Operation, ctx: Context, store: AccStore) -> None:
 
 def _check_layout(op: Operation, ctx: Context, store: AccStore) -> None:
     layout = store.layout
-    word = layout or "a write-back without layout"
+    token = layout or "a write-back without layout"
     if layout == "nz2dn" and store.loop0 is None:
         help = "nz2dn(%loop0_src_stride), 1 for adjacent rows"
         ctx.report(NZ2DN_LOOP0, op, "nz2dn needs the source stride of its innermost loop", at=layout, help=help)
     elif layout != "nz2dn" and store.loop0 is not None:
-        message = f"{word} takes no source stride of an innermost loop"
+        message = f"{token} takes no source stride of an innermost loop"
         ctx.report(LOOP0_ONLY_NZ2DN, op, message, at=store.loop0, help="only nz2dn does")
     if layout != "nz2nz" and store.split is not None:
-        ctx.report(LOOP0_ONLY_NZ2DN, op, f"{word} takes no split operand", at=store.split, help="only nz2nz does")
+        ctx.report(LOOP0_ONLY_NZ2DN, op, f"{token} takes no split operand", at=store.split, help="only nz2nz does")
     if not store.loop3:
         return
     if len(store.loop3) != 3:
@@ -336,7 +336,7 @@ def _check_dst_mode(op: Operation, ctx: Context, store: AccStore) -> None:
         return
     if store.sub_block is not None:
         ctx.report(UB_DST_MODE, op, f"{store.dst_mode} takes no sub-block", at=store.sub_block)
-    for present, word in (
+    for present, token in (
         (store.quant is not None or store.quant_payload is not None, "pre_quant"),
         (store.relu is not None or store.relu_payload is not None or store.clip is not None, "pre_relu"),
         (store.layout == "nz2dn" or store.loop0 is not None, "nz2dn"),
@@ -344,13 +344,13 @@ def _check_dst_mode(op: Operation, ctx: Context, store: AccStore) -> None:
         (bool(store.loop3), "loop3"),
     ):
         if present:
-            message = f"dst_mode({store.dst_mode}) excludes {word}"
-            ctx.report(UB_SPLIT_PLAIN, op, message, at=word, help=f"remove {word}, or store to one sub-block")
+            message = f"dst_mode({store.dst_mode}) excludes {token}"
+            ctx.report(UB_SPLIT_PLAIN, op, message, at=token, help=f"remove {token}, or store to one sub-block")
 
 
 @checks(LOCATIONS, *STORES)
-def memories(op: Operation, ctx: Context) -> None:
-    """Memories of source, destination and payload tables."""
+def check_memories(op: Operation, ctx: Context) -> None:
+    """Checks the memory spaces of source, destination and payload tables."""
     store = ctx.facts(op, read_acc_store)
     found = store.source.type
     if space_of(found) != "l0c":
@@ -376,8 +376,8 @@ def _check_table(op: Operation, ctx: Context, broken: Rule, mode: str, payload: 
 
 
 @checks(LOCATIONS, *PACKED_DESTINATIONS)
-def packed_memories(op: Operation, ctx: Context) -> None:
-    """Memories of the operations with packed configuration words."""
+def check_packed_memories(op: Operation, ctx: Context) -> None:
+    """Checks the memory spaces of the operations with packed configuration words."""
     source, destination = named(op, "source"), named(op, "destination")
     wanted = PACKED_DESTINATIONS[op.name]
     if space_of(source.type) != "l0c":

@@ -1,4 +1,4 @@
-"""Rules of the accumulator write-back about sizes, strides and hints that are constants.
+"""Rules about constant sizes, strides and hints of the accumulator write-back.
 
 Source: docs/reference/layouts.md, "Write-back addresses".
 """
@@ -124,8 +124,8 @@ _SPLIT_N_UNIT = 32
 
 
 @checks(SHAPES, *STORES)
-def extents(op: Operation, ctx: Context) -> None:
-    """Sizes and strides."""
+def check_extents(op: Operation, ctx: Context) -> None:
+    """Checks sizes and strides."""
     store = ctx.facts(op, read_acc_store)
     constant = ctx.constant
     m, n = constant(store.m), constant(store.n)
@@ -180,7 +180,7 @@ def _check_sub_blocks(op: Operation, ctx: Context, store: AccStore, m: int | Non
 
 
 def _check_overlap(op: Operation, ctx: Context, store: AccStore, sizes: tuple[int | None, ...]) -> None:
-    """Strides against extents; the source step between rows is 1 unless nz2dn says otherwise."""
+    """Checks strides against extents; the source stride between rows is 1 unless nz2dn states another."""
     m, n, src_stride, dst_stride = sizes
     if m is not None and n is not None and src_stride is not None and n > _BLOCK_COLUMNS:
         step = 1 if store.loop0 is None else ctx.constant(store.loop0)
@@ -207,8 +207,8 @@ def _check_overlap(op: Operation, ctx: Context, store: AccStore, sizes: tuple[in
 
 
 @checks(SHAPES, "pto.mte_l0c_gm")
-def hints(op: Operation, ctx: Context) -> None:
-    """Stream id and cache hint."""
+def check_hints(op: Operation, ctx: Context) -> None:
+    """Checks the stream id and the cache hint."""
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
     for rule_, name, label, limit in (

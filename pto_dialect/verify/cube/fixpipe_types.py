@@ -1,4 +1,4 @@
-"""Rules of the accumulator write-back about element types: quantisation, payloads, clipping, conversions.
+"""Rules about element types of the accumulator write-back: quantization, payloads, clipping, conversions.
 
 Source: docs/reference/targets.md, "Quantisation modes".
 """
@@ -173,18 +173,18 @@ _CLIP_PAYLOADS = {
     "ui8": ("ui16", "i16"),
     **dict.fromkeys(("i4", "i8", "i16"), ("i4", "i8", "i16")),
 }
-"""Types of the clip operand by destination; signed integers count as signless."""
-_SATURATION_WORDS = {"sat_preserve_nan": "sat"}
+"""Types of the clip operand by destination type; signed integers count as signless."""
+_SATURATION_TOKENS = {"sat_preserve_nan": "sat"}
 
 
 @checks(TRIPLES, *STORES)
-def element_types(op: Operation, ctx: Context) -> None:
-    """Everything that depends on element types."""
+def check_element_types(op: Operation, ctx: Context) -> None:
+    """Checks all rules that depend on element types."""
     store = ctx.facts(op, read_acc_store)
     source, destination = store.source_element, store.destination_element
     if store.quant is None:
         if signless(source) != signless(destination):
-            help = _fitting(source, destination)
+            help = _allowed_modes(source, destination)
             message = f"the destination is {destination} and the accumulator {source}, but there is no pre_quant"
             ctx.report(NARROW_NEEDS_QUANT, op, message, at=store.destination, help=help)
     elif store.quant.name != "no_convert":
@@ -222,25 +222,26 @@ def _check_quant_types(op: Operation, ctx: Context, store: AccStore, mode: Quant
         ctx.report(QUANT_SOURCE, op, message, at=store.source)
     elif mode.source != source:
         message = f"{mode.name} reads {mode.source} accumulators, found {source}"
-        ctx.report(QUANT_SOURCE_MODE, op, message, at=mode.name, help=_fitting(source, destination))
+        ctx.report(QUANT_SOURCE_MODE, op, message, at=mode.name, help=_allowed_modes(source, destination))
     elif destination not in DESTINATION_FAMILIES[mode.family]:
         allowed = ", ".join(DESTINATION_FAMILIES[mode.family])
         message = f"{mode.name} writes {allowed}, but the destination is {store.destination_element}"
-        ctx.report(QUANT_DESTINATION_MODE, op, message, at=mode.name, help=_fitting(source, destination))
+        ctx.report(QUANT_DESTINATION_MODE, op, message, at=mode.name, help=_allowed_modes(source, destination))
     elif mode.stem == "req4":
         ctx.report(REQ4, op, f"{mode.name} is documented, but no other implementation accepts it", at=mode.name)
     elif not _same_kind(mode, destination):
         message = f"{mode.name} rounds to another 8-bit format than that of the destination, {destination}"
-        ctx.report(FP8_KIND, op, message, at=mode.name, help=_fitting(source, destination))
+        ctx.report(FP8_KIND, op, message, at=mode.name, help=_allowed_modes(source, destination))
 
 
 def _same_kind(mode: QuantMode, destination: str) -> bool:
-    """False for a hif8 mode with an fp8 destination and the reverse: both are in one destination family."""
+    """Returns False for a hif8 mode with an fp8 destination and the reverse, although both belong to one destination
+    family."""
     return mode.family != "fp8" or ("hif8" in mode.destinations[:1]) == (destination == "hif8")
 
 
-def _fitting(source: str, destination: str) -> str | None:
-    """The quantisation modes for these element types, as a suggestion."""
+def _allowed_modes(source: str, destination: str) -> str | None:
+    """Returns the quantization modes for these element types, as a suggestion."""
     destination = finite_spelling(destination)
     names = [
         mode.name
@@ -283,8 +284,8 @@ def _check_clip(op: Operation, ctx: Context, destination: str, clip: SSAValue) -
 def _check_saturation(op: Operation, ctx: Context, store: AccStore) -> None:
     element = element_type(store.destination.type)
     if store.saturation is not None and element is not None and _never_saturates(element):
-        word = _SATURATION_WORDS.get(store.saturation, store.saturation)
-        ctx.report(SAT_NOOP, op, f"{word} has no effect on a destination of {type_text(element)}", at=word)
+        token = _SATURATION_TOKENS.get(store.saturation, store.saturation)
+        ctx.report(SAT_NOOP, op, f"{token} has no effect on a destination of {type_text(element)}", at=token)
 
 
 def _never_saturates(element: Attribute) -> bool:

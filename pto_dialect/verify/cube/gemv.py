@@ -11,9 +11,9 @@ from pto_dialect.ir.core.types import DYNAMIC
 from pto_dialect.targets.matmul_types import EXTENT_RANGE
 
 from ..engine.rule import ERROR, SHAPES, rule
-from ..tile.facts import differs
+from ..tile.facts import statically_differ
 from ..tile.relations import ALWAYS, Finding, TileOperands, cell, relation
-from .matmul import disagreement, empty, extents, shared_extents, static_extent
+from .matmul import check_disagreement, empty, extents, shared_extents, static_extent
 from .product_roles import GEMV, Product
 
 _PAGE = 'docs/reference/constraints.md, "Matrix-vector products"'
@@ -60,12 +60,12 @@ _ADVICE_ON_A2A3 = cell("W/E")
 
 
 @relation(*GEMV)
-def shapes(operands: TileOperands) -> Iterator[Finding]:
-    """One row times a matrix."""
+def check_shapes(operands: TileOperands) -> Iterator[Finding]:
+    """Checks the shapes of a product of one row and a matrix."""
     product = Product(operands)
     one_row = True
     for part in (product.lhs, product.dst):
-        if part is not None and differs(part.tile.valid_rows, 1) and not part.lowered:
+        if part is not None and statically_differ(part.tile.valid_rows, 1) and not part.lowered:
             message = f"{part.role} of {product.name} must have one valid row, found {part.tile.valid_rows}"
             yield product.finding(ONE_ROW, ALWAYS, part, message)
             one_row = False
@@ -74,12 +74,12 @@ def shapes(operands: TileOperands) -> Iterator[Finding]:
             continue
         valid = getattr(a.tile, f"valid_{a_side}"), getattr(b.tile, f"valid_{b_side}")
         first, second = getattr(a.tile, f"logical_{a_side}"), getattr(b.tile, f"logical_{b_side}")
-        if not differs(first, second) or a.lowered or b.lowered:
+        if not statically_differ(first, second) or a.lowered or b.lowered:
             yield from static_extent(product, letter, a, a_side, b, b_side)
             continue
-        # Where a valid size is open, a5 compares the physical one; a2a3 waits for the run.
+        # Where a valid size is dynamic, a5 compares the physical size; a2a3 compares at run time.
         open_size = DYNAMIC in valid and not product.is_mx
-        message = disagreement(product, letter, a, a_side, first, b, b_side, second)
+        message = check_disagreement(product, letter, a, a_side, first, b, b_side, second)
         broken = {"M": ONE_ROW, "K": K, "N": N}[letter]
         yield product.finding(broken, _ON_A5 if open_size else ALWAYS, b, message)
     low, high = EXTENT_RANGE

@@ -176,7 +176,7 @@ _ALL = {**_LOADS, **_MX_LOADS, **_RAW_LOADS, **_RAW_S4_LOADS, **_RAW_MX_LOADS}
 _SCALES = {**dict.fromkeys(_ALL, False), **dict.fromkeys((*_MX_LOADS, *_RAW_MX_LOADS), True)}
 
 _WINDOW_LIMITS = ((0, 65535), (0, 65535), (1, 255), (1, 255), (1, 65535), (1, 65535))
-"""Inclusive ranges of the controls of a window: two starts, two steps, source and destination stride."""
+"""Inclusive ranges of the controls of a window: two start positions, two steps, source and destination stride."""
 _WINDOW_NAMES = ("m_start", "k_start", "m_step", "k_step", "src_stride", "dst_stride")
 _MX_SOURCE_ALIGNMENT, _MX_DESTINATION_ALIGNMENT = 32, 16
 _TRANSPOSE_COLUMNS = 32
@@ -186,7 +186,7 @@ Controls = list[tuple[str, SSAValue]]
 
 
 def _controls(op: Operation) -> Controls:
-    """Control operands in declared order with their names."""
+    """Returns the control operands in declared order with their names."""
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
     _, _, *names = groups
@@ -194,8 +194,8 @@ def _controls(op: Operation) -> Controls:
 
 
 @checks(STRUCTURE, *_LOADS, *_MX_LOADS)
-def forms(op: Operation, ctx: Context) -> None:
-    """One of the three forms, complete and not mixed with another."""
+def check_forms(op: Operation, ctx: Context) -> None:
+    """Checks that the operands are one of the three forms, complete and not mixed with another."""
     assert isinstance(op, PtoOp)
     _, _, *declared = operand_groups(op)
     given = [name for name, _ in ctx.facts(op, _controls)]
@@ -207,8 +207,8 @@ def forms(op: Operation, ctx: Context) -> None:
 
 
 @checks(STRUCTURE, "pto.load_cbuf_to_ca_mx")
-def scale_controls(op: Operation, ctx: Context) -> None:
-    """Number of controls: m and k, or a window."""
+def check_scale_controls(op: Operation, ctx: Context) -> None:
+    """Checks the number of controls of a scale load: m and k, or a window."""
     found = len(op.operands) - 2
     if found not in (2, 6):
         ctx.report(
@@ -219,8 +219,8 @@ def scale_controls(op: Operation, ctx: Context) -> None:
 
 
 @checks(LOCATIONS, *_ALL)
-def memories(op: Operation, ctx: Context) -> None:
-    """Memories of source and destination."""
+def check_memories(op: Operation, ctx: Context) -> None:
+    """Checks the memory spaces of source and destination."""
     source, destination = named(op, "source"), named(op, "destination")
     scales = _SCALES[op.name]
     if space_of(source.type) != "l1":
@@ -233,8 +233,8 @@ def memories(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, *_ALL)
-def elements(op: Operation, ctx: Context) -> None:
-    """Element widths; which loads move packed 4-bit elements."""
+def check_elements(op: Operation, ctx: Context) -> None:
+    """Checks element widths, and which loads move packed 4-bit elements."""
     source, destination = named(op, "source"), named(op, "destination")
     width, written = element_bytes(source.type), element_bytes(destination.type)
     if width is None or written != width:
@@ -262,8 +262,8 @@ def _element(value: SSAValue) -> str:
 
 
 @checks(SHAPES, *_LOADS, *_MX_LOADS)
-def extents(op: Operation, ctx: Context) -> None:
-    """Sizes, start positions, windows."""
+def check_extents(op: Operation, ctx: Context) -> None:
+    """Checks sizes, start positions and windows."""
     controls = ctx.facts(op, _controls)
     if len(controls) == 6:
         _check_window(op, ctx, controls, scales=_SCALES[op.name])
@@ -327,8 +327,8 @@ def _check_alignment(op: Operation, ctx: Context) -> None:
 
 
 @checks(SHAPES, *_RAW_LOADS, *_RAW_S4_LOADS, *_RAW_MX_LOADS)
-def windows(op: Operation, ctx: Context) -> None:
-    """Ranges of the controls that the hardware encodes."""
+def check_windows(op: Operation, ctx: Context) -> None:
+    """Checks the ranges of the controls that the hardware encodes."""
     scales = _SCALES[op.name]
     _, _, *controls = op.operands
     if len(controls) >= len(_WINDOW_NAMES):

@@ -161,8 +161,8 @@ _NOT_NEGATIVE = (
 
 
 @checks(LOCATIONS, _FRAC)
-def frac_memories(op: Operation, ctx: Context) -> None:
-    """Memories of the fractal load; a memref may leave its own open."""
+def check_frac_memories(op: Operation, ctx: Context) -> None:
+    """Checks the memory spaces of the fractal load; a memref may leave its own unstated."""
     for value, name, wanted in ((named(op, "source"), "source", "gm"), (named(op, "destination"), "destination", "l1")):
         found = space_of(value.type)
         if found is not None and found != wanted:
@@ -170,8 +170,8 @@ def frac_memories(op: Operation, ctx: Context) -> None:
 
 
 @checks(SHAPES, _FRAC)
-def frac_extents(op: Operation, ctx: Context) -> None:
-    """Sizes and strides of the fractal load."""
+def check_frac_extents(op: Operation, ctx: Context) -> None:
+    """Checks the sizes and strides of the fractal load."""
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
 
@@ -213,8 +213,8 @@ def _check_inner_stride(
 
 
 @checks(LOCATIONS, *_TABLES)
-def table_memories(op: Operation, ctx: Context) -> None:
-    """Memories of the table loads."""
+def check_table_memories(op: Operation, ctx: Context) -> None:
+    """Checks the memory spaces of the table loads."""
     table, broken = _TABLES[op.name]
     for value, name, wanted in (
         (named(op, "source"), "source", "l1"),
@@ -226,8 +226,8 @@ def table_memories(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.mte_l1_bt")
-def bias_elements(op: Operation, ctx: Context) -> None:
-    """Element types of the bias table load."""
+def check_bias_elements(op: Operation, ctx: Context) -> None:
+    """Checks the element types of the bias table load."""
     source, destination = element_type(named(op, "source").type), element_type(named(op, "destination").type)
     assert source is not None and destination is not None
     found = signless(type_text(source)), signless(type_text(destination))
@@ -238,8 +238,8 @@ def bias_elements(op: Operation, ctx: Context) -> None:
 
 
 @checks(SHAPES, *_TABLES)
-def table_extents(op: Operation, ctx: Context) -> None:
-    """Bytes that are copied, against the table and against what is read from it."""
+def check_table_extents(op: Operation, ctx: Context) -> None:
+    """Checks the copied bytes against the table and against what the products read from it."""
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
     length, count = ctx.constant(groups["len_burst"][0]), ctx.constant(groups["n_burst"][0])
@@ -261,16 +261,16 @@ def table_extents(op: Operation, ctx: Context) -> None:
 
 
 def _offset(table: str, address: int) -> int:
-    """Byte inside the table: address bit 16 selects the relu rows of the fixpipe buffer."""
+    """Returns the byte offset inside the table: address bit 16 selects the relu rows of the fixpipe buffer."""
     return address % _FB_BANK if table == "fb" else address
 
 
 def _check_bias_length(op: Operation, ctx: Context, copied: int, size: int, length: SSAValue) -> None:
-    """Compares with the channels of the multiplications that read the same pointer as their bias."""
+    """Compares the copied length with the channels of the multiplications that read the same pointer as their bias."""
     channels: list[int] = []
     table = named(op, "destination")
     for use in table.uses:
-        # Only multiplications with sizes of their own have both.
+        # Only multiplications with explicit sizes have both.
         size_of_product = find(use.operation, "n")
         if find(use.operation, "bias") is table and size_of_product is not None:
             n = ctx.constant(size_of_product)

@@ -274,7 +274,7 @@ _CLAUSES = {"sat_mode": "sat", "tf32_mode": "tf32_mode"}
 
 
 def _sizes(op: Operation) -> tuple[SSAValue, SSAValue, SSAValue]:
-    """The operands m, n and k."""
+    """Returns the operands m, n and k."""
     return named(op, "m"), named(op, "n"), named(op, "k")
 
 
@@ -283,15 +283,15 @@ def _element(value: SSAValue) -> Attribute:
     return value.type.element
 
 
-def _clause_word(op: Operation, name: str) -> str:
-    """The word of a clause as the statement spells it."""
+def _clause_token(op: Operation, name: str) -> str:
+    """Returns the token of a clause as the statement spells it."""
     value = op.attributes[name]
     return value.value if name == "sat_mode" and isinstance(value, EnumAttr) else _CLAUSES.get(name, name)
 
 
 @checks(STRUCTURE, *_SEMANTIC)
-def operand_types(op: Operation, ctx: Context) -> None:
-    """Pointers and i64 sizes."""
+def check_operand_types(op: Operation, ctx: Context) -> None:
+    """Checks that operands are pointers and i64 sizes."""
     assert isinstance(op, PtoOp)
     for name, (value,) in operand_groups(op).items():
         type_ = value.type
@@ -306,8 +306,8 @@ def operand_types(op: Operation, ctx: Context) -> None:
 
 
 @checks(LOCATIONS, *_SEMANTIC, *_RAW)
-def spaces(op: Operation, ctx: Context) -> None:
-    """Memories of the operands."""
+def check_spaces(op: Operation, ctx: Context) -> None:
+    """Checks the memory spaces of the operands."""
     for name, wanted in _BUFFERS:
         value = named(op, name)
         if space_of(value.type) != wanted:
@@ -319,8 +319,8 @@ def spaces(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, *_PLAIN)
-def combination(op: Operation, ctx: Context) -> None:
-    """The combination of element types and the clauses that depend on it."""
+def check_combination(op: Operation, ctx: Context) -> None:
+    """Checks the combination of element types and the clauses that depend on it."""
     lhs, rhs, dst = (_element(named(op, name)) for name, _ in _BUFFERS)
     names = (element_name(lhs), element_name(rhs), element_name(dst))
     status = ctx.profile.mad_status(*names)
@@ -342,13 +342,13 @@ def combination(op: Operation, ctx: Context) -> None:
 
 def _check_saturation(op: Operation, ctx: Context, spelled: str, *elements: Attribute) -> None:
     if "sat_mode" in op.attributes and not all(map(is_float, elements)):
-        word = _clause_word(op, "sat_mode")
-        message = f"{word} requires floating lhs, rhs and dst, found {spelled}"
-        ctx.report(SAT_NEEDS_FLOAT, op, message, at=word, help=f"remove {word}: integers have no saturation mode")
+        token = _clause_token(op, "sat_mode")
+        message = f"{token} requires floating lhs, rhs and dst, found {spelled}"
+        ctx.report(SAT_NEEDS_FLOAT, op, message, at=token, help=f"remove {token}: integers have no saturation mode")
 
 
 def _alternatives(names: tuple[str, str, str]) -> str:
-    """Documented combinations that share an operand with ``names``."""
+    """Returns the documented combinations that share an operand type with ``names``."""
     lhs, rhs, _ = mad_key(*names)
     near = [c for c in sorted(MAD_DOCUMENTED) if c[0] == lhs or c[1] == rhs]
     listed = near or sorted(MAD_DOCUMENTED)
@@ -356,8 +356,8 @@ def _alternatives(names: tuple[str, str, str]) -> str:
 
 
 @checks(TRIPLES, *_MX, "pto.mad_mx_raw", "pto.mad_mx_bias_raw")
-def mx_elements(op: Operation, ctx: Context) -> None:
-    """Element types of the scaled forms."""
+def check_mx_elements(op: Operation, ctx: Context) -> None:
+    """Checks the element types of the scaled forms."""
     lhs, rhs, dst = (_element(named(op, name)) for name, _ in _BUFFERS)
     names = (element_name(lhs), element_name(rhs), element_name(dst))
     spelled = f"{names[0]} x {names[1]} -> {names[2]}"
@@ -371,8 +371,8 @@ def mx_elements(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, *_BIASED)
-def bias_element(op: Operation, ctx: Context) -> None:
-    """Element type of the bias."""
+def check_bias_element(op: Operation, ctx: Context) -> None:
+    """Checks the element type of the bias."""
     dst, bias = named(op, "dst"), named(op, "bias")
     if _element(bias) != _element(dst):
         found, wanted = type_text(_element(bias)), type_text(_element(dst))
@@ -381,8 +381,8 @@ def bias_element(op: Operation, ctx: Context) -> None:
 
 
 @checks(SHAPES, *_SEMANTIC)
-def extents(op: Operation, ctx: Context) -> None:
-    """Ranges of m, n and k, and what depends on them."""
+def check_extents(op: Operation, ctx: Context) -> None:
+    """Checks the ranges of m, n and k, and what depends on them."""
     values = _sizes(op)
     sizes = [ctx.constant(value) for value in values]
     for name, value, size in zip(_SIZES, values, sizes, strict=True):
@@ -412,17 +412,17 @@ def extents(op: Operation, ctx: Context) -> None:
 
 
 def _check_footprint(op: Operation, ctx: Context, m: int, n: int, k: int) -> None:
-    """Bytes of the operands; an extent that is not constant counts as 1."""
+    """Checks the bytes of the operands against their memories; an extent that is not constant counts as 1."""
     gemv = m == 1 and "disable_gemv" not in op.attributes
-    shapes = (("lhs", "l0a", 1 if gemv else _up(m, 16)), ("rhs", "l0b", _up(n, 16)))
+    shapes = (("lhs", "l0a", 1 if gemv else _round_up(m, 16)), ("rhs", "l0b", _round_up(n, 16)))
     sizes: list[tuple[str, str, int, SSAValue]] = []
     for name, space, rows in shapes:
         value = named(op, name)
         bits = element_bits(value.type)
         if bits is not None:
-            sizes.append((name, space, rows * _up(k, 256 // bits) * bits // 8, value))
-    # L0C holds 4 bytes per element whatever the element type.
-    sizes.append(("dst", "l0c", _up(m, 16) * _up(n, 16) * 4, named(op, "dst")))
+            sizes.append((name, space, rows * _round_up(k, 256 // bits) * bits // 8, value))
+    # An element in L0C takes 4 bytes, whatever its type.
+    sizes.append(("dst", "l0c", _round_up(m, 16) * _round_up(n, 16) * 4, named(op, "dst")))
     for name, space, needed, value in sizes:
         capacity = ctx.profile.capacity_of(space)
         if capacity is not None and needed > capacity:
@@ -430,5 +430,5 @@ def _check_footprint(op: Operation, ctx: Context, m: int, n: int, k: int) -> Non
             ctx.report(FOOTPRINT, op, message, at=value)
 
 
-def _up(extent: int, unit: int) -> int:
+def _round_up(extent: int, unit: int) -> int:
     return -(-extent // unit) * unit

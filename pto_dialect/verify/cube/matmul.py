@@ -1,4 +1,4 @@
-"""Element types and shapes of ``pto.tmatmul``; the ``pto.tgemv`` forms share what does not depend on M.
+"""Rules about element types and shapes of ``pto.tmatmul``; the ``pto.tgemv`` forms share what does not depend on M.
 
 Source: docs/reference/targets.md, "Matrix products of tiles".
 """
@@ -19,7 +19,7 @@ from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import TILE_PRODUCTS
 from ..engine.rule import ERROR, INFO, SHAPES, TRIPLES, WARNING, rule
-from ..tile.facts import differs
+from ..tile.facts import statically_differ
 from ..tile.relations import ADVICE, ALWAYS, Finding, TileOperands, relation, unless
 from .product_roles import ALL, MATMUL, NEVER, PLAIN, Part, Product, roles_of
 
@@ -138,8 +138,8 @@ ALIAS = rule(
 
 
 @relation(*PLAIN)
-def types(operands: TileOperands) -> Iterator[Finding]:
-    """The combination of element types."""
+def check_types(operands: TileOperands) -> Iterator[Finding]:
+    """Checks the combination of element types."""
     product = Product(operands)
     lhs, rhs, dst, bias = product.lhs, product.rhs, product.dst, product.bias
     if lhs is None or rhs is None or dst is None:
@@ -164,12 +164,13 @@ def types(operands: TileOperands) -> Iterator[Finding]:
 
 
 def combination(triple: Triple) -> str:
-    """A triple (destination, lhs, rhs) as the user thinks of it."""
+    """Returns a triple as messages show it: (destination, lhs, rhs)."""
     return f"{triple[1]} x {triple[2]} -> {triple[0]}"
 
 
 def nearest_combinations(triple: Triple) -> str:
-    """The legal triples that differ from ``triple`` in the fewest places, those of one target last."""
+    """Returns the allowed triples that differ from ``triple`` in the fewest positions; triples of a single target come
+    last."""
     by_distance: dict[int, list[str]] = {}
     for table, where in ((A2A3.matmul_triples, ""), (A5.matmul_triples - A2A3.matmul_triples, " (a5)")):
         for legal in sorted(table):
@@ -179,12 +180,12 @@ def nearest_combinations(triple: Triple) -> str:
 
 
 def combinations(triples: frozenset[Triple]) -> str:
-    """All combinations of a table, for a help line."""
+    """Returns all combinations of a table, for a help line."""
     return ", ".join(sorted(combination(triple) for triple in triples))
 
 
 def accumulator_type(product: Product) -> Iterator[Finding]:
-    """c_in continues the destination."""
+    """Checks that c_in has the type of the destination."""
     c_in, dst = product.c_in, product.dst
     if c_in is not None and dst is not None and c_in.tile.element != dst.tile.element:
         wanted = dst.tile.element
@@ -196,13 +197,13 @@ def accumulator_type(product: Product) -> Iterator[Finding]:
 
 
 @relation(*MATMUL)
-def shapes(operands: TileOperands) -> Iterator[Finding]:
-    """M, K and N: equal wherever they occur, and in range."""
+def check_shapes(operands: TileOperands) -> Iterator[Finding]:
+    """Checks M, K and N: equal wherever they occur, and in range."""
     product = Product(operands)
     for letter, a, a_side, b, b_side in shared_extents(product):
         first, second = getattr(a.tile, f"logical_{a_side}"), getattr(b.tile, f"logical_{b_side}")
-        if differs(first, second) and not (a.lowered or b.lowered):
-            message = disagreement(product, letter, a, a_side, first, b, b_side, second)
+        if statically_differ(first, second) and not (a.lowered or b.lowered):
+            message = check_disagreement(product, letter, a, a_side, first, b, b_side, second)
             yield product.finding(SHAPE, ALWAYS, b, message)
         else:
             yield from static_extent(product, letter, a, a_side, b, b_side)
@@ -215,7 +216,7 @@ def shapes(operands: TileOperands) -> Iterator[Finding]:
 
 
 def shared_extents(product: Product) -> Iterator[tuple[str, Part, str, Part, str]]:
-    """K, M and N with the two operands, and the side of each, that state them."""
+    """Returns K, M and N, each with the two operands and dimensions that state it."""
     lhs, rhs, dst = product.lhs, product.rhs, product.dst
     if lhs is not None and rhs is not None:
         yield "K", lhs, "cols", rhs, "rows"
@@ -226,7 +227,7 @@ def shared_extents(product: Product) -> Iterator[tuple[str, Part, str, Part, str
 
 
 def extents(product: Product) -> list[tuple[str, Part, int]]:
-    """M, K and N with the operand that fixes them, where they are static."""
+    """Returns M, K and N with the operand that states them, where they are static."""
     found: list[tuple[str, Part, int]] = []
     if product.lhs is not None:
         found.append(("M", product.lhs, product.lhs.tile.valid_rows))
@@ -237,42 +238,42 @@ def extents(product: Product) -> list[tuple[str, Part, int]]:
 
 
 def empty(product: Product, letter: str, part: Part) -> Finding:
-    """A product without rows, columns or summands."""
+    """Checks for a product without rows, columns or summands."""
     end = "MX products need at least 1" if product.is_mx else "nothing is computed"
     message = f"{letter} of {product.name} is 0; {end}"
     return product.finding(EMPTY, ALWAYS if product.is_mx else ADVICE, part, message)
 
 
 def static_extent(product: Product, letter: str, a: Part, a_side: str, b: Part, b_side: str) -> Iterator[Finding]:
-    """Physical sizes that differ although the valid ones agree."""
+    """Checks for physical sizes that differ although the valid sizes agree."""
     first, second = getattr(a.tile, a_side), getattr(b.tile, b_side)
-    if differs(first, second):
-        message = disagreement(product, f"physical {letter}", a, a_side, first, b, b_side, second)
+    if statically_differ(first, second):
+        message = check_disagreement(product, f"physical {letter}", a, a_side, first, b, b_side, second)
         yield product.finding(STATIC_SHAPE, ADVICE, b, message)
 
 
-def disagreement(
+def check_disagreement(
     product: Product, letter: str, a: Part, a_side: str, first: int, b: Part, b_side: str, second: int
 ) -> str:
-    """Two operands that state different sizes for one extent."""
+    """Checks for two operands that state different sizes for one extent."""
     sides = {"rows": "rows", "cols": "columns"}
     one, other = f"{sides[a_side]} of {a.role}", f"{sides[b_side]} of {b.role}"
     return f"{letter} of {product.name} is {first} ({one}) but {second} ({other})"
 
 
 @relation(*ALL)
-def other_shapes(operands: TileOperands) -> Iterator[Finding]:
-    """Shapes of c_in and bias, and tiles that play two roles."""
+def check_other_shapes(operands: TileOperands) -> Iterator[Finding]:
+    """Checks the shapes of c_in and bias, and tiles that are used in two roles."""
     product = Product(operands)
     c_in, bias, dst = product.c_in, product.bias, product.dst
     if c_in is not None and dst is not None:
         a, d = c_in.tile, dst.tile
-        if differs(a.valid_rows, d.valid_rows) or differs(a.valid_cols, d.valid_cols):
+        if statically_differ(a.valid_rows, d.valid_rows) or statically_differ(a.valid_cols, d.valid_cols):
             wanted, found = (f"{dim_text(t.valid_rows)}x{dim_text(t.valid_cols)}" for t in (d, a))
             message = f"c_in of {product.name} must have the valid region of dst ({wanted}), found {found}"
             yield product.finding(ACC_TYPES, ALWAYS, c_in, message)
     if bias is not None and not product.is_mx:
-        if differs(bias.tile.rows, 1):
+        if statically_differ(bias.tile.rows, 1):
             message = f"bias of {product.name} must have one row, found {bias.tile.rows}"
             yield product.finding(BIAS_ROW, ALWAYS, bias, message)
         elif product.rhs is not None:
@@ -280,16 +281,16 @@ def other_shapes(operands: TileOperands) -> Iterator[Finding]:
 
 
 def bias_columns(product: Product, bias: Part, rhs: Part) -> Iterator[Finding]:
-    """The bias reaches to the last column."""
+    """Checks that the bias reaches to the last column."""
     have, need = bias.tile.valid_cols, rhs.tile.valid_cols
-    if differs(have, need) and have < need:
+    if statically_differ(have, need) and have < need:
         message = f"bias of {product.name} has {have} valid columns, the product has {need}"
         yield product.finding(BIAS_COLS, ADVICE, bias, message)
 
 
 @checks(SHAPES, *ALL)
-def aliases(op: Operation, ctx: Context) -> None:
-    """A tile cannot be factor and result: they live in different memories."""
+def check_aliases(op: Operation, ctx: Context) -> None:
+    """Checks that a tile is not both factor and result: they are in different memories."""
     if op.results:
         return
     assert isinstance(op, PtoOp)
@@ -297,7 +298,7 @@ def aliases(op: Operation, ctx: Context) -> None:
     dst = next(iter(groups.pop("dst")), None)
     if dst is None:
         return
-    # The accumulator may be both.
+    # The accumulator may be both source and destination.
     groups.pop(roles_of(op.name).get("c_in", ""), None)
     for values in groups.values():
         for value in values:

@@ -1,4 +1,4 @@
-"""Where the operands of ``pto.tmatmul`` and ``pto.tgemv`` lie and how they are laid out, for every form.
+"""Rules about locations and layouts of the operands of ``pto.tmatmul`` and ``pto.tgemv``, for every form.
 
 Source: docs/reference/targets.md, "Layouts of locations".
 """
@@ -118,7 +118,7 @@ _LOCATIONS: dict[str, tuple[str, Rule, str]] = {
     "c_in": ("acc", ACC_IN_LOC, "only an acc tile can be accumulated into"),
     "bias": ("bias", BIAS_LOC, "move it there with pto.tmov from a mat tile"),
 }
-"""Role -> required location, the rule that says so, advice."""
+"""Role -> required location, the rule that requires it, help."""
 
 _LAYOUT_RULES: dict[str, Rule] = {
     "lhs": LEFT_LAYOUT,
@@ -130,8 +130,8 @@ _LAYOUT_RULES: dict[str, Rule] = {
 
 
 @relation(*ALL)
-def locations(operands: TileOperands) -> Iterator[Finding]:
-    """Where the operands lie and how they are laid out."""
+def check_locations(operands: TileOperands) -> Iterator[Finding]:
+    """Checks locations and layouts of the operands."""
     product = Product(operands)
     swapped = False
     if product.lhs is not None and product.rhs is not None:
@@ -153,7 +153,7 @@ def locations(operands: TileOperands) -> Iterator[Finding]:
 
 
 def _layout(product: Product, part: Part, loc: str) -> Iterator[Finding]:
-    """Layout of an operand that lies where it should."""
+    """Checks the layout of an operand whose location is correct."""
     tile = part.tile
     cell = _on_targets(product, lambda profile: _layout_severity(profile, loc, tile))
     shown = f"{part.role} of {product.name}"
@@ -178,13 +178,13 @@ def _layout(product: Product, part: Part, loc: str) -> Iterator[Finding]:
 
 
 def _on_targets(product: Product, severity: Callable[[Profile], Severity | None]) -> Cell:
-    """A severity per target; an MX product is one of a5 whatever the target."""
+    """Returns a severity for each target; an MX product counts as an a5 operation on every target."""
     on_a5 = severity(A5)
     return Cell(on_a5 if product.is_mx else severity(A2A3), on_a5)
 
 
 def _layout_severity(profile: Profile, loc: str, tile: Tile) -> Severity | None:
-    """How severe the layout of ``tile`` is for a tile of ``loc``; ``None`` when it is right."""
+    """Returns the severity of the layout of ``tile`` for a tile of ``loc``; ``None`` when it is correct."""
     worst: Severity | None = None
     for check in profile.layouts[loc].checks:
         if check.field in ("blayout", "slayout"):

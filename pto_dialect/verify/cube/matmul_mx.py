@@ -13,7 +13,7 @@ from pto_dialect.targets.matmul_types import MX_BIAS_TYPE, MX_K_MULTIPLE, MX_SCA
 
 from ..engine.pages import TILE_PRODUCTS
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, rule
-from ..tile.facts import Tile, differs, is_lowered
+from ..tile.facts import Tile, statically_differ, is_lowered
 from ..tile.relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation
 from .matmul import BIAS_COLS, accumulator_type, bias_columns, combinations
 from .product_roles import MX, Part, Product
@@ -117,8 +117,8 @@ _NOT_ON_A2A3 = cell("E/")
 
 
 @relation(*MX)
-def target(operands: TileOperands) -> Iterator[Finding]:
-    """MX products need the scale memories of a5."""
+def check_target(operands: TileOperands) -> Iterator[Finding]:
+    """Checks that the target has the scale memories of a5."""
     name = operands.op_name
     broken = GEMV_NEEDS_A5 if Product(operands).is_gemv else NEEDS_A5
     help = 'name the target: pto.target_arch = "a5"'
@@ -126,8 +126,8 @@ def target(operands: TileOperands) -> Iterator[Finding]:
 
 
 @relation(*MX)
-def locations(operands: TileOperands) -> Iterator[Finding]:
-    """Where scales and bias lie, and how scales are laid out."""
+def check_locations(operands: TileOperands) -> Iterator[Finding]:
+    """Checks the locations of scales and bias, and the layout of scales."""
     product = Product(operands)
     sides = ((product.lhs_scale, product.lhs, "left"), (product.rhs_scale, product.rhs, "right"))
     for scale, operand, side in sides:
@@ -156,8 +156,8 @@ def _layout(product: Product, scale: Part, side: str) -> Iterator[Finding]:
 
 
 @relation(*MX)
-def types(operands: TileOperands) -> Iterator[Finding]:
-    """Element types of operands, scales, bias and destination."""
+def check_types(operands: TileOperands) -> Iterator[Finding]:
+    """Checks the element types of operands, scales, bias and destination."""
     product = Product(operands)
     lhs, rhs, dst, bias = product.lhs, product.rhs, product.dst, product.bias
     if lhs is not None and rhs is not None and not A5.mx_allowed("f32", lhs.tile.element, rhs.tile.element):
@@ -181,8 +181,8 @@ def types(operands: TileOperands) -> Iterator[Finding]:
 
 
 @relation(*MX)
-def shapes(operands: TileOperands) -> Iterator[Finding]:
-    """Shapes of scales and bias, and the granularity of K."""
+def check_shapes(operands: TileOperands) -> Iterator[Finding]:
+    """Checks the shapes of scales and bias, and the granularity of K."""
     product = Product(operands)
     lhs, rhs, bias, dst = product.lhs, product.rhs, product.bias, product.dst
     legacy, gemv = bias is None, product.is_gemv
@@ -199,11 +199,13 @@ def shapes(operands: TileOperands) -> Iterator[Finding]:
     yield from _granularity(product)
     if bias is None:
         return
-    if differs(bias.tile.rows, 1):
+    if statically_differ(bias.tile.rows, 1):
         message = f"bias of {product.name} must have one row, found {bias.tile.rows}"
         yield product.finding(BIAS_F32, ALWAYS, bias, message)
     elif product.is_gemv and dst is not None:
-        if differs(bias.tile.cols, dst.tile.cols) or differs(bias.tile.valid_cols, dst.tile.valid_cols):
+        if statically_differ(bias.tile.cols, dst.tile.cols) or statically_differ(
+            bias.tile.valid_cols, dst.tile.valid_cols
+        ):
             message = f"bias of {product.name} must have the columns of dst"
             yield product.finding(BIAS_COLS, ALWAYS, bias, message)
     elif rhs is not None:
@@ -211,19 +213,20 @@ def shapes(operands: TileOperands) -> Iterator[Finding]:
 
 
 def _row_shape(product: Product, shape: tuple[int, int]) -> tuple[int, int] | None:
-    """Shape of a scale tile of a matrix-vector product; ``None`` where other rules refuse the rows or K of ``lhs``."""
+    """Returns the shape of a scale tile of a matrix-vector product; ``None`` where other rules refuse the rows or K of
+    ``lhs``."""
     lhs = product.lhs
-    refused = lhs is not None and (differs(lhs.tile.logical_rows, 1) or not lhs.tile.logical_cols)
+    refused = lhs is not None and (statically_differ(lhs.tile.logical_rows, 1) or not lhs.tile.logical_cols)
     return shape if min(shape) > 0 and not refused else None
 
 
 def scale_groups(k: int) -> int:
-    """Number of scales along K."""
+    """Returns the number of scale groups along K."""
     return -(-k // MX_SCALE_GROUP)
 
 
 def is_legacy(scale: Tile, operand: Tile) -> bool:
-    """Whether a scale tile has the shape of its operand, as the older dialect demanded."""
+    """Returns whether a scale tile has the shape of its operand, as the older dialect requires."""
     return (scale.rows, scale.cols, scale.valid_rows, scale.valid_cols) == (
         operand.rows,
         operand.cols,
@@ -241,12 +244,13 @@ def _scale(
     *,
     legacy: bool,
 ) -> Iterator[Finding]:
-    """Valid region and shape of one scale tile; ``legacy`` tells whether the form with the operand's shape exists."""
+    """Checks the valid region and the shape of one scale tile; ``legacy`` states whether the form with the operand's
+    shape exists."""
     tile = scale.tile
     found = (tile.logical_rows, tile.logical_cols)
     if scale.lowered:
         return
-    if not (differs(found[0], wanted[0]) or differs(found[1], wanted[1])):
+    if not (statically_differ(found[0], wanted[0]) or statically_differ(found[1], wanted[1])):
         either = legacy and is_legacy(tile, operand.tile)
         if shape is not None and not operand.lowered and not either and (tile.rows, tile.cols) != shape:
             message = f"the tile of {scale.role} of {operands.op_name} must be {shape[0]}x{shape[1]}"
@@ -279,8 +283,8 @@ def _granularity(product: Product) -> Iterator[Finding]:
 
 
 @relation("pto.tget_scale_addr")
-def scale_address(operands: TileOperands) -> Iterator[Finding]:
-    """The scale tile of a left or right tile has one element for 32 elements of K."""
+def check_scale_address(operands: TileOperands) -> Iterator[Finding]:
+    """Checks that the scale tile of a left or right tile has one element for 32 elements of K."""
     name = operands.op_name
     src, dst = operands.tile("src"), operands.tile("dst")
     if src is not None and src.loc not in (None, "left", "right"):

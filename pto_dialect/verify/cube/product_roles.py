@@ -1,4 +1,4 @@
-"""Which operand of a matrix product plays which role, for all forms of ``pto.tmatmul`` and ``pto.tgemv``.
+"""Role of each operand of a matrix product, for all forms of ``pto.tmatmul`` and ``pto.tgemv``.
 
 Source: docs/reference/operations.md, "Tiles: matrix products"; docs/reference/constraints.md, "Matrix products of
 tiles", "Matrix-vector products".
@@ -38,16 +38,16 @@ PLAIN = tuple(name for name in ALL if ".mx" not in name)
 
 
 def roles_of(name: str) -> dict[str, str]:
-    """Role of each input of a product and the declared name of the operand."""
+    """Returns the role of each input of a product and the declared name of the operand."""
     return _ROLES[name]
 
 
 NEVER = Cell(None, None)
-"""Allowed on every target."""
+"""Severity of a finding that every target allows."""
 
 
 class Part(NamedTuple):
-    """One operand (or the result) of a product; ``lowered`` tells that it is a memref."""
+    """One operand (or the result) of a product; ``lowered`` states that it is a memref."""
 
     role: str
     name: str
@@ -73,13 +73,13 @@ class Product:
 
     @property
     def is_gemv(self) -> bool:
-        """True for products of a row and a matrix, which have rules of their own."""
-        # Classes say which operands a form has, and that is the same for both kinds of products.
+        """Whether the operation is a product of a row and a matrix, which has rules of its own."""
+        # The class determines the operands of a form, equally for both kinds of products.
         return self.name in GEMV
 
     @property
     def is_mx(self) -> bool:
-        """True for the forms with scales."""
+        """Whether the form has scales."""
         return ".mx" in self.name
 
     def _part(self, role: str, name: str | None) -> Part | None:
@@ -90,5 +90,5 @@ class Product:
         return Part(role, name, tile, is_lowered(value))
 
     def finding(self, rule: Rule, cell: Cell, part: Part, message: str, help: str | None = None) -> Finding:
-        """A violation that points at an operand."""
+        """Returns a violation that points at an operand."""
         return self.operands.finding(rule, cell, part.name, message, help)

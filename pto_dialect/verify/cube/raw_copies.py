@@ -1,4 +1,4 @@
-"""Rules of the transfers that the hardware encodes itself: packed configuration words, fills of L1.
+"""Rules of transfers in hardware encoding: packed configuration words, fills of L1.
 
 Source: docs/reference/execution.md, "Control words".
 """
@@ -66,7 +66,7 @@ FILL_RANGE = rule(
 
 
 class Field(NamedTuple):
-    """Bits ``low`` to ``high`` of a configuration word and the values that are modelled (``None``: all)."""
+    """Bits ``low`` to ``high`` of a configuration word and the modelled values (``None``: all)."""
 
     name: str
     low: int
@@ -99,8 +99,8 @@ _FILL_COUNTS = ("repeat_times", "block_num_32b", "dst_gap_32b")
 
 
 @checks(SHAPES, *_SECOND_WORD)
-def packed_word(op: Operation, ctx: Context) -> None:
-    """Fields of the second word; every bit of the first belongs to a field."""
+def check_packed_word(op: Operation, ctx: Context) -> None:
+    """Checks the fields of the second word; every bit of the first word belongs to a field."""
     value = named(op, _SECOND_WORD_OPERAND[op.name])
     number = ctx.constant(value)
     if number is None:
@@ -119,8 +119,8 @@ def packed_word(op: Operation, ctx: Context) -> None:
 
 
 @checks(SHAPES, "pto.copy_cbuf_to_bt")
-def bias_conversion(op: Operation, ctx: Context) -> None:
-    """The conversion flag against the element types: 1 converts f16 to f32."""
+def check_bias_conversion(op: Operation, ctx: Context) -> None:
+    """Checks the conversion flag against the element types: 1 converts f16 to f32."""
     value = named(op, "conv_control")
     flag = ctx.constant(value)
     source, destination = element_of(named(op, "source").type), element_of(named(op, "destination").type)
@@ -131,8 +131,8 @@ def bias_conversion(op: Operation, ctx: Context) -> None:
 
 
 @checks(LOCATIONS, *_FILLS)
-def fill_memory(op: Operation, ctx: Context) -> None:
-    """Memory of a fill."""
+def check_fill_memory(op: Operation, ctx: Context) -> None:
+    """Checks the memory space of a fill."""
     destination = named(op, "dst")
     if space_of(destination.type) != "l1":
         message = f"destination of {op.name} must be in l1, found {space_text(destination.type)}"
@@ -140,8 +140,8 @@ def fill_memory(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, *_FILLS)
-def fill_word(op: Operation, ctx: Context) -> None:
-    """Width of the fill word."""
+def check_fill_word(op: Operation, ctx: Context) -> None:
+    """Checks the width of the fill value."""
     given = op.attributes.get("fill_word_bits")
     bits = given.value.data if isinstance(given, IntegerAttr) else 0
     destination = named(op, "dst")
@@ -154,8 +154,8 @@ def fill_word(op: Operation, ctx: Context) -> None:
 
 
 @checks(SHAPES, *_FILLS)
-def fill_extents(op: Operation, ctx: Context) -> None:
-    """Counts and start of a fill."""
+def check_fill_extents(op: Operation, ctx: Context) -> None:
+    """Checks the counts and the start of a fill."""
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
     for name in _FILL_COUNTS:

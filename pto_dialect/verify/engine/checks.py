@@ -1,7 +1,7 @@
-"""The registry of check functions: which of them look at an operation in a pass.
+"""The registry of check functions by pass and operation name.
 
 A module of rules declares its rules with ``rule(...)`` and its check functions with ``@checks(pass, mnemonics...)``; a
-check function looks at one operation and reports through its context. Source: docs/reference/constraints.md,
+check function checks one operation and reports through its context. Source: docs/reference/constraints.md,
 "Severity".
 """
 
@@ -19,18 +19,18 @@ CHECKS: dict[str, dict[str, list[Check]]] = {name: {} for name in PASSES}
 """Check functions by pass and operation name."""
 
 PURE: set[Check] = set()
-"""Checks that look at nothing but an operation's class, types and attributes (and the target): what they do not report
-about one operation they do not report about an equal one."""
+"""Checks that depend on an operation's class, types and attributes (and the target) alone: structurally equal
+operations have equal reports."""
 
 NUMERIC: set[Check] = set()
-"""Checks that look at the integers that operands always are (``Context.constant``) as well, and at nothing else."""
+"""Checks that also depend on the constant integers among the operands (``Context.constant``), and on nothing else."""
 
 
 def checks(stage: str, *mnemonics: str, pure: bool = False, numeric: bool = False) -> Callable[[Check], Check]:
-    """Registers a check function for the named operations in one pass; ``pure`` as ``PURE`` says, ``numeric`` as
-    ``NUMERIC``.
+    """Registers a check function for the named operations in one pass; ``PURE`` and ``NUMERIC`` explain ``pure`` and
+    ``numeric``.
 
-    By name, as kernels are: modules with rules serve several families, whose classes they need not load for it.
+    Operations are given by name: a module of rules serves several families, whose classes it need not load.
     """
 
     def register(function: Check) -> Check:

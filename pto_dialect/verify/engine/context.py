@@ -1,4 +1,4 @@
-"""What a check function may ask and how it reports."""
+"""What a check function may query and how it reports."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ T = TypeVar("T")
 
 
 class Context:
-    """The surroundings of the operation under check.
+    """The context of the operation under check.
 
-    ``profile`` is the target; ``explicit`` tells whether the user or the module named it. Without an explicit target a
-    violation of target-dependent rules is an error only when every target refuses the program (see ``refused``).
+    ``profile`` is the target; ``explicit`` states whether the user or the module named it. Without an explicit target a
+    violation of a target-dependent rule is an error only when every target refuses the program (see ``refused``).
     """
 
     def __init__(self, engine: DiagnosticEngine) -> None:
-        """Reports go to ``engine``; the target is a5 until ``enter_target`` says otherwise."""
+        """Reports to ``engine``; the target is a5 until ``enter_target`` sets another."""
         self.engine = engine
         self.profile: Profile = get_profile("a5")
         self.explicit = False
@@ -45,48 +45,48 @@ class Context:
         self.once: set[tuple[str, int]] = set()
         self.symbols = Symbols()
         self.accepted: set[tuple[object, ...]] = set()
-        """Likenesses of core operations whose types and attributes are as they must be. Types and attributes count by
-        identity, which is theirs as long as the module lives."""
+        """Keys of core operations whose types and attributes were found valid. Types and attributes count by identity,
+        which is stable as long as the module lives."""
         self._facts: tuple[Operation, Any] | None = None
         self._kept: dict[object, Any] = {}
 
     def enter_target(self, profile: Profile, explicit: bool) -> None:
-        """Makes ``profile`` the target of what follows."""
+        """Makes ``profile`` the target of the following checks."""
         self.profile = profile
         self.explicit = explicit
         others = () if explicit else tuple(get_profile(n) for n in ("a2a3", "a5") if n != profile.name)
         self.candidates = (profile, *others)
 
-    # ------------------------------------------------------------ questions
+    # ------------------------------------------------------------ queries
 
     def operand(self, op: Operation, name: str) -> SSAValue | None:
-        """The operand declared as ``name``; ``None`` when it is absent."""
+        """Returns the operand declared as ``name``; ``None`` when it is absent."""
         assert is_pto(op)
         return first_of(op, name)
 
     def facts(self, op: Operation, read: Callable[[Operation], T]) -> T:
-        """What ``read`` finds out about ``op``, kept until another operation is asked about.
+        """Returns ``read(op)``, cached until another operation is queried.
 
-        For families whose checks in several passes need the same view of an operation; one ``read`` per family.
+        For families whose checks in several passes need the same view of an operation; one ``read`` for each family.
         """
         if self._facts is None or self._facts[0] is not op:
             self._facts = (op, read(op))
         return self._facts[1]
 
-    def kept(self, key: object, make: Callable[[], T]) -> T:
-        """What ``make`` finds out about the whole program, found once and kept under ``key``."""
+    def cached(self, key: object, make: Callable[[], T]) -> T:
+        """Returns ``make()``, a fact about the whole program that is computed once and cached under ``key``."""
         if key not in self._kept:
             self._kept[key] = make()
         return self._kept[key]
 
     def constant(self, value: SSAValue | None) -> int | None:
-        """The integer ``value`` always is, if it is a constant this analysis can follow."""
+        """Returns the integer that ``value`` always is, if constant analysis can follow it."""
         known = constant_of(value) if value is not None else None
         return known if isinstance(known, int) else None
 
     def refused(self, allowed: Callable[[Profile], bool], severity: Severity) -> Severity | None:
-        """How severe it is that ``allowed`` is false: ``severity`` when the chosen target was named by somebody or
-        every target refuses, a warning when only the defaulted target refuses, ``None`` when it allows."""
+        """Returns the severity of a violation where ``allowed`` is false: ``severity`` when the target was named
+        explicitly or every target refuses, a warning when only the default target refuses, ``None`` when it allows."""
         if allowed(self.profile):
             return None
         if self.explicit or not any(allowed(p) for p in self.candidates):
@@ -108,8 +108,8 @@ class Context:
     ) -> None:
         """Reports a violation of ``rule`` by ``op``.
 
-        ``at`` says what to point at: an operand value, a result (its type), or a word of the statement (a clause, an
-        attribute key); by default the operation's name. An operand is followed by a note where it is defined.
+        ``at`` states what to point at: an operand value, a result (its type), or a token of the statement (a clause, an
+        attribute key); by default the operation's name. An operand is followed by a note at its definition.
         """
         self.reports += 1
         severity = rule.severity if severity is None else severity
@@ -120,25 +120,25 @@ class Context:
         help = help or missing_move(message)
         span = span_of(op)
         if isinstance(at, OpResult) and at.op is op:
-            place = result_span(at) or mnemonic_span(op, span)
+            span_at = result_span(at) or mnemonic_span(op, span)
         elif isinstance(at, SSAValue):
-            place = operand_span(op, at)
+            span_at = operand_span(op, at)
             origin = span_of_value(at)
-            if origin is not None and place is not None and origin != place:
+            if origin is not None and span_at is not None and origin != span_at:
                 notes = (*notes, Note(f"{span_text(origin)} is defined here", origin))
         elif isinstance(at, str):
-            place = word_span(span, at)
+            span_at = token_span(span, at)
         else:
-            place = mnemonic_span(op, span)
-        self.engine.report(Diagnostic(rule.id, severity, message, place or span, notes, help))
+            span_at = mnemonic_span(op, span)
+        self.engine.report(Diagnostic(rule.id, severity, message, span_at or span, notes, help))
 
     def follows_from_another(self) -> None:
-        """The operation is wrong because of what has been told elsewhere: nothing is said again."""
+        """Marks the operation as incorrect because of an error that was reported elsewhere; reports nothing."""
         self.reports += 1
         self.failed = True
 
     def report_once(self, rule: Rule, op: Operation, scope: Operation | None, message: str) -> None:
-        """As ``report``, at most once for each ``scope`` operation."""
+        """Reports as ``report`` does, at most once for each ``scope`` operation."""
         key = (rule.id, id(scope))
         if key not in self.once:
             self.once.add(key)
@@ -146,12 +146,13 @@ class Context:
 
 
 def span_text(span: Span) -> str:
-    """The first line of a span, for use inside a note."""
+    """Returns the first line of a span, for use inside a note."""
     return span.source.text[span.start : span.end].split("\n")[0][:60]
 
 
 def operand_span(op: Operation, value: SSAValue) -> Span | None:
-    """Where ``value`` is written as an operand of ``op``; the occurrence follows its position among equal operands."""
+    """Returns the span of ``value`` as an operand of ``op``; among equal operands the occurrence is chosen
+    by position."""
     from pto_dialect.ir.core.location import find_name
 
     span = span_of(op)
@@ -162,7 +163,7 @@ def operand_span(op: Operation, value: SSAValue) -> Span | None:
 
 
 def result_span(result: OpResult) -> Span | None:
-    """Where the type of ``result`` is written, behind the last arrow of its statement."""
+    """Returns the span of the type of ``result``, after the last arrow of its statement."""
     span = span_of(result.op)
     if span is None:
         return None
@@ -173,16 +174,16 @@ def result_span(result: OpResult) -> Span | None:
     return Span(span.source, start, start + len(spelling)) if start >= 0 else None
 
 
-def word_span(span: Span | None, word: str) -> Span | None:
-    """Where ``word`` stands in a statement."""
+def token_span(span: Span | None, token: str) -> Span | None:
+    """Returns the span of the ``token`` in a statement."""
     if span is None:
         return None
-    found = re.compile(rf"(?<![\w%.$]){re.escape(word)}(?![\w$])").search(span.source.text, span.start, span.end)
+    found = re.compile(rf"(?<![\w%.$]){re.escape(token)}(?![\w$])").search(span.source.text, span.start, span.end)
     return Span(span.source, found.start(), found.end()) if found else span
 
 
 def mnemonic_span(op: Operation, span: Span | None) -> Span | None:
-    """Where the operation's name stands in its statement."""
+    """Returns the span of the operation's name in its statement."""
     if span is None:
         return None
     text = span.source.text
@@ -195,14 +196,14 @@ def mnemonic_span(op: Operation, span: Span | None) -> Span | None:
 
 
 def is_opaque(op: Operation) -> bool:
-    """True when an operand or result has a type that is not known (a wrong definition, documentation text)."""
-    # By class, which has no others below it: isinstance would ask the metaclass about every operand of a program.
+    """Returns whether an operand or result has an unknown type (an incorrect definition, documentation text)."""
+    # Compare the class, which has no subclasses: isinstance would call the metaclass for every operand of a program.
     types = [type(value._type) for value in op._operands]
     types += [type(value._type) for value in op.results]
     return OpaqueType in types
 
 
 def element_of(type_: Attribute) -> str | None:
-    """Element type name of a pointer, tile, view or memref type; ``None`` for other types."""
+    """Returns the element type name of a pointer, tile, view or memref type; ``None`` for other types."""
     element = getattr(type_, "element", None) or getattr(type_, "element_type", None)
     return element_name(element) if isinstance(element, Attribute) else None

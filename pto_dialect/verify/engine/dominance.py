@@ -42,14 +42,14 @@ _MESSAGE = "this value is not defined on every path that leads here"
 
 
 class Dominators:
-    """The tree of immediate dominators of one region's blocks."""
+    """The tree of immediate dominators of the blocks of one region."""
 
     def __init__(self, region: Region) -> None:
-        """Builds the tree of a region that has a block."""
+        """Builds the dominator tree of a region that has a block."""
         entry = region.first_block
         assert entry is not None
         order = postorder(entry)
-        self.number = {block: place for place, block in enumerate(order)}
+        self.number = {block: position for position, block in enumerate(order)}
         before: dict[Block, list[Block]] = {block: [] for block in order}
         for block in order:
             for target in _targets(block):
@@ -79,12 +79,12 @@ class Dominators:
                 b = above[b]
         return a
 
-    def reaches(self, block: Block) -> bool:
-        """True when some path leads to ``block``."""
+    def is_reachable(self, block: Block) -> bool:
+        """Returns whether ``block`` is reachable from the entry block."""
         return block in self.number
 
     def dominates(self, a: Block, b: Block) -> bool:
-        """True when every path to ``b`` leads through ``a``; both can be reached."""
+        """Returns whether every path to ``b`` leads through ``a``; both must be reachable."""
         first, last = self.span[a]
         return first <= self.span[b][0] <= last
 
@@ -95,7 +95,7 @@ def _targets(block: Block) -> list[Block]:
 
 
 def postorder(entry: Block) -> list[Block]:
-    """The blocks that can be reached from ``entry``, each behind those that are reached through it first."""
+    """Returns the blocks that are reachable from ``entry`` in postorder."""
     order: list[Block] = []
     seen = {entry}
     stack = [(entry, iter(_targets(entry)))]
@@ -113,7 +113,7 @@ def postorder(entry: Block) -> list[Block]:
 
 
 def _intervals(entry: Block, above: dict[Block, Block]) -> dict[Block, tuple[int, int]]:
-    """First and last number of the blocks below each block of the tree."""
+    """Numbers the dominator tree: first and last preorder number of each subtree."""
     below: dict[Block, list[Block]] = {}
     for block, parent in above.items():
         if block is not entry:
@@ -133,26 +133,26 @@ def _intervals(entry: Block, above: dict[Block, Block]) -> dict[Block, tuple[int
 
 
 class _Visibility:
-    """Answers which values an operation may use; what it learns of blocks and regions is kept."""
+    """Decides which values an operation may use; caches block positions and dominator trees."""
 
     def __init__(self) -> None:
         self.places: dict[Block, dict[Operation, int]] = {}
         self.dominators: dict[Region, Dominators] = {}
 
-    def place(self, op: Operation, block: Block) -> int:
-        """Position of an operation in its block."""
+    def position(self, op: Operation, block: Block) -> int:
+        """Returns the position of an operation in its block."""
         if block not in self.places:
             self.places[block] = {other: number for number, other in enumerate(block.ops)}
         return self.places[block][op]
 
     def tree(self, region: Region) -> Dominators:
-        """The dominators of a region."""
+        """Returns the dominator tree of a region."""
         if region not in self.dominators:
             self.dominators[region] = Dominators(region)
         return self.dominators[region]
 
-    def sees(self, user: Operation, owner: Operation | Block) -> bool:
-        """True when what ``owner`` defines is known wherever ``user`` runs, or ``user`` never runs."""
+    def is_visible(self, user: Operation, owner: Operation | Block) -> bool:
+        """Returns whether the definitions of ``owner`` dominate ``user``, or ``user`` is unreachable."""
         home = owner if isinstance(owner, Block) else owner.parent_block()
         if home is None:
             return False
@@ -165,14 +165,14 @@ class _Visibility:
         if block is None or home.parent is None:
             return False
         if block is home:
-            return isinstance(owner, Block) or self.place(owner, home) < self.place(user, home)
+            return isinstance(owner, Block) or self.position(owner, home) < self.position(user, home)
         tree = self.tree(home.parent)
-        return not tree.reaches(block) or (tree.reaches(home) and tree.dominates(home, block))
+        return not tree.is_reachable(block) or (tree.is_reachable(home) and tree.dominates(home, block))
 
 
 def check_dominance(region: Region, ctx: Context) -> list[Region]:
-    """Every use inside ``region``, nested regions included, which are the result. Blocks that no path reaches may use
-    anything."""
+    """Checks every use inside ``region`` and its nested regions, and returns these regions. Unreachable blocks may use
+    any value."""
     known = _Visibility()
     waiting = [region]
     covered: list[Region] = []
@@ -183,11 +183,11 @@ def check_dominance(region: Region, ctx: Context) -> list[Region]:
             continue
         several = current.first_block.next_block is not None
         for block in current.blocks:
-            runs = not several or known.tree(current).reaches(block)
+            runs = not several or known.tree(current).is_reachable(block)
             for op in block.ops:
                 if runs:
                     for value in dict.fromkeys(op.operands):
-                        if not known.sees(op, value.owner):
+                        if not known.is_visible(op, value.owner):
                             ctx.report(
                                 DOMINANCE, op, "this value is not defined on every path that leads here", at=value
                             )

@@ -1,9 +1,8 @@
 """Complete programs around the example statements of rules.
 
-An example is one statement, a few lines that define each other's names, a function, or a module. Names that
-it does not define become constants (``%c16``, ``%cm1`` for -1, ``%true``) or function arguments of the type
-that the statement states.
-Source: docs/reference/constraints.md, "Severity".
+An example is one statement, several lines that define each other's names, a function, or a module. Names that it does
+not define become constants (``%c16``, ``%cm1`` for -1, ``%true``) or function arguments of the type that the statement
+states. Source: docs/reference/constraints.md, "Severity".
 """
 
 from __future__ import annotations
@@ -48,11 +47,11 @@ POINTER_ALIASES: dict[str, str] = {
     }.items()
     for element in elements.split()
 }
-"""Typed pointers by memory (A l0a, B l0b, C l0c, T bt, G gm, L l1, U ub, F fb) and element type."""
+"""Typed pointers by memory space (A l0a, B l0b, C l0c, T bt, G gm, L l1, U ub, F fb) and element type."""
 
 
 class TileExample(NamedTuple):
-    """Fields of a tile type; ``layout`` is block layout, layout inside a block, and bytes of a block."""
+    """Fields of a tile type; ``layout`` is the block layout, the layout inside a block, and the bytes of a block."""
 
     loc: str
     dtype: str
@@ -61,7 +60,7 @@ class TileExample(NamedTuple):
     layout: tuple[str, str, int]
 
     def __str__(self) -> str:
-        """The type as a program spells it."""
+        """Returns the type as a program spells it."""
         blayout, slayout, fractal = self.layout
         return (
             f"!pto.tile_buf<loc={self.loc}, dtype={self.dtype}, rows={self.shape[0]}, cols={self.shape[1]}, "
@@ -139,7 +138,7 @@ class _Token(NamedTuple):
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    """Tokens of a statement; a type is one token together with its ``<...>``."""
+    """Returns the tokens of a statement; a type is one token together with its ``<...>``."""
     position = 0
     while position < len(text):
         found = _TOKEN.match(text, position)
@@ -162,10 +161,11 @@ def _after_angle(text: str, start: int) -> int:
 
 
 def free_names(statements: str) -> dict[str, str]:
-    """The names that ``statements`` use and do not define, each with the type stated for it, else ``index``.
+    """Returns the names that ``statements`` use and do not define, each with the type stated for it, otherwise
+    ``index``.
 
-    Types belong to the names before their ``:`` in the order of the operation's type list; attribute
-    dictionaries state no operand types.
+    Types belong to the names before their ``:`` in the order of the operation's type list; attribute dictionaries state
+    no operand types.
     """
     types: dict[str, str] = {}
     defined: set[str] = set()
@@ -208,7 +208,7 @@ def free_names(statements: str) -> dict[str, str]:
 
 
 def _in_type_order(mnemonic: str, uses: list[tuple[str, bool]]) -> list[str]:
-    """``uses`` (name, stands in brackets) in the order of the type list of ``mnemonic``."""
+    """Returns ``uses`` (name, whether it is in brackets) in the order of the type list of ``mnemonic``."""
     if mnemonic in OPS:
         cls = op_class(mnemonic)
         assert issubclass(cls, PtoOp)
@@ -222,7 +222,7 @@ def _in_type_order(mnemonic: str, uses: list[tuple[str, bool]]) -> list[str]:
 
 
 def example_program(statements: str, target: str = "a5") -> str:
-    """A program for ``target`` (a5 or a2a3) that contains ``statements``.
+    """Returns a program for ``target`` (a5 or a2a3) that contains ``statements``.
 
     ``statements`` may also be a whole function (aliases and module are added) or module (aliases are added).
     """
@@ -257,10 +257,10 @@ def _function(statements: str) -> str:
 
 
 def bad_program(rule: Rule) -> str | None:
-    """The program that breaks ``rule``; ``None`` for a rule without such an example."""
+    """Returns the program that breaks ``rule``; ``None`` for a rule without such an example."""
     return None if rule.bad is None else example_program(rule.bad, rule.target)
 
 
 def good_program(rule: Rule) -> str | None:
-    """The program that satisfies ``rule``; ``None`` for a rule without such an example."""
+    """Returns the program that satisfies ``rule``; ``None`` for a rule without such an example."""
     return None if rule.good is None else example_program(rule.good, rule.target)

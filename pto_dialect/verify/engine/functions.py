@@ -1,8 +1,8 @@
-"""Rules about a function as a whole: one walk collects its operations for the checks of the families in it.
+"""Rules about a function as a whole: one walk collects its operations for the checks of all families in it.
 
-Rule groups register such checks with ``@function_check(families...)``; they see a ``FunctionScan`` and report
-at the operation concerned. They run before the operations themselves are checked, so attributes and operands
-may be missing.
+Rule groups register such checks with ``@function_check(families...)``; they receive a ``FunctionScan`` and report at
+the operation concerned. They run before the operations themselves are checked, so attributes and operands may be
+missing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class FunctionScan:
     """The operations of one function, by name and by family, in program order."""
 
     def __init__(self, function: FuncOp) -> None:
-        """Walks through ``function`` once."""
+        """Collects the operations of ``function`` in one walk."""
         self.function = function
         self.by_name: dict[str, list[Operation]] = {}
         by_name = self.by_name
@@ -58,22 +58,22 @@ class FunctionScan:
         self._carriers: dict[tuple[Block, int], Operation | None] = {}
 
     def named(self, *names: str) -> Iterator[Operation]:
-        """Operations with these names, grouped by name."""
+        """Returns the operations with these names, grouped by name."""
         for name in names:
             yield from filter(_has_results, self.by_name.get(name, ()))
 
     def contains(self, name: str) -> bool:
-        """Whether the function has an operation of this name."""
+        """Returns whether the function has an operation of this name."""
         return name in self.by_name
 
     def of_families(self, *families: str) -> Iterator[Operation]:
-        """Operations of these families, grouped by name."""
+        """Returns the operations of these families, grouped by name."""
         for name, operations in self.by_name.items():
             if name in OPS and OPS[name][0] in families:
                 yield from filter(_has_results, operations)
 
     def enclosing(self, op: Operation, test: Callable[[Operation], bool]) -> Operation | None:
-        """The innermost operation around ``op`` in this function for which ``test`` holds; remembered by block."""
+        """Returns the innermost operation around ``op`` in this function for which ``test`` holds; cached by block."""
         block = op.parent
         if block is None:
             return None
@@ -89,12 +89,14 @@ class FunctionScan:
         return self._carriers[key]
 
     def precedes(self, first: Operation, second: Operation) -> bool:
-        """True when ``first`` is done on every path to ``second``, by the nesting of structured regions."""
+        """Returns whether ``first`` is executed on every path to ``second``, by the nesting of structured regions."""
         home = first.parent
-        place: Operation | None = second
-        while place is not None and place.parent is not home:
-            place = place.parent_op()
-        return place is not None and home is not None and self._position(home, first) < self._position(home, place)
+        ancestor: Operation | None = second
+        while ancestor is not None and ancestor.parent is not home:
+            ancestor = ancestor.parent_op()
+        return (
+            ancestor is not None and home is not None and self._position(home, first) < self._position(home, ancestor)
+        )
 
     def _position(self, block: Block, op: Operation) -> int:
         if block not in self._positions:
@@ -103,33 +105,33 @@ class FunctionScan:
 
     @property
     def has_vector_scope(self) -> bool:
-        """Whether the function contains a vector scope."""
+        """Returns whether the function contains a vector scope."""
         scopes = self.named("pto.vecscope", "pto.strict_vecscope", "scf.for")
         return any(is_vector_scope(op) for op in scopes)
 
     def core_of(self, op: Operation) -> str | None:
-        """``cube`` or ``vector`` when a section or the kernel kind says on which core ``op`` runs."""
+        """Returns ``cube`` or ``vector`` when a section or the kernel kind determines the core of ``op``."""
         section = self.enclosing(op, is_section)
         return section_of(section) if section is not None else self.kernel_kind
 
     @property
     def kernel_kind(self) -> str | None:
-        """``cube`` or ``vector`` as the attribute of the function, or of a module around it, says."""
+        """Returns ``cube`` or ``vector`` as the attribute of the function, or of a module around it, states."""
         return kernel_kind(self.function)
 
     @property
     def is_simt_entry(self) -> bool:
-        """Whether the function is the body of SIMT launches."""
+        """Returns whether the function is the body of SIMT launches."""
         return is_simt_entry(self.function)
 
 
 def is_simt_entry(function: Operation) -> bool:
-    """Whether ``function`` is the body of SIMT launches."""
+    """Returns whether ``function`` is the body of SIMT launches."""
     return SIMT_ENTRY in function.attributes
 
 
 def _has_results(op: Operation) -> bool:
-    """False for an operation in generic form that lacks a result, which is reported where it is checked itself."""
+    """Returns False for an operation in generic form that lacks a result, which its own checks report."""
     return len(op.results) >= _least_results(type(op))
 
 
@@ -139,17 +141,17 @@ def _least_results(cls: type[Operation]) -> int:
 
 
 def is_section(op: Operation) -> bool:
-    """True for the regions of the cube core and of the vector cores."""
+    """Returns whether ``op`` is a section of the cube core or of the vector cores."""
     return section_of(op) in ("cube", "vector")
 
 
 def is_simt_section(op: Operation) -> bool:
-    """True for the regions that run once for each work item."""
+    """Returns whether ``op`` is a section that runs once for each work item."""
     return section_of(op) == "simt"
 
 
 def is_vector_scope(op: Operation) -> bool:
-    """True for the regions that make one vector function, marked loops included."""
+    """Returns whether ``op`` is a vector scope, which becomes one vector function; marked loops are included."""
     if has_role(op, Role.SCOPE):
         return True
     return is_for(op) and "llvm.loop.aivector_scope" in op.attributes
@@ -177,7 +179,7 @@ def _load_rules(family: str) -> None:
 
 
 @checks(STRUCTURE, "func.func")
-def whole_function(op: Operation, ctx: Context) -> None:
+def check_whole_function(op: Operation, ctx: Context) -> None:
     """Runs the whole-function checks of the families that occur in ``op``."""
     if not isinstance(op, FuncOp) or not op.body.blocks:
         return

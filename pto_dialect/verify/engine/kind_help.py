@@ -1,4 +1,4 @@
-"""What to do about an operand of the wrong kind: the cast, the view, or the other form of the operation."""
+"""Help for an operand of the wrong kind: the cast, the view, or the other form of the operation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TILES = (TileBufType, TileType)
 
 
 def kind_help(name: str, kind: Kind, found: Attribute) -> str | None:
-    """Advice for an operand of type ``found`` where ``kind`` is wanted by the operation ``name``."""
+    """Returns the help for an operand of type ``found`` where the operation ``name`` requires ``kind``."""
     if isinstance(found, (IntegerType, IndexType)):
         for wanted in (I64, INDEX):
             if kind.accepts(wanted) and not kind.accepts(found):

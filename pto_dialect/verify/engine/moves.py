@@ -1,4 +1,4 @@
-"""Which operations bring data from one memory into another: the advice for an operand in the wrong one."""
+"""Operations that move data from one memory space into another, for the help about an operand in the wrong one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _POINTER_MOVES: dict[tuple[str, str], str] = {
     ("l0c", "l1"): "pto.mte_l0c_l1",
     ("l0c", "ub"): "pto.mte_l0c_ub",
 }
-"""Transfers between memories that pointers name."""
+"""Transfers between the memory spaces that pointers name."""
 
 _TILE_MOVES: dict[tuple[str, str], str] = {
     ("gm", "vec"): "pto.tload",
@@ -34,19 +34,20 @@ _TILE_MOVES: dict[tuple[str, str], str] = {
     ("acc", "mat"): "pto.tmov",
     ("vec", "mat"): "pto.tmov",
 }
-"""Moves between the places of tiles."""
+"""Moves between the locations of tiles."""
 
 _WRONG_MEMORY = re.compile(r"(\w+) of \S+ must be in (\w+)(?: or (\w+))?, found (\w+)")
 _WRITTEN = frozenset(("dst", "destination", "outs"))
 
 
 def route(moves: Mapping[tuple[str, str], str], found: str, wanted: str) -> list[tuple[str, str]] | None:
-    """Shortest chain of (operation, memory it writes) from ``found`` to ``wanted``; ``None`` where there is none."""
+    """Returns the shortest chain of (operation, memory it writes) from ``found`` to ``wanted``; ``None`` where there is
+    none."""
     chains: list[tuple[str, list[tuple[str, str]]]] = [(found, [])]
     seen = {found}
-    for place, chain in chains:
+    for memory, chain in chains:
         for (source, target), op in moves.items():
-            if source == place and target not in seen:
+            if source == memory and target not in seen:
                 longer = [*chain, (op, target)]
                 if target == wanted:
                     return longer
@@ -56,7 +57,7 @@ def route(moves: Mapping[tuple[str, str], str], found: str, wanted: str) -> list
 
 
 def missing_move(message: str) -> str | None:
-    """The move that would help an operand that is in another memory than the rule wants.
+    """Returns the missing move for an operand that is in another memory than the rule requires.
 
     ``message`` is a rule's ``NAME of OPERATION must be in MEMORY[ or MEMORY], found MEMORY``.
     """

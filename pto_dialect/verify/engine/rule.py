@@ -1,4 +1,4 @@
-"""What a rule is, and the registry of all rules.
+"""Rules and the registry of all rules.
 
 Source: docs/reference/constraints.md, "Severity".
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pto_dialect.diagnostics.diagnostic import Severity
 
 from ..examples.commands import COMMANDS, Commands
-from ..examples.faults import FAULT_EXAMPLES
+from ..examples.run_errors import FAULT_EXAMPLES
 from ..examples.runs import RUN_EXAMPLES
 from ..examples.table import EXAMPLES, Example
 
@@ -39,11 +39,11 @@ PASSES = (STRUCTURE, LOCATIONS, TRIPLES, SHAPES)
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule: a stable id, its default severity, the pass that checks it, and what it demands.
+    """One rule: a stable id, its default severity, the pass that checks it, and its requirement.
 
-    ``bad`` and ``good`` are statements that break and satisfy it on ``target``; names ``%cN`` stand for constants of
-    that value and other names for arguments (``example_program``). ``commands`` are the command lines of rules
-    about inputs and options. ``source`` names pages of docs/reference with their headings.
+    ``bad`` and ``good`` are statements that break and satisfy it on ``target``; names ``%cN`` are constants of that
+    value and other names are arguments (``example_program``). ``commands`` are the command lines of rules about inputs
+    and options. ``source`` names pages of docs/reference with their headings.
     """
 
     id: str
@@ -69,13 +69,13 @@ REPORTED_AS: dict[str, str] = {
     "vec-membar": "sync-membar-missing",
     "vbitcast-bits": "vreg-256",
 }
-"""Rules of single operations that are reported under the name of a wider rule."""
+"""Rules of single operations that are reported under the id of a wider rule."""
 
 WITHOUT_EXAMPLE: dict[str, str] = {
     "internal": "a known fault of the tools would be mended, not shown",
     "prove-reread": "a known fault of a pass would be mended, not shown",
 }
-"""Rules that nothing can show, each with the reason."""
+"""Rules without an example, each with the reason."""
 
 
 def rule(
@@ -89,7 +89,7 @@ def rule(
     good: str | None = None,
     target: str = "a5",
 ) -> Rule:
-    """Declares a rule."""
+    """Declares a rule and returns it; raises ValueError for an id that is already declared."""
     if id in RULES:
         raise ValueError(f"rule {id} is declared twice")
     example = _PROGRAMS.get(id) or _PROGRAMS.get(REPORTED_AS.get(id, ""))

@@ -30,13 +30,14 @@ ATTRIBUTE_KIND = rule("attr-kind", ERROR, STRUCTURE, "every attribute has a valu
 ATTRIBUTE_MISSING = rule("attr-missing", ERROR, STRUCTURE, "required attributes are given", source=MODULES)
 
 _FOREIGN = re.compile(r"#(\w+)<(\w+)>")
-"""An attribute without the name of its dialect."""
+"""An attribute name without the prefix of its dialect."""
 
 _accepted: set[tuple[type[Operation], int, tuple[Attribute, ...]]] = set()
 
 
 def check_pto(op: PtoOp, ctx: Context) -> bool:
-    """Kinds of operands, results and attributes of one PTO operation; False when later checks make no sense."""
+    """Checks the kinds of operands, results and attributes of one PTO operation; returns False when later checks make
+    no sense."""
     cls = type(op)
     types = tuple([v.type for v in op.operands] + [r.type for r in op.results])
     attributes = op.attributes
@@ -73,7 +74,7 @@ def _check_values(op: PtoOp, ctx: Context) -> bool:
         for value in values:
             if not slot.kind.accepts(value.type) and not isinstance(value.type, OpaqueType):
                 wrong.append((slot, value))
-    _tell_kinds(op, wrong, ctx)
+    _report_kinds(op, wrong, ctx)
     good = not wrong
     required = sum(slot.arity == "1" for slot in declared.results)
     most = declared.maximum_results
@@ -81,7 +82,7 @@ def _check_values(op: PtoOp, ctx: Context) -> bool:
         span = "" if most == required else " or more" if most is None else f" to {most}"
         ctx.report(RESULT_KIND, op, f"{op.name} has {required}{span} results, found {len(op.results)}")
         return False
-    if (not op.results or isinstance(op.results[0].type, TileBufType)) and _lacks_outs(op, groups):
+    if (not op.results or isinstance(op.results[0].type, TileBufType)) and _has_result_instead_of_outs(op, groups):
         message = f"{op.name} on buffers has no result: it writes to outs(..)"
         ctx.report(RULES["op-missing-outs"], op, message, help=usage(op.name))
         return False
@@ -96,8 +97,8 @@ def _check_values(op: PtoOp, ctx: Context) -> bool:
     return good
 
 
-def _tell_kinds(op: PtoOp, wrong: list[tuple[Slot, SSAValue]], ctx: Context) -> None:
-    """Operands of other kinds than declared; two that have the kinds of each other are one mistake."""
+def _report_kinds(op: PtoOp, wrong: list[tuple[Slot, SSAValue]], ctx: Context) -> None:
+    """Reports operands of other kinds than declared; two operands that have the kinds of each other are one mistake."""
     if len(wrong) == 2:
         (slot, value), (other_slot, other) = wrong
         if slot.kind.accepts(other.type) and other_slot.kind.accepts(value.type):
@@ -120,7 +121,7 @@ def _tell_kinds(op: PtoOp, wrong: list[tuple[Slot, SSAValue]], ctx: Context) -> 
 
 
 def _check_destinations(op: PtoOp, declared: Signature, groups: Mapping[str, Sequence[SSAValue]], ctx: Context) -> bool:
-    """Results that stand for destinations have types of the kinds of these."""
+    """Checks that results in the role of destinations have types of the declared kinds."""
     outs = op_spec(type(op)).outs
     if not outs or any(groups[name] for name in outs if name in groups):
         return True
@@ -135,8 +136,8 @@ def _check_destinations(op: PtoOp, declared: Signature, groups: Mapping[str, Seq
     return good
 
 
-def _lacks_outs(op: PtoOp, groups: Mapping[str, Sequence[SSAValue]]) -> bool:
-    """True for an operation that takes its destination as an operand and has buffers and a result instead."""
+def _has_result_instead_of_outs(op: PtoOp, groups: Mapping[str, Sequence[SSAValue]]) -> bool:
+    """Returns whether the operation takes its destination as an operand and has buffers and a result instead."""
     destinations = [groups[name] for name in op_spec(type(op)).outs if name in groups]
     if not destinations or any(destinations):
         return False

@@ -1,6 +1,4 @@
-"""Attributes that are known, and attributes of operations that nothing reads: the program does not mean what it
-says.
-"""
+"""Misspelled attributes, and attributes of operations that nothing reads and that therefore have no effect."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ from .rule import ERROR, STRUCTURE, WARNING, rule
 
 _PAGE = 'docs/reference/constraints.md, "Whole programs"; docs/reference/language.md, "Discardable attributes"'
 
-MISSPELT = rule(
+MISSPELLED = rule(
     "attr-misspelt",
     WARNING,
     STRUCTURE,
@@ -71,7 +69,7 @@ KNOWN_ATTRIBUTES: Final = frozenset(
         "pto.empty_else",
     )
 )
-"""Attributes with the dialect's prefix that mean something on modules, functions and operations."""
+"""Attributes with the dialect's prefix that have a meaning on modules, functions and operations."""
 
 _EXPANSIONS: Final = tuple(name for name in OPS if name.startswith("pto.trowexpand"))
 READ_ELSEWHERE: Final = frozenset(
@@ -86,7 +84,7 @@ READ_ELSEWHERE: Final = frozenset(
         *((name, hint) for name in _EXPANSIONS for hint in ("src0eqdst", "src1Col", "highPrecision")),
     )
 )
-"""Attributes of operations that older programs carry, or that tell template libraries which template to take."""
+"""Attributes of operations that older programs carry, or that select a template in template libraries."""
 
 FIXED_BRACES: Final = frozenset(
     (
@@ -96,11 +94,11 @@ FIXED_BRACES: Final = frozenset(
 )
 """Operations whose braces are part of their syntax: no key may be added."""
 _UNKNOWN_KEY: Final = dict.fromkeys(FIXED_BRACES, ERROR)
-"""Severity of a key that is not known, where it is not that of the rule."""
+"""Severity of an unknown key, where it is not that of the rule."""
 
 
-def unread(op: PtoOp) -> Iterator[str]:
-    """Names of the attributes of ``op`` that nothing reads; names of other dialects have a dot."""
+def unread_attributes(op: PtoOp) -> Iterator[str]:
+    """Returns the names of the attributes of ``op`` that nothing reads; names of other dialects have a dot."""
     declared = signature(type(op)).attributes
     for name in op.attributes:
         if name in declared or name in SEGMENT_SIZES or "." in name:
@@ -110,26 +108,26 @@ def unread(op: PtoOp) -> Iterator[str]:
 
 
 def report_unread(op: PtoOp, ctx: Context) -> list[str]:
-    """Reports attributes that nothing reads; gives the declared names that were probably meant."""
+    """Reports attributes that nothing reads; returns the declared names that were probably meant."""
     declared = signature(type(op)).attributes
     meant: list[str] = []
-    for name in unread(op):
-        near = _near(op, name, op.attributes[name])
+    for name in unread_attributes(op):
+        near = _nearest_declared(op, name, op.attributes[name])
         message = f"attribute {name} of {op.name} is not known"
         severity = _UNKNOWN_KEY.get(op.name)
         if near is not None:
             meant.append(near)
             if declared[near].arity == "1":
                 severity = ERROR
-            ctx.report(MISSPELT, op, message, at=name, help=f"did you mean {near}?", severity=severity)
+            ctx.report(MISSPELLED, op, message, at=name, help=f"did you mean {near}?", severity=severity)
         else:
             help = f"its attributes are {', '.join(declared)}" if declared else "it has no attributes"
             ctx.report(UNKNOWN, op, f"{message} and has no effect", at=name, help=help, severity=severity)
     return meant
 
 
-def _near(op: PtoOp, name: str, value: Attribute) -> str | None:
-    """The declared attribute that is absent and has nearly this name, or takes values of this name or of this kind."""
+def _nearest_declared(op: PtoOp, name: str, value: Attribute) -> str | None:
+    """Returns the declared absent attribute that has a similar name, or takes values of this name or of this kind."""
     absent = {key: slot for key, slot in signature(type(op)).attributes.items() if key not in op.attributes}
     close = did_you_mean(name, absent)
     if close:

@@ -1,1 +1,1 @@
-"""Examples of rules: programs and command lines that break them, and the nearest that keep them."""
+"""Examples of rules: programs and command lines that break them, and similar ones that satisfy them."""

@@ -9,19 +9,19 @@ from typing import Final, NamedTuple
 
 
 class Commands(NamedTuple):
-    """A command line of a POSIX shell that is reported under a rule, and the nearest one that is not."""
+    """A command line of a POSIX shell that is reported under a rule, and a similar one that is not."""
 
     bad: str
     good: str
 
 
 def _both(command: str) -> Commands:
-    """The same command; the programs differ."""
+    """Returns the same command for both programs."""
     return Commands(command, command)
 
 
 def _tasks(order: str) -> str:
-    """Two tasks that write one buffer, the second with ``order``."""
+    """Returns two tasks that write one buffer, the second with ``order``."""
     task = 'arguments = { a = "b" }\\ndirections = { a = "none" }\\n'
     text = f'program = "example.pto"\\n[buffers]\\nb = "zeros:f32:1"\\n[[task]]\\n{task}[[task]]\\n{order}{task}'
     return f"printf '{text}' > two.launch.toml; pto-run --sanitize two.launch.toml"
@@ -77,4 +77,4 @@ COMMANDS: Final[dict[str, Commands]] = {
     "race-task": Commands(_tasks(""), _tasks('after = ["task1"]\\n')),
     "run-timeout": Commands("pto-run --timeout 1 --arg a=1 example.pto", "pto-run --timeout 99 --arg a=1 example.pto"),
 }
-"""By rule."""
+"""Command lines by rule id."""

@@ -1,6 +1,6 @@
-"""A failing and a mended program for each rule that the sanitizers check while a program runs.
+"""An incorrect and a fixed program for each rule that the sanitizers check at run time.
 
-Buffers are large, numbers are 1, unless the program says otherwise.
+Buffers are large and numbers are 1 unless the program states otherwise.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ ALL = "pto.barrier #pto.pipe<PIPE_ALL>"
 
 
 def flag(source: str, target: str, number: int = 0) -> tuple[str, str]:
-    """Set and wait of flag ``number`` from the pipe ``source`` to ``target`` (``"MTE2"``, ``"V"``, ...)."""
+    """Returns set and wait of flag ``number`` from the pipe ``source`` to ``target`` (``"MTE2"``, ``"V"``, ...)."""
     names = f'["PIPE_{source}", "PIPE_{target}", "EVENT_ID{number}"]'
     return f"pto.set_flag{names}", f"pto.wait_flag{names}"
 
 
 def kernel(*lines: str, arch: str = "a5") -> str:
-    """A program for ``arch`` that runs ``lines`` between two buffers in global memory."""
+    """Returns a program for ``arch`` that runs ``lines`` between two buffers in global memory."""
     return _HEAD.replace("ARCH", arch) + "".join(f"    {line}\n" for line in lines) + _TAIL
 
 
@@ -73,7 +73,7 @@ _WRITE_BACK_CLEAR = (
 
 
 def tiles(second: int, *lines: str, arch: str = "a5") -> str:
-    """Two tiles of 2048 bytes, the second at another byte."""
+    """Returns two tiles of 2048 bytes, the second at another address."""
     return kernel(
         "%at = arith.constant 0 : i64",
         f"%beside = arith.constant {second} : i64",
@@ -92,13 +92,13 @@ _BARRIER_V = "pto.barrier #pto.pipe<PIPE_V>"
 _FAR = "%far = arith.muli %block, %i64 : index"
 _MINE = "%mine = pto.addptr %b, %far : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>"
 _END = "%end = arith.constant 262016 : i64"
-_FAR_PLACE = "%far = pto.castptr %end : i64 -> !pto.ptr<f32, ub>"
+_FAR_ADDRESS = "%far = pto.castptr %end : i64 -> !pto.ptr<f32, ub>"
 
 _CELL = "!pto.partition_tensor_view<1xi32>"
 
 
 def _cell(name: str, buffer: str) -> tuple[str, ...]:
-    """The number behind the first 64 of a buffer as a signal."""
+    """Returns element 64 of a buffer as a signal."""
     view = f"pto.make_tensor_view %{name}_at, shape = [%i1], strides = [%i1] : !pto.tensor_view<1xi32>"
     return (
         f"%{name}_ints = pto.castptr {buffer} : !pto.ptr<f32, gm> -> !pto.ptr<i32, gm>",
@@ -188,7 +188,7 @@ RUN_EXAMPLES: dict[str, tuple[str, str]] = {
         kernel(LOAD, *_OUT, STORE, "pto.barrier #pto.pipe<PIPE_MTE3>", STORE),
     ),
     "mem-uninit": (kernel(*_OUT, STORE), kernel(LOAD, *_OUT, STORE)),
-    "mem-oob": (kernel(_END, _FAR_PLACE, LOAD.replace("%x,", "%far,")), kernel(LOAD)),
+    "mem-oob": (kernel(_END, _FAR_ADDRESS, LOAD.replace("%x,", "%far,")), kernel(LOAD)),
     "mem-align": (
         kernel(*SCOPE, VLOAD.format("v", "x", 1), "}"),
         kernel(*SCOPE, VLOAD.format("v", "x", 0), "}"),
@@ -202,4 +202,4 @@ RUN_EXAMPLES: dict[str, tuple[str, str]] = {
         tiles(2048, "%z = arith.constant 2.0 : f32", f"pto.tdivs ins(%s, %z : {TILE}, f32) outs(%t : {TILE})"),
     ),
 }
-"""By rule."""
+"""Programs by rule id."""

@@ -1,6 +1,6 @@
-"""Example programs of rules whose declaration has none: what breaks the rule, and the nearest program that keeps it.
+"""Example programs of rules whose declaration has none: one that breaks the rule, and a similar one that satisfies it.
 
-Written as ``examples`` says: a statement, some lines, a function or a module.
+Written as ``example_programs`` describes: a statement, several lines, a function or a module.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from .types import PART, TILE, WIDE
 
 
 class Example(NamedTuple):
-    """A program that breaks a rule and one that keeps it, on ``target``."""
+    """A program that breaks a rule and one that satisfies it, on ``target``."""
 
     bad: str
     good: str
@@ -26,7 +26,7 @@ _LONG_ROW = "!pto.tile_buf<left, 16x4096xf16, valid=1x4096, blayout=col_major, s
 
 
 def _tile(old: str, new: str) -> str:
-    """A function with a tile whose long type is changed in one place."""
+    """Returns a function with a tile whose spelled-out type differs in one field."""
     return f"func.func @f(%a: !pto.tile_buf<{_LONG.replace(old, new)}>) {{\n  return\n}}"
 
 
@@ -34,7 +34,7 @@ _GOOD_TILE = _tile("", "")
 
 
 def _body(*lines: str, arguments: str = "", attributes: str = "") -> str:
-    """A function with these lines."""
+    """Returns a function with these lines."""
     text = "".join(f"  {line}\n" for line in lines)
     return f"func.func @f({arguments}){attributes} {{\n{text}  return\n}}"
 
@@ -50,14 +50,14 @@ _STORE = _body(
 
 
 def _view(layout: str) -> str:
-    """A function with a view of rows behind each other."""
+    """Returns a function with a view of consecutive rows."""
     sizes = ("%a = arith.constant 16 : index", "%b = arith.constant 1 : index")
     view = f"%v = pto.make_tensor_view %p, shape = [%a, %a], strides = [%a, %b] {{layout = #pto.layout<{layout}>}}"
     return _body(*sizes, f"{view} : !pto.tensor_view<?x?xf32>", arguments="%p: !G32")
 
 
 def _queue(core: str, *lines: str, fields: str = "", buffer: str = "c2v_consumer_buf") -> str:
-    """A function of one core with a queue."""
+    """Returns a function of one core with a queue."""
     side = {"cube": "aic", "vector": "aiv"}[core]
     init = f"pto.{side}_initialize_pipe {{id = 0, dir_mask = 1, slot_size = 1024{fields}}} ({buffer} = %b : i32)"
     return _body(
@@ -79,18 +79,18 @@ _ALL_LANES = '%m = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>'
 
 
 def _sums(levels: int) -> str:
-    """Attribute aliases, each ten times the one before."""
+    """Returns attribute aliases, each ten times the previous one."""
     aliases = [f"#a{level} = [{', '.join([f'#a{level - 1}'] * 10)}]" for level in range(1, levels + 1)]
     return "\n".join(("#a0 = 1000", *aliases, f"module attributes {{numbers = #a{levels}}} {{", "}"))
 
 
 def _nested(depth: int) -> str:
-    """A struct in structs."""
+    """Returns a struct nested in structs."""
     return _body(f"%a = pto.declare_struct -> {'!pto.struct<' * depth}i32{'>' * depth}")
 
 
 def _transferred(target: str) -> str:
-    """A transfer into ub and one out of it, with a flag between MTE2 and another pipe."""
+    """Returns a transfer into ub and one out of it, with a flag between MTE2 and another pipe."""
     names = f'["PIPE_MTE2", "PIPE_{target}", "EVENT_ID0"]'
     return _body(
         "%zero = arith.constant 0 : i64",
@@ -106,7 +106,7 @@ def _transferred(target: str) -> str:
 
 
 def _reserved(size: int) -> str:
-    """A queue with eight slots of 1024 bytes in a reserved buffer."""
+    """Returns a queue with eight slots of 1024 bytes in a reserved buffer."""
     return _body(
         f"%b = pto.reserve_buffer {{{_RESERVED.format(size, 'true')}}} -> i32",
         "pto.aiv_initialize_pipe {id = 0, dir_mask = 1, slot_size = 1024} (c2v_consumer_buf = %b : i32)",
@@ -115,7 +115,7 @@ def _reserved(size: int) -> str:
 
 
 def _beside_reserved(base: int) -> str:
-    """A tile at address 0 and a reserved buffer."""
+    """Returns a tile at address 0 and a reserved buffer."""
     return _body(
         "%zero = arith.constant 0 : i64",
         f"%b = pto.reserve_buffer {{{_RESERVED.format(4096, 'false')}, base = {base}}} -> i32",
@@ -124,7 +124,7 @@ def _beside_reserved(base: int) -> str:
 
 
 def _slot_queue(element: str) -> str:
-    """An entry of a queue whose slots in gm hold f32."""
+    """Returns an entry of a queue whose slots in gm hold f32."""
     slot = "!pto.tensor_view<16x16xf32>"
     return _body(
         f"pto.aic_initialize_pipe {{id = 0, dir_mask = 1, slot_size = 1024}} (gm_slot_tensor = %s : {slot})",
@@ -135,7 +135,7 @@ def _slot_queue(element: str) -> str:
 
 
 def _converting(field: str) -> str:
-    """Both ends of a queue that converts what is pushed."""
+    """Returns both ends of a queue that converts what is pushed."""
     layout = "#pto.acc_push_epilogue<layout = nz2nd, quant = f32_f16, relu = no_relu>"
     fields = f"{{id = 0, dir_mask = 1, slot_size = 512, {field}acc_push_epilogue = {layout}}}"
     vector = (
@@ -153,14 +153,14 @@ def _converting(field: str) -> str:
 
 
 def _queues(count: int) -> str:
-    """Queues of two directions, 4 flags each."""
+    """Returns queues of two directions with 4 flags each."""
     buffers = "(c2v_consumer_buf = %b : i32, v2c_consumer_buf = %b : i32)"
     lines = (f"pto.aic_initialize_pipe {{id = {n}, dir_mask = 3, slot_size = 1024}} {buffers}" for n in range(count))
     return _body(*lines, arguments="%b: i32", attributes=_VECTOR.replace("vector", "cube"))
 
 
 def _caller(core: str) -> str:
-    """A function of one core that calls one with a product."""
+    """Returns a function of one core that calls one with a matrix product."""
     product = _body("pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !C)", arguments="%a: !L, %b: !R, %c: !C")
     call = _body(
         "func.call @product(%a, %b, %c) : (!L, !R, !C) -> ()",
@@ -171,13 +171,13 @@ def _caller(core: str) -> str:
 
 
 def _scoped(arguments: str) -> str:
-    """A strict scope with one capture."""
+    """Returns a strict scope with one capture."""
     scope = ("pto.strict_vecscope(%p) {", f"^bb0({arguments}):", f"  {_ALL_LANES}", "} : (!U32) -> ()")
     return _body(*scope, arguments="%p: !U32")
 
 
 def _expecting(comment: str) -> str:
-    """A wrong statement below a comment."""
+    """Returns an incorrect statement below an expectation comment."""
     return _body(comment, "%r = pto.fmax %x, %y : f32, f32 -> f32", arguments="%x: f32, %y: f16")
 
 

@@ -1,4 +1,4 @@
-"""Types in the programs that break and satisfy rules, which rules of several files name."""
+"""Types in the example programs of rules of several files."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Operations of one chip generation in a program for another.
 
-Their own rules do not depend on the target, so a program that mixes generations is only warned about.
-Source: docs/reference/constraints.md, "Products on pointers", "Whole programs"; docs/reference/targets.md, "Choice of
-the target", "Element types".
+Their own rules do not depend on the target, so a program that mixes generations is only warned about. Source:
+docs/reference/constraints.md, "Products on pointers", "Whole programs"; docs/reference/targets.md, "Choice of the
+target", "Element types".
 """
 
 from __future__ import annotations

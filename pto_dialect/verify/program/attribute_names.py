@@ -1,4 +1,4 @@
-"""Attributes that functions and modules do not have: nothing reads them, the program does not mean what it says.
+"""Unknown attributes of functions and modules: nothing reads them, so they have no effect.
 
 Source: docs/reference/language.md, "Discardable attributes"; docs/reference/constraints.md, "Whole programs".
 """
@@ -19,19 +19,19 @@ from ..engine.context import Context
 from ..engine.rule import INFO, STRUCTURE, WARNING
 from ..engine.unread_attributes import KNOWN_ATTRIBUTES, UNKNOWN
 
-"""Attribute of modules and functions for one kind of core."""
+"""Attribute of modules and functions that run on one kind of core."""
 
 
 @checks(STRUCTURE, "func.func", "builtin.module")
-def module_and_function(op: Operation, ctx: Context) -> None:
-    """Attributes with the dialect's prefix on functions and modules."""
+def check_module_and_function(op: Operation, ctx: Context) -> None:
+    """Checks attributes with the dialect's prefix on functions and modules."""
     for name in op.attributes:
         _prefixed(op, name, ctx, WARNING)
 
 
 @checks(STRUCTURE, "func.func")
-def inside(op: Operation, ctx: Context) -> None:
-    """Attributes with the dialect's prefix on operations; looked for only when infos are wanted, because they are
+def check_inside(op: Operation, ctx: Context) -> None:
+    """Checks attributes with the dialect's prefix on operations; only when remarks are requested, because they are
     harmless."""
     options = ctx.engine.options
     if not options.pedantic and UNKNOWN.id not in options.deny:

@@ -1,4 +1,4 @@
-"""Tiles without addresses that certainly do not fit into their memory together.
+"""Tiles without addresses whose live sets must exceed their memory.
 
 Source: docs/reference/constraints.md, "Whole programs".
 """
@@ -54,9 +54,10 @@ _SHOWN = 4
 
 
 @dataclass(eq=False)
-class _Planned:
-    """A tile that a planner places, with its ``gaps`` in the block that is looked at: between operations, counted by
-    the one before, from each write or read to the read after it; ``start`` is the last access."""
+class _LiveTile:
+    """A tile that a planner places, with the gaps between operations of the current block in which it is live. A gap is
+    numbered by the operation before it; ``gaps`` reach from each write or read to the next read; ``start`` is the last
+    access."""
 
     value: SSAValue
     type: TileBufType
@@ -66,19 +67,21 @@ class _Planned:
 
 
 @dataclass
-class _Sums:
-    """Bytes of the tiles of a function that a planner places, by target and memory; ``judged`` once they may overflow
-    and the function has been looked at."""
+class _TileSums:
+    """Sum of the bytes of the tiles of a function that a planner places, by target and memory; ``judged`` once they may
+    overflow and the liveness analysis of the function has run."""
 
     sizes: dict[tuple[str, str], int] = field(default_factory=dict)
     judged: bool = False
 
 
 @checks(SHAPES, "pto.alloc_tile")
-def live_tiles(op: Operation, ctx: Context) -> None:
-    """Adds up the tiles that are live between two operations of a block, where all of a function exceed a memory.
+def check_live_tiles(op: Operation, ctx: Context) -> None:
+    """Adds up the tiles that are live between two operations of a block, where the tiles of a function together exceed
+    a memory.
 
-    A lower bound: only accesses that stand in the block itself count, from the last write before a read to that read.
+    The result is a lower bound: only accesses in the block itself count, from the last write before a read to that
+    read.
     """
     tile, function = op.results[0].type if op.results else None, ctx.function
     if function is None or type(tile) is not TileBufType:
@@ -86,7 +89,7 @@ def live_tiles(op: Operation, ctx: Context) -> None:
     groups = _groups(op) if len(op.operands) else {}
     if groups is None or groups.get("addr"):
         return
-    sums: _Sums = ctx.kept(("capacity", function), _Sums)
+    sums: _TileSums = ctx.cached(("capacity", function), _TileSums)
     size, exceeded = tile_bytes(tile), False
     for profile in (ctx.profile, *ctx.candidates):
         key = (profile.name, space_of(tile, profile))
@@ -95,24 +98,24 @@ def live_tiles(op: Operation, ctx: Context) -> None:
     if not exceeded or sums.judged:
         return
     sums.judged = True
-    tiles = _planned(function)
+    tiles = _planned_tiles(function)
     for block in _blocks(function):
         _check_block(block, tiles, ctx)
 
 
-def _planned(function: Operation) -> dict[int, _Planned]:
-    """Tiles that the program allocates and leaves to a planner, by the identity of their values."""
-    found: dict[int, _Planned] = {}
+def _planned_tiles(function: Operation) -> dict[int, _LiveTile]:
+    """Returns the tiles that the program allocates and leaves to a planner, by the identity of their values."""
+    found: dict[int, _LiveTile] = {}
     for op in walk(function):
         if has_role(op, Role.TILE_ALLOCATION) and op.results:
             value = op.results[0]
             if isinstance(value.type, TileBufType) and _is_planned(op, value.type):
-                found[id(value)] = _Planned(value, value.type, tile_bytes(value.type))
+                found[id(value)] = _LiveTile(value, value.type, tile_bytes(value.type))
     return found
 
 
 def _is_planned(op: Operation, tile: TileBufType) -> bool:
-    # Scale tiles of the older dialect had the shape of their operand; only a part of them is ever filled.
+    # Scale tiles of the older dialect have the shape of their operand; only a part of them is ever filled.
     if tile.loc == "scaling" or is_view(op) or _groups(op) is None or address_operand(op) is not None:
         return False
     return not any(isinstance(use.operation, TAssignOp) for use in op.results[0].uses)
@@ -122,7 +125,7 @@ def _blocks(function: Operation) -> list[Block]:
     return [block for op in walk(function) for region in op.regions for block in region.blocks]
 
 
-def _check_block(block: Block, tiles: dict[int, _Planned], ctx: Context) -> None:
+def _check_block(block: Block, tiles: dict[int, _LiveTile], ctx: Context) -> None:
     ops = list(block.ops)
     live = _live_ranges(ops, tiles, ctx.profile.arch)
     if len(live) < 2:
@@ -145,8 +148,8 @@ def _check_block(block: Block, tiles: dict[int, _Planned], ctx: Context) -> None
     ctx.report(LIVE, op, message, severity=severity, notes=notes, help="compute in smaller tiles, or one after another")
 
 
-def _live_ranges(ops: list[Operation], tiles: dict[int, _Planned], arch: str) -> list[_Planned]:
-    """The tiles that are live somewhere between ``ops``."""
+def _live_ranges(ops: list[Operation], tiles: dict[int, _LiveTile], arch: str) -> list[_LiveTile]:
+    """Returns the tiles that are live between some pair of ``ops``."""
     for tile in tiles.values():
         tile.start, tile.gaps = None, []
     for number, op in enumerate(ops):
@@ -170,7 +173,7 @@ def _live_ranges(ops: list[Operation], tiles: dict[int, _Planned], arch: str) ->
 
 
 def _groups(op: Operation) -> dict[str, tuple[SSAValue, ...]] | None:
-    """Operands by declared name; ``None`` for other dialects, and where the numbers of operands contradict each
+    """Returns the operands by declared name; ``None`` for other dialects, and where operand counts contradict each
     other."""
     if not isinstance(op, PtoOp):
         return None
@@ -180,9 +183,9 @@ def _groups(op: Operation) -> dict[str, tuple[SSAValue, ...]] | None:
         return None
 
 
-def _first_overflow(live: list[_Planned], profile: Profile) -> tuple[int, str, list[_Planned]] | None:
-    """The first gap whose live tiles exceed a memory: its number, the memory, the tiles."""
-    by_space: dict[str, list[_Planned]] = defaultdict(list)
+def _first_overflow(live: list[_LiveTile], profile: Profile) -> tuple[int, str, list[_LiveTile]] | None:
+    """Returns the first gap whose live tiles exceed a memory: its number, the memory, the tiles."""
+    by_space: dict[str, list[_LiveTile]] = defaultdict(list)
     for tile in live:
         by_space[space_of(tile.type, profile)].append(tile)
     found: list[tuple[int, str]] = []

@@ -25,7 +25,7 @@ MAX_THREADS = rule(
     good="func.func @f() attributes {pto.simt_entry, pto.simt_max_threads = 256 : i32} {\n  return\n}",
 )
 
-STRUCT_PLACE = rule(
+STRUCT_SIGNATURE = rule(
     "struct-place",
     ERROR,
     STRUCTURE,
@@ -39,8 +39,8 @@ _LIMITS = (("pto.simt_max_threads", MAX_WORK_ITEMS), ("pto.simt_max_regs", MAX_R
 
 
 @checks(STRUCTURE, "func.func")
-def simt_limits(op: Operation, ctx: Context) -> None:
-    """Largest launch and register budget of a SIMT body."""
+def check_simt_limits(op: Operation, ctx: Context) -> None:
+    """Checks the limits of a SIMT body: largest launch and register budget."""
     for name, most in _LIMITS:
         value = op.attributes.get(name)
         if value is None:
@@ -54,13 +54,13 @@ def simt_limits(op: Operation, ctx: Context) -> None:
 
 
 @checks(STRUCTURE, "func.func")
-def struct_places(op: Operation, ctx: Context) -> None:
-    """Structs do not travel between functions."""
+def check_struct_signature(op: Operation, ctx: Context) -> None:
+    """Checks that structs are not passed between functions."""
     assert isinstance(op, FuncOp)
     kind = op.function_type
     for role, types in (("argument", kind.inputs.data), ("result", kind.outputs.data)):
         for type_ in types:
             if type(type_) is StructType:
                 message = f"a struct is no {role} of a function, found {type_text(type_)}"
-                ctx.report(STRUCT_PLACE, op, message, help="declare it with pto.declare_struct")
+                ctx.report(STRUCT_SIGNATURE, op, message, help="declare it with pto.declare_struct")
                 return

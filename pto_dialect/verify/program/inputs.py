@@ -1,4 +1,4 @@
-"""What can be wrong before and beside the program: its file, and the expectations in its comments."""
+"""Rules about the input files of a program and about the expectations in its comments."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ ENTRY_VOID = rule(
 
 @function_check(*{family for family, _, _ in OPS.values()})
 def check_cores(scan: FunctionScan, ctx: Context) -> None:
-    """Operations on the wrong core, once per section and once per function."""
+    """Checks for operations on the wrong core; reports once for each section and function."""
     kind = scan.kernel_kind
     sectioned = any(name.startswith("pto.section.") for name in scan.by_name)
     if kind is None and not sectioned:
@@ -68,9 +68,9 @@ def check_cores(scan: FunctionScan, ctx: Context) -> None:
         for op in operations:
             section = scan.enclosing(op, is_section) if sectioned else None
             runs_on = kind if section is None else section.name.rpartition(".")[2]
-            place = scan.function if section is None else section
-            if runs_on not in (None, core) and place not in reported:
-                reported.add(place)
+            scope = scan.function if section is None else section
+            if runs_on not in (None, core) and scope not in reported:
+                reported.add(scope)
                 if section is not None:
                     message = f"{op.name} runs on the {core} core and stands in {section.name}"
                     ctx.report(NESTING, op, message)
@@ -87,8 +87,8 @@ def check_cores(scan: FunctionScan, ctx: Context) -> None:
 
 
 @checks(STRUCTURE, "func.func")
-def entry(op: Operation, ctx: Context) -> None:
-    """What an entry function returns."""
+def check_entry(op: Operation, ctx: Context) -> None:
+    """Checks that an entry function returns nothing."""
     if not isinstance(op, FuncOp) or not any(name in op.attributes for name in ENTRY_ATTRIBUTES):
         return
     results = op.function_type.outputs.data
@@ -98,8 +98,8 @@ def entry(op: Operation, ctx: Context) -> None:
 
 
 @checks(STRUCTURE, "func.call")
-def recursion(op: Operation, ctx: Context) -> None:
-    """Calls that come back to their function."""
+def check_recursion(op: Operation, ctx: Context) -> None:
+    """Checks for recursive calls."""
     function = ctx.function
     if isinstance(function, FuncOp) and function in ctx.symbols.reached(op):
         message = f"@{function.sym_name.data} calls itself here; recursion cannot be executed"

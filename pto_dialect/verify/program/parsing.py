@@ -1,4 +1,4 @@
-"""Rules that the parser checks while reading: declared here so that they have a place in the catalogue."""
+"""Rules that the parser checks; declared here so that the catalogue lists them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``pto-opt --prove`` demands of passes. Source: docs/reference/proving.md, "What is said"."""
+"""Rules of ``pto-opt --prove`` about the passes that it compares. Source: docs/reference/proving.md, "What is said"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the release of the reference that a program names refuses, or does not have yet.
+"""Rules about the release of the reference that a program names.
 
 Source: docs/reference/releases.md, "Changes".
 """
@@ -49,8 +49,8 @@ REFUSED = rule(
 
 
 def check_release(module: Operation, ctx: Context) -> None:
-    """The release that a module states, and whether the release has what is in the module; says nothing where none is
-    stated."""
+    """Checks the release that a module states, and whether that release has what the module uses; nothing without a
+    stated release."""
     stated = module.attributes.get(ATTRIBUTE)
     if stated is None:
         return
@@ -69,27 +69,28 @@ def _check_operation(op: PtoOp, release: Release, ctx: Context) -> None:
     since = op_spec(type(op)).since
     newer = release.has("newer-dialect")
     if since == "august" and release.minor <= _OLDER:
-        ctx.report(REFUSED, op, f"{op.name} is not part of release {release}", help=_after("newer-dialect"))
+        ctx.report(REFUSED, op, f"{op.name} is not part of release {release}", help=_is_newer("newer-dialect"))
     elif since == "june" and newer:
         ctx.report(REFUSED, op, f"{op.name} is no longer part of release {release}")
     for key in _CONCERNED.get(op.name, ()):
         change = CHANGES[key]
         if release.has(key) == (change.kind == "refused") and _VERDICTS[key](op, ctx):
             state = change.after if change.kind == "refused" else change.before
-            help = None if change.kind == "refused" else _after(key)
+            help = None if change.kind == "refused" else _is_newer(key)
             ctx.report(REFUSED, op, f"release {release} refuses this {op.name}: {state}", help=help)
 
 
-def _after(key: str) -> str:
+def _is_newer(key: str) -> str:
     return f"it is part of release {CHANGES[key].release}"
 
 
 _OLDER = 44
-"""The newest release that is known to have the older dialect; those up to the newer one may have parts of it."""
+"""The newest release that is known to have the older dialect; later ones up to the newer dialect may have parts
+of it."""
 
 
-def _is_packed(op: PtoOp, ctx: Context) -> bool:
-    """A mask on a5 that has not the shape of the sources."""
+def _has_packed_mask(op: PtoOp, ctx: Context) -> bool:
+    """Returns whether a mask on a5 has another shape than the sources."""
     if ctx.profile.arch != "a5":
         return False
     mask, source = (value and value.type for value in (find(op, "dst"), find(op, "src0")))
@@ -98,8 +99,8 @@ def _is_packed(op: PtoOp, ctx: Context) -> bool:
     return (mask.rows, mask.cols) != (source.rows, source.cols)
 
 
-def _is_second(op: PtoOp, ctx: Context) -> bool:
-    """A pop while an entry of the same queue, popped before in this block, is not freed."""
+def _pops_before_free(op: PtoOp, ctx: Context) -> bool:
+    """Returns whether a pop follows an earlier pop of the same queue in this block whose entry is not yet freed."""
     queue = _queue(op)
     before = op.prev_op
     while before is not None and not (_action(before) in ("pop", "free") and _queue(before) == queue):
@@ -113,17 +114,17 @@ def _action(op: Operation) -> QueueRole | None:
 
 
 def _queue(op: Operation) -> object:
-    """The queue of a pop or free: its pipe where that is an operand, else its id."""
+    """Returns the queue of a pop or free: its pipe where that is an operand, otherwise its id."""
     handle: SSAValue | None = find(op, "pipe_handle")
     return handle if handle is not None else (op.name.rpartition("_")[2], str(op.attributes.get("id")))
 
 
 _VERDICTS: dict[str, Callable[[PtoOp, Context], bool]] = {
-    "tcmp-packed-mask": _is_packed,
-    "live-pops": _is_second,
+    "tcmp-packed-mask": _has_packed_mask,
+    "live-pops": _pops_before_free,
     "scalar-memory": lambda op, ctx: True,
 }
-"""Whether an operation is what the verdict of a change is about."""
+"""Whether the verdict of a change concerns an operation."""
 _CONCERNED = {
     name: tuple(key for key in _VERDICTS if name in CHANGES[key].operations)
     for name in frozenset().union(*(CHANGES[key].operations for key in _VERDICTS))

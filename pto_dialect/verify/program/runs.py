@@ -1,6 +1,4 @@
-"""The rules that hold while a program runs and that the sanitizers check. Source: docs/reference/watching.md,
-"Findings".
-"""
+"""Rules that the sanitizers check at run time. Source: docs/reference/watching.md, "Findings"."""
 
 from __future__ import annotations
 
@@ -90,4 +88,4 @@ _RULES = (
 )
 
 RUN_RULES = {id: rule(id, severity, RUN, text, source=FINDINGS) for id, severity, text in _RULES}
-"""The rules by id."""
+"""The run rules by id."""

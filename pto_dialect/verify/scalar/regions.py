@@ -1,4 +1,4 @@
-"""Rules about the core an operation runs on, and about fusion regions.
+"""Rules about the core that runs an operation, and about fusion regions.
 
 Source: docs/reference/constraints.md, "Modules and functions"; docs/reference/execution.md, "Cores and memories".
 """
@@ -20,7 +20,7 @@ from ..engine.rule import ERROR, STRUCTURE, WARNING, rule
 
 
 def _in_section(core: str) -> str:
-    """A function with a matrix product in a section."""
+    """Returns an example function with a matrix product in a section."""
     product = "    pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !C)\n"
     return f"func.func @f(%a: !L, %b: !R, %c: !C) {{\n  pto.section.{core} {{\n{product}  }}\n  return\n}}"
 
@@ -51,13 +51,13 @@ FUSION = rule(
 
 _CUBE_PIPES = frozenset((Pipe.M, Pipe.MTE1, Pipe.FIX))
 _PLACED_BY_OPERANDS = frozenset(("tile_move", "tile_memory"))
-"""Families whose pipe depends on where the tiles lie."""
+"""Families whose pipe depends on the locations of the tiles."""
 _cores: dict[str, str | None] = {"pto.texpands": None}
-"""Cores by operation, as far as they were asked about; ``pto.texpands`` also fills tiles of the cube core."""
+"""Cached cores by operation; ``pto.texpands`` also fills tiles of the cube core."""
 
 
 def core_of_operation(op: Operation) -> str | None:
-    """``cube`` or ``vector`` for an operation that only one kind of core can execute."""
+    """Returns ``cube`` or ``vector`` for an operation that only one kind of core can execute."""
     try:
         return _cores[op.name]
     except KeyError:
@@ -76,8 +76,8 @@ def _core(op: Operation) -> str | None:
 
 
 @checks(STRUCTURE, "func.call")
-def called_cores(op: Operation, ctx: Context) -> None:
-    """Cube operations in what a vector function calls."""
+def check_called_cores(op: Operation, ctx: Context) -> None:
+    """Checks for cube operations in the callees of a vector function."""
     function = ctx.function
     if not isinstance(function, FuncOp) or kernel_kind(function) != "vector":
         return
@@ -92,9 +92,9 @@ def called_cores(op: Operation, ctx: Context) -> None:
 
 
 @checks(STRUCTURE, "pto.fusion_region")
-def fusion(op: Operation, ctx: Context) -> None:
-    """What a fusion region yields."""
-    # Other checks here load for every program, the classes of regions with the first region.
+def check_fusion(op: Operation, ctx: Context) -> None:
+    """Checks what a fusion region yields."""
+    # Other checks here load for every program; the classes of fusion regions load with the first region.
     from pto_dialect.ir.scalar.regions import YieldOp
 
     assert isinstance(op, PtoOp)

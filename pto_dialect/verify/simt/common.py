@@ -93,8 +93,8 @@ KEEP = rule(
 
 
 @checks(STRUCTURE, "pto.simt_launch")
-def callee(op: Operation, ctx: Context) -> None:
-    """The function that a launch runs, and how often."""
+def check_callee(op: Operation, ctx: Context) -> None:
+    """Checks the function that a launch runs, and the number of work-items."""
     symbol = op.attributes.get("callee")
     if not isinstance(symbol, SymbolRefAttr):
         return
@@ -139,8 +139,8 @@ def _product(op: Operation, ctx: Context) -> int | None:
 
 
 @checks(STRUCTURE, "pto.section.simt")
-def section_sizes(op: Operation, ctx: Context) -> None:
-    """Sizes of the grid of a section."""
+def check_section_sizes(op: Operation, ctx: Context) -> None:
+    """Checks the sizes of the grid of a section."""
     sizes = [integer(op, name) for name in ("dimX", "dimY", "dimZ")]
     total = 1
     for name, size in zip(("dimX", "dimY", "dimZ"), sizes, strict=True):
@@ -160,8 +160,8 @@ _SHUFFLES = ("pto.shuffle_idx", "pto.shuffle_up", "pto.shuffle_down", "pto.shuff
 
 
 @checks(STRUCTURE, *_SHUFFLES)
-def shuffle_width(op: Operation, ctx: Context) -> None:
-    """Lanes that exchange values."""
+def check_shuffle_width(op: Operation, ctx: Context) -> None:
+    """Checks the lanes that exchange values."""
     width = integer(op, "width")
     if width not in (None, 16, 32):
         ctx.report(WIDTH, op, f"the width of a shuffle is 16 or 32, found {width}", at="width")
@@ -172,8 +172,8 @@ def shuffle_width(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.redux_add", "pto.redux_max", "pto.redux_min")
-def reduction(op: Operation, ctx: Context) -> None:
-    """Type and signedness of a reduction over lanes."""
+def check_reduction(op: Operation, ctx: Context) -> None:
+    """Checks type and signedness of a reduction over lanes."""
     type_ = named(op, "value").type
     signed = "signedness" in op.attributes
     if element_name(type_) not in ("i32", "si32", "ui32", "f16", "f32"):
@@ -199,8 +199,8 @@ _SAME_TYPES = (
 
 
 @checks(TRIPLES, *_SAME_TYPES)
-def one_type(op: Operation, ctx: Context) -> None:
-    """Operands and result of arithmetic on one work item."""
+def check_one_type(op: Operation, ctx: Context) -> None:
+    """Checks that the operands and the result of arithmetic on one work item have one type."""
     first, *others = (*op.operands, *op.results)
     wanted = first.type
     for value in others:
@@ -216,8 +216,8 @@ _ATOMICS = tuple(f"pto.atomic_{name}" for name in ("exch", "add", "sub", "min", 
 
 
 @checks(TRIPLES, *_ATOMICS)
-def atomic(op: Operation, ctx: Context) -> None:
-    """Memory and types of an atomic update."""
+def check_atomic(op: Operation, ctx: Context) -> None:
+    """Checks memory and types of an atomic update."""
     pointer = named(op, "ptr")
     value = named(op, "value")
     name = type_text(value.type)
@@ -267,8 +267,8 @@ _LOADABLE = frozenset(
 
 
 @checks(TRIPLES, "pto.ldg", "pto.stg")
-def global_access(op: Operation, ctx: Context) -> None:
-    """Memory and type of a load or store of one work item."""
+def check_global_access(op: Operation, ctx: Context) -> None:
+    """Checks memory and type of a load or store of one work item."""
     pointer = named(op, "ptr")
     type_ = op.results[0].type if isinstance(op, LdgOp) else named(op, "value").type
     if isinstance(pointer.type, PtrType) and pointer.type.space != "gm":
@@ -277,12 +277,13 @@ def global_access(op: Operation, ctx: Context) -> None:
     if element is not None and element != type_:
         message = f"memory of {type_text(element)} holds that type, found {type_text(type_)}"
         ctx.report(GLOBAL_ACCESS, op, message)
-    if not _movable(type_):
+    if not _is_loadable(type_):
         ctx.report(GLOBAL_ACCESS, op, f"{op.name} does not move {type_text(type_)}")
 
 
-def _movable(type_: Attribute) -> bool:
-    """Scalars, pairs of at most 32 bits each, and four or eight fp8 values."""
+def _is_loadable(type_: Attribute) -> bool:
+    """Returns whether a type can be loaded: scalars, pairs of at most 32 bits per element, and four or eight fp8
+    values."""
     if not isinstance(type_, VectorType):
         return element_name(type_) in _LOADABLE
     lane, shape = element_name(type_.element_type), type_.get_shape()
@@ -292,16 +293,16 @@ def _movable(type_: Attribute) -> bool:
     return (shape[0] == 2 and bits <= 32) or (shape[0] in (4, 8) and lane in _FP8)
 
 
-# ------------------------------------------------------------ kept values
+# ------------------------------------------------------------ retained values
 
 
 @checks(STRUCTURE, "pto.keep", "pto.resume")
-def slot(op: Operation, ctx: Context) -> None:
-    """Slot number and type of a kept value."""
+def check_slot(op: Operation, ctx: Context) -> None:
+    """Checks the slot id and the type of a retained value."""
     number = integer(op, "slot")
     type_ = op.payload.type if isinstance(op, KeepOp) else op.results[0].type
     bits = bit_width(type_)
-    if bits is None or bits > 64 or not _keepable(type_):
+    if bits is None or bits > 64 or not _is_keepable(type_):
         message = f"integers of up to 64 bits, f16, bf16 and f32 are kept, found {type_text(type_)}"
         ctx.report(KEEP, op, message)
         return
@@ -315,5 +316,5 @@ def slot(op: Operation, ctx: Context) -> None:
         ctx.report(KEEP, op, f"a 64-bit value takes two slots from an even one, found {number}", at="slot")
 
 
-def _keepable(type_: object) -> bool:
+def _is_keepable(type_: object) -> bool:
     return isinstance(type_, IntegerType) or type_text(type_) in ("f16", "bf16", "f32")  # pyright: ignore[reportArgumentType]

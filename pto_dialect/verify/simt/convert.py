@@ -1,4 +1,4 @@
-"""Conversions of SIMT work items: pairs, rounding letters, saturation, signedness.
+"""Rules of conversions of SIMT work items: pairs, rounding letters, saturation, signedness.
 
 Source: docs/reference/numerics.md, "Rounding".
 """
@@ -45,14 +45,14 @@ PAIRS: dict[tuple[str, str], str] = {
     ("bf16x2", "f4x2"): _DIRECTED,
     ("f4x2", "bf16x2"): _DIRECTED,
 }
-"""(source class, result class) -> rounding letters."""
+"""(source class, result class) -> allowed rounding letters."""
 
 _PACKED_NAMES = {"hif8x2": "hif8x2", "f4E1M2x2": "f4x2", "f4E2M1x2": "f4x2", "bf16x2": "bf16x2"}
 _ELEMENT_CLASS = {"f8E4M3FN": "f8", "f8E4M3": "f8", "f8E5M2": "f8"}
 
 
 def conversion_class(type_: Attribute) -> str:
-    """Class of a scalar or packed pair: the name of the scalar, or of the element followed by ``x2``."""
+    """Returns the class of a scalar or packed pair: the name of the scalar, or of the element followed by ``x2``."""
     if isinstance(type_, VectorType):
         element = element_name(type_.element_type)
         if tuple(type_.get_shape()) != (2,):
@@ -63,8 +63,8 @@ def conversion_class(type_: Attribute) -> str:
 
 
 @checks(TRIPLES, "pto.convert")
-def conversion(op: Operation, ctx: Context) -> None:
-    """One conversion."""
+def check_conversion(op: Operation, ctx: Context) -> None:
+    """Checks one conversion."""
     source, target = named(op, "src").type, op.results[0].type
     pair = f"{type_text(source)} to {type_text(target)}"
     allowed = PAIRS.get((conversion_class(source), conversion_class(target)))

@@ -1,6 +1,5 @@
-"""Where SIMT operations stand: inside and outside of SIMT bodies. Source: docs/reference/constraints.md, "Work-items
-and groups".
-"""
+"""Rules about SIMT operations inside and outside of SIMT bodies. Source: docs/reference/constraints.md, "Work-items and
+groups"."""
 
 from __future__ import annotations
 
@@ -60,8 +59,8 @@ def _in_body(scan: FunctionScan, op: Operation) -> bool:
 
 
 @function_check("simt_control", "simt_memory", "regions")
-def places(scan: FunctionScan, ctx: Context) -> None:
-    """Operations on the wrong side of a SIMT body."""
+def check_body_side(scan: FunctionScan, ctx: Context) -> None:
+    """Checks for operations on the wrong side of a SIMT body."""
     for op in scan.named("pto.simt_launch", "pto.store_vfsimt_info"):
         if _in_body(scan, op):
             ctx.report(OUTSIDE, op, f"{op.name} stands inside a SIMT body")
@@ -82,8 +81,8 @@ def places(scan: FunctionScan, ctx: Context) -> None:
 
 
 @function_check(*VECTOR_FAMILIES)
-def no_vectors(scan: FunctionScan, ctx: Context) -> None:
-    """Vector operations inside SIMT bodies; one report for each body."""
+def check_no_vectors(scan: FunctionScan, ctx: Context) -> None:
+    """Checks for vector operations inside SIMT bodies; one report for each body."""
     if not scan.is_simt_entry and not scan.contains("pto.section.simt"):
         return
     reported: set[Operation | None] = set()
@@ -94,12 +93,12 @@ def no_vectors(scan: FunctionScan, ctx: Context) -> None:
             ctx.report(NO_VECTOR, op, f"{op.name} stands inside a SIMT body")
 
 
-# ------------------------------------------------------------ kept values
+# ------------------------------------------------------------ retained values
 
 
 @function_check("simt_control")
-def kept_values(scan: FunctionScan, ctx: Context) -> None:
-    """Resumed values stand at the start of a body, kept ones at its end, each in slots of its own."""
+def check_kept_values(scan: FunctionScan, ctx: Context) -> None:
+    """Checks that values are resumed at the start of a body and kept at its end, each in a slot of its own."""
     for block in {op.parent: None for op in scan.named("pto.resume") if op.parent is not None}:
         _prologue(block, ctx)
     for block in {op.parent: None for op in scan.named("pto.keep") if op.parent is not None}:
@@ -122,17 +121,17 @@ def _prologue(block: Block, ctx: Context) -> None:
 
 def _epilogue(block: Block, ctx: Context) -> None:
     parent = block.parent_op()
-    place = block.last_op
-    if place is not None and has_role(place, Role.RETURN):
-        place = place.prev_op
+    last = block.last_op
+    if last is not None and has_role(last, Role.RETURN):
+        last = last.prev_op
     elif parent is None or not is_simt_section(parent):
-        place = None
-    while place is not None and isinstance(place, SyncthreadsOp):
-        place = place.prev_op
+        last = None
+    while last is not None and isinstance(last, SyncthreadsOp):
+        last = last.prev_op
     group: list[Operation] = []
-    while place is not None and isinstance(place, KeepOp):
-        group.append(place)
-        place = place.prev_op
+    while last is not None and isinstance(last, KeepOp):
+        group.append(last)
+        last = last.prev_op
     group.reverse()
     _slots(group, ctx)
     final = set(group)

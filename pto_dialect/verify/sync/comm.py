@@ -107,8 +107,8 @@ def _elements(op: Operation, ctx: Context, values: Iterable[tuple[str, SSAValue]
 
 
 @checks(STRUCTURE, "pto.comm.tput", "pto.comm.tget")
-def point_to_point(op: Operation, ctx: Context) -> None:
-    """One source, one destination."""
+def check_point_to_point(op: Operation, ctx: Context) -> None:
+    """Checks the operands of a point-to-point transfer: one source, one destination."""
     groups = _groups(op)
     dst, src = groups["dst"][0], groups["src"][0]
     views = [_view(op, ctx, value, name, dynamic=True) for name, value in (("dst", dst), ("src", src))]
@@ -129,12 +129,12 @@ _COLLECTIVES: dict[str, str] = {
     "pto.comm.tgather": "dst",
     "pto.comm.treduce": "dst",
 }
-"""The operand of each collective that is not the group."""
+"""The operand of each collective operation that is not the group."""
 
 
 @checks(STRUCTURE, *_COLLECTIVES)
-def collective(op: Operation, ctx: Context) -> None:
-    """One view, a group of views of one type, and staging tiles."""
+def check_collective(op: Operation, ctx: Context) -> None:
+    """Checks the operands of a collective: one view, a group of views of one type, and staging tiles."""
     groups = _groups(op)
     name = _COLLECTIVES[op.name]
     own = groups[name][0]
@@ -174,8 +174,8 @@ def collective(op: Operation, ctx: Context) -> None:
 
 
 @checks(STRUCTURE, "pto.comm.tnotify", "pto.comm.twait", "pto.comm.ttest")
-def signal(op: Operation, ctx: Context) -> None:
-    """A signal is a view of signless i32, compared with a 32-bit integer."""
+def check_signal(op: Operation, ctx: Context) -> None:
+    """Checks that a signal is a view of signless i32, compared with a 32-bit integer."""
     value = named(op, "signal")
     number = named(op, "value" if isinstance(op, CommTNotifyOp) else "cmpValue")
     if _view(op, ctx, value, "signal"):
@@ -191,8 +191,8 @@ def signal(op: Operation, ctx: Context) -> None:
 
 
 @checks(STRUCTURE, "pto.comm.tput_async", "pto.comm.tget_async")
-def async_transfer(op: Operation, ctx: Context) -> None:
-    """Two one-dimensional ranges of one type and length."""
+def check_async_transfer(op: Operation, ctx: Context) -> None:
+    """Checks the operands of an asynchronous transfer: two one-dimensional ranges of one type and length."""
     dst, src = named(op, "dst"), named(op, "src")
     if not all([_range(op, ctx, dst, "dst"), _range(op, ctx, src, "src")]):
         return
@@ -203,8 +203,8 @@ def async_transfer(op: Operation, ctx: Context) -> None:
 
 
 @checks(STRUCTURE, "pto.tprefetch_async")
-def prefetch(op: Operation, ctx: Context) -> None:
-    """One range."""
+def check_prefetch(op: Operation, ctx: Context) -> None:
+    """Checks that a prefetch has one range."""
     _range(op, ctx, named(op, "src"), "src")
 
 
@@ -231,12 +231,12 @@ _LIMITS: dict[str, tuple[int, int | None]] = {
     "queue_num": (1, None),
     "channel_group_idx": (0, 2**32 - 1),
 }
-"""Least and greatest value of the numbers of a session."""
+"""Minimum and maximum of the integer attributes of a session."""
 
 
 @checks(STRUCTURE, "pto.comm.build_async_session")
-def session(op: Operation, ctx: Context) -> None:
-    """Scratch tile, workspace and numbers."""
+def check_session(op: Operation, ctx: Context) -> None:
+    """Checks the scratch tile, workspace and integer attributes of a session."""
     scratch, workspace = named(op, "scratch"), named(op, "workspace")
     if _tile(op, ctx, scratch, "scratch"):
         size = _bytes(scratch.type)
@@ -253,8 +253,8 @@ def session(op: Operation, ctx: Context) -> None:
 
 
 @checks(STRUCTURE, "pto.make_prefetch_async_context")
-def prefetch_context(op: Operation, ctx: Context) -> None:
-    """Workspace of prefetches."""
+def check_prefetch_context(op: Operation, ctx: Context) -> None:
+    """Checks the workspace of prefetches."""
     _workspace(op, ctx, named(op, "workspace"))
 
 

@@ -131,8 +131,8 @@ CACHE_SPACE = rule(
 
 
 @checks(STRUCTURE, "pto.set_flag", "pto.wait_flag", "pto.set_flag_dyn", "pto.wait_flag_dyn")
-def flag_pipes(op: Operation, ctx: Context) -> None:
-    """Both ends of a flag."""
+def check_flag_pipes(op: Operation, ctx: Context) -> None:
+    """Checks both ends of a flag."""
     source, target = op.attributes["src_pipe"], op.attributes["dst_pipe"]
     if source == target:
         name = word(op, "src_pipe")
@@ -140,8 +140,8 @@ def flag_pipes(op: Operation, ctx: Context) -> None:
 
 
 @checks(SHAPES, "pto.set_flag_dyn", "pto.wait_flag_dyn")
-def dynamic_flag(op: Operation, ctx: Context) -> None:
-    """A flag number that is computed but constant."""
+def check_dynamic_flag(op: Operation, ctx: Context) -> None:
+    """Reports a flag id that is computed although it is constant."""
     number = ctx.constant(named(op, "event_id"))
     low, high = ctx.profile.sync.flag_ids
     if number is not None and not low <= number <= high:
@@ -150,8 +150,8 @@ def dynamic_flag(op: Operation, ctx: Context) -> None:
 
 
 @checks(STRUCTURE, "pto.get_buf", "pto.rls_buf", "pto.get_buf_dyn", "pto.rls_buf_dyn")
-def buffer_lock(op: Operation, ctx: Context) -> None:
-    """Pipe, buffer number and mode."""
+def check_buffer_lock(op: Operation, ctx: Context) -> None:
+    """Checks pipe, buffer id and mode of a buffer lock."""
     pipe = op.attributes["op_type"]
     name = word(op, "op_type")
     if name in ("PIPE_ALL", "PIPE_UNASSIGNED") or (name not in ENUMS["pipe"].values and named_pipe(pipe) is None):
@@ -170,8 +170,8 @@ def buffer_lock(op: Operation, ctx: Context) -> None:
 
 
 @checks(SHAPES, "pto.eventid_array_get", "pto.eventid_array_set")
-def event_array(op: Operation, ctx: Context) -> None:
-    """A constant index into an array of event numbers."""
+def check_event_array(op: Operation, ctx: Context) -> None:
+    """Checks a constant index into an array of event ids."""
     array = named(op, "array").type
     index = ctx.constant(named(op, "index"))
     if index is not None and isinstance(array, EventIdArrayType) and not 0 <= index < array.size:
@@ -206,8 +206,8 @@ _WAITING_PIPES: dict[str, Callable[[Profile], frozenset[str] | None]] = {
 
 
 @checks(STRUCTURE, *_SEMAPHORES)
-def semaphore(op: Operation, ctx: Context) -> None:
-    """Form, pipe, number and mode of one cross-core operation."""
+def check_semaphore(op: Operation, ctx: Context) -> None:
+    """Checks form, pipe, id and mode of one cross-core operation."""
     number = integer(op, "event_id")
     value = ctx.operand(op, "event_id_dyn")
     if (number is None) == (value is None):
@@ -229,7 +229,7 @@ def semaphore(op: Operation, ctx: Context) -> None:
         number = ctx.constant(value)
     if number is not None:
         group = mode is not None or isinstance(op, (SetCrossBlockOp, WaitCrossBlockOp))
-        _semaphore_number(op, ctx, number, group)
+        _semaphore_id(op, ctx, number, group)
 
 
 def _semaphore_pipe(op: Operation, ctx: Context) -> None:
@@ -244,7 +244,7 @@ def _semaphore_pipe(op: Operation, ctx: Context) -> None:
         ctx.report(broken, op, message, at=name, help=f"one of {listed}", severity=severity)
 
 
-def _semaphore_number(op: Operation, ctx: Context, number: int, group: bool) -> None:
+def _semaphore_id(op: Operation, ctx: Context, number: int, group: bool) -> None:
     def bounds(profile: Profile) -> tuple[int, int]:
         return profile.sync.ffts_ids if group else profile.sync.aic_ids
 
@@ -276,12 +276,12 @@ _LOCAL_WORKSPACES = {
 }
 _WORKSPACE_SPACE = {"gm_workspace": "gm", "ub_workspace": "ub", "l1_workspace": "l1"}
 _MINIMUM_WORKSPACE = 16
-"""Counters that a workspace in global memory holds at least."""
+"""Minimum number of counters in a workspace in global memory."""
 
 
 @checks(STRUCTURE, "pto.syncall")
-def syncall(op: Operation, ctx: Context) -> None:
-    """Operands of a barrier over all cores."""
+def check_syncall(op: Operation, ctx: Context) -> None:
+    """Checks the operands of a barrier over all cores."""
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
     given = [name for name in _WORKSPACE_SPACE if groups[name]]
@@ -330,8 +330,8 @@ def _static_shape(type_: Attribute) -> tuple[int, ...] | None:
 
 
 @checks(STRUCTURE, "pto.set_ffts")
-def ffts_base(op: Operation, ctx: Context) -> None:
-    """Element type of the flag area."""
+def check_ffts_base(op: Operation, ctx: Context) -> None:
+    """Checks the element type of the flag area."""
     element = element_type(named(op, "ffts").type)
     if element is None or element_name(element) not in ("i64", "i8", "si64", "ui64", "si8", "ui8"):
         found = "no element type" if element is None else element_name(element)
@@ -339,8 +339,8 @@ def ffts_base(op: Operation, ctx: Context) -> None:
 
 
 @checks(STRUCTURE, "pto.dcci", "pto.cmo.cacheinvalid")
-def cache_space(op: Operation, ctx: Context) -> None:
-    """Memory that cache maintenance is asked for."""
+def check_cache_space(op: Operation, ctx: Context) -> None:
+    """Checks the memory space of cache maintenance."""
     allowed = ("gm", "ub") if isinstance(op, DcciOp) else ("gm",)
     place = ctx.operand(op, "ptr") or ctx.operand(op, "addr")
     if place is not None:

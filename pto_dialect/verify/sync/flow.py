@@ -56,8 +56,8 @@ UNPAIRED = rule(
 
 
 @function_check("cross_core")
-def ffts_base(scan: FunctionScan, ctx: Context) -> None:
-    """A flag area is needed before cross-core signals of a2a3."""
+def check_ffts_base(scan: FunctionScan, ctx: Context) -> None:
+    """Checks that a flag area is set before cross-core signals of a2a3."""
     first = next(scan.named("pto.sync.set", "pto.sync.wait"), None)
     if first is None or scan.contains("pto.set_ffts"):
         return
@@ -82,13 +82,13 @@ _DELIMITERS: Final = (
     "pto.threadfence",
     "pto.threadfence_block",
 )
-"""Synchronisation that ends a vector function."""
+"""Synchronization that ends a vector function."""
 _OTHER_PIPES: Final = ("sync", "cross_core", "dma", "mte", "mte_raw")
 
 
 @function_check(*sorted({*_OTHER_PIPES, *(OPS[name][0] for name in _DELIMITERS)}))
-def in_vecscope(scan: FunctionScan, ctx: Context) -> None:
-    """Synchronisation and operations of other pipes inside a vector function."""
+def check_in_vecscope(scan: FunctionScan, ctx: Context) -> None:
+    """Checks for synchronization and operations of other pipes inside a vector function."""
     if not scan.has_vector_scope:
         return
     delimiters = dict.fromkeys(scan.named(*_DELIMITERS))
@@ -97,14 +97,14 @@ def in_vecscope(scan: FunctionScan, ctx: Context) -> None:
         scope = scan.enclosing(op, is_vector_scope)
         if scope is None:
             continue
-        # A marked loop becomes a vector function only later, when its synchronisation may have moved out of it.
+        # A marked loop becomes a vector function only later, when its synchronization may have moved out of it.
         written = not is_for(scope) and op in delimiters
         severity = ERROR if written else WARNING
         ctx.report(IN_VECSCOPE, op, f"{op.name} does not belong inside a vector scope", severity=severity)
 
 
 def _vector_side(op: Operation) -> bool:
-    """Barriers inside the vector pipe, and operations that only prepare a value or a register."""
+    """Returns whether ``op`` is a barrier inside the vector pipe, or only prepares a value or a register."""
     spec = op_spec(type(op))
     if isinstance(op, MemBarOp) or spec.effect is Effect.HANDLE:
         return True
@@ -114,19 +114,19 @@ def _vector_side(op: Operation) -> bool:
 # ------------------------------------------------------------ pairing of flags
 
 _STEPS: Final = {**dict.fromkeys((*SETS, EVENTS[0]), 1), **dict.fromkeys((*WAITS, EVENTS[1]), -1)}
-"""What an operation adds to the number of sets without a wait."""
+"""Change that an operation makes to the number of sets without a wait."""
 
 Key = tuple[str, str, str]
-"""Both ends and the number of a flag."""
+"""Both ends and the id of a flag."""
 Balance = dict[Key, tuple[float, float]]
-"""Least and greatest number of sets without a wait, over all paths."""
+"""Minimum and maximum number of sets without a wait, over all paths."""
 
 
 @function_check("sync")
-def unpaired(scan: FunctionScan, ctx: Context) -> None:
-    """Flags whose sets and waits differ in number whatever path is taken."""
+def check_unpaired(scan: FunctionScan, ctx: Context) -> None:
+    """Reports flags whose numbers of sets and waits differ on every path."""
     flags = list(scan.named(*_STEPS))
-    if not flags or _calls_or_is_called(scan):
+    if not flags or _may_pair_across_functions(scan):
         return
     keys = {id(op): _key(op) for op in flags}
     counts = Counter((keys[id(op)], _STEPS[op.name] > 0) for op in flags)
@@ -158,8 +158,8 @@ def _key(op: Operation) -> Key:
     return word(op, "src_pipe"), word(op, "dst_pipe"), number
 
 
-def _calls_or_is_called(scan: FunctionScan) -> bool:
-    """True when the other end of a flag may be in another function."""
+def _may_pair_across_functions(scan: FunctionScan) -> bool:
+    """Returns whether the other end of a flag may be in another function."""
     if scan.contains("func.call"):
         return True
     visibility = scan.function.properties.get("sym_visibility")
@@ -193,7 +193,7 @@ def _nested(op: Operation, keys: dict[int, Key]) -> Balance:
     if is_for(op):
         times = _trip_count(op)
         return {key: _repeated(inner[0][key], times) for key in touched}
-    # Whatever else the dialect has runs its regions any number of times.
+    # Every other operation of the dialect runs its regions any number of times.
     if op.name.startswith("scf."):
         return dict.fromkeys(touched, (-inf, inf))
     return inner[0] if inner else {}
@@ -215,7 +215,7 @@ def _repeated(bounds: tuple[float, float], times: int | None) -> tuple[float, fl
 
 
 def _trip_count(loop: ForOp) -> int | None:
-    """Number of iterations of a loop with constant bounds."""
+    """Returns the trip count of a loop with constant bounds."""
     if len(loop.operands) < 3:
         return None
     bounds = [constant_of(value) for value in (loop.lb, loop.ub, loop.step)]

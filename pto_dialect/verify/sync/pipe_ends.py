@@ -1,4 +1,4 @@
-"""Queues whose pushes convert accumulator tiles: what their two ends have to agree about."""
+"""Rules about the two ends of a queue whose pushes convert accumulator tiles."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ LAYOUTS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
 
 
 @checks(STRUCTURE, "pto.aic_initialize_pipe")
-def pushing_end(init: Operation, ctx: Context) -> None:
-    """The end on the cube core: it imports the buffer of the other one, whose conversion is the same."""
+def check_pushing_end(init: Operation, ctx: Context) -> None:
+    """Checks the end on the cube core: it imports the buffer of the other end, whose conversion is the same."""
     fields = epilogue_fields(init)
-    if fields is None or not _placed(init, ctx):
+    if fields is None or not _is_named(init, ctx):
         return
     source = definition(find(init, BUFFER))
-    ends = [end for end in queues_of(init, ctx).behind_import(init, BUFFER) if _reserves(end)]
+    ends = [end for end in queues_of(init, ctx).peers_of_import(init, BUFFER) if _reserves(end)]
     if not isinstance(source, ImportReservedBufferOp):
         message = "the cube end of a converting queue imports the buffer of the vector end"
         ctx.report(ENDS, init, message, at=find(init, BUFFER), help="pto.import_reserved_buffer")
@@ -88,14 +88,14 @@ def pushing_end(init: Operation, ctx: Context) -> None:
 
 
 @checks(STRUCTURE, "pto.aiv_initialize_pipe")
-def popping_end(init: Operation, ctx: Context) -> None:
-    """The end on the vector core: it reserves the buffer, one cube end imports it, and the types fit."""
+def check_popping_end(init: Operation, ctx: Context) -> None:
+    """Checks the end on the vector core: it reserves the buffer, one cube end imports it, and the types fit."""
     fields = epilogue_fields(init)
-    if fields is None or not _placed(init, ctx):
+    if fields is None or not _is_named(init, ctx):
         return
     queues = queues_of(init, ctx)
     source = definition(find(init, BUFFER))
-    ends = [end for end in queues.importers(init, BUFFER) if isinstance(end, AicInitializePipeOp)]
+    ends = [end for end in queues.peers_of_reservation(init, BUFFER) if isinstance(end, AicInitializePipeOp)]
     if not isinstance(source, ReserveBufferOp):
         message = "the vector end of a converting queue reserves its buffer"
         ctx.report(ENDS, init, message, at=find(init, BUFFER), help="pto.reserve_buffer")
@@ -109,8 +109,8 @@ def popping_end(init: Operation, ctx: Context) -> None:
         _types(init, ends[0], fields, queues, ctx)
 
 
-def _placed(init: Operation, ctx: Context) -> bool:
-    """Whether the buffer of an end is known by name."""
+def _is_named(init: Operation, ctx: Context) -> bool:
+    """Returns whether the buffer of an end is known by name."""
     buffer = find(init, BUFFER)
     source = definition(buffer)
     if buffer is not None and not isinstance(source, (ImportReservedBufferOp, ReserveBufferOp)):

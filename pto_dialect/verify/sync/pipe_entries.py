@@ -1,4 +1,4 @@
-"""Entries of queues in global memory, their slots, and the buffers reserved for slots."""
+"""Rules of queue entries in global memory, their slots, and the buffers reserved for slots."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ RESERVE_SIZE = rule(
 )
 
 CORE_QUEUES = (AicInitializePipeOp, AivInitializePipeOp)
-"""Initialisations of queues that are known by their number."""
+"""Initializations of queues that are identified by an id."""
 
 
 def entry_type(init: Operation, op: Operation, ctx: Context) -> None:
-    """An entry in gm and the slot that holds it."""
+    """Checks an entry in gm against the slot that holds it."""
     moved = entry(op)
     if moved is None or not isinstance(moved.type, TensorViewType):
         return
@@ -69,7 +69,7 @@ def entry_type(init: Operation, op: Operation, ctx: Context) -> None:
 
 
 def slots(inits: list[Operation], ctx: Context) -> None:
-    """Slots in gm, and sizes of the buffers reserved for slots."""
+    """Checks slots in gm, and sizes of the buffers reserved for slots."""
     for init in inits:
         if not isinstance(init, CORE_QUEUES):
             continue
@@ -95,8 +95,8 @@ def _reserved_size(init: Operation, reserved: Operation | None, ctx: Context) ->
 
 
 @function_check("pipes")
-def reserved_names(scan: FunctionScan, ctx: Context) -> None:
-    """Names of reserved and imported buffers."""
+def check_reserved_names(scan: FunctionScan, ctx: Context) -> None:
+    """Checks the names of reserved and imported buffers."""
     names: set[str] = set()
     for op in scan.named("pto.reserve_buffer"):
         name = text(op, "name")

@@ -1,4 +1,4 @@
-"""Queues whose pushes convert accumulator tiles on the way: the epilogue of a push.
+"""Rules of queues whose pushes convert accumulator tiles: the epilogue of a push.
 
 Source: docs/reference/language.md, "Attributes".
 """
@@ -40,8 +40,8 @@ EPILOGUE = rule(
 
 
 class Conversion(NamedTuple):
-    """Source elements and result elements of a conversion, which scale it takes, and whether the result has the
-    element type of the source."""
+    """Source elements and result elements of a conversion, which scale it takes, and whether the result has the element
+    type of the source."""
 
     sources: tuple[str, ...]
     results: tuple[str, ...]
@@ -77,7 +77,7 @@ _SETTER = {"scalar": SetQuantScalarOp, "vector": SetQuantVectorOp}
 
 
 def epilogue_fields(init: Operation) -> dict[str, str] | None:
-    """The words of ``acc_push_epilogue`` by key; ``None`` for a queue without."""
+    """Returns the values of ``acc_push_epilogue`` by key; ``None`` for a queue without an epilogue."""
     value = init.attributes.get("acc_push_epilogue")
     if value is None:
         return None
@@ -85,7 +85,7 @@ def epilogue_fields(init: Operation) -> dict[str, str] | None:
 
 
 def epilogue(init: Operation, users: Iterable[Operation], ctx: Context) -> None:
-    """The epilogue of one queue and all operations of its users that depend on it."""
+    """Checks the epilogue of one queue and all users of the queue that depend on it."""
     stated = epilogue_fields(init)
     fields = stated or {}
     quant = QUANTS.get(fields.get("quant", ""))

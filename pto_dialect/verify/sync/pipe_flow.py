@@ -1,4 +1,4 @@
-"""Queues between cores in a function as a whole: cores, numbers, directions, splits."""
+"""Rules of the queues of a function as a whole: cores, ids, directions, splits."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ _DIRECTIONS = {C2V: "cube to vector", V2C: "vector to cube"}
 
 
 @function_check("pipes")
-def queue_flow(scan: FunctionScan, ctx: Context) -> None:
-    """All checks of queues; each part skips what an earlier one found wrong."""
+def check_queue_flow(scan: FunctionScan, ctx: Context) -> None:
+    """Runs all checks of queues; each part skips what an earlier one reported."""
     inits = list(scan.named(*INITS))
-    by_number = _numbers(scan, ctx)
+    by_number = _queue_ids(scan, ctx)
     _cores(scan, ctx)
     _budget(inits, ctx)
     users: dict[Operation, list[Operation]] = {init: [] for init in inits}
@@ -87,7 +87,7 @@ def queue_flow(scan: FunctionScan, ctx: Context) -> None:
     slots(inits, ctx)
 
 
-def _numbers(scan: FunctionScan, ctx: Context) -> dict[int, Operation]:
+def _queue_ids(scan: FunctionScan, ctx: Context) -> dict[int, Operation]:
     found: dict[int, Operation] = {}
     for init in scan.named(*CORE_INITS):
         key = number(init)
@@ -103,7 +103,7 @@ def _numbers(scan: FunctionScan, ctx: Context) -> dict[int, Operation]:
 
 
 def _configured(by_number: dict[int, Operation], inits: list[Operation]) -> dict[int, Operation]:
-    """Queues by the number that an operation on the scale of their pushes names: lowered ones keep theirs."""
+    """Returns the ids of queues that an operation sets the scale of; lowered queues keep their id."""
     lowered = {number: init for init in inits if (number := lowered_number(init)) is not None}
     return lowered | by_number
 
@@ -141,7 +141,7 @@ def _budget(inits: list[Operation], ctx: Context) -> None:
 def _initialisation(
     scan: FunctionScan, ctx: Context, op: Operation, by_number: dict[int, Operation]
 ) -> Operation | None:
-    """The initialisation of the queue that ``op`` names."""
+    """Returns the initialization of the queue that ``op`` names."""
     key = number(op)
     init = by_number.get(key)
     if init is None:
@@ -186,7 +186,7 @@ def _splits(init: Operation, users: list[Operation], ctx: Context) -> None:
     peer = queues.peer(init)
     if peer is None:
         return
-    mine, other = _whole(init, users), _whole(peer, queues.users(peer))
+    mine, other = _is_unsplit(init, users), _is_unsplit(peer, queues.users(peer))
     if mine is not None and other is not None and mine != other:
         place = span_of(peer)
         notes = (Note("the other end is here", place),) if place is not None else ()
@@ -208,8 +208,8 @@ def _uneven_allowed(init: Operation, op: Operation, arch: str) -> bool:
     return placed and not (moved is not None and isinstance(moved.type, TensorViewType))
 
 
-def _whole(init: Operation, users: list[Operation]) -> bool | None:
-    """Whether the entries of one end are not split; ``None`` when nothing tells."""
+def _is_unsplit(init: Operation, users: list[Operation]) -> bool | None:
+    """Returns whether the entries of one end are not split; ``None`` when nothing states it."""
     for op in users:
         if "split" in op.attributes:
             return not integer(op, "split")

@@ -1,6 +1,5 @@
-"""Popped entries of queues: freed in their block, not used afterwards, nor when a later pop has taken their place.
-Source: docs/reference/constraints.md, "Queues and communication".
-"""
+"""Rules of popped queue entries: freed in their block, not used after the free, nor after a later pop has overwritten
+their slot. Source: docs/reference/constraints.md, "Queues and communication"."""
 
 from __future__ import annotations
 
@@ -33,7 +32,8 @@ _TILE = "!pto.tile_buf<vec, 8x64xf32>"
 
 
 def _popped_after(pops: int) -> str:
-    """A program of a2a3 that pops tiles into two local slots and uses the first one behind ``pops`` more."""
+    """Returns a program of a2a3 that pops tiles into two local slots and uses the first one after ``pops``
+    more pops."""
     init = "pto.aiv_initialize_pipe {id = 0, dir_mask = 1, slot_size = 2048, slot_num = 4, local_slot_num = 2}"
     lines = (f"    %t{i} = pto.tpop_from_aic {{id = 0, split = 0}} -> {_TILE}" for i in range(pops + 1))
     return f"""module attributes {{pto.target_arch = "a2a3"}} {{
@@ -62,13 +62,13 @@ OVERWRITTEN = rule(
 _FREES = frozenset((TFreeOp, TFreeFromAicOp, TFreeFromAivOp))
 _INITS = ("pto.aic_initialize_pipe", "pto.aiv_initialize_pipe")
 _POPS = ("pto.tpop", "pto.tpop_from_aic", "pto.tpop_from_aiv")
-Numbered = Mapping[tuple[str, int], Operation]
+QueueId = Mapping[tuple[str, int], Operation]
 
 
 @function_check("pipes")
-def pops_and_frees(scan: FunctionScan, ctx: Context) -> None:
-    """Popped entries are freed in their block behind the last use, where popping them does not free them already; they
-    are used before others take their place."""
+def check_pops_and_frees(scan: FunctionScan, ctx: Context) -> None:
+    """Checks that popped entries are freed in their block after their last use, where a pop does not free them already,
+    and that they are used before another entry overwrites them."""
     pops = dict.fromkeys(scan.named(*_POPS))
     numbered: dict[tuple[str, int], Operation] = {}
     for init in scan.named(*_INITS) if pops else ():
@@ -82,9 +82,9 @@ def pops_and_frees(scan: FunctionScan, ctx: Context) -> None:
         _overwritten(block, [op for op in pops if op.parent is block and op not in freed], numbered, ctx)
 
 
-def _owns_slot(pop: Operation, numbered: Numbered, ctx: Context, everywhere: bool = False) -> bool:
-    """Whether the popped tile has a local slot of its own, and its entry is free: on some target that may be meant, or
-    ``everywhere``."""
+def _owns_slot(pop: Operation, numbered: QueueId, ctx: Context, everywhere: bool = False) -> bool:
+    """Returns whether the popped tile has a local slot of its own, and its entry is free: on some target, or on every
+    target if ``everywhere``."""
     init, moved = queue_of(pop, numbered), entry(pop)
     if init is None or moved is None or not isinstance(moved.type, TileBufType):
         return False
@@ -93,14 +93,14 @@ def _owns_slot(pop: Operation, numbered: Numbered, ctx: Context, everywhere: boo
 
 
 def _queue(op: Operation) -> object:
-    """What tells the queue and direction of a pop or free from others."""
+    """Returns the key that identifies the queue and direction of a pop or free."""
     action = action_of(op)
     if action is not None and action.direction:
         return number(op), action.direction
     return find(op, "pipe_handle")
 
 
-def _free_block(block: Block, pops: set[Operation], numbered: Numbered, ctx: Context) -> None:
+def _free_block(block: Block, pops: set[Operation], numbered: QueueId, ctx: Context) -> None:
     outstanding: dict[object, deque[Operation]] = {}
     spans: list[tuple[Operation, int, int]] = []
     order: dict[Operation, int] = {}
@@ -129,11 +129,11 @@ def _free_block(block: Block, pops: set[Operation], numbered: Numbered, ctx: Con
 
 
 FREE_OF = {"pto.tpop_from_aic": "pto.tfree_from_aic", "pto.tpop_from_aiv": "pto.tfree_from_aiv"}
-"""Operation that frees what a numbered pop yields."""
+"""The operation that frees the entry of a pop by id."""
 
 
-def _outstanding(waiting: deque[Operation], second: Operation, numbered: Numbered, ctx: Context) -> None:
-    """Entries may wait side by side as long as there is a slot for one more."""
+def _outstanding(waiting: deque[Operation], second: Operation, numbered: QueueId, ctx: Context) -> None:
+    """Reports more outstanding entries than the queue has slots for."""
     init = queue_of(second, numbered)
     slots = slot_count(init) if init is not None else 1
     if len(waiting) < slots:
@@ -144,8 +144,8 @@ def _outstanding(waiting: deque[Operation], second: Operation, numbered: Numbere
     ctx.report(FREE, waiting[0], message, notes=notes)
 
 
-def _overwritten(block: Block, pops: list[Operation], numbered: Numbered, ctx: Context) -> None:
-    """Tiles that are used behind the pop that loads another one into their local slot."""
+def _overwritten(block: Block, pops: list[Operation], numbered: QueueId, ctx: Context) -> None:
+    """Reports tiles that are used after the pop that loads another entry into their local slot."""
     if len(pops) < 2:
         return
     order = {op: position for position, op in enumerate(block.ops)}
@@ -162,7 +162,7 @@ def _overwritten(block: Block, pops: list[Operation], numbered: Numbered, ctx: C
 def _late_use(pop: Operation, second: Operation, block: Block, order: dict[Operation, int], ctx: Context) -> None:
     moved = entry(pop)
     assert moved is not None
-    bound = _bound_again(moved, order[pop], block, order)
+    bound = _next_binding(moved, order[pop], block, order)
     for use in moved.uses:
         place: Operation | None = use.operation
         while place is not None and place.parent is not block:
@@ -180,7 +180,7 @@ def _uses(pop: Operation, start: int, end: int, block: Block, order: dict[Operat
     moved = entry(pop)
     if moved is None:
         return
-    bound = _bound_again(moved, end, block, order)
+    bound = _next_binding(moved, end, block, order)
     for use in moved.uses:
         place: Operation | None = use.operation
         while place is not None and place.parent is not block:
@@ -198,8 +198,9 @@ def _uses(pop: Operation, start: int, end: int, block: Block, order: dict[Operat
             return
 
 
-def _bound_again(moved: SSAValue, end: int, block: Block, order: dict[Operation, int]) -> int:
-    """Position of the next operation that binds the same entry handle, or contains one that does, after ``end``."""
+def _next_binding(moved: SSAValue, end: int, block: Block, order: dict[Operation, int]) -> int:
+    """Returns the position of the next operation after ``end`` that binds the same entry handle, or contains one that
+    does."""
     later = [len(order)]
     for use in moved.uses:
         place: Operation | None = use.operation

@@ -1,4 +1,4 @@
-"""The two ends of a queue: which initialisations in different functions share a consumer buffer.
+"""The two ends of a queue: initializations in different functions that share a consumer buffer.
 
 Source: docs/reference/execution.md, "Queues between cores"; docs/reference/operations.md, "Queues between cores".
 """
@@ -23,12 +23,13 @@ class Queues:
     """The queue operations of a program by function, collected in one walk."""
 
     def __init__(self, program: Operation, ctx: Context) -> None:
-        """Walks through ``program``, a module with all modules around it; symbols are those of ``ctx``."""
+        """Collects the operations of ``program``, a module with all modules around it; symbols are those of ``ctx``."""
         self.inits: dict[FuncOp, list[Operation]] = {}
         self.transfers: dict[FuncOp, list[Operation]] = {}
         self.imports: dict[tuple[str, FuncOp], list[Operation]] = {}
         self._ctx = ctx
-        # Not isinstance, which asks all classes below when the answer is no: this is every operation of a program.
+        # Compare the class first, because isinstance is slow when the answer is no: this runs for every operation of a
+        # program.
         for function in (op for op in walk(program) if type(op) is FuncOp):
             for op in walk(function):
                 if type(op) in _CORE_INITS:
@@ -39,17 +40,18 @@ class Queues:
                     self.imports.setdefault((text(op, "name"), consumer), []).append(op)
 
     def exporter(self, imported: Operation) -> FuncOp | None:
-        """The function that reserves the buffer of an import."""
+        """Returns the function that reserves the buffer of an import."""
         return peer_function(imported, self._ctx.symbols.find)
 
     def users(self, init: Operation) -> list[Operation]:
-        """Transfers of the queue that ``init`` sets up."""
+        """Returns the transfers of the queue that ``init`` sets up."""
         function = function_of(init)
         transfers = self.transfers.get(function, []) if function is not None else []
         return [op for op in transfers if number(op) == number(init)]
 
-    def behind_import(self, init: Operation, buffer: str) -> list[Operation]:
-        """Initialisations of the other end where ``init`` imports ``buffer``: those with the buffer of that name."""
+    def peers_of_import(self, init: Operation, buffer: str) -> list[Operation]:
+        """Returns the initializations of the other end where ``init`` imports ``buffer``: those with the buffer of that
+        name."""
         source = definition(find(init, buffer))
         function = self.exporter(source) if isinstance(source, ImportReservedBufferOp) else None
         if source is None or function is None:
@@ -62,8 +64,8 @@ class Queues:
                 found.append(other)
         return found
 
-    def importers(self, init: Operation, buffer: str) -> list[Operation]:
-        """Initialisations of the other end where ``init`` reserves ``buffer``: those that import it."""
+    def peers_of_reservation(self, init: Operation, buffer: str) -> list[Operation]:
+        """Returns the initializations of the other end where ``init`` reserves ``buffer``: those that import it."""
         source = definition(find(init, buffer))
         function = function_of(init)
         if not isinstance(source, ReserveBufferOp) or function is None:
@@ -76,24 +78,24 @@ class Queues:
         return found
 
     def peer(self, init: Operation) -> Operation | None:
-        """The other end of a queue with an imported buffer, if there is exactly one."""
+        """Returns the other end of a queue with an imported buffer, if there is exactly one."""
         for buffer in BUFFERS:
-            found = self.behind_import(init, buffer)
+            found = self.peers_of_import(init, buffer)
             if len(found) == 1:
                 return found[0]
         return None
 
 
 def queues_of(op: Operation, ctx: Context) -> Queues:
-    """The queues of the program around ``op``."""
+    """Returns the queues of the program around ``op``."""
     program = op
     while (outer := program.parent_op()) is not None:
         program = outer
-    return ctx.kept(Queues, lambda: Queues(program, ctx))
+    return ctx.cached(Queues, lambda: Queues(program, ctx))
 
 
 def function_of(op: Operation) -> FuncOp | None:
-    """The function around ``op``."""
+    """Returns the function around ``op``."""
     place = op.parent_op()
     while place is not None and not isinstance(place, FuncOp):
         place = place.parent_op()

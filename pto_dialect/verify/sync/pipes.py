@@ -101,12 +101,12 @@ ENTRY_TYPE = rule(
     source=QUEUES,
 )
 
-# ------------------------------------------------------------ initialisation
+# ------------------------------------------------------------ initialization
 
 
 @checks(STRUCTURE, *INITS)
-def sizes(op: Operation, ctx: Context) -> None:
-    """Direction and sizes of a queue."""
+def check_sizes(op: Operation, ctx: Context) -> None:
+    """Checks direction and sizes of a queue."""
     mask = direction_mask(op)
     if mask not in (C2V, V2C, C2V | V2C):
         ctx.report(DIRECTION, op, f"dir_mask is 1, 2 or 3, found {mask}", at="dir_mask")
@@ -121,8 +121,8 @@ def sizes(op: Operation, ctx: Context) -> None:
 
 
 @checks(STRUCTURE, *CORE_INITS)
-def core_buffers(op: Operation, ctx: Context) -> None:
-    """Where the slots of a numbered queue lie."""
+def check_core_buffers(op: Operation, ctx: Context) -> None:
+    """Checks the memory space of the slots of a queue with an id."""
     tensor = find(op, "gm_slot_tensor")
     buffers = {name: find(op, f"{name}_consumer_buf") for name in ("c2v", "v2c")}
     if tensor is not None:
@@ -164,7 +164,7 @@ def _slot_tensor(op: Operation, ctx: Context, type_: object) -> None:
 
 
 def static_bytes(type_: object) -> int | None:
-    """Bytes of a view with static shape."""
+    """Returns the bytes of a view with static shape."""
     if not isinstance(type_, TensorViewType) or DYNAMIC in type_.shape:
         return None
     total = byte_width(type_.element) or 0
@@ -174,8 +174,8 @@ def static_bytes(type_: object) -> int | None:
 
 
 @checks(STRUCTURE, *HANDLE_INITS)
-def handle_buffers(op: Operation, ctx: Context) -> None:
-    """Addresses and flags of a queue with a handle."""
+def check_handle_buffers(op: Operation, ctx: Context) -> None:
+    """Checks addresses and flags of a queue with a handle."""
     two_way = direction_mask(op) == C2V | V2C
     local, peer = find(op, "local_addr"), find(op, "peer_local_addr")
     if local is None:
@@ -196,7 +196,7 @@ def handle_buffers(op: Operation, ctx: Context) -> None:
 
 
 def flags_of(init: Operation) -> int:
-    """Hardware flags that a queue uses."""
+    """Returns the hardware flags that a queue uses."""
     return A5_SYNC.flags_two_way if direction_mask(init) == C2V | V2C else A5_SYNC.flags_one_way
 
 
@@ -204,8 +204,8 @@ def flags_of(init: Operation) -> int:
 
 
 @checks(STRUCTURE, *NUMBERED, *HANDLED)
-def split(op: Operation, ctx: Context) -> None:
-    """How the entry is divided between the two vector cores."""
+def check_split(op: Operation, ctx: Context) -> None:
+    """Checks how the entry is divided between the two vector cores."""
     way = integer(op, "split")
     if way is None:
         return
@@ -228,8 +228,8 @@ def split(op: Operation, ctx: Context) -> None:
 
 
 @checks(STRUCTURE, "pto.tpop_from_aic", "pto.tpop_from_aiv")
-def valid_operands(op: Operation, ctx: Context) -> None:
-    """Valid region of the popped tile."""
+def check_valid_operands(op: Operation, ctx: Context) -> None:
+    """Checks the valid region of the popped tile."""
     row, col = find(op, "valid_row"), find(op, "valid_col")
     tile = op.results[0].type
     dynamic = isinstance(tile, TileBufType) and DYNAMIC in (tile.valid_rows, tile.valid_cols)
@@ -250,8 +250,8 @@ _TRAVEL: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 
 @checks(STRUCTURE, *(name for name in (*NUMBERED, *HANDLED) if "tpush" in name or "tpop" in name))
-def tile_location(op: Operation, ctx: Context) -> None:
-    """Tiles that a core can hand over: one of its pipes has to read or write them."""
+def check_tile_location(op: Operation, ctx: Context) -> None:
+    """Checks that a pipe of the core can read or write the transferred tile."""
     moved, allowed = entry(op), _TRAVEL.get(op.name, ("vec", "mat", "acc"))
     if moved is not None and isinstance(moved.type, TileBufType) and moved.type.loc not in allowed:
         listed = f"{', '.join(allowed[:-1])} or {allowed[-1]}"
@@ -275,8 +275,8 @@ RESERVE_FORM = rule(
 
 
 @checks(STRUCTURE, "pto.reserve_buffer")
-def reserve(op: Operation, ctx: Context) -> None:
-    """Size, place and base of a reserved buffer."""
+def check_reserve(op: Operation, ctx: Context) -> None:
+    """Checks size, location and base of a reserved buffer."""
     size, base = integer(op, "size"), integer(op, "base")
     if size is not None and size <= 0:
         ctx.report(RESERVE_FORM, op, f"the size of a reserved buffer is positive, found {size}", at="size")

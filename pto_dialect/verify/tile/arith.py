@@ -1,6 +1,6 @@
 """Relations between the operands of tile arithmetic. Source: docs/reference/constraints.md, "Tile arithmetic".
 
-The relations themselves are data (``relation_table``); here they are evaluated and worded.
+The relations themselves are data (``relation_table``); this module evaluates them and words the messages.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from pto_dialect.targets.tile_dtypes import MIXED_DTYPES
 from ..engine.pages import TILE_ARITHMETIC
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, TRIPLES, Rule, rule
 from ..examples.types import TILE
-from .facts import Tile, differs
+from .facts import Tile, statically_differ
 from .form import form_key
 from .relation_table import EMPTY_MARKER, LOCATIONS_OF, OPERATIONS, RELATIONS, SAME_ORDER, VECTOR, Clause
 from .relations import ADVICE, Cell, Finding, TileOperands, relation
 
 
 def _two(source: str) -> str:
-    """An addition whose second source has the type ``source``."""
+    """Returns an example addition whose second source has the type ``source``."""
     return f"pto.tadd ins(%a, %b : {TILE}, {source}) outs(%c : {TILE})"
 
 
 def _one(source: str, target: str = TILE) -> str:
-    """An exponential of a tile of type ``source``."""
+    """Returns an example exponential of a tile of type ``source``."""
     return f"pto.texp ins(%a : {source}) outs(%c : {target})"
 
 
@@ -96,8 +96,8 @@ TMP_DTYPE = rule(
 
 
 @relation(*OPERATIONS)
-def relations(t: TileOperands) -> Iterator[Finding]:
-    """Every relation of the operation's row."""
+def check_relations(t: TileOperands) -> Iterator[Finding]:
+    """Checks every relation of the operation's row."""
     key = form_key(t)
     row = RELATIONS.get(key)
     if row is None:
@@ -145,7 +145,7 @@ def _agree(
     spell: Callable[[Hashable], str] = str,
     help: str | None = None,
 ) -> Iterator[Finding]:
-    """A finding for each operand that differs from what most of them have."""
+    """Yields a finding for each operand that differs from the majority."""
     if len({fact for _, fact in facts}) < 2:
         return
     common = Counter(fact for _, fact in facts).most_common(1)[0][0]
@@ -180,7 +180,7 @@ def _ordered(t: TileOperands, clause: Clause, name: str) -> Iterator[Finding]:
 
 
 def _as_a_row(tile: Tile) -> str | None:
-    """How a column becomes row-major: its bytes are those of a row."""
+    """Returns how a column becomes row-major: its bytes are those of a row."""
     if tile.cols != 1 or tile.rows < 1:
         return None
     return f"the same bytes are a row-major tile of 1x{tile.rows}: pto.treshape gives it"
@@ -219,7 +219,7 @@ def _scratch(t: TileOperands, clause: Clause) -> Iterator[Finding]:
 
 
 def _counts(t: TileOperands, rule_: Rule, clause: Clause, axis: str) -> Iterator[Finding]:
-    """Valid rows or columns: equal among the named operands, or equal to the number behind ``=``."""
+    """Checks valid rows or columns: equal among the named operands, or equal to the number after ``=``."""
     facts: list[tuple[str, Hashable]] = []
     for wanted in clause.names:
         name, _, number = wanted.partition("=")
@@ -237,8 +237,8 @@ def _counts(t: TileOperands, rule_: Rule, clause: Clause, axis: str) -> Iterator
 
 
 @relation("pto.ttrans")
-def transposed(t: TileOperands) -> Iterator[Finding]:
-    """Valid rows of the source are valid columns of the destination, and the other way round."""
+def check_transposed(t: TileOperands) -> Iterator[Finding]:
+    """Checks that the valid rows of the source are valid columns of the destination, and the reverse."""
     src, dst = t.tile("src"), t.tile("dst")
     if src is None or dst is None:
         return
@@ -246,6 +246,6 @@ def transposed(t: TileOperands) -> Iterator[Finding]:
         (VALID_ROWS, "rows", src.valid_cols, dst.valid_rows),
         (VALID_COLS, "columns", src.valid_rows, dst.valid_cols),
     ):
-        if differs(wanted, found):
+        if statically_differ(wanted, found):
             message = f"dst of pto.ttrans must have {wanted} valid {axis}, found {found}"
             yield t.finding(rule_, ADVICE, "dst", message)

@@ -96,10 +96,10 @@ _DATA: Final[dict[str, str]] = {
     **dict.fromkeys(("pto.textract", "pto.tgatherb", "pto.mgather", "pto.tload", "pto.tprefetch"), "dst"),
     "pto.tpow": "base",
 }
-"""The operand whose element type the table row names, where it is not ``src``, ``src0`` or else ``dst``."""
+"""The operand whose element type the table row names, where it is not ``src``, ``src0`` or otherwise ``dst``."""
 
 _LISTED_PRECISION: Final = {"pto.mgather": True, "pto.mscatter": True}
-"""Operations whose rows name every type of low precision that they take; others leave pairs of values out."""
+"""Operations whose rows list every low-precision type that they take; other rows omit pairs of values."""
 _SCRATCH: Final = frozenset({"tmp", "scratch"})
 
 _VIEW_TYPES: Final = frozenset({TensorViewType, PartitionViewType, AsMemRefType})
@@ -109,7 +109,7 @@ _NOT_ON_A2A3: Final = cell("E/")
 
 
 @relation(*ALL_OPS)
-def operand_types(operands: TileOperands) -> Iterator[Finding]:
+def check_operand_types(operands: TileOperands) -> Iterator[Finding]:
     """Only transfers take views of global memory."""
     name = operands.op_name
     for operand, values in operands.values.items():
@@ -122,31 +122,31 @@ def operand_types(operands: TileOperands) -> Iterator[Finding]:
                 yield operands.finding(TYPE, ALWAYS, operand, message, help, index=index)
 
 
-_VALUE_FORM_WORD = {"pto.mgather": "coalesce"}
+_VALUE_FORM_ATTRIBUTE = {"pto.mgather": "coalesce"}
 """The attribute without which the form with a result exists on a5 only."""
 _OWN_SIZES = {"pto.ttrans": (8, 16, 32)}
-"""Sizes of elements outside of which a rule of the operation's own reports."""
+"""Element sizes outside of which a rule of the operation itself reports."""
 
 
 @relation(*(name for name in ALL_OPS if _OWN_AVAILABILITY_RULE not in name or "quant" in name))
-def availability(operands: TileOperands) -> Iterator[Finding]:
-    """Some operations exist on one generation only."""
+def check_availability(operands: TileOperands) -> Iterator[Finding]:
+    """Checks that the operation exists on the target; some exist on one generation only."""
     name = operands.op_name
-    word = _VALUE_FORM_WORD.get(name)
+    word = _VALUE_FORM_ATTRIBUTE.get(name)
     refused = unless(lambda profile: profile.available(name[4:]))
     if refused.a2a3 or refused.a5:
         target = "a5" if refused.a2a3 else "a2a3"
         yield operands.finding(TARGET_OP, refused, None, f"{name} exists on {target} only")
-    elif word is not None and operands.value_form and not operands.word(word):
+    elif word is not None and operands.value_form and not operands.enumerator(word):
         message = f"{name} without {word} exists on a5 only"
         yield operands.finding(TARGET_OP, _NOT_ON_A2A3, None, message, "coalesce = #pto<coalesce row>")
 
 
 def table_key(operands: TileOperands) -> str:
-    """The row of the element-type tables that holds for the operation in the form it is written in."""
+    """Returns the row of the element-type tables that holds for the written form of the operation."""
     name = operands.op_name[4:]
     source, target = operands.tile("src"), operands.tile("dst")
-    if name in ("tpow", "tpows") and operands.word("precisionType") == "high_precision":
+    if name in ("tpow", "tpows") and operands.enumerator("precisionType") == "high_precision":
         return f"{name}[high_precision]"
     if name in ("tstore", "textract") and source is not None and (name == "tstore" or source.loc == "acc"):
         return f"{name}[{source.loc}]"
@@ -163,8 +163,8 @@ def _data_operand(operands: TileOperands) -> str:
 
 
 @relation(*_TILE_OPS)
-def element_types(operands: TileOperands) -> Iterator[Finding]:
-    """Low precision and the table of element types."""
+def check_element_types(operands: TileOperands) -> Iterator[Finding]:
+    """Checks low precision and the table of element types."""
     name = operands.op_name
     free = Cell(ERROR, ERROR)
     for operand in operands.values:
@@ -190,15 +190,15 @@ def element_types(operands: TileOperands) -> Iterator[Finding]:
 
 
 def _element_type(operands: TileOperands, operand: str, tile: Tile, free: Cell) -> Iterator[Finding]:
-    """The table's row, on the targets (``free``) that have nothing against the precision of an operand."""
+    """Checks the table's row on the targets (``free``) that accept the precision of an operand."""
     name, element, key = operands.op_name, tile.element, table_key(operands)
     if tile.bits not in _OWN_SIZES.get(name, (tile.bits,)):
-        return  # The size of elements is a rule of its own there.
+        return  # A rule of the operation itself checks the element size there.
     refused = unless(lambda profile: profile.dtype_allowed(key, element))
     other = operands.tile("dst")
     if other is not None and (element, other.element) in MIXED_DTYPES.get(name[4:], ()):
         return
-    # A target without the operation has an empty row; it is reported as unavailable.
+    # A target without the operation has an empty row; the operation is reported as unavailable.
     a2a3, a5 = A2A3.tile_dtypes.get(key), A5.tile_dtypes.get(key)
     refused = Cell(free.a2a3 and refused.a2a3 if a2a3 else None, free.a5 and refused.a5 if a5 else None)
     if refused.a2a3 or refused.a5:
@@ -213,7 +213,7 @@ def _element_type(operands: TileOperands, operand: str, tile: Tile, free: Cell) 
 
 
 def _allowed(key: str) -> TargetHelp:
-    """The rows of both targets in words."""
+    """Returns the rows of both targets as text."""
     a2a3, a5 = (", ".join(sorted(table.get(key, ()))) for table in (A2A3.tile_dtypes, A5.tile_dtypes))
     if a2a3 == a5:
         return TargetHelp(f"allowed: {a5}", f"allowed: {a5}")
@@ -221,8 +221,8 @@ def _allowed(key: str) -> TargetHelp:
 
 
 @relation(*(name for name in _TILE_OPS if OPS[name][0] != "tile_reduce"))
-def emptiness(operands: TileOperands) -> Iterator[Finding]:
-    """The first tile without valid elements; reductions have a rule of their own."""
+def check_emptiness(operands: TileOperands) -> Iterator[Finding]:
+    """Reports the first tile without valid elements; reductions have a rule of their own."""
     for operand in operands.values:
         tile = operands.tile(operand)
         if tile is not None and operand not in _SCRATCH and 0 in (tile.valid_rows, tile.valid_cols):

@@ -16,7 +16,7 @@ from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, rule
 from ..examples.types import WIDE
-from .facts import Tile, differs, place, tile_of
+from .facts import Tile, place, statically_differ, tile_of
 from .relations import ALWAYS, Finding, TileOperands, relation, unless
 
 _PAGE = 'docs/reference/constraints.md, "Tile arithmetic"; docs/reference/targets.md, "Conversions"'
@@ -75,8 +75,8 @@ SATURATION = rule(
 
 
 @relation("pto.tcvt")
-def pairs(t: TileOperands) -> Iterator[Finding]:
-    """Pairs of element types. Without low precision every pair is converted, documented or not."""
+def check_pairs(t: TileOperands) -> Iterator[Finding]:
+    """Checks pairs of element types. Without low precision every pair is converted, documented or not."""
     src, dst = t.tile("src"), t.tile("dst")
     if src is None or dst is None:
         return
@@ -97,10 +97,10 @@ def pairs(t: TileOperands) -> Iterator[Finding]:
 
 
 @relation("pto.tcvt")
-def saturation(t: TileOperands) -> Iterator[Finding]:
-    """``sat_mode OFF`` where the target always saturates."""
+def check_saturation(t: TileOperands) -> Iterator[Finding]:
+    """Checks for ``sat_mode OFF`` where the target always saturates."""
     src, dst = t.tile("src"), t.tile("dst")
-    if src is None or dst is None or t.word("sat_mode") != "OFF":
+    if src is None or dst is None or t.enumerator("sat_mode") != "OFF":
         return
     severity = unless(lambda p: p.arch != "a2a3" or wraps_by_default(src.element, dst.element), WARNING)
     if severity.a2a3 is not None:
@@ -109,13 +109,13 @@ def saturation(t: TileOperands) -> Iterator[Finding]:
 
 
 @relation("pto.tcvt")
-def valid_regions(t: TileOperands) -> Iterator[Finding]:
-    """Equal valid regions in elements; a packed fp4 pair counts twice along its row (or column)."""
+def check_valid_regions(t: TileOperands) -> Iterator[Finding]:
+    """Checks for equal valid regions in elements; a packed fp4 pair counts twice along its row (or column)."""
     src, dst = t.tile("src"), t.tile("dst")
     if src is None or dst is None:
         return
     (rows, cols), (wanted_rows, wanted_cols) = _valid(src), _valid(dst)
-    if differs(rows, wanted_rows) or differs(cols, wanted_cols):
+    if statically_differ(rows, wanted_rows) or statically_differ(cols, wanted_cols):
         found = f"{rows}x{cols} and {wanted_rows}x{wanted_cols}".replace("-1", "?")
         message = f"src and dst of pto.tcvt must have the same valid elements, found {found}"
         yield t.finding(SHAPE, ALWAYS, "src", message)
@@ -126,7 +126,7 @@ def _valid(tile: Tile) -> tuple[int, int]:
 
 
 def _logical(tile: Tile, rows: int, cols: int) -> tuple[int, int]:
-    """Numbers of elements in each direction."""
+    """Returns the numbers of elements along each dimension."""
     if tile.element not in FP4:
         return rows, cols
     if tile.blayout == "col_major":
@@ -135,8 +135,8 @@ def _logical(tile: Tile, rows: int, cols: int) -> tuple[int, int]:
 
 
 @checks(SHAPES, "pto.tcvt")
-def physical_shapes(op: Operation, ctx: Context) -> None:
-    """Equal physical shapes, unless an operand is a window of a larger tile."""
+def check_physical_shapes(op: Operation, ctx: Context) -> None:
+    """Checks for equal physical shapes, unless an operand is a window of a larger tile."""
     source, target = ctx.operand(op, "src"), ctx.operand(op, "dst") or next(iter(op.results), None)
     src, dst = tile_of(source), tile_of(target)
     if src is None or dst is None or source is None or target is None:
@@ -150,8 +150,8 @@ def physical_shapes(op: Operation, ctx: Context) -> None:
 
 
 @relation("pto.tcvt")
-def scratch(t: TileOperands) -> Iterator[Finding]:
-    """The scratch tile."""
+def check_scratch(t: TileOperands) -> Iterator[Finding]:
+    """Checks the scratch tile."""
     for _, tile in t.tiles("tmp"):
         if tile.loc not in (None, "vec"):
             yield t.finding(TMP, ALWAYS, "tmp", f"tmp of pto.tcvt must be in vec, found {tile.loc}")

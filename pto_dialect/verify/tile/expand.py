@@ -12,7 +12,7 @@ from ..engine.pages import TILE_ARITHMETIC
 from ..engine.rule import ERROR, SHAPES, STRUCTURE, WARNING, rule
 from ..examples.types import COLUMN, TILE
 from .arith import ROW_MAJOR, VALID_COLS, VALID_ROWS
-from .facts import Tile, differs
+from .facts import Tile, statically_differ
 from .relations import ADVICE, ALWAYS, Cell, Finding, TileOperands, relation, unless
 
 _EMPTY = "!pto.tile_buf<vec, 16x16xf32, valid=0x16>"
@@ -51,12 +51,13 @@ _NOT_FULL = {
     "pto.trowexpandadd": ALWAYS,
     **dict.fromkeys(("pto.trowexpandsub", "pto.trowexpandmul", "pto.trowexpanddiv"), ADVICE),
 }
-"""What it means that the first operand has not the shape of dst."""
+"""Explanation for a first operand that does not have the shape of dst."""
 
 
 @relation(*_NOT_FULL)
-def arithmetic_vector(t: TileOperands) -> Iterator[Finding]:
-    """One operand is the vector: the second, unless the first has the shape of one and the second fills dst."""
+def check_arithmetic_vector(t: TileOperands) -> Iterator[Finding]:
+    """Checks that one operand is the vector: the second, unless the first has the shape of one and the second fills
+    dst."""
     full, vector, dst = t.tile("src0"), t.tile("src1"), t.tile("dst")
     if full is None or vector is None or dst is None:
         return
@@ -70,8 +71,8 @@ def arithmetic_vector(t: TileOperands) -> Iterator[Finding]:
 
 
 @relation(*_EXTREMA)
-def either_is_vector(t: TileOperands) -> Iterator[Finding]:
-    """One operand fills the destination, the other is the vector."""
+def check_either_is_vector(t: TileOperands) -> Iterator[Finding]:
+    """Checks that one operand fills the destination and the other is the vector."""
     dst, sources = t.tile("dst"), t.tiles("src0", "src1")
     if dst is None or len(sources) != 2 or (dst.valid_rows == 0 and dst.valid_cols == 0):
         return
@@ -94,7 +95,9 @@ def either_is_vector(t: TileOperands) -> Iterator[Finding]:
 
 
 def _fills(tile: Tile, dst: Tile) -> bool:
-    same = not differs(tile.valid_rows, dst.valid_rows) and not differs(tile.valid_cols, dst.valid_cols)
+    same = not statically_differ(tile.valid_rows, dst.valid_rows) and not statically_differ(
+        tile.valid_cols, dst.valid_cols
+    )
     return same and tile.blayout != "col_major"
 
 
@@ -106,14 +109,14 @@ def _not_full(t: TileOperands, name: str, tile: Tile, dst: Tile, severity: Cell)
         (VALID_ROWS, "rows", tile.valid_rows, dst.valid_rows),
         (VALID_COLS, "columns", tile.valid_cols, dst.valid_cols),
     ):
-        if differs(found, wanted):
+        if statically_differ(found, wanted):
             what = f"must have the same number of valid {axis}, found {found} and {wanted}"
             yield t.finding(rule_, severity, name, f"{name} and dst of {t.op_name} {what}")
 
 
 def vector_fault(vector: Tile, dst: Tile) -> str | None:
-    """What is wrong with a broadcast operand, as the object of "must have"; ``None`` for a good one."""
-    if differs(vector.valid_rows, dst.valid_rows):
+    """Returns what is wrong with a broadcast operand, as the object of "must have"; ``None`` for a valid one."""
+    if statically_differ(vector.valid_rows, dst.valid_rows):
         return f"{dst.valid_rows} valid rows like dst, found {vector.valid_rows}"
     if vector.valid_cols < 0 or vector.blayout is None or vector.bits == 0:
         return None
@@ -126,8 +129,8 @@ def vector_fault(vector: Tile, dst: Tile) -> str | None:
 
 
 @relation("pto.trowexpand")
-def expand_nonempty(t: TileOperands) -> Iterator[Finding]:
-    """Rows to copy, columns to fill."""
+def check_expand_nonempty(t: TileOperands) -> Iterator[Finding]:
+    """Checks that there are rows to copy and columns to fill."""
     dst = t.tile("dst")
     if dst is None or (dst.valid_rows == 0 and dst.valid_cols == 0):
         return
@@ -142,8 +145,8 @@ def _nothing_to_do(t: TileOperands, name: str, tile: Tile) -> Finding:
 
 
 @relation(*(f"pto.{op}" for op in sorted(ROWEXPAND_TMP_OPS)))
-def no_scratch(t: TileOperands) -> Iterator[Finding]:
-    """Scratch tiles on a5; the precise division uses one."""
-    if "tmp" in t.values and t.word("precisionType") != "high_precision":
+def check_no_scratch(t: TileOperands) -> Iterator[Finding]:
+    """Reports scratch tiles on a5, except for the precise division, which uses one."""
+    if "tmp" in t.values and t.enumerator("precisionType") != "high_precision":
         severity = unless(lambda profile: profile.tile_rules.rowexpand_tmp is None, WARNING)
         yield t.finding(NO_TMP, severity, "tmp", f"{t.op_name} takes no scratch tile on a5", "leave it out")

@@ -1,8 +1,8 @@
-"""What the rules ask about the type of a tile operand, whichever of its three kinds it is.
+"""The facts that rules query about the type of a tile operand, whichever of its three kinds it has.
 
-A ``!pto.tile_buf`` tells everything, a ``!pto.tile`` (Level 1) only shape and element type, a ``memref`` (a
-tile after lowering) shape, element type and memory space. What a kind does not tell is ``None`` or
-``DYNAMIC``, and rules about it do not apply.
+A ``!pto.tile_buf`` states everything, a ``!pto.tile`` (Level 1) only shape and element type, a ``memref`` (a tile after
+lowering) shape, element type and memory space. A fact that a kind does not state is ``None`` or ``DYNAMIC``, and rules
+about it do not apply.
 
 Source: docs/reference/constraints.md, "All tiles"; docs/reference/language.md, "Types".
 """
@@ -23,7 +23,7 @@ PAD_NAMES = ("null", "zero", "max", "min")
 
 
 class Tile(NamedTuple):
-    """Facts about a tile type; sizes are elements, ``bits`` is the storage of an element (0 when unknown)."""
+    """Facts about a tile type; sizes are in elements, ``bits`` is the storage of an element (0 when unknown)."""
 
     rows: int
     cols: int
@@ -64,7 +64,7 @@ _tiles: dict[Attribute, Tile | None] = {}
 
 
 def tile_of(value: SSAValue | None) -> Tile | None:
-    """Facts about the tile ``value`` denotes; ``None`` when it is no tile of rank 2."""
+    """Returns the facts about the tile ``value``; ``None`` when it is not a tile of rank 2."""
     if value is None:
         return None
     type_ = value.type
@@ -91,17 +91,17 @@ def _facts(type_: Attribute) -> Tile | None:
             pad=PAD_NAMES[type_.pad],
         )
     if isinstance(type_, TileType):
-        return _bare(type_.rows, type_.cols, type_.element, static=True)
+        return _unstated_tile(type_.rows, type_.cols, type_.element, static=True)
     if isinstance(type_, MemRefType) and type_.get_num_dims() == 2:
         rows, cols = shape_of(type_)
         space = type_.memory_space
         loc = space.value if isinstance(space, EnumAttr) else None
-        return _bare(rows, cols, type_.element_type, static=False)._replace(loc=loc)
+        return _unstated_tile(rows, cols, type_.element_type, static=False)._replace(loc=loc)
     return None
 
 
-def _bare(rows: int, cols: int, element: Attribute, *, static: bool) -> Tile:
-    """A tile of which only shape and element type are known; its valid region is the shape if ``static``."""
+def _unstated_tile(rows: int, cols: int, element: Attribute, *, static: bool) -> Tile:
+    """Returns a tile of which only shape and element type are known; its valid region is the shape if ``static``."""
     valid = (rows, cols) if static else (DYNAMIC, DYNAMIC)
     return Tile(
         rows=rows,
@@ -119,16 +119,17 @@ def _bare(rows: int, cols: int, element: Attribute, *, static: bool) -> Tile:
 
 
 def is_lowered(value: SSAValue) -> bool:
-    """True for a tile operand that is a memref: only its shape, element type and space can be checked."""
-    # Not isinstance, which asks all classes below when the answer is no, as it is here nearly always.
+    """Returns whether a tile operand is a memref: only its shape, element type and space can be checked."""
+    # Compare the class first: isinstance is slow when the answer is no, as it is here nearly always.
     return type(value.type) is MemRefType
 
 
 def place(op: Operation, value: SSAValue) -> SSAValue | None:
-    """``value`` where it is written as an operand, ``None`` (the operation's name) where it is a result."""
+    """Returns where to point: ``value`` where it is written as an operand, ``None`` (the operation's name) for a
+    result."""
     return value if any(operand is value for operand in op.operands) else None
 
 
-def differs(a: int, b: int) -> bool:
-    """True when two sizes are both static and unequal."""
+def statically_differ(a: int, b: int) -> bool:
+    """Returns whether two sizes are both static and unequal."""
     return a != b and a != DYNAMIC and b != DYNAMIC

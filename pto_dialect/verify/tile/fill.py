@@ -87,8 +87,8 @@ _FILLS = ("pto.tfillpad", "pto.tfillpad_expand", "pto.tfillpad_inplace")
 
 
 @relation(*_FILLS)
-def padding(t: TileOperands) -> Iterator[Finding]:
-    """Pad value, element size, shape."""
+def check_padding(t: TileOperands) -> Iterator[Finding]:
+    """Checks pad value, element size and shape."""
     src, dst = t.tile("src"), t.tile("dst")
     if src is None or dst is None:
         return
@@ -98,7 +98,7 @@ def padding(t: TileOperands) -> Iterator[Finding]:
     if dst.pad == "null":
         message = f"dst of {t.op_name} must have a pad value, found pad=null"
         yield t.finding(PADVAL, ALWAYS, "dst", message, "pad=1 (zero), pad=2 (max) or pad=3 (min)")
-    stated = t.word("padValue")
+    stated = t.enumerator("padValue")
     if stated and dst.loc not in (None, "mat"):
         yield t.finding(PADVAL, ALWAYS, "padValue", f"padValue belongs to tiles in mat, found {dst.loc}")
     elif stated and dst.pad is not None and stated != dst.pad:
@@ -133,8 +133,8 @@ def _fill_shape(t: TileOperands, src: Tile, dst: Tile, both_mat: bool) -> Iterat
 
 
 @relation("pto.tconcat")
-def concatenation(t: TileOperands) -> Iterator[Finding]:
-    """Room for both sources."""
+def check_concatenation(t: TileOperands) -> Iterator[Finding]:
+    """Checks that both sources fit into the destination."""
     dst, sources = t.tile("dst"), t.tiles("src0", "src1")
     counts = [tile.valid_cols for _, tile in sources]
     if dst is not None and dst.cols >= 0 and len(counts) == 2 and min(counts) >= 0 and sum(counts) > dst.cols:
@@ -143,8 +143,8 @@ def concatenation(t: TileOperands) -> Iterator[Finding]:
 
 
 @relation("pto.tconcatidx")
-def concatenation_counts(t: TileOperands) -> Iterator[Finding]:
-    """Types and extent of the counts."""
+def check_concatenation_counts(t: TileOperands) -> Iterator[Finding]:
+    """Checks types and extent of the counts."""
     for name, tile in t.tiles("src0Idx", "src1Idx"):
         if tile.element not in ("i8", "i16", "i32"):
             message = f"{name} of pto.tconcatidx must be i8, i16 or i32, found {tile.element}"
@@ -155,8 +155,8 @@ def concatenation_counts(t: TileOperands) -> Iterator[Finding]:
 
 
 @relation("pto.tgetval")
-def read_element(t: TileOperands) -> Iterator[Finding]:
-    """Place and type of a read element."""
+def check_read_element(t: TileOperands) -> Iterator[Finding]:
+    """Checks location and type of a read element."""
     src = t.tile("src")
     if src is None:
         return
@@ -169,8 +169,8 @@ def read_element(t: TileOperands) -> Iterator[Finding]:
 
 
 @relation("pto.tsetval")
-def write_element(t: TileOperands) -> Iterator[Finding]:
-    """Type of a written element."""
+def check_write_element(t: TileOperands) -> Iterator[Finding]:
+    """Checks the type of a written element."""
     dst = t.tile("dst")
     if dst is not None and element_text(t, "val") not in ("", dst.element):
         message = f"val of pto.tsetval must have the element type of dst, {dst.element}"

@@ -1,4 +1,4 @@
-"""Which form of an operation a statement is, as tables name it: ``tgather[index]``, ``tmov[vec->vec]``."""
+"""The form of an operation as tables name it: ``tgather[index]``, ``tmov[vec->vec]``."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
 
 
 def _gather(t: TileOperands) -> str:
-    if t.word("maskPattern"):
+    if t.enumerator("maskPattern"):
         return "mask"
     return "compare" if "cdst" in t.values or "kValue" in t.values else "index"
 
 
 def _scatter(t: TileOperands) -> str:
-    return "mask" if t.word("maskPattern") else "index"
+    return "mask" if t.enumerator("maskPattern") else "index"
 
 
 def is_zz_move(t: TileOperands) -> bool:
-    """True for the tmov that reorders MX scales: its third tile is a workspace, not a fixpipe table."""
+    """Returns whether a tmov reorders MX scales: its third tile is a workspace, not a fixpipe table."""
     third = t.tile("fp")
     return third is not None and third.loc not in (None, "scaling")
 
@@ -41,7 +41,7 @@ _FORMS: Final[Mapping[str, Callable[[TileOperands], str]]] = MappingProxyType(
 
 
 def form_key(t: TileOperands) -> str:
-    """Mnemonic without ``pto.``, with the form in brackets where the operation has several."""
+    """Returns the mnemonic without ``pto.``, with the form in brackets where the operation has several."""
     form = _FORMS.get(t.op_name)
     name = t.op_name.removeprefix("pto.")
     return name if form is None else f"{name}[{form(t)}]"

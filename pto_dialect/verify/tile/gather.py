@@ -100,8 +100,8 @@ MASK_FACTOR: Final[Mapping[str, int]] = MappingProxyType({"P1111": 1, "P0101": 2
 
 
 @relation("pto.tgather")
-def gather_form(t: TileOperands) -> Iterator[Finding]:
-    """One of three forms."""
+def check_gather_form(t: TileOperands) -> Iterator[Finding]:
+    """Checks that a gather has exactly one of three forms."""
     given = [name for name in ("indices", "tmp", "kValue", "cdst") if name in t.values]
     match form_key(t):
         case "tgather[mask]":
@@ -122,13 +122,13 @@ def gather_form(t: TileOperands) -> Iterator[Finding]:
             elif "tmp" not in given and not t.value_form:
                 severity = unless(lambda profile: profile.arch == "a5")
                 yield t.finding(GATHER_FORM, severity, None, "tgather with indices needs a scratch tile", "add %tmp")
-    if "axis" in t.op.attributes and not t.word("maskPattern"):
+    if "axis" in t.op.attributes and not t.enumerator("maskPattern"):
         yield t.finding(GATHER_FORM, ALWAYS, "axis", "an axis belongs to a mask pattern")
 
 
 @relation("pto.tgather")
-def gather_columns(t: TileOperands) -> Iterator[Finding]:
-    """Whole rows."""
+def check_gather_columns(t: TileOperands) -> Iterator[Finding]:
+    """Checks that whole rows are gathered."""
     names = {"tgather[index]": ("dst", "indices"), "tgather[mask]": ("dst",)}.get(form_key(t), ())
     for name, tile in t.tiles(*names):
         if 0 <= tile.valid_cols != tile.cols:
@@ -137,8 +137,8 @@ def gather_columns(t: TileOperands) -> Iterator[Finding]:
 
 
 @relation("pto.tgather")
-def gather_types(t: TileOperands) -> Iterator[Finding]:
-    """Element types besides those of the data."""
+def check_gather_types(t: TileOperands) -> Iterator[Finding]:
+    """Checks the element types of the operands other than the data."""
     form = form_key(t)
     src, dst, indices = t.tile("src"), t.tile("dst"), t.tile("indices")
     if form == "tgather[compare]":
@@ -156,7 +156,7 @@ def gather_types(t: TileOperands) -> Iterator[Finding]:
 
 
 def _compare_types(t: TileOperands) -> Iterator[Finding]:
-    mode, src = t.word("cmpMode") or "eq", t.tile("src")
+    mode, src = t.enumerator("cmpMode") or "eq", t.tile("src")
     if mode not in GATHER_COMPARE_MODES:
         message = f"tgather compares with eq or gt, found {mode}"
         yield t.finding(GATHER_CMP, ALWAYS, mode, message)
@@ -175,15 +175,15 @@ def _compare_types(t: TileOperands) -> Iterator[Finding]:
 
 
 @relation("pto.tgather")
-def gather_counts(t: TileOperands) -> Iterator[Finding]:
-    """Elements kept by a mask; without an axis the older form, whose extents are free."""
-    if form_key(t) == "tgather[mask]" and t.word("axis"):
+def check_gather_counts(t: TileOperands) -> Iterator[Finding]:
+    """Checks the number of elements that a mask selects; without an axis the older form, whose extents are free."""
+    if form_key(t) == "tgather[mask]" and t.enumerator("axis"):
         small, large = t.tile("dst"), t.tile("src")
         if small is not None and large is not None:
             along, across = _extents(t, small, large)
-            factor = MASK_FACTOR.get(t.word("maskPattern"), 4)
+            factor = MASK_FACTOR.get(t.enumerator("maskPattern"), 4)
             if min(along) >= 0 and along[1] != along[0] * factor:
-                message = f"{t.word('maskPattern')} keeps {along[1] // factor} of {along[1]} elements of src"
+                message = f"{t.enumerator('maskPattern')} keeps {along[1] // factor} of {along[1]} elements of src"
                 yield t.finding(MASK_COUNT, ALWAYS, "dst", f"{message}, found {along[0]} in dst")
             if min(across) >= 0 and across[0] != across[1]:
                 message = f"across the axis src and dst must agree, found {across[1]} and {across[0]}"
@@ -191,16 +191,16 @@ def gather_counts(t: TileOperands) -> Iterator[Finding]:
 
 
 def _extents(t: TileOperands, first: Tile, second: Tile) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Valid extents of two tiles along the mask axis and across it."""
+    """Returns the valid extents of two tiles along the mask axis and across it."""
     rows = (first.valid_rows, second.valid_rows)
     cols = (first.valid_cols, second.valid_cols)
-    return (rows, cols) if t.word("axis") == "col" else (cols, rows)
+    return (rows, cols) if t.enumerator("axis") == "col" else (cols, rows)
 
 
 @relation("pto.tscatter")
-def scatter_form(t: TileOperands) -> Iterator[Finding]:
-    """Indexes or a pattern."""
-    masked = bool(t.word("maskPattern"))
+def check_scatter_form(t: TileOperands) -> Iterator[Finding]:
+    """Checks that a scatter has indexes or a pattern."""
+    masked = bool(t.enumerator("maskPattern"))
     if ("indexes" in t.values) == masked:
         found = "both" if masked else "neither"
         message = f"tscatter takes either indexes or a mask pattern, found {found}"
@@ -210,8 +210,8 @@ def scatter_form(t: TileOperands) -> Iterator[Finding]:
 
 
 @relation("pto.tscatter")
-def scatter_index(t: TileOperands) -> Iterator[Finding]:
-    """Width of the indexes."""
+def check_scatter_index(t: TileOperands) -> Iterator[Finding]:
+    """Checks the width of the indexes."""
     src, indexes = t.tile("src"), t.tile("indexes")
     wanted = SCATTER_INDEX.get(signless(src.element)) if src is not None else None
     if wanted is not None and indexes is not None and signless(indexes.element) != wanted:
@@ -221,15 +221,15 @@ def scatter_index(t: TileOperands) -> Iterator[Finding]:
 
 
 @relation("pto.tscatter")
-def scatter_counts(t: TileOperands) -> Iterator[Finding]:
-    """Extents of a masked scatter; in the older form the source is the wide tile."""
+def check_scatter_counts(t: TileOperands) -> Iterator[Finding]:
+    """Checks the extents of a masked scatter; in the older form the source is the wide tile."""
     src, dst = t.tile("src"), t.tile("dst")
     if form_key(t) != "tscatter[mask]" or src is None or dst is None:
         return
-    factor = MASK_FACTOR.get(t.word("maskPattern"), 4)
+    factor = MASK_FACTOR.get(t.enumerator("maskPattern"), 4)
     along, across = _extents(t, src, dst)
     if min(along) >= 0 and max(along) != min(along) * factor:
-        message = f"{t.word('maskPattern')} spreads over {factor} times the elements of src"
+        message = f"{t.enumerator('maskPattern')} spreads over {factor} times the elements of src"
         message = f"{message}, found {along[0]} and {along[1]}"
         yield t.finding(SCATTER_COLS, ALWAYS, "dst", message)
     if min(across) >= 0 and across[0] != across[1]:

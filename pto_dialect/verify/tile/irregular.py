@@ -20,7 +20,7 @@ from ..engine.context import Context
 from ..engine.pages import TILE_MOVES
 from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, rule
 from ..examples.types import ROW, TILE
-from .facts import Tile, differs, tile_of
+from .facts import Tile, statically_differ, tile_of
 from .relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation
 
 _R = "!pto.tile_buf<vec, 1x256xf32>"
@@ -96,8 +96,8 @@ _SORT_MULTIPLE: Final = 64
 
 
 @relation("pto.tci")
-def sequence(t: TileOperands) -> Iterator[Finding]:
-    """Start value and width."""
+def check_sequence(t: TileOperands) -> Iterator[Finding]:
+    """Checks start value and width."""
     dst = t.tile("dst")
     if dst is None:
         return
@@ -117,24 +117,24 @@ def sequence(t: TileOperands) -> Iterator[Finding]:
 
 
 @relation("pto.ttri")
-def triangle(t: TileOperands) -> Iterator[Finding]:
-    """Which triangle."""
+def check_triangle(t: TileOperands) -> Iterator[Finding]:
+    """Checks which triangle is selected."""
     flag = t.number("upperOrLower")
     if flag not in (None, 0, 1):
         yield t.finding(TRI_FLAG, ALWAYS, "upperOrLower", f"upperOrLower must be 0 or 1, found {flag}")
 
 
 @relation("pto.tsort32")
-def sort_positions(t: TileOperands) -> Iterator[Finding]:
-    """Positions."""
+def check_sort_positions(t: TileOperands) -> Iterator[Finding]:
+    """Checks the positions that a sort yields."""
     idx = t.tile("idx")
     if idx is not None and signless(idx.element) != "i32":
         yield t.finding(SORT_TYPES, ALWAYS, "idx", f"idx of pto.tsort32 must be i32 or ui32, found {idx.element}")
 
 
 @relation("pto.tmrgsort")
-def merge_form(t: TileOperands) -> Iterator[Finding]:
-    """Operands of the two formats."""
+def check_merge_form(t: TileOperands) -> Iterator[Finding]:
+    """Checks the operands of the two formats of a merge."""
     sources = t.values.get("srcs", ())
     if "blockLen" in t.values:
         if len(sources) != 1 or "tmp" in t.values or "excuted" in t.values:
@@ -154,8 +154,8 @@ def merge_form(t: TileOperands) -> Iterator[Finding]:
 
 
 @relation("pto.tmrgsort")
-def merge_shapes(t: TileOperands) -> Iterator[Finding]:
-    """One row each, one element type, room for the merged list."""
+def check_merge_shapes(t: TileOperands) -> Iterator[Finding]:
+    """Checks that each list is one row, the element types are equal, and the merged list fits."""
     dst, tmp = t.tile("dsts"), t.tile("tmp")
     sources = [tile_of(value) for value in t.values.get("srcs", ())]
     named: list[tuple[str, int, Tile | None]] = [("srcs", i, tile) for i, tile in enumerate(sources)]
@@ -171,7 +171,7 @@ def merge_shapes(t: TileOperands) -> Iterator[Finding]:
             yield t.finding(MERGE_FORM, ALWAYS, name, f"{message}, found {tile.element}", index=index)
     if dst is None:
         return
-    if "blockLen" in t.values and sources and sources[0] is not None and differs(sources[0].cols, dst.cols):
+    if "blockLen" in t.values and sources and sources[0] is not None and statically_differ(sources[0].cols, dst.cols):
         message = f"src and dst of pto.tmrgsort must have as many columns, found {sources[0].cols} and {dst.cols}"
         yield t.finding(MERGE_FORM, ALWAYS, "dsts", message)
     if tmp is None or tmp.cols < 0:
@@ -186,8 +186,8 @@ def merge_shapes(t: TileOperands) -> Iterator[Finding]:
 
 
 @checks(SHAPES, "pto.tmrgsort")
-def block_length(op: Operation, ctx: Context) -> None:
-    """Constant block lengths."""
+def check_block_length(op: Operation, ctx: Context) -> None:
+    """Checks constant block lengths."""
     value = ctx.operand(op, "blockLen")
     length = ctx.constant(value)
     if length is not None and (length <= 0 or length % _SORT_MULTIPLE):
@@ -196,8 +196,8 @@ def block_length(op: Operation, ctx: Context) -> None:
 
 
 @relation("pto.thistogram")
-def histogram(t: TileOperands) -> Iterator[Finding]:
-    """Byte, filter and bins."""
+def check_histogram(t: TileOperands) -> Iterator[Finding]:
+    """Checks byte, filter and bins of a histogram."""
     byte, legacy = t.number("byte"), t.number("isMSB")
     if legacy is not None:
         stated, byte = byte, 1 if legacy else 0
@@ -234,7 +234,7 @@ def _bins(t: TileOperands) -> Iterator[Finding]:
         return
     if signless(dst.element) != "i32":
         yield t.finding(HIST_FORM, ALWAYS, "dst", f"dst of pto.thistogram must be ui32, found {dst.element}")
-    if differs(src.rows, dst.rows) or differs(src.valid_rows, dst.valid_rows):
+    if statically_differ(src.rows, dst.rows) or statically_differ(src.valid_rows, dst.valid_rows):
         message = f"dst needs the rows of src, {src.rows} ({src.valid_rows} valid)"
         found = f"{dst.rows} ({dst.valid_rows} valid)"
         yield t.finding(HIST_FORM, ALWAYS, "dst", f"{message}, found {found}".replace("-1", "?"))
@@ -244,11 +244,11 @@ def _bins(t: TileOperands) -> Iterator[Finding]:
 
 
 def _column_filter(t: TileOperands, src: Tile, idx: Tile) -> Iterator[Finding]:
-    """A 16-bit source: one filter byte for each row."""
+    """Checks a 16-bit source: one filter byte for each row."""
     if idx.layout not in (None, "DN"):
         message = f"idx of a 16-bit source must be DN, found {idx.layout}"
         yield t.finding(HIST_FORM, ALWAYS, "idx", message, "blayout=col_major")
-    elif differs(src.rows, idx.rows) or differs(src.valid_rows, idx.valid_rows):
+    elif statically_differ(src.rows, idx.rows) or statically_differ(src.valid_rows, idx.valid_rows):
         message = f"idx of a 16-bit source needs the rows of src, {src.rows}, found {idx.rows}"
         yield t.finding(HIST_FORM, ALWAYS, "idx", message)
     elif idx.cols > 1 or idx.valid_cols > 1:
@@ -256,13 +256,13 @@ def _column_filter(t: TileOperands, src: Tile, idx: Tile) -> Iterator[Finding]:
 
 
 def _row_filter(t: TileOperands, src: Tile, idx: Tile, depth: int) -> Iterator[Finding]:
-    """A 32-bit source: one row of filter bytes for each byte above the selected one."""
+    """Checks a 32-bit source: one row of filter bytes for each byte above the selected one."""
     if idx.layout not in (None, "ND"):
         yield t.finding(HIST_FORM, ALWAYS, "idx", f"idx of a 32-bit source must be ND, found {idx.layout}")
-    elif differs(src.cols, idx.cols) or differs(src.valid_cols, idx.valid_cols):
+    elif statically_differ(src.cols, idx.cols) or statically_differ(src.valid_cols, idx.valid_cols):
         message = f"idx of a 32-bit source needs the columns of src, {src.cols}, found {idx.cols}"
         yield t.finding(HIST_FORM, ALWAYS, "idx", message)
-    elif differs(idx.rows, depth) or (idx.valid_rows > 0 and idx.valid_rows != depth):
+    elif statically_differ(idx.rows, depth) or (idx.valid_rows > 0 and idx.valid_rows != depth):
         message = f"byte = {3 - depth} of a 32-bit source needs {depth} rows of idx, found {idx.rows}"
         yield t.finding(HIST_FORM, ALWAYS, "idx", message)
 
@@ -271,8 +271,8 @@ _WORDS: Final = ("key0", "key1", "counter0", "counter1", "counter2", "counter3")
 
 
 @relation("pto.trandom")
-def random_words(t: TileOperands) -> Iterator[Finding]:
-    """Rounds and words."""
+def check_random_numbers(t: TileOperands) -> Iterator[Finding]:
+    """Checks rounds and element width of random numbers."""
     rounds = t.number("rounds")
     if rounds is not None and rounds not in TRANDOM_ROUNDS:
         yield t.finding(RANDOM_ROUNDS, ALWAYS, "rounds", f"rounds must be 7 or 10, found {rounds}")

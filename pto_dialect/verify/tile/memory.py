@@ -158,7 +158,7 @@ _VIEW_BYTES = (1, 2, 4, 8)
 
 
 def _lowered(operands: TileOperands) -> bool:
-    """True when an operand is a memref: the transfer was lowered and its types say little."""
+    """Returns whether an operand is a memref: the transfer was lowered and its types state little."""
     return any(isinstance(value.type, MemRefType) for values in operands.values.values() for value in values)
 
 
@@ -166,7 +166,7 @@ def _lowered(operands: TileOperands) -> bool:
 
 
 def _view_type(operands: TileOperands, name: str) -> Iterator[Finding]:
-    """The view side of a transfer is a partition view with positive dimensions."""
+    """Checks that the view side of a transfer is a partition view with positive dimensions."""
     kind = operands.type(name)
     if isinstance(kind, PartitionViewType):
         for index, dim in enumerate(kind.shape):
@@ -191,12 +191,12 @@ def _element(view: Attribute) -> str:
 
 
 def _count(sizes: Sequence[int]) -> int | None:
-    """Number of elements; ``None`` when a size is open or there are none."""
+    """Returns the number of elements; ``None`` when a size is dynamic or there are none."""
     return prod(sizes) if sizes and min(sizes) > 0 else None
 
 
 def _counts_differ(kind: Attribute | None, tile: Tile | None) -> tuple[int, int] | None:
-    """Numbers of elements of a view and of a valid region where both are static and differ."""
+    """Checks the numbers of elements of a view and of a valid region where both are static."""
     if not isinstance(kind, PartitionViewType) or tile is None:
         return None
     view, valid = _count(kind.shape), _count((tile.valid_rows, tile.valid_cols))
@@ -208,12 +208,12 @@ def _counts_differ(kind: Attribute | None, tile: Tile | None) -> tuple[int, int]
 
 
 def _pairs(tile: Tile, valid: int) -> int:
-    """Packed pairs in a tile of ``valid`` elements: outside of vec, tiles count single numbers."""
+    """Returns the packed pairs in a tile of ``valid`` elements: outside of vec, tiles count single numbers."""
     return valid if tile.loc == "vec" else valid // 2
 
 
 def _vec_layout(operands: TileOperands, name: str, tile: Tile, *, single: bool) -> Iterator[Finding]:
-    """On a5 the transfer engine knows three layouts of vec tiles; ``single`` exempts one row or column."""
+    """Checks the layout of a vec tile: on a5 the transfer engine has three; ``single`` exempts one row or column."""
     layouts = A5.tile_rules.tload_vec_layouts
     if tile.loc != "vec" or tile.layout is None or layouts is None or tile.layout in layouts:
         return
@@ -227,8 +227,8 @@ def _vec_layout(operands: TileOperands, name: str, tile: Tile, *, single: bool) 
 
 
 @relation("pto.tload", "pto.tprefetch")
-def load(operands: TileOperands) -> Iterator[Finding]:
-    """A view into a vec or mat tile."""
+def check_load(operands: TileOperands) -> Iterator[Finding]:
+    """Checks a load of a view into a vec or mat tile."""
     name = operands.op_name
     view, tile = operands.type("src"), operands.tile("dst")
     if tile is not None and tile.loc is not None and tile.loc not in A5.tload_destinations:
@@ -249,7 +249,7 @@ def load(operands: TileOperands) -> Iterator[Finding]:
 
 
 def _view_element(operands: TileOperands, view: Attribute, tile: Tile) -> Iterator[Finding]:
-    """What the target can move; the table row of the operation names the tile's type."""
+    """Checks the element type that the target can move; the table row of the operation names the tile's type."""
     element = _element(view)
     if is_low_precision(tile.element) or not is_low_precision(element):
         return
@@ -272,7 +272,7 @@ def _load_form(operands: TileOperands, view: Attribute, tile: Tile) -> Iterator[
         help = "views of packed numbers count the pairs, or the single numbers" if packed else None
         yield operands.finding(COUNT, ALWAYS if packed else ADVICE, "src", message, help)
     value = operands.type("pad_value")
-    if operands.word("pad_mode") == "PadValue":
+    if operands.enumerator("pad_mode") == "PadValue":
         if value is None:
             message = f"{operands.op_name} with pad_mode PadValue needs a pad_value"
             yield operands.finding(PAD_ARGUMENTS, ALWAYS, None, message)
@@ -285,8 +285,8 @@ def _load_form(operands: TileOperands, view: Attribute, tile: Tile) -> Iterator[
 
 
 @relation("pto.tstore", "pto.tstore_fp")
-def store(operands: TileOperands) -> Iterator[Finding]:
-    """A tile into a view."""
+def check_store(operands: TileOperands) -> Iterator[Finding]:
+    """Checks a store of a tile into a view."""
     if _lowered(operands):
         return
     yield from _view_type(operands, "dst")
@@ -321,7 +321,7 @@ def _store_source(operands: TileOperands, tile: Tile) -> Iterator[Finding]:
         if quantised:
             message = f"preQuantScalar of {name} needs a source in acc, found {loc}"
             yield operands.finding(STORE_QUANT, ALWAYS, "preQuantScalar", message)
-        if operands.word("reluPreMode") not in ("", "no_relu"):
+        if operands.enumerator("reluPreMode") not in ("", "no_relu"):
             message = f"reluPreMode of {name} needs a source in acc, found {loc}"
             yield operands.finding(STORE_QUANT, ALWAYS, "reluPreMode", message)
         yield from _vec_layout(operands, "src", tile, single=True)
@@ -344,7 +344,7 @@ def _plain_elements(operands: TileOperands, tile: Tile, view: PartitionViewType)
 
 
 def _accumulator_elements(operands: TileOperands, tile: Tile, element: str, quantised: bool) -> Iterator[Finding]:
-    """Conversions of the write-back; an accumulator of another type is a matter of the table of types."""
+    """Checks conversions of the write-back; an accumulator of another type is reported by the type table."""
     if not any(tile.element == source for source, _ in A5.acc_store.plain):
         return
     refused = unless(lambda profile: profile.acc_store.allows(tile.element, element, quantised))
@@ -364,7 +364,7 @@ def _store_columns(operands: TileOperands, tile: Tile, limits: AccStore) -> Iter
 
 
 def _store_fp(operands: TileOperands, tile: Tile) -> Iterator[Finding]:
-    """Channel parameters: one quantisation parameter per column."""
+    """Checks channel parameters: one quantization parameter per column."""
     name, table = operands.op_name, operands.tile("fp")
     if tile.loc not in (None, "acc"):
         message = f"src of {name} with channel parameters must be in acc, found {tile.loc}"
@@ -378,7 +378,7 @@ def _store_fp(operands: TileOperands, tile: Tile) -> Iterator[Finding]:
     if operands.value("preQuantScalar") is not None:
         message = f"{name} takes fp or preQuantScalar, not both"
         yield operands.finding(STORE_FP, ALWAYS, "preQuantScalar", message)
-    if operands.word("stPhase") not in ("", "unspecified"):
+    if operands.enumerator("stPhase") not in ("", "unspecified"):
         message = f"{name} with channel parameters has the phase unspecified"
         yield operands.finding(STORE_FP, ALWAYS, "stPhase", message)
 
@@ -387,8 +387,8 @@ def _store_fp(operands: TileOperands, tile: Tile) -> Iterator[Finding]:
 
 
 @relation("pto.tprint")
-def printing(operands: TileOperands) -> Iterator[Finding]:
-    """Tiles are printed from vec, others through a workspace in global memory."""
+def check_printing(operands: TileOperands) -> Iterator[Finding]:
+    """Checks that tiles are printed from vec, others through a workspace in global memory."""
     tile, workspace = operands.tile("src"), operands.type("tmp")
     if isinstance(operands.type("src"), MemRefType):
         return

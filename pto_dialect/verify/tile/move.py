@@ -85,13 +85,13 @@ ON_A5 = cell("/E")
 # ------------------------------------------------------------ shared with textract and tinsert
 
 
-def has_word(operands: TileOperands, attribute: str, default: str) -> bool:
-    """Whether an attribute has another value than its default."""
-    return operands.word(attribute) not in ("", default)
+def is_not_default(operands: TileOperands, attribute: str, default: str) -> bool:
+    """Returns whether an attribute has another value than its default."""
+    return operands.enumerator(attribute) not in ("", default)
 
 
 def fixpipe_inputs(operands: TileOperands, source: str | None) -> Iterator[Finding]:
-    """Quantisation and relu: what excludes what, and what needs an accumulator as ``source`` location."""
+    """Checks quantization and relu: exclusive inputs, and inputs that require an accumulator as ``source`` location."""
     name = operands.op_name
     scalar = operands.value("preQuantScalar") is not None
     table = operands.tile("fp")
@@ -99,22 +99,22 @@ def fixpipe_inputs(operands: TileOperands, source: str | None) -> Iterator[Findi
         message = f"{name} takes fp or preQuantScalar, not both"
         yield operands.finding(FP_XOR_SCALAR, ALWAYS, "preQuantScalar", message)
     if source not in (None, "acc"):
-        for present, word in (
+        for present, option in (
             ("fp" in operands.values, "fp"),
             (scalar, "preQuantScalar"),
-            (has_word(operands, "reluPreMode", "no_relu"), "reluPreMode"),
+            (is_not_default(operands, "reluPreMode", "no_relu"), "reluPreMode"),
         ):
             if present:
-                message = f"{word} of {name} needs a source in acc, found {source}"
-                yield operands.finding(FP_XOR_SCALAR, ALWAYS, word, message)
+                message = f"{option} of {name} needs a source in acc, found {source}"
+                yield operands.finding(FP_XOR_SCALAR, ALWAYS, option, message)
     if table is not None and table.loc not in (None, "scaling"):
         message = f"fp of {name} must be in scaling, found {table.loc}"
         yield operands.finding(FP_XOR_SCALAR, ALWAYS, "fp", message)
 
 
 def vec_mode(operands: TileOperands, source: Tile, target: Tile) -> Iterator[Finding]:
-    """How an accumulator is spread over the two vector cores."""
-    mode, name = operands.word("accToVecMode"), operands.op_name
+    """Checks how an accumulator is divided between the two vector cores."""
+    mode, name = operands.enumerator("accToVecMode"), operands.op_name
     if not mode:
         return
     if (source.loc, target.loc) != ("acc", "vec"):
@@ -127,12 +127,12 @@ def vec_mode(operands: TileOperands, source: Tile, target: Tile) -> Iterator[Fin
 
 
 def is_nz(tile: Tile) -> bool:
-    """True for the layout col_major/row_major, and where the layout is not known."""
+    """Returns whether the layout is col_major/row_major or unknown."""
     return tile.layout in (None, "NZ")
 
 
 def is_quantisable(element: str) -> bool:
-    """True for the element types of an accumulator."""
+    """Returns whether ``tile`` has an element type of an accumulator."""
     return element in ("f32", "i32", "si32", "ui32")
 
 
@@ -140,8 +140,8 @@ def is_quantisable(element: str) -> bool:
 
 
 @relation("pto.tmov")
-def move(operands: TileOperands) -> Iterator[Finding]:
-    """Locations, shapes and modes of a move."""
+def check_move(operands: TileOperands) -> Iterator[Finding]:
+    """Checks locations, shapes and modes of a move."""
     source, target = operands.tile("src"), operands.tile("dst")
     if source is None or target is None:
         return
@@ -163,7 +163,7 @@ def move(operands: TileOperands) -> Iterator[Finding]:
     if "fp" in operands.values and source.loc == "acc" and not is_quantisable(source.element):
         message = f"src of {name} with channel parameters must be f32 or i32, found {source.element}"
         yield operands.finding(FP_XOR_SCALAR, ALWAYS, "src", message)
-    if operands.word("grpAxis"):
+    if operands.enumerator("grpAxis"):
         message = f"grpAxis of {name} belongs to the reordering of MX scales, which has a third vec tile"
         yield operands.finding(ZZ, ALWAYS, "grpAxis", message)
 
@@ -189,11 +189,11 @@ def _shapes(operands: TileOperands, source: Tile, target: Tile) -> Iterator[Find
 
 
 def _fixpipe_layouts(operands: TileOperands, source: Tile, target: Tile) -> Iterator[Finding]:
-    """Layouts of a move out of the accumulator."""
+    """Checks the layouts of a move out of the accumulator."""
     if source.loc != "acc":
         return
     table = "fp" in operands.values
-    if (table or has_word(operands, "reluPreMode", "no_relu")) and not is_nz(source):
+    if (table or is_not_default(operands, "reluPreMode", "no_relu")) and not is_nz(source):
         yield layout_finding(operands, "src", source, ALWAYS)
     if target.loc != "mat":
         return
@@ -205,14 +205,14 @@ def _fixpipe_layouts(operands: TileOperands, source: Tile, target: Tile) -> Iter
 
 
 def layout_finding(operands: TileOperands, name: str, tile: Tile, refused: Cell) -> Finding:
-    """An operand that should be laid out in column-ordered row-major blocks."""
+    """Returns a finding for an operand that should be laid out in column-ordered row-major blocks."""
     message = f"{name} of {operands.op_name} must be laid out col_major/row_major, found {tile.layout_text}"
     return operands.finding(FP_LAYOUT, refused, name, message)
 
 
 @relation("pto.tmov.fp")
-def move_with_table(operands: TileOperands) -> Iterator[Finding]:
-    """The older spelling of a move with channel parameters."""
+def check_move_with_table(operands: TileOperands) -> Iterator[Finding]:
+    """Checks the older spelling of a move with channel parameters."""
     name = operands.op_name
     source, target = operands.tile("src"), operands.tile("dst")
     if source is None or target is None:
@@ -235,8 +235,8 @@ def move_with_table(operands: TileOperands) -> Iterator[Finding]:
 
 
 @relation("pto.ttrans")
-def transpose(operands: TileOperands) -> Iterator[Finding]:
-    """Element size and alignment of a transposition."""
+def check_transpose(operands: TileOperands) -> Iterator[Finding]:
+    """Checks element size and alignment of a transposition."""
     name = operands.op_name
     source = operands.tile("src")
     if source is None:

@@ -1,4 +1,4 @@
-"""Rules of quantisation and dequantisation of vector tiles."""
+"""Rules of quantization and dequantization of vector tiles."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pto_dialect.targets.tile_dtypes import TDEQUANT_DST, TQUANT_FORMS
 from ..engine.pages import TILE_MOVES
 from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, rule
 from ..examples.types import COLUMN, WIDE
-from .facts import DYNAMIC, Tile, differs
+from .facts import DYNAMIC, Tile, statically_differ
 from .relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation
 
 _I8 = "!pto.tile_buf<vec, 16x32xi8>"
@@ -78,9 +78,9 @@ MX_SHAPE = rule(
 
 
 @relation("pto.tquant")
-def quantisation(t: TileOperands) -> Iterator[Finding]:
-    """Offset, element types, parameters."""
-    kind, dst = t.word("quant_type"), t.tile("dst")
+def check_quantisation(t: TileOperands) -> Iterator[Finding]:
+    """Checks offset, element types and parameters."""
+    kind, dst = t.enumerator("quant_type"), t.tile("dst")
     form = TQUANT_FORMS.get(kind)
     if form is None:
         message = f"pto.tquant quantises to INT8_SYM or INT8_ASYM, found {kind}"
@@ -107,29 +107,30 @@ def quantisation(t: TileOperands) -> Iterator[Finding]:
 
 
 def _parameter(t: TileOperands, name: str, tile: Tile, dst: Tile) -> Iterator[Finding]:
-    """A parameter for each row; the older version took a single one, or a tile like the others."""
+    """Checks a parameter: one for each row; the older version takes a single one, or a tile of the shape of
+    the others."""
     if tile.blayout == "row_major":
         message = f"{name} of pto.tquant is one column (col_major), found a row_major tile"
         if _region(tile) != (1, 1):
             older = _region(tile) == _region(dst)
             yield t.finding(QUANT_TYPES, cell("W/") if older else cell("E/"), name, message)
-    elif differs(tile.valid_rows, dst.valid_rows) or tile.valid_cols not in (1, DYNAMIC):
+    elif statically_differ(tile.valid_rows, dst.valid_rows) or tile.valid_cols not in (1, DYNAMIC):
         found = f"{tile.valid_rows}x{tile.valid_cols}".replace("-1", "?")
         message = f"{name} of pto.tquant has one valid column and the rows of dst, found {found}"
         yield t.finding(QUANT_TYPES, cell("E/"), name, message)
 
 
 @relation("pto.tquant")
-def scratch_type(t: TileOperands) -> Iterator[Finding]:
-    """Scratch holds converted elements."""
+def check_scratch_type(t: TileOperands) -> Iterator[Finding]:
+    """Checks that scratch holds converted elements."""
     tmp = t.tile("tmp")
     if tmp is not None and tmp.element != "f32":
         yield t.finding(QUANT_TYPES, ALWAYS, "tmp", f"tmp of pto.tquant must be f32, found {tmp.element}")
 
 
 @relation("pto.tdequant")
-def dequantisation(t: TileOperands) -> Iterator[Finding]:
-    """Element types."""
+def check_dequantisation(t: TileOperands) -> Iterator[Finding]:
+    """Checks the element types of a dequantization."""
     for name, tile in t.tiles("scale", "offset", "dst"):
         if tile.element != TDEQUANT_DST:
             message = f"{name} of pto.tdequant must be {TDEQUANT_DST}, found {tile.element}"
@@ -137,9 +138,9 @@ def dequantisation(t: TileOperands) -> Iterator[Finding]:
 
 
 @relation("pto.tquant.mx")
-def block_form(t: TileOperands) -> Iterator[Finding]:
-    """Modes and element types."""
-    kind, src = t.word("quant_type"), t.tile("src")
+def check_block_form(t: TileOperands) -> Iterator[Finding]:
+    """Checks modes and element types."""
+    kind, src = t.enumerator("quant_type"), t.tile("src")
     missing = [name for name in ("dst", "exp", "max", "scaling") if name not in t.values]
     if missing and not t.value_form:
         message = f"pto.tquant.mx writes dst, exp, max and scaling, {' and '.join(missing)} is missing"
@@ -167,27 +168,27 @@ def block_form(t: TileOperands) -> Iterator[Finding]:
 
 
 def _block_modes(t: TileOperands) -> Iterator[Finding]:
-    axis = t.word("grpAxis") or "axis1"
-    reordered, store = "exp_zz" in t.values, t.word("storeMode")
+    axis = t.enumerator("grpAxis") or "axis1"
+    reordered, store = "exp_zz" in t.values, t.enumerator("storeMode")
     if t.number("interleave") and axis != "axis0":
         yield t.finding(MX_FORM, ALWAYS, "interleave", "interleave groups along axis0")
     if reordered and axis != "axis1":
         yield t.finding(MX_FORM, ALWAYS, "exp_zz", "reordered exponents group along axis1")
-    if reordered and (t.word("quantScaleAlg") or "ocp") != "ocp":
+    if reordered and (t.enumerator("quantScaleAlg") or "ocp") != "ocp":
         yield t.finding(MX_FORM, ALWAYS, "exp_zz", "reordered exponents exist for the ocp algorithm only")
     if reordered != bool(store):
-        place = "exp_zz" if reordered else "storeMode"
-        yield t.finding(MX_FORM, ALWAYS, place, "exp_zz and storeMode belong together")
+        key = "exp_zz" if reordered else "storeMode"
+        yield t.finding(MX_FORM, ALWAYS, key, "exp_zz and storeMode belong together")
 
 
 @relation("pto.tquant.mx")
-def block_shapes(t: TileOperands) -> Iterator[Finding]:
-    """Extents of groups, exponents, maxima and scales."""
+def check_block_shapes(t: TileOperands) -> Iterator[Finding]:
+    """Checks the extents of groups, exponents, maxima and scales."""
     src = t.tile("src")
     if src is None or min(src.valid_rows, src.valid_cols) < 0:
         return
     rows, cols = src.valid_rows, src.valid_cols
-    along_rows, interleaved = t.word("grpAxis") == "axis0", bool(t.number("interleave"))
+    along_rows, interleaved = t.enumerator("grpAxis") == "axis0", bool(t.number("interleave"))
     extent, multiple = (rows, MX_SCALE_GROUP * (1 + interleaved)) if along_rows else (cols, MX_SCALE_GROUP)
     if extent % multiple:
         axis = "rows" if along_rows else "columns"
@@ -207,11 +208,11 @@ def block_shapes(t: TileOperands) -> Iterator[Finding]:
         if rows % 16 or groups % 2:
             found = f"{rows} rows of {groups} groups"
             message = f"{name} of pto.tquant.mx has whole boxes of 16 rows and 2 groups, found {found}"
-            # The reference plans memory for exponents as a list of one row, whatever the rows of the source.
+            # The reference allocates exponents as a list of one row, whatever the rows of the source.
             severity = ADVICE if tile.valid_rows == 1 else ALWAYS
             yield t.finding(MX_SHAPE, severity, name, message, "valid rows a multiple of 16, valid columns of 64")
     dst = t.tile("dst")
-    packed = cols // 2 if t.word("quant_type") == "MXFP4_E2M1" else cols
+    packed = cols // 2 if t.enumerator("quant_type") == "MXFP4_E2M1" else cols
     if dst is not None and min(_region(dst)) >= 0 and _region(dst) != (rows, packed):
         found = f"{dst.valid_rows}x{dst.valid_cols}"
         message = f"dst of pto.tquant.mx must have {rows}x{packed} valid elements, found {found}"

@@ -59,7 +59,7 @@ _PART: Final = {
     **dict.fromkeys((f"pto.tpart{op}" for op in ("add", "mul", "max", "min")), cell("E/W")),
     **dict.fromkeys(("pto.tpartargmax", "pto.tpartargmin"), ALWAYS),
 }
-"""What it means that no source fills dst."""
+"""Explanation for sources of which none fills dst."""
 
 _EMPTY_SOURCE: Final = {
     **dict.fromkeys(_ROW, ALWAYS),
@@ -69,8 +69,8 @@ _EMPTY_SOURCE: Final = {
 
 
 @relation(*_ROW, *_COL, *_ROW_ARG, *_COL_ARG)
-def nonempty(t: TileOperands) -> Iterator[Finding]:
-    """Sources without rows or columns."""
+def check_nonempty(t: TileOperands) -> Iterator[Finding]:
+    """Reports sources without rows or columns."""
     src, dst = t.tile("src"), t.tile("dst")
     if src is None:
         return
@@ -84,8 +84,8 @@ def nonempty(t: TileOperands) -> Iterator[Finding]:
 
 
 @relation(*_ROW_ARG, *_COL_ARG)
-def arg_destination(t: TileOperands) -> Iterator[Finding]:
-    """Positions."""
+def check_arg_destination(t: TileOperands) -> Iterator[Finding]:
+    """Checks the destination of positions."""
     dst = t.tile("dst")
     if dst is not None and dst.element not in ("i32", "si32", "ui32"):
         message = f"dst of {t.op_name} holds positions and must be i32 or ui32, found {dst.element}"
@@ -93,8 +93,8 @@ def arg_destination(t: TileOperands) -> Iterator[Finding]:
 
 
 @relation(*_ROW, *_ROW_ARG)
-def column_destination(t: TileOperands) -> Iterator[Finding]:
-    """A column-major destination is one column."""
+def check_column_destination(t: TileOperands) -> Iterator[Finding]:
+    """Checks that a column-major destination is one column."""
     dst = t.tile("dst")
     if dst is not None and dst.blayout == "col_major" and dst.cols != 1:
         message = f"a col_major dst of {t.op_name} must be one column, found {dst.cols}"
@@ -102,8 +102,8 @@ def column_destination(t: TileOperands) -> Iterator[Finding]:
 
 
 @relation("pto.tcolsum")
-def binary_sum(t: TileOperands) -> Iterator[Finding]:
-    """Scratch and ``isBinary``."""
+def check_binary_sum(t: TileOperands) -> Iterator[Finding]:
+    """Checks scratch and ``isBinary``."""
     if "tmp" in t.values and t.number("isBinary") is None:
         message = "pto.tcolsum with a scratch tile must say isBinary"
         yield t.finding(COLSUM_TMP, ALWAYS, "tmp", message, "add {isBinary = true}")
@@ -113,8 +113,8 @@ def binary_sum(t: TileOperands) -> Iterator[Finding]:
 
 
 @relation(*_PART)
-def partial_regions(t: TileOperands) -> Iterator[Finding]:
-    """Sources inside the destination."""
+def check_partial_regions(t: TileOperands) -> Iterator[Finding]:
+    """Checks that the sources lie inside the destination."""
     dst, sources = t.tile("dst"), t.tiles("src0", "src1")
     if dst is None or len(sources) != 2:
         return
@@ -135,7 +135,7 @@ def _beyond(source: int, destination: int) -> bool:
 
 
 def _short(tile: Tile, dst: Tile) -> bool:
-    """True when a source is known to leave a part of the destination without a value."""
+    """Returns whether a source is known to leave a part of the destination without a value."""
     return 0 <= tile.valid_rows < dst.valid_rows or 0 <= tile.valid_cols < dst.valid_cols
 
 

@@ -1,9 +1,9 @@
-"""Which operands of each tile operation agree in what, and how severe a disagreement is.
+"""Table of the relations between the operands of each tile operation, with the severity of each violation.
 
-One row holds for a group of operations and has one field per property. A field is a list of clauses separated
-by commas; a clause names operands and ends with a cell: ``E`` error, ``W`` warning, ``E/W`` error on a2a3 and
-warning on a5, an empty side where the target allows it. A clause without names speaks about the data operands
-(``DATA``). Operations whose forms differ carry the form in brackets.
+One row holds for a group of operations and has one field per property. A field is a list of clauses separated by
+commas; a clause names operands and ends with a cell: ``E`` error, ``W`` warning, ``E/W`` error on a2a3 and warning on
+a5, an empty side where the target allows it. A clause without names concerns the data operands (``DATA``). Operations
+whose forms differ carry the form in brackets.
 
 Source: docs/reference/constraints.md, "Tile arithmetic"; docs/reference/operations.md, "Tiles: reductions".
 """
@@ -18,16 +18,16 @@ from typing import Final, NamedTuple
 from .relations import Cell, cell
 
 DATA: Final = ("src", "src0", "src1", "src2", "base", "exp", "dst")
-"""Operand names that a clause without names speaks about, as far as the operation has them."""
+"""Operand names that a clause without names concerns, where the operation has them."""
 
 VECTOR: Final = ("vec",)
 LOCATIONS_OF: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {"texpands": ("vec", "mat"), "tfillpad": ("vec", "mat")}
 )
-"""Locations of operations that also work elsewhere than in the vector buffer."""
+"""Locations of operations that also work outside of the vector buffer."""
 
 SAME_ORDER: Final = frozenset({"tmov"})
-"""Operations whose tiles may be column-major together."""
+"""Operations whose tiles may all be column-major."""
 
 EMPTY_MARKER: Final = frozenset(
     [
@@ -45,7 +45,7 @@ EMPTY_MARKER: Final = frozenset(
         "trowexpandexpdif",
     ]
 )
-"""Operations for which a destination of 0 x 0 valid elements means that nothing is to be done."""
+"""Operations for which a destination of 0 x 0 valid elements disables the operation."""
 
 
 class Row(NamedTuple):
@@ -53,13 +53,13 @@ class Row(NamedTuple):
 
     ops: str
     dtype: str = ""
-    """Operands of one element type."""
+    """Operands that share one element type."""
     rows: str = ""
-    """Operands of one number of valid rows; ``dst=1`` has one valid row."""
+    """Operands that share one number of valid rows; ``dst=1`` has one valid row."""
     cols: str = ""
     """The same for valid columns."""
     shape: str = ""
-    """Operands of one physical shape."""
+    """Operands that share one physical shape."""
     loc: str = ""
     """Operands in the vector buffer."""
     order: str = ""
@@ -225,7 +225,7 @@ class Clause(NamedTuple):
 
 
 class Relations(NamedTuple):
-    """A row with its clauses taken apart."""
+    """A row with its parsed clauses."""
 
     dtype: tuple[Clause, ...]
     rows: tuple[Clause, ...]

@@ -1,8 +1,8 @@
 """Relations between the operands of a tile operation, decided from types and attributes alone.
 
-A relation function looks at a ``TileOperands`` and yields findings. What it yields for one combination of
-operation, types and attributes is remembered, so that a repeated statement costs one lookup. A finding says
-how severe it is on each target; the severity for a program follows from the target it is checked for.
+A relation function receives a ``TileOperands`` and yields findings. Its findings for one combination of operation,
+types and attributes are cached, so that a repeated statement costs one lookup. A finding states its severity on each
+target; the severity for a program follows from the target it is checked for.
 
 Source: docs/reference/constraints.md, "Severity", "Tile arithmetic", "Tile moves".
 """
@@ -25,13 +25,13 @@ from pto_dialect.targets.profile import Profile
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.groups import group_places
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, Rule
+from ..engine.rule_order import group_ranks
 from .facts import Tile, tile_of
 
 
 class Cell(NamedTuple):
-    """How severe a violation is on each target; ``None`` where it is none."""
+    """Severity of a violation on each target; ``None`` where there is none."""
 
     a2a3: Severity | None
     a5: Severity | None
@@ -41,7 +41,7 @@ _LETTERS = {"E": ERROR, "W": WARNING, "": None}
 
 
 def cell(text: str) -> Cell:
-    """``E`` and ``W`` hold on both targets, ``E/W`` names a2a3 and a5 apart, an empty side allows."""
+    """Parses a cell: ``E`` and ``W`` hold on both targets, ``E/W`` names a2a3 and a5 apart, an empty side allows."""
     a2a3, _, a5 = text.partition("/") if "/" in text else (text, "", text)
     return Cell(_LETTERS[a2a3], _LETTERS[a5])
 
@@ -51,20 +51,20 @@ ADVICE = cell("W")
 
 
 def unless(allowed: Callable[[Profile], bool], severity: Severity = ERROR) -> Cell:
-    """``severity`` on the targets that do not allow something."""
+    """Returns ``severity`` on the targets that do not allow something."""
     a2a3, a5 = (None if allowed(get_profile(name)) else severity for name in ("a2a3", "a5"))
     return Cell(a2a3, a5)
 
 
 class TargetHelp(NamedTuple):
-    """What would be right on each target."""
+    """Help for each target."""
 
     a2a3: str
     a5: str
 
 
 class Finding(NamedTuple):
-    """A violated rule; ``operand`` is the position of the operand to point at, or a word of the statement."""
+    """A violated rule; ``operand`` is the position of the operand to point at, or a token of the statement."""
 
     rule: Rule
     cell: Cell
@@ -74,7 +74,7 @@ class Finding(NamedTuple):
 
 
 class TileOperands:
-    """Operands of one tile operation by declared name; a result takes the place of an absent destination."""
+    """Operands of one tile operation by declared name; a result takes the role of an absent destination."""
 
     def __init__(self, op: PtoOp) -> None:
         """Sorts the operands of ``op``, which has those that its class declares."""
@@ -97,31 +97,31 @@ class TileOperands:
         return self.op.name
 
     def value(self, name: str) -> SSAValue | None:
-        """First value of an operand."""
+        """Returns the first value of an operand."""
         values = self.values.get(name)
         return values[0] if values else None
 
     def tile(self, name: str) -> Tile | None:
-        """Facts about an operand; ``None`` when it is absent or no tile."""
+        """Returns the facts about an operand; ``None`` when it is absent or not a tile."""
         return tile_of(self.value(name))
 
     def tiles(self, *names: str) -> list[tuple[str, Tile]]:
-        """The named operands that are present and tiles."""
+        """Returns the named operands that are present and tiles."""
         found = [(name, self.tile(name)) for name in names]
         return [(name, tile) for name, tile in found if tile is not None]
 
     def type(self, name: str) -> Attribute | None:
-        """Type of an operand."""
+        """Returns the type of an operand."""
         value = self.value(name)
         return None if value is None else value.type
 
     def type_name(self, name: str) -> str:
-        """Type of an operand as it is written; empty when it is absent."""
+        """Returns the type of an operand as it is written; empty when it is absent."""
         kind = self.type(name)
         return "" if kind is None else type_text(kind)
 
-    def word(self, name: str) -> str:
-        """Enumerator or string of an attribute; empty when it is absent."""
+    def enumerator(self, name: str) -> str:
+        """Returns the enumerator or string of an attribute; empty when it is absent."""
         value = self.op.attributes.get(name)
         if value is None:
             return ""
@@ -130,7 +130,7 @@ class TileOperands:
         return value.data if isinstance(value, StringAttr) else ""
 
     def number(self, name: str) -> int | None:
-        """Value of an integer or boolean attribute; ``None`` when it is absent."""
+        """Returns the value of an integer or boolean attribute; ``None`` when it is absent."""
         value = self.op.attributes.get(name)
         return value.value.data if isinstance(value, IntegerAttr) else None
 
@@ -144,7 +144,7 @@ class TileOperands:
         *,
         index: int = 0,
     ) -> Finding:
-        """A violation; ``at`` names an operand (``index`` among its values) or a word of the statement."""
+        """Returns a violation; ``at`` names an operand (``index`` among its values) or a token of the statement."""
         place: int | str | None = at
         if at is not None and at in self.positions:
             written = self.positions[at] + index
@@ -158,9 +158,9 @@ class TileOperands:
 Relation = Callable[[TileOperands], Iterator[Finding]]
 
 _RELATIONS: dict[str, list[Relation]] = {}
-_known: dict[tuple[object, ...], tuple[Finding, ...]] = {}
-_KNOWN_LIMIT = 50_000
-"""Combinations kept; a process that sees more starts over."""
+_finding_cache: dict[tuple[object, ...], tuple[Finding, ...]] = {}
+_FINDING_CACHE_LIMIT = 50_000
+"""Maximum number of cached combinations; the cache is emptied when it is full."""
 
 
 def relation(*mnemonics: str) -> Callable[[Relation], Relation]:
@@ -179,19 +179,20 @@ def relation(*mnemonics: str) -> Callable[[Relation], Relation]:
 
 
 def relations_of(name: str) -> Sequence[Relation]:
-    """The relation functions registered for operation ``name``, whose family was imported."""
+    """Returns the relation functions registered for operation ``name``, whose family is imported."""
     return _RELATIONS.get(name, ())
 
 
 @cache
-def _in_order(name: str) -> list[Relation]:
-    """The relation functions of an operation, in the order of its family's groups, whichever were imported first."""
-    place = group_places(name)
+def _sorted_relations(name: str) -> list[Relation]:
+    """Returns the relation functions of an operation, in the order of its family's groups, independent of
+    import order."""
+    place = group_ranks(name)
     return sorted(_RELATIONS[name], key=lambda function: place.get(function.__module__, -1))
 
 
 class _Latest:
-    """The operation under check: several passes ask for its findings in a row."""
+    """The last operation under check: several passes query its findings in a row."""
 
     op: Operation | None = None
     context: Context | None = None
@@ -199,7 +200,7 @@ class _Latest:
 
 
 def findings_of(op: Operation, ctx: Context) -> tuple[Finding, ...]:
-    """All findings about ``op``, of every pass and target."""
+    """Returns all findings about ``op``, of every pass and target."""
     if _Latest.op is op and _Latest.context is ctx:
         return _Latest.findings
     key = (
@@ -209,20 +210,21 @@ def findings_of(op: Operation, ctx: Context) -> tuple[Finding, ...]:
         *[r.type for r in op.results],
         *op.attributes.items(),
     )
-    found = _known.get(key)
+    found = _finding_cache.get(key)
     if found is None:
-        if len(_known) >= _KNOWN_LIMIT:
-            _known.clear()
+        if len(_finding_cache) >= _FINDING_CACHE_LIMIT:
+            _finding_cache.clear()
         assert isinstance(op, PtoOp)
         operands = TileOperands(op)
-        found = tuple(f for function in _in_order(op.name) for f in function(operands))
-        _known[key] = found
+        found = tuple(f for function in _sorted_relations(op.name) for f in function(operands))
+        _finding_cache[key] = found
     _Latest.op, _Latest.context, _Latest.findings = op, ctx, found
     return found
 
 
 def severity_of(cell: Cell, ctx: Context) -> Severity | None:
-    """Severity on the target of the program; without a named target an error needs every target to refuse."""
+    """Returns the severity on the target of the program; without a named target an error requires that every target
+    refuses."""
     own = cell.a5 if ctx.profile.arch == "a5" else cell.a2a3
     if own is ERROR and not ctx.explicit and (cell.a2a3 is not ERROR or cell.a5 is not ERROR):
         return WARNING
@@ -230,7 +232,7 @@ def severity_of(cell: Cell, ctx: Context) -> Severity | None:
 
 
 def help_for(help: str | TargetHelp | None, ctx: Context) -> str | None:
-    """What would be right on the target of the program; on both where nobody named one."""
+    """Returns the help for the target of the program, or for both targets where none is named."""
     if not isinstance(help, TargetHelp):
         return help
     if not ctx.explicit and help.a2a3 != help.a5:

@@ -1,4 +1,4 @@
-"""Rules about numbers, storage, predicates and high precision in tile arithmetic."""
+"""Rules about scalars, storage, predicates and high precision in tile arithmetic."""
 
 from __future__ import annotations
 
@@ -128,14 +128,14 @@ STRICT_SCALARS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "pto.taxpy": ("scalar", "src"),
     }
 )
-"""Operation -> (number, tile whose element type it has)."""
+"""Operation -> (scalar, tile whose element type it has)."""
 SOFT_SCALARS: Final = ("tadds", "tsubs", "tmuls", "tdivs", "tmaxs", "tmins", "tcmps", "tsels")
-"""Operations that convert a number of another type."""
+"""Operations that convert a scalar of another type."""
 
 
 @relation(*STRICT_SCALARS)
-def strict_scalar(t: TileOperands) -> Iterator[Finding]:
-    """Numbers that are not converted."""
+def check_strict_scalar(t: TileOperands) -> Iterator[Finding]:
+    """Checks scalars that are not converted."""
     number, like = STRICT_SCALARS[t.op_name]
     tile = t.tile(like)
     if tile is not None and t.type_name(number) and element_text(t, number) != tile.element:
@@ -143,22 +143,22 @@ def strict_scalar(t: TileOperands) -> Iterator[Finding]:
         yield t.finding(SCALAR_TYPE, ALWAYS, number, f"{message}, found {t.type_name(number)}")
 
 
-_OF_A_WIDTH: Final = {"pto.tdivs": True}
-"""Operations whose number is no index."""
-_TURNED: Final = {"pto.tdivs": ("scalar", "src")}
-"""Tile and number of an operation that also takes the number first."""
+_WIDTH_CHECKED: Final = {"pto.tdivs": True}
+"""Operations whose scalar is not an index."""
+_REVERSED: Final = {"pto.tdivs": ("scalar", "src")}
+"""Tile and scalar of an operation that also takes the scalar first."""
 
 
 @relation(*(f"pto.{op}" for op in SOFT_SCALARS))
-def soft_scalar(t: TileOperands) -> Iterator[Finding]:
-    """Numbers that are converted to the element type of the tile."""
+def check_soft_scalar(t: TileOperands) -> Iterator[Finding]:
+    """Checks scalars that are converted to the element type of the tile."""
     data, number = "src", "scalar"
     if t.tile(data) is None:
-        data, number = _TURNED.get(t.op_name, (data, number))
+        data, number = _REVERSED.get(t.op_name, (data, number))
     tile = t.tile(data) or t.tile("src0")
     if tile is None or t.tile(number) is not None or not t.type_name(number):
         return
-    if _OF_A_WIDTH.get(t.op_name) and isinstance(t.type(number), IndexType):
+    if _WIDTH_CHECKED.get(t.op_name) and isinstance(t.type(number), IndexType):
         message = f"the number of {t.op_name} must be an integer or a float of a known width, found index"
         yield t.finding(SCALAR_TYPE, ALWAYS, number, message)
     elif element_text(t, number) != tile.element:
@@ -167,14 +167,14 @@ def soft_scalar(t: TileOperands) -> Iterator[Finding]:
 
 
 def element_text(t: TileOperands, name: str) -> str:
-    """Name of a scalar operand's type as element types are named."""
+    """Returns the type of a scalar operand as element types are named."""
     kind = t.type(name)
     return "" if kind is None else element_name(kind)
 
 
 @relation("pto.tdivs")
-def one_scalar(t: TileOperands) -> Iterator[Finding]:
-    """One tile and one number."""
+def check_one_scalar(t: TileOperands) -> Iterator[Finding]:
+    """Checks for one tile and one scalar."""
     tiles = [name for name in ("src", "scalar") if t.tile(name) is not None]
     if len(tiles) == 1 or any(isinstance(t.type(name), OpaqueType) for name in ("src", "scalar")):
         return
@@ -189,8 +189,8 @@ _OTHER_ROWS: Final = {"pto.tcmp": cell("/E"), "pto.tcmps": cell("/")}
 
 
 @relation(*_PACKED_BITS)
-def compare_destination(t: TileOperands) -> Iterator[Finding]:
-    """Packed bits."""
+def check_compare_destination(t: TileOperands) -> Iterator[Finding]:
+    """Checks the destination of packed bits."""
     dst, src = t.tile("dst"), t.tile("src0") or t.tile("src")
     if dst is None:
         return
@@ -208,8 +208,8 @@ def compare_destination(t: TileOperands) -> Iterator[Finding]:
 
 
 @relation("pto.tsel", "pto.tsels")
-def selection_mask(t: TileOperands) -> Iterator[Finding]:
-    """One bit for each element."""
+def check_selection_mask(t: TileOperands) -> Iterator[Finding]:
+    """Checks a mask with one bit for each element."""
     mask, dst = t.tile("mask"), t.tile("dst")
     if mask is None or dst is None or min(mask.rows, mask.cols, dst.valid_rows, dst.valid_cols) < 0:
         return
@@ -223,11 +223,11 @@ _PRECISE = {"pto.trsqrt": 32, "pto.trowexpanddiv": 0}
 
 
 @relation(*_PRECISE)
-def high_precision(t: TileOperands) -> Iterator[Finding]:
-    """Scratch of the precise variants."""
+def check_high_precision(t: TileOperands) -> Iterator[Finding]:
+    """Checks the scratch of the precise variants."""
     tmp = t.tile("tmp")
     if tmp is None:
-        if t.word("precisionType") == "high_precision" and not t.value_form:
+        if t.enumerator("precisionType") == "high_precision" and not t.value_form:
             message = f"{t.op_name} with high_precision needs a scratch tile"
             yield t.finding(HIGHPREC_TMP, ALWAYS, "high_precision", message, "add %tmp as the last input")
         return
@@ -237,24 +237,24 @@ def high_precision(t: TileOperands) -> Iterator[Finding]:
 
 
 def byte_size(tile: Tile) -> int | None:
-    """Bytes of a tile's physical shape; ``None`` when it is not static."""
+    """Returns the bytes of a tile's physical shape; ``None`` when it is not static."""
     return None if min(tile.rows, tile.cols) < 0 else tile.rows * tile.cols * tile.bits // 8
 
 
 @relation("pto.tpow", "pto.tpows")
-def power_form(t: TileOperands) -> Iterator[Finding]:
-    """Scratch and precision of powers."""
+def check_power_form(t: TileOperands) -> Iterator[Finding]:
+    """Checks scratch and precision of powers."""
     dst = t.tile("dst")
     if "tmp" in t.values and dst is not None and signless(dst.element).startswith("i"):
         yield t.finding(POW_FORM, ALWAYS, "tmp", f"{t.op_name} of {dst.element} takes no scratch tile")
-    if t.word("precisionType") == "high_precision":
+    if t.enumerator("precisionType") == "high_precision":
         severity = unless(lambda profile: bool(profile.tile_dtypes["tpow[high_precision]"]))
         yield t.finding(POW_FORM, severity, "high_precision", f"precise {t.op_name} exists on a5 only")
 
 
 @relation("pto.taddc", "pto.taddsc")
-def sum_shapes(t: TileOperands) -> Iterator[Finding]:
-    """One physical shape."""
+def check_sum_shapes(t: TileOperands) -> Iterator[Finding]:
+    """Checks for one physical shape."""
     operands = [(n, x) for n, x in t.tiles("src0", "src1", "src2", "dst") if min(x.rows, x.cols) >= 0]
     if not operands:
         return
@@ -281,12 +281,12 @@ _IN_PLACE: Final[Mapping[str, Callable[[Profile], bool]]] = MappingProxyType(
 
 
 _UNUSED_SCRATCH: Final = {"pto.txors": "a5"}
-"""Target on which the scratch tile of an operation is not used, so that it may be another operand as well."""
+"""The target on which an operation does not use its scratch tile, so that the tile may also be another operand."""
 
 
 @checks(STRUCTURE, *_IN_PLACE)
-def distinct_storage(op: Operation, ctx: Context) -> None:
-    """A value that is used twice by an operation that does not work in place."""
+def check_distinct_storage(op: Operation, ctx: Context) -> None:
+    """Reports a value that is used twice by an operation that does not work in place."""
     operands = [value for value in op.operands if type_text(value.type).startswith("!")]
     repeated = next((v for i, v in enumerate(operands) if any(v is w for w in operands[:i])), None)
     if repeated is None:
@@ -302,8 +302,8 @@ def distinct_storage(op: Operation, ctx: Context) -> None:
 
 
 @checks(SHAPES, "pto.tshls")
-def shift_count(op: Operation, ctx: Context) -> None:
-    """Constant shift counts."""
+def check_shift_count(op: Operation, ctx: Context) -> None:
+    """Checks constant shift counts."""
     count = ctx.constant(named(op, "scalar"))
     if count is not None and count < 0:
         ctx.report(SHIFT_NONNEG, op, f"the shift count must not be negative, found {count}", at=named(op, "scalar"))

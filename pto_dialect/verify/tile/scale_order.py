@@ -38,7 +38,7 @@ _WORKSPACE_HEAD = 64
 
 
 def reordering(operands: TileOperands, source: Tile, target: Tile) -> Iterator[Finding]:
-    """Places, layouts, element types and sizes."""
+    """Checks locations, layouts, element types and sizes."""
     name = operands.op_name
     workspace = operands.tile("fp")
     if workspace is None:
@@ -65,8 +65,8 @@ def reordering(operands: TileOperands, source: Tile, target: Tile) -> Iterator[F
 
 
 @checks(SHAPES, "pto.tmov")
-def three_tiles(op: Operation, ctx: Context) -> None:
-    """No tile is two things at once. Which values are equal is not a matter of types, so it is no relation."""
+def check_three_tiles(op: Operation, ctx: Context) -> None:
+    """Checks that the tiles are distinct. Equality of values is not a matter of types, so this is not a relation."""
     if len(op.operands) == 3 and ctx.profile.arch == "a5":
         _, second, _ = op.operands
         workspace = tile_of(second)
@@ -88,7 +88,7 @@ def _sizes(operands: TileOperands, source: Tile, workspace: Tile, target: Tile) 
         message = f"dst of {name} must hold as many scales as src, {rows * cols}, found {out_rows * out_cols}"
         yield operands.finding(ZZ, _ON_A5, "dst", message)
         return
-    if operands.word("grpAxis") == "axis0":
+    if operands.enumerator("grpAxis") == "axis0":
         if rows % 2 or rows < 2 or cols % _BLOCK_ROWS:
             message = f"src of {name} along axis0 must have 2P x 16C valid elements, found {rows}x{cols}"
             yield operands.finding(ZZ, _ON_A5, "src", message)

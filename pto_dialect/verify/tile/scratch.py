@@ -1,7 +1,4 @@
-"""Rules about the size of scratch tiles.
-
-a5 ignores most scratch tiles.
-"""
+"""Rules about the size of scratch tiles. a5 ignores most scratch tiles."""
 
 from __future__ import annotations
 
@@ -45,8 +42,8 @@ _REMAINDER_ROWS = {"pto.trem": 2, "pto.trems": 1}
 
 
 @relation(*_REMAINDER_ROWS)
-def remainder_scratch(t: TileOperands) -> Iterator[Finding]:
-    """Columns of the destination; on a2a3 also rows for the intermediate results."""
+def check_remainder_scratch(t: TileOperands) -> Iterator[Finding]:
+    """Checks the columns of the scratch against the destination; on a2a3 also rows for the intermediate results."""
     tmp, dst = t.tile("tmp"), t.tile("dst")
     if tmp is None or dst is None:
         return
@@ -56,13 +53,13 @@ def remainder_scratch(t: TileOperands) -> Iterator[Finding]:
     rows = _REMAINDER_ROWS[t.op_name]
     if 0 <= tmp.valid_rows < rows:
         message = f"tmp of {t.op_name} needs {rows} valid rows, found {tmp.valid_rows}"
-        # The older version took a scratch of the shape of dst, whatever its rows.
+        # The older version takes a scratch of the shape of dst, whatever its rows.
         severity = cell("W/") if dst.valid_rows == tmp.valid_rows else cell("E/")
         yield t.finding(TREM_TMP, severity, "tmp", message)
 
 
 def _of(name: str) -> Callable[[TileOperands], int | None]:
-    """As many bytes as another operand."""
+    """Requires as many bytes as another operand has."""
 
     def size(t: TileOperands) -> int | None:
         tile = t.tile(name)
@@ -72,7 +69,7 @@ def _of(name: str) -> Callable[[TileOperands], int | None]:
 
 
 def _rows_of(name: str, rows: int) -> Callable[[TileOperands], int | None]:
-    """``rows`` physical rows of another operand."""
+    """Requires ``rows`` physical rows of another operand."""
 
     def size(t: TileOperands) -> int | None:
         tile = t.tile(name)
@@ -91,7 +88,7 @@ def _sequence(t: TileOperands) -> int | None:
 
 
 def _broadcast(t: TileOperands) -> int | None:
-    """256 bytes for each group of 8 rows, at most 30 groups at a time."""
+    """Requires 256 bytes for each group of 8 rows, at most 30 groups at a time."""
     dst = t.tile("dst")
     if dst is None:
         return None
@@ -114,8 +111,8 @@ def _prelu(t: TileOperands) -> int | None:
 
 
 def _positions_of_columns(t: TileOperands) -> int | None:
-    """Of the columns of one repeat of the vector unit: the row number and the extremum, for 16-bit elements the row of
-    the extremum as well; others have it in dst."""
+    """Requires, for the columns of one repeat of the vector unit, the row number and the extremum, for 16-bit elements
+    also the row of the extremum; others have it in dst."""
     src = t.tile("src")
     if src is None or src.valid_cols < 0 or src.bits not in (16, 32):
         return _one_block(t)
@@ -125,18 +122,18 @@ def _positions_of_columns(t: TileOperands) -> int | None:
 
 
 def _two_rows(t: TileOperands) -> int | None:
-    """A row of quotients, and the mask behind a row of dst."""
+    """Requires a row of quotients, and the mask after a row of dst."""
     tmp, dst = t.tile("tmp"), t.tile("dst")
     if tmp is None or dst is None or dst.valid_cols <= 0 or dst.cols < 0:
         return None
     if 0 <= tmp.valid_rows < _REMAINDER_ROWS["pto.trem"]:
-        # The rule of its rows tells.
+        # The rule about its rows reports.
         return None
     return (dst.cols + dst.valid_cols) * dst.bits // 8
 
 
 def _halved_rows(t: TileOperands) -> int | None:
-    """Partial sums of pairs of rows."""
+    """Requires space for partial sums of pairs of rows."""
     src = t.tile("src")
     if src is None or not t.number("isBinary") or min(src.valid_rows, src.valid_cols) < 0:
         return None
@@ -167,17 +164,18 @@ SCRATCH_BYTES: Final[Mapping[str, Callable[[TileOperands], int | None]]] = Mappi
         "pto.trem": _two_rows,
     }
 )
-"""Operation -> bytes its scratch tile has on a2a3; ``None`` when types do not tell."""
+"""Operation -> bytes its scratch tile has on a2a3; ``None`` when types do not determine it."""
 _TOO_SMALL: Final = {
     **dict.fromkeys(SCRATCH_BYTES, cell("E/")),
     **dict.fromkeys(("pto.tsels", *_BROADCASTS), cell("W/")),
 }
-"""What less scratch means; programs on boards run some operations with less than the formula says."""
+"""Explanation for a scratch that is too small; programs on boards run some operations with less than the formula
+requires."""
 
 
 @relation(*SCRATCH_BYTES)
-def scratch_size(t: TileOperands) -> Iterator[Finding]:
-    """Bytes of scratch tiles."""
+def check_scratch_size(t: TileOperands) -> Iterator[Finding]:
+    """Checks the bytes of scratch tiles."""
     tmp: Tile | None = t.tile("tmp")
     needed = SCRATCH_BYTES[t.op_name](t) if tmp is not None else None
     size = byte_size(tmp) if tmp is not None else None
@@ -196,8 +194,8 @@ _SELECT_SCRATCH: Final[Mapping[str, Callable[[Tile, Tile], bool]]] = MappingProx
 
 
 @relation(*_SELECT_SCRATCH)
-def selection_scratch(t: TileOperands) -> Iterator[Finding]:
-    """Element types of the scratch of selections."""
+def check_selection_scratch(t: TileOperands) -> Iterator[Finding]:
+    """Checks the element types of the scratch of selections."""
     tmp, dst = t.tile("tmp"), t.tile("dst")
     if tmp is None or dst is None or tmp.bits == 8 or _SELECT_SCRATCH[t.op_name](tmp, dst):
         return

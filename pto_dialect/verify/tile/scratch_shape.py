@@ -11,7 +11,7 @@ from typing import Final
 from pto_dialect.targets.vector_unit import VL_BYTES, VLANE_BYTES
 
 from ..engine.rule import ERROR, SHAPES, rule
-from .facts import DYNAMIC, Tile, differs
+from .facts import DYNAMIC, Tile, statically_differ
 from .relations import ALWAYS, Finding, TileOperands, cell, relation
 from .scalar import byte_size
 
@@ -33,7 +33,7 @@ ON_A2A3: Final = cell("E/")
 
 
 def _short(found: int, needed: int) -> bool:
-    """Whether a size is known to be less than what is needed."""
+    """Returns whether a size is known to be less than required."""
     return found != DYNAMIC and needed != DYNAMIC and found < needed
 
 
@@ -45,8 +45,8 @@ def _finding(t: TileOperands, message: str) -> Finding:
 
 
 def candidate_columns(bits: int, columns: int) -> int:
-    """Columns of scratch for the extrema of ``columns`` elements of ``bits`` bits: of each repeat of the vector unit a
-    value with its position, and then a value, each list in whole blocks."""
+    """Returns the columns of scratch for the extrema of ``columns`` elements of ``bits`` bits: for each repeat of the
+    vector unit a value with its position, and then a value, each list in whole blocks."""
     block = 8 * VLANE_BYTES // bits
     repeats = -(-columns * bits // (8 * VL_BYTES))
     return (-(-2 * repeats // block) + -(-repeats // block)) * block
@@ -65,12 +65,12 @@ def _same_region(a: Tile, b: Tile) -> bool:
 
 
 @relation("pto.tcolargmax", "pto.tcolargmin")
-def column_positions(t: TileOperands) -> Iterator[Finding]:
-    """Scratch for positions of the extrema of columns."""
+def check_column_positions(t: TileOperands) -> Iterator[Finding]:
+    """Checks the scratch for positions of the extrema of columns."""
     src, tmp = t.tile("src"), t.tile("tmp")
     if src is None or tmp is None:
         return
-    # One row is a workspace; with the rows of the source it is taken for a tile like it.
+    # One row is a workspace; with the rows of the source it is treated like the source.
     if tmp.rows == src.rows > 1 and _short(src.cols, tmp.cols):
         message = (
             f"tmp of {t.op_name} has {tmp.cols} columns, more than the {src.cols} of src, which may be searched too"
@@ -84,13 +84,14 @@ def column_positions(t: TileOperands) -> Iterator[Finding]:
 
 
 @relation("pto.trowargmax", "pto.trowargmin")
-def row_positions(t: TileOperands) -> Iterator[Finding]:
-    """Scratch for positions of the extrema of rows: a value and a position for each row, or lists of candidates."""
+def check_row_positions(t: TileOperands) -> Iterator[Finding]:
+    """Checks the scratch for positions of the extrema of rows: a value and a position for each row, or lists of
+    candidates."""
     src, tmp = t.tile("src"), t.tile("tmp")
     if src is None or tmp is None or not src.bits or _same_region(src, tmp):
         return
     if src.valid_cols == DYNAMIC or src.valid_cols * src.bits > 8 * VL_BYTES:
-        if differs(tmp.rows, src.rows):
+        if statically_differ(tmp.rows, src.rows):
             yield _finding(t, f"needs {src.rows} rows like src, found {tmp.rows}")
         if _short(tmp.valid_rows, src.valid_rows):
             yield _finding(t, f"needs {src.valid_rows} valid rows like src, found {tmp.valid_rows}")
@@ -112,24 +113,24 @@ def row_positions(t: TileOperands) -> Iterator[Finding]:
 # ------------------------------------------------------------ sums and extrema of rows
 
 _GROUPED = frozenset(((64, 128), (32, 256), (16, 512), (8, 1024)))
-"""Shapes of f32 tiles that are reduced in groups of 8 elements, which lie close together in the scratch."""
+"""Shapes of f32 tiles that are reduced in groups of 8 elements, which are contiguous in the scratch."""
 _GROUPED_BYTES = 4096
 
 
 @relation("pto.trowsum")
-def row_sums(t: TileOperands) -> Iterator[Finding]:
-    """Scratch for partial sums of rows: one repeat for each pair of repeats of a row."""
+def check_row_sums(t: TileOperands) -> Iterator[Finding]:
+    """Checks the scratch for partial sums of rows: one repeat for each pair of repeats of a row."""
     yield from _row_results(t, paired=True)
 
 
 @relation("pto.trowmax", "pto.trowmin")
-def row_extrema(t: TileOperands) -> Iterator[Finding]:
-    """Scratch for partial extrema of rows: one repeat for each row."""
+def check_row_extrema(t: TileOperands) -> Iterator[Finding]:
+    """Checks the scratch for partial extrema of rows: one repeat for each row."""
     yield from _row_results(t, paired=False)
 
 
 def _row_results(t: TileOperands, paired: bool) -> Iterator[Finding]:
-    """Scratch for partial results of rows longer than a repeat of the vector unit."""
+    """Checks the scratch for partial results of rows longer than a repeat of the vector unit."""
     src, tmp, dst = t.tile("src"), t.tile("tmp"), t.tile("dst")
     if src is None or tmp is None or src.element not in ("f16", "f32") or src.valid_cols == DYNAMIC:
         return
@@ -155,8 +156,8 @@ def _row_results(t: TileOperands, paired: bool) -> Iterator[Finding]:
 
 
 @relation("pto.tcolsum")
-def halves(t: TileOperands) -> Iterator[Finding]:
-    """Scratch for sums of pairs of rows."""
+def check_halves(t: TileOperands) -> Iterator[Finding]:
+    """Checks the scratch for sums of pairs of rows."""
     src, tmp = t.tile("src"), t.tile("tmp")
     if src is not None and tmp is not None and t.number("isBinary") and _short(tmp.cols, src.valid_cols):
         message = f"tmp of {t.op_name} needs {src.valid_cols} columns for those of src, found {tmp.cols}"
@@ -164,8 +165,8 @@ def halves(t: TileOperands) -> Iterator[Finding]:
 
 
 @relation("pto.tprelu")
-def mask_rows(t: TileOperands) -> Iterator[Finding]:
-    """Scratch for a packed mask of each row, and one row more."""
+def check_mask_rows(t: TileOperands) -> Iterator[Finding]:
+    """Checks the scratch for a packed mask of each row, and one row more."""
     tmp, dst = t.tile("tmp"), t.tile("dst")
     if tmp is None or dst is None:
         return
@@ -176,8 +177,8 @@ def mask_rows(t: TileOperands) -> Iterator[Finding]:
 
 
 @relation("pto.tquant")
-def copy_of_source(t: TileOperands) -> Iterator[Finding]:
-    """Scratch for a converted source."""
+def check_copy_of_source(t: TileOperands) -> Iterator[Finding]:
+    """Checks the scratch for a converted source."""
     src, tmp = t.tile("src"), t.tile("tmp")
     if src is None or tmp is None:
         return
@@ -185,22 +186,22 @@ def copy_of_source(t: TileOperands) -> Iterator[Finding]:
         yield _finding(t, f"is row_major, found {tmp.blayout}")
     if (tmp.rows, tmp.cols) != (src.rows, src.cols) and DYNAMIC not in (tmp.rows, tmp.cols, src.rows, src.cols):
         yield _finding(t, f"has the shape of src, {src.rows}x{src.cols}, found {tmp.rows}x{tmp.cols}")
-    elif differs(tmp.valid_rows, src.valid_rows) or differs(tmp.valid_cols, src.valid_cols):
+    elif statically_differ(tmp.valid_rows, src.valid_rows) or statically_differ(tmp.valid_cols, src.valid_cols):
         wanted = f"{src.valid_rows}x{src.valid_cols}"
         yield _finding(t, f"has the {wanted} valid elements of src, found {tmp.valid_rows}x{tmp.valid_cols}")
 
 
 @relation("pto.txors")
-def in_rows(t: TileOperands) -> Iterator[Finding]:
-    """Scratch in the layout of the operands."""
+def check_in_rows(t: TileOperands) -> Iterator[Finding]:
+    """Checks that scratch has the layout of the operands."""
     tmp = t.tile("tmp")
     if tmp is not None and tmp.blayout == "col_major":
         yield _finding(t, "is row_major, found col_major")
 
 
 @relation(*(f"pto.trowexpand{op}" for op in ("add", "sub", "mul", "div", "max", "min", "expdif")))
-def column_of_scalars(t: TileOperands) -> Iterator[Finding]:
-    """Scratch is for spreading one col_major column; rows of whole blocks need none."""
+def check_column_of_scalars(t: TileOperands) -> Iterator[Finding]:
+    """Checks the scratch for broadcasting one col_major column; rows of whole blocks need none."""
     src0, src1, tmp, dst = (t.tile(name) for name in ("src0", "src1", "tmp", "dst"))
     if src0 is None or src1 is None or tmp is None or dst is None:
         return
@@ -214,4 +215,4 @@ def column_of_scalars(t: TileOperands) -> Iterator[Finding]:
 
 
 def _compatible(a: Tile, b: Tile) -> bool:
-    return not differs(a.valid_rows, b.valid_rows) and not differs(a.valid_cols, b.valid_cols)
+    return not statically_differ(a.valid_rows, b.valid_rows) and not statically_differ(a.valid_cols, b.valid_cols)

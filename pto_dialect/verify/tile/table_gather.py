@@ -21,7 +21,7 @@ from ..engine.context import Context, element_of
 from ..engine.pages import TILE_MOVES
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, rule
 from ..examples.types import WIDE
-from .facts import Tile, differs
+from .facts import Tile, statically_differ
 from .relations import ALWAYS, Finding, TileOperands, relation, unless
 
 _M = "!pto.partition_tensor_view<64x32xf32>"
@@ -90,8 +90,8 @@ def _to_mat(t: TileOperands) -> bool:
 
 
 @relation("pto.mgather", "pto.mscatter")
-def table_type(t: TileOperands) -> Iterator[Finding]:
-    """Element type of the table."""
+def check_table_type(t: TileOperands) -> Iterator[Finding]:
+    """Checks the element type of the table."""
     name = _data(t)
     tile, table = t.tile(name), t.type("mem")
     if tile is None or table is None or isinstance(table, OpaqueType):
@@ -106,8 +106,8 @@ def table_type(t: TileOperands) -> Iterator[Finding]:
 
 
 @relation("pto.mgather", "pto.mscatter")
-def layouts(t: TileOperands) -> Iterator[Finding]:
-    """Places and layouts of tile and indices."""
+def check_layouts(t: TileOperands) -> Iterator[Finding]:
+    """Checks locations and layouts of tile and indices."""
     name = _data(t)
     tile, idx = t.tile(name), t.tile("idx")
     if _to_mat(t) and name == "dst":
@@ -140,16 +140,16 @@ def _mat_destination(t: TileOperands, tile: Tile) -> Iterator[Finding]:
         message = f"a mat dst of pto.mgather has whole blocks of {block}, found {tile.rows}x{tile.cols}"
         yield t.finding(LAYOUT, ALWAYS, "dst", message)
     scratch = "scratch" in t.values
-    if t.word("coalesce") == "elem" and not scratch and not t.value_form:
+    if t.enumerator("coalesce") == "elem" and not scratch and not t.value_form:
         message = "pto.mgather of single elements into mat needs a scratch view"
         yield t.finding(LAYOUT, ALWAYS, None, message, "add %scratch as the last input")
-    elif t.word("coalesce") == "row" and scratch:
+    elif t.enumerator("coalesce") == "row" and scratch:
         yield t.finding(LAYOUT, ALWAYS, "scratch", "pto.mgather of whole rows takes no scratch view")
 
 
 @relation("pto.mgather", "pto.mscatter")
-def indices(t: TileOperands) -> Iterator[Finding]:
-    """Type and extent of the indices."""
+def check_indices(t: TileOperands) -> Iterator[Finding]:
+    """Checks type and extent of the indices."""
     kind = t.type("idx")
     element = element_of(kind) if kind is not None else None
     if element is not None and signed_as_signless(element).removeprefix("u") != MGATHER_INDEX:
@@ -158,12 +158,16 @@ def indices(t: TileOperands) -> Iterator[Finding]:
     tile, idx = t.tile(name), t.tile("idx")
     if tile is None or idx is None or isinstance(kind, PartitionViewType):
         return
-    mode = t.word("coalesce")
-    rows = idx.blayout != "col_major" and idx.valid_rows <= 1 and not differs(idx.valid_cols, tile.valid_rows)
-    column = idx.blayout != "row_major" and idx.valid_cols <= 1 and not differs(idx.valid_rows, tile.valid_rows)
-    each = not differs(idx.valid_rows, tile.valid_rows) and not differs(idx.valid_cols, tile.valid_cols)
-    # Without a mode the newer version takes one index a row from a row-major column as well.
-    upright = idx.valid_cols <= 1 and not differs(idx.valid_rows, tile.valid_rows)
+    mode = t.enumerator("coalesce")
+    rows = idx.blayout != "col_major" and idx.valid_rows <= 1 and not statically_differ(idx.valid_cols, tile.valid_rows)
+    column = (
+        idx.blayout != "row_major" and idx.valid_cols <= 1 and not statically_differ(idx.valid_rows, tile.valid_rows)
+    )
+    each = not statically_differ(idx.valid_rows, tile.valid_rows) and not statically_differ(
+        idx.valid_cols, tile.valid_cols
+    )
+    # Without a mode the newer version also takes one index per row from a row-major column.
+    upright = idx.valid_cols <= 1 and not statically_differ(idx.valid_rows, tile.valid_rows)
     good = {"row": rows or column, "elem": each}.get(mode, rows or upright or each)
     if not good:
         wanted = {
@@ -177,31 +181,31 @@ def indices(t: TileOperands) -> Iterator[Finding]:
 
 
 @relation("pto.mgather")
-def gather_mode(t: TileOperands) -> Iterator[Finding]:
-    """Whether rows or elements are gathered; the value form tells by its types."""
-    if not t.word("coalesce") and not t.value_form:
+def check_gather_mode(t: TileOperands) -> Iterator[Finding]:
+    """Checks whether rows or elements are gathered; in the value form the types decide."""
+    if not t.enumerator("coalesce") and not t.value_form:
         yield t.finding(COALESCE, ALWAYS, None, "pto.mgather states its coalesce mode", _ADD_MODE)
 
 
 @relation("pto.mscatter")
-def atomic(t: TileOperands) -> Iterator[Finding]:
-    """Element types of the atomic modes; what needs a coalesce mode."""
-    mode, src = t.word("scatterAtomicOp"), t.tile("src")
+def check_atomic(t: TileOperands) -> Iterator[Finding]:
+    """Checks the element types of the atomic modes, and what requires a coalesce mode."""
+    mode, src = t.enumerator("scatterAtomicOp"), t.tile("src")
     allowed = MSCATTER_ATOMIC.get(mode)
     if allowed is not None and src is not None and signed_as_signless(src.element) not in allowed:
         message = f"mscatter cannot {mode} elements of type {src.element}: allowed are {', '.join(sorted(allowed))}"
         yield t.finding(ATOMIC, ALWAYS, "src", message)
     for name in ("scatterAtomicOp", "scatterOob", "scatterConflict"):
-        if t.word(name) and not t.word("coalesce"):
+        if t.enumerator(name) and not t.enumerator("coalesce"):
             yield t.finding(COALESCE, ALWAYS, name, f"{name} needs a coalesce mode", _ADD_MODE)
-    if t.word("scatterConflict"):
+    if t.enumerator("scatterConflict"):
         severity = unless(lambda profile: profile.arch == "a5")
         yield t.finding(COALESCE, severity, "scatterConflict", "scatterConflict exists on a5 only")
 
 
 @checks(TRIPLES, "pto.mgather", "pto.mscatter")
-def table_layout(op: Operation, ctx: Context) -> None:
-    """The layout that the view of the table states."""
+def check_table_layout(op: Operation, ctx: Context) -> None:
+    """Checks the layout that the view of the table states."""
     table = ctx.operand(op, "mem")
     view = table.owner if table is not None else None
     while isinstance(view, (PartitionViewOp, MakeTensorViewOp)):

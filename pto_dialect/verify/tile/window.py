@@ -82,8 +82,8 @@ def _window(operands: TileOperands, rule_: Rule) -> _Window | None:
 
 
 @relation(*_EXTRACTS)
-def extraction(operands: TileOperands) -> Iterator[Finding]:
-    """A window out of a tile."""
+def check_extraction(operands: TileOperands) -> Iterator[Finding]:
+    """Checks a window out of a tile."""
     window = _window(operands, EXTRACT_PAIR)
     if window is None:
         return
@@ -110,7 +110,7 @@ def extraction(operands: TileOperands) -> Iterator[Finding]:
 
 
 def _mat_source(window: _Window) -> Iterator[Finding]:
-    """Layouts of a mat tile out of which windows are cut."""
+    """Checks the layouts of a mat tile from which windows are extracted."""
     layout, row_major = window.source.layout, window.source.blayout == "row_major"
     if not (row_major or layout == "NZ"):
         yield window.layout(ALWAYS, "src", "in row_major blocks or as col_major/row_major")
@@ -119,7 +119,8 @@ def _mat_source(window: _Window) -> Iterator[Finding]:
 
 
 def _l0_target(window: _Window) -> Iterator[Finding]:
-    """Left tiles have row-major blocks inside; right tiles are column-major inside row-ordered blocks."""
+    """Checks the layout of an L0 destination: left tiles are row-major inside blocks; right tiles are column-major
+    inside row-ordered blocks."""
     if window.target.loc == "left" and window.target.slayout != "row_major":
         yield window.layout(ALWAYS, "dst", "with inner layout row_major")
     elif window.target.loc == "right" and window.target.layout != "ZN":
@@ -127,8 +128,8 @@ def _l0_target(window: _Window) -> Iterator[Finding]:
 
 
 @relation(*_INSERTS)
-def insertion(operands: TileOperands) -> Iterator[Finding]:
-    """A tile into a window."""
+def check_insertion(operands: TileOperands) -> Iterator[Finding]:
+    """Checks the insertion of a tile into a window."""
     window = _window(operands, INSERT_PAIR)
     if window is None:
         return
@@ -159,8 +160,8 @@ def insertion(operands: TileOperands) -> Iterator[Finding]:
 
 
 def _insert_mode(window: _Window) -> Iterator[Finding]:
-    """tinsertMode says how a boxed vec tile is split on its way to mat."""
-    if not window.operands.word("tinsertMode"):
+    """Checks tinsertMode, which states how a boxed vec tile is split on its way to mat."""
+    if not window.operands.enumerator("tinsertMode"):
         return
     pair = (window.source.loc, window.target.loc)
     if pair != ("vec", "mat") or not is_nz(window.source):
@@ -185,7 +186,7 @@ def _different_types(window: _Window) -> Finding:
 
 
 def _quantisation(window: _Window) -> Iterator[Finding]:
-    """Inputs of the fixpipe; the older spellings always have a table of channel parameters."""
+    """Checks the inputs of the fixpipe; the older spellings always have a table of channel parameters."""
     operands, source = window.operands, window.source
     if isinstance(operands.op, (TExtractFpOp, TInsertFpOp)):
         table = operands.tile("fp")
@@ -204,7 +205,7 @@ def _quantisation(window: _Window) -> Iterator[Finding]:
 
 
 def _out_of_accumulator(window: _Window, *, nz_vec: bool) -> Iterator[Finding]:
-    """Layouts and conversions of the write-back; ``nz_vec`` allows boxed vec destinations."""
+    """Checks layouts and conversions of the write-back; ``nz_vec`` allows boxed vec destinations."""
     source, target, operands = window.source, window.target, window.operands
     if not is_nz(source):
         yield window.layout(ALWAYS, "src", "col_major/row_major")
@@ -237,8 +238,8 @@ def _conversions(quantised: bool) -> str:
 
 
 @checks(SHAPES, *_EXTRACTS, *_INSERTS)
-def bounds(op: Operation, ctx: Context) -> None:
-    """Constant indices of a window."""
+def check_bounds(op: Operation, ctx: Context) -> None:
+    """Checks constant indices of a window."""
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
     src, dst = groups["src"][0], (groups.get("dst") or tuple(op.results) or (None,))[0]

@@ -1,8 +1,8 @@
-"""The state of unaligned vector streams travels in one linear chain. Source: docs/reference/constraints.md, "Vector
+"""Rules of unaligned vector streams: their state is used linearly. Source: docs/reference/constraints.md, "Vector
 registers".
 
-A load stream starts with ``vldas``, a store stream with ``init_align``; each state value is used once, loops
-carry it through their iteration arguments.
+A load stream starts with ``vldas``, a store stream with ``init_align``; each state value is used once, loops carry it
+through their iteration arguments.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ _CONSUMED = {
 
 
 @checks(STRUCTURE, *_CONSUMED)
-def consumed_state(op: Operation, ctx: Context) -> None:
-    """Where the state of a stream comes from."""
+def check_consumed_state(op: Operation, ctx: Context) -> None:
+    """Checks the definition of the state of a stream."""
     state = named(op, _CONSUMED[op.name])
     loop = _crossed_loop(state, op)
     if loop is not None:
@@ -73,27 +73,27 @@ def consumed_state(op: Operation, ctx: Context) -> None:
 
 
 @checks(STRUCTURE, "pto.vldas", "pto.init_align", "pto.vldus", "pto.vstus", "pto.vstur", "pto.pstu")
-def produced_state(op: Operation, ctx: Context) -> None:
-    """How often the state of a stream is used."""
+def check_produced_state(op: Operation, ctx: Context) -> None:
+    """Checks that the state of a stream is used once."""
     for result in op.results:
         if isinstance(result.type, AlignType):
-            _linear(result, op, ctx)
+            _check_linear(result, op, ctx)
 
 
 @function_check("vector_memory", "predicate_memory")
-def carried_state(scan: FunctionScan, ctx: Context) -> None:
-    """States that loops carry."""
+def check_carried_state(scan: FunctionScan, ctx: Context) -> None:
+    """Checks states that loops carry."""
     for loop in scan.named("scf.for"):
         # A loop has one block; one that has several was reported.
         if is_for(loop) and len(loop.operands) > 3 and len(loop.regions[0].blocks) == 1:
             for value in (*loop.regions[0].block.args, *loop.results):
                 if isinstance(value.type, AlignType):
-                    _linear(value, loop, ctx)
+                    _check_linear(value, loop, ctx)
             _same_streams(loop, ctx)
 
 
 def _same_streams(loop: ForOp, ctx: Context) -> None:
-    """Each iteration hands on a state of the stream that it got."""
+    """Checks that each iteration passes on a state of the stream that it received."""
     last = loop.regions[0].block.last_op
     if last is None or not has_role(last, Role.YIELD) or len(last.operands) != len(loop.iter_args):
         return
@@ -105,15 +105,15 @@ def _same_streams(loop: ForOp, ctx: Context) -> None:
                 ctx.report(CHAIN, last, message, at=passed)
 
 
-def _linear(value: SSAValue, op: Operation, ctx: Context) -> None:
+def _check_linear(value: SSAValue, op: Operation, ctx: Context) -> None:
     uses = list(value.uses)
-    if len(uses) > 1 and not _exclusive(value, uses):
+    if len(uses) > 1 and not _are_exclusive(value, uses):
         message = f"the stream state is used {len(uses)} times; each state continues one stream once"
         ctx.report(CHAIN, op, message)
 
 
-def _exclusive(value: SSAValue, uses: Iterable[Use]) -> bool:
-    """True when at most one of the uses happens on every path."""
+def _are_exclusive(value: SSAValue, uses: Iterable[Use]) -> bool:
+    """Returns whether at most one of the uses is executed on every path."""
     home = value.owner if isinstance(value.owner, Block) else value.owner.parent
     return home is not None and _one_per_path([use.operation for use in uses], home)
 
@@ -123,14 +123,14 @@ def _one_per_path(users: list[Operation], home: Block) -> bool:
         return True
     branches: dict[Operation, dict[Block, list[Operation]]] = {}
     for user in users:
-        place = user.parent
-        while place is not None and place is not home:
-            outer = place.parent_op()
+        block_holding = user.parent
+        while block_holding is not None and block_holding is not home:
+            outer = block_holding.parent_op()
             if outer is None:
                 return True
             if outer.parent is home:
-                branches.setdefault(outer, {}).setdefault(place, []).append(user)
-            place = outer.parent
+                branches.setdefault(outer, {}).setdefault(block_holding, []).append(user)
+            block_holding = outer.parent
     if sum(len(group) for blocks in branches.values() for group in blocks.values()) != len(users):
         return False
     if len(branches) != 1:
@@ -140,21 +140,22 @@ def _one_per_path(users: list[Operation], home: Block) -> bool:
 
 
 def _crossed_loop(value: SSAValue, user: Operation) -> Operation | None:
-    """The loop around ``user`` that does not contain the definition of ``value``."""
+    """Returns the loop around ``user`` that does not contain the definition of ``value``."""
     home = value.owner if isinstance(value.owner, Block) else value.owner.parent
-    place = user.parent
-    while place is not None and place is not home:
-        outer = place.parent_op()
+    block_holding = user.parent
+    while block_holding is not None and block_holding is not home:
+        outer = block_holding.parent_op()
         if outer is None or has_role(outer, Role.FUNCTION):
             return None
         if is_for(outer) or is_while(outer):
             return outer
-        place = outer.parent
+        block_holding = outer.parent
     return None
 
 
 def _origin(value: SSAValue) -> str:
-    """``load`` or ``store``, ``unknown`` where the flow cannot be followed, empty where no stream starts."""
+    """Returns ``load`` or ``store``, ``unknown`` where the use-def chain cannot be followed, empty where no stream
+    starts."""
     for _ in range(64):
         if isinstance(value, BlockArgument):
             parent = value.block.parent_op()

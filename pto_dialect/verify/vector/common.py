@@ -1,4 +1,4 @@
-"""Vector operations: registers of one type, and masks as fine as the register they govern."""
+"""Rules of vector operations: registers of one type, and masks of the granularity of the register they govern."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ LOW_PRECISION = rule(
 
 
 def mnemonics(stem: str) -> tuple[str, ...]:
-    """Operation names from a blank-separated list without the ``pto.`` prefix."""
+    """Returns operation names from a blank-separated list without the ``pto.`` prefix."""
     return tuple(f"pto.{name}" for name in stem.split())
 
 
@@ -68,15 +68,15 @@ SAME: dict[str, int] = {
     "pto.vstsx2": 2,
     "pto.vldsx2": 0,
 }
-"""How many operands, from the first on, share one register type with each other and with the register results."""
+"""Number of leading operands that share one register type with each other and with the register results."""
 
 _FREE_RESULT: dict[str, Sequence[OpResult]] = dict.fromkeys(mnemonics("vcmp vaddreluconv vmulconv"), ())
 """Operations whose result has a type of its own."""
 
 
 @checks(TRIPLES, *SAME)
-def one_type(op: Operation, ctx: Context) -> None:
-    """Operands and results that must have one register type."""
+def check_one_type(op: Operation, ctx: Context) -> None:
+    """Checks operands and results that must have one register type."""
     operands = list(zip(signature(type(op)).operands, op.operands, strict=False))[: SAME[op.name]]
     results = _FREE_RESULT.get(op.name, op.results)
     wanted = (operands[0][1] if operands else results[0]).type
@@ -96,12 +96,12 @@ _LANES = {
     **dict.fromkeys(mnemonics("vselr vselrv2"), ("src0", "src1")),
     **dict.fromkeys(mnemonics("vshl vshr"), ("lhs", "rhs")),
 }
-"""Operands with the data, and with a number for each lane."""
+"""Operands with the data, and with an integer for each lane."""
 
 
 @checks(TRIPLES, *_LANES)
-def lane_numbers(op: Operation, ctx: Context) -> None:
-    """A second register of integers as wide as the lanes of the first."""
+def check_lane_numbers(op: Operation, ctx: Context) -> None:
+    """Checks a second register of integers as wide as the lanes of the first."""
     first, name = _LANES[op.name]
     at = named(op, name)
     data, numbers = named(op, first).type, at.type
@@ -124,7 +124,7 @@ GOVERNED: dict[str, bool] = {
 """Whether the operand ``mask`` governs the first operand; otherwise it governs the result."""
 
 MASK_OF_BITS = {8: "b8", 16: "b16", 32: "b32", 64: "b32"}
-"""Granularity of the mask of elements of a width in bits."""
+"""Granularity of the mask by element width in bits."""
 
 STORE_MASK = {
     "MRG4CHN_B8": "b32",
@@ -135,14 +135,14 @@ STORE_MASK = {
     "PK_B64": "b32",
     "PK4_B32": "b32",
 }
-"""Granularity that a store distribution fixes whatever the elements are."""
+"""Granularity that a store distribution fixes, whatever the elements are."""
 _DISTRIBUTED = {"pto.vsts": STORE_MASK}
 """Operations whose mask follows their distribution."""
 
 
 @checks(TRIPLES, *GOVERNED)
-def granularity(op: Operation, ctx: Context) -> None:
-    """The governing mask, and masks that an operation makes."""
+def check_granularity(op: Operation, ctx: Context) -> None:
+    """Checks the governing mask, and masks that an operation makes."""
     first, *_ = op.operands
     governed: SSAValue = first if GOVERNED[op.name] else op.results[0]
     wanted = MASK_OF_BITS.get(vector_bits(governed.type))
@@ -180,8 +180,8 @@ _LOW_PRECISION = frozenset(
 
 
 @checks(TRIPLES, *_NO_LOW_PRECISION)
-def low_precision(op: Operation, ctx: Context) -> None:
-    """Elements that the vector unit only converts and moves."""
+def check_low_precision(op: Operation, ctx: Context) -> None:
+    """Checks elements that the vector unit only converts and moves."""
     first, *_ = op.operands
     element = vector_element(first.type)
     if element in _LOW_PRECISION:
@@ -195,7 +195,7 @@ def low_precision(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.vand", "pto.vor", "pto.vxor")
-def bitwise_pairs(op: Operation, ctx: Context) -> None:
-    """Bitwise operations take 8-bit payloads of low precision, not pairs of bf16."""
+def check_bitwise_pairs(op: Operation, ctx: Context) -> None:
+    """Checks that bitwise operations take 8-bit payloads of low precision, not pairs of bf16."""
     if vector_element(named(op, "lhs").type) == "bf16x2":
         ctx.report(LOW_PRECISION, op, f"{op.name} has no bf16x2 form", at=named(op, "lhs"))

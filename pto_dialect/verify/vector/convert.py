@@ -1,4 +1,4 @@
-"""Conversions, reinterpretations, packs and index vectors.
+"""Rules of conversions, reinterpretations, packs and index vectors.
 
 Source: docs/reference/targets.md, "Conversions".
 """
@@ -40,8 +40,8 @@ PACK_FORM = rule(
 
 
 @checks(TRIPLES, "pto.vcvt")
-def conversion(op: Operation, ctx: Context) -> None:
-    """The pair of element types and the clauses that it needs."""
+def check_conversion(op: Operation, ctx: Context) -> None:
+    """Checks the pair of element types and the clauses that it needs."""
     source, target = vector_element(named(op, "input").type), vector_element(op.results[0].type)
     clauses = vcvt_clauses(source, target)
     if clauses is None:
@@ -73,16 +73,16 @@ def conversion(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.vtrc")
-def round_to_integral(op: Operation, ctx: Context) -> None:
-    """Element types that have fractions."""
+def check_round_to_integral(op: Operation, ctx: Context) -> None:
+    """Checks for element types that have fractions."""
     element = vector_element(named(op, "input").type)
     if element not in ("f16", "bf16", "f32"):
         ctx.report(VTRC_FORM, op, f"vtrc has f16, bf16, f32, found {element}", at=named(op, "input"))
 
 
 @checks(TRIPLES, "pto.vci")
-def index_vector(op: Operation, ctx: Context) -> None:
-    """Element type of the result and type of the first index."""
+def check_index_vector(op: Operation, ctx: Context) -> None:
+    """Checks the element type of the result and the type of the first index."""
     register = op.results[0].type
     element = vector_element(register)
     if signless(element) not in ("i8", "i16", "i32", "f16", "f32"):
@@ -93,8 +93,8 @@ def index_vector(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.vpack")
-def pack(op: Operation, ctx: Context) -> None:
-    """Integers of half the width, unsigned."""
+def check_pack(op: Operation, ctx: Context) -> None:
+    """Checks a pack: integers of half the width, unsigned."""
     source, target = named(op, "src").type, op.results[0].type
     bits = vector_bits(source)
     if not _is_integer(source) or bits not in (16, 32):
@@ -109,8 +109,8 @@ def pack(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.vsunpack", "pto.vzunpack")
-def unpack(op: Operation, ctx: Context) -> None:
-    """Integers of twice the width."""
+def check_unpack(op: Operation, ctx: Context) -> None:
+    """Checks an unpack: integers of twice the width."""
     source, target = named(op, "src").type, op.results[0].type
     if not _is_integer(source) or not _is_integer(target):
         found = vector_element(source) if not _is_integer(source) else vector_element(target)

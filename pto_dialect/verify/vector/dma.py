@@ -142,7 +142,7 @@ _DIRECTIONS: dict[str, tuple[str, str]] = {
     "pto.copy_gm_to_cbuf_multi_nd2nz": ("gm", "l1"),
     "pto.copy_gm_to_cbuf_multi_dn2nz": ("gm", "l1"),
 }
-"""Memories of source and destination."""
+"""Memory spaces of source and destination."""
 
 _OPEN: dict[str, bool] = dict.fromkeys(
     ("pto.mte_gm_ub", "pto.mte_gm_l1", "pto.copy_gm_to_ubuf", "pto.copy_ubuf_to_gm"), True
@@ -169,7 +169,7 @@ _PAD_TYPES = frozenset(("i8", "i16", "i32", "f16", "bf16", "f32"))
 
 _SRC_STRIDES = ("nburst_src_stride", "gm_stride", "burst_src_stride")
 _DST_STRIDES = ("nburst_dst_stride", "ub_stride", "burst_dst_stride")
-"""Names that operations counting in bytes give to their strides."""
+"""Names of the strides of operations that count in bytes."""
 _PADS = ("left_padding_count", "right_padding_count")
 _HINTS = ("l2_cache_ctl", "l2_cache_ctrl")
 
@@ -182,8 +182,8 @@ def _groups(op: Operation) -> Groups:
 
 
 @checks(STRUCTURE, *_LOOPED)
-def loops(op: Operation, ctx: Context) -> None:
-    """Complete loop groups and padding; the parser sees to it in the custom form."""
+def check_loops(op: Operation, ctx: Context) -> None:
+    """Checks for complete loop groups and padding; the parser ensures them in the custom form."""
     groups = ctx.facts(op, _groups)
     counts = [len(groups[name]) for name in ("loop_counts", "loop_src_strides", "loop_dst_strides")]
     if len(set(counts)) > 1:
@@ -201,8 +201,8 @@ def loops(op: Operation, ctx: Context) -> None:
 
 
 @checks(LOCATIONS, *_DIRECTIONS)
-def direction(op: Operation, ctx: Context) -> None:
-    """Memories of source and destination."""
+def check_direction(op: Operation, ctx: Context) -> None:
+    """Checks the memory spaces of source and destination."""
     wanted = _DIRECTIONS[op.name]
     given = (space_of(named(op, "source").type), space_of(named(op, "destination").type))
     if given == wanted[::-1] and given != wanted:
@@ -218,8 +218,8 @@ def direction(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, *_EQUAL_WIDTH)
-def elements(op: Operation, ctx: Context) -> None:
-    """Element widths of source and destination."""
+def check_elements(op: Operation, ctx: Context) -> None:
+    """Checks the element widths of source and destination."""
     source, destination = named(op, "source"), named(op, "destination")
     width = element_bytes(source.type)
     if width is None or element_bytes(destination.type) != width:
@@ -233,8 +233,8 @@ def _element(value: SSAValue) -> str:
 
 
 @checks(TRIPLES, "pto.mte_gm_ub")
-def pad_width(op: Operation, ctx: Context) -> None:
-    """Width of the pad value."""
+def check_pad_width(op: Operation, ctx: Context) -> None:
+    """Checks the width of the pad value."""
     value = ctx.facts(op, _groups)["pad_value"]
     if value:
         found = type_text(value[0].type)
@@ -247,8 +247,8 @@ def pad_width(op: Operation, ctx: Context) -> None:
 
 
 @checks(SHAPES, *_BURSTS)
-def fields(op: Operation, ctx: Context) -> None:
-    """Constants against the fields that hold them."""
+def check_fields(op: Operation, ctx: Context) -> None:
+    """Checks constants against the fields that hold them."""
     groups = ctx.facts(op, _groups)
     bytewise = _BYTEWISE.get(op.name, False)
     _limit(op, ctx, "len_burst", groups["len_burst"], None)
@@ -294,22 +294,22 @@ def _limit_stride(op: Operation, ctx: Context, value: SSAValue, bits: int) -> No
 
 
 def hint(op: Operation, ctx: Context, value: SSAValue) -> None:
-    """A cache hint."""
+    """Checks a cache hint."""
     number = ctx.constant(value)
     if number is not None and not 0 <= number <= L2_HINT_LIMIT:
         ctx.report(L2_HINT, op, f"the L2 cache hint must be 0 to {L2_HINT_LIMIT}, found {number}", at=value)
 
 
 @checks(SHAPES, "pto.mte_gm_l1_frac", "pto.copy_gm_to_cbuf_multi_nd2nz", "pto.copy_gm_to_cbuf_multi_dn2nz")
-def fractal_load(op: Operation, ctx: Context) -> None:
-    """Hint and destination address of the fractal loads."""
+def check_fractal_load(op: Operation, ctx: Context) -> None:
+    """Checks hint and destination address of the fractal loads."""
     for value in ctx.facts(op, _groups)["l2_cache_ctrl"]:
         hint(op, ctx, value)
     _check_address(op, ctx)
 
 
 def _check_destination(op: Operation, ctx: Context, groups: Groups, bytewise: bool) -> None:
-    """Alignment and overlap of the destination bursts."""
+    """Checks alignment and overlap of the destination bursts."""
     if space_of(named(op, "destination").type) in ("ub", "l1"):
         _check_address(op, ctx)
     if not bytewise:

@@ -1,6 +1,5 @@
-"""Vector operations: which element and scalar types each one has. Source: docs/reference/constraints.md, "Vector
-registers".
-"""
+"""Rules about the element and scalar types of vector operations. Source: docs/reference/constraints.md, "Vector
+registers"."""
 
 from __future__ import annotations
 
@@ -140,14 +139,14 @@ ELEMENTS: dict[str, tuple[Rule, frozenset[str]]] = {
     "pto.vmulscvt": (VCVT_CONTRACT_RULE, frozenset(("f32",))),
     **dict.fromkeys(mnemonics("vshl vshr vshls vshrs"), (SHIFT_SCALAR, _INTS)),
 }
-"""Element types of the first register: the rule that names them and the set."""
+"""The rule about the element type of the first register, and the set of types."""
 
 _PAYLOADS = LOW_PRECISION - {"hif8x2", "bf16x2"}
 
 
 @checks(TRIPLES, *ELEMENTS)
-def elements(op: Operation, ctx: Context) -> None:
-    """Element type of the first register."""
+def check_elements(op: Operation, ctx: Context) -> None:
+    """Checks the element type of the first register."""
     broken, allowed = ELEMENTS[op.name]
     first, *_ = op.operands
     element = vector_element(first.type)
@@ -162,12 +161,12 @@ def elements(op: Operation, ctx: Context) -> None:
 
 
 _SCALAR_OF = {"pto.vbr": "value", "pto.vdup": "input"}
-"""Operand that is spread over the lanes of the result; ``input`` may be a register, of which one lane is taken."""
+"""The operand that is broadcast to the lanes of the result; ``input`` may be a register, of which one lane is taken."""
 
 
 @checks(TRIPLES, *mnemonics("vadds vmuls vmaxs vmins vlrelu vcmps vbr vdup"))
-def scalars(op: Operation, ctx: Context) -> None:
-    """A scalar next to, or spread over, the lanes of a register."""
+def check_scalars(op: Operation, ctx: Context) -> None:
+    """Checks a scalar beside, or broadcast to, the lanes of a register."""
     name = _SCALAR_OF.get(op.name, "scalar")
     scalar = named(op, name)
     first, *_ = op.operands
@@ -185,8 +184,8 @@ def scalars(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.vdup")
-def dup_position(op: Operation, ctx: Context) -> None:
-    """A lane position makes sense for a register only; the lanes have 8, 16 or 32 bits."""
+def check_dup_position(op: Operation, ctx: Context) -> None:
+    """Checks a lane position, which only a register has; the lanes have 8, 16 or 32 bits."""
     element = vector_element(op.results[0].type)
     if element not in _REPEATED:
         listed = ", ".join(sorted(n for n in _REPEATED if n[0] not in "su"))
@@ -197,20 +196,20 @@ def dup_position(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.vshls", "pto.vshrs")
-def shift_scalar(op: Operation, ctx: Context) -> None:
-    """The shift count."""
+def check_shift_scalar(op: Operation, ctx: Context) -> None:
+    """Checks the shift count."""
     count = named(op, "scalar")
     if count.type != I16:
         ctx.report(SHIFT_SCALAR, op, f"the count of {op.name} is i16, found {type_text(count.type)}", at=count)
 
 
 @checks(TRIPLES, "pto.vshl", "pto.vshr")
-def shift_counts(op: Operation, ctx: Context) -> None:
-    """Counts per lane are signed in the newer dialect."""
+def check_shift_counts(op: Operation, ctx: Context) -> None:
+    """Checks counts per lane, which are signed in the newer dialect."""
     element = vector_element(named(op, "rhs").type)
     if element[:1] != "s" and element in _INTS:
         message = f"the counts of {op.name} are signed, found {element}"
-        # The older dialect had counts of the type of the data.
+        # In the older dialect counts have the type of the data.
         severity = WARNING if element == vector_element(named(op, "lhs").type) else ERROR
         help = f"use s{signless(element)} elements"
         ctx.report(SHIFT_COUNTS, op, message, at=named(op, "rhs"), help=help, severity=severity)
@@ -220,8 +219,8 @@ def shift_counts(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.vcadd")
-def widening_sum(op: Operation, ctx: Context) -> None:
-    """Sums of 8- and 16-bit integers are twice as wide."""
+def check_widening_sum(op: Operation, ctx: Context) -> None:
+    """Checks that sums of 8- and 16-bit integers are twice as wide."""
     source, result = named(op, "input").type, op.results[0].type
     assert isinstance(source, VRegType)
     assert isinstance(result, VRegType)
@@ -236,8 +235,8 @@ def widening_sum(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.vaxpy")
-def axpy_factor(op: Operation, ctx: Context) -> None:
-    """The factor has the element type."""
+def check_axpy_factor(op: Operation, ctx: Context) -> None:
+    """Checks that the factor has the element type."""
     register, alpha = named(op, "src0").type, named(op, "alpha")
     assert isinstance(register, VRegType)
     if alpha.type != register.element:
@@ -246,8 +245,8 @@ def axpy_factor(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.vexpdif")
-def exponential_difference(op: Operation, ctx: Context) -> None:
-    """Two registers of one type, f32 result."""
+def check_exponential_difference(op: Operation, ctx: Context) -> None:
+    """Checks two registers of one type with an f32 result."""
     left, right = named(op, "input").type, named(op, "max").type
     if left != right:
         message = f"input and max of vexpdif have one type, found {type_text(left)} and {type_text(right)}"
@@ -257,8 +256,8 @@ def exponential_difference(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.vmulscvt")
-def scaled_conversion(op: Operation, ctx: Context) -> None:
-    """f32 times an f32 scalar, rounded with A to f16."""
+def check_scaled_conversion(op: Operation, ctx: Context) -> None:
+    """Checks f32 times an f32 scalar, rounded with A to f16."""
     if named(op, "scalar").type != F32:
         found = type_text(named(op, "scalar").type)
         ctx.report(VCVT_CONTRACT_RULE, op, f"the scalar of vmulscvt is f32, found {found}", at=named(op, "scalar"))
@@ -274,8 +273,8 @@ _BYTES = frozenset(("i8", "ui8", "si8"))
 
 
 @checks(TRIPLES, "pto.chistv2", "pto.dhistv2")
-def histograms(op: Operation, ctx: Context) -> None:
-    """128 bins of 16-bit counts of 256 bytes."""
+def check_histograms(op: Operation, ctx: Context) -> None:
+    """Checks 128 bins of 16-bit counts of 256 bytes."""
     for value, allowed, what in ((named(op, "acc"), _BINS, "acc"), (named(op, "source"), _BYTES, "source")):
         element = vector_element(value.type)
         if element not in allowed:
@@ -288,5 +287,5 @@ def histograms(op: Operation, ctx: Context) -> None:
 
 
 def is_unsigned(type_: object) -> bool:
-    """True for an unsigned integer type."""
+    """Returns whether a type is an unsigned integer."""
     return isinstance(type_, IntegerType) and type_.signedness.data is Signedness.UNSIGNED

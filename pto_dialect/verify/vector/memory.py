@@ -1,6 +1,5 @@
-"""Vector loads, stores, gathers, scatters and sorts in the unified buffer. Source: docs/reference/constraints.md,
-"Vector registers".
-"""
+"""Rules of vector loads, stores, gathers, scatters and sorts in the unified buffer. Source:
+docs/reference/constraints.md, "Vector registers"."""
 
 from __future__ import annotations
 
@@ -114,7 +113,7 @@ SORT_TYPES = rule(
     good=f"pto.vmrgsort4 %d, %a, %b, %c, %e, %n, %n : {_U}, {_U}, {_U}, {_U}, {_U}, i64, i64",
 )
 
-# ------------------------------------------------------------ where
+# ------------------------------------------------------------ memory space
 
 MEMORY: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(mnemonics("vlds vldsx2 vsldb uvld vldas vldus vgather2 vgather2_bc vgatherb"), ("source",)),
@@ -128,8 +127,8 @@ MEMORY: dict[str, tuple[str, ...]] = {
 
 
 @checks(LOCATIONS, *MEMORY)
-def in_ub(op: Operation, ctx: Context) -> None:
-    """Addresses of vector operations."""
+def check_in_ub(op: Operation, ctx: Context) -> None:
+    """Checks the addresses of vector operations."""
     for name in MEMORY[op.name]:
         value = named(op, name)
         if isinstance(value.type, PtrType) and value.type.space == "ub":
@@ -140,8 +139,8 @@ def in_ub(op: Operation, ctx: Context) -> None:
 
 
 @checks(STRUCTURE, "pto.vsldb", "pto.vsstb")
-def stride_types(op: Operation, ctx: Context) -> None:
-    """Strides in blocks."""
+def check_stride_types(op: Operation, ctx: Context) -> None:
+    """Checks strides in blocks."""
     for name in ("block_stride", "repeat_stride"):
         value = named(op, name)
         if value.type != I16:
@@ -158,8 +157,8 @@ _UPDATED = {
 
 
 @checks(TRIPLES, *_UPDATED)
-def updated_base(op: Operation, ctx: Context) -> None:
-    """The base after the access."""
+def check_updated_base(op: Operation, ctx: Context) -> None:
+    """Checks the base after the access."""
     position = _UPDATED[op.name]
     results = op.results
     if isinstance(op, VLdusOp) and (len(results) > position) != (ctx.operand(op, "increment") is not None):
@@ -195,19 +194,19 @@ _LOAD_BITS = {
     "DINTLV_B16": (16,),
     "DINTLV_B32": (32,),
 }
-"""Widths of register elements that a load distribution is meant for."""
+"""Widths of register elements that a load distribution supports."""
 
 _STORE_BITS = {
     **{f"{kind}_B{bits}": bits for kind in ("NORM", "1PT", "INTLV") for bits in (8, 16, 32)},
 }
-"""Width of register elements that a store distribution is meant for."""
+"""Width of register elements that a store distribution supports."""
 
 _CHANGES_WIDTH = ("UNPK", "PK", "SPLT", "MRG")
 
 
 @checks(TRIPLES, *mnemonics("vlds vldsx2 vsldb vldus uvld"))
-def load_elements(op: Operation, ctx: Context) -> None:
-    """Elements in memory, elements in the register, and the distribution between them."""
+def check_load_elements(op: Operation, ctx: Context) -> None:
+    """Checks elements in memory, elements in the register, and the distribution between them."""
     register = op.results[0].type
     bits = vector_bits(register)
     dist = word(op, "dist") if op.attributes else ""
@@ -221,8 +220,8 @@ def load_elements(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, *mnemonics("vsts vstsx2 vsstb vstus vstur"))
-def store_elements(op: Operation, ctx: Context) -> None:
-    """Elements in the register, elements in memory, and the distribution between them."""
+def check_store_elements(op: Operation, ctx: Context) -> None:
+    """Checks elements in the register, elements in memory, and the distribution between them."""
     value = named(op, "low" if isinstance(op, VStsx2Op) else "value").type
     bits = vector_bits(value)
     dist = word(op, "dist") if op.attributes else ""
@@ -253,8 +252,8 @@ def _same_element(op: Operation, ctx: Context, register: object, dist: str) -> N
 
 
 @checks(TRIPLES, "pto.vgather2")
-def gather(op: Operation, ctx: Context) -> None:
-    """Offsets and mask as wide as the lanes of the result."""
+def check_gather(op: Operation, ctx: Context) -> None:
+    """Checks offsets and mask as wide as the lanes of the result."""
     result, offsets = op.results[0].type, named(op, "offsets").type
     bits = vector_bits(result)
     if bits not in (16, 32):
@@ -278,8 +277,8 @@ def gather(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.vgather2_bc")
-def gather_words(op: Operation, ctx: Context) -> None:
-    """32-bit offsets, one for each lane."""
+def check_gather_words(op: Operation, ctx: Context) -> None:
+    """Checks 32-bit offsets, one for each lane."""
     offsets, result = named(op, "offsets").type, op.results[0].type
     if not _integers(offsets, 32):
         message = f"offsets of vgather2_bc are 32-bit integers, found {vector_element(offsets)}"
@@ -289,8 +288,8 @@ def gather_words(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.vgatherb")
-def gather_blocks(op: Operation, ctx: Context) -> None:
-    """32-bit offsets of blocks."""
+def check_gather_blocks(op: Operation, ctx: Context) -> None:
+    """Checks 32-bit offsets of blocks."""
     offsets, mask = named(op, "offsets").type, named(op, "mask").type
     if not _integers(offsets, 32):
         message = f"offsets of vgatherb are 32-bit integers, found {vector_element(offsets)}"
@@ -301,8 +300,8 @@ def gather_blocks(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.vscatter")
-def scatter(op: Operation, ctx: Context) -> None:
-    """Offsets and mask that fit the lanes."""
+def check_scatter(op: Operation, ctx: Context) -> None:
+    """Checks offsets and mask that fit the lanes."""
     value = named(op, "value").type
     bits = vector_bits(value)
     if bits not in (8, 16, 32):
@@ -321,7 +320,7 @@ def scatter(op: Operation, ctx: Context) -> None:
 
 
 def _fitting_offsets(op: Operation, ctx: Context, wrong: Rule, bits: int, wide: int) -> bool:
-    """Whether the offsets for lanes of ``bits`` are integers of ``wide`` bits."""
+    """Returns whether the offsets for lanes of ``bits`` are integers of ``wide`` bits."""
     offsets = named(op, "offsets")
     fits = _integers(offsets.type, wide)
     if not fits:
@@ -332,7 +331,7 @@ def _fitting_offsets(op: Operation, ctx: Context, wrong: Rule, bits: int, wide: 
 
 
 def _check_mask(op: Operation, ctx: Context, wrong: Rule, bits: int, wide: int) -> None:
-    """The mask for lanes of ``bits`` is one of ``wide`` bits."""
+    """Checks that the mask for lanes of ``bits`` is one of ``wide`` bits."""
     mask, wanted = named(op, "mask"), MASK_OF_BITS[wide]
     assert isinstance(mask.type, MaskType)
     if mask.type.granularity != wanted:
@@ -352,8 +351,8 @@ def _integers(type_: object, bits: int) -> bool:
 
 
 @checks(TRIPLES, "pto.vmrgsort4")
-def merge_sort(op: Operation, ctx: Context) -> None:
-    """Five pointers of one type."""
+def check_merge_sort(op: Operation, ctx: Context) -> None:
+    """Checks five pointers of one type."""
     first = named(op, "destination").type
     element = element_type(first)
     assert element is not None
@@ -370,8 +369,8 @@ def merge_sort(op: Operation, ctx: Context) -> None:
 
 
 @checks(SHAPES, "pto.sprsti", "pto.sprsts")
-def special_register_store(op: Operation, ctx: Context) -> None:
-    """Where the special register goes."""
+def check_special_register_store(op: Operation, ctx: Context) -> None:
+    """Checks the destination of the special register."""
     element = element_type(named(op, "destination").type)
     assert element is not None
     if element_name(element) not in ("ui32", "i32"):

@@ -1,4 +1,4 @@
-"""Predicates: equal granularity, packing by one step, predicates in memory."""
+"""Rules of predicates: equal granularity, packing by one step, predicates in memory."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ STREAM_PAIR = rule(
 
 
 @checks(TRIPLES, *mnemonics("pand por pxor psel pnot"))
-def same_granularity(op: Operation, ctx: Context) -> None:
-    """Operands and result of predicate logic."""
+def check_same_granularity(op: Operation, ctx: Context) -> None:
+    """Checks the operands and the result of predicate logic."""
     assert isinstance(op, PtoOp)
     operands = [(name, value) for name, values in operand_groups(op).items() for value in values]
     model = operands[0]
@@ -68,8 +68,8 @@ _STEPS = {"pto.ppack": ("b32", "b16", "b8"), "pto.punpack": ("b8", "b16", "b32")
 
 
 @checks(TRIPLES, *_STEPS)
-def pack_step(op: Operation, ctx: Context) -> None:
-    """How far a predicate is packed or unpacked."""
+def check_pack_step(op: Operation, ctx: Context) -> None:
+    """Checks how far a predicate is packed or unpacked."""
     source, result = named(op, "input").type, op.results[0].type
     assert isinstance(source, MaskType)
     assert isinstance(result, MaskType)
@@ -83,8 +83,8 @@ def pack_step(op: Operation, ctx: Context) -> None:
 
 
 @checks(SHAPES, "pto.pldi", "pto.psti")
-def immediate_offset(op: Operation, ctx: Context) -> None:
-    """An offset that is part of the instruction."""
+def check_immediate_offset(op: Operation, ctx: Context) -> None:
+    """Checks an offset that is part of the instruction."""
     offset = named(op, "offset")
     if ctx.constant(offset) is None:
         other = op.name[:-1] + "s"
@@ -102,8 +102,8 @@ _STREAM = {"b16": ("ui16", "i16"), "b32": ("ui32", "i32")}
 
 
 @checks(TRIPLES, "pto.pstu")
-def stream_pair(op: Operation, ctx: Context) -> None:
-    """Granularity of the predicate and element type of the memory."""
+def check_stream_pair(op: Operation, ctx: Context) -> None:
+    """Checks the granularity of the predicate against the element type of the memory."""
     mask, memory = named(op, "value").type, element_type(named(op, "base").type)
     assert isinstance(mask, MaskType)
     assert memory is not None

@@ -1,4 +1,4 @@
-"""Where vector operations stand: vector scopes, their form, and what stays outside."""
+"""Rules about vector scopes: their form, the operations that need one, and those that must be outside."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ _VALUES = (VRegType, MaskType, AlignType)
 
 
 @checks(STRUCTURE, "pto.vecscope", "pto.strict_vecscope")
-def scope_form(op: Operation, ctx: Context) -> None:
-    """Body, captures and arguments."""
+def check_scope_form(op: Operation, ctx: Context) -> None:
+    """Checks body, captures and arguments."""
     blocks = [block for region in op.regions for block in region.blocks]
     if not blocks:
         return
@@ -97,12 +97,12 @@ def _types(types: list[Attribute]) -> str:
     return f"({', '.join(type_text(t) for t in types)})"
 
 
-# ------------------------------------------------------------ places
+# ------------------------------------------------------------ nesting
 
 
 @function_check("regions", *VECTOR_FAMILIES)
-def nesting(scan: FunctionScan, ctx: Context) -> None:
-    """Vector scopes inside vector scopes, and sorts inside them."""
+def check_nesting(scan: FunctionScan, ctx: Context) -> None:
+    """Checks for vector scopes inside vector scopes, and sorts inside them."""
     for op in scan.named("pto.vecscope", "pto.strict_vecscope", "scf.for"):
         if is_vector_scope(op) and scan.enclosing(op, is_vector_scope) is not None:
             what = "a marked loop" if is_for(op) else op.name
@@ -113,16 +113,16 @@ def nesting(scan: FunctionScan, ctx: Context) -> None:
 
 
 @function_check("scalar_config", "vector_memory")
-def special_register(scan: FunctionScan, ctx: Context) -> None:
-    """The special register of vector code."""
+def check_special_register(scan: FunctionScan, ctx: Context) -> None:
+    """Checks the special register of vector code."""
     for op in scan.named("pto.sprclr", "pto.sprsti", "pto.sprsts"):
         if scan.enclosing(op, is_vector_scope) is None:
             ctx.report(SPECIAL_REGISTER, op, f"{op.name} stands inside a vector scope", help="pto.vecscope { ... }")
 
 
 @function_check(*VECTOR_FAMILIES)
-def scoped(scan: FunctionScan, ctx: Context) -> None:
-    """Vector operations outside every vector scope, and values that cross the border of one."""
+def check_scoped(scan: FunctionScan, ctx: Context) -> None:
+    """Checks for vector operations outside every vector scope, and values that cross the border of one."""
     outside: list[Operation] = []
     sorts = set(scan.named(*_SORTS))
     for op in scan.of_families(*VECTOR_FAMILIES):
@@ -135,7 +135,7 @@ def scoped(scan: FunctionScan, ctx: Context) -> None:
                     _leaves(loop, result, ctx)
     if not outside:
         return
-    _crossings(scan, outside, ctx)
+    _check_crossings(scan, outside, ctx)
     if not _is_scope(scan.function):
         first = min(outside, key=_position)
         count = len(outside)
@@ -149,7 +149,7 @@ def _position(op: Operation) -> int:
 
 
 def _is_scope(function: FuncOp) -> bool:
-    """Functions that a vector scope calls: helpers to be inlined, and functions of register values."""
+    """Returns whether a vector scope calls the function: a helper to be inlined, or a function of register values."""
     if isinstance(function.attributes.get("pto.tilelang.inline_proc"), UnitAttr):
         return True
     types = function.function_type
@@ -158,8 +158,8 @@ def _is_scope(function: FuncOp) -> bool:
 
 def _leaves(op: Operation, value: SSAValue, ctx: Context) -> None:
     for use in value.uses:
-        place = span_of(use.operation)
-        notes = (Note("it is used here", place),) if place is not None else ()
+        span = span_of(use.operation)
+        notes = (Note("it is used here", span),) if span is not None else ()
         message = f"a value of type {type_text(value.type)} leaves its vector scope"
         ctx.report(SCOPE, op, message, severity=Severity.ERROR, notes=notes)
         return
@@ -169,15 +169,15 @@ _BORDERS = frozenset((*PIPE_ORDER, "pto.vecscope", "pto.strict_vecscope", *_SORT
 """Operations that end one vector function when no scope is written."""
 
 
-def _crossings(scan: FunctionScan, outside: list[Operation], ctx: Context) -> None:
-    """Values used behind an operation that separates vector functions, where scopes are left to inference.
+def _check_crossings(scan: FunctionScan, outside: list[Operation], ctx: Context) -> None:
+    """Reports values used after an operation that separates vector functions, where scopes are left to inference.
 
-    Masks and broadcast scalars are left out: each vector function can make its own.
+    Masks and broadcast scalars are exempt: each vector function can make its own.
     """
     borders = [op for op in scan.named(*_BORDERS) if scan.enclosing(op, is_vector_scope) is None]
     if not borders:
         return
-    stretch = _Stretches(borders)
+    stretch = _Segments(borders)
     for op in outside:
         if not any(isinstance(value.type, (VRegType, AlignType)) for value in op.operands) and _is_pure(op):
             continue
@@ -197,7 +197,7 @@ def _users(value: SSAValue) -> Iterator[Operation]:
     return (use.operation for use in value.uses)
 
 
-class _Stretches:
+class _Segments:
     """Numbers the stretches between borders in each block that contains one."""
 
     def __init__(self, borders: list[Operation]) -> None:
@@ -213,16 +213,16 @@ class _Stretches:
         self.numbered: set[Block] = set()
 
     def separated(self, block: Block, producer: Operation, user: Operation) -> bool:
-        """True when a border stands between ``producer`` in ``block`` and ``user``."""
+        """Returns whether a border lies between ``producer`` in ``block`` and ``user``."""
         if block not in self.blocks:
             return False
-        place: Operation | None = user
-        while place is not None and place.parent is not block:
-            place = place.parent_op()
-        if place is None:
+        ancestor: Operation | None = user
+        while ancestor is not None and ancestor.parent is not block:
+            ancestor = ancestor.parent_op()
+        if ancestor is None:
             return False
         self._number(block)
-        return self.numbers[id(place)] != self.numbers[id(producer)] or id(place) in self.borders
+        return self.numbers[id(ancestor)] != self.numbers[id(producer)] or id(ancestor) in self.borders
 
     def _number(self, block: Block) -> None:
         if block in self.numbered:

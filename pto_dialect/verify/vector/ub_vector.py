@@ -1,6 +1,5 @@
-"""Vector instructions of the older chips between places of the unified buffer. Source: docs/reference/language.md,
-"Versions".
-"""
+"""Rules of the older chips' vector instructions on the unified buffer. Source:
+docs/reference/language.md, "Versions"."""
 
 from __future__ import annotations
 
@@ -24,8 +23,8 @@ REPEAT = rule(
 
 
 @checks(LOCATIONS, *(name for name, (family, _, _) in OPS.items() if family == "ub_vector"))
-def unified_buffer(op: Operation, ctx: Context) -> None:
-    """Every pointer is one into the unified buffer."""
+def check_unified_buffer(op: Operation, ctx: Context) -> None:
+    """Checks that every pointer is one into the unified buffer."""
     for value in op.operands:
         if isinstance(value.type, PtrType) and value.type.space != "ub":
             ctx.report(IN_UB, op, f"{op.name} works in ub, found {type_text(value.type)}", at=value)

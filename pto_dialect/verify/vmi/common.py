@@ -19,7 +19,7 @@ from ..engine.pages import LOGICAL_VECTORS
 from ..engine.rule import ERROR, STRUCTURE, TRIPLES, rule
 from ..examples.types import VMI
 from ..program.parsing import VMI_LANES
-from .tables import ELEMENTS, RESULT_ELEMENTS, admits, listing
+from .tables import ELEMENTS, RESULT_ELEMENTS, admits, format_row
 
 _M = "!pto.vmi.mask<64xpred>"
 
@@ -95,18 +95,18 @@ NAMES = tuple(name for name, (family, _, _) in OPS.items() if family in FAMILIES
 
 
 def vmi(names: str) -> tuple[str, ...]:
-    """Operation names from a blank-separated list without the ``pto.vmi.`` prefix."""
+    """Returns operation names from a blank-separated list without the ``pto.vmi.`` prefix."""
     return tuple(f"pto.vmi.{name}" for name in names.split())
 
 
 def layout_text(type_: Attribute) -> str:
-    """Layout of a logical vector or mask type, empty when none is assigned."""
+    """Returns the layout of a logical vector or mask type, empty when none is assigned."""
     layout = getattr(type_, "layout", None)
     return "" if layout is None else str(layout)
 
 
 def vectors(values: tuple[SSAValue, ...]) -> list[SSAValue]:
-    """The logical vectors among ``values``."""
+    """Returns the logical vectors among ``values``."""
     return [value for value in values if isinstance(value.type, VmiVRegType)]
 
 
@@ -116,8 +116,8 @@ PUBLIC_LANES = frozenset((1, 2, 4, 8, 64, 128, 256))
 
 
 @checks(STRUCTURE, *NAMES)
-def lanes(op: Operation, ctx: Context) -> None:
-    """Numbers of lanes outside of the documented ones; reported once for each function."""
+def check_lanes(op: Operation, ctx: Context) -> None:
+    """Checks for numbers of lanes that are not documented; reports once for each function."""
     for result in op.results:
         type_ = result.type
         if isinstance(type_, VmiVRegType) and type_.lanes not in PUBLIC_LANES:
@@ -127,8 +127,8 @@ def lanes(op: Operation, ctx: Context) -> None:
 
 
 @checks(STRUCTURE, "pto.vmi.vmull")
-def wide_product(op: Operation, ctx: Context) -> None:
-    """Lanes of the two halves of a product; lanes without a product are zero."""
+def check_wide_product(op: Operation, ctx: Context) -> None:
+    """Checks the lanes of the two halves of a product; lanes without a product are zero."""
     type_, mode = named(op, "a").type, word(op, "pmode")
     assert isinstance(type_, VmiVRegType)
     if type_.lanes not in (64, 128, 256):
@@ -138,8 +138,8 @@ def wide_product(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, *ELEMENTS)
-def elements(op: Operation, ctx: Context) -> None:
-    """Element type of the first logical vector."""
+def check_elements(op: Operation, ctx: Context) -> None:
+    """Checks the element type of the first logical vector."""
     first = next((v for v in op.operands if isinstance(v.type, VmiVRegType)), None)
     if first is None:
         return
@@ -147,16 +147,16 @@ def elements(op: Operation, ctx: Context) -> None:
     if element == "bf16x2":
         ctx.report(PAIR_ELEMENT, op, f"{op.name} has no bf16x2 form", at=first)
     elif not admits(ELEMENTS[op.name], element):
-        message = f"{op.name} has {listing(ELEMENTS[op.name])}, found {element}"
+        message = f"{op.name} has {format_row(ELEMENTS[op.name])}, found {element}"
         ctx.report(TYPES, op, message, at=first)
 
 
 @checks(TRIPLES, *RESULT_ELEMENTS)
-def result_elements(op: Operation, ctx: Context) -> None:
-    """Element type of a result that is not that of the operands."""
+def check_result_elements(op: Operation, ctx: Context) -> None:
+    """Checks the element type of a result that is not that of the operands."""
     element = vector_element(op.results[0].type)
     if not admits(RESULT_ELEMENTS[op.name], element):
-        ctx.report(TYPES, op, f"{op.name} yields {listing(RESULT_ELEMENTS[op.name])}, found {element}")
+        ctx.report(TYPES, op, f"{op.name} yields {format_row(RESULT_ELEMENTS[op.name])}, found {element}")
 
 
 # ------------------------------------------------------------ one type
@@ -171,16 +171,16 @@ _SAME_LANES = vmi("gather vgather scatter vscatter vexpdif")
 
 
 @checks(TRIPLES, *(name for name in _SAME if name in OPS))
-def one_type(op: Operation, ctx: Context) -> None:
-    """Logical vectors that must have one type."""
+def check_one_type(op: Operation, ctx: Context) -> None:
+    """Checks logical vectors that must have one type."""
     values = vectors((*op.operands, *op.results))
     if values:
         _agree(op, ctx, values, element=True)
 
 
 @checks(TRIPLES, *_SAME_LANES)
-def one_length(op: Operation, ctx: Context) -> None:
-    """Logical vectors that must have one number of lanes and layout; data and offsets may differ in elements."""
+def check_one_length(op: Operation, ctx: Context) -> None:
+    """Checks logical vectors that must have one number of lanes and layout; data and offsets may differ in elements."""
     _agree(op, ctx, vectors((*op.operands, *op.results)), element=False)
 
 
@@ -215,12 +215,12 @@ _SCALARS = {
 }
 """The scalar and the vector whose lanes it joins (``None``: the result)."""
 _EXACT = dict.fromkeys(vmi("vadds vmuls vmaxs vmins vcmps"), True)
-"""Operations whose scalar has the sign of the lanes too."""
+"""Operations whose scalar also has the sign of the lanes."""
 
 
 @checks(TRIPLES, *_SCALARS)
-def scalars(op: Operation, ctx: Context) -> None:
-    """A scalar next to lanes."""
+def check_scalars(op: Operation, ctx: Context) -> None:
+    """Checks a scalar beside lanes."""
     name, register = _SCALARS[op.name]
     scalar = named(op, name)
     type_ = op.results[0].type if register is None else named(op, register).type
@@ -233,8 +233,8 @@ def scalars(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.vmi.broadcast", "pto.vmi.vbrc")
-def broadcast(op: Operation, ctx: Context) -> None:
-    """A scalar or one-lane vector of the element type; slots of groups are checked with the groups."""
+def check_broadcast(op: Operation, ctx: Context) -> None:
+    """Checks a scalar or one-lane vector of the element type; slots of groups are checked with the groups."""
     value, result = named(op, "value"), op.results[0].type
     if not isinstance(result, VmiVRegType):
         return
@@ -251,8 +251,8 @@ def broadcast(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.vmi.vselr")
-def lane_numbers(op: Operation, ctx: Context) -> None:
-    """Lane numbers are integers as wide as the lanes."""
+def check_lane_numbers(op: Operation, ctx: Context) -> None:
+    """Checks that lane indices are integers as wide as the lanes."""
     source, index, result = named(op, "source").type, named(op, "index").type, op.results[0].type
     name = vector_element(index)
     if not name.removeprefix("u").removeprefix("s").startswith("i") or vector_bits(index) != vector_bits(source):
@@ -268,8 +268,8 @@ def lane_numbers(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.vmi.vexpdif")
-def exponential_difference(op: Operation, ctx: Context) -> None:
-    """Both operands have one type."""
+def check_exponential_difference(op: Operation, ctx: Context) -> None:
+    """Checks that both operands have one type."""
     left, right = named(op, "x").type, named(op, "max").type
     if left != right:
         message = f"x and max of vexpdif have one type, found {type_text(left)} and {type_text(right)}"
@@ -277,8 +277,8 @@ def exponential_difference(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.vmi.vcmp", "pto.vmi.vcmps")
-def predicate(op: Operation, ctx: Context) -> None:
-    """Predicates of integers; those with an ``o`` are for ordered floats."""
+def check_predicate(op: Operation, ctx: Context) -> None:
+    """Checks that integers are not compared with ordered-float predicates (those with an ``o``)."""
     cmp = word(op, "cmp")
     first, *_ = op.operands
     if cmp.startswith("o") and not is_float(getattr(first.type, "element", first.type)):
@@ -300,10 +300,10 @@ _CARRIES = dict.fromkeys(vmi("vaddc vaddcs"), True)
 """Operations whose masks all have one type."""
 
 
-# The names of a table less those of another: which operations a check is for is said by name everywhere.
+# Subtract tables by name, because checks are registered by operation name.
 @checks(TRIPLES, *(name for name in NAMES if name not in _OWN_RULES))
-def masks(op: Operation, ctx: Context) -> None:
-    """Masks that govern a vector or come from one, and masks combined with each other."""
+def check_masks(op: Operation, ctx: Context) -> None:
+    """Checks masks that govern a vector or come from one, and masks combined with each other."""
     found = [v for v in (*op.operands, *op.results) if isinstance(v.type, VmiMaskType)]
     if not found:
         return
@@ -348,8 +348,8 @@ def _fits(op: Operation, ctx: Context, mask: SSAValue, data: VmiVRegType) -> Non
 
 
 @checks(STRUCTURE, *(name for name in NAMES if OPS[name][0] in ("vmi_masked", "vmi_store")))
-def mask_count(op: Operation, ctx: Context) -> None:
-    """At most one governing mask; none for predicate logic."""
+def check_mask_count(op: Operation, ctx: Context) -> None:
+    """Checks for at most one governing mask; none for predicate logic."""
     assert isinstance(op, PtoOp)
     governing = operand_groups(op).get("mask", ())
     first, *_ = op.operands
@@ -363,8 +363,9 @@ def mask_count(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.vmi.pset", "pto.vmi.pge", "pto.vmi.plt")
-def made_mask(op: Operation, ctx: Context) -> None:
-    """A mask of a width is the mask of a vector with a layout; before layouts are assigned it is ``pred``."""
+def check_made_mask(op: Operation, ctx: Context) -> None:
+    """Checks that a mask of a width is the mask of a vector with a layout; before layouts are assigned it
+    is ``pred``."""
     for result in op.results:
         type_ = result.type
         if isinstance(type_, VmiMaskType) and type_.granularity != "pred" and not layout_text(type_):
@@ -373,8 +374,8 @@ def made_mask(op: Operation, ctx: Context) -> None:
 
 
 @checks(STRUCTURE, "pto.vmi.pset", "pto.vmi.pge")
-def pattern(op: Operation, ctx: Context) -> None:
-    """Patterns of logical predicates."""
+def check_pattern(op: Operation, ctx: Context) -> None:
+    """Checks patterns of logical predicates."""
     name = word(op, "pattern")
     type_ = op.results[0].type
     if isinstance(op, VmiPsetOp):

@@ -53,7 +53,7 @@ _SIGNED = ("fptosi", "sitofp", "extsi")
 
 
 class Clauses(NamedTuple):
-    """Rounding letters that a conversion takes (empty: none) and whether it needs a saturation (or forbids it)."""
+    """Rounding letters that a conversion takes (empty: none) and whether it requires or forbids a saturation."""
 
     rounding: str
     saturation: bool
@@ -79,14 +79,14 @@ _INTEGER_RESULTS: dict[tuple[str, str], Clauses] = {
     ("f16", "ui8"): _TO_INTEGER,
     ("bf16", "i32"): _TO_INTEGER,
 }
-"""Conversions from floats to integers; ``i`` stands for signed ones, integers without sign count as unsigned."""
+"""Conversions from floats to integers; ``i`` means signed ones, integers without sign count as unsigned."""
 
 _FLOAT_RESULTS = frozenset((("si32", "f32"), ("si16", "f32"), ("si16", "f16"), ("si8", "f16"), ("si8", "f32")))
 _PACKED = frozenset((*FP4, "bf16x2", "hif8x2"))
 
 
 def clauses_of(source: Attribute, target: Attribute) -> Clauses | str:
-    """Clauses of a conversion between element types, or why there is none."""
+    """Returns the clauses of a conversion between element types, or the reason why there is none."""
     names = element_name(source), element_name(target)
     if is_float(source) and is_float(target):
         listed = _FLOAT_PAIRS.get(names)
@@ -113,8 +113,8 @@ _CONVERSIONS = vmi("vcvt extf extsi extui fptosi fptoui sitofp truncf trunci")
 
 
 @checks(TRIPLES, *_CONVERSIONS)
-def conversion(op: Operation, ctx: Context) -> None:
-    """Lanes, element types and clauses of a conversion."""
+def check_conversion(op: Operation, ctx: Context) -> None:
+    """Checks lanes, element types and clauses of a conversion."""
     source, target = named(op, "source").type, op.results[0].type
     assert isinstance(source, VmiVRegType)
     assert isinstance(target, VmiVRegType)
@@ -122,7 +122,7 @@ def conversion(op: Operation, ctx: Context) -> None:
         message = f"a conversion keeps the lanes, found {source.lanes} and {target.lanes}"
         ctx.report(VMI_CONVERSION, op, message)
     pair = f"{element_name(source.element)} to {element_name(target.element)}"
-    problem = _direction(op.name, source.element, target.element)
+    problem = _direction_error(op.name, source.element, target.element)
     clauses = clauses_of(source.element, target.element) if problem is None else problem
     if isinstance(clauses, str):
         broken = PAIR_ELEMENT if "bf16x2" in pair and problem is None else VMI_CONVERSION
@@ -142,8 +142,8 @@ def conversion(op: Operation, ctx: Context) -> None:
         ctx.report(VMI_CONVERSION, op, message, at="saturate", help='saturate = "NOSAT"')
 
 
-def _direction(name: str, source: Attribute, target: Attribute) -> str | None:
-    """Why an operation of one direction does not convert these types."""
+def _direction_error(name: str, source: Attribute, target: Attribute) -> str | None:
+    """Returns why an operation of one direction does not convert these types."""
     kind = name.removeprefix("pto.vmi.")
     if kind == "vcvt":
         return None
@@ -170,8 +170,8 @@ def _direction(name: str, source: Attribute, target: Attribute) -> str | None:
 
 
 @checks(TRIPLES, "pto.vmi.bitcast", "pto.vmi.vinterpret_cast")
-def reinterpretation(op: Operation, ctx: Context) -> None:
-    """The same bits in the same layout."""
+def check_reinterpretation(op: Operation, ctx: Context) -> None:
+    """Checks a reinterpretation: the same bits in the same layout."""
     source, target = named(op, "source").type, op.results[0].type
     assert isinstance(source, VmiVRegType)
     assert isinstance(target, VmiVRegType)
@@ -185,8 +185,8 @@ def reinterpretation(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, *vmi("ensure_layout ensure_mask_layout ensure_mask_granularity"))
-def relayout(op: Operation, ctx: Context) -> None:
-    """The same lanes in another layout or granularity."""
+def check_relayout(op: Operation, ctx: Context) -> None:
+    """Checks a relayout: the same lanes in another layout or granularity."""
     source, target = named(op, "source").type, op.results[0].type
     if isinstance(source, VmiVRegType) and isinstance(target, VmiVRegType):
         same = (source.lanes, source.element) == (target.lanes, target.element)
@@ -219,8 +219,8 @@ _REDUCTIONS = vmi(
 
 
 @checks(STRUCTURE, *_SUMS)
-def reassociation(op: Operation, ctx: Context) -> None:
-    """Sums of floats in any order."""
+def check_reassociation(op: Operation, ctx: Context) -> None:
+    """Checks that sums of floats may be reassociated."""
     source = named(op, "source").type
     assert isinstance(source, VmiVRegType)
     if is_float(source.element) and "reassoc" not in op.attributes:
@@ -228,8 +228,8 @@ def reassociation(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, *_REDUCTIONS)
-def reduction(op: Operation, ctx: Context) -> None:
-    """Result of a reduction: the element type, one lane when there are no groups."""
+def check_reduction(op: Operation, ctx: Context) -> None:
+    """Checks the result of a reduction: the element type, one lane when there are no groups."""
     source, result = named(op, "source").type, op.results[0].type
     assert isinstance(source, VmiVRegType)
     assert isinstance(result, VmiVRegType)
@@ -242,8 +242,8 @@ def reduction(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.vmi.vchist", "pto.vmi.vdhist")
-def histogram(op: Operation, ctx: Context) -> None:
-    """Bins, bytes and mask."""
+def check_histogram(op: Operation, ctx: Context) -> None:
+    """Checks bins, bytes and mask."""
     acc, source, mask = (named(op, name).type for name in ("acc", "source", "mask"))
     result = op.results[0].type
     assert isinstance(acc, VmiVRegType)

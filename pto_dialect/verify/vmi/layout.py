@@ -41,8 +41,8 @@ _REGISTER_BITS = 8 * VL_BYTES
 
 
 @checks(TRIPLES, "pto.vmi.pack", "pto.vmi.unpack")
-def physical_parts(op: Operation, ctx: Context) -> None:
-    """The registers or masks that one logical value consists of."""
+def check_physical_parts(op: Operation, ctx: Context) -> None:
+    """Checks the registers or masks that one logical value consists of."""
     packs = isinstance(op, VmiPackOp)
     whole = op.results[0].type if packs else named(op, "source").type
     parts = [value.type for value in (op.operands if packs else op.results)]
@@ -62,7 +62,7 @@ def physical_parts(op: Operation, ctx: Context) -> None:
 
 
 def _part(whole: VmiVRegType | VmiMaskType) -> Attribute:
-    """Type of one part; a stride between the lanes of a mask makes it coarser."""
+    """Returns the type of one part; a stride between the lanes of a mask makes it coarser."""
     if isinstance(whole, VmiMaskType):
         bits = int(whole.granularity[1:]) * layout_fields(layout_text(whole)).get("lane_stride", 1)
         return MaskType(f"b{bits}")
@@ -70,7 +70,7 @@ def _part(whole: VmiVRegType | VmiMaskType) -> Attribute:
 
 
 def _number_of_parts(whole: VmiVRegType | VmiMaskType) -> int | None:
-    """Registers that hold ``whole``; ``None`` where strides between lanes leave that open."""
+    """Returns the number of registers that hold ``whole``; ``None`` where strides between lanes leave that open."""
     fields = layout_fields(layout_text(whole))
     if fields.get("lane_stride", 1) != 1:
         return None
@@ -84,8 +84,8 @@ def _number_of_parts(whole: VmiVRegType | VmiMaskType) -> int | None:
 
 
 @checks(TRIPLES, *vmi("constant constant_mask"))
-def constants(op: Operation, ctx: Context) -> None:
-    """Elements of a constant."""
+def check_constants(op: Operation, ctx: Context) -> None:
+    """Checks the elements of a constant."""
     value, type_ = op.attributes.get("value"), op.results[0].type
     if not isinstance(type_, (VmiVRegType, VmiMaskType)):
         return

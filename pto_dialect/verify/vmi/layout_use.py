@@ -1,4 +1,4 @@
-"""Layouts that operations on logical vectors can work with, once layouts are assigned.
+"""Rules about the layouts that operations on logical vectors support, once layouts are assigned.
 
 Source: docs/reference/constraints.md, "Logical vectors".
 """
@@ -36,26 +36,27 @@ LAYOUT_USE = rule(
 )
 
 Demand = Callable[[str, int | None], str | None]
-"""Says which layouts are wanted for a layout that is not; the number is that of the groups of the operation."""
+"""Returns the required layouts for a layout that is not supported; the number is that of the groups of
+the operation."""
 
 
 def contiguous(layout: str, groups: int | None) -> str | None:
-    """All lanes in order."""
+    """Requires all lanes in order."""
     return None if "<contiguous" in layout else "contiguous"
 
 
 def split(layout: str, groups: int | None) -> str | None:
-    """All lanes in order, or dealt out to 2 or 4 streams."""
+    """Requires all lanes in order, or deinterleaved into 2 or 4 streams."""
     return None if "<contiguous" in layout or "deinterleaved" in layout else "contiguous or deinterleaved"
 
 
 def grouped(layout: str, groups: int | None) -> str | None:
-    """One lane for each group."""
+    """Requires one lane for each group."""
     return None if layout_fields(layout).get("num_groups") == groups else f"num_groups = {groups}"
 
 
 def dense(layout: str, groups: int | None) -> str | None:
-    """A lane for each element."""
+    """Requires a lane for each element."""
     return "no layout of groups" if "num_groups" in layout else None
 
 
@@ -78,12 +79,12 @@ RESULTS: Final[Mapping[str, Demand]] = MappingProxyType(
         **dict.fromkeys(vmi("group_broadcast_load group_broadcast vbrc"), dense),
     }
 )
-"""What operations demand of the layouts of their vectors."""
+"""Requirements of operations on the layouts of their vectors."""
 
 
 @checks(TRIPLES, *{**OPERANDS, **RESULTS})
-def usable(op: Operation, ctx: Context) -> None:
-    """Layouts of operands and results."""
+def check_usable(op: Operation, ctx: Context) -> None:
+    """Checks the layouts of operands and results."""
     groups = integer(op, "num_groups") or integer(op, "group")
     if groups is None and _WITH_GROUPS.get(op.name):
         return
@@ -107,8 +108,8 @@ def _has(op: Operation, value: SSAValue, demand: Demand | None, groups: int | No
 
 
 @checks(TRIPLES, "pto.vmi.vchist", "pto.vmi.vdhist")
-def histogram_mask(op: Operation, ctx: Context) -> None:
-    """The mask of bytes, once its layout is assigned."""
+def check_histogram_mask(op: Operation, ctx: Context) -> None:
+    """Checks the mask of bytes, once its layout is assigned."""
     for value in op.operands:
         type_ = value.type
         if isinstance(type_, VmiMaskType) and layout_text(type_):
@@ -120,8 +121,8 @@ def histogram_mask(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.vmi.channel_split", "pto.vmi.channel_merge")
-def channels(op: Operation, ctx: Context) -> None:
-    """Contiguous channels, and a whole that is contiguous or dealt out to as many streams."""
+def check_channels(op: Operation, ctx: Context) -> None:
+    """Checks for contiguous channels, and a whole that is contiguous or deinterleaved into as many streams."""
     splits = isinstance(op, VmiChannelSplitOp)
     whole: Sequence[SSAValue] = op.operands if splits else op.results
     parts = vectors(tuple(op.results if splits else op.operands))
@@ -136,13 +137,13 @@ def channels(op: Operation, ctx: Context) -> None:
         if not _has(op, part, contiguous, None, ctx):
             return
     number = len(parts)
-    if number in (2, 4) and not _dealt(values[0].type, number):
+    if number in (2, 4) and not _is_deinterleaved(values[0].type, number):
         message = f"{number} channels make a contiguous vector or one with deinterleaved = {number}"
         at = values[0] if splits else None
         ctx.report(LAYOUT_USE, op, f"{message}, found {type_text(values[0].type)}", at=at)
 
 
-def _dealt(whole: object, streams: int) -> bool:
+def _is_deinterleaved(whole: object, streams: int) -> bool:
     assert isinstance(whole, VmiVRegType)
     layout = layout_text(whole)
     fields = layout_fields(layout)

@@ -1,4 +1,4 @@
-"""Logical vectors in memory: the unified buffer, element types, distribution modes, groups."""
+"""Rules of logical vectors in memory: the unified buffer, element types, distribution modes, groups."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ _MEMORY = {**dict.fromkeys(_LOADS, "source"), **dict.fromkeys(_STORES, "destinat
 
 
 @checks(LOCATIONS, *_MEMORY)
-def memory(op: Operation, ctx: Context) -> None:
-    """Place and element type of the memory."""
+def check_memory(op: Operation, ctx: Context) -> None:
+    """Checks memory space and element type of the memory."""
     assert isinstance(op, PtoOp)
     name = _MEMORY[op.name]
     pointer = named(op, name)
@@ -79,14 +79,14 @@ def memory(op: Operation, ctx: Context) -> None:
 
 
 def _promoted(op: Operation, memory: object, data: VmiVRegType) -> bool:
-    """8-bit integers that a gather widens to 16 bits."""
+    """Returns whether a gather widens 8-bit integers to 16 bits."""
     if not isinstance(memory, IntegerType) or not isinstance(op, (VmiGatherOp, VmiVGatherOp)):
         return False
     return isinstance(data.element, IntegerType) and (memory.width.data, data.element.width.data) == (8, 16)
 
 
 def _packed(op: Operation, memory: object, data: VmiVRegType) -> bool:
-    """Bytes stored from wider slots of groups."""
+    """Returns whether bytes are stored from wider slots of groups."""
     grouped = isinstance(op, VmiGroupStoreOp) or (isinstance(op, VmiVStoreOp) and "group" in op.attributes)
     if not grouped or not isinstance(memory, IntegerType) or not isinstance(data.element, IntegerType):
         return False
@@ -97,8 +97,8 @@ def _packed(op: Operation, memory: object, data: VmiVRegType) -> bool:
 
 
 @checks(TRIPLES, *vmi("gather vgather vgatherb scatter vscatter"))
-def offsets(op: Operation, ctx: Context) -> None:
-    """Offsets of gathers and scatters."""
+def check_offsets(op: Operation, ctx: Context) -> None:
+    """Checks the offsets of gathers and scatters."""
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
     value = (groups.get("offsets") or groups["indices"])[0]
@@ -117,8 +117,8 @@ def offsets(op: Operation, ctx: Context) -> None:
 
 
 @checks(STRUCTURE, "pto.vmi.vload", "pto.vmi.vstore")
-def modes(op: Operation, ctx: Context) -> None:
-    """Distribution, groups and block strides exclude each other."""
+def check_modes(op: Operation, ctx: Context) -> None:
+    """Checks that distribution, groups and block strides exclude each other."""
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
     stores = isinstance(op, VmiVStoreOp)
@@ -154,8 +154,8 @@ def modes(op: Operation, ctx: Context) -> None:
 
 
 @checks(STRUCTURE, "pto.vmi.vsstb")
-def store_mode(op: Operation, ctx: Context) -> None:
-    """Inactive blocks are not written."""
+def check_store_mode(op: Operation, ctx: Context) -> None:
+    """Checks that inactive blocks are not written."""
     if word(op, "pmode") == "merge":
         ctx.report(VMI_MODES, op, "a store has no pmode merge", at="pmode")
 
@@ -200,8 +200,8 @@ _PER_GROUP = dict.fromkeys(
 
 
 @checks(STRUCTURE, *_GROUPED)
-def groups(op: Operation, ctx: Context) -> None:
-    """Number of groups, lanes of results per group."""
+def check_groups(op: Operation, ctx: Context) -> None:
+    """Checks the number of groups, and lanes of results per group."""
     name, divided = _GROUPED[op.name]
     count = integer(op, name)
     if count is None:
@@ -229,8 +229,8 @@ def groups(op: Operation, ctx: Context) -> None:
 
 
 @checks(STRUCTURE, "pto.vmi.group_iota", "pto.vmi.vci")
-def numbered_groups(op: Operation, ctx: Context) -> None:
-    """Groups that count on their own fill registers, or registers hold a whole number of them."""
+def check_numbered_groups(op: Operation, ctx: Context) -> None:
+    """Checks that each group fills whole registers, or registers hold a whole number of groups."""
     count, type_ = integer(op, "group"), op.results[0].type
     if not isinstance(type_, VmiVRegType) or count is None or count < 2 or type_.lanes % count:
         return
@@ -241,8 +241,8 @@ def numbered_groups(op: Operation, ctx: Context) -> None:
 
 
 @checks(STRUCTURE, "pto.vmi.create_group_mask")
-def group_mask(op: Operation, ctx: Context) -> None:
-    """Groups and lanes of each make the lanes of the mask."""
+def check_group_mask(op: Operation, ctx: Context) -> None:
+    """Checks that groups and lanes per group make the lanes of the mask."""
     count, size = integer(op, "num_groups"), integer(op, "group_size")
     type_ = op.results[0].type
     if count is None or size is None or not isinstance(type_, VmiMaskType):
@@ -257,8 +257,8 @@ def group_mask(op: Operation, ctx: Context) -> None:
 
 
 @checks(STRUCTURE, "pto.vmi.shuffle")
-def shuffle(op: Operation, ctx: Context) -> None:
-    """One lane number for each lane of the result, inside the source."""
+def check_shuffle(op: Operation, ctx: Context) -> None:
+    """Checks one lane index for each lane of the result, inside the source."""
     source, result = named(op, "source").type, op.results[0].type
     numbers = op.attributes.get("indices")
     if not isinstance(numbers, DenseArrayBase) or not isinstance(source, VmiVRegType):
@@ -277,8 +277,8 @@ def shuffle(op: Operation, ctx: Context) -> None:
 
 
 @checks(STRUCTURE, "pto.vmi.channel_split", "pto.vmi.channel_merge")
-def channels(op: Operation, ctx: Context) -> None:
-    """Channels of one type that make up the whole."""
+def check_channels(op: Operation, ctx: Context) -> None:
+    """Checks channels of one type that make up the whole."""
     splits = isinstance(op, VmiChannelSplitOp)
     whole = op.source.type if isinstance(op, VmiChannelSplitOp) else op.results[0].type
     parts = vectors(tuple(op.results if splits else op.operands))
@@ -297,8 +297,8 @@ def channels(op: Operation, ctx: Context) -> None:
 
 
 @checks(TRIPLES, "pto.vmi.vintlv", "pto.vmi.vdintlv")
-def interleave(op: Operation, ctx: Context) -> None:
-    """Equal lanes and elements; layouts on all vectors or on none."""
+def check_interleave(op: Operation, ctx: Context) -> None:
+    """Checks for equal lanes and elements; layouts on all vectors or on none."""
     values = vectors((*op.operands, *op.results))
     first = values[0].type
     assert isinstance(first, VmiVRegType)

@@ -52,12 +52,12 @@ RESULT_ELEMENTS: dict[str, frozenset[str]] = {
 
 
 def admits(row: frozenset[str], element: str) -> bool:
-    """Whether a row admits an element type."""
+    """Returns whether a row admits an element type."""
     if element in row or signless(element) in row:
         return True
     return f"u{element}" in row
 
 
-def listing(row: frozenset[str]) -> str:
-    """A row in words."""
+def format_row(row: frozenset[str]) -> str:
+    """Returns a row as text."""
     return ", ".join(sorted(row))

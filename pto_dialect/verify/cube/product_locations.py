@@ -1,5 +1,5 @@
-"""Where the operands of ``pto.tmatmul`` and ``pto.tgemv`` lie when their types do not say it: at Level 1 and in
-assembly a tile has the place of the operation that made it.
+"""Locations of the operands of ``pto.tmatmul`` and ``pto.tgemv`` whose types do not state them: at Level 1 and in
+assembly the location of a tile follows from its producer.
 
 Source: docs/reference/constraints.md, "Matrix products of tiles"; docs/reference/language.md, "Level 1 and Level 2".
 """
@@ -31,9 +31,9 @@ _SHOWN: dict[type[Operation], str] = {
     SubviewOp: "source",
     TAssignOp: "tile",
 }
-"""Operations that yield one of their operands under another type, and its name."""
+"""Operations whose result is one of their operands under another type, with the name of the operand."""
 _STEPS = 64
-"""Definitions that are followed back before a place counts as unknown."""
+"""Maximum length of the use-def chain that is followed; the location is unknown beyond it."""
 
 _WANTED: dict[str, tuple[str, Rule]] = {
     "lhs": ("left", LOC),
@@ -43,35 +43,35 @@ _WANTED: dict[str, tuple[str, Rule]] = {
     "scale of lhs": ("scaling", SCALE_LOC),
     "scale of rhs": ("scaling", SCALE_LOC),
 }
-"""Role of an operand -> the place it must have, and the rule that says so."""
+"""Role of an operand -> required location, and the rule that requires it."""
 
 
 @checks(LOCATIONS, *ALL)
-def made_elsewhere(op: Operation, ctx: Context) -> None:
-    """Operands without a stated place that another operation left in the wrong one."""
+def check_made_elsewhere(op: Operation, ctx: Context) -> None:
+    """Checks operands without a stated location whose producer leaves them in the wrong one."""
     for role, name in roles_of(op.name).items():
         value = ctx.operand(op, name)
         if value is None or type(value.type) is not TileType:
             continue
         wanted, broken = _WANTED[role]
         maker = maker_of(value)
-        found = place_made_by(maker) if maker is not None else None
+        found = location_made_by(maker) if maker is not None else None
         if maker is not None and found is not None and found != wanted:
             rule = BIAS_F32 if role == "bias" and "scale of lhs" in roles_of(op.name) else broken
             message = f"{role} of {op.name} must be in {wanted}, but {maker.name} leaves its result in {found}"
             ctx.report(rule, op, message, at=value, help="move it there with pto.tmov first")
 
 
-def place_made_by(maker: Operation) -> str | None:
-    """The place of a tile that ``maker`` yields; ``None`` where the use decides, as it does for loads and moves."""
-    # By name: without a product in the program the module of their class is not loaded.
+def location_made_by(maker: Operation) -> str | None:
+    """Returns the location of a tile that ``maker`` yields; ``None`` where the use decides, as for loads and moves."""
+    # Matched by name: a program without products does not load the module of their class.
     if maker.name in ALL:
         return "acc"
     return "vec" if maker.name in OPS and OPS[maker.name][0] in _VECTOR_FAMILIES else None
 
 
 def maker_of(value: SSAValue) -> Operation | None:
-    """The operation that made the tile, followed through views and the values that loops and branches carry."""
+    """Returns the producer of a tile, followed through views and values that loops and branches carry."""
     seen: set[SSAValue] = set()
     for _ in range(_STEPS):
         if value in seen:
@@ -103,7 +103,7 @@ def maker_of(value: SSAValue) -> Operation | None:
 
 
 def _carried(value: BlockArgument) -> SSAValue | None:
-    """What a loop starts a carried value with."""
+    """Returns the initial value of a loop-carried value."""
     loop = value.block.parent_op()
     if loop is None or not is_for(loop) or value.index == 0 or len(loop.operands) <= 2 + value.index:
         return None

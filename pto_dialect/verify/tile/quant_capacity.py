@@ -1,4 +1,5 @@
-"""Physical shapes of the tiles of block quantisation: what it addresses behind the valid elements."""
+"""Rules about the physical shapes of the tiles of block quantization, which addresses elements beyond the
+valid ones."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ def _mx(dst: str) -> str:
     return f"pto.tquant.mx ins(%a : {_F}) outs(%d, %e, %m, %s : {outs}, {rest}) {{quant_type = #pto<quant_type MXFP8>}}"
 
 
-MX_ROOM = rule(
+MX_CAPACITY = rule(
     "quant-mx-room",
     ERROR,
     SHAPES,
@@ -41,17 +42,17 @@ _SCALE_BLOCK: Final[Mapping[int, int]] = MappingProxyType({32: 64, 16: 128})
 
 
 @relation("pto.tquant.mx")
-def block_room(t: TileOperands) -> Iterator[Finding]:
-    """Known sizes, lengths of rows and room."""
+def check_block_capacity(t: TileOperands) -> Iterator[Finding]:
+    """Checks that sizes are known and that row length and capacity suffice."""
     tiles = dict(t.tiles(*_TILES))
     for name, tile in tiles.items():
         if min(tile.rows, tile.cols, tile.valid_rows, tile.valid_cols) < 0:
-            yield t.finding(MX_ROOM, ALWAYS, name, f"{name} of pto.tquant.mx must have known sizes")
+            yield t.finding(MX_CAPACITY, ALWAYS, name, f"{name} of pto.tquant.mx must have known sizes")
             return
     if {"src", "dst", "exp", "max", "scaling"} - tiles.keys():
         return
     src = tiles["src"]
-    packed, along_rows = t.word("quant_type") == "MXFP4_E2M1", t.word("grpAxis") == "axis0"
+    packed, along_rows = t.enumerator("quant_type") == "MXFP4_E2M1", t.enumerator("grpAxis") == "axis0"
     if packed or not along_rows:
         yield from _columns(t, "dst", tiles["dst"], src.cols // 2 if packed else src.cols)
     if along_rows:
@@ -63,13 +64,13 @@ def block_room(t: TileOperands) -> Iterator[Finding]:
 def _columns(t: TileOperands, name: str, tile: Tile, wanted: int) -> Iterator[Finding]:
     if tile.cols != wanted:
         message = f"{name} of pto.tquant.mx must have {wanted} physical columns, found {tile.cols}"
-        yield t.finding(MX_ROOM, ALWAYS, name, message)
+        yield t.finding(MX_CAPACITY, ALWAYS, name, message)
 
 
 def _room(t: TileOperands, name: str, tile: Tile, wanted: int) -> Iterator[Finding]:
     if tile.rows * tile.cols < wanted:
         message = f"{name} of pto.tquant.mx needs room for {wanted} elements, found {tile.rows * tile.cols}"
-        yield t.finding(MX_ROOM, ALWAYS, name, message)
+        yield t.finding(MX_CAPACITY, ALWAYS, name, message)
 
 
 def _along_rows(t: TileOperands, src: Tile, tiles: Mapping[str, Tile]) -> Iterator[Finding]:
@@ -79,7 +80,7 @@ def _along_rows(t: TileOperands, src: Tile, tiles: Mapping[str, Tile]) -> Iterat
         wanted, exp = (src.rows // 64, -(-2 * src.cols // 32) * 32), tiles["exp"]
         if (exp.rows, exp.cols) != wanted:
             message = f"interleaved exponents must be {wanted[0]}x{wanted[1]} elements, found {exp.rows}x{exp.cols}"
-            yield t.finding(MX_ROOM, ALWAYS, "exp", message)
+            yield t.finding(MX_CAPACITY, ALWAYS, "exp", message)
     for name in names:
         yield from _columns(t, name, tiles[name], src.cols)
         yield from _room(t, name, tiles[name], needed)
@@ -90,19 +91,19 @@ def _along_columns(t: TileOperands, src: Tile, tiles: Mapping[str, Tile]) -> Ite
         tile = tiles[name]
         if tile.valid_rows != 1 and tile.cols != tile.valid_cols:
             message = f"{name} of pto.tquant.mx is one row, or its rows follow each other without a gap"
-            yield t.finding(MX_ROOM, ALWAYS, name, f"{message}, found {tile.valid_cols} of {tile.cols} columns")
+            yield t.finding(MX_CAPACITY, ALWAYS, name, f"{message}, found {tile.valid_cols} of {tile.cols} columns")
     groups, exp = src.valid_rows * (src.valid_cols // MX_SCALE_GROUP), tiles["exp"]
     needed = groups
     if exp.rows == 1:
         if src.cols != src.valid_cols:
             found = f"{src.valid_cols} of {src.cols} columns"
             message = f"exponents in one row need a source without padding, found {found}"
-            yield t.finding(MX_ROOM, ALWAYS, "src", message)
+            yield t.finding(MX_CAPACITY, ALWAYS, "src", message)
         elements, valid = src.rows * src.cols, src.valid_rows * src.cols
         unrolled = src.bits == 32 and elements > _LEAST_UNROLLED and not elements % _UNROLLED and not valid % _UNROLLED
         block = _SCALE_BLOCK.get(src.bits, 1)
         needed = -(-groups * (1 + unrolled) // block) * block
     elif exp.valid_rows == 1 != src.valid_rows:
-        yield t.finding(MX_ROOM, ALWAYS, "exp", f"a list of exponents is one row, found {exp.rows} rows")
+        yield t.finding(MX_CAPACITY, ALWAYS, "exp", f"a list of exponents is one row, found {exp.rows} rows")
     yield from _room(t, "max", tiles["max"], groups)
     yield from _room(t, "scaling", tiles["scaling"], needed)

@@ -1,4 +1,4 @@
-"""The order in which what groups of rules say about one operation is told."""
+"""The order of the rule groups that check one operation, which is the order of their messages."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pto_dialect.ir.core.registry import family_named
 
 
 @cache
-def group_places(name: str) -> dict[str, int]:
-    """Modules with rules of an operation's family, with their places: the order holds whatever was loaded before."""
+def group_ranks(name: str) -> dict[str, int]:
+    """Returns the modules with rules of an operation's family and their ranks; the order does not depend on import
+    order."""
     return {f"pto_dialect.verify.{group}": place for place, group in enumerate(rule_modules(family_named(name)))}

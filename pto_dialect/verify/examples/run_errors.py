@@ -1,4 +1,4 @@
-"""A failing and a mended program for rules of runs about limits, numbers, work-items, cores and queues.
+"""An incorrect and a fixed program for the run rules about limits, integers, work-items, cores and queues.
 
 The kernels take two buffers of f32, as those of ``runs`` do; the first holds ones, the second zeros.
 """
@@ -16,7 +16,7 @@ _INDEX = ("%blocks = pto.get_block_num", "%n = arith.index_cast %blocks : i64 to
 
 
 def _big_tiles(count: int) -> str:
-    """``count`` tiles of 128 kB that are all in use at the end, which are filled where a text check does not look."""
+    """Returns ``count`` tiles of 128 kB, all live at the end, filled where a text check does not follow them."""
     names = [f"%t{number}" for number in range(count)]
     return kernel(
         _ONE,
@@ -30,7 +30,7 @@ def _big_tiles(count: int) -> str:
 
 
 def _late_tile(blocks: int) -> str:
-    """A tile at an address that depends on the number of blocks."""
+    """Returns a tile at an address that depends on the number of blocks."""
     return kernel(
         _ONE,
         "%blocks = pto.get_block_num",
@@ -42,7 +42,7 @@ def _late_tile(blocks: int) -> str:
 
 
 def _slot(number: int) -> str:
-    """A slot of a buffer that has two."""
+    """Returns a slot of a buffer that has two slots."""
     return kernel(
         _ONE,
         *_INDEX,
@@ -55,7 +55,7 @@ def _slot(number: int) -> str:
 
 
 def _with_number(operation: str, name: str, number: int) -> str:
-    """Integers that are shifted or divided by ``number``, which is called ``name``."""
+    """Returns integers that are shifted or divided by ``number``, which is called ``name``."""
     return kernel(
         f"%{name} = arith.constant {number} : i32",
         f"%s = pto.alloc_tile : {_INTEGERS}",
@@ -67,7 +67,7 @@ def _with_number(operation: str, name: str, number: int) -> str:
 
 
 def _repeats(number: int) -> str:
-    """A vector instruction with repeats of its own number."""
+    """Returns a vector instruction with its own repeat count."""
     lines = (
         "%c8 = arith.constant 8 : i64",
         f"%many = arith.constant {number} : i64",
@@ -80,7 +80,7 @@ def _repeats(number: int) -> str:
 
 
 def _divide(divisor: int) -> str:
-    """An integer divided by a number that only the run knows."""
+    """Returns the division of an integer by a number that is only known at run time."""
     return kernel(
         "%blocks = pto.get_block_num",
         f"%d = arith.constant {divisor} : i64",
@@ -93,7 +93,7 @@ def _divide(divisor: int) -> str:
 
 
 def _loop(step: str) -> str:
-    """A loop whose step only the run knows."""
+    """Returns a loop whose step is only known at run time."""
     return kernel(
         *_INDEX,
         f"%step = arith.{step} : index",
@@ -104,7 +104,7 @@ def _loop(step: str) -> str:
 
 
 def _copied(extent: int) -> str:
-    """A memref whose extent only the run knows, copied to one of 4 elements."""
+    """Returns a copy of a memref whose extent is only known at run time to one of 4 elements."""
     return kernel(
         *_INDEX,
         f"%d = arith.constant {extent} : index",
@@ -116,7 +116,7 @@ def _copied(extent: int) -> str:
 
 
 def _items(between: str) -> str:
-    """Work-items that exchange numbers with their neighbours."""
+    """Returns work-items that exchange numbers with their neighbours."""
     return f"""module attributes {{pto.target_arch = "a5", pto.kernel_kind = #pto.kernel_kind<vector>}} {{
   func.func @k(%a: !pto.ptr<f32, gm>, %b: !pto.ptr<f32, gm>) attributes {{pto.kernel}} {{
     %x = arith.constant 64 : i32
@@ -143,7 +143,7 @@ def _items(between: str) -> str:
 
 
 def _vector_cores(place: str) -> str:
-    """Both vector cores of a block store their number."""
+    """Returns a program whose two vector cores of a block store their id."""
     return kernel(
         "pto.section.vector {",
         "  %core = pto.get_subblock_idx",
@@ -161,7 +161,7 @@ def _vector_cores(place: str) -> str:
 
 
 def _stream(*flush: str) -> str:
-    """Thirteen numbers that go to memory as a stream, with its ``flush``."""
+    """Returns thirteen numbers that are stored as a stream, with its ``flush``."""
     align, register, pointer = "!pto.align", "!pto.vreg<64xf32>", "!pto.ptr<f32, ub>"
     return kernel(
         *_INDEX,
@@ -183,18 +183,18 @@ _FLUSH = "  pto.vstas %t, %{}, %count : {{types}}"
 
 
 def _asserted(relation: str) -> str:
-    """An assertion about the number of blocks, which is 1."""
+    """Returns an assertion about the number of blocks, which is 1."""
     lines = (f"%same = arith.cmpi {relation}, %n, %i1 : index", 'cf.assert %same, "there is one block"')
     return kernel(*_INDEX, *lines)
 
 
 def _conditional(relation: str) -> str:
-    """A trap for some numbers of blocks."""
+    """Returns a trap for some numbers of blocks."""
     return kernel(*_INDEX, f"%stop = arith.cmpi {relation}, %n, %i1 : index", "scf.if %stop {", "  pto.trap", "}")
 
 
 def _rounded(mode: str) -> str:
-    """Logical lanes of f32 as f16."""
+    """Returns logical lanes of f32 converted to f16."""
     wide, narrow = "!pto.vmi.vreg<64xf32>", "!pto.vmi.vreg<64xf16>"
     return kernel(
         f'%wide = "pto.vmi.constant"() {{value = dense<1.0> : vector<64xf32>}} : () -> {wide}',
@@ -203,7 +203,7 @@ def _rounded(mode: str) -> str:
 
 
 def _kernels(*names: str) -> str:
-    """Kernels without a word about which is meant."""
+    """Returns several kernels, none of them selected."""
     arguments = "%a: !pto.ptr<f32, gm>, %b: !pto.ptr<f32, gm>"
     texts = (
         f"  func.func @{name}({arguments}) attributes {{pto.kernel}} {{\n    pto.barrier #pto.pipe<PIPE_ALL>\n"
@@ -214,7 +214,7 @@ def _kernels(*names: str) -> str:
 
 
 def _scattered(elements: int) -> str:
-    """The elements of one view for the two members of a group."""
+    """Returns the elements of one view scattered to the two members of a group."""
     view, tile = "!pto.partition_tensor_view<1x{}xf32>", "!pto.tile_buf<vec, 1x128xf32>"
     whole = "!pto.tensor_view<?x?xf32>"
     parts = {"s": ("a", 128), "t": ("b", elements), "u": ("b", elements)}
@@ -232,7 +232,7 @@ def _scattered(elements: int) -> str:
 
 
 def _popped(second_free: str) -> str:
-    """A vector kernel that pushes a tile, and a cube kernel that pops it."""
+    """Returns a vector kernel that pushes a tile, and a cube kernel that pops it."""
     fields = "{id = 0, dir_mask = 2, slot_size = 1024, nosplit = true}"
     mat = "!pto.tile_buf<mat, 16x16xf32, blayout=col_major, slayout=row_major>"
     vec = "!pto.tile_buf<vec, 16x16xf32>"
@@ -260,7 +260,7 @@ def _popped(second_free: str) -> str:
 
 
 def _printed(text: str) -> str:
-    """A kernel that prints a number."""
+    """Returns a kernel that prints a number."""
     return kernel("%n = arith.constant 7 : i32", f'pto.print ins("{text}", %n : i32)')
 
 
@@ -269,7 +269,7 @@ _ADD = MAD.replace("pto.mad ", "pto.mad_acc ")
 
 
 def _scratch(extent: int) -> str:
-    """Scratch memory of ``extent`` numbers in each of three directions."""
+    """Returns scratch memory of ``extent`` numbers in each of three dimensions."""
     type_ = f"memref<{extent}x{extent}x{extent}xf32>"
     return kernel(
         _ONE,
@@ -303,4 +303,4 @@ FAULT_EXAMPLES: dict[str, tuple[str, str]] = {
     "stream-address": (_stream(_FLUSH.format("y")), _stream(_FLUSH.format("x"))),
     "pipe-slot": (_popped("    pto.tfree_from_aiv {id = 0, split = 0}\n"), _popped("")),
 }
-"""By rule."""
+"""Programs by rule id."""
