@@ -56,7 +56,7 @@ STAGES: dict[str, str] = {
 _HEAD = """\
 # Rules
 
-What `pto-opt` and `pto-run` demand of a program. Each rule has an id, which stands in brackets at the end of
+What `pto-opt` and `pto-run` demand of a program. Each rule has an id, which is in brackets at the end of
 a diagnostic and works with `--allow`, `--deny` and `--explain`. An error makes the program wrong; a warning
 does not (unless `--deny` or `--werror` says so); remarks of severity info appear with `--pedantic` only.
 

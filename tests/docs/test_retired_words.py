@@ -1,7 +1,7 @@
 """Texts use the terms of the field: no page, docstring, comment, help text or message has a retired phrase.
 
 Most patterns catch the home-made sense alone, so that ordinary English passes. Code in pages and docstrings (blocks and
-spans) is not searched, nor are strings without a space.
+spans) is not searched, nor are citations of pages and strings without a space.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from markdown_pages import ROOT, pages, prose
 
-CONVERTED = ("tests/helpers/markdown_pages.py",)
+CONVERTED = ("pto_dialect/verify", "tests/helpers/markdown_pages.py")
 """Folders and files of Python whose docstrings and comments are searched."""
 
 CONVERTED_STRINGS = ("tests/helpers/markdown_pages.py",)
@@ -171,11 +171,12 @@ RETIRED = {
 _PATTERNS = {re.compile(pattern, re.IGNORECASE): instead for pattern, instead in RETIRED.items()}
 _SPAN = re.compile(r"(`+)(?:(?!\1).)+?\1", re.DOTALL)
 _TARGET = re.compile(r"\]\([^()\s]+\)")
+_CITATION = re.compile(r'docs/[\w/-]+\.md(?:, "[^"]*")*')
 
 
 def retired(text: str) -> Iterator[str]:
     """Retired phrases of a text, each with some context and what to write instead."""
-    text = " ".join(_SPAN.sub("`code`", _TARGET.sub("]", text)).split())
+    text = _CITATION.sub("page", " ".join(_SPAN.sub("`code`", _TARGET.sub("]", text)).split()))
     for pattern, instead in _PATTERNS.items():
         for match in pattern.finditer(text):
             context = text[max(match.start() - 40, 0) : match.end() + 30]

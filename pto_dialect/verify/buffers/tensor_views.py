@@ -75,7 +75,7 @@ DIMENSION = rule(
     "view-dim",
     ERROR,
     SHAPES,
-    "the dimension whose size or stride is asked for is one of the view, counted from 0",
+    "the dimension whose size or stride is queried is one of the view, counted from 0",
     source=ALLOCATION,
     bad=f"%q = pto.get_tensor_view_dim %v, %c8 : {_V} -> index",
     good=f"%q = pto.get_tensor_view_dim %v, %c0 : {_V} -> index",

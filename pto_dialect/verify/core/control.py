@@ -27,7 +27,7 @@ TERMINATOR = rule(
     "block-terminator",
     ERROR,
     STRUCTURE,
-    "a block ends with its terminator, which stands nowhere else",
+    "a block ends with its terminator, which occurs nowhere else",
     source=MODULES,
     bad="func.func @f() {\n}",
     good="func.func @f() {\n  return\n}",

@@ -85,7 +85,7 @@ PARENT = rule(
     "op-parent",
     ERROR,
     STRUCTURE,
-    "return, scf.yield, scf.condition and scf.reduce stand in the regions of the operations that they end",
+    "return, scf.yield, scf.condition and scf.reduce are in the regions of the operations that they end",
     source=_CONTROL,
     bad="func.func @f(%c: i1) {\n  scf.if %c {\n    return\n  }\n  return\n}",
     good="func.func @f(%c: i1) {\n  scf.if %c {\n    scf.yield\n  }\n  return\n}",

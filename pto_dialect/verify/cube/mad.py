@@ -138,7 +138,7 @@ HIF8_BOTH = rule(
     "mad-hif8-both",
     ERROR,
     TRIPLES,
-    "hif8 stands on both inputs or on none",
+    "hif8 is on both inputs or on none",
     source=_PAGE,
     bad=_mad(types="!AH8, !BE4, !C32"),
     good=_mad(types="!AH8, !BH8, !C32"),

@@ -13,7 +13,7 @@ from pto_dialect.targets.matmul_types import MX_BIAS_TYPE, MX_K_MULTIPLE, MX_SCA
 
 from ..engine.pages import TILE_PRODUCTS
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, rule
-from ..tile.facts import Tile, statically_differ, is_lowered
+from ..tile.facts import Tile, is_lowered, statically_differ
 from ..tile.relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation
 from .matmul import BIAS_COLS, accumulator_type, bias_columns, combinations
 from .product_roles import MX, Part, Product

@@ -72,8 +72,8 @@ REPORTED_AS: dict[str, str] = {
 """Rules of single operations that are reported under the id of a wider rule."""
 
 WITHOUT_EXAMPLE: dict[str, str] = {
-    "internal": "a known fault of the tools would be mended, not shown",
-    "prove-reread": "a known fault of a pass would be mended, not shown",
+    "internal": "a known fault of the tools would be fixed, not shown",
+    "prove-reread": "a known fault of a pass would be fixed, not shown",
 }
 """Rules without an example, each with the reason."""
 

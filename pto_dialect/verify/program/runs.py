@@ -6,34 +6,38 @@ from ..engine.pages import FINDINGS
 from ..engine.rule import ERROR, INFO, RUN, WARNING, rule
 
 _RULES = (
-    ("race-raw", ERROR, "what one pipe writes and another reads is ordered by a flag, a barrier or a buffer number"),
+    ("race-raw", ERROR, "what one pipe writes and another reads is ordered by a flag, a barrier or a buffer id"),
     (
         "race-war",
         ERROR,
-        "what one pipe reads and another overwrites is ordered by a flag, a barrier or a buffer number",
+        "what one pipe reads and another overwrites is ordered by a flag, a barrier or a buffer id",
     ),
-    ("race-waw", ERROR, "what two pipes write is ordered by a flag, a barrier or a buffer number"),
-    ("race-cross-core", ERROR, "accesses of one place by two cores of a block are ordered by a signal between them"),
+    ("race-waw", ERROR, "what two pipes write is ordered by a flag, a barrier or a buffer id"),
+    (
+        "race-cross-core",
+        ERROR,
+        "accesses of one location by two cores of a block are ordered by a signal between them",
+    ),
     ("race-cross-block", ERROR, "blocks do not touch what another block writes, except atomically or after a syncall"),
     ("race-task", ERROR, "tasks that touch the same memory, one of them writing it, wait for each other"),
-    ("race-simt", WARNING, "accesses of one place by two work-items are ordered by a barrier, or atomic"),
+    ("race-simt", WARNING, "accesses of one memory location by two work-items are ordered by a barrier, or atomic"),
     ("l0c-handover", ERROR, "a write-back is ordered after the product it stores: flag, barrier or unit_flag"),
     ("sync-deadlock", ERROR, "every wait is ended by a signal"),
     ("sync-flag-unconsumed", WARNING, "every signal is waited for before the program ends"),
     ("sync-flag-depth", WARNING, "a flag is waited for before it is set again; a signal counter holds at most 15"),
-    ("sync-buf-nesting", ERROR, "a pipe gets a buffer number before it releases it, and only once at a time"),
+    ("sync-buf-nesting", ERROR, "a pipe gets a buffer id before it releases it, and only once at a time"),
     ("sync-unit-flag", ERROR, "the unit flag of an accumulator is set and cleared in turn, on both sides"),
-    ("sync-membar-missing", WARNING, "accesses of one place in a vector scope are ordered by mem_bar"),
+    ("sync-membar-missing", WARNING, "accesses of one memory location in a vector scope are ordered by mem_bar"),
     (
         "race-inverted",
         ERROR,
-        "flags let operations run in the order of the text where they access one place and one of them writes it",
+        "flags keep the order of the text where operations access one memory location and one of them writes it",
     ),
     (
         "race-same-pipe",
         ERROR,
-        "on a2a3 a barrier, or a chain of flags, stands between operations of V that depend on each other, and between "
-        "transfers of one pipe that write one place (a warning)",
+        "on a2a3 a barrier, or a chain of flags, is between operations of V that depend on each other, and between "
+        "transfers of one pipe that write one memory location (a warning)",
     ),
     (
         "cache-lost-update",
@@ -51,7 +55,7 @@ _RULES = (
         WARNING,
         "what the scalar unit stores to global memory is written back from its data cache before others read it",
     ),
-    ("sync-mte3-reorder", WARNING, "stores of MTE3 to one place of global memory are ordered by a barrier on MTE3"),
+    ("sync-mte3-reorder", WARNING, "stores of MTE3 to one location of global memory are ordered by a barrier on MTE3"),
     ("mem-uninit", ERROR, "what is stored to global memory, decides or addresses was computed from written memory"),
     ("mem-oob", ERROR, "accesses stay inside the buffer or memory"),
     ("mem-oob-tile", WARNING, "accesses stay inside the tile they go through"),
@@ -67,7 +71,7 @@ _RULES = (
     (
         "stream-address",
         ERROR,
-        "an unaligned stream of stores goes on, and is flushed, where its last store has left it; a load of a stream "
+        "an unaligned stream of stores continues, and is flushed, where its last store has left it; a load of a stream "
         "begins in the block that vldas, or the load before it, has left in the state",
     ),
     ("pipe-slot", ERROR, "an entry of a queue is used between pop and free, and freed once"),

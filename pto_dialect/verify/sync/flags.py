@@ -104,7 +104,7 @@ EVENT_ARRAY = rule(
     "sync-event-array",
     ERROR,
     SHAPES,
-    "an index into an array of event numbers is inside the array",
+    "an index into an array of event ids is inside the array",
     source=SYNCHRONISATION,
 )
 FFTS_TYPE = rule(

@@ -77,7 +77,7 @@ FILL_MODE = rule(
     "fillpad-mode",
     ERROR,
     STRUCTURE,
-    "the shapes of src and dst tell how a tile is padded, no attribute mode does",
+    "the shapes of src and dst state how a tile is padded, no attribute mode does",
     source='docs/reference/operations.md, "Tiles: moves and conversion"',
     bad=f'pto.tfillpad ins(%a : {TILE}) outs(%d : {_P}) {{mode = "expand"}}',
     good=f"pto.tfillpad ins(%a : {TILE}) outs(%d : {_P})",

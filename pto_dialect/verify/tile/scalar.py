@@ -277,7 +277,7 @@ _IN_PLACE: Final[Mapping[str, Callable[[Profile], bool]]] = MappingProxyType(
         "pto.tprelu": lambda profile: profile.tile_rules.tprelu_shared != "error",
     }
 )
-"""Operation -> whether its operands may share storage on a target."""
+"""Operation -> whether its operands may alias on a target."""
 
 
 _UNUSED_SCRATCH: Final = {"pto.txors": "a5"}

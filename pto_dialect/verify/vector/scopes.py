@@ -65,7 +65,7 @@ MEMBAR = rule(
     "vec-membar",
     WARNING,
     RUN,
-    "accesses of one place of the unified buffer inside a vector scope are ordered by mem_bar",
+    "accesses of one location of the unified buffer inside a vector scope are ordered by mem_bar",
     source=VECTOR_REGISTERS,
 )
 
