@@ -7,6 +7,7 @@ import os
 import sys
 from typing import Any
 
+from .accel import enabled
 from .cache import cache_folder, read_private, write_private
 
 
@@ -22,7 +23,8 @@ def table_file(name: str) -> str | None:
 
 def table_for(name: str, versions: tuple[tuple[int, int], tuple[int, int]], most_bytes: int) -> KeptTable | None:
     """The table in :func:`table_file` for a Python from the first to the last of ``versions``, else ``None``."""
-    path = table_file(name) if versions[0] <= sys.version_info[:2] <= versions[1] else None
+    known = enabled() and versions[0] <= sys.version_info[:2] <= versions[1]
+    path = table_file(name) if known else None
     return None if path is None else KeptTable(path, most_bytes)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, suppress
@@ -10,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pto_dialect.accel import OPTION, switch
 from pto_dialect.terminal import shown
 
-from .start import COLLECTOR_THRESHOLD
 from .streams import (
     BROKEN_PIPE,
     Escaping,
@@ -94,14 +93,15 @@ class PtoCommand(click.Command):
                 return super().main(args, *rest, **extra)
         # A process of its own: its garbage collector is ours to adjust, and so is how its classes are made.
         self.alone = True
-        gc.set_threshold(COLLECTOR_THRESHOLD, 20, 100)
-        from pto_dialect import class_code, regex_code
+        from pto_dialect import class_code, collector, regex_code
+
+        collector.collect_rarely()
 
         try:
             with class_code.kept(), regex_code.kept(), escaping():
                 return super().main(args, *rest, **extra)
         finally:
-            gc.freeze()
+            collector.put_all_aside()
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         try:
@@ -235,6 +235,18 @@ no_config_option = click.option(
 no_plans_option = click.option(
     "--no-plans", is_flag=True, help="Let the grammar read statements that are like earlier ones."
 )
+
+
+def _plain(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        before = switch(False)
+        ctx.call_on_close(lambda: switch(before))
+
+
+plain_option = click.option(
+    OPTION, is_flag=True, expose_value=False, is_eager=True, callback=_plain,
+    help="Do without caches and everything else that is there for speed alone, as with PTO_PLAIN=1.",
+)  # fmt: skip
 color_option = click.option(
     "--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True
 )

@@ -21,6 +21,7 @@ from .command_line import (
     findings_options,
     force_option,
     no_plans_option,
+    plain_option,
     progress,
     read_stdin,
     release_option,
@@ -172,6 +173,7 @@ class OptCommand(PtoCommand):
 @findings_options("Errors shown for each program; 0 for all.")
 @click.option(NO_CACHE, is_flag=True, help="Neither use nor keep results of earlier runs.")
 @no_plans_option
+@plain_option
 @click.option(
     SERVER_OPTION, is_flag=True, expose_value=False,
     help="Let a process answer that stays for later calls, as with PTO_SERVER=1.",

@@ -16,6 +16,7 @@ from .command_line import (
     findings_options,
     force_option,
     no_plans_option,
+    plain_option,
     read_stdin,
     release_option,
     say,
@@ -205,6 +206,7 @@ TIMEOUT_MAX = 10_000_000.0
 @findings_options("Errors shown; 0 for all.")
 @click.option("--no-cache", is_flag=True, help="Check the program although an earlier run found nothing in it.")
 @no_plans_option
+@plain_option
 @force_option
 @color_option
 @watch_option

@@ -1,11 +1,12 @@
 """Where the installed commands begin. Nothing is imported before Ctrl-C is taken care of."""
 
 import atexit
-import gc
 import os
 import signal
 import sys
 from importlib import import_module
+
+from pto_dialect.accel import OPTION, enabled, switch
 
 TYPE_CHECKING = False
 
@@ -23,10 +24,6 @@ NOT_INSTALLED = 2
 
 NO_CACHE = "--no-cache"
 """The option of commands that neither use nor keep results of earlier runs."""
-
-COLLECTOR_THRESHOLD = 200_000
-"""A start allocates some 85,000 objects that live as long as the process; collecting among them takes 40
-ms."""
 
 SCRIPTS = ("pto", "pto-opt", "pto-run", "pto-fmt", "pto-sweep", "pto-lsp", "pto-debug-adapter")
 """Names under which commands are installed."""
@@ -109,8 +106,17 @@ def pto_debug_adapter() -> None:
     _command("pto_debug_adapter")
 
 
+def _obey_switch() -> None:
+    """``--plain`` takes effect before anything is loaded."""
+    if OPTION in (sys.argv[: sys.argv.index("--")] if "--" in sys.argv else sys.argv):
+        switch(False)
+
+
 def _may_want_server() -> bool:
     """False without a look at anything else where nobody speaks of a server."""
+    _obey_switch()
+    if not enabled():
+        return False
     if SERVER_VARIABLE not in os.environ and SERVER_OPTION not in sys.argv:
         return False
     from .server.place import wanted
@@ -120,10 +126,11 @@ def _may_want_server() -> bool:
 
 def _command(module: str, name: str | None = None, first: "Callable[[], int | None] | None" = None) -> None:
     """Carries a command out and ends the process."""
+    _obey_switch()
     try:
         _start(module, name, first=first)
     except SystemExit as end:
-        if _is_alone():
+        if enabled() and _is_alone():
             _leave(end)
         raise
 
@@ -177,11 +184,12 @@ def _start(
         code = first()
         if code is not None:
             sys.exit(code)
-    gc.set_threshold(COLLECTOR_THRESHOLD, *gc.get_threshold()[1:])
+    from pto_dialect.collector import collect_rarely
     from pto_dialect.regex_code import kept
 
     from .streams import escaping
 
+    collect_rarely()
     # What the command imports compiles expressions as well.
     with kept():
         command = import_module(f".{module}", __package__).main

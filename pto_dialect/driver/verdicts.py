@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
+from pto_dialect.accel import enabled
 from pto_dialect.cache import cache_folder, read_private, write_private
 
 # What type checkers take for true; commands that came before have no time for ``typing``.
@@ -144,7 +145,7 @@ def open_verdicts() -> Verdicts | None:
     from pto_dialect import __version__
     from pto_dialect.versions import installed_version, python_build, sources_identity
 
-    folder = cache_folder()
+    folder = cache_folder() if enabled() else None
     if folder is None:
         return None
     identity = ascii((__version__, sources_identity(), installed_version("xdsl"), python_build()))

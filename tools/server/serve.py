@@ -79,14 +79,15 @@ def _locked(path: str) -> int | None:
 
 def _load() -> None:
     """Loads what most calls need: the command, the reader, rules, the printer, reports."""
-    from ..start import COLLECTOR_THRESHOLD
+    from pto_dialect.collector import collect_rarely, put_all_aside
+
     from .warm import warm_up
 
-    gc.set_threshold(COLLECTOR_THRESHOLD, 20, 100)
+    collect_rarely()
     warm_up()
     gc.collect()
     # Copies share what exists now; a collector that looked at it would copy its memory.
-    gc.freeze()
+    put_all_aside()
 
 
 class Server:

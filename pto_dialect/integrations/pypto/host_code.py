@@ -16,6 +16,7 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
+from pto_dialect.accel import enabled
 from pto_dialect.cache import cache_folder, is_private, private_folder
 from pto_dialect.children import run_child
 
@@ -75,7 +76,7 @@ def library(orchestration: str, kernels: Mapping[int, str]) -> ctypes.CDLL:
 @lru_cache(256)
 def _loaded(source: str) -> ctypes.CDLL:
     name = sha256("\0".join([*FLAGS, _headers_text(), source]).encode()).hexdigest()[:32]
-    folder = cache_folder()
+    folder = cache_folder() if enabled() else None
     place = private_folder(os.path.join(folder, "host")) if folder else None
     kept = Path(place) / f"{name}.so" if place else None
     if kept is not None and is_private(str(kept)):

@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue, Use
 from xdsl.ir.core import SSAValues
 from xdsl.irdl import IRDLOperation, OptionalDef
 
+from pto_dialect.accel import enabled
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.ir.core_dialects.deferred_definitions import Part, declared, has_declared
 
@@ -48,6 +49,8 @@ def new_operation(
 
     The dictionaries become the operation's own. What a class says by default is not stored again.
     """
+    if not enabled():
+        return cls.create(operands=operands, result_types=result_types, attributes=attributes, properties=properties)
     op = cls.__new__(cls)
     if operands:
         uses: list[Use] = []
@@ -69,6 +72,9 @@ def new_operation(
 
 def append_operation(block: Block, op: Operation) -> None:
     """Makes ``op``, which is in no block yet and does not contain ``block``, the last of ``block``."""
+    if not enabled():
+        block.add_op(op)
+        return
     op.parent = block
     last = block._last_op
     if last is None:

@@ -8,6 +8,7 @@ from xdsl.ir import Block, BuiltinAttribute, Data, Operation, SSAValue
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
+from pto_dialect.accel import enabled
 from pto_dialect.diagnostics.source import SourceFile, Span
 
 _TRAILER = re.compile(r"(?<!\s)(?:\s++|//[^\n]*+)*+\Z")
@@ -42,6 +43,9 @@ def locate(op: Operation, source: SourceFile, start: int, end: int) -> None:
 
 def set_place(op: Operation, source: SourceFile, start: int, end: int) -> None:
     """Records that ``op``, which has no location yet, was read from ``source[start:end]``; may be repeated."""
+    if not enabled():
+        locate(op, source, start, end)
+        return
     op._source, op._start, op._end = source, start, end  # pyright: ignore[reportAttributeAccessIssue]
 
 
@@ -75,7 +79,8 @@ class _ReadLocation:
         return op.location  # pyright: ignore[reportReturnType]
 
 
-Operation.location = _ReadLocation()  # pyright: ignore[reportAttributeAccessIssue]
+if enabled():
+    Operation.location = _ReadLocation()  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def _trimmed(text: str, start: int, end: int) -> int:

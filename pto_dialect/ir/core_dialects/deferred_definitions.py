@@ -30,6 +30,8 @@ from xdsl.irdl import (
     opt_successor_def,
 )
 
+from pto_dialect.accel import enabled
+
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
@@ -135,7 +137,7 @@ def defer(cls: type[DeferredOp]) -> None:
         vars(stand_in).update(vars(field), owner=cls, name=name)
         setattr(cls, name, stand_in)
     _deferred.add(cls)
-    if "traits" in vars(cls) or cls.verify_ is not DeferredOp.verify_:
+    if not enabled() or "traits" in vars(cls) or cls.verify_ is not DeferredOp.verify_:
         define(cls)
 
 

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from pto_dialect.accel import enabled
+
 
 class DeferredFormat:
     """Stands for a ``FormatProgram`` of xDSL."""
@@ -37,6 +39,9 @@ class DeferredFormat:
 @contextmanager
 def deferred_formats() -> Iterator[None]:
     """Operation classes that xDSL makes in this block have deferred formats."""
+    if not enabled():
+        yield
+        return
     from xdsl.irdl.declarative_assembly_format import FormatProgram
 
     make = FormatProgram.from_str

@@ -10,10 +10,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from pto_dialect.accel import enabled
+
 
 @contextmanager
 def shared_unions() -> Iterator[None]:
     """Constraints of operation classes that are made in this block share equal unions."""
+    if not enabled():
+        yield
+        return
     from xdsl.irdl.constraints import AnyOf
 
     make = AnyOf.get

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from pto_dialect.accel import enabled
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.facts import space_of
 from pto_dialect.ir.core import types as t
@@ -57,7 +58,7 @@ class Tile:
 def held_tiles(unit: Unit) -> frozenset[SSAValue]:
     """The tiles of a program that generated code may keep as arrays; none in doubt."""
     program = unit.program
-    if not set(program.roots) <= _KINDS or program.cooperative:
+    if not enabled() or not set(program.roots) <= _KINDS or program.cooperative:
         return frozenset()
     tiles: dict[SSAValue, Tile] = {}
     users: dict[Operation, list[SSAValue]] = {}

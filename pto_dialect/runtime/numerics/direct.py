@@ -19,6 +19,8 @@ except ImportError:
     # The function around it takes twice as long.
     from numpy import clip as _clip
 
+from pto_dialect.accel import enabled
+
 from .decode import decode
 from .encode import encode
 from .format_table import FORMATS, Format
@@ -48,7 +50,7 @@ def direct(source: Format, target: Format, letter: str, saturate: bool, rest: Co
 
     ``rest`` converts all values.
     """
-    if source.is_packed or target.is_packed or "i1" in (source.name, target.name):
+    if not enabled() or source.is_packed or target.is_packed or "i1" in (source.name, target.name):
         return None
     if not source.is_float:
         return _of_integers(source, target, letter, saturate)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pto_dialect.accel import enabled
+
 if TYPE_CHECKING:
     from xdsl.ir import Operation
 
@@ -48,4 +50,4 @@ def may_replay(kernel: Kernel) -> bool:
     """True when every operation of a kernel is known and nobody watches it."""
     options = kernel.options
     plain = kernel.profile_log is None and options.schedule is None and options.fill == "zero"
-    return plain and not kernel.results and not kernel.usage.combines and not others(kernel, KNOWN)
+    return enabled() and plain and not kernel.results and not kernel.usage.combines and not others(kernel, KNOWN)

@@ -8,7 +8,6 @@ the arguments of each launch are copied. Everything else is as in ``parallel``. 
 
 from __future__ import annotations
 
-import gc
 import mmap
 import os
 import pickle
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from pto_dialect.collector import put_all_aside
 from pto_dialect.deadline import may_be_limited, quiet_fork
 from pto_dialect.interrupts import interrupts_held
 
@@ -223,7 +223,7 @@ class Crew:
             # Ctrl-C reaches every process of a terminal; the first one ends the others.
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             # What exists now is never freed here; looking at it would only copy its memory.
-            gc.freeze()
+            put_all_aside()
             with os.fdopen(source, "rb") as orders, os.fdopen(sink, "wb") as reports:
                 while True:
                     order: Order = pickle.load(orders)

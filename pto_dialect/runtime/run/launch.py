@@ -17,6 +17,7 @@ import numpy as np
 from xdsl.dialects.builtin import FunctionType, IntegerAttr, ModuleOp
 from xdsl.ir import Operation
 
+from pto_dialect.accel import enabled
 from pto_dialect.analysis.pipe_order import orders_pipes
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.deadline import TimedOut
@@ -381,7 +382,7 @@ class Kernel:
             if returned is None and function is self.function:
                 returned = result
         results = _copied(returned)
-        if self.options.fill == "zero":
+        if enabled() and self.options.fill == "zero":
             self._idle.append(block)
         return results
 
@@ -427,7 +428,7 @@ class Kernel:
     def end(self, started: Started, returned: Sequence[Any] | None) -> list[Any]:
         """What the entry function returned in the first of these blocks, which may be used again."""
         results = _copied(returned)
-        if self.options.fill == "zero" and self.options.schedule is None:
+        if enabled() and self.options.fill == "zero" and self.options.schedule is None:
             self._idle += started.device
         return results
 

@@ -6,7 +6,6 @@ process has asked twice since somebody last got what it waited for. Source: docs
 
 from __future__ import annotations
 
-import gc
 import mmap
 import os
 import pickle
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import numpy as np
 
 from pto_dialect.children import process_context
+from pto_dialect.collector import put_all_aside
 from pto_dialect.deadline import TimedOut, grace, resume
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.interrupts import can_fork, interrupts_held
@@ -226,7 +226,7 @@ class Apart:
         try:
             # Ctrl-C reaches every process of a terminal; the first one ends the others.
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-            gc.freeze()
+            put_all_aside()
             resume()
             report = pickle.dumps(self._outcome(number))
             self.board.rows[number, ENDED] = 1

@@ -7,6 +7,7 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from pto_dialect.accel import enabled
 from pto_dialect.deadline import may_be_limited
 
 from ..memory.values import content_of
@@ -27,7 +28,8 @@ class Sharing:
 
     def __init__(self) -> None:
         self.crew: Crew | None = None
-        self._shared_before = self._refused = False
+        self._shared_before = False
+        self._refused = not enabled()
 
     def gains(self, blocks: int, jobs: int) -> bool:
         """Whether ``jobs`` processes are worth it for a launch; True as long as nobody knows how long blocks take."""
@@ -85,7 +87,7 @@ class Sharing:
         """Runs the blocks from ``first`` on in several processes, from the second such launch on in some that stay."""
         if crew is not None:
             return crew.run(kernel, bound, first, blocks)
-        if self._shared_before:
+        if self._shared_before and enabled():
             hired = hire(kernel, bound, form_of(bound), jobs)
             if hired is not None:
                 self.crew = hired

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from pto_dialect.accel import enabled
+
 from .regions import MAX_GRAIN, Bytes, Cells, Elements, Place, Runs, byte_runs, distinct, uniform
 
 PLACES = 1024
@@ -48,7 +50,7 @@ class Shadow:
         self.last_write: dict[int, int] = {}
         self.last_read: dict[int, int] = {}
         self.version = 0
-        self.spread = PLACES < 1
+        self.spread = PLACES < 1 or not enabled()
         self._numbers: Cells | None = None
         self._places = [Place(0, self._size)]
 

@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Callable
 
 from pto_dialect import __version__
+from pto_dialect.accel import enabled
 from pto_dialect.cache import cache_folder, read_private, sealed, unsealed, write_private
 
 from . import table_cache
@@ -61,6 +62,10 @@ def load_grammar(name: str, lexer: Callable[[dict[str, str]], Lexer], builder: o
 
 def _tables(name: str) -> Tables:
     text = grammar_text(name)
+    if not enabled():
+        from .lark_tables import build
+
+        return build(text)
     stored = _packaged(_packaged_file(name, text))
     path = None
     if stored is None and (path := _cache_file(name, text)) is not None:

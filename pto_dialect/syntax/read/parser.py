@@ -12,6 +12,7 @@ from typing import Any
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
+from pto_dialect.accel import enabled
 from pto_dialect.collector import paused
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
@@ -74,7 +75,7 @@ class ProgramParser:
         masked = mask_hash_comments(text) if assembly or schematic else text
         data = ProgramText(masked, assembly)
         self.builder.reset(source, data, engine, schematic)
-        self.statements.reset(data, plans and not (assembly or schematic))
+        self.statements.reset(data, plans and enabled() and not (assembly or schematic))
         try:
             self.grammar.parse(data, self._recovery(data))
         except UnexpectedToken:

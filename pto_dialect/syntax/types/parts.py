@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from pto_dialect.accel import enabled
+
 from ..read.tokens import Tok
 from .parameter import Parameter
 
@@ -30,7 +32,7 @@ class Parts:
 
     def of(self, text: str) -> tuple[Tok, list[Parameter]] | None:
         """The name and the parameters of a type; ``None`` where one of them was never read."""
-        found = _FLAT.fullmatch(text)
+        found = _FLAT.fullmatch(text) if enabled() else None
         if found is None:
             return None
         known = self.known
