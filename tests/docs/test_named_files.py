@@ -62,7 +62,7 @@ def known_rooms(path: Path) -> set[str]:
 
 
 def test_imports_go_one_way() -> None:
-    rooms = [path.parent.name for path in (ROOT / "pto_dialect").glob("*/__init__.py")]
+    rooms = {path.parent.name for path in (ROOT / "pto_dialect").glob("*/__init__.py")} - {"accel"}
     assert sorted(ORDER) == sorted(rooms)
     wrong: list[str] = []
     for place, room in enumerate(ORDER):
