@@ -1,4 +1,4 @@
-"""Which versions of other packages are installed, told without loading anything.
+"""Versions of this package's surroundings, found without loading anything.
 
 ``importlib.metadata`` answers the same question in 20 ms: it imports the modules that parse e-mails.
 """
@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import os
 import sys
+
+NEWEST_RELEASE = "0.64"
+"""The newest release of the reference implementation that is known here; ``--version`` states it without the table of
+changes (:mod:`pto_dialect.targets.release`)."""
 
 _METADATA = ".dist-info"
 

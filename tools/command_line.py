@@ -253,6 +253,8 @@ color_option = click.option(
 
 
 def _force(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if not wanted:
+        return
     from pto_dialect.diagnostics.file_kinds import forcing
 
     ctx.with_resource(forcing(wanted))
@@ -340,11 +342,10 @@ def version_option(command: str, *others: str) -> Callable[[Callable[..., Any]],
         if not wanted or ctx.resilient_parsing:
             return
         from pto_dialect import __version__
-        from pto_dialect.targets.release import NEWEST
-        from pto_dialect.versions import installed_version, python_version
+        from pto_dialect.versions import NEWEST_RELEASE, installed_version, python_version
 
         versions = [f"{name} {installed_version(name.lower())}" for name in others]
-        versions.append(f"reference release {NEWEST}")
+        versions.append(f"reference release {NEWEST_RELEASE}")
         click.echo(f"{command} {__version__} ({', '.join([*versions, f'Python {python_version()}'])})")
         ctx.exit()
 
@@ -377,13 +378,23 @@ def say(text: str) -> None:
 
 def write_stderr(text: str) -> None:
     """Writes finished text, colours included, to standard error."""
-    click.echo(shown_error(text), nl=False, err=True, color=True)
+    write_escaped(shown_error(text))
+
+
+def write_escaped(text: str) -> None:
+    """Writes text that is escaped already to standard error."""
+    click.echo(text, file=plain(sys.stderr), nl=False, color=True)
+
+
+def clear_progress() -> None:
+    """Removes the progress bar from its line, where there is one."""
+    if stderr_is_terminal():
+        plain(sys.stderr).write(CLEAR_LINE)
 
 
 def write_over_progress(text: str) -> None:
     """As ``write_stderr``, on the line of the progress bar."""
-    if stderr_is_terminal():
-        plain(sys.stderr).write(CLEAR_LINE)
+    clear_progress()
     write_stderr(text)
 
 

@@ -47,14 +47,15 @@ class Known:
         alone = task.verdicts is not None and task.output is None and all(item.data is None for item in inputs)
         self._states = _states(paths, inputs) if usual and alone else {}
 
-    def telling(self, write: Callable[[str], None]) -> Callable[[str], None]:
-        """``write`` for standard error, which is remembered."""
+    def recording(self, write: Callable[[str], None]) -> Callable[[str], None]:
+        """Escapes text for standard error once, records it, and passes it to ``write``."""
 
-        def tell(text: str) -> None:
-            self._said.append(shown_error(text))
+        def record(text: str) -> None:
+            text = shown_error(text)
+            self._said.append(text)
             write(text)
 
-        return tell
+        return record
 
     def write(self, text: str) -> None:
         """Writes a text to standard output."""

@@ -15,6 +15,7 @@ from .command_line import (
     TARGETS,
     PtoCommand,
     check_settings,
+    clear_progress,
     color_option,
     cycle_model_options,
     cycle_request,
@@ -29,7 +30,7 @@ from .command_line import (
     verdicts_of,
     version_option,
     watch_option,
-    write_over_progress,
+    write_escaped,
     write_stderr,
 )
 from .start import NO_CACHE, SERVER_OPTION
@@ -71,6 +72,11 @@ def _lowering(ctx: click.Context, param: click.Parameter, text: str | None) -> t
 
 
 ALLOW_OPEN = "allow-open"
+
+
+def _write_over_progress(text: str) -> None:
+    clear_progress()
+    write_escaped(text)
 
 
 def _proving(ctx: click.Context, param: click.Parameter, text: str | None) -> tuple[float, bool] | None:
@@ -235,7 +241,7 @@ def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list
         )
         ctx.exit(WRONG_PROGRAM if failed or (given["check"] and changed) else 0)
     known = Known(paths, inputs, batch, task)
-    write_error = known.telling(write_over_progress if batch else write_stderr)
+    write_error = known.recording(_write_over_progress if batch else write_escaped)
     reporter = Reporter(task.format, task.color, write_error, task.verdicts, release=given["reference_release"])
     try:
         if batch:

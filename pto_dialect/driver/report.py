@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import Counts
-from pto_dialect.targets.release import NEWEST
+from pto_dialect.versions import NEWEST_RELEASE
 
 if TYPE_CHECKING:
     from .verdicts import Verdicts
@@ -43,7 +43,7 @@ class Reporter:
         self.write = write
         self.verdicts = verdicts
         self.tool = tool
-        self.release = release or NEWEST
+        self.release = release or NEWEST_RELEASE
         self.counts = Counts()
         self.collected: list[Diagnostic] = []
 

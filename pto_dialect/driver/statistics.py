@@ -26,8 +26,8 @@ from pto_dialect.ir.core.registry import family_named
 from pto_dialect.ir.core.roles import Role, has_role, roles_of
 from pto_dialect.ir.core.types import MultiTileBufType, PtrType, TileBufType, TileType, byte_width
 from pto_dialect.targets.profile import Profile
-from pto_dialect.targets.release import NEWEST
 from pto_dialect.verify.buffers.alloc import address_operand, space_of
+from pto_dialect.versions import NEWEST_RELEASE
 
 VALUES = "values"
 """Stands in place of a memory for tiles that are values (assembly, Level 1): a planner chooses their places."""
@@ -99,7 +99,7 @@ class ModuleStatistics:
     capacity: dict[str, int | None]
     module: Statistics
     functions: list[Statistics]
-    release: str = NEWEST
+    release: str = NEWEST_RELEASE
 
 
 def collect(module: ModuleOp, file: str, target: str | None) -> ModuleStatistics:

@@ -8,20 +8,20 @@ else the newest release known here. ``CHANGES`` is the only table of differences
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
+
+from pto_dialect.versions import NEWEST_RELEASE
 
 ATTRIBUTE: Final = "pto.release"
 """Attribute of a module that names the release it was made for."""
 OLDEST: Final = "0.44"
-NEWEST: Final = "0.64"
+NEWEST: Final = NEWEST_RELEASE
 """The releases whose behaviour is known; those between were not all published."""
 
-_SPELLING = re.compile(r"v?0\.(\d{1,3})(?:\.0)?")
+_SPELLING = r"v?0\.(\d{1,3})(?:\.0)?"
 
 
-@dataclass(frozen=True, order=True)
-class Release:
+class Release(NamedTuple):
     """A release by its minor number; all of them are 0.something."""
 
     minor: int
@@ -34,8 +34,7 @@ class Release:
         return self >= CHANGES[key].release
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """What one ``release`` made different: a ``default``, something it began to accept (``accepted``) or no longer does
     (``refused``). ``operations`` are those it concerns; ``evidence`` says how the release is known."""
 
@@ -99,7 +98,7 @@ def newest() -> Release:
 
 def release_named(text: str) -> Release | None:
     """The release called ``text`` (``0.63`` or ``v0.63``); ``None`` for one that is not known."""
-    found = _SPELLING.fullmatch(text)
+    found = re.fullmatch(_SPELLING, text)
     release = Release(int(found[1])) if found is not None else None
     return release if release is not None and int(OLDEST[2:]) <= release.minor <= int(NEWEST[2:]) else None
 

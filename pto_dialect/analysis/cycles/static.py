@@ -15,7 +15,7 @@ from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.roles import Role, roles_of
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.targets.release import NEWEST
+from pto_dialect.versions import NEWEST_RELEASE
 
 from .estimate import Estimate, estimate
 from .moves import extract_lanes, lane_of
@@ -78,7 +78,7 @@ class ModuleCycles:
     waits: list[Wait] = field(default_factory=list[Wait])
     advice: list[Advice] = field(default_factory=list[Advice])
     untried: str = ""
-    release: str = NEWEST
+    release: str = NEWEST_RELEASE
 
 
 def table_for(arch: str, path: str | None) -> CycleTable:
