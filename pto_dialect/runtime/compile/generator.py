@@ -77,6 +77,7 @@ class Generator:
         self.popped: dict[object, list[SSAValue]] = {}
         self._undefines = self.flavour.undefines or self.options.fill == "poison"
         self._undefined: tuple[SSAValue, ...] = ()
+        self._forms: dict[PtoOp, OperationForm] = {}
 
     # ------------------------------------------------------------ names and types
 
@@ -140,7 +141,10 @@ class Generator:
 
     def form(self, op: PtoOp) -> OperationForm:
         """The record of the form that ``op`` has here."""
-        return form_of(op, self.profile.arch, self.options.backend or "emitc")
+        form = self._forms.get(op)
+        if form is None:
+            form = self._forms[op] = form_of(op, self.profile.arch, self.options.backend or "emitc")
+        return form
 
     def pipe(self, op: PtoOp) -> Pipe | None:
         """The pipe that ``op`` is issued to."""

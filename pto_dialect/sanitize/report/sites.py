@@ -91,6 +91,11 @@ class Site:
         """The operation copies bytes inside one memory, in an order of its own."""
         return isinstance(self.op, (MteUbUbOp, CopyUbufToUbufOp))
 
+    @cached_property
+    def loads_tile(self) -> bool:
+        """The operation fills a tile from global memory."""
+        return has_role(self.op, Role.TILE_LOAD)
+
     def allocations(self, writing: bool) -> tuple[Operation, ...]:
         """The allocations of the tiles that the operation reads or writes."""
         return self._allocations[writing]
@@ -126,12 +131,19 @@ class Site:
 
     def _accessed(self, writing: bool) -> list[SSAValue]:
         """The operands through which the operation reads or writes memory."""
+        return self._read_and_written[writing]
+
+    @cached_property
+    def _read_and_written(self) -> tuple[list[SSAValue], list[SSAValue]]:
         op = self.op
         if not isinstance(op, PtoOp):
-            return list(op.operands)
+            return list(op.operands), list(op.operands)
         form = form_of(op, self.table.arch, self.table.backend)
         groups = operand_groups(op)
-        return [value for name in (form.writes if writing else form.reads) for value in groups.get(name, ())]
+        reads, writes = (
+            [value for name in names for value in groups.get(name, ())] for names in (form.reads, form.writes)
+        )
+        return reads, writes
 
     def operands_in(self, space: str, writing: bool) -> list[str]:
         """Names of the operands through which the operation reads or writes memory ``space``."""

@@ -173,7 +173,7 @@ class Tiles:
                     self._lost(context, mine, other, partial(shadow.runs_where, region, theirs), arena, renewed)
                 others = foreign & ~lost
                 self._meet(mine, distinct(owners[others]) if others.any() else ())
-            else:
+            elif any(place.owner != number and place.owner for place in places):
                 known = {0, number, *self.meant.get(number, ())}
                 foreign = [place for place in places if place.owner not in known]
                 for other in sorted({place.owner for place in foreign if abs(place.victim) == number}):
@@ -190,7 +190,7 @@ class Tiles:
             return
         through = self._allocations(context, arena, region, writing=True)
         number = through[0].number if len(through) == 1 else 0
-        self.loads.write(arena, region, number, has_role(self.watch.sites[context.mark.site].op, Role.TILE_LOAD))
+        self.loads.write(arena, region, number, self.watch.sites[context.mark.site].loads_tile)
         if places is None:
             self._own_cells(context, arena, region, through, number)
             return
