@@ -27,11 +27,11 @@ __all__ = ["CompiledKernel", "InParts", "PerCore", "compile", "run"]
 Launcher = Callable[[Kernel, Sequence[Any], int, int], list[Any]]
 
 LAUNCHERS: list[Launcher] = []
-"""What launches kernels in the place of ``Kernel.run``: the last one. Whoever watches launches puts itself here."""
+"""Launchers that replace ``Kernel.run``; the last one is used. An instrumenting client appends its own."""
 
 
 def launch(kernel: Kernel, values: Sequence[Any], blocks: int, jobs: int) -> list[Any]:
-    """Runs a kernel, as ``Kernel.run`` does."""
+    """Runs a kernel with the arguments of ``Kernel.run``."""
     return LAUNCHERS[-1](kernel, values, blocks, jobs) if LAUNCHERS else kernel.run(values, blocks, jobs)
 
 
@@ -48,7 +48,7 @@ class CompiledKernel:
 
     @property
     def kernel(self) -> Kernel:
-        """What runs."""
+        """The kernel that a call runs."""
         return self._kernel
 
     @property
@@ -68,15 +68,15 @@ class CompiledKernel:
 
     @property
     def listing(self) -> str:
-        """The same with the lines of the program as comments, for readers."""
+        """The Python source with the lines of the program as comments."""
         return self._kernel.listing
 
     def __call__(self, *values: Any, blocks: int = 1, jobs: int = 1) -> Any:
-        """Runs the kernel on ``blocks`` blocks, independent ones in up to ``jobs`` processes.
+        """Runs the kernel on ``blocks`` blocks; independent blocks run in up to ``jobs`` processes.
 
-        A value may be a ``PerCore`` or ``InParts``, which differ from core to core; arguments that only launchers know
-        (docs/launch.md, "Arguments that differ per core") may be left out, all of them.
-        Raises ``BindingError`` for arguments that do not fit, ``ProgramError`` for a fault of the program.
+        A value may be a ``PerCore`` or ``InParts``, which differ from core to core. Arguments that only launchers know
+        (docs/launch.md, "Arguments that differ per core") may all be omitted. Raises ``BindingError`` for arguments
+        that do not fit, ``ProgramError`` for an error in the program.
         """
         try:
             results = launch(self._kernel, self._filled(values), blocks, jobs)
@@ -87,7 +87,7 @@ class CompiledKernel:
         return results[0] if len(results) == 1 else tuple(results)
 
     def _filled(self, values: Sequence[Any]) -> Sequence[Any]:
-        """The values with those between them that only launchers know, where the caller has left these out."""
+        """Returns the values completed by those that only launchers know, where the caller omits these."""
         arguments = self._kernel.arguments
         if len(values) == len(arguments):
             return values
@@ -128,7 +128,7 @@ def compile(
 
 
 def checked_options(accumulate: str, backend: Backend | None) -> RunOptions:
-    """The options of a run. Raises ``ValueError`` for others than there are."""
+    """Returns the options of a run. Raises ``ValueError`` for an unknown option value."""
     if accumulate not in ("fast", "exact"):
         raise ValueError(f"accumulate is 'fast' or 'exact', found {accumulate!r}")
     if backend is not None and backend not in BACKENDS:

@@ -1,4 +1,4 @@
-"""Errors of compiling and running, each with the place in the program it belongs to."""
+"""Errors of compiling and running, each with its source location in the program."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class ProgramError(Exception):
     """A program that cannot be compiled or run: rule id, message, source span, and the operation where it is known.
 
-    ``str()`` shows an error with a span as the commands do.
+    ``str()`` formats an error with a span as the commands do.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class ProgramError(Exception):
 
 
 def located(error: ProgramError, module: Operation) -> ProgramError:
-    """``error`` with a place for its operation in the printed ``module`` where it has none."""
+    """Returns ``error`` with a source location in the printed ``module`` where its operation has none."""
     if error.span is None and error.operation is not None:
         from pto_dialect.syntax.print.places import printed_places
 
@@ -58,8 +58,8 @@ def located(error: ProgramError, module: Operation) -> ProgramError:
 class BindingError(Exception):
     """A launch that does not fit the program: wrong argument, size or name. The message is for the user.
 
-    ``subject`` is the argument it is about, by the name that the caller used, where there is one; ``rule`` the id of
-    the rule that the launch breaks, where that is one of the catalogue.
+    ``subject`` is the argument concerned, by the name that the caller used, if there is one; ``rule`` is the id of the
+    violated rule, if the catalogue has one.
     """
 
     def __init__(self, message: str, subject: str | None = None, rule: str = "") -> None:
@@ -71,7 +71,7 @@ class BindingError(Exception):
 class NoValueError(BindingError):
     """A launch without values for the arguments ``names``, of which there is at least one.
 
-    The message has ``taken``, what the function takes, behind it where that is given.
+    Where ``taken`` is given, which states what the function takes, the message ends with it.
     """
 
     def __init__(self, names: Sequence[str], taken: str = "") -> None:
@@ -82,12 +82,13 @@ class NoValueError(BindingError):
 
 
 def takes(function: str, arguments: Sequence[tuple[str, Attribute]]) -> str:
-    """The sentence that says what a function takes; ``arguments`` are names and types of at least one argument."""
+    """Returns the sentence that states what a function takes; ``arguments`` are names and types of at least one
+    argument."""
     return f"@{function} takes {_listed(arguments)}"
 
 
 def wrong_number(function: str, arguments: Sequence[tuple[str, Attribute]], found: int) -> BindingError:
-    """The error for as many values by position as ``found``."""
+    """Returns the error for ``found`` values by position, which is the wrong number."""
     which = f": {_listed(arguments)}" if arguments else ""
     return BindingError(f"@{function} takes {len(arguments)} arguments, found {found}{which}")
 

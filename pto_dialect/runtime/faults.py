@@ -7,19 +7,17 @@ import math
 import numpy as np
 
 OUT_OF_MEMORY = "run-memory"
-"""Rule of runs that take more memory than there is."""
+"""Rule of runs that need more memory than is available."""
 
 
 class Fault(Exception):
     """A program did something the machine does not allow.
 
-    Kernels and memory functions raise it without knowing which operation they serve; the caller that knows
-    turns it into a diagnostic by adding the source location (docs/reference/watching.md, "Findings").
+    Kernels and memory functions raise it without knowing the operation that runs; the caller that knows it adds the
+    source location and reports a diagnostic (docs/reference/watching.md, "Findings").
 
-    Attributes:
-        rule: kebab-case id of the violated rule, e.g. ``mem-oob``, ``mem-align``, ``unmodelled``.
-        message: what happened, with the values involved.
-        notes: further lines that help the reader, possibly empty.
+    Attributes: rule: kebab-case id of the violated rule, e.g. ``mem-oob``, ``mem-align``, ``unmodelled``. message: what
+    happened, with the values involved. notes: further lines that help the reader, possibly empty.
     """
 
     rule: str
@@ -37,7 +35,7 @@ class Fault(Exception):
 
 
 def size_text(number: int) -> str:
-    """``3.5 GiB``, ``17 bytes``."""
+    """Returns a size as text: ``3.5 GiB``, ``17 bytes``."""
     if number < 1024:
         return f"{number} byte" + ("" if number == 1 else "s")
     value, unit = float(number), 0
@@ -47,7 +45,7 @@ def size_text(number: int) -> str:
 
 
 class TooLarge(MemoryError):
-    """Memory of ``size`` bytes, more than any array has."""
+    """A request for ``size`` bytes of memory, more than any array can have."""
 
     def __init__(self, size: int) -> None:
         super().__init__(f"no array has {size} bytes")
@@ -56,7 +54,7 @@ class TooLarge(MemoryError):
 
 
 def exhausted(error: MemoryError) -> Fault:
-    """Memory that has run out as a fault, whose message goes on behind a name; numpy's errors know the size."""
+    """Returns an out-of-memory error as a fault, whose message follows a name; numpy's errors state the size."""
     shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)
     wanted = "" if shape is None or dtype is None else f": {size_text(math.prod(shape) * dtype.itemsize)}"
     return Fault(OUT_OF_MEMORY, f"takes more memory than there is{wanted}")

@@ -23,7 +23,7 @@ class CompiledGroup:
     """Functions that start together on the cores of every block.
 
     A call takes the arguments of each function, in the order of the functions: a sequence of values by position, or a
-    mapping by name. Values are those of ``CompiledKernel``; functions share memory where they are given the same array.
+    mapping by name. Values are those of ``CompiledKernel``; functions share memory where they receive the same array.
     """
 
     def __init__(self, kernel: Kernel) -> None:
@@ -47,9 +47,9 @@ class CompiledGroup:
         return self._kernel.source
 
     def __call__(self, *arguments: Sequence[Any] | Mapping[str, Any], blocks: int = 1, jobs: int = 1) -> None:
-        """Runs the group on ``blocks`` blocks, independent ones in up to ``jobs`` processes.
+        """Runs the group on ``blocks`` blocks; independent blocks run in up to ``jobs`` processes.
 
-        Raises ``BindingError`` for arguments that do not fit, ``ProgramError`` for a fault of the program.
+        Raises ``BindingError`` for arguments that do not fit, ``ProgramError`` for an error in the program.
         """
         if len(arguments) != len(self._starts):
             message = f"the group has {len(self._starts)} functions, found arguments for {len(arguments)}"
@@ -66,7 +66,7 @@ class CompiledGroup:
 def arguments_in_order(
     function: str, arguments: Sequence[tuple[str, Attribute]], given: Sequence[Any] | Mapping[str, Any]
 ) -> list[Any]:
-    """The values of ``arguments`` (names and types) in order; those that only launchers know may be missing.
+    """Returns the values of ``arguments`` (names and types) in order; those that only launchers know may be missing.
 
     Raises ``BindingError`` for values that are missing or belong to no argument.
     """
@@ -106,9 +106,9 @@ def compile_group(
 ) -> CompiledGroup:
     """Compiles functions that start together: one on the cube core, one on the vector cores or one on each.
 
-    Each of ``members`` is a module, the symbol of a function in it and where that runs: ``"cube"``, ``"vector"``,
-    ``"vector0"``, ``"vector1"``, by default as its kind or its sections say. Modules may be the same or different ones.
-    The other arguments are those of ``compile``.
+    Each of ``members`` is a module, the symbol of a function in it and the core that runs it: ``"cube"``, ``"vector"``,
+    ``"vector0"``, ``"vector1"``, by default the core of its kind or its sections. Modules may be the same or different
+    ones. The other arguments are those of ``compile``.
 
     Raises ``VerifyError`` for a module with errors, ``BindingError`` for functions that cannot start together,
     ``ProgramError`` for operations that cannot be executed.
@@ -117,6 +117,6 @@ def compile_group(
     chosen = [Member(member[0], member[1], member[2] if len(member) > 2 else None) for member in members]
     group = join(chosen)
     if verify:
-        # All together, because functions of one module name buffers of another's.
+        # Bind the functions together, because functions of one module name buffers of another one.
         verify_checked(group.module, target)
     return CompiledGroup(Kernel(None, None, target, options, group=group))

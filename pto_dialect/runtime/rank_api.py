@@ -22,7 +22,7 @@ from .run.windows import World
 
 @dataclass(frozen=True)
 class Window:
-    """An argument that is the buffer ``name`` in a window: of the rank itself moved by ``shift``, or of ``rank``."""
+    """An argument that is the buffer ``name`` in a window: that of the own rank plus ``shift``, or that of ``rank``."""
 
     name: str
     rank: int | None = None
@@ -31,17 +31,17 @@ class Window:
 
 @dataclass(frozen=True)
 class Word:
-    """An argument that every rank knows by itself."""
+    """An argument that every rank determines itself."""
 
     text: str
 
 
 CONTEXT: Final = Word("context")
-"""The context of the communication: rank, number of ranks, addresses of windows."""
+"""The communication context: rank, number of ranks, addresses of windows."""
 RANK: Final = Word("rank")
-"""The number of the rank."""
+"""The id of the rank."""
 RANKS: Final = Word("ranks")
-"""How many ranks there are."""
+"""The number of ranks."""
 
 
 def run_ranks(
@@ -58,15 +58,14 @@ def run_ranks(
     backend: Backend | None = None,
     verify: bool = True,
 ) -> list[dict[str, Any]]:
-    """Compiles a function and runs it once on each of ``ranks`` ranks, side by side, in up to ``processes`` processes.
+    """Compiles a function and runs it once on each of ``ranks`` ranks, concurrently, in up to ``processes`` processes.
 
-    ``windows`` has the memory that peers reach, by name: arrays whose first axis are the ranks; they hold afterwards
-    what the ranks have left there. ``arguments`` maps names to ``Window``, ``CONTEXT``, ``RANK``, ``RANKS``, a list
-    with a value for each rank, or a value for all, of which each rank has a copy. The result has for each rank what
-    ``run`` gives.
+    ``windows`` has the memory that peers reach, by name: arrays whose first axis is the rank; afterwards they hold what
+    the ranks have stored. ``arguments`` maps names to ``Window``, ``CONTEXT``, ``RANK``, ``RANKS``, a list with a value
+    for each rank, or one value of which each rank has a copy. The result has for each rank the result of ``run``.
 
-    Raises ``BindingError`` for arguments that do not fit, ``ProgramError`` for a fault of the program, also
-    ``sync-deadlock`` where ranks wait for each other for good, ``VerifyError`` for a module with errors.
+    Raises ``BindingError`` for arguments that do not fit, ``ProgramError`` for an error in the program, including
+    ``sync-deadlock`` where ranks wait for each other forever, ``VerifyError`` for a module with errors.
     """
     kernel = compile(module, entry, target, accumulate=accumulate, backend=backend, verify=verify)
     given = _with_known(kernel, arguments)
@@ -100,7 +99,7 @@ def run_ranks(
 
 
 def _with_known(kernel: CompiledKernel, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments with those that only launchers know."""
+    """Returns the arguments completed by those that only launchers know."""
     unknown = set(arguments) - set(kernel.arguments)
     if unknown:
         raise BindingError(f"unknown arguments: {', '.join(sorted(unknown))}")
@@ -116,7 +115,7 @@ def _with_known(kernel: CompiledKernel, arguments: Mapping[str, Any]) -> dict[st
 
 
 def _value(name: str, value: Any, rank: int, shared: Sequence[Mapping[str, Array]], world: World) -> Any:
-    """The value of an argument on one rank."""
+    """Returns the value of an argument on one rank."""
     if isinstance(value, Window):
         peer = (rank + value.shift) % world.ranks if value.rank is None else value.rank
         if value.name not in shared[0] or not 0 <= peer < world.ranks:

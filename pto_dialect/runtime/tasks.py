@@ -1,8 +1,8 @@
-"""Tasks of an orchestration: which of them wait for which, and the orders in which they may run.
+"""Tasks of an orchestration: their dependencies, and the orders in which they may run.
 
-Tasks are submitted one after the other, each with the memory that it takes in and gives out. A task waits for the tasks
-that have last written what it takes in or overwrites, and for those that it names. It does not wait for earlier readers
-of what it overwrites: whoever needs that names them. Source: docs/reference/execution.md, "Tasks".
+Tasks are submitted in sequence, each with the memory that it reads and writes. A task waits for the last writers of
+what it reads or overwrites, and for the tasks that it names. It does not wait for earlier readers of what it
+overwrites: a program that needs this order names them. Source: docs/reference/execution.md, "Tasks".
 """
 
 from __future__ import annotations
@@ -17,38 +17,38 @@ from .memory.spaces import Array
 
 Direction = Literal["in", "out", "inout", "none"]
 DIRECTIONS: tuple[str, ...] = get_args(Direction)
-"""What a task does with an array: ``none`` keeps it out of the dependencies."""
+"""The access of a task to an array: ``none`` excludes it from the dependencies."""
 
 SUBMITTED = "submitted"
 
 
 @dataclass(frozen=True)
 class Use:
-    """A contiguous array that a task takes, and what the task does with it."""
+    """A contiguous array that a task takes, and the access to it."""
 
     array: Array
     direction: str
 
     @property
     def span(self) -> tuple[int, int]:
-        """First address, and the one behind the last."""
+        """Returns the first address, and the end address."""
         start = self.array.__array_interface__["data"][0]
         return start, start + self.array.nbytes
 
 
 @dataclass(eq=False)
 class Task:
-    """One task; ``after`` are earlier ones that it waits for whatever they do."""
+    """One task; ``after`` are earlier tasks that it waits for whatever they access."""
 
     name: str
     uses: Sequence[Use] = ()
     after: Sequence[Task] = ()
     waits: set[Task] = field(default_factory=set)
-    """Tasks that this one waits for directly, once ``connect`` has found them."""
+    """Tasks that this one directly waits for, once ``connect`` has computed them."""
 
 
 def connect(tasks: Sequence[Task]) -> None:
-    """Finds out which tasks wait for which, from the order in which they were submitted."""
+    """Computes the dependencies of tasks from the order of submission."""
     writers: list[tuple[int, int, Task]] = []
     for task in tasks:
         task.waits = set(task.after)
@@ -57,14 +57,14 @@ def connect(tasks: Sequence[Task]) -> None:
             task.waits |= {other for first, last, other in writers if first < high and low < last}
         for low, high, direction in spans:
             if direction != "in":
-                # What is overwritten as a whole has one last writer.
+                # An array that is overwritten completely has one last writer.
                 writers = [entry for entry in writers if not (low <= entry[0] and entry[1] <= high)]
                 writers.append((low, high, task))
         task.waits.discard(task)
 
 
 def earlier(tasks: Sequence[Task]) -> dict[Task, set[Task]]:
-    """For each task all those that have ended when it starts, in whichever order they run."""
+    """Returns for each task all tasks that have ended when it starts, in every order of execution."""
     found: dict[Task, set[Task]] = {}
     for task in tasks:
         found[task] = set(task.waits).union(*(found[other] for other in task.waits))
@@ -72,9 +72,9 @@ def earlier(tasks: Sequence[Task]) -> dict[Task, set[Task]]:
 
 
 def in_order(tasks: Sequence[Task], order: str) -> list[Task]:
-    """The tasks in one of the orders that they may run in: as ``submitted``, or ``random:SEED``.
+    """Returns the tasks in one of the orders that they may run in: as ``submitted``, or ``random:SEED``.
 
-    Raises ``BindingError`` for another word.
+    Raises ``BindingError`` for another order.
     """
     seed = parse_order(order)
     if seed is None:
@@ -91,7 +91,8 @@ def in_order(tasks: Sequence[Task], order: str) -> list[Task]:
 
 
 def parse_order(text: str) -> int | None:
-    """The seed of a random order, ``None`` for that of submission. Raises ``BindingError`` for another word."""
+    """Returns the seed of a random order, ``None`` for that of submission. Raises ``BindingError`` for
+    another order."""
     if text == SUBMITTED:
         return None
     word, _, digits = text.partition(":")

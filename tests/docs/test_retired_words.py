@@ -16,7 +16,17 @@ from pathlib import Path
 import pytest
 from markdown_pages import ROOT, pages, prose
 
-CONVERTED = ("pto_dialect/verify", "tests/helpers/markdown_pages.py")
+CONVERTED = (
+    "pto_dialect/runtime/kernels",
+    "pto_dialect/runtime/memory",
+    "pto_dialect/runtime/numerics",
+    "pto_dialect/runtime/queues",
+    "pto_dialect/runtime/run",
+    "pto_dialect/runtime/simt",
+    "pto_dialect/runtime/vector",
+    "pto_dialect/verify",
+    "tests/helpers/markdown_pages.py",
+)
 """Folders and files of Python whose docstrings and comments are searched."""
 
 CONVERTED_STRINGS = ("tests/helpers/markdown_pages.py",)

@@ -1,1 +1,1 @@
-"""What each operation computes: one module per family of operations."""
+"""The code generators of operations: one module for each family of operations."""

@@ -1,4 +1,4 @@
-"""Where the two libraries of tile operations give different results; docs/semantics.md shows the table."""
+"""Differences between the results of the two libraries of tile operations; docs/semantics.md shows the table."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ DIFFERENCES: tuple[tuple[str, str, str], ...] = (
         "the destination keeps what it has there",
     ),
 )
-"""What differs, and what each backend gives (``emitc``, ``vpto``)."""
+"""Each difference, and the result of each backend (``emitc``, ``vpto``)."""
 
 
 def section() -> list[str]:
-    """The lines of the page."""
+    """Returns the lines of the page."""
     rows = [f"| {what} | {emitc} | {vpto} |" for what, emitc, vpto in DIFFERENCES]
     return [
         "## The two backends",

@@ -55,21 +55,21 @@ CORE: dict[str, str] = {
     **dict.fromkeys(("memref.generic_atomic_rmw", "memref.atomic_yield"), "memref.atomic_rmw runs"),
     **dict.fromkeys(("scf.forall", "scf.forall.in_parallel"), _FORALL),
 }
-"""Operations of the core dialects that are checked and not executed; those of whole dialects stand below."""
+"""Operations of the core dialects that are checked and not executed; ``DIALECTS`` lists those of which none is."""
 
 DIALECTS: dict[str, str] = {"affine": _AFFINE, "index": _INDEX}
 """Core dialects none of whose operations is executed."""
 
 
 def reason(name: str) -> str | None:
-    """Why operation ``name`` is not executed; ``None`` when no reason is recorded."""
+    """Returns why operation ``name`` is not executed; ``None`` when no reason is recorded."""
     if name in OPS:
         return op_spec(op_class(name)).unexecuted or None
     return CORE.get(name) or DIALECTS.get(name.partition(".")[0])
 
 
 def page() -> str:
-    """docs/semantics.md."""
+    """Returns the text of docs/semantics.md."""
     groups: dict[str, list[str]] = {}
     for name in OPS:
         why = reason(name)

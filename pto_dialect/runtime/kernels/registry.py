@@ -1,7 +1,7 @@
-"""Which function generates the code of an operation, found by operation name; families are imported on first use.
+"""The code generators of operations, found by operation name; families are imported on first use.
 
-Names rather than classes, because most modules with kernels serve several families: a program that has one of them
-would load the classes of all. Who needs the class of an operation imports it where its kernel is.
+Names are used rather than classes, because most modules with kernels serve several families: a program with one of them
+would load the classes of all. A kernel that needs the class of an operation imports it locally.
 """
 
 from __future__ import annotations
@@ -44,8 +44,7 @@ def kernel(*mnemonics: str) -> Callable[[Generate], Generate]:
 
 
 def kernels(rows: Mapping[str, Row]) -> Callable[[Callable[[Any, Generator, Row], None]], Generate]:
-    """Registers the code generator of operations, by name, which takes what stands beside the name as a third
-    argument."""
+    """Registers the code generator of operations by name, which takes the value of the name as a third argument."""
 
     def register(function: Callable[[Any, Generator, Row], None]) -> Generate:
         @kernel(*rows)
@@ -78,7 +77,7 @@ def _import(modules: Iterable[str]) -> None:
 
 
 def find(name: str) -> Generate | None:
-    """The code generator of operation ``name``, importing modules of its family until one has it."""
+    """Returns the code generator of operation ``name``; imports modules of its family until one has it."""
     if name not in KERNELS:
         for module in kernel_modules(family_named(name)):
             _import((module,))

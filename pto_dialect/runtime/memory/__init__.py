@@ -1,1 +1,1 @@
-"""Memories, what lies in them, and how: layouts, views, addresses, transfers."""
+"""Memories and how values are stored in them: layouts, views, addresses, transfers."""

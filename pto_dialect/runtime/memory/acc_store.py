@@ -169,7 +169,7 @@ def _put(dst: Pointer, offset: int, values: Array, store: AccStore) -> None:
 
 
 def _collides(axes: tuple[Axis, Axis], rows: int, cols: int) -> bool:
-    """Two elements of the matrix may share a destination."""
+    """Returns whether two elements of the matrix can have one destination."""
     row_axis, col_axis = axes
     if col_axis.block:
         span = min(cols, col_axis.block)
@@ -179,7 +179,7 @@ def _collides(axes: tuple[Axis, Axis], rows: int, cols: int) -> bool:
 
 
 def _put_each(start: Pointer, axes: tuple[Axis, Axis], values: Array, atomic: AtomicOp | None) -> None:
-    """Store in row-major order, so that overlapping destinations keep the last value or combine all."""
+    """Stores in row-major order, so that overlapping destinations keep the last value or combine all."""
     rows, cols = values.shape
     row_index = np.array([axes[0].offset(row) for row in range(rows)])
     col_index = np.array([axes[1].offset(col) for col in range(cols)])

@@ -1,8 +1,8 @@
-"""The atomic mode of stores to global memory, which stands in the control register.
+"""The atomic mode of stores to global memory, which is part of the control register.
 
 Source: docs/reference/execution.md, "Control words", "Registers of a core"; docs/reference/numerics.md, "Write-back".
-Bits 6 to 8 hold the element type, 0 for none, and bits 9 and 10 the operation. A store obeys what the register holds
-when the scalar unit issues it.
+Bits 6 to 8 hold the element type, 0 for none, and bits 9 and 10 the operation. A store uses the content of the register
+at the time of issue.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ TYPES: tuple[tuple[str, DType], ...] = (
     ("s8", np.dtype(np.int8)),
     ("bf16", np.dtype(ml_dtypes.bfloat16)),
 )
-"""Element types in the order of their numbers, from 1."""
+"""Element types in the order of their codes, from 1."""
 
 OPERATIONS: tuple[tuple[str, np.ufunc], ...] = (("add", np.add), ("max", np.maximum), ("min", np.minimum))
-"""Operations in the order of their numbers, from 0."""
+"""Operations in the order of their codes, from 0."""
 
 TYPE_BIT, TYPE_MASK = 6, 7
 OPERATION_BIT, OPERATION_MASK = 9, 3
@@ -45,7 +45,7 @@ class AtomicMode:
 
     @property
     def label(self) -> str:
-        """The same word as the attribute of a single atomic store."""
+        """The same name as the attribute of a single atomic store."""
         return f"atomic_{self.operation}"
 
     def check(self, fmt: Format) -> None:
@@ -59,16 +59,15 @@ class AtomicMode:
             raise Fault("unmodelled", f"a store of {fmt.name} elements while the atomic mode is {self.element}")
 
     def combined(self, memory: Array, values: Array) -> Array:
-        """What memory holds after a store of ``values``, both of one type that :meth:`check` admits."""
+        """Returns the content of memory after a store of ``values``, both of one type that :meth:`check` admits."""
         return self.combine(memory.view(self.dtype), values.view(self.dtype)).view(memory.dtype)
 
 
 @lru_cache
 def mode_of(ctrl: int) -> AtomicMode | None:
-    """The mode in a control register; ``None`` for stores that replace.
+    """Returns the mode in a control register; ``None`` for stores that replace.
 
-    Raises:
-        Fault: ``unmodelled`` for a type or an operation that has no meaning.
+    Raises: Fault: ``unmodelled`` for an undefined type or operation.
     """
     number, operation = ctrl >> TYPE_BIT & TYPE_MASK, ctrl >> OPERATION_BIT & OPERATION_MASK
     if number == 0:
@@ -79,12 +78,12 @@ def mode_of(ctrl: int) -> AtomicMode | None:
 
 
 def with_type(ctrl: int, element: str) -> int:
-    """The register with another element type, ``none`` for stores that replace."""
+    """Returns the register with another element type, ``none`` for stores that replace."""
     names = ["none", *(name for name, _ in TYPES)]
     return ctrl & ~(TYPE_MASK << TYPE_BIT) | names.index(element) << TYPE_BIT
 
 
 def with_operation(ctrl: int, operation: str) -> int:
-    """The register with another operation."""
+    """Returns the register with another operation."""
     names = [name for name, _ in OPERATIONS]
     return ctrl & ~(OPERATION_MASK << OPERATION_BIT) | names.index(operation) << OPERATION_BIT

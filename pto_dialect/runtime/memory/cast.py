@@ -1,4 +1,5 @@
-"""Copies that widen or narrow elements, or change their order, with fast ways where numpy goes element by element."""
+"""Copies that widen or narrow elements, or change their order, with fast paths where numpy converts element
+by element."""
 
 from __future__ import annotations
 
@@ -11,13 +12,14 @@ from .spaces import Array
 _F16 = np.dtype(np.float16)
 _F32 = np.dtype(np.float32)
 _TABLE_FROM = 256
-"""Elements from which widening f16 by table is faster than numpy's conversion."""
+"""Number of elements from which widening f16 by table is faster than numpy's conversion."""
 
 _SHIFT_FROM = 4096
-"""Elements from which shifting the bits of f16 is faster than the table, which does not fit into the nearest cache."""
+"""Number of elements from which shifting the bits of f16 is faster than the table, which exceeds the
+first-level cache."""
 
 _FIELDS = np.int32(-0x7000_0001)
-"""All bits of a sign-extended f16 that was shifted to the place of f32's, but the copies of the sign."""
+"""All bits of a sign-extended f16 that was shifted to the position of f32's, except the copies of the sign."""
 
 _BIAS_FACTOR = np.float32(2.0**112)
 _MAGNITUDE = np.int16(0x7FFF)
@@ -41,9 +43,10 @@ def copy_cast(target: Array, source: Array) -> None:
 
 
 def _shifted_halves(target: Array, source: Array) -> bool:
-    """Widens f16 by moving its fields to their places in f32; False where an infinity or NaN is among the values.
+    """Widens f16 by moving its fields to their positions in f32; returns False where an infinity or NaN is among the
+    values.
 
-    The exponent is too small by the difference of the biases, which one exact product makes good, also for subnormals.
+    The exponent is too small by the difference of the biases, which one exact product corrects, also for subnormals.
     """
     halves = source
     if source.ndim > 2:
@@ -61,7 +64,7 @@ def _shifted_halves(target: Array, source: Array) -> bool:
 
 
 _BOXES_FROM = 1024
-"""Elements from which copying whole box rows pays for the views it needs."""
+"""Number of elements from which copying whole box rows is worth the views it needs."""
 
 _ROW_LIMIT = 128
 """Longest row, in bytes, that is moved as one."""

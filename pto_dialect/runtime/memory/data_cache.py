@@ -17,7 +17,7 @@ LINE = 64
 
 
 class CachedArena(Arena):
-    """Global memory over ``content`` whose elements come from the cache that ``access`` names while it names one."""
+    """Global memory over ``content``; while ``access`` names a cache, elements come from it."""
 
     __slots__ = ("access",)
 
@@ -35,14 +35,14 @@ class CachedArena(Arena):
 
 
 class Access:
-    """The cache that the operation at work goes through; ``caches`` are those of all cores of a launch."""
+    """The cache that the current operation uses; ``caches`` are those of all cores of a launch."""
 
     def __init__(self) -> None:
         self.cache: DataCache | None = None
         self.caches: list[DataCache] = []
 
     def end(self) -> None:
-        """The kernel ends in all cores: each writes back what it has changed."""
+        """Ends the kernel in all cores: each writes back its changes."""
         for cache in self.caches:
             cache.maintain(None)
 
@@ -69,18 +69,18 @@ class DataCache:
         self._lines: dict[int, Line] = {}
 
     def enter(self, stores: bool) -> None:
-        """An operation goes through the cache."""
+        """Starts an operation that uses the cache."""
         self.stores = stores
         self.access.cache = self
 
     def leave(self) -> None:
-        """The operation has been carried out."""
+        """Ends the operation."""
         self.access.cache = None
 
     def array(
         self, arena: Arena, shape: Sequence[int], dtype: DType, offset: int, byte_strides: Sequence[int]
     ) -> Array:
-        """An element as an array of its line."""
+        """Returns an element as an array of its line."""
         line = self._lines.get(key := _key(arena, offset))
         if line is None:
             line = self._lines[key] = Line(arena.bytes, offset // LINE * LINE)
@@ -101,13 +101,13 @@ class DataCache:
 
 
 def _key(arena: Arena, offset: int) -> int:
-    """The address of a line, the same under every name of a buffer."""
+    """Returns the address of a line, which is the same under every name of a buffer."""
     start: int = arena.bytes.__array_interface__["data"][0]
     return start + offset // LINE * LINE
 
 
 def offsets_of(signal: Any) -> list[int]:
-    """The byte offsets of the numbers of a signal."""
+    """Returns the byte offsets of the numbers of a signal."""
     pointer = signal.pointer
     offsets = np.zeros(1, np.int64)
     for extent, stride in zip(signal.shape, signal.strides, strict=True):

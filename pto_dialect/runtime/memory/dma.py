@@ -111,7 +111,7 @@ def copy_bursts(
 def _replace(
     dst: Pointer, src: Pointer, source: Array, counts: tuple[int, ...], dst_strides: tuple[int, ...], length: int
 ) -> None:
-    """Bursts that replace what the destination holds; those that touch each other run in order."""
+    """Copies bursts that replace the content of the destination; overlapping bursts run in order."""
     target = strided_view(dst, (*counts, length), (*dst_strides, 1), _BYTE)
     touching = dst.arena is src.arena and np.may_share_memory(source, target)
     if touching or may_self_overlap(counts, dst_strides, length):
@@ -124,7 +124,7 @@ def _replace(
 def _replace_padded(
     dst: Pointer, source: Array, counts: tuple[int, ...], dst_strides: tuple[int, ...], pad: Padding, row_bytes: int
 ) -> None:
-    """Bursts with the pad value around them, in rows of ``row_bytes``."""
+    """Copies bursts with the pad value around them, in rows of ``row_bytes``."""
     length = source.shape[-1]
     left = pad.left * len(pad.element)
     rows = strided_view(dst, (*counts, row_bytes), (*dst_strides, 1), _BYTE)
@@ -143,7 +143,7 @@ def _replace_padded(
 
 
 def _combine(dst: Pointer, src: Pointer, steps: tuple[tuple[int, ...], ...], length: int, mode: AtomicMode) -> None:
-    """Bursts that combine with the destination; ``steps`` are counts, destination strides and source strides."""
+    """Copies bursts that combine with the destination; ``steps`` are counts, destination strides and source strides."""
     counts, dst_strides, src_strides = steps
     item = mode.dtype.itemsize
     if length % item:

@@ -126,7 +126,7 @@ def _load_window(
     transpose: bool,
     packed: bool,
 ) -> None:
-    """:func:`load_fractals` with the numbers in groups."""
+    """Runs :func:`load_fractals` with the numbers in groups."""
     dst.check_aligned(HARD_ALIGNMENT, "fractal load destination")
     src.check_aligned(HARD_ALIGNMENT, "fractal load source")
     m_step, k_step = steps
@@ -173,7 +173,7 @@ def _copy_columns(target: Array, source: Array, overlapping: bool) -> None:
 
 
 def _unpack_nibbles(pairs: Array) -> Array:
-    """4-bit elements along the last axis, the even one in the low half of its byte."""
+    """Returns 4-bit elements along the last axis, the even one in the low half of its byte."""
     single = np.empty((*pairs.shape[:-1], pairs.shape[-1] * 2), np.uint8)
     np.bitwise_and(pairs, 15, out=single[..., ::2])
     np.right_shift(pairs, 4, out=single[..., 1::2])
@@ -329,7 +329,7 @@ def l1_to_l0_mx(
 
 
 def _mx_scales(scale_ram: Arena, data_address: int, outer: int, k: int) -> Array:
-    """Scales as [outer, groups]: both sides store [outer/16][groups/2][16][2]."""
+    """Returns scales as [outer, groups]: both sides store [outer/16][groups/2][16][2]."""
     groups = -(-k // MX_SCALE_GROUP)
     layout = tile_layout(round_up(outer, FRACTAL_ROWS), round_up(groups, 2), 1, "row_major", "row_major", 32)
     base = Pointer(scale_ram, mx_scale_address(data_address), _BYTE)

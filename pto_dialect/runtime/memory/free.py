@@ -1,17 +1,18 @@
-"""How much memory there is for whoever asks before taking it."""
+"""The amount of free memory, for code that queries it before an allocation."""
 
 from __future__ import annotations
 
 import os
 
 SHARE = 0.8
-"""Of the free memory, what one thing may take unless it is told otherwise."""
+"""Default share of the free memory that one allocation may take."""
 
 _CGROUP = "/sys/fs/cgroup/memory"
 
 
 def free_memory() -> int | None:
-    """Bytes that this process could take without swapping; ``None`` where the system does not tell."""
+    """Returns the bytes that this process can allocate without swapping; ``None`` where the system does not report
+    them."""
     found = [number for number in (_available(), _container_room()) if number is not None]
     return min(found, default=None)
 
@@ -31,7 +32,7 @@ def _available() -> int | None:
 
 
 def _container_room() -> int | None:
-    """What the limit of the container leaves (control groups, version 2 or 1)."""
+    """Returns what the limit of the container leaves (control groups, version 2 or 1)."""
     for limit, used in (
         ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
         (f"{_CGROUP}/memory.limit_in_bytes", f"{_CGROUP}/memory.usage_in_bytes"),

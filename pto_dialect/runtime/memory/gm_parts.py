@@ -1,6 +1,5 @@
-"""Parts of one size of a global-memory view, for programs that walk over it (docs/reference/layouts.md, "Views of
-global memory").
-"""
+"""Parts of one size of a global-memory view, for programs that iterate over it (docs/reference/layouts.md, "Views of
+global memory")."""
 
 from __future__ import annotations
 
@@ -15,9 +14,9 @@ from .values import GmTensor
 
 
 class GmParts:
-    """All parts of ``view`` with the extents ``sizes``; what they have in common is worked out once.
+    """All parts of ``view`` with the extents ``sizes``; their common geometry is computed once.
 
-    A part is told by the distance of its first element from that of the view, in elements.
+    A part is identified by the distance of its first element from that of the view, in elements.
     """
 
     __slots__ = (
@@ -38,7 +37,7 @@ class GmParts:
         pointer = view.pointer
         self._view = view
         self.kept: dict[Any, Array] | None = {} if pointer.arena.constant else None
-        """What was made of parts, where these never change."""
+        """Cached results for parts, where these never change."""
         self._sizes = tuple(sizes)
         self._dtype = pointer.dtype
         self._item = pointer.item_bytes
@@ -53,7 +52,7 @@ class GmParts:
             self._first, self._last = -low, pointer.arena.capacity - high
 
     def elements(self, distance: int) -> Array | None:
-        """The part as ``GmTensor.elements`` gives it."""
+        """Returns the part as ``GmTensor.elements`` does."""
         start = self._origin + distance * self._item
         if self._first <= start <= self._last:
             return np.ndarray(self._shape, self._dtype, self._bytes, start, self._strides)
@@ -61,11 +60,11 @@ class GmParts:
 
     @property
     def layout(self) -> str:
-        """How the extents of a part become rows and columns."""
+        """Returns how the extents of a part become rows and columns."""
         return self._view.layout
 
     def part(self, distance: int) -> GmTensor:
-        """The part as a view."""
+        """Returns the part as a view."""
         view = self._view
         pointer = view.pointer.advance(distance)
         return GmTensor(pointer, self._sizes, view.strides, view.fmt, view.layout)

@@ -21,7 +21,7 @@ from .spaces import Arena, Array, ByteArray, DType, Pointer, strided_view
 
 
 def round_up(value: int, multiple: int) -> int:
-    """Smallest multiple of ``multiple`` that is not below ``value``."""
+    """Returns the smallest multiple of ``multiple`` that is not below ``value``."""
     return -(-value // multiple) * multiple
 
 
@@ -56,7 +56,7 @@ class Axis(NamedTuple):
         return index // self.block * self.block_stride + index % self.block * self.stride
 
     def segments(self, first: int, extent: int) -> list[Segment]:
-        """Indices [first, first + extent) cut at block borders: partial head, whole blocks, partial tail."""
+        """Returns indices [first, first + extent) cut at block borders: partial head, whole blocks, partial tail."""
         if not self.block:
             return [Segment(0, extent, first * self.stride, (extent,), (self.stride,))]
         found: list[Segment] = []
@@ -129,8 +129,8 @@ class TileLayout:
             return Axis(0, 0, self.cols), Axis(0, 0, 1)
         if kind == "DN":
             return Axis(0, 0, 1), Axis(0, 0, self.rows)
-        # In NZ the rows of all blocks of one block column follow each other without a gap, so the row axis is
-        # not blocked; likewise the columns in ZN.
+        # In NZ the rows of all blocks of one block column are contiguous, so the row axis is not blocked; likewise the
+        # columns in ZN.
         if kind == "NZ":
             return Axis(0, 0, ic), Axis(ic, self.rows * ic, 1)
         if kind == "ZN":
@@ -154,22 +154,17 @@ class TileLayout:
         return (self.offset(self.rows - 1, self.cols - 1) + 1) * self.item_bytes
 
     def view(self, memory: Pointer | ByteArray, base: int = 0, dtype: DType | None = None) -> Array:
-        """The whole tile as one writable strided view, without copying.
+        """Returns the whole tile as one writable strided view, without copying.
 
-        Args:
-            memory: pointer to the tile, or a byte array that contains it.
-            base: further byte offset of the tile.
-            dtype: storage dtype; required with a byte array, else default the pointer's.
+        Args: memory: pointer to the tile, or a byte array that contains it. base: further byte offset of the tile.
+        dtype: storage dtype; required with a byte array, otherwise default the pointer's.
 
-        Returns:
-            [rows, cols] for ND and DN; [row blocks, ir, col blocks, ic] for boxed layouts, so that
-            ``reshape(rows, cols)`` yields the logical matrix and ``view[...] = matrix.reshape(view.shape)``
-            stores one. An axis whose extent is not a multiple of its block appears as one block if its rows
-            (NZ) or columns (ZN) are evenly spaced anyway.
+        Returns: [rows, cols] for ND and DN; [row blocks, ir, col blocks, ic] for boxed layouts, so that ``reshape(rows,
+        cols)`` yields the logical matrix and ``view[...] = matrix.reshape(view.shape)`` stores one. An axis whose
+        extent is not a multiple of its block appears as one block if its rows (NZ) or columns (ZN) are evenly spaced
+        anyway.
 
-        Raises:
-            Fault: ``mem-oob``.
-            ValueError: a partial block in another place; use :class:`TileView`.
+        Raises: Fault: ``mem-oob``. ValueError: a partial block in another position; use :class:`TileView`.
         """
         if isinstance(memory, Pointer):
             pointer = memory.shifted(base)
@@ -204,7 +199,7 @@ def tile_layout(
     slayout: str = "none_box",
     fractal: int = 512,
 ) -> TileLayout:
-    """Interned :class:`TileLayout`: equal arguments give one object, whose derived numbers are kept."""
+    """Returns the interned :class:`TileLayout`: equal arguments give one object, whose derived numbers are cached."""
     return TileLayout(rows, cols, item_bytes, blayout, slayout, fractal)
 
 
@@ -219,13 +214,11 @@ def native_layout(
     fractal: int = 512,
     packed: bool = False,
 ) -> TileLayout:
-    """Layout a tile of a given location really has on a target (docs/reference/targets.md, "Layouts of locations").
+    """Returns the layout that a tile of a given location actually has on a target (docs/reference/targets.md, "Layouts
+    of locations").
 
-    Args:
-        loc: vec, mat, left, right, acc, bias or scaling.
-        target: a2a3, a5 or cpu-sim.
-        rows, cols, item_bytes, blayout, slayout, fractal: as the tile type states them.
-        packed: as for :func:`native_shape`.
+    Args: loc: vec, mat, left, right, acc, bias or scaling. target: a2a3, a5 or cpu-sim. rows, cols, item_bytes,
+    blayout, slayout, fractal: as the tile type states them. packed: as for :func:`native_shape`.
     """
     shape = native_shape(loc, target, TileShape(rows, cols, blayout, slayout, fractal), item_bytes, packed)
     return tile_layout(shape.rows, shape.cols, item_bytes, shape.blayout, shape.slayout, shape.fractal)
@@ -242,7 +235,8 @@ class Piece(NamedTuple):
 
 
 def _common_shape(first: tuple[int, ...], second: tuple[int, ...], rows: int) -> tuple[int, ...] | None:
-    """The axes of two one-piece views of a matrix with ``rows`` rows, where blocks of one split those of the other.
+    """Returns the axes of two one-piece views of a matrix with ``rows`` rows, where blocks of one split those of the
+    other.
 
     ``None`` where both have blocks of different sizes.
     """
@@ -255,19 +249,16 @@ def _common_shape(first: tuple[int, ...], second: tuple[int, ...], rows: int) ->
 
 
 def _directions(shape: tuple[int, ...], rows: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The row axes and the column axes of a one-piece view."""
+    """Returns the row axes and the column axes of a one-piece view."""
     count = 1 if shape[0] == rows else 2
     return shape[:count], shape[count:]
 
 
 class MatrixView:
-    """A rows x cols matrix in memory: element (r, c) lies ``row_axis(r) + col_axis(c)`` elements from a base.
+    """A rows x cols matrix in memory: element (r, c) is ``row_axis(r) + col_axis(c)`` elements from a base.
 
-    Args:
-        pointer: address of the element at axis indices (0, 0).
-        axes: row and column axis, in elements.
-        rows, cols: extents of the matrix.
-        row0, col0: axis indices of the matrix' element (0, 0).
+    Args: pointer: address of the element at axis indices (0, 0). axes: row and column axis, in elements. rows, cols:
+    extents of the matrix. row0, col0: axis indices of the matrix' element (0, 0).
 
     Reads and writes take a prefix of the matrix, e.g. a valid region, and touch nothing but its elements.
     """
@@ -293,10 +284,9 @@ class MatrixView:
         return self.pointer.dtype
 
     def pieces(self, rows: int, cols: int) -> list[Piece]:
-        """The first rows x cols elements as strided views; the last request is remembered.
+        """Returns the first rows x cols elements as strided views; the last result is cached.
 
-        Raises:
-            Fault: ``mem-oob``.
+        Raises: Fault: ``mem-oob``.
         """
         if self._extent != (rows, cols):
             self._pieces = list(self._cut(rows, cols)) if rows > 0 and cols > 0 else []
@@ -320,12 +310,11 @@ class MatrixView:
                 yield Piece(row.start, row.stop, col.start, col.stop, view)
 
     def read(self, rows: int | None = None, cols: int | None = None) -> Array:
-        """The first rows x cols elements (default all) as a [rows, cols] array of the storage dtype.
+        """Returns the first rows x cols elements (default all) as a [rows, cols] array of the storage dtype.
 
-        Without blocks in the way this is a view of the memory itself; otherwise a copy.
+        Where no block border intervenes this is a view of the memory itself; otherwise a copy.
 
-        Raises:
-            Fault: ``mem-oob``.
+        Raises: Fault: ``mem-oob``.
         """
         rows = self.rows if rows is None else rows
         cols = self.cols if cols is None else cols
@@ -370,12 +359,11 @@ class MatrixView:
             np.copyto(view, matrix[top:bottom, left:right].reshape(view.shape), casting="same_kind")
 
     def copy_from(self, source: MatrixView, rows: int, cols: int) -> bool:
-        """Stores the first rows x cols elements of ``source``, which has the same dtype, without a copy in between.
+        """Stores the first rows x cols elements of ``source``, which has the same dtype, without an intermediate copy.
 
-        False, with nothing stored, where either matrix is in several pieces or their blocks do not fit.
+        Returns False, with nothing stored, where either matrix is in several pieces or their blocks do not fit.
 
-        Raises:
-            Fault: ``mem-oob``.
+        Raises: Fault: ``mem-oob``.
         """
         pair = self._pair
         if pair is None or pair[:3] != (source, rows, cols):
@@ -386,7 +374,7 @@ class MatrixView:
         return True
 
     def _alike(self, source: MatrixView, rows: int, cols: int) -> tuple[Array, Array] | None:
-        """The memory of both matrices as arrays of one shape."""
+        """Returns the memory of both matrices as arrays of one shape."""
         mine, theirs = self.pieces(rows, cols), source.pieces(rows, cols)
         if len(mine) != 1 or len(theirs) != 1:
             return None

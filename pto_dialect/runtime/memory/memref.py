@@ -54,7 +54,7 @@ class MemRef(WithArray, GmTensor):
 
     @property
     def array(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The matrix: the memory itself where it is evenly spaced, else a copy."""
+        """The matrix: the memory itself where it is evenly spaced, otherwise a copy."""
         return self.elements().reshape(self.rows, self.cols)
 
     def write(self, values: Array) -> None:
@@ -73,7 +73,7 @@ class MemRef(WithArray, GmTensor):
         return strided_view(self.pointer, self.shape, tuple(stride * item for stride in self.strides))
 
     def at(self, indices: Sequence[int]) -> Array:
-        """One element as a view of shape (1,).
+        """Returns one element as a view of shape (1,).
 
         Raises ``Fault`` (``mem-oob``) outside the extents or the memory.
         """
@@ -100,9 +100,9 @@ class MemRef(WithArray, GmTensor):
     def subview(
         self, offsets: Sequence[int], sizes: Sequence[int], steps: Sequence[int], rank: Sequence[int]
     ) -> MemRef:
-        """The elements at ``offsets`` + i * ``steps``; dimensions outside ``rank`` are dropped.
+        """Returns the elements at ``offsets`` + i * ``steps``; dimensions outside ``rank`` are dropped.
 
-        Raises ``Fault`` (``mem-oob``) when one would lie outside the extents.
+        Raises ``Fault`` (``mem-oob``) when an element would be outside the extents.
         """
         distance = 0
         for offset, size, step, extent, stride in zip(offsets, sizes, steps, self.shape, self.strides, strict=True):
@@ -115,7 +115,7 @@ class MemRef(WithArray, GmTensor):
         return MemRef(self.pointer.advance(distance), extents, strides, self.fmt, self.offset + distance)
 
     def reinterpreted(self, offset: int, sizes: Sequence[int], strides: Sequence[int]) -> MemRef:
-        """Elements of the same allocation, from its element ``offset`` on, with other extents and strides."""
+        """Returns elements of the same allocation, from its element ``offset`` on, with other extents and strides."""
         return MemRef(self.pointer.advance(offset - self.offset), sizes, strides, self.fmt, offset)
 
     def copy_from(self, source: MemRef) -> None:
@@ -132,7 +132,7 @@ class MemRef(WithArray, GmTensor):
 
 
 def dense_strides(shape: Sequence[int]) -> tuple[int, ...]:
-    """Element strides of elements that lie row after row."""
+    """Returns the element strides of elements in row-major order."""
     strides = [1] * len(shape)
     for axis in range(len(shape) - 2, -1, -1):
         strides[axis] = strides[axis + 1] * shape[axis + 1]

@@ -1,6 +1,5 @@
-"""Views of MX scales in global memory whose bytes lie in blocks of 16 x 2. Source: docs/reference/layouts.md, "MX
-scales".
-"""
+"""Views of MX scales in global memory whose bytes are in blocks of 16 x 2. Source: docs/reference/layouts.md, "MX
+scales"."""
 
 from __future__ import annotations
 
@@ -41,7 +40,7 @@ class MxMatrix:
 
 
 class MxTensor(GmTensor):
-    """A view of two dims; a part keeps its place in the whole, because blocks are counted from there."""
+    """A view of two dimensions; a part retains its position in the whole, because blocks are counted from there."""
 
     __slots__ = ("_origin", "_whole")
 
@@ -67,12 +66,13 @@ class MxTensor(GmTensor):
         return MxMatrix(self.pointer, _offsets(cols[None, :], rows[:, None], self._whole[0]))
 
     def elements(self) -> None:
-        """``None``: blocks of scales are no strided array."""
+        """Returns ``None``: blocks of scales are not a strided array."""
         return None
 
 
 def _offsets(along: Array, across: Array, width: int) -> Array:
-    """Byte offsets of scales; ``along`` counts rows of a left operand or columns of a right one, ``across`` groups."""
+    """Returns the byte offsets of scales; ``along`` counts rows of a left operand or columns of a right one, ``across``
+    groups."""
     blocks = -(-width // _SHORT)
     block = along // _LONG * blocks + across // _SHORT
     return block * (_LONG * _SHORT) + along % _LONG * _SHORT + across % _SHORT

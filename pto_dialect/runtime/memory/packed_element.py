@@ -14,17 +14,17 @@ from ..numerics.formats import Format, format_of
 
 
 def part_format(type_: VectorType) -> Format:
-    """Format of the numbers in a vector. Raises ``ValueError`` for one that cannot be computed with."""
+    """Returns the format of the numbers in a vector. Raises ``ValueError`` for one that cannot be computed with."""
     return format_of(t.element_name(type_.element_type))
 
 
 def parts_of(type_: VectorType) -> int:
-    """How many numbers a vector has."""
+    """Returns how many numbers a vector has."""
     return int(np.prod(type_.get_shape()))
 
 
 def pair_format(type_: VectorType) -> Format:
-    """The numbers of a vector as one unit of memory; raises ``ValueError`` as ``part_format``."""
+    """Returns the numbers of a vector as one unit of memory; raises ``ValueError`` as ``part_format``."""
     return _unit(part_format(type_), parts_of(type_), t.type_text(type_))
 
 

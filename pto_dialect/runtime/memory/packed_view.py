@@ -1,7 +1,7 @@
 """4-bit numbers in the memories of the matrix unit. Source: docs/reference/layouts.md, "Fractals", "Tile layouts".
 
 There a tile counts single numbers, two of which share a byte along the direction that is contiguous inside a block. In
-the unified buffer and in global memory an element is one pair, so those need nothing special.
+the unified buffer and in global memory an element is one pair, so those are not special.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class PackedView:
         out[...] = self.read(*out.shape)
 
     def write(self, matrix: Array) -> None:
-        """Stores the numbers of ``matrix``; the other half of a byte at its edge is kept."""
+        """Stores the numbers of ``matrix``; the other half of a byte at its edge is unchanged."""
         rows, cols = matrix.shape
         pairs = self.bytes.read(*self._pairs(rows, cols))
         wide = single_numbers(pairs, self._axis)
@@ -65,7 +65,7 @@ class PackedView:
         self.bytes.write(low | high << 4)
 
     def fill(self, value: object, rows: int | None = None, cols: int | None = None) -> None:
-        """Stores one number into the first rows x cols places (default all)."""
+        """Stores one number into the first rows x cols positions (default all)."""
         shape = (self.rows if rows is None else rows, self.cols if cols is None else cols)
         self.write(np.full(shape, value, np.uint8))
 
@@ -75,12 +75,12 @@ class PackedView:
 
 
 def pair_axis(blayout: str, slayout: str) -> int:
-    """The direction in which the two numbers of a byte are neighbours: 1 along rows, 0 along columns."""
+    """Returns the direction in which the two numbers of a byte are adjacent: 1 along rows, 0 along columns."""
     return 1 if (blayout if slayout == "none_box" else slayout) == "row_major" else 0
 
 
 def pair_shape(rows: int, cols: int, blayout: str, slayout: str) -> tuple[int, int]:
-    """Rows and columns of the bytes of rows x cols 4-bit numbers."""
+    """Returns rows and columns of the bytes of rows x cols 4-bit numbers."""
     return _pairs(rows, cols, pair_axis(blayout, slayout))
 
 
@@ -89,12 +89,12 @@ def _pairs(rows: int, cols: int, axis: int) -> tuple[int, int]:
 
 
 def single_numbers(pairs: Array, axis: int = 1) -> Array:
-    """The two numbers of each byte side by side along ``axis``, the low one first."""
+    """Returns the two adjacent numbers of each byte along ``axis``, the low one first."""
     rows, cols = pairs.shape
     both = np.stack((pairs & 0xF, pairs >> 4), axis=axis + 1)
     return both.reshape((rows, 2 * cols) if axis else (2 * rows, cols))
 
 
 def number_values(numbers: Array, fmt: Format) -> Array:
-    """Single numbers of a packed format as float32."""
+    """Returns single numbers of a packed format as float32."""
     return decode(np.ascontiguousarray(numbers), fmt)[:, ::2]

@@ -17,8 +17,8 @@ Range = tuple[Arena, int, int]
 
 
 class Undefining:
-    """An instruction with tiles behind its own arguments: ``kept`` destinations, then ``count`` tiles that it leaves
-    with undefined contents. What these share with a destination keeps the result."""
+    """An instruction with tiles after its own arguments: ``kept`` destinations, then ``count`` tiles whose contents it
+    leaves undefined. Bytes that these share with a destination retain the result."""
 
     def __init__(self, action: Callable[..., Any], kept: int, count: int, label: str) -> None:
         self.action = action
@@ -42,7 +42,7 @@ def nothing() -> None:
 
 
 def undefine(tile: Tile, kept: list[Range]) -> None:
-    """Overwrites the bytes of ``tile`` that lie in none of the ranges."""
+    """Overwrites the bytes of ``tile`` outside of all ranges."""
     arena, start, stop = _range(tile)
     around = sorted((low, high) for other, low, high in kept if other is arena and low < stop and start < high)
     if tile.rows * tile.cols * tile.fmt.bits // 8 < stop - start:

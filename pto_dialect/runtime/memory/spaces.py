@@ -1,8 +1,8 @@
 """Memory spaces as byte arenas, pointers into them, and bounds-checked strided views of their bytes.
 
-Every access is checked against the arena it touches and against nothing else: a pointer may hold any byte
-offset, also a negative one, until something is read or written through it (docs/reference/execution.md, "Cores and
-memories", "Pointers, tiles and views").
+Every access is checked against the arena it touches and against nothing else: a pointer may hold any byte offset, also
+a negative one, until memory is accessed through it (docs/reference/execution.md, "Cores and memories", "Pointers, tiles
+and views").
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ POISON = 0xFF
 """Poison byte. Repeated, it is NaN in f16, bf16, f32, f64, e4m3, e5m2 and e8m0, and -1 in signed integers."""
 
 HARD_ALIGNMENT = max(row.error for row in BASE_ALIGNMENT.values())
-"""A base below this alignment is an error in every memory with fractals; the advised alignment is only advice."""
+"""A base below this alignment is an error in every memory with fractals; the natural alignment is only recommended."""
 
 LARGEST = 1 << 62
-"""Bytes of the largest arena that numpy takes for an array."""
+"""Bytes of the largest arena that numpy accepts for an array."""
 CACHE_LINE = 64
-"""On-chip memory starts at a multiple of this many bytes of the host, which makes long vectors twice as fast."""
+"""Alignment of on-chip memory in host bytes, which makes long vectors twice as fast."""
 
 CORE_SPACES: Mapping[CoreKind, tuple[str, ...]] = {
     "aic": tuple(space for space in SPACES if SPACE_OWNER[space] == "aic"),
@@ -43,7 +43,8 @@ CORE_SPACES: Mapping[CoreKind, tuple[str, ...]] = {
 
 
 def natural_alignment(space: str) -> int:
-    """Bytes at whose multiples objects in ``space`` should start; global memory is where the host has put it."""
+    """Returns the natural alignment of objects in ``space`` in bytes; the host determines the address of
+    global memory."""
     row = BASE_ALIGNMENT.get(space)
     return 1 if row is None or space == "gm" else row.warning
 
@@ -51,16 +52,14 @@ def natural_alignment(space: str) -> int:
 class Arena:
     """The bytes of one memory space of one core, or of one GM buffer.
 
-    Args:
-        space: memory name, one of ``SPACES``.
-        capacity: size in bytes; 0 is legal and makes every access a fault.
-        name: how messages call it, e.g. ``aiv1.ub`` or a kernel argument; default the space.
-        base_align: natural alignment of objects in it, in bytes; default ``natural_alignment``.
-        fill: initial content of the bytes; ``random`` depends only on the name, so runs are repeatable.
+    Args: space: memory name, one of ``SPACES``. capacity: size in bytes; 0 is legal and makes every access a fault.
+    name: name in messages, e.g. ``aiv1.ub`` or a kernel argument; default the space. base_align: natural alignment of
+    objects in it, in bytes; default ``natural_alignment``. fill: initial content of the bytes; ``random`` depends only
+    on the name, so runs are repeatable.
 
-    The bytes are created on first use, so an untouched arena costs nothing. ``handles`` keeps what was made once for
-    fixed places of them; ``reach`` is the end of the bytes that somebody may have written; ``constant`` tells that
-    nobody writes while a launch lasts.
+    The bytes are created on first use, so an untouched arena costs nothing. ``handles`` caches objects for fixed
+    addresses; ``reach`` is the end of the bytes that may have been written; ``constant`` states that nothing writes
+    while a launch lasts.
     """
 
     __slots__ = ("_bytes", "base_align", "capacity", "constant", "fill", "handles", "name", "reach", "space")
@@ -96,11 +95,10 @@ class Arena:
         base_align: int | None = None,
         read_only: bool = False,
     ) -> Arena:
-        """An arena that shares memory with ``array``: what a program writes appears in the array.
+        """Returns an arena that shares memory with ``array``: a program's writes appear in the array.
 
-        Raises:
-            ValueError: the array is not C-contiguous, or not writable although it is not ``read_only``, so its bytes
-                cannot be shared.
+        Raises: ValueError: the array is not C-contiguous, or not writable although it is not ``read_only``, so its
+        bytes cannot be shared.
         """
         if not (array.flags.c_contiguous and (array.flags.writeable or read_only)):
             raise ValueError("an arena can only share a writable, C-contiguous array")
@@ -115,7 +113,7 @@ class Arena:
         return self._content()
 
     def occupy(self) -> None:
-        """Takes the memory, which else happens when it is used first; raises ``MemoryError``."""
+        """Allocates the memory, which otherwise happens on first use; raises ``MemoryError``."""
         self._content()
 
     def _content(self) -> ByteArray:
@@ -124,13 +122,14 @@ class Arena:
         return self._bytes
 
     def array(self, shape: Sequence[int], dtype: DType, offset: int, byte_strides: Sequence[int]) -> Array:
-        """Elements from byte ``offset`` on as an array of the memory; the caller has checked the bounds and
+        """Returns elements from byte ``offset`` on as an array of the memory; the caller has checked the bounds and
         raised ``reach``."""
         content = self._bytes
         return np.ndarray(shape, dtype, self._content() if content is None else content, offset, byte_strides)
 
     def take(self, offsets: Array, nbytes: int) -> ByteArray:
-        """``nbytes`` bytes from each of the ``offsets`` on, shape [n, nbytes]; the caller has checked the bounds."""
+        """Returns ``nbytes`` bytes from each of the ``offsets`` on, shape [n, nbytes]; the caller has checked the
+        bounds."""
         return taken(self.bytes, offsets, nbytes)
 
     def put(self, offsets: Array, values: ByteArray) -> None:
@@ -138,7 +137,7 @@ class Arena:
         put(self.bytes, offsets, values)
 
     def undefine(self, start: int, stop: int) -> None:
-        """Overwrites bytes whose content nobody may use any more; the caller has checked the bounds."""
+        """Overwrites bytes whose content is undefined from now on; the caller has checked the bounds."""
         self.reach = max(self.reach, stop)
         self._content()[start:stop] = POISON
 
@@ -149,7 +148,7 @@ class Arena:
         self._bytes = content
 
     def copy(self) -> Arena:
-        """A memory of the same kind and content."""
+        """Returns a memory of the same kind and content."""
         return Arena.from_array(self.bytes.copy(), name=self.name, space=self.space, base_align=self.base_align)
 
     def _create(self) -> ByteArray:
@@ -167,17 +166,17 @@ class Arena:
         raise ValueError(f"unknown fill mode {self.fill!r}")
 
     def clear(self) -> None:
-        """Sets the bytes of a memory that starts with zeros to zero again, which costs less than fresh memory."""
+        """Sets the bytes of a memory that starts with zeros to zero again, which is cheaper than fresh memory."""
         if self._bytes is not None:
             self._bytes[: self.reach].fill(0)
 
     @property
     def label(self) -> str:
-        """Name for messages: the space, and the arena's own name where it says more."""
+        """Returns the name for messages: the space, and the arena's own name where it adds information."""
         return self.space if self.name == self.space else f"{self.space} {self.name!r}"
 
     def place(self, offset: int) -> tuple[str, int]:
-        """What messages call the memory at byte ``offset``, and the offset in it."""
+        """Returns the name of the memory at byte ``offset`` for messages, and the offset in it."""
         return self.label, offset
 
     def pointer(self, offset: int, dtype: npt.DTypeLike, item_bytes: int | None = None) -> Pointer:
@@ -185,7 +184,7 @@ class Arena:
         return Pointer(self, offset, np.dtype(dtype), item_bytes)
 
     def reaches(self, low: int, high: int) -> bool:
-        """True when the byte range [low, high) lies inside the arena."""
+        """Returns whether the byte range [low, high) is inside the arena."""
         return low >= 0 and high <= self.capacity
 
     def check(self, low: int, high: int, what: str) -> None:
@@ -209,14 +208,15 @@ _SHIFT = {2: 1, 4: 2, 8: 3}
 
 
 def _words(content: ByteArray, offsets: Array, nbytes: int) -> Array | None:
-    """The memory as words of ``nbytes`` where all offsets are multiples of it, which is faster than single bytes."""
+    """Returns the memory as words of ``nbytes`` where all offsets are multiples of it, which is faster than single
+    bytes."""
     if nbytes not in (2, 4, 8) or np.bitwise_or.reduce(offsets) & nbytes - 1:
         return None
     return content[: content.size // nbytes * nbytes].view(f"u{nbytes}")
 
 
 def taken(content: ByteArray, offsets: Array, nbytes: int) -> ByteArray:
-    """What ``Arena.take`` gives for memory with these bytes."""
+    """Returns ``Arena.take`` for memory with these bytes."""
     words = _words(content, offsets, nbytes)
     if words is not None:
         return words.take(offsets >> _SHIFT[nbytes]).view(np.uint8).reshape(offsets.size, nbytes)
@@ -224,7 +224,7 @@ def taken(content: ByteArray, offsets: Array, nbytes: int) -> ByteArray:
 
 
 def put(content: ByteArray, offsets: Array, values: ByteArray) -> None:
-    """What ``Arena.put`` does to memory with these bytes."""
+    """Performs ``Arena.put`` on memory with these bytes."""
     nbytes = values.shape[1]
     words = _words(content, offsets, nbytes)
     if words is not None:
@@ -346,12 +346,9 @@ def strided_view(
 
 
 def may_self_overlap(shape: Sequence[int], strides: Sequence[int], item: int = 1) -> bool:
-    """True unless all elements of a strided pattern certainly occupy distinct storage.
+    """Returns False only if all elements of a strided pattern must occupy distinct storage.
 
-    Args:
-        shape: extents.
-        strides: stride per extent, in the unit of ``item``.
-        item: size of one element.
+    Args: shape: extents. strides: stride per extent, in the unit of ``item``. item: size of one element.
     """
     span = item
     if len(shape) == 1:

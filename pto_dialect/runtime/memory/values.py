@@ -1,7 +1,7 @@
-"""What SSA values are at run time: tiles, tile values and global-memory views.
+"""Run-time values of SSA values: tiles, tile values and global-memory views.
 
-Integers and ``index`` are Python ints, floats are Python floats rounded to their type, pointers are
-``spaces.Pointer``.  Source: docs/reference/execution.md, "Pointers, tiles and views".
+Integers and ``index`` are Python ints, floats are Python floats rounded to their type, pointers are ``spaces.Pointer``.
+Source: docs/reference/execution.md, "Pointers, tiles and views".
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .spaces import Arena, Array, Pointer
 
 
 class Unusable:
-    """Stands for memory that a handle does not have yet or no more: whatever uses it is a ``Fault``."""
+    """Placeholder for memory that a handle does not have yet or no longer has: every use is a ``Fault``."""
 
     def __init__(self, rule: str, message: str) -> None:
         object.__setattr__(self, "fault", (rule, message))
@@ -40,10 +40,10 @@ UNBOUND: Any = Unusable("pipe-slot", "no entry was popped or allocated for this 
 
 
 class Tile:
-    """Handle of a tile buffer: where its bytes lie, its layout, and its valid region.
+    """Handle of a tile buffer: the address of its bytes, its layout, and its valid region.
 
-    ``rows`` x ``cols`` is the physical shape in elements, ``valid_rows`` x ``valid_cols`` the part that operations
-    use. A subview shares the layout of its parent and starts at (``row0``, ``col0``) of it.
+    ``rows`` x ``cols`` is the physical shape in elements, ``valid_rows`` x ``valid_cols`` the part that operations use.
+    A subview shares the layout of its parent and starts at (``row0``, ``col0``) of it.
     """
 
     __slots__ = (
@@ -83,7 +83,7 @@ class Tile:
         pointer.check(layout.nbytes, f"{loc} tile {layout.rows}x{layout.cols}")
 
     def with_valid(self, rows: int, cols: int) -> Tile:
-        """Another handle of the same tile, with a valid region of its own. Raises ``Fault``
+        """Returns another handle of the same tile, with a valid region of its own. Raises ``Fault``
         (``tile-valid-le-shape``)."""
         if not (0 <= rows <= self.rows and 0 <= cols <= self.cols):
             raise Fault("tile-valid-le-shape", f"valid region {rows}x{cols} exceeds tile {self.rows}x{self.cols}")
@@ -96,11 +96,12 @@ class Tile:
 
     @property
     def array(self) -> Array:
-        """The valid region as an array of the storage dtype: the memory itself without boxes, else a copy."""
+        """Returns the valid region as an array of the storage dtype: the memory itself without boxes,
+        otherwise a copy."""
         return self.view.read(self.valid_rows, self.valid_cols)
 
     def read(self) -> Array:
-        """As ``array``."""
+        """Returns the same as ``array``."""
         return self.view.read(self.valid_rows, self.valid_cols)
 
     def read_into(self, out: Array) -> None:
@@ -119,7 +120,7 @@ class Tile:
         self.valid_cols = cols
 
     def window(self, row: int, col: int, rows: int, cols: int, valid_rows: int, valid_cols: int) -> Tile:
-        """The subview at (row, col), whose valid part lies inside of this tile.
+        """Returns the subview at (row, col), whose valid part is inside this tile.
 
         Where rows x cols reach beyond the tile, the handle ends with it. Raises ``Fault`` (``subview-bounds``).
         """
@@ -137,7 +138,7 @@ class Tile:
         )  # fmt: skip
 
     def moved(self, arena: Arena, offset: int) -> Tile:
-        """The same tile at byte address ``offset`` of a memory."""
+        """Returns the same tile at byte address ``offset`` of a memory."""
         pointer = Pointer(arena, offset, self.pointer.dtype, self.pointer.item_bytes)
         return Tile(
             pointer, self.layout, self.fmt, self.loc, self.rows, self.cols, self.valid_rows, self.valid_cols,
@@ -145,12 +146,12 @@ class Tile:
         )  # fmt: skip
 
     def retire(self) -> None:
-        """Takes the memory from the handle: its slot went back to the producer."""
+        """Removes the memory from the handle: its slot was returned to the producer."""
         self.view = self.pointer = FREED
 
 
 class WithArray:
-    """Reads a matrix that ``array`` gives as a whole, in its storage dtype."""
+    """Reads a matrix that ``array`` returns as a whole, in its storage dtype."""
 
     __slots__ = ()
 
@@ -167,7 +168,7 @@ class WithArray:
 
 
 class ValueTile(WithArray):
-    """Tile value of the SSA forms: a matrix of its own, row after row."""
+    """Tile value of the SSA forms: a matrix of its own, in row-major order."""
 
     __slots__ = ("array", "cols", "fmt", "loc", "rows", "valid_cols", "valid_rows")
 
@@ -186,14 +187,15 @@ class ValueTile(WithArray):
 
 
 def copy_value(source: ValueTile, target: ValueTile) -> None:
-    """Gives ``target`` the content of ``source``, which has its shape."""
+    """Copies the content of ``source`` into ``target``, which has its shape."""
     np.copyto(target.array, source.array)
 
 
 class GmTensor:
     """View of global memory: address, extents and element strides.
 
-    A part shares the pointer of its whole and keeps the bytes between both, because most parts are made for one access.
+    A part shares the pointer of its parent and stores the byte distance between both, because most parts are made for
+    one access.
     """
 
     __slots__ = ("_distance", "_pointer", "fmt", "layout", "shape", "strides")
@@ -219,7 +221,7 @@ class GmTensor:
         self._distance = 0
 
     def part(self, offsets: Sequence[int], sizes: Sequence[int]) -> GmTensor:
-        """The rectangular part at ``offsets``; bounds are those of the buffer and are checked on access."""
+        """Returns the rectangular part at ``offsets``; bounds are those of the buffer and are checked on access."""
         part = GmTensor.__new__(GmTensor)
         part._pointer = pointer = self._pointer
         part.strides = strides = self.strides
@@ -230,9 +232,9 @@ class GmTensor:
         return part
 
     def pairs(self) -> GmTensor:
-        """The same bytes for a view whose sizes and strides count single numbers, two of which share a byte.
+        """Returns the same bytes for a view whose sizes and strides count single numbers, two of which share a byte.
 
-        Raises ``Fault`` (``tload-count``) where no direction has its numbers side by side, or pairs would be split.
+        Raises ``Fault`` (``tload-count``) where no direction has adjacent numbers, or pairs would be split.
         """
         dense = [
             i for i, (size, step) in enumerate(zip(self.shape, self.strides, strict=True)) if step == 1 and size > 1
@@ -247,12 +249,12 @@ class GmTensor:
         return found
 
     def matrix(self) -> GmView:
-        """The elements in the order of tile rows and columns."""
+        """Returns the elements in the order of tile rows and columns."""
         return GmView(self.pointer, self.shape, self.strides, self.layout)
 
     def elements(self) -> Array | None:
-        """The matrix of tile rows and columns as an array of the memory; ``None`` where it is not evenly spaced, is
-        empty, or leaves the buffer."""
+        """Returns the matrix of tile rows and columns as an array of the memory; ``None`` where it is not evenly
+        spaced, is empty, or exceeds the buffer."""
         pointer = self._pointer
         even = even_geometry(self.shape, self.strides, self.layout, pointer.item_bytes)
         if even is None:
@@ -267,20 +269,20 @@ class GmTensor:
         return arena.array(shape, pointer.dtype, start, strides)
 
     def retire(self) -> None:
-        """Takes the memory from the handle: its slot went back to the producer."""
+        """Removes the memory from the handle: its slot was returned to the producer."""
         self.pointer = FREED
 
 
 def fitted(values: Array, rows: int, cols: int, layout: str) -> Array:
-    """The view's elements where its shape is not that of the valid region: taken in the order of the view, column by
-    column in the layout dn, when the counts agree, else the part that both have."""
+    """Returns the view's elements where its shape is not that of the valid region: when the counts agree, in the order
+    of the view (column by column in the layout dn), otherwise the part that both have."""
     if values.size == rows * cols:
         return values.T.reshape(cols, rows).T if layout == "dn" else values.reshape(rows, cols)
     return values[:rows, :cols]
 
 
 class MultiTile:
-    """Equal tile slots behind one handle."""
+    """Equal tile slots with one handle."""
 
     __slots__ = ("slots",)
 
@@ -295,12 +297,12 @@ class MultiTile:
 
 
 def buffer_pointer(array: Array, fmt: Format, name: str, space: str = "gm", *, read_only: bool = False) -> Pointer:
-    """Pointer to a host array as a buffer in ``space``; nobody writes through one that is ``read_only``."""
+    """Returns a pointer to a host array as a buffer in ``space``; nothing writes through one that is ``read_only``."""
     return Pointer(Arena.from_array(array, name=name, space=space, read_only=read_only), 0, fmt.storage, fmt.bytes)
 
 
 def content_of(value: Any) -> Array | None:
-    """The memory behind an argument: bytes of a buffer, elements of a tile value; ``None`` for numbers."""
+    """Returns the memory of an argument: bytes of a buffer, elements of a tile value; ``None`` for numbers."""
     if isinstance(value, ValueTile):
         return value.array
     pointer = value.pointer if isinstance(value, (GmTensor, Tile)) else value
@@ -308,7 +310,7 @@ def content_of(value: Any) -> Array | None:
 
 
 def move_content(value: Any, content: Array) -> None:
-    """Lets an argument use other memory of the same shape and type."""
+    """Makes an argument use other memory of the same shape and type."""
     if isinstance(value, ValueTile):
         value.array = content
     else:

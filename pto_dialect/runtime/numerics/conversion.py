@@ -1,4 +1,4 @@
-"""What conversions of tiles, registers and numbers share. Source: docs/reference/numerics.md, "Rounding"."""
+"""Shared parts of the conversions of tiles, registers and numbers. Source: docs/reference/numerics.md, "Rounding"."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from .formats import Format
 
 @dataclass(eq=False)
 class FormatConversion:
-    """Numbers of one format in another one, rounded by ``letter``; where it saturates, large ones are clamped."""
+    """Converts numbers of one format to another one, rounded by ``letter``; where it saturates, large ones
+    are clamped."""
 
     prefix: ClassVar[str] = "cvt"
 

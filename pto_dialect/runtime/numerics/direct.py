@@ -1,4 +1,4 @@
-"""Conversions in the few passes of numpy that are right for most values; the others take the steps that define them.
+"""Conversions by a few passes of numpy that are right for most values; the others use the defining steps.
 
 Source: docs/reference/numerics.md, "Narrowing and saturation", "Rounding"; docs/performance.md, "Conversions".
 """
@@ -16,7 +16,7 @@ import numpy.typing as npt
 try:
     from numpy._core.umath import clip as _clip  # pyright: ignore[reportAttributeAccessIssue]
 except ImportError:
-    # The function around it takes twice as long.
+    # The wrapping function takes twice as long.
     from numpy import clip as _clip
 
 from pto_dialect.accel import enabled
@@ -29,7 +29,7 @@ __all__ = ["ROUNDINGS", "Convert", "by_steps", "direct"]
 
 Array = npt.NDArray[Any]
 Convert = Callable[[Array, Array], None]
-"""Converts the first array, in storage of the source, into the second, of the same shape; they may share memory."""
+"""Converts the first array, in storage of the source, into the second, of the same shape; they may be one array."""
 
 _HALF_WORD = 16
 ROUNDINGS: dict[str, np.ufunc] = {"R": np.rint, "F": np.floor, "C": np.ceil, "Z": np.trunc}
@@ -37,7 +37,7 @@ ROUNDINGS: dict[str, np.ufunc] = {"R": np.rint, "F": np.floor, "C": np.ceil, "Z"
 
 
 def by_steps(values: Array, source: Format, target: Format, letter: str, saturate: bool) -> Array:
-    """The converted values as a new array: what defines every conversion."""
+    """Returns the converted values as a new array, by the steps that define every conversion."""
     wide = decode(values, source)
     if source.is_float and not target.is_float and target.bits <= _HALF_WORD and not saturate:
         # Floats that keep their low bits become clamped words first.
@@ -46,7 +46,7 @@ def by_steps(values: Array, source: Format, target: Format, letter: str, saturat
 
 
 def direct(source: Format, target: Format, letter: str, saturate: bool, rest: Convert) -> Convert | None:
-    """The direct conversion of a pair whose elements lie one in a storage unit, if there is one.
+    """Returns the direct conversion of a pair whose storage units hold one element each, if there is one.
 
     ``rest`` converts all values.
     """
@@ -80,15 +80,15 @@ def _of_integers(source: Format, target: Format, letter: str, saturate: bool) ->
 
 
 def cast(values: Array, out: Array) -> None:
-    """numpy's own conversion: exact, or the low bits of integers."""
+    """Returns numpy's own conversion: exact, or the low bits of integers."""
     out[...] = values
 
 
-# The conversions are functions, whose arrays are at hand; what they convert stands among their attributes.
+# The conversions are functions, whose arrays are at hand; their source and target are attributes.
 
 
 def clamped(dtype: np.dtype[Any], low: int | None, high: int | None) -> Convert:
-    """Integers brought into a range, of which only the limits that a source can pass are given."""
+    """Returns integers clamped to a range, of which only the limits that a source can exceed are given."""
     last_values, last_out = _NOTHING, _NOTHING
     given = results = inside = _aligned((0,), dtype)
     least = most = None
@@ -128,23 +128,24 @@ def _filled(shape: tuple[int, ...], dtype: np.dtype[Any], number: int) -> Array:
 
 
 _NOTHING: Array = np.zeros((0, 0))
-"""Where a conversion begins: source and result of an instruction are the same arrays each time where their tiles have
-addresses, so what is made of them is kept as long as they come again."""
+"""Cache of prepared arrays: source and result of an instruction are the same arrays each time where their tiles have
+addresses, so derived arrays are reused as long as these recur."""
 
 
 def _in_order(values: Array, out: Array) -> tuple[Array, Array]:
-    """Both as one row, which is a tenth of a microsecond faster, unless one of them does not lie in order."""
+    """Returns both as one row, which is a tenth of a microsecond faster, unless one of them is not contiguous."""
     if values.flags.c_contiguous and out.flags.c_contiguous:
         return values.reshape(-1), out.reshape(-1)
     return values, out
 
 
 _MOST_SQUARES = 1 << 13
-"""Elements up to which their squares are summed, by one thread of BLAS and with an error below a thousandth."""
+"""Maximum number of elements whose squares are summed, by one thread of BLAS and with an error below a thousandth."""
 
 
 def rounded(source: Format, target: Format, letter: str, rest: Convert) -> Convert:
-    """float32 or bfloat16 to integers, where all results are in the range of the target; ``rest`` converts others."""
+    """Returns the conversion of float32 or bfloat16 to integers, where all results are in the range of the target;
+    ``rest`` converts others."""
     wide, round_ = source.storage == np.float32, ROUNDINGS[letter]
     # The largest numbers of 32 and 64 bits are no float32.
     exact = float(np.float32(target.max_value)) == target.max_value
@@ -191,12 +192,13 @@ def rounded(source: Format, target: Format, letter: str, rest: Convert) -> Conve
 
 
 _MAGIC = np.array(3 << 22, np.float32)
-"""Numbers far below it, added to it, are rounded to the nearest even, and stand in the low bits of the sum."""
+"""Adding this number rounds much smaller ones to the nearest even and leaves them in the low bits of the sum."""
 
 
 def added(target: Format, usual: Convert) -> Convert:
-    """float32 to signed integers of at most 16 bits, to the nearest even, where all results are in the range of the
-    target: they are the low bits of a sum. ``usual`` converts what is out of range or does not lie in order."""
+    """Returns the conversion of float32 to signed integers of at most 16 bits, to the nearest even, where all results
+    are in the range of the target: they are the low bits of a sum. ``usual`` converts values that are out of range or
+    not contiguous."""
     squares = 0.99 * min(float(target.min_value) ** 2, float(target.max_value) ** 2)
     total = np.zeros((), np.float32)
     sum_of_squares = total.item
@@ -236,7 +238,7 @@ def added(target: Format, usual: Convert) -> Convert:
 try:
     from numpy._core.umath import _extobj_contextvar, _make_extobj
 except ImportError:
-    # errstate, which sets the same, takes longer than looking at the numbers.
+    # errstate, which sets the same, takes longer than checking the numbers.
     _handling = _raising = None
 else:
     _handling: Any = _extobj_contextvar
@@ -244,7 +246,7 @@ else:
 
 
 def _told(whole: Array, out: Array) -> bool:
-    """Casts float32 and tells whether all numbers are in the range of ``out``."""
+    """Casts float32 and returns whether all numbers are in the range of ``out``."""
     before = _handling.set(_raising)
     try:
         out[...] = whole
@@ -257,7 +259,8 @@ def _told(whole: Array, out: Array) -> bool:
 
 @cache
 def _casts_tell() -> bool:
-    """Whether this machine's cast of float32 to i32 says that a number does not fit, in each place of its vectors."""
+    """Returns whether this machine's cast of float32 to i32 signals numbers out of range, in each position of its
+    vectors."""
     if _handling is None:
         return False
     whole, out = np.zeros(67, np.float32), np.zeros(67, np.int32)
@@ -271,7 +274,7 @@ def _casts_tell() -> bool:
 
 
 def told(source: Format, target: Format, letter: str, saturate: bool) -> Convert:
-    """float32 or bfloat16 to i32 by numpy's cast, which says itself when a number is not in the range."""
+    """Returns the conversion of float32 or bfloat16 to i32 by numpy's cast, which signals numbers out of range."""
     wide, round_ = source.storage == np.float32, ROUNDINGS[letter]
     last_values, last_out = _NOTHING, _NOTHING
     given = results = whole = _aligned((0,))
@@ -292,7 +295,7 @@ def told(source: Format, target: Format, letter: str, saturate: bool) -> Convert
         else:
             whole[...] = given
             round_(whole, whole)
-        # As in ``_told``, without the call.
+        # As in ``_cast_in_range``, without the call.
         before = handle(raising)
         try:
             results[...] = whole
@@ -302,7 +305,7 @@ def told(source: Format, target: Format, letter: str, saturate: bool) -> Convert
             fitting = True
         handle_again(before)
         if not fitting:
-            # Not from the values, whose memory may be that of the results. Rounding whole numbers changes nothing.
+            # Not from the values, whose memory may be that of the results. Rounding integral numbers changes nothing.
             results[...] = by_steps(whole, FORMATS["f32"], target, letter, saturate)
 
     vars(told).update(source=source, target=target, letter=letter, saturate=saturate)
@@ -310,11 +313,11 @@ def told(source: Format, target: Format, letter: str, saturate: bool) -> Convert
 
 
 _LINE = 64
-"""Bytes of a line of the cache; a pass over an array that begins inside one takes up to a fifth longer."""
+"""Bytes of a cache line; a pass over an array that is not aligned to it takes up to a fifth longer."""
 
 
 def _aligned(shape: tuple[int, ...], dtype: npt.DTypeLike = np.float32) -> Array:
-    """An array that begins with a line of the cache."""
+    """Returns an array that is aligned to a cache line."""
     size = prod(shape) * np.dtype(dtype).itemsize
     room = np.empty(size + _LINE, np.uint8)
     begin = -room.ctypes.data % _LINE
@@ -322,7 +325,7 @@ def _aligned(shape: tuple[int, ...], dtype: npt.DTypeLike = np.float32) -> Array
 
 
 class Looked:
-    """Sources of 16 bits: all results in a table, made as soon as so many elements have been converted."""
+    """Sources of 16 bits: a table of all results, made once that many elements have been converted."""
 
     def __init__(self, source: Format, target: Format, letter: str, saturate: bool, rest: Convert) -> None:
         self.rest = rest
@@ -342,13 +345,13 @@ class Looked:
         if out.flags.c_contiguous:
             table.take(values.view(np.uint16), out=out, mode="clip")
         else:
-            # Watched memory, which only indexing may write, says that it is not contiguous.
+            # Instrumented memory, which only indexing may write, reports that it is not contiguous.
             out[...] = table.take(values.view(np.uint16), mode="clip")
 
 
 @cache
 def _all_results(source: Format, target: Format, letter: str, saturate: bool) -> Array:
-    """The results of all values of 16 bits."""
+    """Returns the results of all values of 16 bits."""
     codes = np.arange(1 << 16, dtype=np.uint16)
     with np.errstate(all="ignore"):
         table = np.array(by_steps(codes.view(source.storage), source, target, letter, saturate))

@@ -15,11 +15,10 @@ _F32_MIN_STEP = 2.0**-149
 
 
 def _round_to_odd_sum(c: np.ndarray, p: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """``c + p`` in float64 rounded to odd; ``s`` is their nearest sum.
+    """Returns ``c + p`` in float64 rounded to odd; ``s`` is their nearest sum.
 
-    A sum rounded to odd still tells on which side of any float32 tie the exact sum lies, so that rounding it
-    to float32 is a single rounding. The error of ``s`` comes from Knuth's two-sum; it is NaN where s is not
-    finite.
+    A sum rounded to odd still determines on which side of any float32 tie the exact sum is, so that rounding it to
+    float32 is a single rounding. The error of ``s`` comes from Knuth's two-sum; it is NaN where s is not finite.
     """
     p_part = s - c
     error = (c - (s - p_part)) + (p - p_part)
@@ -51,7 +50,7 @@ def fma_to_odd(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
 
 
 def _lowest_bits(x: np.ndarray) -> np.ndarray:
-    """The power of two that is the lowest set bit of each element; inf for zeros and non-finite elements."""
+    """Returns the power of two that is the lowest set bit of each element; inf for zeros and non-finite elements."""
     fraction, exponent = np.frexp(np.where(np.isfinite(x), x, 0.0))
     significand = np.ldexp(fraction, 53).astype(np.int64)
     lowest = np.ldexp((significand & -significand).astype(np.float64), exponent - 53)
@@ -59,15 +58,15 @@ def _lowest_bits(x: np.ndarray) -> np.ndarray:
 
 
 def _sum_is_exact(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, bool]:
-    """Per k, whether every float64 sum of that step is exact; and whether a product is finer than 2**-149.
+    """Returns per k whether every float64 sum of that step is exact; and whether a product is finer than 2**-149.
 
-    All terms up to step k are multiples of the smallest lowest bit seen so far and rounding to float32 only
-    makes them coarser; sums below 2**53 times that bit are exact.
+    All terms up to step k are multiples of the smallest lowest bit seen so far and rounding to float32 only makes them
+    coarser; sums below 2**53 times that bit are exact.
     """
     products = _lowest_bits(a).min(axis=0) * _lowest_bits(b).min(axis=1)
     finest = np.minimum.accumulate(np.minimum(products, _lowest_bits(c).min()))
     growth = np.cumsum(np.abs(a).max(axis=0) * np.abs(b).max(axis=1))
-    largest = 2 * (np.abs(c).max() + growth)  # twice: room for the roundings of the running sum
+    largest = 2 * (np.abs(c).max() + growth)  # twice: capacity for the roundings of the running sum
     return largest < finest * 2.0**53, bool(products.min() < _F32_MIN_STEP)
 
 
@@ -102,7 +101,7 @@ def _accumulate_block(a: np.ndarray, b: np.ndarray, c: np.ndarray, exact: np.nda
         if sums_are_exact:
             pass
         elif fine:
-            # Ties of subnormal results lie anywhere, so every sum is rounded to odd.
+            # Ties of subnormal results can be anywhere, so every sum is rounded to odd.
             nearest[...] = _round_to_odd_sum(total, product, nearest)
         else:
             # Only sums on a float32 tie could round the wrong way, and subnormal results are exact.

@@ -1,4 +1,4 @@
-"""Number formats in one place: the table, ``decode`` (storage to values) and ``encode`` (the way back)."""
+"""Number formats in one module: the table, ``decode`` (storage to values) and ``encode`` (values to storage)."""
 
 from .decode import decode
 from .encode import encode

@@ -75,12 +75,12 @@ def matmul(
 
 
 def _for_blas(x: np.ndarray) -> np.ndarray:
-    """A copy if neither axis of ``x`` is dense: without one, some numpy versions leave BLAS and crawl."""
+    """Returns a copy if neither axis of ``x`` is dense: otherwise some numpy versions do not use BLAS and are slow."""
     return x if x.itemsize in x.strides else np.ascontiguousarray(x)
 
 
 def _order_is_irrelevant(a: np.ndarray, b: np.ndarray, init: np.ndarray | None) -> bool:
-    """True if all partial sums, in any order, are integers that float32 represents."""
+    """Returns whether all partial sums, in any order, are integers that float32 represents."""
     with np.errstate(all="ignore"):
         bound = float(a.shape[1])
         for operand in (a, b):
@@ -146,15 +146,15 @@ def apply_exception_mode(
     out: np.ndarray | None = None,
     exact: bool = False,
 ) -> tuple[np.ndarray, bool]:
-    """``matmul`` under the sat / nosat clause of mad; also tells whether the default rule mattered.
+    """Runs ``matmul`` under the sat / nosat clause of mad; also returns whether the default rule mattered.
 
-    ``a_format`` and ``b_format`` name the types ``a`` and ``b`` were decoded from, ``a_scale`` [M,K/32] and
-    ``b_scale`` [K/32,N] are MX scale bytes to apply; the other arguments are those of ``matmul``.
+    ``a_format`` and ``b_format`` name the types ``a`` and ``b`` were decoded from, ``a_scale`` [M,K/32] and ``b_scale``
+    [K/32,N] are MX scale bytes to apply; the other arguments are those of ``matmul``.
 
-    - ``nosat``: IEEE arithmetic. - ``sat``: infinite inputs become the largest finite value of their type and
-    NaN inputs 0; an overflowing element becomes its true sum, clamped to the finite range of float32. NaN
-    remains only where a scale byte or ``init`` is NaN. - ``default`` (no clause): IEEE if result and inputs
-    are finite, otherwise as ``sat``. The second result is True in that last case only.
+    - ``nosat``: IEEE arithmetic. - ``sat``: infinite inputs become the largest finite value of their type and NaN
+    inputs 0; an overflowing element becomes its true sum, clamped to the finite range of float32. NaN remains only
+    where a scale byte or ``init`` is NaN. - ``default`` (no clause): IEEE if result and inputs are finite, otherwise as
+    ``sat``. The second result is True in that last case only.
 
     Source: docs/reference/numerics.md, "Matrix products".
     """
@@ -201,7 +201,7 @@ def _all_finite(x: np.ndarray) -> bool:
     if x.flags.c_contiguous:
         flat = x.reshape(-1)
         with np.errstate(all="ignore"):
-            # The sum of squares is the cheapest pass over the data; it may overflow, then look closely.
+            # The sum of squares is the cheapest pass over the data; it may overflow, which requires a closer check.
             if np.isfinite(np.dot(flat, flat)):
                 return True
     return bool(np.isfinite(x).all())

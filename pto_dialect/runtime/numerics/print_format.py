@@ -1,4 +1,4 @@
-"""The number that ``pto.print`` writes, in the format of C that the program states."""
+"""Formatting of the number that ``pto.print`` writes, in the C format that the program states."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _INTEGERS: Final = frozenset("diouxXc")
 _FLOATS: Final = frozenset("eEfFgG")
 _UNSIGNED: Final = frozenset("ouxX")
 _WIDEST: Final = 1000
-"""Characters that a number may be padded to; C promises 4095 for the whole."""
+"""Maximum width of a number; C promises 4095 characters in all."""
 
 
 def split_format(text: str) -> tuple[str, str, str]:
-    """What stands before the one conversion of ``text``, the conversion for Python, and what stands behind it; both
-    others are the end where there is no conversion.
+    """Returns the text before the one conversion of ``text``, the conversion for Python, and the text after it; the
+    latter two are empty where there is no conversion.
 
     Raises ``Fault`` (``print-format``) for a second conversion, one that C does not have, and a width above 1,000.
     """
@@ -44,8 +44,8 @@ def split_format(text: str) -> tuple[str, str, str]:
 
 
 def format_number(conversion: str, value: float) -> str:
-    """``value`` as ``conversion`` (a result of :func:`split_format`) writes it; integers of unsigned conversions are
-    taken modulo 2^32, or 2^64 where they need it, numbers without a value (NaN, infinities) are words."""
+    """Returns ``value`` as ``conversion`` (a result of :func:`split_format`) writes it; integers of unsigned
+    conversions are taken modulo 2^32, or 2^64 where they need it, NaN and infinities are written by name."""
     letter = conversion[-1:]
     if letter in _FLOATS:
         return conversion % value

@@ -50,11 +50,10 @@ def round_to_integer(x: np.ndarray, letter: str = "R") -> np.ndarray:
 
 
 def rounds_up(letter: str, low: np.ndarray, half: np.ndarray, odd: np.ndarray, negative: np.ndarray) -> np.ndarray:
-    """Whether a magnitude that is cut by ``low`` (with ``half`` the tie) moves to the next larger magnitude.
+    """Returns whether a magnitude that is cut by ``low`` (with ``half`` the tie) rounds to the next larger magnitude.
 
-    ``low`` and ``half`` are unsigned integers, ``odd`` and ``negative`` are boolean; ``odd`` tells that the
-    cut magnitude has an odd last digit. ``letter`` is R, A, F, C, Z or O. Source: docs/reference/numerics.md,
-    "Rounding".
+    ``low`` and ``half`` are unsigned integers, ``odd`` and ``negative`` are boolean; ``odd`` states that the cut
+    magnitude has an odd last digit. ``letter`` is R, A, F, C, Z or O. Source: docs/reference/numerics.md, "Rounding".
     """
     if letter == "R":
         return (low > half) | ((low == half) & odd)

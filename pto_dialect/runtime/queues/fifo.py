@@ -1,9 +1,9 @@
-"""Queues of tiles between the AIC and the AIVs of a block while a program runs: slots, tokens, addresses.
+"""Queues of tiles between the AIC and the AIVs of a block at run time: slots, tokens, addresses.
 
 A queue holds ``slots`` entries in each direction. The producer takes a token for a free slot before it fills the slot
-and adds one for the entry; the consumer takes that and returns the slot when it is done with the entry. An entry that
-is split goes to (or comes from) both vector cores, and so does a whole one on a2a3; a whole one on a5 concerns AIV0
-alone.
+and adds one for the entry; the consumer takes that token and returns the slot after its last use of the entry. An entry
+that is split goes to (or comes from) both vector cores, as does a whole entry on a2a3; a whole entry on a5 concerns
+AIV0 alone.
 
 Source: docs/reference/execution.md, "Queues between cores".
 """
@@ -39,7 +39,7 @@ class FifoEnd:
     """One core's end of a queue.
 
     ``gm`` holds the slots in global memory, ``local`` the address of the consumer's slots by direction; ``everyone``
-    tells that both vector cores take part in whole entries.
+    states that both vector cores take part in whole entries.
     """
 
     def __init__(self, core: QueueCore, facts: FifoFacts, everyone: bool, gm: Any, local: dict[int, int]) -> None:
@@ -52,7 +52,7 @@ class FifoEnd:
         self.taken = {C2V: 0, V2C: 0}
         self.held: dict[int, deque[Any]] = {C2V: deque(), V2C: deque()}
         self.scale: float | ValueTile | None = None
-        # Who takes part, and their tokens, are the same for every entry of a kind.
+        # The participants and their tokens are the same for every entry of a kind.
         self._waited: dict[tuple[str, int, bool, int], tuple[Token, ...]] = {}
         self._told: dict[tuple[str, int, bool, int], tuple[tuple[Core, Token], ...]] = {}
         for direction in DIRECTIONS:
@@ -61,17 +61,17 @@ class FifoEnd:
                     key = self._token("slot", direction, vector)
                     core.flags[key] = core.flags.get(key, 0) + facts.slots
 
-    # ------------------------------------------------------------ who takes part
+    # ------------------------------------------------------------ participants
 
     def _vectors(self, direction: int, producing: bool, split: int) -> tuple[int, ...]:
-        """Vector cores that an operation of this end concerns; none when this core does not take part."""
+        """Returns the vector cores that an operation of this end concerns; none when this core does not take part."""
         whole = not split and not self.everyone
         if (direction == C2V) == producing and self.core.cube:
             return (0,) if whole else tuple(range(self.core.block.vector_cores))
         return () if whole and self.core.index else (self.core.index,)
 
     def takes_part(self, direction: int, producing: bool, split: int) -> bool:
-        """False for a vector core without a part in whole entries."""
+        """Returns False for a vector core without a part in whole entries."""
         return bool(self._vectors(direction, producing, split))
 
     def _token(self, kind: str, direction: int, vector: int) -> Token:
@@ -80,7 +80,7 @@ class FifoEnd:
         return Token(kind, self.facts.key, direction, vector, text)
 
     def _others(self, kind: str, direction: int, producing: bool, split: int) -> tuple[tuple[Core, Token], ...]:
-        """The cores at the other end, each with the token that concerns it."""
+        """Returns the cores at the other end, each with the token that concerns it."""
         key = (kind, direction, producing, split)
         known = self._told.get(key)
         if known is None:
@@ -102,11 +102,11 @@ class FifoEnd:
     # ------------------------------------------------------------ slots
 
     def wait_slot(self, direction: int, split: int) -> None:
-        """The scalar unit will wait until every consumer has a free slot."""
+        """Makes the scalar unit wait until every consumer has a free slot."""
         self._wait("slot", direction, True, split)
 
     def wait_entry(self, direction: int, split: int) -> None:
-        """The scalar unit will wait until every producer has filled the next slot."""
+        """Makes the scalar unit wait until every producer has filled the next slot."""
         self._wait("entry", direction, False, split)
 
     def _wait(self, kind: str, direction: int, producing: bool, split: int) -> None:
@@ -119,29 +119,30 @@ class FifoEnd:
             self.core.await_signals("PIPE_S", tokens)
 
     def produced(self, direction: int) -> int:
-        """Number of the slot that this end fills next."""
+        """Returns the index of the slot that this end fills next."""
         number = self.made[direction]
         self.made[direction] = number + 1
         return number
 
     def consumed(self, direction: int) -> int:
-        """Number of the slot that this end reads next."""
+        """Returns the index of the slot that this end reads next."""
         number = self.taken[direction]
         self.taken[direction] = number + 1
         return number
 
     def announce(self, pipe: str, direction: int, split: int) -> None:
-        """Tells the consumers of the entry, once ``pipe`` gets there."""
+        """Signals the entry to the consumers, once ``pipe`` reaches the signal."""
         self.core.signal(pipe, self._others("entry", direction, True, split))
 
     def hold(self, direction: int, entry: Any) -> Any:
-        """Remembers a popped entry until it is freed."""
+        """Stores a popped entry until it is freed."""
         entry = self.core.popped(entry)
         self.held[direction].append(entry)
         return entry
 
     def own(self, entry: Any) -> Any:
-        """A popped tile with a local slot of its own, which is the program's until a later pop loads into it."""
+        """Records a popped tile with a local slot of its own, which belongs to the program until a later pop loads into
+        it."""
         return self.core.popped(entry)
 
     def give_back(self, pipe: str, direction: int, split: int) -> None:
@@ -149,8 +150,9 @@ class FifoEnd:
         self.core.signal(pipe, self._others("slot", direction, False, split))
 
     def release(self, user: str, pipe: str, line: int, direction: int, split: int) -> None:
-        """Takes the oldest popped entry from the program once pipe ``user`` gets there, and returns its slot once
-        ``pipe`` does. An entry that ``pipe`` loads is the program's until it has done so, even where nobody reads it.
+        """Removes the oldest popped entry from the program once pipe ``user`` reaches the release, and returns its slot
+        once ``pipe`` does. An entry that ``pipe`` loads belongs to the program until the load is complete, even without
+        readers.
 
         Raises ``Fault`` (``pipe-slot``) when every popped entry was freed before.
         """
@@ -168,12 +170,12 @@ class FifoEnd:
     # ------------------------------------------------------------ addresses
 
     def local_address(self, direction: int, number: int) -> int:
-        """Byte address of a slot in the consumer's memory."""
+        """Returns the byte address of a slot in the consumer's memory."""
         count = self.facts.local_slots if self.facts.through_gm else self.facts.slots
         return self.local[direction] + number % count * self.facts.steps[direction]
 
     def gm_address(self, direction: int, number: int, fmt: Format) -> Pointer:
-        """A slot in global memory; those of the second direction lie behind those of the first."""
+        """Returns the address of a slot in global memory; those of the second direction follow those of the first."""
         pointer = self.core.pointer_of(self.gm)
         facts = self.facts
         ring = facts.slots * facts.slot_size if direction == V2C and facts.mask == C2V | V2C else 0
@@ -182,7 +184,7 @@ class FifoEnd:
 
 
 def _last_of(action: Callable[[], None], calls: int) -> Callable[[], None]:
-    """What is called so many times, and takes an entry away with the last of them."""
+    """Returns a function that retires an entry on its last of several calls."""
     left = iter(range(calls - 1, -1, -1))
 
     def retire() -> None:
@@ -193,7 +195,7 @@ def _last_of(action: Callable[[], None], calls: int) -> Callable[[], None]:
 
 
 def open_end(core: QueueCore, facts: FifoFacts, everyone: bool, gm: Any, local: dict[int, int]) -> FifoEnd:
-    """The end of a queue on ``core``; one that is initialised again goes on where it was."""
+    """Returns the end of a queue on ``core``; one that is initialized again continues with its state."""
     key = ("fifo", facts.key)
     known = core.state.get(key)
     if known is None or known.facts.mask != facts.mask:
@@ -202,7 +204,7 @@ def open_end(core: QueueCore, facts: FifoFacts, everyone: bool, gm: Any, local: 
 
 
 class EntryMaker:
-    """Views of slots in global memory: entries that a program fills and reads with transfers of its own."""
+    """Makes views of slots in global memory: entries that a program fills and reads with transfers of its own."""
 
     label = "slot_view"
 
@@ -214,7 +216,7 @@ class EntryMaker:
         self.share = {1: rows * cols, 2: cols}.get(split, 0) if part else 0
 
     def __call__(self, end: FifoEnd, number: int, vector: int | None = None) -> GmTensor:
-        """The entry in slot ``number``, or the part of it that belongs to a vector core."""
+        """Returns the entry in slot ``number``, or the part of it that belongs to a vector core."""
         index = end.core.index if vector is None else vector
         pointer = end.gm_address(self.direction, number, self.fmt).advance(index * self.share)
         base = end.gm

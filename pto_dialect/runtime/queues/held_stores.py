@@ -1,7 +1,7 @@
-"""Stores of the scalar unit that the other pipes of its core do not see yet.
+"""Stores of the scalar unit that are not yet visible to the other pipes of its core.
 
-Hardware completes them at any time before the next flag that the scalar unit sets; a schedule may take the latest one.
-Source: docs/reference/execution.md, "Scheduling".
+Hardware completes them at any time before the next flag that the scalar unit sets; a schedule may choose the latest
+time. Source: docs/reference/execution.md, "Scheduling".
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Held(NamedTuple):
 
 
 class HeldStores:
-    """Stores to ``memory``, which holds them as the scalar unit sees it."""
+    """Stores to ``memory``, which has the content that the scalar unit sees."""
 
     def __init__(self, memory: Arena) -> None:
         self.memory = memory
@@ -32,11 +32,11 @@ class HeldStores:
         self._before: ByteArray | None = None
 
     def begin(self) -> None:
-        """A store is about to be carried out."""
+        """Starts a store."""
         self._before = self.memory.bytes.copy()
 
     def end(self) -> None:
-        """The store has been carried out."""
+        """Ends the store."""
         before, now = self._before, self.memory.bytes
         if before is not None:
             offsets = np.flatnonzero(before != now)
@@ -45,12 +45,12 @@ class HeldStores:
         self._before = None
 
     def complete(self) -> None:
-        """Everybody sees the stores."""
+        """Makes the stores visible to all pipes."""
         self.stores.clear()
 
     @contextmanager
     def hidden(self) -> Iterator[None]:
-        """Memory as the other pipes see it; what they store where a store is under way is overwritten by it."""
+        """Returns the memory as the other pipes see it; a pending store overwrites what they store to its bytes."""
         content = self.memory.bytes
         for store in reversed(self.stores):
             content[store.offsets] = store.old

@@ -1,4 +1,4 @@
-"""Which ends of queues belong together. Source: docs/reference/execution.md, "Queues between cores"."""
+"""Identity of queues: which ends belong to one queue. Source: docs/reference/execution.md, "Queues between cores"."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pto_dialect.ir.core.walk import walk
 
 
 def reservation(value: SSAValue | None) -> Operation | None:
-    """The ``reserve_buffer`` behind an address, followed through ``import_reserved_buffer``."""
+    """Returns the ``reserve_buffer`` of an address, followed through ``import_reserved_buffer``."""
     op = facts.definition(value)
     if op is not None and "peer_func" in op.attributes:
         peer, wanted = facts.peer_function(op), facts.text(op, "name")
@@ -24,12 +24,13 @@ def reservation(value: SSAValue | None) -> Operation | None:
 
 
 def is_reserved_buffer(op: Operation) -> bool:
-    """True for an operation that reserves a buffer for the entries of a queue in its own function."""
+    """Returns whether an operation reserves a buffer for the entries of a queue in its own function."""
     return has_role(op, Role.RESERVATION)
 
 
 def identity(init: Operation, order: int) -> tuple[tuple[Any, ...], str]:
-    """What both ends of a queue have in common, and a name for messages; ``order`` counts the handles of a function."""
+    """Returns the key that both ends of a queue share, and a name for messages; ``order`` counts the handles of a
+    function."""
     action = facts.action_of(init)
     if action is not None and action.core is not None:
         number = facts.number(init)

@@ -1,4 +1,4 @@
-"""What the text of a program says about its queues between cores: identity, sizes, and what is popped.
+"""Static facts about the queues between the cores of a program: identity, sizes, and popped types.
 
 Source: docs/reference/execution.md, "Queues between cores".
 """
@@ -32,7 +32,7 @@ _FIELD = re.compile(r"(\w+)\s*=\s*(\w+)")
 
 
 class Epilogue(NamedTuple):
-    """Conversion of pushed accumulators: quantisation mode and relu, by name."""
+    """Conversion of pushed accumulators: quantization mode and relu, by name."""
 
     quant: str
     relu: str
@@ -40,11 +40,11 @@ class Epilogue(NamedTuple):
 
 @dataclass(frozen=True)
 class FifoFacts:
-    """One end of a queue as its initialisation states it.
+    """One end of a queue as its initialization states it.
 
     Both ends have the same ``key``. ``slot_size`` is in bytes; ``steps`` maps a direction to the bytes between the
-    local slots of its consumer. ``through_gm`` tells that entries lie in global memory, ``pop_frees`` that popping a
-    tile returns its slot there; ``number`` is that of the quantisation setters.
+    local slots of its consumer. ``through_gm`` states that entries are in global memory, ``pop_frees`` that popping a
+    tile returns its slot there; ``number`` is the id that quantization setters name.
     """
 
     key: tuple[Any, ...]
@@ -61,7 +61,7 @@ class FifoFacts:
 
 @dataclass(frozen=True)
 class Transfer:
-    """What an operation does on a queue: push, alloc, pop or free, and the direction the entry travels."""
+    """The operation on a queue: push, alloc, pop or free, and the direction of the entry."""
 
     init: Operation
     facts: FifoFacts
@@ -71,7 +71,7 @@ class Transfer:
 
     @property
     def on_cube(self) -> bool:
-        """True on the cube core's end."""
+        """Returns whether the operation is at the cube core's end."""
         return (self.direction == C2V) == (self.role in _PRODUCES)
 
 
@@ -111,11 +111,12 @@ class FifoPlan:
                 self._popped.setdefault((transfer.facts.key, transfer.direction), {})[entry.type] = None
 
     def popped(self, transfer: Transfer) -> list[t.TileBufType]:
-        """Types of the tiles that are popped in the direction of ``transfer``."""
+        """Returns the types of the tiles that are popped in the direction of ``transfer``."""
         return list(self._popped.get((transfer.facts.key, transfer.direction), ()))
 
     def transfer(self, op: Operation) -> Transfer:
-        """What ``op`` does; raises ``ProgramError`` (``pipe-id``) when its queue is not initialised in its function."""
+        """Returns the transfer of ``op``; raises ``ProgramError`` (``pipe-id``) when its queue is not initialized in
+        its function."""
         init = self._init(op)
         if init is None:
             raise ProgramError("pipe-id", "the queue is not initialised in this function", span_of(op))
@@ -129,7 +130,7 @@ class FifoPlan:
         return Transfer(init, end, action.role, C2V if self._on_cube(op, end, produces) == produces else V2C, split)
 
     def init_of_setter(self, op: Operation) -> Operation | None:
-        """Initialisation of the queue whose scale ``op`` sets."""
+        """Returns the initialization of the queue whose scale ``op`` sets."""
         return self._numbered.get((_function(op), "cube", facts.number(op)))
 
     def _init(self, op: Operation) -> Operation | None:
@@ -141,7 +142,8 @@ class FifoPlan:
 
     @staticmethod
     def _on_cube(op: Operation, end: FifoFacts, produces: bool) -> bool:
-        """Side of an operation on a handle: that of its section or function, else what direction or tile imply."""
+        """Returns the side of an operation on a handle: that of its section or function, otherwise that implied by
+        direction or tile."""
         kind = enclosing_kind(op)
         if kind is not None:
             return kind == "cube"
@@ -168,7 +170,7 @@ class FifoPlan:
 
 
 def local_buffers(init: Operation) -> dict[int, str]:
-    """Operand that holds the address of the consumer's slots, by direction."""
+    """Returns the operand with the address of the consumer's slots, by direction."""
     if not facts.is_known_by_handle(init):
         return {C2V: "c2v_consumer_buf", V2C: "v2c_consumer_buf"}
     mask = facts.direction_mask(init)
@@ -176,13 +178,14 @@ def local_buffers(init: Operation) -> dict[int, str]:
 
 
 def gm_operand(init: Operation) -> SSAValue | None:
-    """Operand that holds the slots in global memory."""
+    """Returns the operand with the slots in global memory."""
     names = ("gm_addr",) if facts.is_known_by_handle(init) else ("gm_slot_tensor", "gm_slot_buffer")
     return next((value for name in names if (value := find(init, name)) is not None), None)
 
 
 def _share(slot_size: int, count: int, address: SSAValue | None) -> int:
-    """Bytes of each of ``count`` equal parts of the reserved buffer; the size of a slot where that is not known."""
+    """Returns the bytes of each of ``count`` equal parts of the reserved buffer; the size of a slot where that is
+    unknown."""
     reserved = reservation(address)
     size = None if reserved is None else integer(reserved, "size")
     return slot_size if size is None or size < 32 * count else size // count // 32 * 32

@@ -1,6 +1,6 @@
 """Runs a program with its pipes as queues: the reference schedule.
 
-The scalar unit walks the program and appends instructions to the queue of their pipe; among the queue heads that can
+The scalar unit executes the program and appends instructions to the queue of their pipe; among the queue heads that can
 run, the one issued first runs.  Source: docs/reference/execution.md, "Scheduling".
 """
 
@@ -29,33 +29,32 @@ RUN, SET, WAIT, LEVEL = range(4)
 """Kinds of entries: an instruction, tokens to add, tokens to take, a counter to reach."""
 
 Entry = tuple[int, int, int, Any, tuple[Any, ...]]
-"""One queued entry: issue number, line of the generated source, kind, action, arguments."""
+"""One queued entry: issue sequence number, line of the generated source, kind, action, arguments."""
 
 DEPTH = 1024
-"""Entries of all queues together beyond which the scalar unit lets the pipes go on before it issues more."""
+"""Total number of queued entries beyond which the scalar unit lets the pipes run before it issues more."""
 
 
 class Test(Protocol):
-    """A question about a signal in memory."""
+    """A condition on a signal in memory."""
 
     def __call__(self, signal: Any, value: int) -> bool:
-        """True when the signal is as it should be."""
+        """Returns whether the signal satisfies the condition."""
         ...
 
     def missing(self, signal: Any, value: int) -> str:
-        """What it should be and what it is, for messages."""
+        """Returns the required and the present value, for messages."""
         ...
 
 
 class QueueCore(Core):
     """A core whose instructions wait in queues, one per pipe.
 
-    ``ordered`` cores run in the order of the text as far as nothing waits. ``polled`` tells which signal in memory the
-    scalar unit waits for, if it does. ``in_turn`` lists pipes whose instructions keep their order among each other
-    whatever the schedule.
+    ``ordered`` cores run in program order while nothing waits. ``polled`` is the signal in memory that the scalar unit
+    waits for, if any. ``in_turn`` lists pipes whose instructions keep their relative order whatever the schedule.
 
     Signals are counters under keys: a wait takes one token of each of its keys, a level wait leaves the counter and
-    goes on once it is high enough.
+    continues once it is high enough.
     """
 
     ordered = False
@@ -68,7 +67,7 @@ class QueueCore(Core):
         self.held: HeldStores | None = None
 
     def reset(self) -> None:
-        """Gives the control state its initial content: nothing is queued, nobody waits."""
+        """Resets the control state: nothing is queued, nothing waits."""
         super().reset()
         if self.chooser is not None:
             self.state[HOLDER] = self.chooser
@@ -99,7 +98,7 @@ class QueueCore(Core):
                 pass
 
     def set_valid(self, tile: Any, rows: int, cols: int) -> None:
-        """Changes the valid region of a tile; instructions that wait keep a handle with the one that it had."""
+        """Changes the valid region of a tile; queued instructions retain a handle with the previous region."""
         if self.waiting:
             issued = copy(tile)
             for queue in self.queues.values():
@@ -110,15 +109,15 @@ class QueueCore(Core):
     # signals
 
     def queue_set(self, source: str, target: str, event: int) -> None:
-        """A flag that ``source`` raises when it gets there."""
+        """Appends a flag that ``source`` sets when it reaches it."""
         self.signal(source, ((self, (source, target, event)),))
 
     def queue_wait(self, source: str, target: str, event: int) -> None:
-        """A flag that ``target`` takes before it goes on."""
+        """Appends a flag that ``target`` consumes before it continues."""
         self.await_signals(target, ((source, target, event),))
 
     def signal(self, pipe: str, targets: tuple[tuple[Core, Key], ...]) -> None:
-        """Adds a token at each of ``targets`` once ``pipe`` gets there."""
+        """Adds a token at each of ``targets`` once ``pipe`` reaches the signal."""
         if pipe == "PIPE_S":
             self.issued += 1
             self.drain()
@@ -148,7 +147,7 @@ class QueueCore(Core):
             self.flags[key] -= 1
 
     def join_scalar(self) -> Iterable[None]:
-        """The scalar unit waits for the signals it asked for, if any."""
+        """Makes the scalar unit wait for the signals it has requested, if any."""
         if self.scalar_level is None and self._ready(self.scalar_wait):
             self._take(self.scalar_wait)
             self.scalar_wait = ()
@@ -166,14 +165,14 @@ class QueueCore(Core):
         self.issued += 1
 
     def popped(self, entry: Any) -> Any:
-        """An entry of a queue has been popped; the handle that the program goes on with."""
+        """Reports that an entry of a queue has been popped; returns the handle that the program uses."""
         return entry
 
     # signals in memory
 
     def until(self, test: Test, signal: Any, value: int) -> Generator[None, None, None]:
-        """The scalar unit waits until a signal in memory is as ``test`` wants it."""
-        # What has led here may have changed what others wait for.
+        """Makes the scalar unit wait until a signal in memory satisfies ``test``."""
+        # The preceding operations may have changed what others wait for.
         self.issued += 1
         if not test(signal, value):
             self.polled = partial(test.missing, signal, value)
@@ -187,24 +186,25 @@ class QueueCore(Core):
         self.block.passed()
 
     def look(self, test: Test, signal: Any, value: int) -> Generator[None, None, None]:
-        """Others have a turn before the scalar unit asks again for a signal that is not there."""
+        """Runs other cores before the scalar unit queries an absent signal again."""
         self.issued += 1
         if not test(signal, value):
             yield
 
     def join_all(self) -> Generator[None, None, None]:
-        """The scalar unit waits until every queue is empty."""
+        """Makes the scalar unit wait until every queue is empty."""
         while self.waiting:
             yield
         self.drain()
 
     def reach(self, pipe: str) -> Generator[None, None, None]:
-        """The scalar unit waits until the queue of ``pipe`` is empty: what comes next is the pipe's own work."""
+        """Makes the scalar unit wait until the queue of ``pipe`` is empty: the next operation is the pipe's
+        own work."""
         while self.queues.get(pipe):
             yield
 
     def meet(self, *pipes: str) -> Generator[None, None, None]:
-        """The scalar unit waits until the queues of ``pipes`` are empty, and they for each other."""
+        """Makes the scalar unit wait until the queues of ``pipes`` are empty, and the pipes wait for each other."""
         while any(self.queues.get(pipe) for pipe in pipes):
             yield
         self.drain()
@@ -212,7 +212,7 @@ class QueueCore(Core):
     # stores of the scalar unit
 
     def storing(self) -> None:
-        """The scalar unit is about to store to the unified buffer."""
+        """Starts a store of the scalar unit to the unified buffer."""
         if self.chooser is None or not self.chooser.holds():
             self.drain()
             return
@@ -221,23 +221,23 @@ class QueueCore(Core):
         self.held.begin()
 
     def stored(self) -> None:
-        """It has; a schedule may hold the store back."""
+        """Ends the store; a schedule may hold it back."""
         if self.held is not None:
             self.held.end()
 
     def drain(self) -> None:
-        """The scalar unit waits for its stores."""
+        """Makes the scalar unit wait for its stores."""
         if self.held is not None:
             self.held.complete()
 
     def chosen(self) -> str | None:
-        """The pipe whose head runs next where a schedule decides; ``None`` when none can run."""
+        """Returns the pipe whose head runs next where a schedule decides; ``None`` when none can run."""
         assert self.chooser is not None
         ready = [pipe for pipe, queue in self.queues.items() if queue and self.runnable(pipe, queue[0])]
         return ready[self.chooser.head([self.queues[pipe][0][0] for pipe in ready])] if ready else None
 
     def runnable(self, pipe: str, head: Entry) -> bool:
-        """True when nothing holds the head of a queue."""
+        """Returns whether the head of a queue can run."""
         if pipe in self.in_turn:
             others = (self.queues.get(other) for other in self.in_turn)
             if any(queue and queue[0][0] < head[0] for queue in others):
@@ -245,7 +245,8 @@ class QueueCore(Core):
         return head[2] < WAIT or self._may_go_on(head)
 
     def step(self) -> bool:
-        """Runs a queue head that can run, the oldest one unless a schedule decides otherwise; False when none can."""
+        """Runs a queue head that can run, the oldest one unless a schedule decides otherwise; returns False when none
+        can."""
         best: deque[Entry] | None = None
         if self.chooser is not None:
             pipe = self.chosen()
@@ -291,7 +292,7 @@ class QueueCore(Core):
         return self.flags.get(arguments[0], 0) >= arguments[1]
 
     def blocked(self) -> list[str]:
-        """What each unit waits for, for a deadlock report."""
+        """Returns what each unit waits for, for a deadlock report."""
         waits: list[tuple[str, tuple[Key, ...]]] = []
         for pipe, queue in self.queues.items():
             if queue and queue[0][2] == WAIT:
@@ -309,7 +310,7 @@ class QueueCore(Core):
 
 
 def _with_handle(value: Any, handle: Any, other: Any) -> Any:
-    """Operands with another handle in the place of one."""
+    """Returns operands with one handle replaced."""
     if value is handle:
         return other
     if type(value) not in (tuple, list):
@@ -319,7 +320,7 @@ def _with_handle(value: Any, handle: Any, other: Any) -> Any:
 
 
 class OrderedCore(QueueCore):
-    """A core that runs instructions in program order for as long as nothing waits in its queues.
+    """A core that runs instructions in program order as long as nothing waits in its queues.
 
     For programs without flags between their pipes, which leave that order to the compiler.
     """
@@ -335,11 +336,12 @@ class OrderedCore(QueueCore):
             action(*arguments)
 
     def signal(self, pipe: str, targets: tuple[tuple[Core, Key], ...]) -> None:
-        """Adds a token at each of ``targets`` at once, or once ``pipe`` gets there where pipes wait."""
+        """Adds a token at each of ``targets`` at once, or once ``pipe`` reaches the signal where pipes wait."""
         super().signal(pipe if self.waiting else "PIPE_S", targets)
 
     def await_signals(self, pipe: str, keys: tuple[Key, ...]) -> None:
-        """Takes a token under each of ``keys`` at once where they are there, else makes ``pipe`` wait for them."""
+        """Takes a token under each of ``keys`` at once where all are present, otherwise makes ``pipe`` wait
+        for them."""
         if pipe != "PIPE_S" and not self.waiting and self._ready(keys):
             self.issued += 1
             self._take(keys)
@@ -353,7 +355,7 @@ def _give(targets: tuple[tuple[Core, Key], ...]) -> None:
 
 
 def describe(key: Key) -> str:
-    """A token in words."""
+    """Returns a token as text."""
     if isinstance(key[0], str) and key[0].startswith("PIPE_"):
         return f"a flag from {key[0]}, EVENT_ID{key[2]}"
     text = getattr(key, "text", None)
@@ -371,7 +373,7 @@ class QueuedFault(Exception):
 
 
 class Deadlock(Fault):
-    """No core can go on; ``stopped`` is a program that did not end, if there is one."""
+    """No core can continue; ``stopped`` is a program that did not end, if there is one."""
 
     def __init__(self, waits: tuple[str, ...], stopped: Generator[None, None, Any] | None) -> None:
         super().__init__("sync-deadlock", "the program cannot go on", waits)
@@ -383,9 +385,9 @@ def run_queued(
     relieve: Callable[[], bool] | None = None,
     schedule: Schedule | None = None,
 ) -> list[Any]:
-    """Runs the programs of several cores to their end; returns what they return.
+    """Runs the programs of several cores to their end; returns their results.
 
-    ``relieve`` is asked to let something go on when nothing can; ``schedule`` says whose turn it is. Raises ``Fault``
+    ``relieve`` is called to make progress when no core can; ``schedule`` orders the cores. Raises ``Fault``
     (``sync-deadlock``) when that fails.
     """
     results: dict[int, Any] = {}

@@ -1,7 +1,7 @@
-"""Which of the things that may happen next do happen, within the order that flags, barriers and signals allow.
+"""Schedules: which of the possible next steps is taken, within the order that flags, barriers and signals allow.
 
-Hardware decides that anew in each run. A program that orders its pipes gives the same results under every schedule; one
-whose results change has a race.  Source: docs/reference/execution.md, "Scheduling".
+Hardware decides that again in each run. A program that orders its pipes gives the same results under every schedule;
+one whose results change has a race.  Source: docs/reference/execution.md, "Scheduling".
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ _SLOWNESS = (0.0, 0.5, 0.95)
 
 
 class ScheduleError(ValueError):
-    """A text that names no schedule."""
+    """A text that is not the name of a schedule."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """How pipes and cores take turns.
+    """The order in which pipes and cores run.
 
-    ``text``: everything in the order of the program. ``oldest``: the scalar unit runs ahead, and of the instructions
-    that may run the one that was issued first does. ``newest``: the one that was issued last. ``random``: any, as
-    ``seed`` says. ``strict`` reorders the pipes of programs that leave their order to the compiler as well.
+    ``text``: everything in program order. ``oldest``: the scalar unit runs ahead, and of the instructions that may run
+    the one that was issued first does. ``newest``: the one that was issued last. ``random``: any, determined by
+    ``seed``. ``strict`` also reorders the pipes of programs that leave their order to the compiler.
     """
 
     kind: str = "text"
@@ -35,12 +35,12 @@ class Schedule:
 
     @property
     def queued(self) -> bool:
-        """True when instructions wait in queues from the start."""
+        """Returns whether instructions wait in queues from the start."""
         return self.kind != "text"
 
     @classmethod
     def parse(cls, text: str, strict: bool = False) -> Schedule:
-        """The schedule that ``text`` names. Raises :class:`ScheduleError`."""
+        """Returns the schedule that ``text`` names. Raises :class:`ScheduleError`."""
         kind, colon, seed = text.partition(":")
         if kind in KINDS and not colon:
             return cls(kind, strict=strict)
@@ -49,12 +49,12 @@ class Schedule:
         raise ScheduleError(f"there is no schedule '{text}'; schedules are {', '.join(KINDS)}, random:SEED")
 
     def chooser(self, salt: str) -> Chooser | None:
-        """What decides for one core, or, with another ``salt``, between cores; ``None`` for the usual order."""
+        """Returns the chooser of one core, or, with another ``salt``, between cores; ``None`` for the usual order."""
         return Chooser(self, salt) if self.kind in ("newest", _RANDOM) else None
 
 
 class Chooser:
-    """Decides between what may happen next."""
+    """Chooses between the possible next steps."""
 
     def __init__(self, schedule: Schedule, salt: str) -> None:
         self._random = Random(f"{schedule.seed} {salt}") if schedule.kind == _RANDOM else None
@@ -62,35 +62,35 @@ class Chooser:
         self._slowness: dict[int, float] = {}
 
     def head(self, issued: Sequence[int]) -> int:
-        """Which of the instructions with these issue numbers runs; its place among them."""
+        """Returns the position of the instruction that runs among those with these issue numbers."""
         if self._random is not None:
             return self._random.randrange(len(issued))
         return issued.index(max(issued))
 
     def steps(self) -> int:
-        """Instructions that the pipes run before the scalar unit issues more."""
+        """Returns how many instructions the pipes run before the scalar unit issues more."""
         if self._random is None or self._ahead:
             return 0
         return max(0, self._random.randint(-_MOST_STEPS, _MOST_STEPS))
 
     def holds(self) -> bool:
-        """True when a store that hardware may complete later is held back: one of the scalar unit until it sets its
-        next flag, the end of an unaligned stream until its flush."""
+        """Returns whether a store that hardware may complete later is held back: one of the scalar unit until it sets
+        its next flag, the end of an unaligned stream until its flush."""
         return self._random is None or self._random.random() < 0.5
 
     def turn(self) -> int:
-        """Instructions that a core runs before another one has its turn; 0 for all that it can."""
+        """Returns how many instructions a core runs before another core runs; 0 for all that it can."""
         return 0 if self._random is None else self._random.randint(1, _MOST_STEPS)
 
     def skips(self, core: int) -> bool:
-        """True when a core misses its turn; some cores are slower than others."""
+        """Returns whether a core is skipped this time; some cores are slower than others."""
         if self._random is None:
             return False
         slowness = self._slowness.setdefault(core, self._random.choice(_SLOWNESS))
         return self._random.random() < slowness
 
     def order(self, count: int) -> list[int]:
-        """The order in which ``count`` cores have their turn."""
+        """Returns the order in which ``count`` cores run."""
         order = list(reversed(range(count)))
         if self._random is not None:
             self._random.shuffle(order)

@@ -1,4 +1,4 @@
-"""Which core sends a signal that another one waits for. Source: docs/reference/execution.md, "Synchronisation"."""
+"""Senders of signals between cores. Source: docs/reference/execution.md, "Synchronisation"."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ..run.machine import Core, block_cores
 
 Key = tuple[Any, ...]
 _IDS = A5_SYNC.aiv1_offset or 1
-"""Ids of one vector core; those of the cube core go on with the ids of the second one."""
+"""Ids of one vector core; those of the cube core continue with the ids of the second one."""
 
 
 def sender_of(core: Core, key: Key) -> Core | None:
-    """The core that sends the signal ``key`` to ``core``; ``None`` for flags of its own, and where one core runs all of
-    a program."""
+    """Returns the core that sends the signal ``key`` to ``core``; ``None`` for its own flags, and where one core runs
+    the whole program."""
     kind = key[0]
     cube, vector = block_cores(core)
     if core.kind == "all":
@@ -38,7 +38,7 @@ def sender_of(core: Core, key: Key) -> Core | None:
 
 
 def sends(op: Operation, key: Key, sender: Core) -> bool:
-    """Whether ``op`` is an operation by which ``sender`` may send the signal ``key``."""
+    """Returns whether ``sender`` may send the signal ``key`` by the operation ``op``."""
     kind = enclosing_kind(op)
     if sender.kind != "all" and kind is not None and kind != ("cube" if sender.cube else "vector"):
         return False
@@ -63,7 +63,7 @@ def _numbered(cores: list[Core], number: int) -> Core | None:
 
 
 def awaited(core: Core, key: Key) -> str:
-    """What ``core`` waits for, in words."""
+    """Returns what ``core`` waits for, as text."""
     if isinstance(key[0], str) and key[0].startswith("PIPE_"):
         return f"a flag from {key[0]}, EVENT_ID{key[2]}"
     text = getattr(key, "text", None)
@@ -74,5 +74,5 @@ def awaited(core: Core, key: Key) -> str:
 
 
 def name_of(sender: Core, core: Core) -> str:
-    """The name of ``sender`` for somebody who looks at ``core``."""
+    """Returns the name of ``sender`` from the view of ``core``."""
     return sender.name if sender.block is core.block else f"{sender.name} of block {sender.block.index}"

@@ -1,4 +1,4 @@
-"""Other arenas in the place of those that the buffers of a launch are bound to."""
+"""Replaces the arenas to which the buffers of a launch are bound."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Wrapped = TypeVar("Wrapped", bound=Arena)
 
 
 def rebind(bound: list[Any], kind: type[Wrapped], wrap: Callable[[Arena], Wrapped]) -> None:
-    """Gives every buffer of ``bound`` the arena that ``wrap`` makes of its own, unless that is of ``kind`` already;
-    buffers over the same memory get the same one."""
+    """Replaces the arena of every buffer of ``bound`` by ``wrap(arena)``, unless it is of ``kind`` already; buffers
+    over the same memory get the same one."""
     known: dict[tuple[int, int], Wrapped] = {}
 
     def moved(pointer: Pointer) -> Pointer:

@@ -33,7 +33,7 @@ from .per_core import BoundPerCore, InParts, PartedPointer, PerCore
 
 
 class HostTile(Tile):
-    """A tile buffer that an argument gives: a memory of its own, filled from ``host``: rows x columns of storage units
+    """A tile buffer that is an argument: a memory of its own, filled from ``host``: rows x columns of storage units
     (``host_shape``)."""
 
     __slots__ = ("host",)
@@ -46,21 +46,22 @@ class HostTile(Tile):
 
     @property
     def _units(self) -> TileView:
-        """The tile as storage units: bytes where it counts the numbers of pairs."""
+        """Returns the tile as storage units: bytes where it counts the numbers of pairs."""
         return self.view.bytes if isinstance(self.view, PackedView) else self.view
 
     def at(self, pointer: Pointer) -> Tile:
-        """A handle of the tile whose memory is that of ``pointer``."""
+        """Returns a handle of the tile whose memory is that of ``pointer``."""
         return Tile(pointer, self.layout, self.fmt, self.loc, self.rows, self.cols, self.valid_rows, self.valid_cols,
                     pad=self.pad)  # fmt: skip
 
     def hand_back(self) -> None:
-        """Stores the content in the array it came from."""
+        """Stores the content in the source array."""
         self.host[...] = self._units.read(*self.host.shape)
 
 
 def argument_of_core(value: Any, core: Core) -> Any:
-    """A bound argument as ``core`` sees it: the second vector core of a block has a unified buffer of its own."""
+    """Returns a bound argument as ``core`` uses it: the second vector core of a block has a unified buffer
+    of its own."""
     pointer = value if isinstance(value, Pointer) else getattr(value, "pointer", None)
     if not isinstance(pointer, Pointer) or pointer.arena.space == "gm":
         return value.of(core) if isinstance(value, (BoundPerCore, PartedPointer)) else value
@@ -74,7 +75,7 @@ def argument_of_core(value: Any, core: Core) -> Any:
 
 
 def hand_back(bound: Sequence[Any]) -> None:
-    """Stores tile buffers among the bound arguments in the arrays they came from."""
+    """Stores tile buffers among the bound arguments in their source arrays."""
     for value in bound:
         if isinstance(value, HostTile):
             value.hand_back()
@@ -82,7 +83,7 @@ def hand_back(bound: Sequence[Any]) -> None:
 
 @lru_cache(1024)
 def argument_format(type_: Attribute) -> Format | None:
-    """Element format of a buffer or vector argument; ``None`` for scalars."""
+    """Returns the element format of a buffer or vector argument; ``None`` for scalars."""
     element: Attribute | None = None
     if isinstance(type_, t.VmiMaskType):
         return format_of("i1")
@@ -99,7 +100,7 @@ def argument_format(type_: Attribute) -> Format | None:
 
 
 def host_shape(type_: t.TileType | t.TileBufType) -> tuple[int, int]:
-    """Rows and columns of the storage units that a tile takes: those of its type, where matrix operands of 4-bit
+    """Returns rows and columns of the storage units of a tile: those of its type, where matrix operands of 4-bit
     numbers have half as many along the direction in which two numbers share a byte."""
     fmt = argument_format(type_)
     assert fmt is not None
@@ -109,13 +110,13 @@ def host_shape(type_: t.TileType | t.TileBufType) -> tuple[int, int]:
 
 
 def binder(name: str, type_: Attribute, profile: Profile, otherwise: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """``bind_argument`` for one argument, with what its type says worked out before; ``otherwise`` does it for what is
-    no plain array or number."""
+    """Returns ``bind_argument`` for one argument, specialized for its type; ``otherwise`` binds values that are not
+    plain arrays or numbers."""
     fmt = argument_format(type_)
     direct = fmt if isinstance(type_, t.PtrType) and (space_of(type_) or "gm") == "gm" else None
 
     def bind(value: Any) -> Any:
-        # Most arguments are arrays that become global memory as they are.
+        # Most arguments are arrays that become global memory unchanged.
         if direct is not None and type(value) is np.ndarray and value.dtype == direct.storage:
             flags = value.flags
             if flags.c_contiguous and flags.writeable:
@@ -133,13 +134,13 @@ _PLAIN = frozenset((int, float, bool))
 def bind_argument(
     name: str, type_: Attribute, value: Any, profile: Profile | None = None, *, read_only: bool = False
 ) -> Any:
-    """The run-time value of one argument.
+    """Returns the run-time value of one argument.
 
-    Arrays stay shared with the caller, those of other libraries too (``foreign.as_array``): what the kernel writes
-    appears in them, for tile buffers (which need the ``profile``) when they are handed back; vectors and logical
-    predicates are values, which no kernel changes. A pointer into on-chip memory gets a memory of the array's size
-    there. With ``read_only`` the kernel writes nothing through the argument, so the array may be read-only.
-    Raises ``BindingError`` for a value that does not fit the argument's type.
+    Arrays stay shared with the caller, those of other libraries too (``foreign.as_array``): the kernel's writes appear
+    in them, for tile buffers (which need the ``profile``) when they are handed back; vectors and logical predicates are
+    values, which no kernel changes. A pointer into on-chip memory gets a memory of the array's size there. With
+    ``read_only`` the kernel writes nothing through the argument, so the array may be read-only. Raises ``BindingError``
+    for a value that does not fit the argument's type.
     """
     fmt = argument_format(type_)
     if not isinstance(value, (np.ndarray, int, float, PerCore, InParts)):
@@ -191,9 +192,9 @@ def bind_argument(
 def bind_foreign(
     name: str, type_: Attribute, value: Any, profile: Profile, may_write: Callable[[], bool], entry: str
 ) -> Any:
-    """As ``bind_argument`` for arrays of other libraries, bytes, and arrays that are read-only.
+    """Binds as ``bind_argument`` arrays of other libraries, bytes, and arrays that are read-only.
 
-    ``may_write`` tells whether function ``entry`` may write through the argument, which read-only memory refuses with
+    ``may_write`` returns whether function ``entry`` may write through the argument, which read-only memory refuses with
     ``BindingError``.
     """
     from .foreign import as_array  # deferred: start-up
@@ -221,18 +222,18 @@ def _parted(name: str, type_: Attribute, value: InParts, profile: Profile | None
 
 
 def _is_bits(dtype: np.dtype[Any], fmt: Format) -> bool:
-    """True for elements of the size of ``fmt`` whose bits may stand for it: all but other floats."""
+    """Returns whether elements of the size of ``fmt`` may hold its bits: all but other floats."""
     if dtype.kind == "f" or dtype.isbuiltin == 2:
         return fmt.name == _SAME_BITS.get(dtype.name) or not fmt.is_float
     return True
 
 
 _SAME_BITS = {"float8_e8m0fnu": "f8E8M0"}
-"""Types of ``ml_dtypes`` that are kept as bits here."""
+"""Types of ``ml_dtypes`` that are stored as bits here."""
 
 
 def _units(name: str, type_: VectorType, value: Array, fmt: Format) -> Array:
-    """An array of single numbers as one of vectors."""
+    """Returns an array of single numbers as one of vectors."""
     part = part_format(type_)
     if value.dtype.itemsize != part.bytes or part.bytes == fmt.bytes:
         return value
@@ -258,7 +259,7 @@ def _host_tile(name: str, type_: t.TileBufType, value: Array, profile: Profile |
 
 
 def _extents(name: str, type_: MemRefType | t.ShapedView, value: Array) -> tuple[Sequence[int], Sequence[int], int]:
-    """Shape, element strides and element offset of a view of a whole buffer."""
+    """Returns shape, element strides and element offset of a view of a whole buffer."""
     shape = t.shape_of(type_)
     if min(shape, default=1) < 0:
         fixed = [have for have, want in zip(value.shape, shape, strict=False) if want < 0 or have == want]
@@ -283,7 +284,8 @@ def _extents(name: str, type_: MemRefType | t.ShapedView, value: Array) -> tuple
 
 
 def _scalar(name: str, type_: Attribute, value: Any) -> Any:
-    """A number in the form that generated code computes with: integers wrapped to their width, floats rounded."""
+    """Returns a number in the form that generated code computes with: integers wrapped to their width,
+    floats rounded."""
     if isinstance(value, np.ndarray):
         if value.size < 1:
             raise BindingError(f"argument {name} needs a number, found an empty array")

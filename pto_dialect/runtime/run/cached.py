@@ -1,4 +1,4 @@
-"""Runs with the data caches of the scalar units: what they lose or hide is lost and hidden.
+"""Runs with modelled data caches of the scalar units, including lost and hidden writes.
 
 Source: docs/reference/execution.md, "Data cache of the scalar unit".
 """
@@ -25,7 +25,7 @@ class CachedKernel(Kernel):
 
     @property
     def generator_class(self) -> Callable[..., Generator]:
-        """What writes the code."""
+        """Returns the code generator class."""
         return CachingGenerator
 
     def run_bound(self, bound: list[Any], blocks: int = 1, jobs: int = 1) -> list[Any]:

@@ -1,7 +1,7 @@
-"""Arithmetic over the place of a core, for arguments that differ from core to core: ``block * 2 + subblock``.
+"""Arithmetic over the position of a core, for arguments that differ from core to core: ``block * 2 + subblock``.
 
-The text is parsed by Python's own parser and walked here; nothing of it is ever executed, and whatever is not in the
-tables below is refused. Source: docs/reference/execution.md, "Launches".
+Python's own parser parses the text and this module evaluates the tree; nothing of it is executed, and everything
+outside the tables below is refused. Source: docs/reference/execution.md, "Launches".
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ VARIABLES = {
     "subblocks": "number of vector cores of a block",
     "cube": "1 on the cube core of a block that has vector cores too, else 0",
 }
-"""What an expression may name."""
+"""Names that an expression may use."""
 
 Number = int | float
 Variables = Mapping[str, int]
@@ -59,11 +59,11 @@ _FUNCTIONS: dict[str, Callable[..., Number]] = {"min": min, "max": max}
 
 
 class ExpressionError(ValueError):
-    """A text that is no expression, or one without a value; the message is for the user."""
+    """A text that is not an expression, or has no value; the message is for the user."""
 
 
 class CoreExpression:
-    """The expression ``text``; raises ``ExpressionError`` if it is none."""
+    """The expression ``text``; raises ``ExpressionError`` if it is not one."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -78,7 +78,7 @@ class CoreExpression:
         self._evaluate = self._built(tree.body)
 
     def __call__(self, variables: Variables) -> Number:
-        """The value where names stand for ``variables``; raises ``ExpressionError`` where there is none."""
+        """Returns the value for ``variables``; raises ``ExpressionError`` where there is none."""
         try:
             return self._evaluate(variables)
         except ZeroDivisionError:

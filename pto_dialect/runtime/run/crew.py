@@ -1,9 +1,9 @@
-"""Processes that stay for further launches of a kernel.
+"""Worker pool: processes that are reused for further launches of a kernel.
 
-Starting a process costs some 20 ms, which a launch of 100 ms feels. A kernel whose blocks have been shared among
-processes before gets a crew: copies of this process that wait for orders, and memory that all of them see, into which
-the arguments of each launch are copied. Everything else is as in ``parallel``. Source: docs/reference/execution.md,
-"Cores and memories", "Launches".
+Starting a process costs some 20 ms, which is noticeable in a launch of 100 ms. A kernel whose blocks have been shared
+among processes before gets a pool: copies of this process that wait for orders, and shared memory into which the
+arguments of each launch are copied. Everything else is as in ``parallel``. Source: docs/reference/execution.md, "Cores
+and memories", "Launches".
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from .launch import Kernel
 
 ALIGNMENT = 4096
-"""Buffers begin at pages."""
+"""Buffers are aligned to pages."""
 
 _NUMBERS = (int, float, np.number, np.bool_)
 
 
 class Buffer(NamedTuple):
-    """What two launches must have in common to use one crew: a buffer of global memory, and how it is addressed."""
+    """The properties that two launches must share to use one pool: a buffer of global memory, and its addressing."""
 
     name: str
     nbytes: int
@@ -54,7 +54,7 @@ Form = tuple[Buffer | None, ...]
 
 
 class Order(NamedTuple):
-    """What a process is to run: numbers by position, which buffers nobody writes, how many blocks there are."""
+    """The work of a process: numbers by position, which buffers are never written, how many blocks there are."""
 
     numbers: dict[int, Any]
     constant: list[int]
@@ -62,7 +62,7 @@ class Order(NamedTuple):
 
 
 def form_of(bound: Sequence[Any]) -> Form | None:
-    """The form of bound arguments; ``None`` where some are neither numbers nor whole buffers of their own."""
+    """Returns the form of bound arguments; ``None`` where some are neither numbers nor whole buffers of their own."""
     found: list[Buffer | None] = []
     contents: list[Array] = []
     for value in bound:
@@ -90,12 +90,12 @@ class Member:
         self.reports = os.fdopen(reports, "rb")
 
     def send(self, order: bytes) -> None:
-        """Gives an order."""
+        """Sends an order."""
         self.orders.write(order)
         self.orders.flush()
 
     def outcome(self) -> Outcome:
-        """What became of the order."""
+        """Returns the result of the order."""
         try:
             return pickle.load(self.reports)
         except (EOFError, pickle.UnpicklingError):
@@ -105,19 +105,19 @@ class Member:
             return Outcome(failure=Failure(0, "internal", message))
 
     def lives(self) -> bool:
-        """Whether the process is there."""
+        """Returns whether the process is alive."""
         try:
             if self.pid and os.waitpid(self.pid, os.WNOHANG)[0]:
                 self.pid = 0
         except ChildProcessError:
-            # Somebody else has waited for it.
+            # Another thread has waited for it.
             self.pid = 0
         return self.pid != 0
 
     def end(self, mine: bool) -> None:
-        """Ends the process if it is ``mine``, and lets go of its pipes."""
+        """Ends the process if it is ``mine``, and closes its pipes."""
         for stream in (self.orders, self.reports):
-            # What could not be sent cannot be sent now.
+            # An unsent message cannot be sent any more.
             with suppress(OSError):
                 stream.close()
         if mine and self.lives():
@@ -151,11 +151,11 @@ class Crew:
 
     @property
     def nbytes(self) -> int:
-        """How much is copied for each launch."""
+        """Returns how many bytes are copied for each launch."""
         return sum(buffer.nbytes for buffer in self.form if buffer is not None)
 
     def suits(self, form: Form | None, jobs: int) -> bool:
-        """Whether the crew is there for such a launch."""
+        """Returns whether the pool is for such a launch."""
         if self.closed or self.owner != os.getpid() or form != self.form or jobs != self.jobs:
             return False
         if not all(member.lives() for member in self.members):
@@ -163,9 +163,9 @@ class Crew:
         return not self.closed
 
     def run(self, kernel: Kernel, bound: list[Any], first: int, blocks: int) -> list[Any]:
-        """Runs the blocks from ``first`` on; what block 0 returns if it is among them.
+        """Runs the blocks from ``first`` on; returns the result of block 0 if it is among them.
 
-        Raises the error of the lowest block that failed, and leaves the buffers as they were then.
+        Raises the error of the first block that failed, and leaves the buffers in the state of that failure.
         """
         numbers = {place: value for place, value in enumerate(bound) if self.form[place] is None}
         constant = [place for place in self.memory if bound[place].arena.constant]
@@ -194,7 +194,7 @@ class Crew:
         return next((o.results for o in outcomes if o.results is not None), [])
 
     def close(self) -> None:
-        """Ends all processes. In a copy of the process that they belong to, they are left alone."""
+        """Ends all processes. In a copy of the owning process they are left alone."""
         if self.closed:
             return
         self.closed = True
@@ -217,12 +217,12 @@ class Crew:
         self._serve(kernel, bound, source, sink)
 
     def _serve(self, kernel: Kernel, bound: Sequence[Any], source: int, sink: int) -> NoReturn:
-        """Life of a process: carries orders out until there is nobody to give some."""
+        """Executes orders in a worker process until the pipe closes."""
         code = os.EX_SOFTWARE
         try:
             # Ctrl-C reaches every process of a terminal; the first one ends the others.
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-            # What exists now is never freed here; looking at it would only copy its memory.
+            # Existing objects are never freed here; collecting them would only copy their memory.
             put_all_aside()
             with os.fdopen(source, "rb") as orders, os.fdopen(sink, "wb") as reports:
                 while True:
@@ -235,7 +235,7 @@ class Crew:
             os._exit(code)
 
     def _arguments(self, order: Order) -> list[Any]:
-        """Arguments as they are bound at a launch: what is remembered about earlier content goes."""
+        """Returns arguments as they are bound at a launch, without cached facts about earlier content."""
         found: list[Any] = []
         for place, buffer in enumerate(self.form):
             if buffer is None:
@@ -248,8 +248,8 @@ class Crew:
 
 
 def _close_all_but(*kept: int) -> None:
-    """Closes what a copy has inherited besides its standard streams: who waits for the end of a pipe must not wait for
-    a process that stays."""
+    """Closes everything that a copy has inherited besides its standard streams: a reader that waits for the end of a
+    pipe must not wait for a worker process."""
     for name in os.listdir("/proc/self/fd"):
         number = int(name)
         if number > 2 and number not in kept:
@@ -258,7 +258,7 @@ def _close_all_but(*kept: int) -> None:
 
 
 def _shared(form: Form) -> dict[int, Array]:
-    """Memory for each buffer that all processes see, by position."""
+    """Returns shared memory for each buffer, by position."""
     places: dict[int, int] = {}
     size = 0
     for place, buffer in enumerate(form):
@@ -272,18 +272,18 @@ def _shared(form: Form) -> dict[int, Array]:
 
 
 _latest: weakref.ref[Crew] | None = None
-"""There is one crew at a time: another kernel's is dismissed."""
+"""There is one pool at a time; it is dismissed when another kernel needs one."""
 
 
 def hire(kernel: Kernel, bound: Sequence[Any], form: Form | None, jobs: int) -> Crew | None:
-    """A crew for a launch and later ones like it; ``None`` where the launch has something that only one-off processes
-    can share: other kinds of arguments, a time limit, a profile."""
+    """Returns a pool for a launch and later ones of the same form; ``None`` where the launch has something that only
+    one-off processes can share: other kinds of arguments, a time limit, a profile."""
     global _latest
     if sys.platform != "linux" or form is None or not any(form) or may_be_limited() or kernel.profile_log is not None:
         return None
     before = _latest() if _latest is not None else None
     if before is not None and before.owner == os.getpid():
-        # Somebody else may be using it.
+        # Another thread may be using it.
         if not before.lock.acquire(blocking=False):
             return None
         try:

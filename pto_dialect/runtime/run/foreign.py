@@ -18,11 +18,11 @@ from ..errors import BindingError
 from ..memory.spaces import Array, DType
 
 _HOST = (1, 3)
-"""Kinds of devices whose memory this process reads: the CPU, and host memory that a GPU sees too."""
+"""Kinds of devices whose memory this process reads: the CPU, and host memory that is shared with a GPU."""
 
 _READ_ONLY = 1
 _NEWEST = (1, 0)
-"""Version of DLPack that is asked for: the first with a mark for read-only memory."""
+"""Requested version of DLPack: the first with a flag for read-only memory."""
 
 _NUMPY_KINDS = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}
 _SMALL_FLOATS = {
@@ -44,7 +44,7 @@ _TORCH_FLOATS = {
     "float8_e5m2": ml_dtypes.float8_e5m2,
     "float8_e8m0fnu": ml_dtypes.float8_e8m0fnu,
 }
-"""Types of tensors whose bits have to be taken, because older versions do not export them."""
+"""Types of tensors whose bits must be taken, because older versions do not export them."""
 
 
 class _Tensor(ctypes.Structure):
@@ -84,7 +84,8 @@ _pointer.argtypes, _pointer.restype = (ctypes.py_object, ctypes.c_char_p), ctype
 
 
 def as_array(value: Any) -> Any:
-    """``value`` as a numpy array over the same memory, if it is an array of another library; else ``value`` itself.
+    """Returns ``value`` as a numpy array over the same memory, if it is an array of another library; otherwise
+    ``value`` itself.
 
     Raises ``BindingError`` for memory of another device, and for element types that no array here has.
     """
@@ -103,7 +104,7 @@ def as_array(value: Any) -> Any:
 
 
 def _of_torch(value: Any) -> Any:
-    """A tensor; one that belongs to a graph of gradients is taken out of it, its memory stays."""
+    """Returns a tensor; one that belongs to a graph of gradients is detached, its memory stays."""
     if not hasattr(value, "data_ptr"):
         return value
     plain = value.detach()
@@ -168,7 +169,7 @@ def _facts(tensor: _Tensor, name: str) -> _Facts:
 
 
 def _over(tensor: _Tensor, facts: _Facts, capsule: Any) -> Array:
-    """An array over the memory of ``tensor``, which keeps ``capsule``: with it goes the memory."""
+    """Returns an array over the memory of ``tensor``, which owns ``capsule`` and thereby the memory."""
     shape, strides, dtype = facts
     if 0 in shape:
         return np.empty(shape, dtype)

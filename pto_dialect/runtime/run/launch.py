@@ -51,15 +51,16 @@ if TYPE_CHECKING:
     from .sharing import Sharing
 
 PATIENCE = 0.05
-"""Seconds that launches of a kernel take before it is worth to look for those that come again."""
+"""Seconds of launches of a kernel after which replaying repeated launches is worth the analysis."""
 
 UNIT_FLAGS = ("unit_flag_mode", "unit_flag_ctrl", "unit_flag")
 UNIT_FLAG_PIPES = ("PIPE_M", "PIPE_FIX")
-"""Attributes that hand an accumulator over, and the pipes between which they do; watched cores follow each block."""
+"""Attributes that hand an accumulator over, and the pipes between which they do; instrumented cores follow
+each block."""
 
 
 def orders_blocks(op: Operation) -> bool:
-    """True for operations that order the cores of different blocks: also signals whose mode says so, and waits for
+    """Returns whether an operation orders the cores of different blocks: also signals whose mode does so, and waits for
     signals in memory."""
     if has_role(op, Role.SIGNAL):
         return has_role(op, Role.WAITS)
@@ -68,7 +69,7 @@ def orders_blocks(op: Operation) -> bool:
 
 
 class Started(NamedTuple):
-    """Blocks that are ready to run: their cores with what these run, and which of them runs the entry first."""
+    """Blocks that are ready to run: their cores with their programs, and the core that runs the entry first."""
 
     device: list[Block]
     programs: list[tuple[QueueCore, Generator[None, None, Any]]]
@@ -77,7 +78,7 @@ class Started(NamedTuple):
 
 class Kernel:
     """An entry function, with its peer if it is one of a pair of kernels, that is ready to run; or a ``group`` of
-    functions, of which ``module`` and ``entry`` say nothing then.
+    functions, for which ``module`` and ``entry`` are not meaningful.
 
     ``arguments`` are pairs (name, type) in order, those of a group called ``function.name``; ``results`` the result
     types of the entry, the first function of a group.
@@ -87,7 +88,7 @@ class Kernel:
     """Seconds that launches have taken."""
 
     replayed = True
-    """Launches that come again may be carried out without their instructions; not where somebody watches these."""
+    """Whether repeated launches may be replayed without executing instructions; not in instrumented runs."""
 
     def __init__(
         self,
@@ -142,12 +143,12 @@ class Kernel:
 
     @property
     def flavour(self) -> Flavour:
-        """The flavour of the code."""
+        """Returns the code generation variant."""
         return PLAIN if self.profile_log is None else PROFILED
 
     @property
     def generator_class(self) -> Callable[..., CodeGenerator]:
-        """What writes the code."""
+        """Returns the code generator class."""
         if not self._reordered:
             return CodeGenerator
         # Few runs have a schedule.
@@ -162,20 +163,20 @@ class Kernel:
 
     @property
     def listing(self) -> str:
-        """The generated Python source, with the lines of the program that it stems from as comments."""
+        """Returns the generated Python source, with the corresponding lines of the program as comments."""
         return self.compiled.listing()
 
     @cached_property
     def usage(self) -> Usage:
-        """What the program does with its buffers."""
+        """Returns how the program uses its buffers."""
         return buffer_usage(self.program)
 
     def run(self, values: Sequence[Any], blocks: int = 1, jobs: int = 1) -> list[Any]:
         """Runs all blocks; ``values`` are numpy arrays (written in place) and Python numbers, one per argument.
 
         With ``jobs`` above 1, that many processes share the blocks of a program whose blocks do not depend on each
-        other; the results are the same. Returns what the entry function returns (first block). Raises ``BindingError``
-        for values that do not fit, ``ProgramError`` for a fault of the program.
+        other; the results are the same. Returns the result of the entry function (first block). Raises ``BindingError``
+        for values that do not fit, ``ProgramError`` for an error in the program.
         """
         often = self._spent > PATIENCE and self.replayed and not self._shares(blocks, jobs)
         if often and self._run_again(values, blocks):
@@ -189,7 +190,7 @@ class Kernel:
         return results
 
     def run_bound(self, bound: list[Any], blocks: int = 1, jobs: int = 1) -> list[Any]:
-        """As ``run``, on what ``bind`` has given."""
+        """Runs as ``run`` on the result of ``bind``."""
         prepare(bound, self.arguments, self.places, blocks)
         if self.compiled.holds:
             self._mark_constant(bound)
@@ -202,21 +203,21 @@ class Kernel:
             hand_back(bound)
 
     def _run_again(self, values: Sequence[Any], blocks: int) -> bool:
-        """Carries out a launch that has come often; False for others."""
+        """Replays a frequently repeated launch; returns False for others."""
         try:
             return self._replays.run(values, blocks)
         except MemoryError as error:
             raise self.out_of_memory(error) from None
 
     def _shares(self, blocks: int, jobs: int) -> bool:
-        """True when processes are going to share the blocks of a launch."""
+        """Returns whether several processes will share the blocks of a launch."""
         if jobs == 1 or blocks == 1 or self._orders_blocks or self.usage.combines or not can_fork():
             return False
         return self.sharing.gains(blocks, jobs)
 
     @cached_property
     def sharing(self) -> Sharing:
-        """What is known of the blocks of this kernel."""
+        """Returns the measurements of the blocks of this kernel."""
         # Most launches use this process alone.
         from .sharing import Sharing
 
@@ -230,13 +231,13 @@ class Kernel:
         return Replays(self)
 
     def bind(self, values: Sequence[Any]) -> list[Any]:
-        """The run-time values of all arguments. Raises ``BindingError``."""
+        """Returns the run-time values of all arguments. Raises ``BindingError``."""
         if len(values) != len(self.arguments):
             raise wrong_number(self.entry, self.arguments, len(values))
         return [bind(value) for bind, value in zip(self._binders, values, strict=True)]
 
     def _bind_foreign(self, position: int, value: Any) -> Any:
-        """The run-time value of what is no plain array or number. Raises ``BindingError``."""
+        """Returns the run-time value of an argument that is not a plain array or number. Raises ``BindingError``."""
 
         def may_write() -> bool:
             return position in self.usage.written
@@ -245,11 +246,11 @@ class Kernel:
         return bind_foreign(name, type_, value, self.profile, may_write, self.entry)
 
     def places(self, blocks: int) -> list[CorePlace]:
-        """All cores of a launch of ``blocks`` blocks."""
+        """Returns all cores of a launch of ``blocks`` blocks."""
         return core_places(blocks, self.kinds, self.program.vector_cores)
 
     def _mark_constant(self, bound: Sequence[Any]) -> None:
-        """Marks the buffers of arguments in global memory that no block can change, under whatever name."""
+        """Marks the buffers of arguments in global memory that no block can change, under any alias."""
         contents = {index: found for index, value in enumerate(bound) if (found := content_of(value)) is not None}
         written = [contents[index] for index in self.usage.written if index in contents]
         for index, content in contents.items():
@@ -278,45 +279,45 @@ class Kernel:
 
     @property
     def _together(self) -> bool:
-        """True when all blocks run side by side."""
+        """Returns whether all blocks run concurrently."""
         schedule = self.options.schedule
         return self._orders_blocks or (schedule is not None and schedule.queued)
 
     @property
     def shares_blocks(self) -> bool:
-        """True when blocks do not depend on each other, so that several processes may share them."""
+        """Returns whether blocks do not depend on each other, so that several processes can run them."""
         return not self._together and not self.usage.combines
 
     @property
     def side_by_side(self) -> bool:
-        """True when cores run side by side, with queues."""
+        """Returns whether cores run concurrently, with queues."""
         return self._side_by_side
 
     @cached_property
     def multiplies(self) -> bool:
-        """True when the program may use the matrix unit."""
+        """Returns whether the program may use the matrix unit."""
         operations = (op for op in self.program.operations if isinstance(op, PtoOp))
         return any(pipe_of(op, self.profile.arch) is Pipe.M for op in operations)
 
     @cached_property
     def orders_pipes(self) -> bool:
-        """True when the program itself orders its pipes; else the compiler does."""
+        """Returns whether the program itself orders its pipes; otherwise the compiler does."""
         return self.program.explicit or orders_pipes(self.program.operations)
 
     @cached_property
     def _reordered(self) -> bool:
-        """True when a schedule decides about the order of pipes."""
+        """Returns whether a schedule decides the order of pipes."""
         schedule = self.options.schedule
         return schedule is not None and schedule.queued and (schedule.strict or self.orders_pipes)
 
     @cached_property
     def _hands_over(self) -> bool:
-        """True when unit flags hand accumulators from the cube unit to the write-back and back."""
+        """Returns whether unit flags hand accumulators from the cube unit to the write-back and back."""
         return any(name in op.attributes for op in self.program.operations for name in UNIT_FLAGS)
 
     @cached_property
     def _orders_blocks(self) -> bool:
-        """True when blocks wait for each other, so that all of them run side by side."""
+        """Returns whether blocks wait for each other, so that all of them run concurrently."""
         return any(orders_blocks(op) for op in self.program.operations)
 
     def run_block(self, bound: list[Any], index: int, count: int) -> list[Any]:
@@ -328,7 +329,7 @@ class Kernel:
         try:
             return self._in_order(bound, index, count)
         except NeedsQueues:
-            # Later blocks run the same text, so they do not try again.
+            # Later blocks run the same code, so they do not try again.
             self._side_by_side = True
             if self.profile_log is not None:
                 assert mark is not None
@@ -339,11 +340,11 @@ class Kernel:
 
     @cached_property
     def _waits(self) -> bool:
-        """True when the code of program order may find that a flag is not set yet."""
+        """Returns whether the code in program order may find that a flag is not set yet."""
         return "core.wait_flag(" in self.compiled.source
 
     def _snapshot(self, bound: list[Any]) -> list[tuple[Array, Array]]:
-        """The buffers that the program may write, each with a copy."""
+        """Returns the buffers that the program may write, each with a copy."""
         contents = (content_of(bound[position]) for position in self.usage.written)
         return [(content, content.copy()) for content in contents if content is not None]
 
@@ -361,7 +362,7 @@ class Kernel:
         )
 
     def _call(self, compiled: CompiledModule, core: Core, bound: list[Any]) -> Any:
-        """Starts on ``core`` what it runs."""
+        """Starts the program of ``core``."""
         root = self._root(core)
         return compiled.callables[root.function](core, *_arguments(root, core, bound))
 
@@ -387,7 +388,8 @@ class Kernel:
         return results
 
     def _idle_block(self, index: int, count: int, core_class: Callable[[Block, str, int], Core]) -> Block:
-        """A block that has run before, because making one takes as long as some ten instructions, else a new one."""
+        """Returns a block that has run before, because making one takes as long as some ten instructions, otherwise a
+        new one."""
         while self._idle and self._idle[-1].core_class is not core_class:
             self._idle.pop()
         if not self._idle:
@@ -397,13 +399,13 @@ class Kernel:
         return block
 
     def prepare_queues(self) -> CompiledModule:
-        """The code that hands instructions to queues, compiled on first use."""
+        """Returns the code that hands instructions to queues, compiled on first use."""
         if self._queued is None:
             self._queued = self._compile(queued=True)
         return self._queued
 
     def queued_blocks(self, indices: Iterable[int], count: int) -> list[Block]:
-        """The blocks ``indices`` of ``count`` that run side by side, with queues for their pipes."""
+        """Runs the blocks ``indices`` of ``count`` concurrently, with queues for their pipes."""
         core_class = QueueCore if self.program.explicit or self._reordered else OrderedCore
         device = [self._idle_block(index, count, core_class) for index in indices]
         if self._hands_over:
@@ -413,7 +415,7 @@ class Kernel:
         return device
 
     def start(self, bound: list[Any], indices: Iterable[int], count: int) -> Started:
-        """Blocks that are ready to run side by side, with each other and with those of other kernels."""
+        """Returns blocks that are ready to run concurrently, with each other and with those of other kernels."""
         compiled = self.prepare_queues()
         started = Started(self.queued_blocks(indices, count), [], -1)
         for block in started.device:
@@ -426,7 +428,7 @@ class Kernel:
         return started
 
     def end(self, started: Started, returned: Sequence[Any] | None) -> list[Any]:
-        """What the entry function returned in the first of these blocks, which may be used again."""
+        """Returns the result of the entry function in the first of these blocks, which may be reused."""
         results = _copied(returned)
         if enabled() and self.options.fill == "zero" and self.options.schedule is None:
             self._idle += started.device
@@ -450,7 +452,7 @@ class Kernel:
     def queued_programs(
         self, bound: list[Any], index: int, count: int, core_class: Callable[[Block, str, int], QueueCore]
     ) -> tuple[Block, list[tuple[QueueCore, Generator[None, None, Any]]]]:
-        """A block of its own, and what its cores run in code that hands instructions to queues."""
+        """Returns a block of its own, and the programs of its cores in code that hands instructions to queues."""
         block = self._block(index, count, core_class)
         block.device = [block]
         compiled = self.prepare_queues()
@@ -458,19 +460,19 @@ class Kernel:
         return block, [(core, self._call(compiled, core, bound)) for core in cores]
 
     def locate(self, trace: TracebackType | None) -> Operation | None:
-        """The operation whose code an exception left."""
+        """Returns the operation whose code raised an exception."""
         found = self.compiled.locate(trace)
         return found if found is not None or self._queued is None else self._queued.locate(trace)
 
     def stopped_at(self, over: TimedOut) -> Operation:
-        """The operation that was being carried out when the time was over; the function where that cannot be told."""
+        """Returns the operation that was running at the time limit; the function where that is unknown."""
         found = self.locate(over.__traceback__)
         if found is None and self._queued is not None:
             found = self._queued.at_line(over.line)
         return found if found is not None else self.function
 
     def located(self, fault: Fault, op: Operation | None) -> ProgramError:
-        """The error at an operation, at the function where that is not known."""
+        """Returns the error at an operation, or at the function where that is unknown."""
         place = op if op is not None else self.function
         message = fault.message
         if fault.rule == OUT_OF_MEMORY:
@@ -478,15 +480,15 @@ class Kernel:
         return ProgramError(fault.rule, message, span_of(place), fault.notes, place)
 
     def out_of_memory(self, error: MemoryError) -> ProgramError:
-        """The error that a run has taken more memory than there is, at the operation that has taken it."""
+        """Returns the error of a run that exhausted the memory, at the operation that allocated it."""
         return self.located(exhausted(error), self.locate(error.__traceback__))
 
 
 def _arguments(root: Root, core: Core, bound: list[Any]) -> list[Any]:
-    """What a core calls its function with."""
+    """Returns the arguments with which a core calls its function."""
     return [argument_of_core(bound[position], core) for position in root.positions]
 
 
 def _copied(returned: Sequence[Any] | None) -> list[Any]:
-    """What a function returned; tiles are views of memory that the next block uses again."""
+    """Returns a copy of the result of a function; tiles are views of memory that the next block reuses."""
     return [np.array(value.read()) if hasattr(value, "read") else value for value in returned or ()]

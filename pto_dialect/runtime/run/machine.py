@@ -26,13 +26,14 @@ CrossCore = Literal["auto", "block", "p2p"]
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a launch computes and what it starts from.
+    """Options of a launch: how it computes and its initial state.
 
     ``accumulate`` is ``"fast"`` (BLAS) or ``"exact"`` (sequential fused multiply-add); ``fill`` is the initial content
-    of on-chip memory; ``cross_core`` says whom ``sync.set`` and ``sync.wait`` without ``ffts_mode`` mean on a5: all
-    cores of the ``"block"``, one vector core (``"p2p"``), or what the text suggests (``"auto"``); ``backend`` is the
-    library that tile operations follow (``None``: what the module says), ``schedule`` how pipes and cores take turns
-    (``None``: as it costs least), ``scalar_cache`` that scalar units access global memory through data caches.
+    of on-chip memory; ``cross_core`` states which cores ``sync.set`` and ``sync.wait`` without ``ffts_mode`` concern on
+    a5: all cores of the ``"block"``, one vector core (``"p2p"``), or those that the text suggests (``"auto"``);
+    ``backend`` is the library that tile operations follow (``None``: that of the module), ``schedule`` the order in
+    which pipes and cores run (``None``: the cheapest), ``scalar_cache`` states that scalar units access global memory
+    through data caches.
     """
 
     accumulate: str = "fast"
@@ -46,8 +47,8 @@ class RunOptions:
 class Core:
     """One core of one block.
 
-    ``cube`` and ``vector`` tell which sections it executes. The single core of a program without sections does both and
-    owns all memories.
+    ``cube`` and ``vector`` state which sections it executes. The single core of a program without sections executes
+    both and owns all memories.
     """
 
     def __init__(self, block: Block, kind: str, index: int) -> None:
@@ -66,22 +67,22 @@ class Core:
 
     @property
     def label(self) -> str:
-        """For messages: ``AIV0``, with its rank where there are several."""
+        """Returns the name for messages: ``AIV0``, with its rank where there are several."""
         name = {"aic": "AIC", "aiv": f"AIV{self.index}", "all": "core"}[self.kind]
         return name if self.block.rank is None else core_of_rank(name, self.block.rank)
 
     def set_valid(self, tile: Any, rows: int, cols: int) -> None:
-        """Changes the valid region of a tile. What was issued before keeps the region that it was issued with."""
+        """Changes the valid region of a tile. Instructions that were issued before keep the previous region."""
         tile.set_valid(rows, cols)
 
     def reset(self) -> None:
-        """Gives the control state its initial content."""
+        """Resets the control state."""
         self.flags.clear()
         self.state.clear()
         self.state["ctrl"] = 0
 
     def arena(self, space: str) -> Arena:
-        """The memory called ``space`` that this core's instructions address."""
+        """Returns the memory called ``space`` that this core's instructions address."""
         found = self.arenas.get(space)
         if found is None:
             raise Fault("unmodelled", f"{self.name} has no memory {space}")
@@ -90,20 +91,20 @@ class Core:
     # addresses
 
     def locate(self, space: str, address: int) -> tuple[Arena, int]:
-        """Memory and byte offset behind a byte address of ``space``."""
+        """Returns memory and byte offset of a byte address of ``space``."""
         if space == "gm" or address >= AddressMap.GAP // 2:
             return self.block.addresses.locate(address)
         return self.arena(space), address
 
     def address_of(self, value: Any) -> int:
-        """Byte address of a pointer; buffers of the host have distinct address ranges."""
+        """Returns the byte address of a pointer; buffers of the host have distinct address ranges."""
         pointer = self.pointer_of(value)
         if pointer.arena.space == "gm" or pointer.arena is not self.arenas.get(pointer.arena.space):
             return self.block.addresses.base(pointer.arena) + pointer.offset
         return pointer.offset
 
     def pointer_of(self, value: Any) -> Pointer:
-        """The pointer behind a pointer, view or memref value."""
+        """Returns the pointer of a pointer, view or memref value."""
         if isinstance(value, Pointer):
             return value
         pointer = getattr(value, "pointer", None)
@@ -112,19 +113,19 @@ class Core:
         raise Fault("unmodelled", f"a value of kind {type(value).__name__} has no address")
 
     def observe(self, items: WorkItems) -> None:
-        """Work-items are about to start."""
+        """Returns the observer of work-items that are about to start."""
 
     # signals in memory
 
     def notify(self, action: Callable[[Any, int], None], signal: Any, value: int) -> None:
-        """Changes a signal in memory by ``action``, in one step."""
+        """Changes a signal in memory by ``action``, atomically."""
         if self.cache is not None:
             self.cache.forget(signal)
         with self.block.guard:
             action(signal, value)
 
     def holds(self, test: Callable[[Any, int], bool], signal: Any, value: int) -> bool:
-        """Whether a signal in memory is as ``test`` wants it."""
+        """Returns whether a signal in memory satisfies ``test``."""
         if self.cache is not None:
             self.cache.forget(signal)
         return test(signal, value)
@@ -146,8 +147,8 @@ class Core:
 
 
 class AddressMap:
-    """Gives every buffer of the host a range of byte addresses, for programs that turn pointers into integers; the
-    ``first`` ones have the first."""
+    """Assigns a range of byte addresses to every buffer of the host, for programs that turn pointers into integers; the
+    ``first`` ones get the first ranges."""
 
     GAP = 1 << 32
 
@@ -155,7 +156,7 @@ class AddressMap:
         self._arenas: list[Arena] = [*first]
 
     def base(self, arena: Arena) -> int:
-        """First address of a buffer."""
+        """Returns the first address of a buffer."""
         for index, known in enumerate(self._arenas):
             if known is arena:
                 return (index + 1) * self.GAP
@@ -163,7 +164,7 @@ class AddressMap:
         return len(self._arenas) * self.GAP
 
     def locate(self, address: int) -> tuple[Arena, int]:
-        """Buffer and offset of an address."""
+        """Returns buffer and offset of an address."""
         index = (address + self.GAP // 2) // self.GAP - 1
         if not 0 <= index < len(self._arenas):
             raise Fault("mem-oob", f"address {address:#x} is in no global-memory buffer")
@@ -171,23 +172,23 @@ class AddressMap:
 
 
 _UNSHARED: AbstractContextManager[Any] = nullcontext()
-"""Nobody else sees the memory."""
+"""The memory is not shared."""
 
 
 def _nothing() -> None:
-    """Nobody is to be told."""
+    """Does nothing: there is no observer."""
 
 
 class NeedsQueues(Exception):
-    """Program order cannot run this program: a wait precedes its set in the text."""
+    """The program cannot run in program order: a wait precedes its set in the text."""
 
 
 OF_RANK = " of rank "
-"""What stands between the name of a core and the number of its rank."""
+"""Separator between the name of a core and the id of its rank."""
 
 
 def core_of_rank(core: str, rank: int) -> str:
-    """What a core of one of several ranks is called."""
+    """Returns the name of a core of one of several ranks."""
     return f"{core}{OF_RANK}{rank}"
 
 
@@ -195,8 +196,8 @@ def core_of_rank(core: str, rank: int) -> str:
 class Block:
     """One block: an AIC with two AIVs, or the single core of a plain program.
 
-    ``rank`` is the number of the rank that it belongs to where there are several; whoever changes a signal that other
-    processes see holds ``guard``, and calls ``passed`` when a wait for such a signal is over.
+    ``rank`` is the id of its rank where there are several; whatever changes a signal that other processes see holds
+    ``guard``, and calls ``passed`` when a wait for such a signal is over.
     """
 
     index: int
@@ -261,7 +262,7 @@ class Block:
 
 
 def block_cores(core: Core) -> tuple[Core | None, list[Core]]:
-    """AIC and AIVs of the block of ``core``."""
+    """Returns AIC and AIVs of the block of ``core``."""
     cores = core.block.cores
     cube = next((c for c in cores if c.kind == "aic"), None)
     return cube, [c for c in cores if c.kind == "aiv"]

@@ -1,8 +1,7 @@
 """Runs independent blocks in several processes that share the buffers of the launch.
 
-This process takes part; each other one is a copy of it with the compiled program in it. The buffers that the program
-may write lie in memory that all of them see while they run. Source: docs/reference/execution.md, "Cores and memories",
-"Launches".
+This process takes part; each other one is a copy of it with the compiled program. The buffers that the program may
+write are in shared memory while they run. Source: docs/reference/execution.md, "Cores and memories", "Launches".
 """
 
 from __future__ import annotations
@@ -33,11 +32,11 @@ if TYPE_CHECKING:
 
 TICKET = struct.Struct("<II")
 TICKETS = 4096
-"""Most tickets, each a range of blocks, that are handed out; they fit into a pipe at once."""
+"""Maximum number of tickets, each a range of blocks; all of them fit into a pipe at once."""
 
 
 class Failure(NamedTuple):
-    """A block that failed, and the parts of its ``ProgramError``; a time that is over has no rule."""
+    """A block that failed, and the parts of its ``ProgramError``; an expired time limit has no rule."""
 
     block: int
     rule: str
@@ -47,14 +46,14 @@ class Failure(NamedTuple):
     late: bool = False
 
     def exception(self) -> BaseException:
-        """What one process would have raised."""
+        """Returns the exception that one process would have raised."""
         if self.late:
             return TimedOut(self.span)
         return ProgramError(self.rule, self.message, self.span, self.notes)
 
 
 class Outcome(NamedTuple):
-    """What one process has to tell: results of the first block, the block that failed, times."""
+    """The report of one process: results of the first block, the block that failed, times."""
 
     results: list[Any] | None = None
     failure: Failure | None = None
@@ -62,10 +61,11 @@ class Outcome(NamedTuple):
 
 
 def run_blocks(kernel: Kernel, bound: list[Any], first: int, blocks: int, jobs: int) -> list[Any]:
-    """Runs the blocks from ``first`` on in ``jobs`` processes, of which this is one; what block 0 returns if it is
-    among them.
+    """Runs the blocks from ``first`` on in ``jobs`` processes, including this one; returns the result of block 0 if it
+    is among them.
 
-    Raises the error of the lowest block that failed, as one process would, and leaves the buffers as they were then.
+    Raises the error of the first block that failed, as one process would, and leaves the buffers in the state of that
+    failure.
     """
     shared = share(bound, kernel.usage.written)
     if shared is None:
@@ -80,7 +80,7 @@ def run_blocks(kernel: Kernel, bound: list[Any], first: int, blocks: int, jobs: 
         with interrupts_held():
             for _ in range(jobs - 1):
                 workers.append(new_worker(alive, life, lambda sink: _work(kernel, bound, blocks, tickets, sink)))
-        # What this process has measured is in its log already.
+        # The measurements of this process are in its log already.
         mine = run_taken(kernel, bound, blocks, tickets)._replace(times=None)
         with grace():
             outcomes = [mine, *(worker.outcome() for worker in workers)]
@@ -104,9 +104,10 @@ def run_blocks(kernel: Kernel, bound: list[Any], first: int, blocks: int, jobs: 
 
 
 def share(bound: Sequence[Any], written: frozenset[int]) -> list[tuple[Array, Array]] | None:
-    """Moves the buffers that may be written into shared memory: pairs of the caller's memory and the shared one.
+    """Moves the buffers that may be written into shared memory; returns pairs of the caller's memory and the shared
+    one.
 
-    ``None`` when arguments overlap each other in part.
+    Returns ``None`` when arguments partly overlap each other.
     """
     contents = {index: found for index, value in enumerate(bound) if (found := content_of(value)) is not None}
     needed = [index for index in contents if index in written]
@@ -137,7 +138,7 @@ def _same_memory(a: Array, b: Array) -> bool:
 
 
 def shared_copy(content: Array) -> Array:
-    """The content in memory that copies of this process share."""
+    """Returns the content in memory that copies of this process share."""
     flags = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_POPULATE", 0)
     memory = np.frombuffer(mmap.mmap(-1, content.nbytes, flags=flags), np.uint8)
     copy = memory.view(content.dtype).reshape(content.shape)
@@ -149,7 +150,7 @@ def shared_copy(content: Array) -> Array:
 
 
 def _tickets(first: int, blocks: int) -> int:
-    """A pipe from which processes take ranges of blocks, in order."""
+    """Returns a pipe from which processes take ranges of blocks, in order."""
     source, sink = os.pipe()
     os.write(sink, tickets_for(first, blocks))
     os.close(sink)
@@ -157,7 +158,7 @@ def _tickets(first: int, blocks: int) -> int:
 
 
 def tickets_for(first: int, blocks: int) -> bytes:
-    """What is written into a pipe of tickets."""
+    """Returns the bytes to write into a pipe of tickets."""
     size = -(-(blocks - first) // TICKETS)
     ranges = ((start, min(start + size, blocks)) for start in range(first, blocks, size))
     return b"".join(TICKET.pack(*pair) for pair in ranges)
@@ -169,7 +170,8 @@ def _taken(tickets: int) -> Iterator[int]:
 
 
 def _ticket(tickets: int) -> bytes:
-    """The next ticket; nothing when there is none, whether the pipe is closed then or stays for later ones."""
+    """Returns the next ticket; nothing when there is none, whether the pipe is closed then or stays open for later
+    ones."""
     try:
         return os.read(tickets, TICKET.size)
     except BlockingIOError:
@@ -185,7 +187,7 @@ class Worker:
         self.running = True
 
     def outcome(self) -> Outcome:
-        """What the process reports; waits for its end."""
+        """Returns the report of the process; waits for its end."""
         report = self.reports.read()
         _, status = os.waitpid(self.pid, 0)
         self.running = False
@@ -203,9 +205,9 @@ class Worker:
 
 
 def new_worker(alive: int, life: int, live: Callable[[int], NoReturn]) -> Worker:
-    """A new process that does ``live`` with the end of a pipe for its report.
+    """Starts a process that calls ``live`` with the end of a pipe for its report.
 
-    It ends when nobody holds the pipe end ``life`` any more; ``alive`` is the other end.
+    It ends when no process holds the pipe end ``life`` any more; ``alive`` is the other end.
     """
     source, sink = os.pipe()
     with quiet_fork():
@@ -219,18 +221,18 @@ def new_worker(alive: int, life: int, live: Callable[[int], NoReturn]) -> Worker
 
 
 def end_with(alive: int) -> None:
-    """Waits for the end of the first process, however it comes, and ends this one."""
+    """Waits for the end of the parent process, however it happens, and ends this one."""
     os.read(alive, 1)
     os._exit(1)
 
 
 def _work(kernel: Kernel, bound: list[Any], blocks: int, tickets: int, sink: int) -> NoReturn:
-    """Life of a process: runs blocks until there are none left, reports, ends without cleaning up for others."""
+    """Runs blocks in a worker process until there are none left, reports, and ends without cleaning up for others."""
     code = 1
     try:
         # Ctrl-C reaches every process of a terminal; the first one ends the others.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        # What exists now is never freed here; looking at it would only copy its memory.
+        # Existing objects are never freed here; collecting them would only copy their memory.
         gc.freeze()
         resume()
         report = pickle.dumps(run_taken(kernel, bound, blocks, tickets))
@@ -264,7 +266,8 @@ def run_taken(kernel: Kernel, bound: list[Any], blocks: int, tickets: int) -> Ou
 
 
 def failure_of(block: int, error: Exception, kernel: Kernel) -> Failure:
-    """The error in a form that can be sent to another process; an unforeseen one with the operation it left."""
+    """Returns the error in a form that can be sent to another process; an unforeseen one with the operation that raised
+    it."""
     if isinstance(error, MemoryError):
         error = kernel.out_of_memory(error)
     if isinstance(error, ProgramError):

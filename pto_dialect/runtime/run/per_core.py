@@ -25,7 +25,7 @@ LAUNCHER_VALUES = {
     "__pypto_spmd_block_num": "count",
     "__pypto_spmd_subblock_idx": "subblock",
 }
-"""Names of arguments that only launchers know, as compilers write them, and what they hold."""
+"""Names of arguments that only launchers know, as compilers write them, and their values."""
 
 By = Literal["core", "block"]
 
@@ -72,7 +72,7 @@ class PerCore:
         self._array = None if given else np.asarray(source).reshape(-1)
 
     def values(self, places: Sequence[CorePlace]) -> list[Any]:
-        """The number of each core in ``places``, which are all cores of a launch. Raises ``BindingError``."""
+        """Returns the number of each core in ``places``, which are all cores of a launch. Raises ``BindingError``."""
         if self._array is not None:
             needed = len(places) if self.by == "core" else places[-1].count
             if self._array.size != needed:
@@ -93,7 +93,7 @@ class PerCore:
 class InParts:
     """An array of which each block (``by="core"``: each core) gets an equal part, in order, as its buffer.
 
-    The whole stays one memory: accesses beyond a part reach the neighbour's.
+    The whole stays one memory: accesses beyond a part reach the adjacent part.
     """
 
     def __init__(self, array: Any, by: By = "block") -> None:
@@ -102,14 +102,14 @@ class InParts:
 
 
 def copied(value: Any) -> Any:
-    """A value of an argument in memory of its own, if it has memory."""
+    """Returns a copy of a value of an argument in memory of its own, if it has memory."""
     if isinstance(value, InParts):
         return InParts(value.array.copy(), value.by)
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
 class BoundPerCore:
-    """A number for each core, bound to an argument; ``check`` turns a number into the argument's run-time form."""
+    """A number for each core, bound to an argument; ``check`` converts a number to the argument's run-time form."""
 
     def __init__(self, name: str, source: PerCore, check: Callable[[Any], Any]) -> None:
         self.name = name
@@ -118,7 +118,7 @@ class BoundPerCore:
         self._values: list[Any] = []
 
     def prepare(self, places: Sequence[CorePlace]) -> None:
-        """Finds out the numbers of all cores. Raises ``BindingError``."""
+        """Computes the numbers of all cores. Raises ``BindingError``."""
         try:
             values = self.source.values(places)
         except BindingError as error:
@@ -143,7 +143,7 @@ class PartedPointer(Pointer):
         self.part = part
 
     def prepared(self, name: str, places: Sequence[CorePlace]) -> PartedPointer:
-        """The same with the size of a part. Raises ``BindingError`` where parts are not equal."""
+        """Returns the same pointer with the size of a part. Raises ``BindingError`` where parts are not equal."""
         try:
             elements = part_size(self.nbytes // self.item_bytes, self.by, places)
         except BindingError as error:
@@ -155,7 +155,7 @@ class PartedPointer(Pointer):
         return PartedPointer(pointer, self.by, self.nbytes, self.part)
 
     def of(self, core: Core) -> Pointer:
-        """Where the part of ``core`` begins."""
+        """Returns the start of the part of ``core``."""
         cores = core.block.cores
         index = core.block.index
         if self.by == "core":
@@ -164,7 +164,7 @@ class PartedPointer(Pointer):
 
 
 def part_size(elements: int, by: By, places: Sequence[CorePlace]) -> int:
-    """Elements of each of the equal parts of a buffer. Raises ``BindingError`` where there are none."""
+    """Returns the elements of each of the equal parts of a buffer. Raises ``BindingError`` where there are none."""
     parts = len(places) if by == "core" else places[-1].count
     if elements % parts:
         raise BindingError(f"{elements} elements make no {parts} equal parts, one for each {by}")
@@ -172,7 +172,7 @@ def part_size(elements: int, by: By, places: Sequence[CorePlace]) -> int:
 
 
 def core_places(blocks: int, kinds: Sequence[str], vector_cores: int) -> list[CorePlace]:
-    """All cores of a launch of ``blocks`` blocks that have cores of ``kinds``."""
+    """Returns all cores of a launch of ``blocks`` blocks that have cores of ``kinds``."""
     inside = [(kind, index) for kind in kinds for index in range(vector_cores if kind == "aiv" else 1)]
     subblocks = vector_cores if "aiv" in kinds else 1
     cores = blocks * len(inside)
@@ -186,7 +186,8 @@ def core_places(blocks: int, kinds: Sequence[str], vector_cores: int) -> list[Co
 def prepare(
     bound: list[Any], arguments: Sequence[tuple[str, Any]], places: Callable[[int], list[CorePlace]], blocks: int
 ) -> None:
-    """Works out what the cores of a launch of ``blocks`` blocks get where that differs. Raises ``BindingError``."""
+    """Computes the arguments that differ between the cores of a launch of ``blocks`` blocks. Raises
+    ``BindingError``."""
     known: list[CorePlace] = []
     for index, value in enumerate(bound):
         if isinstance(value, (BoundPerCore, PartedPointer)):
@@ -198,8 +199,8 @@ def prepare(
 
 
 def launcher_value(name: str, type_: Attribute) -> PerCore | None:
-    """What a launcher puts into the argument called ``name``, with its function before a dot or alone, if it is one of
-    those that only launchers know."""
+    """Returns the value that a launcher passes for the argument ``name``, with its function before a dot or alone, if
+    only launchers know it."""
     text = LAUNCHER_VALUES.get(name.rpartition(".")[2])
     return PerCore(text) if text is not None and isinstance(type_, (IntegerType, IndexType)) else None
 

@@ -1,4 +1,4 @@
-"""How much memory a program wants behind its pointers: a run on buffers that grow to whatever it touches.
+"""The memory that a program needs for its pointers, measured by a run on buffers that grow with its accesses.
 
 Source: docs/reference/execution.md, "Launches".
 """
@@ -15,25 +15,25 @@ from .launch import Kernel
 from .per_core import PartedPointer
 
 MOST_BYTES = 1 << 29
-"""Bytes that a buffer grows to."""
+"""Maximum bytes of a buffer."""
 
 
 class GrowingArena(Arena):
-    """A buffer of the host whose size is the end of what was accessed so far; its elements of type ``dtype`` are
-    ``number`` at first."""
+    """A buffer of the host whose size is the end of the accesses so far; its elements of type ``dtype`` are ``number``
+    at first."""
 
     __slots__ = ("_number", "_unit", "_whole")
 
     def __init__(self, name: str, dtype: DType, number: int) -> None:
         super().__init__("gm", 0, name=name)
-        # Pages that nobody touches take no memory.
+        # Untouched pages take no memory.
         self._whole = np.zeros(MOST_BYTES, np.uint8)
         self._bytes = self._whole[:0]
         self._number = np.array([number], dtype) if number else None
         self._unit = dtype.itemsize
 
     def reaches(self, low: int, high: int) -> bool:
-        """Makes room up to byte ``high`` if it can."""
+        """Grows the buffer up to byte ``high`` if possible."""
         if low < 0 or high > MOST_BYTES:
             return False
         if high > self.capacity:
@@ -47,17 +47,17 @@ class GrowingArena(Arena):
         return True
 
     def check(self, low: int, high: int, what: str) -> None:
-        """Makes room up to byte ``high``. Raises ``Fault`` (``mem-oob``) for a start before the buffer and for more
-        than ``MOST_BYTES``."""
+        """Grows the buffer up to byte ``high``. Raises ``Fault`` (``mem-oob``) for a start before the buffer and for
+        more than ``MOST_BYTES``."""
         if not self.reaches(low, high):
             super().check(low, high, what)
 
 
 def wanted_bytes(kernel: Kernel, values: Sequence[Any], blocks: int = 1, number: int = 0) -> dict[int, int]:
-    """Bytes behind each pointer to global memory, by position, that a run of ``kernel`` on ``values`` touches, where
-    integers in these buffers are ``number``.
+    """Returns the bytes of each pointer to global memory, by position, that a run of ``kernel`` on ``values`` touches,
+    where integers in these buffers are ``number``.
 
-    Arrays for pointers may have any size, at least one element; they are left alone. Raises ``BindingError`` and
+    Arrays for pointers may have any size, at least one element; they are unchanged. Raises ``BindingError`` and
     ``ProgramError`` as a run does.
     """
     bound = kernel.bind(values)

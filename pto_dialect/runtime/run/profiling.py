@@ -1,4 +1,4 @@
-"""Where the time of a run goes: calls and seconds by instruction."""
+"""Profile of a run: calls and seconds by instruction."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xdsl.ir import Operation
 
 
 class ProfileLog:
-    """Counts and times instructions; one slot for each place in the program."""
+    """Counts and times instructions; one slot for each location in the program."""
 
     def __init__(self) -> None:
         self.operations: list[Operation | None] = []
@@ -18,7 +18,7 @@ class ProfileLog:
         self.seconds: list[float] = []
 
     def slot(self, op: Operation | None) -> int:
-        """A new slot for ``op``."""
+        """Returns a new slot for ``op``."""
         self.operations.append(op)
         self.calls.append(0)
         self.seconds.append(0.0)
@@ -30,7 +30,8 @@ class ProfileLog:
         self.seconds[slot] += seconds
 
     def timed(self, slot: int, function: Callable[..., Any]) -> Callable[..., None]:
-        """``function`` as a call that records its execution, for instructions that run later than they are issued."""
+        """Returns ``function`` as a call that records its execution, for instructions that run later than they are
+        issued."""
 
         def run(*arguments: Any) -> None:
             started = perf_counter()
@@ -40,17 +41,17 @@ class ProfileLog:
         return run
 
     def mark(self) -> tuple[list[int], list[float]]:
-        """What was recorded so far, for ``rewind``."""
+        """Returns the records so far, for ``rewind``."""
         return self.calls.copy(), self.seconds.copy()
 
     def rewind(self, mark: tuple[list[int], list[float]]) -> None:
-        """Forgets what was recorded after ``mark``: an attempt that is repeated must not count twice."""
+        """Removes the records after ``mark``: an attempt that is repeated must not count twice."""
         calls, seconds = mark
         self.calls[: len(calls)] = calls
         self.seconds[: len(seconds)] = seconds
 
     def since(self, mark: tuple[list[int], list[float]]) -> tuple[list[int], list[float]]:
-        """Calls and seconds of each slot after ``mark``."""
+        """Returns calls and seconds of each slot after ``mark``."""
         calls, seconds = mark
         known = len(calls)
         return (
@@ -59,7 +60,7 @@ class ProfileLog:
         )
 
     def add_times(self, times: tuple[list[int], list[float]] | None) -> None:
-        """Adds what another process recorded in the same slots; slots that only it has are left out."""
+        """Adds the records of another process for the same slots; slots that only it has are ignored."""
         if times is not None:
             for slot, (calls, seconds) in enumerate(zip(*times, strict=True)):
                 if slot < len(self.calls):
@@ -67,7 +68,7 @@ class ProfileLog:
                     self.seconds[slot] += seconds
 
     def by_operation(self) -> list[tuple[str, int, float]]:
-        """(operation name, calls, seconds), slowest first."""
+        """Returns (operation name, calls, seconds), slowest first."""
         totals: dict[str, list[float]] = {}
         for op, calls, seconds in zip(self.operations, self.calls, self.seconds, strict=True):
             entry = totals.setdefault(op.name if op is not None else "?", [0, 0.0])

@@ -1,7 +1,7 @@
 """Runs ranks in several processes that share windows and buffers while they run.
 
-A rank that waits for a signal in memory asks for it again and again. That nobody can go on is seen from outside: every
-process has asked twice since somebody last got what it waited for. Source: docs/ranks.md, "Processes".
+A rank that waits for a signal in memory polls it. A deadlock is detected from outside: every process has polled twice
+since a wait last succeeded. Source: docs/ranks.md, "Processes".
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ if TYPE_CHECKING:
     from multiprocessing.synchronize import Lock
 
 _LOOK = 0.02
-"""Seconds between two looks for ranks that cannot go on."""
+"""Seconds between two checks for a deadlock."""
 _SHORT, _LONG = 20e-6, 2e-3
-"""Seconds that a process sleeps before it asks again: at first, and after some time."""
+"""Seconds that a process sleeps before it polls again: at first, and after some time."""
 _EAGER = 50
-"""Times that it asks after the short time."""
+"""Number of polls after the short time."""
 
 ASKED, PASSED, ENDED = range(3)
-"""What a process tells: how often it has asked in vain, how often it got what it waited for, that it has ended."""
+"""Counters of a process: failed polls, successful waits, whether it has ended."""
 
 
 class Failure(NamedTuple):
-    """The parts of a ``ProgramError``; a time that is over has no rule."""
+    """The parts of a ``ProgramError``; an expired time limit has no rule."""
 
     rule: str
     message: str
@@ -58,12 +58,12 @@ class Failure(NamedTuple):
     notes: tuple[str, ...] = ()
 
     def exception(self) -> BaseException:
-        """What one process would have raised."""
+        """Returns the exception that one process would have raised."""
         return ProgramError(*self) if self.rule else TimedOut(self.span)
 
 
 class Outcome(NamedTuple):
-    """What one process has to tell: results by rank, or how it failed; ``waits`` are those of ranks that stopped."""
+    """The report of one process: results by rank, or how it failed; ``waits`` are those of ranks that stopped."""
 
     results: dict[int, list[Any]]
     failure: Failure | None = None
@@ -71,7 +71,7 @@ class Outcome(NamedTuple):
 
 
 class Board:
-    """Numbers that all processes see: a row for each of them, and whether they are to stop."""
+    """Shared counters: a row for each process, and whether all must stop."""
 
     def __init__(self, processes: int) -> None:
         memory = mmap.mmap(-1, 8 * (3 * processes + 1))
@@ -81,7 +81,8 @@ class Board:
         self.guard: Lock = process_context("fork").Lock()
 
     def halted(self, before: Array) -> bool:
-        """True when, since the rows were as ``before``, everybody who has not ended asked twice and nobody went on."""
+        """Returns whether, since the rows were ``before``, every process that has not ended polled twice and none made
+        progress."""
         now = self.rows
         if (now[:, PASSED] != before[:, PASSED]).any() or now[:, ENDED].all():
             return False
@@ -97,18 +98,18 @@ class Patience:
         self.times = 0
 
     def enter(self, started: Started) -> None:
-        """Blocks tell when they go on, and change signals one after the other."""
+        """Makes blocks report progress, and change signals one at a time."""
         for block in started.device:
             block.guard = self.board.guard
             block.passed = self.passed
 
     def passed(self) -> None:
-        """A wait is over."""
+        """Reports that a wait is over."""
         self.times = 0
         self.board.rows[self.mine, PASSED] += 1
 
     def relieve(self) -> bool:
-        """Nothing here can go on; true after a little while, false when nothing anywhere can."""
+        """Waits a little when nothing in this process can continue; returns False when nothing in any process can."""
         self.board.rows[self.mine, ASKED] += 1
         if self.board.over[0]:
             return False
@@ -118,14 +119,14 @@ class Patience:
 
 
 def run_ranks_apart(parts: Sequence[Part], world: World, jobs: int) -> list[list[Any]]:
-    """Runs the ranks in up to ``jobs`` processes; what the entry of each returns.
+    """Runs the ranks in up to ``jobs`` processes; returns the result of the entry of each.
 
-    Raises what ``run_ranks`` raises: the error of the lowest process that failed.
+    Raises what ``run_ranks`` raises: the error of the first process that failed.
     """
     if jobs < 2 or len(parts) < 2 or not can_fork():
         return run_ranks(parts, world)
     if any(updates(op) for part in parts for op in part.kernel.program.operations):
-        # These are not one step for other processes.
+        # These are not atomic for other processes.
         return run_ranks(parts, world)
     bound = [bound_values(rank, part) for rank, part in enumerate(parts)]
     own = [value for values in bound for value in values if not world.holds(value)]
@@ -148,7 +149,7 @@ def run_ranks_apart(parts: Sequence[Part], world: World, jobs: int) -> list[list
 
 
 def _worst(failures: Sequence[Outcome]) -> BaseException:
-    """The first failure that has stopped the others, else that nobody could go on."""
+    """Returns the first failure that has stopped the others, otherwise the deadlock."""
     causes = [outcome.failure for outcome in failures if outcome.failure is not None and not outcome.stopped]
     if causes:
         return causes[0].exception()
@@ -176,7 +177,7 @@ class Apart:
         self.processes = processes
 
     def run(self) -> list[Outcome]:
-        """What the processes report."""
+        """Returns the reports of the processes."""
         for part in self.parts:
             part.kernel.prepare_queues()
         alive, life = os.pipe()
@@ -193,13 +194,13 @@ class Apart:
                 worker.stop()
 
     def _outcomes(self, workers: Sequence[Worker]) -> list[Outcome]:
-        """Waits for all processes, and has them stop when one fails or none can go on."""
+        """Waits for all processes, and stops them when one fails or none can continue."""
         heard: dict[int, bytearray] = {worker.reports.fileno(): bytearray() for worker in workers}
         found: dict[int, Outcome] = {}
         try:
             self._listen(heard, found)
         except TimedOut:
-            # Every process has the same limit, and tells where it was.
+            # Every process has the same limit, and reports its position.
             with grace():
                 self._listen(heard, found)
         return [found[worker.reports.fileno()] for worker in workers]
@@ -221,7 +222,7 @@ class Apart:
                 before = self.board.rows.copy()
 
     def _work(self, number: int, sink: int) -> NoReturn:
-        """Life of a process: runs its ranks, reports, ends without cleaning up for others."""
+        """Runs the ranks of a worker process, reports, and ends without cleaning up for others."""
         code = 1
         try:
             # Ctrl-C reaches every process of a terminal; the first one ends the others.
@@ -255,7 +256,7 @@ _LOST = Outcome({}, Failure("internal", "a process that ran ranks has ended earl
 
 
 def _failure(error: Exception, kernel: Kernel) -> Failure:
-    """The error in a form that can be sent to another process."""
+    """Returns the error in a form that can be sent to another process."""
     if isinstance(error, MemoryError):
         error = kernel.out_of_memory(error)
     if isinstance(error, ProgramError):

@@ -1,4 +1,4 @@
-"""Ranks that run side by side: kernels with memory of their own and windows that their peers reach.
+"""Ranks that run concurrently: kernels with memory of their own and windows that their peers reach.
 
 Source: docs/ranks.md, "Signals"; docs/reference/execution.md, "Communication".
 """
@@ -26,9 +26,9 @@ Program = Generator[None, None, Any]
 
 
 class Part(NamedTuple):
-    """What one rank runs: a kernel on ``values``, one for each argument, in ``blocks`` blocks.
+    """The work of one rank: a kernel on ``values``, one for each argument, in ``blocks`` blocks.
 
-    Arrays that lie in the windows of the world are windows, all others are memory of this rank.
+    Arrays in the windows of the world are windows, all others are memory of this rank.
     """
 
     kernel: Kernel
@@ -37,7 +37,7 @@ class Part(NamedTuple):
 
 
 class Going(NamedTuple):
-    """A rank at work: its number, and what its cores run."""
+    """A running rank: its id, and the programs of its cores."""
 
     rank: int
     part: Part
@@ -45,10 +45,10 @@ class Going(NamedTuple):
 
 
 def run_ranks(parts: Sequence[Part], world: World, ranks: Sequence[int] | None = None) -> list[list[Any]]:
-    """Runs ranks side by side in this process, by default all of them; what the entry of each returns.
+    """Runs ranks concurrently in this process, by default all of them; returns the result of the entry of each.
 
-    ``ranks`` are the numbers of those that have ``parts``. Raises ``BindingError`` for values that do not fit,
-    ``ProgramError`` for a fault of a program.
+    ``ranks`` are the ids of those that have ``parts``. Raises ``BindingError`` for values that do not fit,
+    ``ProgramError`` for an error in a program.
     """
     by_rank = dict(enumerate(parts) if ranks is None else zip(ranks, parts, strict=True))
     bound = {rank: bound_values(rank, part) for rank, part in by_rank.items()}
@@ -60,7 +60,7 @@ def run_ranks(parts: Sequence[Part], world: World, ranks: Sequence[int] | None =
 
 
 def bound_values(rank: int, part: Part) -> list[Any]:
-    """The run-time values of the arguments of a rank. Raises ``BindingError``."""
+    """Returns the run-time values of the arguments of a rank. Raises ``BindingError``."""
     kernel = part.kernel
     try:
         bound = kernel.bind(part.values)
@@ -79,9 +79,9 @@ def run_bound(
     enter: Callable[[Started], None] | None = None,
     relieve: Callable[[], bool] | None = None,
 ) -> list[list[Any]]:
-    """Runs ``ranks`` side by side on bound values; what the entry of each returns.
+    """Runs ``ranks`` concurrently on bound values; returns the result of the entry of each.
 
-    ``arena`` has the windows, ``enter`` is told of the blocks of each, ``relieve`` asked to let something go on when
+    ``arena`` has the windows, ``enter`` is called with the blocks of each, ``relieve`` is called to make progress when
     nothing here can.
     """
     going: list[Going] = []
@@ -109,7 +109,7 @@ def run_bound(
 
 
 def _told(core: QueueCore, program: Program) -> Program:
-    """``program``; faults of it tell where it ran."""
+    """Returns ``program``, whose faults state the rank and core on which it ran."""
     try:
         return (yield from program)
     except Fault as fault:
@@ -118,7 +118,7 @@ def _told(core: QueueCore, program: Program) -> Program:
 
 
 def program_error(error: QueuedFault | Fault, going: Sequence[Going]) -> ProgramError:
-    """The error of a run at its operation, with what each rank waited for where none could go on."""
+    """Returns the error of a run at its operation, with what each rank waited for in a deadlock."""
     if isinstance(error, Deadlock):
         notes = tuple(note for one in going for note in stopped_at(one))
         fault = Fault(error.rule, "the ranks cannot go on", notes)
@@ -139,13 +139,13 @@ def program_error(error: QueuedFault | Fault, going: Sequence[Going]) -> Program
 
 
 def stacks(one: Going) -> list[tuple[QueueCore, list[Operation]]]:
-    """Where the cores of a rank stand that have not ended, behind the calls that have led there."""
+    """Returns the current operations of the cores of a rank that have not ended, with the calls that lead to them."""
     compiled = one.part.kernel.prepare_queues()
     return [(core, stack) for core, program in one.started.programs if (stack := compiled.stack_of(program))]
 
 
 def stopped_at(one: Going) -> list[str]:
-    """What each core of a rank waits for, and where."""
+    """Returns what each core of a rank waits for, and at which operation."""
     found: list[str] = []
     told = {id(core): stack for core, stack in stacks(one)}
     for core, _ in one.started.programs:
@@ -162,7 +162,7 @@ def stack_text(stack: Sequence[Operation]) -> str:
 
 
 def calls_text(stack: Sequence[Operation]) -> str:
-    """The calls that have led to the last operation: ``, called at line 30``."""
+    """Returns the calls that lead to the last operation: ``, called at line 30``."""
     return "".join(f", called at {_line(call)}" for call in reversed(stack[:-1]))
 
 

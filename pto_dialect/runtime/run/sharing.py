@@ -1,6 +1,5 @@
-"""Shares the blocks of a kernel's launches among processes, as soon as that pays. Source: docs/reference/execution.md,
-"Launches".
-"""
+"""Shares the blocks of a kernel's launches among processes when that is faster. Source: docs/reference/execution.md,
+"Launches"."""
 
 from __future__ import annotations
 
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
 
 
 class Sharing:
-    """What is known of the blocks of one kernel: ``each`` is the number of seconds that one is expected to take,
-    ``timed`` how many have been timed."""
+    """Measurements of the blocks of one kernel: ``each`` is the expected number of seconds of a block, ``timed`` how
+    many have been timed."""
 
     each: float | None = None
     timed: int = 0
@@ -32,18 +31,19 @@ class Sharing:
         self._refused = not enabled()
 
     def gains(self, blocks: int, jobs: int) -> bool:
-        """Whether ``jobs`` processes are worth it for a launch; True as long as nobody knows how long blocks take."""
+        """Returns whether ``jobs`` processes are worth it for a launch; True as long as the time of a block
+        is unknown."""
         if self.each is None or (self.timed < 2 and blocks > FEW):
             return True
         return (BALANCE if self.crew is None and not self._invests() else CREW_BALANCE).pays(self.each, blocks, jobs, 0)
 
     def _invests(self) -> bool:
-        """Whether processes that stay may come now for the first time. That costs once what starting processes does;
-        what later launches save decides, for one launch of this kernel has been worth even a start of its own."""
+        """Returns whether a worker pool may be started for the first time. That costs once what starting processes
+        does; later launches save this cost, because one launch of this kernel has been worth a start of its own."""
         return self._shared_before and self.crew is None and not self._refused
 
     def run(self, kernel: Kernel, bound: list[Any], blocks: int, jobs: int) -> list[Any]:
-        """Runs blocks here, one by one, until it pays to have ``jobs`` processes run the rest."""
+        """Runs blocks here, one by one, until it is faster to have ``jobs`` processes run the rest."""
         crew = self._free_crew(bound, min(jobs, blocks))
         try:
             return self._balanced(kernel, bound, blocks, jobs, crew)
@@ -52,7 +52,7 @@ class Sharing:
                 crew.lock.release()
 
     def _free_crew(self, bound: list[Any], jobs: int) -> Crew | None:
-        """The crew of earlier launches like this one, locked, if nobody is using it."""
+        """Returns the pool of earlier launches of this form, locked, if it is not in use."""
         if self.crew is None or may_be_limited() or not self.crew.lock.acquire(blocking=False):
             return None
         if self.crew.suits(form_of(bound), jobs):
@@ -84,7 +84,7 @@ class Sharing:
     def _with_processes(
         self, kernel: Kernel, bound: list[Any], first: int, blocks: int, jobs: int, crew: Crew | None
     ) -> list[Any]:
-        """Runs the blocks from ``first`` on in several processes, from the second such launch on in some that stay."""
+        """Runs the blocks from ``first`` on in several processes, from the second such launch on in a worker pool."""
         if crew is not None:
             return crew.run(kernel, bound, first, blocks)
         if self._shared_before and enabled():

@@ -1,8 +1,8 @@
-"""How many threads numpy's matrix products use while a kernel runs.
+"""Number of threads that numpy's matrix products use while a kernel runs.
 
 A product that fits into the chip's buffers takes some ten microseconds. Splitting it among threads costs more than
-that, and on a machine whose processors are busy, or fewer than they look like, waiting for the other threads costs
-milliseconds. Several cores are used by running blocks side by side instead.
+that, and on a machine whose processors are busy, or fewer than reported, waiting for the other threads costs
+milliseconds. Several cores are used by running blocks concurrently instead.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @cache
 def _controller() -> ThreadpoolController:
-    """The thread pools of the libraries that numpy has loaded."""
+    """Returns the thread pools of the libraries that numpy has loaded."""
     # Most programs have no products.
     from threadpoolctl import ThreadpoolController
 
@@ -25,5 +25,5 @@ def _controller() -> ThreadpoolController:
 
 
 def single_threaded_products() -> AbstractContextManager[Any]:
-    """Inside, matrix products use one thread; afterwards as many as before."""
+    """Context in which matrix products use one thread; afterwards as many as before."""
     return _controller().limit(limits=1, user_api="blas")

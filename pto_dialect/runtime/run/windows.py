@@ -1,7 +1,7 @@
-"""Memory of ranks that their peers can reach: a window for each rank, of one layout, side by side in one memory.
+"""Memory of ranks that their peers can reach: a window for each rank, of one layout, adjacent in one memory.
 
-A program moves from its own window to that of a peer by adding a distance, or by an address from the context of the
-communication. Source: docs/ranks.md, "How a program names the memory of a peer".
+A program reaches the window of a peer from its own by adding a distance, or by an address from the communication
+context. Source: docs/ranks.md, "How a program names the memory of a peer".
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from .machine import AddressMap
 from .per_core import PartedPointer
 
 MOST_RANKS = 64
-"""Ranks for which a context has room."""
+"""Maximum number of ranks in a context."""
 
 _ALIGNMENT = 512
-"""Bytes at whose multiples buffers of a window start."""
+"""Alignment of the buffers of a window in bytes."""
 _GUARD = 4096
-"""Bytes between windows, which nobody may touch."""
+"""Bytes between windows, which must not be accessed."""
 _HEAD = 4
 """Numbers of a context before the addresses: workspace, its size, rank and number of ranks, size of a window."""
 _MOST_BYTES = AddressMap.GAP // 2
@@ -46,8 +46,8 @@ class Extent(NamedTuple):
 
 
 class Layout:
-    """Where the buffers of windows lie; ``sizes`` has the bytes of each in order, ``stride`` is the distance between
-    the windows of two ranks that follow each other."""
+    """Offsets of the buffers of windows; ``sizes`` has the bytes of each in order, ``stride`` is the distance between
+    the windows of two consecutive ranks."""
 
     def __init__(self, sizes: Mapping[str, int], ranks: int) -> None:
         self.ranks = ranks
@@ -56,7 +56,7 @@ class Layout:
         end = 0
         for name, size in self.sizes.items():
             self.starts[name] = end
-            # Nobody may touch what lies between two buffers, so whoever leaves one is caught.
+            # The gap between two buffers must not be accessed, so that an overflow of one is detected.
             end = _up(end + size, _ALIGNMENT) + _ALIGNMENT
         self.size = end
         self.stride = _up(end, _GUARD) + _GUARD
@@ -74,7 +74,7 @@ class Layout:
         return Extent(name, rank, low, low + self.sizes[name])
 
     def around(self, offset: int) -> Extent | None:
-        """The buffer that byte ``offset`` lies in or behind; ``None`` before and behind all windows."""
+        """Returns the buffer that contains or precedes byte ``offset``; ``None`` before and after all windows."""
         rank, inside = divmod(offset, self.stride)
         if not 0 <= rank < self.ranks or not self._names:
             return None
@@ -97,7 +97,7 @@ def _up(value: int, step: int) -> int:
 
 
 class Bounded(Arena):
-    """A memory of windows: every access lies in one buffer of one rank."""
+    """A memory of windows: every access is in one buffer of one rank."""
 
     __slots__ = ()
 
@@ -146,8 +146,8 @@ class WindowArena(Bounded):
 class World:
     """Some ranks and the memory of their windows.
 
-    ``sizes`` has the bytes of each buffer of a window, by name. Raises ``ValueError`` for a number of ranks that a
-    context has no room for, and for windows that have no room among the addresses.
+    ``sizes`` has the bytes of each buffer of a window, by name. Raises ``ValueError`` for more ranks than a context can
+    hold, and for windows that exceed the address range.
     """
 
     def __init__(self, ranks: int, sizes: Mapping[str, int]) -> None:
@@ -160,12 +160,12 @@ class World:
         self.content: ByteArray = np.zeros(self.layout.nbytes, np.uint8)
 
     def array(self, name: str, rank: int, shape: Sequence[int], dtype: DType) -> Array:
-        """The buffer ``name`` in the window of ``rank``, shared with the programs."""
+        """Returns the buffer ``name`` in the window of ``rank``, shared with the programs."""
         extent = self.layout.extent(name, rank)
         return self.content[extent.low : extent.high].view(dtype).reshape(shape)
 
     def context(self, rank: int) -> Array:
-        """What a program of ``rank`` takes as context of the communication: 132 numbers of 64 bits."""
+        """Returns the communication context of a program of ``rank``: 132 numbers of 64 bits."""
         numbers = np.zeros(_HEAD + 2 * MOST_RANKS, np.int64)
         numbers[2] = rank | self.ranks << 32
         numbers[3] = self.layout.size
@@ -175,18 +175,18 @@ class World:
         return numbers
 
     def offset_of(self, content: Array) -> int | None:
-        """Byte offset of an array that lies in the windows; ``None`` for other memory."""
+        """Returns the byte offset of an array in the windows; ``None`` for other memory."""
         first = self.content.__array_interface__["data"][0]
         distance = content.__array_interface__["data"][0] - first
         return distance if 0 <= distance < self.content.size else None
 
     def holds(self, value: Any) -> bool:
-        """True for a bound argument over memory of a window."""
+        """Returns whether a bound argument is over memory of a window."""
         content = content_of(value)
         return content is not None and self.offset_of(content) is not None
 
     def relocated(self, value: Any, arena: Arena) -> Any:
-        """A bound argument; one over memory of a window as a part of ``arena``, which has all of them."""
+        """Returns a bound argument; one over memory of a window as a part of ``arena``, which has all of them."""
         pointer = value if isinstance(value, Pointer) else getattr(value, "pointer", None)
         if not isinstance(pointer, Pointer):
             return value

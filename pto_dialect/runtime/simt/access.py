@@ -12,17 +12,17 @@ from .items import Mask, WorkItems
 
 
 class Combine(Protocol):
-    """An atomic update: new content of memory from the old one and the operands. ``label`` is its name."""
+    """An atomic update: computes the new content of memory from the old one and the operands. ``label`` is its name."""
 
     label: str
 
     def __call__(self, old: Array, *operands: Array) -> Array:
-        """Updates of different places, element by element."""
+        """Updates different locations, element by element."""
         ...
 
     def chain(self, start: Array, *operands: Array) -> tuple[Array, Array]:
-        """Updates of one place with the content ``start`` (shape [1, ...]), in order: what each finds, and what is
-        left."""
+        """Updates one location with the content ``start`` (shape [1, ...]), in order; returns what each reads, and the
+        final content."""
         ...
 
 
@@ -46,13 +46,13 @@ class Element:
         return arena.take(starts, self.nbytes).view(self.dtype).reshape(self.shape(starts.size))
 
     def write(self, arena: Arena, starts: Array, values: Array) -> None:
-        """Stores elements at byte offsets; of several at one place the last one stays."""
+        """Stores elements at byte offsets; of several at one location the last one wins."""
         raw = np.ascontiguousarray(values, self.dtype).reshape(starts.size, -1).view(np.uint8)
         arena.put(starts, raw)
 
 
 def load(element: Element, items: WorkItems, mask: Mask, pointer: AnyPointer, offset: Any) -> Array:
-    """The element of each running work-item, zero for the others."""
+    """Returns the element of each running work-item, zero for the others."""
     result: Array | None = None
     for arena, chosen, starts in places(items, mask, pointer, offset, element.nbytes):
         values = element.read(arena, starts)
@@ -67,7 +67,7 @@ def load(element: Element, items: WorkItems, mask: Mask, pointer: AnyPointer, of
 
 
 def store(element: Element, items: WorkItems, mask: Mask, pointer: AnyPointer, offset: Any, value: Array) -> None:
-    """Stores the value of each running work-item, in the order of their numbers."""
+    """Stores the value of each running work-item, in the order of their ids."""
     value = items.spread(value)
     for arena, chosen, starts in places(items, mask, pointer, offset, element.nbytes):
         values = value if chosen is None else value[chosen]
@@ -79,9 +79,9 @@ def store(element: Element, items: WorkItems, mask: Mask, pointer: AnyPointer, o
 def update(
     element: Element, combine: Combine, items: WorkItems, mask: Mask, pointer: AnyPointer, *operands: Array
 ) -> Array:
-    """Atomic updates, one after the other in the order of the work-items' numbers.
+    """Performs atomic updates in the order of the work-items' ids.
 
-    Returns what each running work-item found in memory, zero for the others.
+    Returns the previous content for each running work-item, zero for the others.
     """
     spread = [items.spread(operand) for operand in operands]
     result = np.zeros(element.shape(items.count), element.dtype)
@@ -97,7 +97,7 @@ def update(
 
 
 def _updated(element: Element, combine: Combine, arena: Arena, starts: Array, operands: list[Array]) -> Array:
-    """Updates at byte offsets, in order; what was there before each."""
+    """Updates at byte offsets, in order; returns the previous content for each."""
     old = np.empty(element.shape(starts.size), element.dtype)
     order = np.argsort(starts, kind="stable")
     distance = np.diff(starts[order])
@@ -122,10 +122,11 @@ def _updated(element: Element, combine: Combine, arena: Arena, starts: Array, op
 
 
 def _turns(order: Array, first: Array, sizes: Array) -> list[Array]:
-    """Splits accesses into rounds without two of one place, so that those of one place keep their order.
+    """Splits accesses into rounds in which each location occurs once, so that accesses to one location keep their
+    order.
 
-    ``order`` sorts the accesses by place, ``first`` and ``sizes`` tell where those of each place start in it, and how
-    many there are.
+    ``order`` sorts the accesses by location, ``first`` and ``sizes`` state the start and the number of the accesses of
+    each location.
     """
     turn = np.empty(order.size, np.intp)
     turn[order] = np.arange(order.size) - np.repeat(first, sizes)

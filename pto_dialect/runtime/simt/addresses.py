@@ -21,7 +21,7 @@ from .items import Mask, WorkItems
 class Pointers:
     """One address for each work-item.
 
-    ``offset`` holds byte offsets, int64 [count] or [1]; ``which`` the number of each work-item's memory in ``arenas``,
+    ``offset`` holds byte offsets, int64 [count] or [1]; ``which`` the index of each work-item's memory in ``arenas``,
     ``None`` where all point into the only one.
     """
 
@@ -32,7 +32,7 @@ class Pointers:
     item_bytes: int
 
     def advance(self, elements: Any) -> Pointers:
-        """The pointers ``elements`` elements further."""
+        """Returns the pointers ``elements`` elements further."""
         return Pointers(self.arenas, self.which, self.offset + elements * self.item_bytes, self.dtype, self.item_bytes)
 
     def with_dtype(self, dtype: npt.DTypeLike, item_bytes: int | None = None) -> Pointers:
@@ -45,19 +45,19 @@ AnyPointer = Pointer | Pointers
 
 
 def pointers(value: AnyPointer) -> Pointers:
-    """A pointer that all work-items share as one for each."""
+    """Returns a pointer that all work-items share as one for each."""
     if isinstance(value, Pointers):
         return value
     return Pointers((value.arena,), None, np.array([value.offset]), value.dtype, value.item_bytes)
 
 
 def advanced(pointer: AnyPointer, elements: Array) -> Pointers:
-    """Pointers ``elements`` (int64 [count] or [1]) elements further."""
+    """Returns the pointers ``elements`` (int64 [count] or [1]) elements further."""
     return pointers(pointer).advance(elements)
 
 
 def choose_pointers(condition: Array, a: AnyPointer, b: AnyPointer) -> Pointers:
-    """``a`` where ``condition`` holds, else ``b``."""
+    """Returns ``a`` where ``condition`` holds, otherwise ``b``."""
     first, second = pointers(a), pointers(b)
     offset = np.where(condition, first.offset, second.offset)
     if first.which is None and second.which is None and first.arenas[0] is second.arenas[0]:
@@ -79,7 +79,7 @@ def choose_pointers(condition: Array, a: AnyPointer, b: AnyPointer) -> Pointers:
 
 
 def addresses_of(core: Core, value: AnyPointer) -> Array:
-    """Byte addresses, int64."""
+    """Returns byte addresses, int64."""
     found = pointers(value)
     bases = np.array([core.address_of(Pointer(arena, 0, found.dtype)) for arena in found.arenas], np.int64)
     return found.offset + (bases[0] if found.which is None else bases[found.which])
@@ -96,7 +96,7 @@ class PointersAt:
     item_bytes: int
 
     def __call__(self, core: Core, items: WorkItems, mask: Mask, addresses: Array) -> Pointers:
-        """The pointers to byte ``addresses`` of the memory; those of work-items that do not run are of no account."""
+        """Returns the pointers to byte ``addresses`` of the memory; those of inactive work-items are meaningless."""
         if mask is not None:
             addresses = items.spread(addresses)
             addresses = np.where(mask, addresses, addresses[int(np.argmax(mask))])
@@ -113,19 +113,18 @@ class PointersAt:
         return Pointers(tuple(arenas), which if len(arenas) > 1 else None, offset, self.dtype, self.item_bytes)
 
 
-# ------------------------------------------------------------ places of elements
+# ------------------------------------------------------------ addresses of elements
 
 
 def places(
     items: WorkItems, mask: Mask, pointer: AnyPointer, offset: Array | int, nbytes: int
 ) -> Iterator[tuple[Arena, Array | None, Array]]:
-    """Where the running work-items access ``nbytes`` bytes each.
+    """Yields the locations that the running work-items access, ``nbytes`` bytes each.
 
-    ``offset`` counts elements. Yields for each memory: the memory, the numbers of the work-items (``None`` for all of
+    ``offset`` counts elements. Yields for each memory: the memory, the ids of the work-items (``None`` for all of
     them), and their byte offsets.
 
-    Raises:
-        Fault: ``mem-oob`` for an access outside the memory.
+    Raises: Fault: ``mem-oob`` for an access outside the memory.
     """
     if isinstance(pointer, Pointer):
         arenas, which = (pointer.arena,), None
@@ -166,6 +165,6 @@ def _checked(
 
 
 def pointer_behind(core: Core, value: Any) -> AnyPointer:
-    """The pointer, or one for each work-item, behind a pointer, view or memref."""
+    """Returns the pointer, or one for each work-item, of a pointer, view or memref."""
     pointer = getattr(value, "pointer", value)
     return pointer if isinstance(pointer, Pointers) else core.pointer_of(value)

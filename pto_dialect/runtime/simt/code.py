@@ -1,6 +1,5 @@
-"""Which code of a program work-items run. Source: docs/reference/work-items.md, "Operations";
-docs/reference/execution.md, "Which core runs what".
-"""
+"""The code of a program that work-items run. Source: docs/reference/work-items.md, "Operations";
+docs/reference/execution.md, "Which core runs what"."""
 
 from __future__ import annotations
 
@@ -23,14 +22,14 @@ SIMT = "simt"
 
 
 def is_body(function: Operation) -> bool:
-    """True for a function that is written for work-items."""
+    """Returns whether a function is written for work-items."""
     return SIMT_BODY in function.attributes
 
 
 @dataclass(frozen=True)
 class SimtCode:
     """``scalar``: the functions that cores run; ``bodies``: those that work-items run; a helper may be both.
-    ``sections``: the regions that work-items run; ``each_access`` tells that every work-item makes its own accesses,
+    ``sections``: the regions that work-items run; ``each_access`` states that every work-item makes its own accesses,
     also where all of them make the same."""
 
     program: Program
@@ -41,12 +40,12 @@ class SimtCode:
 
     @cached_property
     def variance(self) -> Variance:
-        """Which values differ between work-items."""
+        """Returns which values differ between work-items."""
         return Variance(self.program.symbols, self.bodies, self.sections, self.each_access)
 
 
 def find_code(program: Program, each_access: bool = False) -> SimtCode:
-    """The code of a program by who runs it.
+    """Returns the code of a program by who runs it.
 
     Raises ``ProgramError`` (``unmodelled``) when the program starts with a body.
     """

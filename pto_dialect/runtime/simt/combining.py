@@ -1,4 +1,4 @@
-"""What atomic updates leave in memory. Source: docs/reference/work-items.md, "Operations"."""
+"""The results of atomic updates in memory. Source: docs/reference/work-items.md, "Operations"."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Exchange:
         return operands[0]
 
     def chain(self, start: Array, *operands: Array) -> tuple[Array, Array]:
-        """Each finds what the one before has brought."""
+        """Each update reads the value of the previous one."""
         (value,) = operands
         return np.concatenate((start, value[:-1])), value[-1:]
 
@@ -43,7 +43,7 @@ class CompareAndSwap:
         return np.where(equal, value, old)
 
     def chain(self, start: Array, *operands: Array) -> tuple[Array, Array]:
-        """Each compares with what the one before has left."""
+        """Each update compares with the result of the previous one."""
         expected, value = operands
         count = value.shape[0]
         wanted, new = (np.ascontiguousarray(part).view(np.uint8).reshape(count, -1) for part in operands)
@@ -97,7 +97,7 @@ class Combination:
 
 
 def combination(kind: str, fmt: Format, unsigned: bool) -> Combine:
-    """The function of ``pto.atomic_<kind>``."""
+    """Returns the function of ``pto.atomic_<kind>``."""
     if kind == "exch":
         return Exchange()
     return CompareAndSwap() if kind == "cas" else Combination(kind, fmt, unsigned)

@@ -13,7 +13,7 @@ from .items import Mask, WorkItems
 
 
 class Loop:
-    """The iterations of a loop whose bounds differ between work-items; ``number`` counts those that are over."""
+    """The iterations of a loop whose bounds differ between work-items; ``number`` counts the finished ones."""
 
     __slots__ = ("lower", "number", "step", "trips")
 
@@ -35,13 +35,13 @@ class Loop:
         return self.lower + (self.number * self.step).astype(self.lower.dtype)
 
     def running(self, items: WorkItems, mask: Mask) -> Array:
-        """The work-items that run this iteration."""
+        """Returns the work-items that run this iteration."""
         return items.both(mask, self.number < self.trips)
 
 
 class Standstill:
-    """Notices that a loop, of which memory changes by atomic updates alone, comes to the same state again: it does not
-    end. Work-items that have left the loop go on behind it when all others have left it as well."""
+    """Detects that a loop, in which memory changes by atomic updates alone, repeats a state: it does not terminate.
+    Work-items that have left the loop continue after it when all others have left it as well."""
 
     __slots__ = ("changes", "mask", "values")
 
@@ -51,10 +51,9 @@ class Standstill:
         self.values: tuple[Any, ...] = ()
 
     def check(self, items: WorkItems, mask: Array, *values: Any) -> None:
-        """After an iteration of the work-items in ``mask``; ``values`` go to the next one.
+        """Checks the state after an iteration of the work-items in ``mask``; ``values`` are passed to the next one.
 
-        Raises:
-            Fault: ``sync-deadlock``.
+        Raises: Fault: ``sync-deadlock``.
         """
         if self.changes == items.changes and np.array_equal(self.mask, mask):
             pairs = zip(values, self.values, strict=True)
@@ -71,15 +70,15 @@ def _bits(items: WorkItems, mask: Array, value: Any) -> bytes:
 
 
 def branches(items: WorkItems, mask: Mask, blocks: int) -> Array:
-    """The block that each work-item is at: the first, or behind the last for those that do not run."""
+    """Returns the block of each work-item: the first, or one past the last for those that do not run."""
     return np.where(items.whole(mask), 0, blocks)
 
 
 def next_block(place: Array) -> int:
-    """The block that runs next: the lowest that a work-item is at."""
+    """Returns the block that runs next: the first that has a work-item."""
     return int(place.min())
 
 
 def finish(items: WorkItems, mask: Array) -> None:
-    """The bodies of these work-items have ended."""
+    """Marks the bodies of these work-items as ended."""
     items.returned = mask.copy() if items.returned is None else items.returned | mask

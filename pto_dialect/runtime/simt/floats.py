@@ -20,7 +20,7 @@ from ..numerics.formats import Format
 from ..numerics.rounding import round_to_integer
 
 Function = Callable[..., Array]
-"""From arrays of a compute type (float32 or float64) to one."""
+"""Maps arrays of a compute type (float32 or float64) to one."""
 
 
 def _rounding(letter: str) -> Function:
@@ -49,7 +49,8 @@ FUNCTIONS: dict[str, Function] = {
 
 
 def computes_in(fmt: Format) -> bool:
-    """True for formats whose elements are computed with as they are stored, so that a function needs nothing else."""
+    """Returns whether the elements of a format are computed with as they are stored, so that a function needs nothing
+    else."""
     return fmt.storage == fmt.compute
 
 
@@ -83,7 +84,7 @@ class FusedMultiplyAdd:
 
 @dataclass(eq=False)
 class Converter(FormatConversion):
-    """Values of one format in another; ``source`` and ``target`` tell how integers are read and made."""
+    """Values of one format in another; ``source`` and ``target`` state how integers are read and written."""
 
     result: np.dtype[Any]
 

@@ -17,22 +17,22 @@ from .items import Mask, WorkItems
 
 
 def vote_all(items: WorkItems, mask: Mask, pred: Array) -> Array:
-    """Whether ``pred`` holds in all lanes of the group that run."""
+    """Returns whether ``pred`` holds in all running lanes of the group."""
     return items.each(np.logical_and.reduce(items.grouped(pred) | ~items.active(mask), axis=1))
 
 
 def vote_any(items: WorkItems, mask: Mask, pred: Array) -> Array:
-    """Whether ``pred`` holds in some lane of the group that runs."""
+    """Returns whether ``pred`` holds in some running lane of the group."""
     return items.each(np.logical_or.reduce(items.grouped(pred) & items.active(mask), axis=1))
 
 
 def vote_uni(items: WorkItems, mask: Mask, pred: Array) -> Array:
-    """Whether all lanes of the group that run agree."""
+    """Returns whether all running lanes of the group agree."""
     return vote_all(items, mask, pred) | ~vote_any(items, mask, pred)
 
 
 def vote_ballot(items: WorkItems, mask: Mask, pred: Array) -> Array:
-    """Bit i is set where lane i of the group runs and ``pred`` holds in it."""
+    """Returns a number whose bit i is set where lane i of the group runs and ``pred`` holds in it."""
     bits = (items.grouped(pred) & items.active(mask)).astype(np.uint32) << np.arange(GROUP_ITEMS, dtype=np.uint32)
     return items.each(np.bitwise_or.reduce(bits, axis=1).view(np.int32))
 
@@ -41,22 +41,22 @@ def vote_ballot(items: WorkItems, mask: Mask, pred: Array) -> Array:
 
 
 def by_index(lane: Array, operand: Array) -> Array:
-    """The lane that the operand names."""
+    """Returns the lane that the operand names."""
     return operand + 0 * lane
 
 
 def up(lane: Array, operand: Array) -> Array:
-    """The lane so many below."""
+    """Returns the lane at this distance below."""
     return lane - operand
 
 
 def down(lane: Array, operand: Array) -> Array:
-    """The lane so many above."""
+    """Returns the lane at this distance above."""
     return lane + operand
 
 
 def butterfly(lane: Array, operand: Array) -> Array:
-    """The lane whose number differs in these bits."""
+    """Returns the lane whose index differs in these bits."""
     return lane ^ operand
 
 
@@ -65,8 +65,8 @@ SOURCES: dict[str, Callable[[Array, Array], Array]] = {"idx": by_index, "up": up
 
 
 class Shuffle:
-    """Values of other lanes in the own group of ``width`` lanes; a lane that is outside of the group, or does not run,
-    gives the own value."""
+    """Values of other lanes in the own group of ``width`` lanes; for a lane that is outside of the group, or does not
+    run, the own value."""
 
     def __init__(self, kind: str, width: int) -> None:
         self.source = SOURCES[kind]
@@ -90,7 +90,7 @@ class Shuffle:
 
 
 def _in_order(values: Array, active: Array, combine: Callable[[Array, Array], Any]) -> Array:
-    """``combine`` over the active lanes of each row from the lowest on; 0 where there are none."""
+    """Returns ``combine`` over the active lanes of each row from the lowest on; 0 where there are none."""
     result = np.zeros(values.shape[0], values.dtype)
     started = np.zeros(values.shape[0], np.bool_)
     for lane in range(GROUP_ITEMS):

@@ -40,7 +40,7 @@ def _bits(a: Array) -> int:
 
 
 def _count(b: Array) -> tuple[Array, Array]:
-    """A shift count that numpy can use, and where the stated one is not beyond the width."""
+    """Returns a shift count that numpy can use, and where the stated one is below the width."""
     count = unsigned(b)
     small = count < _bits(b)
     return np.where(small, count, 0).astype(b.dtype), small
@@ -153,7 +153,7 @@ DIVISIONS = {name: Division(name) for name in _DIVISIONS}
 
 
 def compare(predicate: str) -> Binary:
-    """The function behind a predicate of ``arith.cmpi``."""
+    """Returns the function of a predicate of ``arith.cmpi``."""
     function = COMPARISONS[predicate.lstrip("us") if len(predicate) == 3 else predicate]
 
     def signed(a: Array, b: Array) -> Array:
@@ -245,7 +245,7 @@ def permute_bytes(a: Array, b: Array, selector: Array) -> Array:
 
 
 def _each(function: Callable[..., int], like: np.dtype[Any], *values: Array) -> Array:
-    """``function`` of Python integers, wrapped to a type."""
+    """Returns ``function`` of Python integers, wrapped to a type."""
     parts = np.broadcast_arrays(*values)
     bits = 8 * like.itemsize
     numbers = [
@@ -275,12 +275,12 @@ class BitCount:
 
 
 def _signed(a: Array) -> Array:
-    """Single bits as the signed numbers 0 and -1."""
+    """Returns single bits as the signed numbers 0 and -1."""
     return -a.astype(np.int8) if a.dtype == np.bool_ else a
 
 
 def power(items: WorkItems, mask: Mask, a: Array, b: Array) -> Array:
-    """a ** b; of negative exponents what is left of a fraction."""
+    """Returns a ** b; for negative exponents the fraction truncated to an integer."""
     base, exponent = _signed(a), _signed(b)
     wrong = items.both(mask, (base == 0) & (exponent < 0))
     if wrong.any():
@@ -295,7 +295,7 @@ def power(items: WorkItems, mask: Mask, a: Array, b: Array) -> Array:
 
 
 def add_with_carry(a: Array, b: Array) -> tuple[Array, Array]:
-    """The sum of unsigned numbers, and whether it needs another bit."""
+    """Returns the sum of unsigned numbers, and whether it needs another bit."""
     if a.dtype == np.bool_:
         return a ^ b, a & b
     total = np.add(a, b)

@@ -1,7 +1,7 @@
-"""The work-items of one launch, and which of them run.
+"""The work-items of one launch, and the mask of running ones.
 
-A value of a work-item is an array whose first axis counts the work-items by linear number; an axis of extent 1 is a
-value that all of them share.  Source: docs/reference/work-items.md, "Launches", "Queries".
+A value of a work-item is an array whose first axis counts the work-items by linear id; an axis of extent 1 is a value
+that all of them share.  Source: docs/reference/work-items.md, "Launches", "Queries".
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ..memory.spaces import Array
 from ..watching import Observer
 
 Mask = Array | None
-"""Which work-items run, one boolean each; ``None`` for all of them."""
+"""The mask of running work-items, one boolean each; ``None`` for all of them."""
 
 
 class Geometry:
-    """What follows from the dimensions of a launch alone; the arrays are not to be changed."""
+    """The facts that follow from the dimensions of a launch alone; callers must not modify the arrays."""
 
     def __init__(self, dims: tuple[int, int, int]) -> None:
         x, y, z = dims
@@ -36,7 +36,7 @@ class Geometry:
 
     @cached_property
     def lane_masks(self) -> dict[str, Array]:
-        """For each work-item the bits of the lanes that are its own, lower, higher, and so on."""
+        """Returns for each work-item the bits of the lanes that are its own, lower, higher, and so on."""
         own = np.uint32(1) << self.lanes.astype(np.uint32)
         lower = own - np.uint32(1)
         masks = {"eq": own, "lt": lower, "le": lower | own, "gt": ~(lower | own), "ge": ~lower}
@@ -45,10 +45,9 @@ class Geometry:
 
 @lru_cache(64)
 def geometry_of(dims: tuple[int, int, int]) -> Geometry:
-    """The geometry of a launch of ``dims``.
+    """Returns the geometry of a launch of ``dims``.
 
-    Raises:
-        Fault: ``simt-max-threads`` for a negative dimension or more work-items than a launch may have.
+    Raises: Fault: ``simt-max-threads`` for a negative dimension or more work-items than a launch may have.
     """
     count = dims[0] * dims[1] * dims[2]
     if min(dims) < 0 or count > MAX_WORK_ITEMS:
@@ -61,7 +60,7 @@ class WorkItems:
     """The work-items of one launch while they run.
 
     ``returned`` marks those whose body has ended, ``clock`` counts the samples of the clock, ``changes`` the atomic
-    updates that may have changed memory; ``observer`` learns of accesses and barriers.
+    updates that may have changed memory; ``observer`` observes accesses and barriers.
     """
 
     __slots__ = ("changes", "clock", "count", "geometry", "observer", "returned")
@@ -75,18 +74,18 @@ class WorkItems:
         self.returned: Mask = None
 
     def name(self, number: int) -> str:
-        """A work-item for messages."""
+        """Returns the name of a work-item for messages."""
         x, y, z = (int(axis[number]) for axis in self.geometry.ids)
         return f"work-item ({x}, {y}, {z})"
 
     # ------------------------------------------------------------ values
 
     def spread(self, value: Array) -> Array:
-        """One value for each work-item, shape [count, ...]."""
+        """Returns one value for each work-item, shape [count, ...]."""
         return value if value.shape[0] == self.count else np.broadcast_to(value, (self.count, *value.shape[1:]))
 
     def grouped(self, value: Array) -> Array:
-        """Values by group and lane, shape [groups, 32, ...]; lanes behind the last work-item hold zeros."""
+        """Returns values by group and lane, shape [groups, 32, ...]; lanes after the last work-item hold zeros."""
         value = self.spread(value)
         missing = self.geometry.groups * GROUP_ITEMS - self.count
         if missing:
@@ -94,39 +93,38 @@ class WorkItems:
         return value.reshape(self.geometry.groups, GROUP_ITEMS, *value.shape[1:])
 
     def each(self, by_group: Array) -> Array:
-        """The value of its group for each work-item."""
+        """Returns the value of its group for each work-item."""
         return np.repeat(by_group, GROUP_ITEMS, axis=0)[: self.count]
 
     # ------------------------------------------------------------ masks
 
     def whole(self, mask: Mask) -> Array:
-        """The mask as an array."""
+        """Returns the mask as an array."""
         return self.geometry.everyone if mask is None else mask
 
     def active(self, mask: Mask) -> Array:
-        """Which lanes of each group run, shape [groups, 32]."""
+        """Returns which lanes of each group run, shape [groups, 32]."""
         return self.geometry.present if mask is None else self.grouped(mask)
 
     def some(self, mask: Array) -> bool:
-        """True when at least one work-item runs."""
+        """Returns whether at least one work-item runs."""
         return bool(mask.any())
 
     def both(self, mask: Mask, condition: Array) -> Array:
-        """The running work-items for which ``condition`` holds."""
+        """Returns the running work-items for which ``condition`` holds."""
         condition = self.spread(condition)
         return condition if mask is None else mask & condition
 
     def but(self, mask: Mask, condition: Array) -> Array:
-        """The running work-items for which ``condition`` does not hold."""
+        """Returns the running work-items for which ``condition`` does not hold."""
         other = ~self.spread(condition)
         return other if mask is None else mask & other
 
 
 def barrier(items: WorkItems, mask: Mask) -> None:
-    """All work-items whose body has not ended wait for each other.
+    """Makes all work-items whose body has not ended wait for each other.
 
-    Raises:
-        Fault: ``sync-deadlock`` when some of them are elsewhere.
+    Raises: Fault: ``sync-deadlock`` when some of them are elsewhere.
     """
     waiting = items.whole(mask)
     missing = ~waiting if items.returned is None else ~(waiting | items.returned)
@@ -139,6 +137,6 @@ def barrier(items: WorkItems, mask: Mask) -> None:
 
 
 def clock(items: WorkItems) -> int:
-    """Samples of the clock so far: it advances by one with each."""
+    """Returns the number of samples of the clock so far: it advances by one with each."""
     items.clock += 1
     return items.clock

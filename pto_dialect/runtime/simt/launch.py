@@ -11,14 +11,14 @@ from .items import WorkItems, geometry_of
 from .slots import KEY
 
 DIMS = "simt_dims"
-"""Where a core has the dimensions that ``pto.store_vfsimt_info`` has set."""
+"""Key of the dimensions that ``pto.store_vfsimt_info`` has set on a core."""
 
 Body = Callable[..., Any]
-"""Code of a body: takes the core, the work-items, which of them run, and the arguments."""
+"""Code of a body: takes the core, the work-items, their mask, and the arguments."""
 
 
 def next_launch(core: Core) -> int:
-    """The number of the launch that is issued now."""
+    """Returns the id of the launch that is issued now."""
     core.state["simt_launches"] = number = core.state.get("simt_launches", 0) + 1
     return number
 
@@ -26,7 +26,7 @@ def next_launch(core: Core) -> int:
 def launch(core: Core, number: int, body: Body, x: int, y: int, z: int, *arguments: Any) -> None:
     """Runs ``body`` for x * y * z work-items.
 
-    A launch that runs again under the number it had, to see what its results depend on, finds the slots as they were.
+    A launch that runs again under its previous id, to determine what its results depend on, finds the slots unchanged.
     """
     seen, slots = core.state.get("simt_before", (0, {}))
     if seen == number:
@@ -50,10 +50,9 @@ def store_dims(core: Core, z: int, y: int, x: int) -> None:
 
 
 def launch_stored(core: Core, number: int, body: Body, *arguments: Any) -> None:
-    """As ``launch``, with the dimensions that were stored last.
+    """Launches as ``launch``, with the dimensions that were set last.
 
-    Raises:
-        Fault: ``unmodelled`` when none were.
+    Raises: Fault: ``unmodelled`` when none were.
     """
     dims = core.state.get(DIMS)
     if dims is None:

@@ -1,6 +1,5 @@
-"""Memory that each work-item has for itself. Source: docs/reference/execution.md, "Pointers, tiles and views";
-docs/reference/core-dialects.md, "Operations".
-"""
+"""Private memory of each work-item. Source: docs/reference/execution.md, "Pointers, tiles and views";
+docs/reference/core-dialects.md, "Operations"."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from .items import Mask, WorkItems
 
 
 class PrivateArray:
-    """Elements row after row, one array for each work-item; ``pointer`` is where each one's starts."""
+    """Elements in row-major order, one array for each work-item; ``pointer`` is the start of each one."""
 
     __slots__ = ("pointer", "shape", "strides")
 
@@ -37,7 +36,7 @@ class PrivateMemory:
         self.label = "private"
 
     def __call__(self, core: Core, items: WorkItems, shape: Sequence[int]) -> PrivateArray:
-        """New arrays, with what the run fills memory with."""
+        """Returns new arrays with the fill pattern of the run."""
         nbytes = prod(shape) * self.element.nbytes
         arena = Arena("stack", nbytes * items.count, fill=core.block.options.fill)
         starts = np.arange(items.count) * nbytes
@@ -45,10 +44,9 @@ class PrivateMemory:
 
 
 def element_number(items: WorkItems, mask: Mask, array: PrivateArray | MemRef, indices: tuple[Array, ...]) -> Array:
-    """Distance of an element from the first, in elements, for each work-item.
+    """Returns the distance of an element from the first, in elements, for each work-item.
 
-    Raises:
-        Fault: ``mem-oob`` when an index of a running work-item is outside the extents.
+    Raises: Fault: ``mem-oob`` when an index of a running work-item is outside the extents.
     """
     distance = np.zeros(1, np.int64)
     for index, extent, stride in zip(indices, array.shape, array.strides, strict=True):

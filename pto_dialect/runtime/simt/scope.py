@@ -1,4 +1,4 @@
-"""What the generator of code knows while it writes code that work-items run.
+"""State of the code generator while it writes code that work-items run.
 
 Values that differ between work-items are arrays (see ``items``), the others plain numbers.
 """
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 class LaneScope:
     """The code of one function or section that work-items run.
 
-    ``names`` are those of the functions that work-items run, in the generated code; ``mask`` is the local that tells
-    which of them run.
+    ``names`` are those of the functions that work-items run, in the generated code; ``mask`` is the local with the mask
+    of running work-items.
     """
 
     def __init__(self, code: SimtCode, names: dict[Operation, str], mask: str = "mask") -> None:
@@ -43,17 +43,17 @@ class LaneScope:
 
     @contextmanager
     def masked(self, mask: str) -> Iterator[None]:
-        """While it lasts, only the work-items in the local ``mask`` run."""
+        """Context in which only the work-items in the local ``mask`` run."""
         kept, self.mask = self.mask, mask
         yield
         self.mask = kept
 
     def varies(self, value: SSAValue) -> bool:
-        """True when the value differs between work-items."""
+        """Returns whether the value differs between work-items."""
         return value in self.code.variance
 
     def concerns(self, op: Operation) -> bool:
-        """True when the operation does not compute with shared values alone."""
+        """Returns whether the operation uses or produces a value that differs between work-items."""
         roles = roles_of(op)
         if roles & (Role.LANE | Role.RETURN) or Role.CALL in roles or is_private(op):
             return True
@@ -66,11 +66,11 @@ class LaneScope:
     # ------------------------------------------------------------ values
 
     def passed(self, value: SSAValue, target: SSAValue, g: Generator) -> Expr:
-        """``value`` as an array if ``target`` is one."""
+        """Returns ``value`` as an array if ``target`` is one."""
         return self.lane(value, g) if self.varies(target) else g.name(value)
 
     def lane(self, value: SSAValue, g: Generator) -> Expr:
-        """``value`` as the value of each work-item."""
+        """Returns ``value`` as the value of each work-item."""
         from ..compile.generator import Expr
 
         name = g.name(value)
@@ -82,7 +82,7 @@ class LaneScope:
         return Expr(f"{g.argument(widener(value.type, g))}({name})")
 
     def _constant(self, type_: Attribute, number: int | float, g: Generator) -> str:
-        """The name of a constant array; equal ones are one."""
+        """Returns the name of a constant array; equal ones are shared."""
         key = (t.type_text(type_), repr(number))
         known = self._constants.get(key)
         if known is None:
@@ -93,7 +93,7 @@ class LaneScope:
 
 
 def constant_of(value: SSAValue) -> int | float | None:
-    """The number that a constant stands for."""
+    """Returns the number of a constant."""
     owner = value.owner
     if not isinstance(owner, Operation) or not has_role(owner, Role.CONSTANT):
         return None
@@ -102,12 +102,12 @@ def constant_of(value: SSAValue) -> int | float | None:
 
 
 def is_number(type_: Attribute) -> bool:
-    """True for integers, index, floats and vectors of them."""
+    """Returns whether a type is an integer, index, float or a vector of them."""
     return isinstance(type_, (IntegerType, IndexType, VectorType)) or t.is_float(type_)
 
 
 def element_of(type_: Attribute, g: Generator) -> Element:
-    """How values of a type lie in memory, and in arrays of work-items."""
+    """Returns how values of a type are stored in memory, and in arrays of work-items."""
     if isinstance(type_, VectorType):
         try:
             part = part_format(type_)
@@ -123,12 +123,12 @@ def element_of(type_: Attribute, g: Generator) -> Element:
 
 
 def number_format(type_: Attribute, g: Generator) -> Format:
-    """Format of the numbers in a value."""
+    """Returns the format of the numbers in a value."""
     return part_format(type_) if isinstance(type_, VectorType) else g.format(type_)
 
 
 class Widener:
-    """Makes a number that all work-items share an array, shape [1]."""
+    """Converts a number that all work-items share to an array, shape [1]."""
 
     def __init__(self, fmt: Format) -> None:
         self.fmt = fmt
@@ -148,6 +148,6 @@ _WIDENERS: dict[str, Widener] = {}
 
 
 def widener(type_: Attribute, g: Generator) -> Widener:
-    """The widener of a type."""
+    """Returns the widener of a type."""
     fmt = g.format(type_)
     return _WIDENERS.setdefault(fmt.name, Widener(fmt))

@@ -1,4 +1,4 @@
-"""Values of work-items that went different ways, put together again."""
+"""Merges values of work-items at the join of divergent control-flow paths."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .addresses import Pointers, choose_pointers
 
 
 def choose(condition: Array, a: Any, b: Any) -> Any:
-    """``a`` where ``condition`` holds, else ``b``: values or addresses of work-items."""
+    """Returns ``a`` where ``condition`` holds, otherwise ``b``: values or addresses of work-items."""
     if isinstance(a, (Pointer, Pointers)):
         return choose_pointers(condition, a, b)
     if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
@@ -25,7 +25,8 @@ def choose(condition: Array, a: Any, b: Any) -> Any:
 
 
 def merge(condition: Array, new: Any, old: Any) -> Any:
-    """``new`` where ``condition`` holds, else ``old``; ``None`` stands for a value that nobody has."""
+    """Returns ``new`` where ``condition`` holds, otherwise ``old``; ``None`` stands for a value that no
+    work-item has."""
     if old is None:
         return new
     return old if new is None else choose(condition, new, old)

@@ -1,4 +1,4 @@
-"""Values that work-items keep from one launch to the next. Source: docs/reference/work-items.md, "Operations".
+"""Values that work-items retain from one launch to the next. Source: docs/reference/work-items.md, "Operations".
 
 A slot has 32 bits for each work-item; values of 64 bits take two.
 """
@@ -16,7 +16,7 @@ from ..run.machine import Core
 from .items import Mask, WorkItems
 
 KEY = "simt_slots"
-"""Where a core has the slots: words by number."""
+"""Key of the slots of a core: 32-bit words by slot id."""
 
 
 def _words(core: Core, slot: int) -> Array:
@@ -42,7 +42,7 @@ def keep(core: Core, items: WorkItems, mask: Mask, slot: int, value: Array) -> N
 
 
 def resume(core: Core, items: WorkItems, slot: int, dtype: DType) -> Array:
-    """What each work-item has kept, low bits first."""
+    """Returns the retained value of each work-item, low bits first."""
     low = _words(core, slot)[: items.count]
     if dtype.itemsize == 8:
         return np.stack((low, _words(core, slot + 1)[: items.count]), axis=1).reshape(-1).view(dtype)

@@ -1,8 +1,9 @@
-"""Which values differ between the work-items of a launch.
+"""Variance analysis: which values differ between the work-items of a launch.
 
-Values that all running work-items share stay plain numbers and pointers; what computes with nothing else runs once.
-A value differs when it depends on the number of the work-item, on other lanes or on the order of atomic updates, when
-it is of a packed type or lies in memory of the work-item, or when work-items may have come to it on different ways.
+Values that all running work-items share are plain numbers and pointers; operations on these alone run once. A value
+differs when it depends on the id of the work-item, on other lanes or on the order of atomic updates, when it is of a
+packed type or in private memory of the work-item, or when work-items may have reached it on different control-flow
+paths.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ if TYPE_CHECKING:
 
 
 def is_packed(type_: Attribute) -> bool:
-    """True for several numbers in one value."""
+    """Returns whether a type holds several numbers in one value."""
     return isinstance(type_, VectorType) or t.type_text(type_) in ("!pto.hif8x2", "!pto.bf16x2")
 
 
 def is_private(op: Operation) -> bool:
-    """True for an allocation of memory that each work-item has for itself: none of the chip's memories is named."""
+    """Returns whether an allocation is private memory of each work-item: it names none of the chip's memories."""
     if not has_role(op, Role.ALLOCATION):
         return False
     type_ = op.results[0].type
@@ -40,12 +41,12 @@ def is_private(op: Operation) -> bool:
 
 
 def is_structured(op: Operation) -> bool:
-    """True for operations of ``scf``, those that end its regions included."""
+    """Returns whether an operation is of ``scf``, including those that end its regions."""
     return op.dialect_name() == "scf"
 
 
 def decisive(op: Operation) -> Sequence[SSAValue]:
-    """The values that decide what an operation of ``scf`` runs, and how often."""
+    """Returns the values that decide what an operation of ``scf`` runs, and how often."""
     # A program with such operations has loaded their dialect.
     from xdsl.dialects import scf
 
@@ -95,11 +96,11 @@ class Variance:
         return value in self._varying
 
     def any(self, values: Iterable[SSAValue]) -> bool:
-        """True when one of the values differs."""
+        """Returns whether one of the values differs."""
         return any(value in self._varying for value in values)
 
     def returned(self, function: Operation, position: int) -> bool:
-        """True when a result of a function differs."""
+        """Returns whether a result of a function differs."""
         return position in self._returned.get(function, ())
 
     # ------------------------------------------------------------ propagation
@@ -108,7 +109,7 @@ class Variance:
         self._varying.update(values)
 
     def _pass(self, sources: Sequence[SSAValue], targets: Sequence[SSAValue]) -> None:
-        """Each target differs when its source does."""
+        """Marks each target as differing when its source does."""
         self._mark(target for source, target in zip(sources, targets, strict=True) if source in self)
 
     def _function(self, function: Operation) -> None:
@@ -122,11 +123,11 @@ class Variance:
                 known.update(n for n, value in enumerate(last.operands) if split or value in self)
 
     def diverges(self, function: Operation) -> bool:
-        """True when work-items may take different branches between the blocks of a function."""
+        """Returns whether work-items may take different branches between the blocks of a function."""
         return any(self._splits(block) for block in function.regions[0].blocks)
 
     def _splits(self, block: Block) -> bool:
-        """True when work-items leave a block in different ways."""
+        """Returns whether work-items leave a block on different control-flow paths."""
         flag = None if block.last_op is None else flag_of(block.last_op)
         return flag is not None and flag in self
 

@@ -20,7 +20,7 @@ def _active(mask: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def _ordered_sum(values: Array) -> Any:
-    """Increasing lane number, in float32 for floats."""
+    """Sums in increasing lane order, in float32 for floats."""
     if not values.size:
         return 0
     return np.add.accumulate(np.asarray(values, np.float32))[-1] if values.dtype.kind not in "iu" else values.sum()
@@ -35,14 +35,14 @@ def total(a: Array, mask: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def _extremum(values: Array, largest: bool) -> tuple[Any, int]:
-    """The extremum and the place of its first occurrence; NaN prevails."""
+    """Returns the extremum and the position of its first occurrence; NaN prevails."""
     wide = np.asarray(values, np.float32) if values.dtype.kind not in "iu" else values
     place = int(np.argmax(wide) if largest else np.argmin(wide))
     return values[place], place
 
 
 def neutral(dtype: np.dtype[Any], largest: bool) -> Any:
-    """What does not change an extremum."""
+    """Returns the neutral element of an extremum."""
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
         return limits.min if largest else limits.max
@@ -50,7 +50,7 @@ def neutral(dtype: np.dtype[Any], largest: bool) -> Any:
 
 
 def extremum(a: Array, mask: Array, largest: bool) -> Array:
-    """lane 0 = extremum of the active lanes, lane 1 = bits of the number of its first lane."""
+    """lane 0 = extremum of the active lanes, lane 1 = bits of the index of its first lane."""
     result = np.zeros_like(a)
     rest = a.dtype.type(neutral(a.dtype, largest))
     result[0], place = _extremum(np.where(_active(mask, a.dtype), a, rest), largest)
@@ -114,7 +114,7 @@ def interleave(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def deinterleave(a: Array, b: Array) -> tuple[Array, Array]:
-    """Lanes with even and with odd numbers of a followed by b."""
+    """Lanes with even and with odd indices of a followed by b."""
     both = np.concatenate([a, b])
     return both[0::2].copy(), both[1::2].copy()
 

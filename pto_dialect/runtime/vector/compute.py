@@ -65,7 +65,7 @@ def _raw(function: Lanes) -> Lanes:
 def _divide(a: Array, b: Any) -> Array:
     if a.dtype.kind not in "iu":
         return np.divide(a, b)
-    # Toward zero, and 0 where the divisor is.
+    # Toward zero, and 0 where the divisor is 0.
     return np.floor_divide(np.subtract(a, np.fmod(a, b)), b)
 
 
@@ -160,7 +160,7 @@ def select_lanes(a: Array, index: Array) -> Array:
 
 
 def exponential_difference(a: Array, largest: Array, mask: Array, odd: int) -> Array:
-    """e^(a − max) in float32; of 16-bit lanes those with even or odd numbers."""
+    """e^(a − max) in float32; of 16-bit lanes those with even or odd indices."""
     active = lanes(mask, a.dtype.itemsize)
     if a.dtype.itemsize == 2:
         a, largest = a[odd::2], largest[odd::2]
@@ -188,7 +188,7 @@ def add_carry(a: Array, b: Array, mask: Array, carry: Array | None = None) -> tu
 
 
 def subtract_carry(a: Array, b: Array, mask: Array, carry: Array | None = None) -> tuple[Array, Array]:
-    """Difference, and the predicate of lanes that borrow nothing; with ``carry`` less 1 where it is clear."""
+    """Difference, and the predicate of lanes without a borrow; with ``carry`` less 1 where it is clear."""
     return _with_carry(a, b, mask, carry, True)
 
 
@@ -205,7 +205,7 @@ def sum_and_carry(a: Array, b: Array, extra: Any, negate: bool) -> tuple[Array, 
     bits = 8 * a.dtype.itemsize
     unsigned = f"u{a.dtype.itemsize}"
     first, second = a.view(unsigned).astype(np.uint64), b.view(unsigned)
-    # a − b is a + ~b + 1, whose carry means that nothing was borrowed.
+    # a − b is a + ~b + 1, whose carry means that there was no borrow.
     total = first + (np.invert(second) if negate else second).astype(np.uint64) + extra
     return total.astype(unsigned).view(a.dtype), (total >> np.uint64(bits)) > 0
 

@@ -21,7 +21,7 @@ from .register import lanes
 def scaled(a: Array, scalar: float, mask: Array, target: Format, letter: str, odd: int) -> Array:
     """a·scalar, rounded once, in the even or the odd lanes of the narrower type."""
     product = np.asarray(a, np.float64) * float(scalar)
-    # Rounding to odd keeps what the second rounding has to know.
+    # Rounding to odd retains the information for the second rounding.
     values = encode(narrow_f64(product, "O"), target, rounding=letter, saturate=False)
     result = np.zeros(VL_BYTES // target.bytes, target.storage)
     np.copyto(result[odd::2], values, where=lanes(mask, a.dtype.itemsize))
@@ -37,7 +37,8 @@ class Conversion(FormatConversion):
     part: int
 
     def __call__(self, a: Array, mask: Array) -> Array:
-        """The lanes of a register of 256 bytes in the target format; 0 where ``mask`` or the part leaves them out."""
+        """Returns the lanes of a register of 256 bytes in the target format; 0 where ``mask`` or the part excludes
+        them."""
         source, target = self.source, self.target
         active = np.broadcast_to(np.asarray(lanes(mask, source.bytes)), (VL_BYTES // source.bytes,))
         if source.is_packed != target.is_packed:
@@ -53,7 +54,7 @@ class Conversion(FormatConversion):
         return result
 
     def _packed(self, a: Array, active: Array) -> Array:
-        """Pairs of 4-bit numbers in a byte: the low half is the lane with the even number."""
+        """Returns pairs of 4-bit numbers in a byte: the low half is the lane with the even index."""
         if self.source.is_packed:
             pairs = a[self.part :: 4]
             wide = np.zeros(VL_BYTES // self.target.bytes, self.target.storage)

@@ -19,7 +19,7 @@ FULL: set[int] = set()
 
 @cache
 def _staircase(count: int) -> Array:
-    """``count`` active lanes and as many inactive ones: all prefixes are parts of it."""
+    """Returns ``count`` active lanes followed by as many inactive ones: all prefixes are slices of it."""
     steps = np.zeros(2 * count, np.bool_)
     steps[:count] = True
     steps.flags.writeable = False
@@ -48,27 +48,26 @@ def group_prefix(active: int, groups: int, size: int) -> Array:
 
 
 def chosen(mask: Array) -> Any:
-    """Which lanes are active: the predicate, or ``True`` for all of them."""
+    """Returns the active lanes: the predicate, or ``True`` for all of them."""
     return True if id(mask) in FULL else mask
 
 
 def reach(mask: Array) -> int:
-    """Number of the last active lane plus one."""
+    """Returns the index of the last active lane plus one."""
     inactive = int(mask[::-1].argmax())
     return mask.size - inactive if inactive or mask[-1] else 0
 
 
 def masked(values: Array, mask: Array | None) -> Array:
-    """``values``, which nobody else has, with 0 in the lanes that are not active."""
+    """Returns ``values``, which the caller owns, with 0 in the inactive lanes."""
     if mask is not None and id(mask) not in FULL:
         values[~mask] = 0
     return values
 
 
 def pattern(name: str, count: int, groups: int) -> Array:
-    """The predicate that a pattern names, the same in each of ``groups`` groups. Source: docs/reference/vectors.md,
-    "Predicates".
-    """
+    """Returns the predicate of a pattern, the same in each of ``groups`` groups. Source: docs/reference/vectors.md,
+    "Predicates"."""
     size = count // groups
     if name in ("PAT_M3", "PAT_M4"):
         return np.tile(np.arange(size) % int(name[-1]) == 0, groups)
@@ -78,7 +77,7 @@ def pattern(name: str, count: int, groups: int) -> Array:
 
 
 def below(bound: int, count: int) -> tuple[Array, int]:
-    """The lanes below ``bound``, and what is left of it."""
+    """Returns the predicate of the lanes below ``bound``, and the remaining count."""
     return prefix(bound, count), max(bound - count, 0)
 
 

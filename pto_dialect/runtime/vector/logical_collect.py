@@ -14,7 +14,7 @@ from .logical import chosen, masked
 
 
 def _groups(a: Array, mask: Array, rest: Any, groups: int) -> Array:
-    """The lanes of each group in a row, with ``rest`` in those that are not active."""
+    """Returns the lanes of each group in a row, with ``rest`` in the inactive ones."""
     active = chosen(mask)
     values = a if active is True else np.where(active, a, a.dtype.type(rest))
     return values.reshape(groups, -1)
@@ -37,7 +37,7 @@ def extrema(a: Array, mask: Array, groups: int, largest: bool) -> Array:
 
 
 def histogram(acc: Array, source: Array, mask: Array, cumulative: bool) -> Array:
-    """acc + counts of the active bytes equal to, or at most, the number of each bin."""
+    """acc + counts of the active bytes equal to, or at most, the index of each bin."""
     active = chosen(mask)
     values = source.view(np.uint8)
     counts = np.bincount(values if active is True else values[active], minlength=256)
@@ -59,13 +59,13 @@ class Pairing:
         self.label = self.function.__name__
 
     def __call__(self, a: Array, b: Array, mask: Array) -> tuple[Array, Array]:
-        """Two vectors of as many lanes as each operand; lanes that ``mask`` leaves out are 0."""
+        """Returns two vectors of as many lanes as each operand; lanes that ``mask`` excludes are 0."""
         low, high = self.function(a, b)
         return masked(low, mask), masked(high, mask)
 
 
 def compress(a: Array, mask: Array) -> Array:
-    """The active lanes moved to the front, 0 behind them."""
+    """The active lanes moved to the front, followed by 0."""
     kept = a[mask]
     result = np.zeros_like(a)
     result[: kept.size] = kept
@@ -78,5 +78,5 @@ def split(a: Array, channels: int) -> tuple[Array, ...]:
 
 
 def merge(*parts: Array) -> Array:
-    """The lanes of the parts in turn."""
+    """The lanes of the parts, alternating."""
     return np.stack(parts, axis=1).reshape(-1)

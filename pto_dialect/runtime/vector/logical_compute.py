@@ -19,7 +19,7 @@ from .register import constant
 class LaneWise:
     """A function of vectors applied to the active lanes; its results have the type of the lanes.
 
-    ``old`` is the position among the arguments of what inactive lanes keep; by default they become 0.
+    ``old`` is the position of the argument whose inactive lanes are retained; by default they become 0.
     """
 
     def __init__(self, function: c.Lanes, label: str, old: int | None = None) -> None:
@@ -28,8 +28,8 @@ class LaneWise:
         self.old = old
 
     def __call__(self, mask: Array | None, *arguments: Any) -> Array:
-        """The result for each lane; lanes that ``mask`` leaves out are 0 or keep the old operand. ``None`` makes all
-        lanes active."""
+        """Returns the result for each lane; lanes that ``mask`` excludes are 0 or retain the old operand. ``None``
+        makes all lanes active."""
         result = self.function(*arguments)
         if mask is None or id(mask) in FULL:
             return result
@@ -78,7 +78,7 @@ class Comparison:
         self.label = f"cmp_{mode}"
 
     def __call__(self, a: Array, b: Any, mask: Array | None) -> Array:
-        """Which lanes compare, one bool for each; lanes that ``mask`` leaves out do not. ``None`` makes all lanes
+        """Returns which lanes compare, one bool for each; lanes that ``mask`` excludes do not. ``None`` makes all lanes
         active."""
         if not isinstance(b, np.ndarray):
             b = constant(b, a.dtype)
@@ -118,6 +118,6 @@ def broadcast(value: Any, dtype: np.dtype[Any], count: int) -> Array:
 
 
 def sequence(start: Any, dtype: np.dtype[Any], step: int, count: int, groups: int) -> Array:
-    """start, start ± 1, ..., wrapping; anew in each of ``groups`` groups."""
+    """start, start ± 1, ..., wrapping; restarted in each of ``groups`` groups."""
     ramp = c.ramp(start, dtype, step, count // groups)
     return ramp if groups == 1 else np.tile(ramp, groups)

@@ -8,7 +8,7 @@ from ..numerics.decode import decode
 
 
 class Conversion(FormatConversion):
-    """Every lane in another type, rounded by ``letter``. ``source`` and ``target`` say how the bits are read and
+    """Every lane in another type, rounded by ``letter``. ``source`` and ``target`` state how the bits are read and
     written; both hold as many numbers."""
 
     def __call__(self, a: Array) -> Array:

@@ -49,20 +49,20 @@ def load_broadcast(pointer: Pointer, start: int, dtype: DType, count: int) -> Ar
 
 
 def load_pair(pointer: Pointer, start: int, dtype: DType, count: int) -> tuple[Array, Array]:
-    """Elements with even and with odd numbers."""
+    """Elements with even and with odd indices."""
     both = load(pointer, start, dtype, 2 * count)
     return both[0::2].copy(), both[1::2].copy()
 
 
 def load_groups(pointer: Pointer, start: int, dtype: DType, count: int, groups: int, stride: int) -> Array:
-    """Group g = consecutive elements ``stride``·g elements on."""
+    """Group g = consecutive elements from element ``stride``·g on."""
     size = dtype.itemsize
     shape, strides = (groups, count // groups), (stride * size, size)
     return strided_view(pointer.shifted(start), shape, strides, dtype).copy().reshape(-1)
 
 
 def load_group_values(pointer: Pointer, start: int, dtype: DType, count: int, groups: int, stride: int) -> Array:
-    """Every lane of group g = the element ``stride``·g elements on."""
+    """Every lane of group g = the element ``stride``·g."""
     return np.repeat(load_groups(pointer, start, dtype, groups, groups, stride), count // groups)
 
 
@@ -78,7 +78,7 @@ def load_masked(pointer: Pointer, start: int, mask: Array, passthru: Array) -> A
 
 
 def load_expanded(pointer: Pointer, start: int, mask: Array, passthru: Array) -> Array:
-    """The active lanes one after the other from consecutive elements, ``passthru`` in the others."""
+    """The active lanes in order from consecutive elements, ``passthru`` in the others."""
     result = passthru.copy()
     count = int(np.count_nonzero(mask))
     if count:
@@ -87,7 +87,8 @@ def load_expanded(pointer: Pointer, start: int, mask: Array, passthru: Array) ->
 
 
 def _blocks(pointer: Pointer, start: int, stride: int, size: int) -> Iterator[tuple[slice, Any]]:
-    """The blocks of ``size`` bytes of lanes, ``stride`` blocks apart: their bytes in the lanes, and in memory."""
+    """Returns the blocks of ``size`` bytes of lanes, ``stride`` blocks apart: their bytes in the lanes, and
+    in memory."""
     for number, low in enumerate(range(0, size, VLANE_BYTES)):
         high = min(low + VLANE_BYTES, size)
         yield slice(low, high), (pointer, start + number * stride * VLANE_BYTES, high - low)
@@ -136,7 +137,7 @@ def store_pair(low: Array, high: Array, pointer: Pointer, start: int, mask: Arra
 
 
 def store_groups(values: Array, pointer: Pointer, start: int, groups: int, stride: int) -> None:
-    """Group g to consecutive elements ``stride``·g elements on; where groups overlap, the last one stays."""
+    """Group g to consecutive elements from element ``stride``·g on; where groups overlap, the last one wins."""
     size = values.dtype.itemsize
     rows = values.reshape(groups, -1)
     if abs(stride) < rows.shape[1]:
@@ -178,7 +179,7 @@ def _active_bytes(mask: Array | None, size: int) -> Any:
 
 
 def _places(offsets: Array, mask: Array) -> tuple[Array, Array]:
-    """Numbers of the active lanes, and where their offsets lead; offsets have no sign."""
+    """Returns the indices of the active lanes, and the addresses of their offsets; offsets have no sign."""
     active = np.flatnonzero(mask)
     return active, offsets.view(f"u{offsets.dtype.itemsize}")[active].astype(np.int64)
 

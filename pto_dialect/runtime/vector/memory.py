@@ -18,8 +18,8 @@ BLOCKS = VL_BYTES // VLANE_BYTES
 
 
 def _low(pointer: Pointer, start: int, size: int) -> int:
-    """The place of ``size`` bytes from ``start`` bytes behind ``pointer``; a fault when they are not all in the
-    memory."""
+    """Returns the first byte of ``size`` bytes from ``start`` bytes after ``pointer``; raises a fault when they are not
+    all in the memory."""
     low = pointer.offset + start
     if low < 0 or low + size > pointer.arena.capacity:
         pointer.arena.check(low, low + size, "vector access")
@@ -27,7 +27,8 @@ def _low(pointer: Pointer, start: int, size: int) -> int:
 
 
 def window(pointer: Pointer, start: int, size: int) -> Array:
-    """``size`` bytes from ``start`` bytes behind ``pointer``; a fault when they are not all in the memory."""
+    """Returns ``size`` bytes from ``start`` bytes after ``pointer``; raises a fault when they are not all in the
+    memory."""
     low = _low(pointer, start, size)
     return pointer.arena.bytes[low : low + size]
 
@@ -48,7 +49,7 @@ def load(pointer: Pointer, start: int, dtype: Any) -> Array:
 
 
 def load_broadcast(pointer: Pointer, start: int, dtype: Any, size: int) -> Array:
-    """One element, or block, of ``size`` bytes in every place."""
+    """One element, or block, of ``size`` bytes in every position."""
     content = window(pointer, start, size).tobytes()
     return np.frombuffer(bytearray(content * (VL_BYTES // size)), dtype)
 
@@ -59,7 +60,7 @@ def load_doubled(pointer: Pointer, start: int, dtype: Any, size: int) -> Array:
 
 
 def load_every(pointer: Pointer, start: int, dtype: Any, size: int, step: int) -> Array:
-    """Every ``step``-th element of ``size`` bytes; what is missing at the end is 0."""
+    """Every ``step``-th element of ``size`` bytes; the missing ones at the end are 0."""
     result = np.zeros(VL_BYTES // size, f"u{size}")
     source = window(pointer, start, VL_BYTES).view(f"u{size}")
     result[: source.size // step] = source[::step]
@@ -82,7 +83,7 @@ def load_by_block(pointer: Pointer, start: int, dtype: Any, size: int) -> Array:
 
 
 def load_pair(pointer: Pointer, start: int, dtype: Any, size: int) -> tuple[Array, Array]:
-    """512 bytes: units of ``size`` bytes with even and with odd numbers."""
+    """512 bytes: units of ``size`` bytes with even and with odd indices."""
     source = window(pointer, start, 2 * VL_BYTES).reshape(-1, size)
     low, high = (np.ascontiguousarray(source[part::2]).reshape(-1).view(dtype) for part in (0, 1))
     return low, high
@@ -94,7 +95,7 @@ def store_lanes(values: Array, pointer: Pointer, start: int, mask: Array, size: 
 
 
 def store_packed(values: Array, pointer: Pointer, start: int, mask: Array, wide: int, narrow: int) -> None:
-    """The low ``narrow`` bytes of the active lanes of ``wide`` bytes, one lane after the other."""
+    """The low ``narrow`` bytes of the active lanes of ``wide`` bytes, consecutively."""
     active = lanes(mask, wide)
     if active is not True and not active.any():
         return

@@ -1,10 +1,10 @@
-"""Where the lanes of a logical vector lie in registers, by its layout. Source: docs/reference/language.md,
+"""Positions of the lanes of a logical vector in registers, by its layout. Source: docs/reference/language.md,
 "Attributes".
 
 Lane i of a ``contiguous`` vector is the i-th lane of its registers. ``deinterleaved`` has F streams, each in registers
-of its own, one stream behind the other: lane i is the next one of stream i mod F; ``block_deinterleaved`` deals out
-blocks of 32 bytes instead of lanes. With ``num_groups`` a register holds ``slots`` lanes. Lanes lie ``lane_stride``
-places apart.
+of its own, in consecutive order: lane i is the next one of stream i mod F; ``block_deinterleaved`` distributes blocks
+of 32 bytes instead of lanes. With ``num_groups`` a register holds ``slots`` lanes. Lanes are ``lane_stride`` positions
+apart.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from ..memory.spaces import Array
 
 @cache
 def places(layout: tuple[tuple[str, int], ...], lanes: int, size: int, registers: int) -> Array | None:
-    """Place of each lane among all places of ``size`` bytes in ``registers`` registers; ``None`` where they are not
-    the registers of such a vector. ``layout`` has the numbers of the layout by name."""
+    """Returns the position of each lane among all positions of ``size`` bytes in ``registers`` registers; ``None``
+    where they are not the registers of such a vector. ``layout`` has the parameters of the layout by name."""
     fields = dict(layout)
     width, number = VL_BYTES // size, np.arange(lanes)
     if "num_groups" in fields:
@@ -43,19 +43,19 @@ def places(layout: tuple[tuple[str, int], ...], lanes: int, size: int, registers
 
 
 def registers_of(a: Array, at: Array, count: int) -> tuple[Array, ...]:
-    """The registers of a vector; 0 in places without a lane."""
+    """Returns the registers of a vector; 0 in positions without a lane."""
     whole = np.zeros(count * VL_BYTES // a.itemsize, a.dtype)
     whole[at] = a
     return tuple(whole.reshape(count, -1))
 
 
 def masks_of(mask: Array, at: Array, count: int) -> tuple[Array, ...]:
-    """The register predicates of a logical one; ``at`` counts bits."""
+    """Returns the register predicates of a logical one; ``at`` counts bits."""
     whole = np.zeros(count * MASK_BITS, np.bool_)
     whole[at] = mask
     return tuple(whole.reshape(count, -1))
 
 
 def joined(at: Array, *registers: Array) -> Array:
-    """The logical vector, or predicate, that lies in registers."""
+    """Returns the logical vector, or predicate, that is in registers."""
     return np.concatenate(registers)[at]

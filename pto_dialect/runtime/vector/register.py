@@ -55,7 +55,7 @@ def spread(active: Any, size: int) -> Array:
 
 
 def cleared(values: Array, active: Any) -> Array:
-    """``values`` with 0 in the lanes that are not active; a new array unless all are."""
+    """Returns ``values`` with 0 in the inactive lanes; a new array unless all are active."""
     if active is True:
         return values
     result = np.zeros_like(values)
@@ -64,7 +64,7 @@ def cleared(values: Array, active: Any) -> Array:
 
 
 def constant(value: Any, dtype: np.dtype[Any]) -> Any:
-    """A Python number as an element: integers keep their low bits."""
+    """Returns a Python number as an element: integers keep their low bits."""
     if dtype.kind in "iu":
         bits = int(value) & ((1 << (8 * dtype.itemsize)) - 1)
         return np.array([bits], np.uint64).astype(f"u{dtype.itemsize}").view(dtype)[0]

@@ -39,7 +39,7 @@ def _descending(scores: Array) -> Array:
 def merge_sort(
     destination: Pointer, sources: tuple[Pointer, ...], count: int, config: int, state: dict[Any, Any]
 ) -> None:
-    """Merges up to four descending lists; the numbers of records taken are kept for ``get_vms4_sr``."""
+    """Merges up to four descending lists; the numbers of records taken are stored for ``get_vms4_sr``."""
     lengths = [count >> (16 * number) & 0xFFFF for number in range(4)]
     taken: list[int] = []
     size = sources[0].item_bytes
@@ -64,9 +64,9 @@ def _merged(lists: list[Array], size: int, dtype: np.dtype[Any], stop: bool) -> 
 
 
 def merge_order(scores: Sequence[Array], room: int | None = None, stop: bool = False) -> tuple[Array, Array]:
-    """In which order a merge takes the elements of lists, which are numbered on through all of them, and how many it
-    takes from each: the largest of those that lists have in front, of equal ones that of the first list. It takes at
-    most ``room`` and, with ``stop``, no more when a list that had some has none left."""
+    """Returns the order in which a merge takes the elements of lists, which are numbered consecutively through all of
+    them, and how many it takes from each: the largest of the heads of the lists, of equal ones that of the first list.
+    It takes at most ``room`` and, with ``stop``, no more when a list that was not empty is exhausted."""
     keys = np.concatenate([falling(part) for part in scores])
     origin = np.repeat(np.arange(len(scores)), [part.size for part in scores])
     order = np.argsort(-keys, kind="stable")[:room]
@@ -79,7 +79,7 @@ def merge_order(scores: Sequence[Array], room: int | None = None, stop: bool = F
 
 
 def falling(scores: Array) -> Array:
-    """When elements of lists, along the last axis, are taken by a merge: one that is larger than those before it waits
-    for them. NaN counts as smallest."""
+    """Returns the running minimum by which a merge takes elements of lists, along the last axis: an element larger than
+    its predecessors waits for them. NaN counts as smallest."""
     numbers = np.asarray(scores, np.float64)
     return np.minimum.accumulate(np.where(np.isnan(numbers), -np.inf, numbers), axis=-1)

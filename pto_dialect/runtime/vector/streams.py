@@ -1,8 +1,8 @@
-"""Unaligned streams of vector stores and loads: where they stand, and what they have not stored yet.
+"""Unaligned streams of vector stores and loads: their position, and their pending bytes.
 
 A stream of stores collects bytes until a block of 32 is full; the rest of the last block is held in the state until a
-flush at the place where the stream stands. A run stores it at once, unless its schedule holds it back as hardware does.
-A stream of loads begins with the block around an address.
+flush at the position of the stream. A run stores it at once, unless its schedule holds it back as hardware does. A
+stream of loads starts with the block around an address.
 
 Source: docs/reference/vectors.md, "Loads and stores"; docs/reference/execution.md, "Scheduling".
 """
@@ -22,11 +22,11 @@ from .memory import window
 
 
 class StoreStream:
-    """The state of a stream of stores: ``base`` with the memory, the byte ``at`` where it continues, and the bytes
-    before that which are not in a full block yet. A stream without ``base`` has stored nothing.
+    """The state of a stream of stores: ``base`` with the memory, the byte ``at`` where it continues, and the preceding
+    bytes that are not in a full block yet. A stream without ``base`` has stored nothing.
 
-    ``loose`` tells that nobody knows where it continues, ``held`` that a schedule has kept these bytes back, ``site``
-    is for those who watch.
+    ``loose`` states that its position is unknown, ``held`` that a schedule holds these bytes back, ``site`` is for
+    instrumented runs.
     """
 
     __slots__ = ("at", "base", "held", "loose", "site", "tail")
@@ -45,8 +45,8 @@ class StoreStream:
 
 
 class LoadStream:
-    """The state of a stream of loads: the address ``primed`` whose block it holds; ``None`` behind a load, when the
-    block depends on how far the program goes on."""
+    """The state of a stream of loads: the address ``primed`` whose block it holds; ``None`` after a load, when the
+    block depends on how far the program advances."""
 
     __slots__ = ("primed",)
 
@@ -54,7 +54,7 @@ class LoadStream:
         self.primed = primed
 
     def fits(self, address: int) -> bool:
-        """True when a load from ``address`` may begin in the block of the state."""
+        """Returns whether a load from ``address`` may start in the block of the state."""
         return self.primed is None or _block(address) == _block(self.primed)
 
 
@@ -68,7 +68,7 @@ BEGUN = LoadStream(None)
 
 
 def prime(base: Pointer) -> LoadStream:
-    """The block around an address."""
+    """Returns the block around an address."""
     return LoadStream(base.offset)
 
 
@@ -76,7 +76,7 @@ def prime(base: Pointer) -> LoadStream:
 
 
 def append(state: Any, content: Array, base: Pointer, start: int, control: Mapping[Any, Any]) -> StoreStream:
-    """Stores the bytes of ``content`` from ``start`` bytes behind ``base`` on; the state behind them."""
+    """Stores the bytes of ``content`` from ``start`` bytes after ``base`` on; returns the state after them."""
     size, first = content.size, base.offset + start
     if not size:
         return state if isinstance(state, StoreStream) else StoreStream(base, first)
@@ -125,7 +125,7 @@ def append_counted(state: Any, values: Array, base: Pointer, control: dict[Any, 
 
 
 def flush(state: Any, base: Pointer, offset: int) -> None:
-    """Stores what a schedule has held back, in front of ``offset`` bytes behind ``base``."""
+    """Stores the bytes that a schedule has held back, before ``offset`` bytes after ``base``."""
     if isinstance(state, StoreStream) and state.held and state.tail is not None and state.base is not None:
         end = state.at - state.base.offset if state.loose else offset
         window(state.base if state.loose else base, end - state.tail.size, state.tail.size)[...] = state.tail

@@ -20,7 +20,7 @@ from ..registry import kernel
 
 
 class LocalArray:
-    """Array of Python numbers, row after row."""
+    """Array of Python numbers in row-major order."""
 
     __slots__ = ("shape", "values")
 
@@ -29,7 +29,7 @@ class LocalArray:
         self.values = [start] * prod(shape)
 
     def position(self, *indices: int) -> int:
-        """Place of an element; raises ``Fault`` (``mem-oob``) outside the array."""
+        """Returns the position of an element; raises ``Fault`` (``mem-oob``) outside the array."""
         place = 0
         for index, extent in zip(indices, self.shape, strict=True):
             if not 0 <= index < extent:
@@ -40,7 +40,7 @@ class LocalArray:
 
 
 def _start(type_: Attribute) -> Any:
-    """What an element that was never set reads as: the contents are undefined."""
+    """Returns the initial value of an element: the contents are undefined."""
     return 0 if is_integer(type_) else 0.0
 
 
@@ -54,7 +54,7 @@ def declare_local_array(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.declare_eventid_array")
 def declare_event_array(op: PtoOp, g: Generator) -> None:
-    """An array of flag numbers whose elements are 0 until they are set."""
+    """An array of flag ids whose elements are 0 until they are set."""
     type_ = op.results[0].type
     assert isinstance(type_, t.EventIdArrayType)
     g.define(op.results[0], f"{g.argument(LocalArray)}(({type_.size},), 0)")
@@ -78,7 +78,7 @@ def array_set(op: PtoOp, g: Generator) -> None:
 
 
 def _fields(type_: Attribute) -> Any:
-    """A struct as a list of its fields, nested like its type."""
+    """Returns a struct as a list of its fields, nested like its type."""
     return [_fields(field) for field in type_.fields] if isinstance(type_, t.StructType) else _start(type_)
 
 

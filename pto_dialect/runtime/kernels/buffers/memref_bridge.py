@@ -31,7 +31,7 @@ _LAYOUTS = {"blayout": ("row_major", "col_major"), "slayout": ("none_box", "row_
 
 
 def tile_type(type_: Attribute, config: Attribute | None, g: Generator) -> t.TileBufType:
-    """The tile that a memref with a layout attribute stands for."""
+    """Returns the tile type of a memref with a layout attribute."""
     assert isinstance(type_, MemRefType)
     *outer, cols = shape = t.shape_of(type_)
     rows = 1
@@ -53,7 +53,7 @@ def _word(text: str, words: tuple[str, ...]) -> str:
 
 
 def tile_at(maker: TileMaker, core: Core, source: Any, rows: int | None, cols: int | None) -> Tile:
-    """The tile over the memory of ``source``."""
+    """Returns the tile over the memory of ``source``."""
     return maker(core, core.pointer_of(source).offset, rows, cols)
 
 

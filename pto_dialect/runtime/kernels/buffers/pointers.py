@@ -38,13 +38,13 @@ class PointerMaker:
         self.fmt = fmt
 
     def __call__(self, core: Core, address: int) -> Pointer:
-        """The pointer to byte ``address`` of the memory."""
+        """Returns the pointer to byte ``address`` of the memory."""
         arena, offset = core.locate(self.space, address % FB_ADDRESSES if self.space == "fb" else address)
         return Pointer(arena, offset, self.fmt.storage, self.fmt.bytes)
 
 
 def pointer_format(type_: Attribute, g: Generator) -> Format:
-    """Format of the elements behind a pointer type."""
+    """Returns the format of the elements of a pointer type."""
     assert isinstance(type_, t.PtrType)
     return pair_format(type_.element) if isinstance(type_.element, VectorType) else g.format(type_.element)
 
@@ -74,7 +74,7 @@ def ptrtoint(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.addptr")
 def addptr(op: PtoOp, g: Generator) -> None:
-    """A pointer some elements further on."""
+    """A pointer advanced by some elements."""
     pointer, offset = (named(op, name) for name in ("ptr", "offset"))
     g.define(op.results[0], f"{g.name(pointer)}.advance({g.name(offset)})")
 
@@ -118,7 +118,7 @@ def scalar_result(expression: str, type_: Attribute) -> str:
 
 @kernel("pto.load_scalar", "pto.load", "pto.ld_dev", "pto.ldg")
 def load_scalar(op: PtoOp, g: Generator) -> None:
-    """The element ``offset`` elements behind a pointer, as a number."""
+    """The element at ``offset`` elements from a pointer, as a number."""
     groups = g.operands(op)
     pointer = groups["ptr"][0]
     result = op.results[0]
@@ -129,7 +129,7 @@ def load_scalar(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.store_scalar", "pto.store", "pto.st_dev", "pto.stg")
 def store_scalar(op: PtoOp, g: Generator) -> None:
-    """Stores a number ``offset`` elements behind a pointer."""
+    """Stores a number at ``offset`` elements from a pointer."""
     groups = g.operands(op)
     value = groups["value"][0]
     pointer = f"core.pointer_of({g.name(groups['ptr'][0])})"
@@ -143,7 +143,7 @@ def store_scalar(op: PtoOp, g: Generator) -> None:
 
 
 class PrintNumber:
-    """Prints a text with a number in the place of its conversion."""
+    """Prints a text with a number in place of its conversion."""
 
     label = "print"
 
@@ -157,7 +157,7 @@ class PrintNumber:
 
 
 def number_printer(op: PtoOp, g: Generator) -> PrintNumber:
-    """What ``op`` prints; a format that is none of one number is an error (``print-format``)."""
+    """Returns the printer of ``op``; a format without exactly one number is an error (``print-format``)."""
     try:
         return PrintNumber(op.attributes["format"].data)  # pyright: ignore[reportAttributeAccessIssue]
     except Fault as fault:

@@ -34,7 +34,7 @@ from pto_dialect.targets.tile_layouts import PACKED_OPERANDS
 from ..registry import kernel
 
 MATRIX_SPACES = frozenset(("l1", "l0a", "l0b", "l0c"))
-"""Memories through which operands and sums of matrix products go."""
+"""Memories through which operands and sums of matrix products pass."""
 
 _MOVES = Role.TILE_LOAD | Role.TILE_STORE
 
@@ -66,11 +66,11 @@ class TileMaker:
 
     @property
     def nbytes(self) -> int:
-        """Bytes one tile occupies."""
+        """Bytes of one tile."""
         return self.layout.nbytes
 
     def __call__(self, core: Core, address: int, valid_rows: int | None = None, valid_cols: int | None = None) -> Tile:
-        """The tile at byte ``address`` of its memory; one handle for all that never change."""
+        """Returns the tile at byte ``address`` of its memory; immutable handles are shared."""
         if address % 32:
             raise Fault("mem-align", f"tile address {address} in {self.space} is not a multiple of 32")
         arena = core.arena(self.space)
@@ -79,7 +79,7 @@ class TileMaker:
         type_ = self.type
         if known is None:
             found = self.at(Pointer(arena, address, self.fmt.storage, self.fmt.bytes), valid_rows, valid_cols)
-            # Handles with valid sizes of their own share what the one that is kept knows of the memory.
+            # Handles with their own valid sizes share the facts that the cached handle has about the memory.
             arena.handles[self, address] = found if same else found.with_valid(*self.whole)
             return found
         if same:
@@ -90,7 +90,7 @@ class TileMaker:
         )
 
     def at(self, pointer: Pointer, valid_rows: int | None = None, valid_cols: int | None = None) -> Tile:
-        """The tile behind ``pointer``."""
+        """Returns the tile at ``pointer``."""
         type_ = self.type
         return Tile(
             pointer,
@@ -109,7 +109,7 @@ _makers: dict[tuple[str, str], TileMaker] = {}
 
 
 def tile_maker(type_: t.TileBufType, profile: Profile) -> TileMaker:
-    """The builder of a tile type on a target."""
+    """Returns the builder of a tile type on a target."""
     key = (type_.data, profile.arch)
     if key not in _makers:
         _makers[key] = TileMaker(type_, profile)
@@ -117,7 +117,7 @@ def tile_maker(type_: t.TileBufType, profile: Profile) -> TileMaker:
 
 
 def maker_of(type_: Any, g: Generator) -> TileMaker:
-    """The builder of a tile type, as an error of the operation when there is none."""
+    """Returns the builder of a tile type; raises an error of the operation when there is none."""
     if not isinstance(type_, t.TileBufType):
         raise g.error("unmodelled", f"{t.type_text(type_)} is not a tile that can be executed")
     try:
@@ -128,9 +128,7 @@ def maker_of(type_: Any, g: Generator) -> TileMaker:
 
 @kernel("pto.alloc_tile")
 def alloc_tile(op: PtoOp, g: Generator) -> None:
-    """A tile at the address that the program states or the placement has found; valid sizes may be numbers of the
-    run.
-    """
+    """A tile at the address that the program states or the placement has chosen; valid sizes may be run-time values."""
     type_ = op.results[0].type
     if isinstance(type_, t.TileType):
         # A tile value that nothing has written yet.
@@ -158,14 +156,14 @@ def _zeros(rows: int, cols: int) -> Array:
 
 
 def make_multi(maker: TileMaker, core: Core, address: int, count: int, rows: int | None, cols: int | None) -> MultiTile:
-    """``count`` tiles behind each other."""
+    """Returns ``count`` consecutive tiles."""
     stride = -(-maker.nbytes // 32) * 32
     return MultiTile([maker(core, address + i * stride, rows, cols) for i in range(count)])
 
 
 @kernel("pto.alloc_multi_tile")
 def alloc_multi_tile(op: PtoOp, g: Generator) -> None:
-    """Several tiles of one type behind one another, as the slots of a buffer."""
+    """Several consecutive tiles of one type, as the slots of a buffer."""
     type_ = op.results[0].type
     assert isinstance(type_, t.MultiTileBufType)
     maker = maker_of(type_.slot, g)
@@ -180,7 +178,7 @@ def alloc_multi_tile(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.multi_tile_get")
 def multi_tile_get(op: PtoOp, g: Generator) -> None:
-    """The tile in the slot whose number is an operand or an attribute."""
+    """The tile in the slot whose index is an operand or an attribute."""
     slot = g.operand(op, "slot")
     index = g.name(slot) if slot is not None else op.attributes["slot"].value.data  # pyright: ignore
     g.define(op.results[0], f"{g.name(named(op, 'source'))}.get({index})")
@@ -195,7 +193,7 @@ def tassign(op: PtoOp, g: Generator) -> None:
 
 
 def placed(maker: TileMaker, core: Core, tile: Tile, address: int) -> Tile:
-    """``tile`` at byte ``address``; one that was only declared gets its memory that way."""
+    """Returns ``tile`` at byte ``address``; a tile that was only declared gets its memory here."""
     if tile is not UNBOUND:
         return moved(core, tile, address)
     type_ = maker.type
@@ -216,14 +214,14 @@ def tget_scale_addr(op: PtoOp, g: Generator) -> None:
 
 
 def moved(core: Core, tile: Tile, address: int) -> Tile:
-    """``tile`` at byte ``address`` of its memory of ``core``."""
+    """Returns ``tile`` at byte ``address`` of its memory of ``core``."""
     if not isinstance(tile, Tile):
         raise Fault("unmodelled", "a memref cannot be given another address")
     return tile.moved(core.arena(tile.pointer.arena.space), address)
 
 
 def retyped(maker: TileMaker, tile: Tile) -> Tile:
-    """The bytes of ``tile`` as a tile of another type."""
+    """Returns the bytes of ``tile`` as a tile of another type."""
     if tile.row0 or tile.col0:
         raise Fault("unmodelled", "a subview cannot be reshaped")
     arena, offset = tile.pointer.arena, tile.pointer.offset
@@ -251,9 +249,7 @@ def reshape(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.subview")
 def subview(op: PtoOp, g: Generator) -> None:
-    """The tile over a rectangle of another tile; what is valid of it follows from the operands, the type or the
-    source.
-    """
+    """The tile over a rectangle of another tile; its valid region follows from the operands, the type or the source."""
     groups = g.operands(op)
     sizes = int_list(op.attributes["sizes"]) or []
     row, col = (g.name(v) for v in groups["offsets"])
@@ -278,7 +274,7 @@ def subview(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.set_validshape")
 def set_validshape(op: PtoOp, g: Generator) -> None:
-    """Changes the numbers of valid rows and columns of a tile for what is issued afterwards."""
+    """Changes the numbers of valid rows and columns of a tile for instructions that are issued afterwards."""
     tile, rows, cols = (g.name(named(op, name)) for name in ("source", "valid_row", "valid_col"))
     g.emitter.line(f"core.set_valid({tile}, {rows}, {cols})")
 
@@ -323,7 +319,7 @@ def make_tensor_view(op: PtoOp, g: Generator) -> None:
 
 
 def _prepare_parts(view: PtoOp, g: Generator) -> None:
-    """Works out before a loop what the parts have in common that the loop makes and only loads or stores."""
+    """Computes before a loop the facts that all parts share which the loop makes and only loads or stores."""
     name = g.name(view.results[0])
     known: dict[str, Expr] = {}
     for use in view.results[0].uses:
@@ -340,13 +336,13 @@ def _prepare_parts(view: PtoOp, g: Generator) -> None:
 
 
 def _only_moved(part: SSAValue) -> bool:
-    """True when the part is the source of loads or the destination of stores alone."""
+    """Returns whether the part is only a source of loads or a destination of stores."""
     return all(has_role(use.operation, _MOVES) for use in part.uses)
 
 
 @kernel("pto.partition_view")
 def partition_view(op: PtoOp, g: Generator) -> None:
-    """The part of a view that begins at the offsets and has the sizes, both in elements."""
+    """The part of a view that starts at the offsets and has the sizes, both in elements."""
     groups = g.operands(op)
     source, result = groups["source"][0], op.results[0]
     common = g.common.get(result)
@@ -364,7 +360,7 @@ def partition_view(op: PtoOp, g: Generator) -> None:
 
 
 def _entry(op: PtoOp, g: Generator, numbers: str) -> str:
-    """The entry of a view's sizes or strides that the index names."""
+    """Returns the entry of a view's sizes or strides that the index selects."""
     view, axis = (g.name(named(op, name)) for name in ("tensor_view", "dim_index"))
     return f"{g.argument(entry_of)}({view}.{numbers}, {axis})"
 

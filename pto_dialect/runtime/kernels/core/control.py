@@ -20,7 +20,7 @@ from ..registry import kernel
 
 
 def assign(targets: Sequence[SSAValue], sources: Sequence[SSAValue], g: Generator) -> None:
-    """Simultaneous assignment of values to the locals of ``targets``."""
+    """Returns the simultaneous assignment of values to the locals of ``targets``."""
     if targets:
         left = ", ".join(g.name(v) for v in targets)
         right = ", ".join(g.passed(source, target) for source, target in zip(sources, targets, strict=True))
@@ -29,7 +29,7 @@ def assign(targets: Sequence[SSAValue], sources: Sequence[SSAValue], g: Generato
 
 
 def check_step(step: int) -> int:
-    """The step of a loop, which must be positive."""
+    """Checks the step of a loop, which must be positive."""
     if step <= 0:
         raise Fault("scf-step", f"the step of a loop must be positive, found {step}")
     return step
@@ -37,7 +37,7 @@ def check_step(step: int) -> int:
 
 @kernel("scf.for")
 def for_loop(op: Operation, g: Generator) -> None:
-    """Runs the body for each index from lower to upper bound; values that the body yields go to the next round. Raises
+    """Runs the body for each index from lower to upper bound; yielded values are passed to the next iteration. Raises
     ``Fault`` (``scf-step``) at run time for a step below 1."""
     lower, upper, step = (g.name(named(op, name)) for name in ("lb", "ub", "step"))
     initial = listed(op, "iter_args")
@@ -54,7 +54,7 @@ def for_loop(op: Operation, g: Generator) -> None:
 
 @kernel("scf.parallel")
 def parallel_loop(op: Operation, g: Generator) -> None:
-    """The iterations one after the other; what they reduce is combined in that order."""
+    """Runs the iterations in sequence; reductions are combined in that order."""
     body = op.regions[0].block
     bounds = [[g.name(value) for value in listed(op, name)] for name in ("lowerBound", "upperBound", "step")]
     for result in op.results:
@@ -80,7 +80,7 @@ def reduce(
 ) -> None:
     """Combines each operand of ``scf.reduce`` with the result so far; ``give`` assigns."""
     if not op.operands:
-        # A block of Python needs a statement.
+        # A Python block requires a statement.
         g.emitter.line("pass")
     for region, operand, result in zip(op.regions, op.operands, results, strict=True):
         so_far, new = region.block.args
@@ -110,7 +110,7 @@ def _trivial(block: Block) -> bool:
 
 
 def run_block(block: Block, targets: Sequence[SSAValue], g: Generator) -> None:
-    """Runs the only block of a region and gives ``targets`` the values that it yields."""
+    """Runs the only block of a region and assigns the values that it yields to ``targets``."""
     for inner in block.ops:
         if has_role(inner, Role.YIELD):
             assign(targets, list(inner.operands), g)
@@ -120,7 +120,8 @@ def run_block(block: Block, targets: Sequence[SSAValue], g: Generator) -> None:
 
 @kernel("scf.while")
 def while_loop(op: Operation, g: Generator) -> None:
-    """Runs both regions in turn until the condition of the first one is false; its further values are the results."""
+    """Runs both regions alternately until the condition of the first one is false; its further values are
+    the results."""
     before, after = (region.block for region in op.regions)
     for argument in before.args:
         g.bind(argument)
@@ -155,14 +156,14 @@ def execute_region(op: Operation, g: Generator) -> None:
 
 
 def branches_apart(block: Block, g: Generator) -> bool:
-    """True when work-items leave ``block`` in different ways."""
+    """Returns whether work-items leave ``block`` on different control-flow paths."""
     lanes = g.lanes
     return lanes is not None and any(flag is not None and lanes.varies(flag) for flag in map(flag_of, block.ops))
 
 
 @kernel("scf.index_switch")
 def index_switch(op: Operation, g: Generator) -> None:
-    """Runs the region of the case that equals the number, else the default one."""
+    """Runs the region of the case that equals the number, otherwise the default region."""
     for result in op.results:
         g.bind(result)
     cases = op.properties["cases"]
@@ -215,7 +216,8 @@ def call(op: Operation, g: Generator) -> None:
 
 
 def function_body(blocks: Sequence[Block], g: Generator) -> None:
-    """The blocks of a function: straight for one block, else a loop that jumps by block number."""
+    """Writes the blocks of a function: straight-line code for one block, otherwise a loop that dispatches
+    on block ids."""
     if len(blocks) == 1:
         g.block(blocks[0])
         return
@@ -223,7 +225,8 @@ def function_body(blocks: Sequence[Block], g: Generator) -> None:
 
 
 def _blocks(blocks: Sequence[Block], around: Operation | None, g: Generator) -> None:
-    """Several blocks as a loop that jumps by block number; ``scf.yield`` leaves it with the results of ``around``."""
+    """Writes several blocks as a loop that dispatches on block ids; ``scf.yield`` leaves it with the results of
+    ``around``."""
     numbers = {block: index for index, block in enumerate(blocks)}
     for block in blocks[1:]:
         for argument in block.args:
@@ -257,7 +260,7 @@ def assertion(op: Operation, g: Generator) -> None:
 
 
 def _jump(op: Operation, numbers: dict[Block, int], counter: str, g: Generator) -> bool:
-    """Goes on at the block that a branch chooses; False for operations that are no branches."""
+    """Writes the jump to the block that a branch selects; returns False for operations that are not branches."""
     if not has_role(op, Role.BRANCH):
         return False
 

@@ -24,7 +24,7 @@ def _erf(x: Any) -> Any:
 
 
 def _round(x: Any) -> Any:
-    """To the nearest integer, halves away from zero."""
+    """Rounds to the nearest integer, halves away from zero."""
     whole = np.trunc(x)
     return np.where(np.abs(x - whole) >= 0.5, whole + np.copysign(1.0, x), whole)
 
@@ -87,7 +87,7 @@ def math_function(op: Operation, g: Generator) -> None:
 
 
 def fused(a: float, b: float, c: float) -> float:
-    """a * b + c as a double that rounds to any narrower format as the exact number does."""
+    """Returns a * b + c as a double that rounds to any narrower format as the exact number does."""
     with np.errstate(all="ignore"):
         plain = float(np.float64(a) * np.float64(b) + np.float64(c))
     if not all(map(math.isfinite, (a, b, c))):
@@ -105,7 +105,7 @@ def fused(a: float, b: float, c: float) -> float:
 
 
 def fused_double(a: float, b: float, c: float) -> float:
-    """a * b + c of doubles with one rounding."""
+    """Returns a * b + c of doubles with one rounding."""
     if not all(map(math.isfinite, (a, b, c))) or (exact := Fraction(a) * Fraction(b) + Fraction(c)) == 0:
         return fused(a, b, c)
     try:
@@ -127,26 +127,26 @@ def fused_multiply_add(op: Operation, g: Generator) -> None:
 
 
 def leading_zeros(bits: int, width: int) -> int:
-    """Zero bits above the highest set one."""
+    """Returns the zero bits above the highest set bit."""
     return width - bits.bit_length()
 
 
 def trailing_zeros(bits: int, width: int) -> int:
-    """Zero bits below the lowest set one; all of them for 0."""
+    """Returns the zero bits below the lowest set bit; all of them for 0."""
     return (bits & -bits).bit_length() - 1 if bits else width
 
 
 def set_bits(bits: int, width: int) -> int:
-    """Number of set bits."""
+    """Returns the number of set bits."""
     return bits.bit_count()
 
 
 COUNTS: dict[str, Callable[[int, int], int]] = {"ctlz": leading_zeros, "cttz": trailing_zeros, "ctpop": set_bits}
-"""Functions of the bits of a number and their number."""
+"""Functions of the bits of a number and of their count."""
 
 
 def integer_power(base: int, exponent: int) -> int:
-    """base ** exponent in 64 bits; of negative exponents what is left of a fraction."""
+    """Returns base ** exponent in 64 bits; for negative exponents the fraction truncated to an integer."""
     if exponent >= 0:
         return pow(base, exponent, 1 << 64)
     if base == 0:

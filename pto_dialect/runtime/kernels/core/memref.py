@@ -1,8 +1,8 @@
 """``memref``: scratch memory and views of it. Source: docs/reference/core-dialects.md, "Operations";
 docs/reference/execution.md, "Pointers, tiles and views".
 
-A memref of an on-chip memory space lies in that memory of the core; one without a space is memory of the scalar unit,
-new each time the allocation runs.
+A memref of an on-chip memory space is in that memory of the core; one without a space is memory of the scalar unit,
+allocated each time the operation runs.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ def _tuple(parts: Sequence[object]) -> str:
 
 
 class Allocator:
-    """New memrefs of one type. ``address`` is their place in an on-chip memory, ``None`` for memory of their own."""
+    """Allocates memrefs of one type. ``address`` is their address in an on-chip memory, ``None`` for
+    separate memory."""
 
     def __init__(self, space: str | None, address: int | None, fmt: Format, strides: tuple[int, ...] | None) -> None:
         self.space = space
@@ -48,7 +49,7 @@ class Allocator:
         self.label = "alloc"
 
     def __call__(self, core: Core, *shape: int) -> MemRef:
-        """A memref of ``shape``; new memory holds what the run fills memory with."""
+        """Returns a memref of ``shape``; new memory has the fill pattern of the run."""
         strides = self.strides or dense_strides(shape)
         if self.address is not None:
             assert self.space is not None
@@ -56,7 +57,7 @@ class Allocator:
         elements = 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
         size = elements * self.fmt.bytes if 0 not in shape else 0
         arena = Arena(self.space or "stack", size, fill=core.block.options.fill)
-        # Taken here, so that this operation is told when there is not enough.
+        # Allocated here, so that this operation is reported when memory is exhausted.
         arena.occupy()
         return MemRef(self._pointer(arena, 0), shape, strides, self.fmt)
 
@@ -66,7 +67,7 @@ class Allocator:
 
 @kernel("memref.alloc", "memref.alloca")
 def allocate(op: Operation, g: Generator) -> None:
-    """Memory of the type's shape in the space that the type names; open extents are operands."""
+    """Memory of the type's shape in the space that the type names; dynamic extents are operands."""
     type_ = memref_type(op.results[0])
     space = space_of(type_)
     sizes = iter(op.operands)
@@ -77,7 +78,7 @@ def allocate(op: Operation, g: Generator) -> None:
 
 @kernel("memref.dealloc")
 def deallocate(op: Operation, g: Generator) -> None:
-    """Memory goes when nothing refers to it any more."""
+    """Does nothing: memory is released when nothing refers to it any more."""
 
 
 # ------------------------------------------------------------ elements
@@ -122,7 +123,7 @@ def rank(op: Operation, g: Generator) -> None:
 
 
 def _mixed(op: Operation, g: Generator) -> list[list[str]]:
-    """Offsets, sizes and strides: static numbers, and operands where the marker for dynamic ones stands."""
+    """Returns offsets, sizes and strides: static numbers, and operands in place of the marker for dynamic ones."""
     operands = iter(list(op.operands)[1:])
     lists: list[list[str]] = []
     for name in ("static_offsets", "static_sizes", "static_strides"):
@@ -134,7 +135,8 @@ def _mixed(op: Operation, g: Generator) -> list[list[str]]:
 
 
 def kept_dimensions(sizes: Sequence[str], result: MemRefType) -> list[int]:
-    """The dimensions of a subview that its result has: unit ones are dropped from the left until the ranks agree."""
+    """Returns the dimensions of a subview that its result retains: unit ones are dropped from the left until the ranks
+    agree."""
     dropped = len(sizes) - len(result.get_shape())
     kept: list[int] = []
     for axis, size in enumerate(sizes):
@@ -170,7 +172,7 @@ def reinterpret_cast(op: Operation, g: Generator) -> None:
 
 @kernel("memref.cast", "memref.memory_space_cast")
 def cast(op: Operation, g: Generator) -> None:
-    """The same memory: extents and strides that a type leaves open are known at run time."""
+    """The same memory: extents and strides that a type leaves dynamic are known at run time."""
     source, result = named(op, "source"), op.results[0]
     spaces = [space_of(value.type) for value in (source, result)]
     if None not in spaces and spaces[0] != spaces[1]:
@@ -180,7 +182,7 @@ def cast(op: Operation, g: Generator) -> None:
 
 @kernel("memref.extract_aligned_pointer_as_index")
 def address(op: Operation, g: Generator) -> None:
-    """Where the memory begins of which the operand, without an offset, is the first part."""
+    """The start of the memory of which the operand, without an offset, is the first part."""
     layout = memref_type(named(op, "source")).layout
     if isinstance(layout, StridedLayoutAttr) and layout.get_offset() != 0:
         raise g.error("unmodelled", "where the memory around a view with an offset begins is not known", op)

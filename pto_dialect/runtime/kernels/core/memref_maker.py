@@ -13,9 +13,10 @@ from pto_dialect.runtime.numerics.formats import Format
 
 
 def static_strides(type_: MemRefType, g: Generator) -> tuple[int, ...] | None:
-    """Element strides that a type states; ``None`` for rows behind each other whose length only the run knows.
+    """Returns the element strides that a type states; ``None`` for contiguous rows whose length is only known at run
+    time.
 
-    Raises the error ``unmodelled`` for a layout that is not strided or open.
+    Raises the error ``unmodelled`` for a layout that is not strided or dynamic.
     """
     if isinstance(type_.layout, NoneAttr):
         shape = t.shape_of(type_)
@@ -28,7 +29,7 @@ def static_strides(type_: MemRefType, g: Generator) -> tuple[int, ...] | None:
 
 
 class MemRefOver:
-    """Memrefs of one type over memory that a pointer names."""
+    """Makes memrefs of one type over memory that a pointer names."""
 
     label = "memref"
 
@@ -38,12 +39,12 @@ class MemRefOver:
         self.fmt = fmt
 
     def __call__(self, pointer: Pointer) -> MemRef:
-        """The memref whose first element is at ``pointer``."""
+        """Returns the memref whose first element is at ``pointer``."""
         return MemRef(pointer.with_dtype(self.fmt.storage, self.fmt.bytes), self.shape, self.strides, self.fmt)
 
 
 def memref_over(type_: Attribute, g: Generator) -> MemRefOver:
-    """Builds memrefs of a type with static extents over given memory."""
+    """Returns the builder of memrefs of a type with static extents over given memory."""
     assert isinstance(type_, MemRefType)
     shape = t.shape_of(type_)
     if t.DYNAMIC in shape:

@@ -1,8 +1,8 @@
 """``arith`` and ``builtin``: scalar arithmetic as Python expressions.
 
 Integers are signed Python ints that wrap at their width (unsigned types hold non-negative ones), floats are rounded to
-their type after every operation. Products and shifts of ``index`` wrap at 64 bits; sums of it, of which all that
-addresses something are made, are exact.
+their type after every operation. Products and shifts of ``index`` wrap at 64 bits; sums of ``index``, which form all
+addresses, are exact.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _SYMBOLS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="
 
 
 def is_unsigned(type_: Attribute) -> bool:
-    """True for ``uiN``."""
+    """Returns whether a type is ``uiN``."""
     return isinstance(type_, IntegerType) and type_.signedness.data is builtin.Signedness.UNSIGNED
 
 
 def wrapped(expression: str, type_: Attribute) -> str:
-    """``expression`` reduced to the range of an integer type."""
+    """Returns ``expression`` reduced to the range of an integer type."""
     width = integer_width(type_)
     if width is None:
         return expression
@@ -47,7 +47,7 @@ def wrapped(expression: str, type_: Attribute) -> str:
 
 
 def wrapped_bits(expression: str, type_: Attribute) -> str:
-    """``expression``, a number of bits, in the range of an integer type or of the 64 bits of an index."""
+    """Returns ``expression``, a number of bits, in the range of an integer type or of the 64 bits of an index."""
     return wrapped(expression, _I64 if isinstance(type_, builtin.IndexType) else type_)
 
 
@@ -55,24 +55,24 @@ _I64 = IntegerType(64)
 
 
 def signed(expression: str, type_: Attribute) -> str:
-    """A value as the signed number that arithmetic sees: a set single bit is -1."""
+    """Returns a value as the signed number that arithmetic uses: a set single bit is -1."""
     return f"-int({expression})" if integer_width(type_) == 1 else expression
 
 
 def unsigned(expression: str, type_: Attribute) -> str:
-    """The bits of a value as a non-negative number."""
+    """Returns the bits of a value as a non-negative number."""
     width = integer_width(type_)
     return f"({expression} & {(1 << (width if width is not None else 64)) - 1})"
 
 
 def f32(value: float) -> float:
-    """``value`` rounded to f32."""
+    """Returns ``value`` rounded to f32."""
     with np.errstate(over="ignore"):
         return float(np.float32(value))
 
 
 def rounder(type_: Attribute) -> Callable[[float], float] | None:
-    """Rounds a Python float to a float type; ``None`` for f64."""
+    """Returns the function that rounds a Python float to a float type; ``None`` for f64."""
     name = str(type_)
     if name == "f64":
         return None
@@ -87,7 +87,7 @@ def rounder(type_: Attribute) -> Callable[[float], float] | None:
 
 
 def rounded(expression: str, type_: Attribute, g: Generator) -> str:
-    """``expression`` rounded to a float type."""
+    """Returns ``expression`` rounded to a float type."""
     function = rounder(type_)
     return expression if function is None else f"{g.argument(function)}({expression})"
 
@@ -168,7 +168,7 @@ def integer_binary(op: Operation, g: Generator) -> None:
     a, b = (str(g.name(v)) for v in op.operands)
     type_ = op.results[0].type
     if short == "muli" and isinstance(type_, builtin.IndexType):
-        # Sums grow by a bit, which costs nothing; a product that is multiplied again and again would end no more.
+        # Sums grow by one bit, which costs nothing; repeated products would grow without bound.
         product = str(g.define_local("product", f"{a} * {b}"))
         fits = f"{-1 << 63} <= {product} < {1 << 63}"
         g.define(op.results[0], f"{product} if {fits} else {wrapped_bits(product, type_)}")
@@ -217,22 +217,22 @@ def multiply_wide(op: Operation, g: Generator, read: Callable[[str, Attribute], 
 
 
 def float_max(a: float, b: float) -> float:
-    """Maximum that propagates NaN and orders -0 below +0."""
+    """Returns the maximum, which propagates NaN and orders -0 below +0."""
     return float(np.maximum(a, b)) if a != b or a else (a if np.copysign(1.0, a) > 0 else b)
 
 
 def float_min(a: float, b: float) -> float:
-    """Minimum that propagates NaN and orders -0 below +0."""
+    """Returns the minimum, which propagates NaN and orders -0 below +0."""
     return float(np.minimum(a, b)) if a != b or a else (a if np.copysign(1.0, a) < 0 else b)
 
 
 def number_max(a: float, b: float) -> float:
-    """Maximum that prefers a number to NaN."""
+    """Returns the maximum, which prefers a number to NaN."""
     return float(np.fmax(a, b))
 
 
 def number_min(a: float, b: float) -> float:
-    """Minimum that prefers a number to NaN."""
+    """Returns the minimum, which prefers a number to NaN."""
     return float(np.fmin(a, b))
 
 
@@ -257,20 +257,20 @@ def float_binary(op: Operation, g: Generator) -> None:
 
 @kernel("arith.negf")
 def negate(op: Operation, g: Generator) -> None:
-    """A float with the other sign."""
+    """A float with the opposite sign."""
     g.define(op.results[0], f"-{g.name(named(op, 'operand'))}")
 
 
 @kernel("arith.select")
 def select(op: Operation, g: Generator) -> None:
-    """One of two values, as a condition says."""
+    """One of two values, selected by a condition."""
     condition, a, b = (g.name(v) for v in op.operands)
     g.define(op.results[0], f"{a} if {condition} else {b}")
 
 
 @kernel("arith.cmpi")
 def compare_integers(op: Operation, g: Generator) -> None:
-    """Whether two integers compare as the predicate says, signed or unsigned."""
+    """Whether two integers compare according to the predicate, signed or unsigned."""
     predicate = CMPI[op.properties["predicate"].value.data]  # pyright: ignore[reportAttributeAccessIssue]
     a, b = (str(g.name(v)) for v in op.operands)
     if predicate[0] == "u":
@@ -282,7 +282,8 @@ def compare_integers(op: Operation, g: Generator) -> None:
 
 @kernel("arith.cmpf")
 def compare_floats(op: Operation, g: Generator) -> None:
-    """Whether two floats compare as the predicate says; ordered predicates are false for NaN, unordered ones true."""
+    """Whether two floats compare according to the predicate; ordered predicates are false for NaN,
+    unordered ones true."""
     predicate = CMPF[op.properties["predicate"].value.data]  # pyright: ignore[reportAttributeAccessIssue]
     a, b = (str(g.name(v)) for v in op.operands)
     ordered = f"{a} == {a} and {b} == {b}"
@@ -329,7 +330,7 @@ def to_float(op: Operation, g: Generator, read: Callable[[str, Attribute], str])
 
 
 def truncate(value: float) -> int:
-    """Toward zero; NaN gives 0, infinities the widest integer."""
+    """Rounds toward zero; NaN gives 0, infinities the widest integer."""
     if value != value:
         return 0
     return int(max(min(value, 2.0**64), -(2.0**64)))
@@ -349,7 +350,7 @@ def resize_float(op: Operation, g: Generator) -> None:
 
 
 def _to_bits(type_: Attribute) -> Callable[[float], int]:
-    """The bits of a number of a type, as a number that is not negative."""
+    """Returns the bits of a number of a type as a non-negative number."""
     width = integer_width(type_)
     if width is not None:
         return lambda value: int(value) & ((1 << width) - 1)
@@ -363,7 +364,7 @@ def _to_bits(type_: Attribute) -> Callable[[float], int]:
 
 
 def _from_bits(type_: Attribute, g: Generator) -> Callable[[int], float]:
-    """The number of a type that has given bits."""
+    """Returns the number of a type with the given bits."""
     width = integer_width(type_)
     if width is not None:
         offset = 0 if is_unsigned(type_) or width == 1 else 1 << (width - 1)

@@ -24,11 +24,12 @@ from ..registry import kernel
 from ..tile.memory import element_format, enum_value
 
 NOSAT_BIT = 48
-"""Bit of the control register that turns saturation off where no clause says."""
+"""Bit of the control register that disables saturation where no clause states it."""
 
 
 class WriteBack:
-    """One ``mte_l0c_*`` instruction; clauses are fixed when it is compiled, numbers and payloads when it runs."""
+    """One ``mte_l0c_*`` instruction; clauses are fixed when it is compiled, numbers and payloads are
+    run-time values."""
 
     def __init__(self, op: PtoOp, source: Format, target: Format) -> None:
         self.name = op.name
@@ -60,9 +61,9 @@ class WriteBack:
         sub_block: int | None,
         mode: AtomicMode | None = None,
     ) -> None:
-        """Stores ``m`` x ``n`` accumulators at ``src`` (L0C) to ``dst``: converted, clipped and arranged as the clauses
-        say; strides are in elements. ``quant`` and ``relu`` are numbers or pointers to tables of the channels, ``mode``
-        is what the control register says of stores. Raises ``Fault``: ``fixp-ub-sub-range``."""
+        """Stores ``m`` x ``n`` accumulators at ``src`` (L0C) to ``dst``: converted, clipped and arranged according to
+        the clauses; strides are in elements. ``quant`` and ``relu`` are numbers or pointers to channel tables, ``mode``
+        is the atomic mode in the control register. Raises ``Fault``: ``fixp-ub-sub-range``."""
         atomic = self.atomic
         if mode is not None:
             mode.check(self.target)
@@ -106,7 +107,7 @@ class WriteBack:
         sub_block: int | None,
         convert: Callable[[Array], Array],
     ) -> None:
-        """Writes to where ``dst`` points, or to the buffers of one or both vector cores."""
+        """Writes to the address ``dst``, or to the buffers of one or both vector cores."""
         if self.dst_mode in ("split_m", "split_n"):
             buffers = core.block.unified_buffers
             pair = tuple(Pointer(ub, dst.offset, dst.dtype, dst.item_bytes) for ub in buffers)
@@ -120,7 +121,7 @@ class WriteBack:
         acc_store(src, dst, store, convert)
 
     def _payload(self, payload: Any, columns: int, dtype: type[np.generic]) -> Any:
-        """A scalar as it is (relu slopes at table precision); a pointer as the table of its channels."""
+        """Returns a scalar (relu slopes at table precision), or the channel table at a pointer."""
         if isinstance(payload, Pointer):
             item = np.dtype(dtype)
             return strided_view(payload, (columns,), (item.itemsize,), item).copy()
@@ -131,13 +132,13 @@ class WriteBack:
 
 @kernel("pto.mte_l0c_l1", "pto.mte_l0c_ub")
 def write_back(op: PtoOp, g: Generator) -> None:
-    """Accumulators to L1 or the unified buffer, converted as the clauses say."""
+    """Accumulators to L1 or the unified buffer, converted according to the clauses."""
     _write_back(op, g, combines=False)
 
 
 @kernel("pto.mte_l0c_gm")
 def write_back_to_gm(op: PtoOp, g: Generator) -> None:
-    """Accumulators to global memory, combined with what is there where a clause or the control register says so."""
+    """Accumulators to global memory, combined with its content where a clause or the control register requires it."""
     _write_back(op, g, combines=True)
 
 

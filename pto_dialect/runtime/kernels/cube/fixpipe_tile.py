@@ -1,4 +1,4 @@
-"""What a tile instruction applies to an accumulator on its way out: relu, quantisation, conversion.
+"""The conversion that a tile instruction applies to an accumulator: relu, quantization, conversion.
 
 Source: docs/reference/numerics.md, "Write-back"; docs/reference/targets.md, "Quantisation modes".
 """
@@ -41,7 +41,8 @@ class AccumulatorOut:
     def __call__(
         self, values: Array, scalar: int | None = None, table: Tile | ValueTile | None = None, first: int = 0
     ) -> Array:
-        """``values`` [m, n], from column ``first`` of the accumulator on, as storage of the destination type."""
+        """Converts ``values`` [m, n], from column ``first`` of the accumulator on, to storage of the
+        destination type."""
         relu = _RELU[self.relu]
         quant: tuple[str, fixpipe.QuantPayload] | None
         if scalar is None and table is None:
@@ -59,15 +60,15 @@ class AccumulatorOut:
 
 
 def channel_entries(tile: Tile | ValueTile) -> int:
-    """Number of the channel entries that a parameter tile holds."""
+    """Returns the number of channel entries of a parameter tile."""
     values = tile.valid_rows * tile.valid_cols
     return values if tile.fmt.is_float else values * tile.fmt.bytes // 8
 
 
 def channel_table(tile: Tile | ValueTile, columns: int, signed: bool, first: int = 0) -> Array:
-    """The 64-bit channel entries of columns ``first`` on; entry n of a parameter tile belongs to column n.
+    """Returns the 64-bit channel entries from column ``first`` on; entry n of a parameter tile belongs to column n.
 
-    A float is the scale of its entry; ``signed`` tells whether 8-bit results are then signed.
+    A float is the scale of its entry; ``signed`` states whether 8-bit results are then signed.
     """
     raw = np.ascontiguousarray(tile.read()).reshape(-1)
     if tile.fmt.is_float:

@@ -1,4 +1,4 @@
-"""Products of tiles that generated code keeps as arrays (``compile/held.py``): the same numbers without their memory.
+"""Products of tiles that generated code holds as arrays (``compile/held.py``): the same numbers without their memory.
 
 See docs/performance.md, "Matrix products".
 """
@@ -17,12 +17,12 @@ from pto_dialect.runtime.numerics.formats import Format
 from pto_dialect.runtime.numerics.matmul import matmul
 
 MOST_KEPT = 256
-"""Widened parts of one view that are kept: 16 MiB of 128x128 elements."""
+"""Maximum number of widened parts of one view that are cached: 16 MiB of 128x128 elements."""
 
 
 @dataclass(eq=False)
 class HeldLoad:
-    """The elements of a view as float32, in the rows and columns of a tile. Nobody changes what it returns."""
+    """The elements of a view as float32, in the rows and columns of a tile. Callers must not modify the result."""
 
     label = "tload"
 
@@ -31,11 +31,11 @@ class HeldLoad:
     cols: int
 
     def __call__(self, source: GmTensor, before: Array) -> Array:
-        """Loads ``source``; what it does not cover stays as in ``before``."""
+        """Loads ``source``; elements that it does not cover are those of ``before``."""
         return self._widened(source.matrix().read(), source.layout, before)
 
     def of_part(self, source: GmParts, distance: int, before: Array) -> Array:
-        """The same from the part that begins ``distance`` elements behind the first one."""
+        """Loads the part that starts ``distance`` elements after the first one."""
         kept = source.kept
         found = kept.get((self, distance)) if kept is not None else None
         if found is not None:
@@ -63,12 +63,12 @@ class HeldLoad:
 
 
 class HeldProduct:
-    """The product of two matrices, added to sums if there are some, as new sums."""
+    """The product of two matrices, added to sums if there are any, as new sums."""
 
     def __init__(self, label: str, exact: bool) -> None:
         self.label = label
         self.exact = exact
 
     def __call__(self, lhs: Array, rhs: Array, start: Array | None = None) -> Array:
-        """``start`` + ``lhs`` x ``rhs``, float32."""
+        """Returns ``start`` + ``lhs`` x ``rhs``, float32."""
         return matmul(lhs, rhs, init=start, exact=self.exact)

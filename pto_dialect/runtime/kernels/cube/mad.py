@@ -61,8 +61,9 @@ class Mad:
     def __call__(
         self, core: Core, a: Pointer, b: Pointer, c: Pointer, bias: Pointer | None, m: int, n: int, k: int
     ) -> None:
-        """Product [m, k] x [k, n] of the matrices at ``a`` and ``b`` into the accumulators at ``c``. Raises ``Fault``:
-        ``mad-mnk-positive``, ``mad-mnk-range``, ``mad-4bit-even-k``, and for addresses that are not aligned."""
+        """Adds the product [m, k] x [k, n] of the matrices at ``a`` and ``b`` to the accumulators at ``c``. Raises
+        ``Fault``: ``mad-mnk-positive``, ``mad-mnk-range``, ``mad-4bit-even-k``, and for addresses that are not aligned.
+        """
         for label, value in (("m", m), ("n", n), ("k", k)):
             if value < 1:
                 raise Fault("mad-mnk-positive", f"{self.name}: {label} = {value} must be positive")
@@ -99,11 +100,12 @@ class Mad:
         target.write(result.astype(self.dst.storage, copy=False))
 
     def _saturation(self, core: Core) -> str:
-        """The clause, else what the control register says when the instruction runs: the scalar unit may be ahead."""
+        """Returns the clause, otherwise the control register's mode when the instruction runs: the scalar unit may be
+        ahead."""
         return "nosat" if self.saturation == "default" and core.state["ctrl"] >> 48 & 1 else self.saturation
 
     def _operands(self, a: Pointer, b: Pointer, m: int, n: int, k: int) -> tuple[Array, Array]:
-        """Logical [m, k] and [k, n] operands, widened (integers as int8)."""
+        """Returns the logical [m, k] and [k, n] operands, widened (integers as int8)."""
         if self.lhs.is_packed:
             if k % 2:
                 raise Fault("mad-4bit-even-k", f"{self.name}: 4-bit operands need an even k, found {k}")
@@ -124,8 +126,8 @@ def _format(value: object, g: Generator) -> Format:
 
 @kernel("pto.mad", "pto.mad_acc", "pto.mad_bias", "pto.mad_mx", "pto.mad_mx_acc", "pto.mad_mx_bias")
 def mad(op: PtoOp, g: Generator) -> None:
-    """Product of matrices in L0A and L0B into L0C: alone, added to what is there, or to a row of biases; with ``mx``
-    each 32 elements along k have a scale."""
+    """Product of matrices in L0A and L0B into L0C: alone, added to the content, or to a row of biases; with ``mx`` each
+    32 elements along k have a scale."""
     groups = g.operands(op)
     lhs, rhs, dst = (groups[name][0] for name in ("lhs", "rhs", "dst"))
     bias = groups["bias"][0] if "bias" in groups else None

@@ -33,10 +33,10 @@ LIMIT = EXTENT_RANGE[1]
 class TileMatmul:
     """One matrix-multiply instruction: dst = init + lhs x rhs, with optional MX scales.
 
-    The valid regions of the operands say what is computed, that of lhs in which k; a larger valid region of dst keeps
-    the rest of its content.
+    The valid regions of the operands determine the extents, that of lhs determines k; the rest of a larger valid region
+    of dst is unchanged.
 
-    Widened operands and the result live in buffers that are kept between calls of the same shape.
+    Widened operands and the result use buffers that are reused between calls of the same shape.
     """
 
     def __init__(self, name: str, exact: bool, has_init: bool, bias: bool, scaled: bool) -> None:
@@ -59,8 +59,8 @@ class TileMatmul:
         lhs_scale: AnyTile | None = None,
         rhs_scale: AnyTile | None = None,
     ) -> None:
-        """dst = init + lhs x rhs over the valid regions; ``init`` holds accumulators [m, n] or biases [1, n]. Raises
-        ``Fault``: ``matmul-shape``, ``matmul-range``, ``matmul-bias-row``, ``gemv-m1``, ``gemv-k``."""
+        """Computes dst = init + lhs x rhs over the valid regions; ``init`` holds accumulators [m, n] or biases [1, n].
+        Raises ``Fault``: ``matmul-shape``, ``matmul-range``, ``matmul-bias-row``, ``gemv-m1``, ``gemv-k``."""
         m, k, n = lhs.valid_rows, lhs.valid_cols, rhs.valid_cols
         if (m, k, n) != self.shape:
             self._prepare(m, k, n)
@@ -92,7 +92,8 @@ class TileMatmul:
         return region(init, 1 if self.bias else m, n)
 
     def _check_open_k(self, rhs: AnyTile, m: int, k: int, n: int) -> None:
-        """Operands that disagree about k at run time: a vector, and packed pairs, have no reading of it."""
+        """Checks operands that disagree about k at run time: for a vector, and for packed pairs, the result is
+        undefined."""
         if self.one_row or (isinstance(rhs, Tile) and isinstance(rhs.view, PackedView)):
             rule = "gemv-k" if self.one_row else "matmul-shape"
             raise Fault(rule, f"{self.name}: lhs is {m}x{k}, rhs is {rhs.valid_rows}x{n}")
@@ -116,21 +117,21 @@ def _widen(tile: AnyTile, out: Array) -> None:
 
 
 def _left_scales(tile: AnyTile, m: int, k: int) -> Array:
-    """Scale bytes [m, k / 32]."""
+    """Returns the scale bytes [m, k / 32]."""
     if tile.fmt.bytes == 1:
         return region(tile, m, -(-k // MX_SCALE_GROUP)).view(np.uint8)
     return read_mx_scales_left(*_scale_place(tile), m, k)
 
 
 def _right_scales(tile: AnyTile, k: int, n: int) -> Array:
-    """Scale bytes [k / 32, n]."""
+    """Returns the scale bytes [k / 32, n]."""
     if tile.fmt.bytes == 1:
         return region(tile, -(-k // MX_SCALE_GROUP), n).view(np.uint8)
     return read_mx_scales_right(*_scale_place(tile), k, n)
 
 
 def _scale_place(tile: AnyTile) -> tuple[Arena, int]:
-    """Where the scales of an operand lie that a tile of wider elements names: only its address counts."""
+    """Returns the address of the scales of an operand that a tile of wider elements names: only its address counts."""
     if not isinstance(tile, Tile):
         raise Fault("mx-scale-dtype", f"scales of type {tile.fmt.name} cannot be used; f8E8M0, ui8 or i8 can")
     return tile.pointer.arena, tile.pointer.offset * MX_SCALE_ADDRESS_DIVISOR
@@ -148,7 +149,8 @@ _FORMS: dict[str, tuple[str, ...]] = {
 
 
 def _check_elements(op: PtoOp, g: Generator, dst: SSAValue, form: str) -> None:
-    """Programs that were not verified may ask for products that no matrix unit has; a5 has all there are."""
+    """Checks the element types: programs that were not verified may use products that no matrix unit has; a5 has all of
+    them."""
     kinds = (element_type(tile.type) for tile in (dst, *(named(op, name) for name in _FORMS[form][:2])))
     out, *given = (element_name(kind) if kind else "?" for kind in kinds)
     if not (A5.mx_allowed if ".mx" in form else A5.matmul_allowed)(out, *given):

@@ -30,12 +30,12 @@ from ..tile.memory import element_format
 
 
 def first(groups: dict[str, tuple[SSAValue, ...]], name: str) -> SSAValue | None:
-    """Operand ``name``, ``None`` when absent."""
+    """Returns operand ``name``, ``None`` when absent."""
     return next(iter(groups.get(name, ())), None)
 
 
 def loop_groups(groups: dict[str, tuple[SSAValue, ...]]) -> list[list[SSAValue]]:
-    """Loop triples (count, source stride, destination stride), inner to outer."""
+    """Returns the loop triples (count, source stride, destination stride), inner to outer."""
     names = ("loop_counts", "loop_src_strides", "loop_dst_strides")
     return [list(triple) for triple in zip(*(groups.get(name, ()) for name in names), strict=True)]
 
@@ -48,7 +48,7 @@ def gm_l1(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.mte_ub_gm")
 def ub_gm(op: PtoOp, g: Generator) -> None:
-    """Bursts from the unified buffer to global memory, combined as the control register says."""
+    """Bursts from the unified buffer to global memory, combined according to the control register."""
     g.call(copy_bursts, *_bursts(op, g), *g.atomic_mode(), pipe=Pipe.MTE3)
 
 
@@ -118,7 +118,7 @@ def load_frac(dst: Pointer, src: Pointer, mode: str, *sizes: Any) -> None:
 
 @kernel("pto.mte_gm_l1_frac")
 def gm_l1_frac(op: PtoOp, g: Generator) -> None:
-    """A matrix in global memory, row after row or column after column, as fractals in L1."""
+    """A matrix in global memory, in row-major or column-major order, as fractals in L1."""
     groups = g.operands(op)
     outer = first(groups, "src_outer_stride")
     names = ("group_count", "dst_loop2_stride", "dst_loop3_stride", "dst_loop4_stride")

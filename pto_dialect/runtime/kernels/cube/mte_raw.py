@@ -33,5 +33,5 @@ def load_packed(op: PtoOp, g: Generator) -> None:
 
 
 def load_nibbles(dst: Pointer, src: Pointer, *numbers: int) -> None:
-    """Fractals of 4-bit elements; the last number says whether their matrix is transposed."""
+    """Fractals of 4-bit elements; the last operand states whether their matrix is transposed."""
     load_fractals(dst, src, *numbers[:6], transpose=bool(numbers[6]), packed=True)

@@ -31,18 +31,18 @@ def set_ctrl(op: PtoOp, g: Generator) -> None:
 
 
 def with_bit(value: int, bit: int) -> int:
-    """``value`` with that bit, counted modulo 64, set."""
+    """Returns ``value`` with that bit, counted modulo 64, set."""
     return value | 1 << (bit & 63)
 
 
 def without_bit(value: int, bit: int) -> int:
-    """``value`` with that bit, counted modulo 64, clear."""
+    """Returns ``value`` with that bit, counted modulo 64, clear."""
     return value & ~(1 << (bit & 63))
 
 
 @kernels({"pto.sbitset0": without_bit, "pto.sbitset1": with_bit})
 def change_bit(op: PtoOp, g: Generator, change: Callable[[int, int], int]) -> None:
-    """The first number with the bit clear, or set, that the second one counts."""
+    """The first number with the bit whose index is the second number cleared or set."""
     value, bit = (g.name(v) for v in op.operands)
     g.define(op.results[0], wrapped(f"{g.argument(change)}({value}, {bit})", op.results[0].type))
 

@@ -41,7 +41,7 @@ def strict_vecscope(op: PtoOp, g: Generator) -> None:
 
 
 def _scope(op: PtoOp, g: Generator) -> None:
-    """Runs a scope at once, or, where instructions are queued, as one instruction of the vector pipe."""
+    """Writes the call of a scope: immediate, or, where instructions are queued, one instruction of the vector pipe."""
     if not g.queued:
         g.region(op.regions[0])
         return
@@ -56,13 +56,13 @@ def _scope(op: PtoOp, g: Generator) -> None:
 
 
 def captured(op: PtoOp, g: Generator) -> list[str]:
-    """Parameters that keep the values of now for a region that runs later: the queue may reach it when the loop around
-    it has gone on."""
+    """Returns parameters that capture the present values for a region that runs later, when the loop around it may have
+    advanced."""
     return [f"{local}={local}" for local in sorted({str(g.name(v)) for v in _captures(op) if v in g.names})]
 
 
 def _captures(op: PtoOp) -> set[SSAValue]:
-    """Values from outside that the region of ``op`` uses, and the block arguments that stand for them."""
+    """Returns the outer values that the region of ``op`` uses, and the block arguments that represent them."""
     inside = {inner for inner in walk(op)}
     used = {value for inner in inside if inner is not op for value in inner.operands}
     return {value for value in used if value.owner not in inside} | {

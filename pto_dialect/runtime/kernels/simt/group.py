@@ -27,14 +27,15 @@ _REDUCTIONS = {f"pto.redux_{kind}": kind for kind in ("add", "max", "min")}
 @kernel(*_VOTES)
 @lane_kernel(*_VOTES)
 def vote(op: PtoOp, g: Generator) -> None:
-    """Whether all or any running lanes of a group of 32 hold true, whether they agree, or the bits of those that do."""
+    """Whether all or any running lanes of a group of 32 hold true, whether they agree, or the bits of those that hold
+    true."""
     g.define(op.results[0], invoke(g, _VOTES[op.name], ITEMS, mask_of(g), lane(named(op, "pred"), g)))
 
 
 @kernel(*_SHUFFLES)
 @lane_kernel(*_SHUFFLES)
 def shuffle(op: PtoOp, g: Generator) -> None:
-    """The value of another lane of the group; a lane whose source is outside of it or does not run keeps its own."""
+    """The value of another lane of the group; a lane whose source is outside of it or inactive has its own value."""
     width = op.attributes.get("width")
     lanes = width.value.data if isinstance(width, IntegerAttr) else GROUP_ITEMS
     value, operand = (lane(v, g) for v in op.operands)

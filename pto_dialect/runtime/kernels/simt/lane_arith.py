@@ -78,20 +78,20 @@ def float_arithmetic(op: Operation, g: Generator) -> None:
 
 @lane_kernel("arith.cmpi")
 def compare_integers(op: Operation, g: Generator) -> None:
-    """Which integers compare as the predicate says, signed or unsigned."""
+    """Which integers compare according to the predicate, signed or unsigned."""
     give(op, g, integers.compare(CMPI[op.properties["predicate"].value.data]))  # pyright: ignore[reportAttributeAccessIssue]
 
 
 @lane_kernel("arith.cmpf")
 def compare_floats(op: Operation, g: Generator) -> None:
-    """Which floats compare as the predicate says; ordered predicates are false for NaN, unordered ones true."""
+    """Which floats compare according to the predicate; ordered predicates are false for NaN, unordered ones true."""
     predicate = CMPF[op.properties["predicate"].value.data]  # pyright: ignore[reportAttributeAccessIssue]
     give(op, g, FloatComparison(predicate, number_format(named(op, "lhs").type, g)))
 
 
 @lane_kernel("arith.select")
 def select(op: Operation, g: Generator) -> None:
-    """One of two values for each work-item, as its condition says."""
+    """One of two values for each work-item, selected by its condition."""
     give(op, g, choose)
 
 

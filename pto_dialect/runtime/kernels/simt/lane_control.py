@@ -1,6 +1,6 @@
-"""Control flow that differs between work-items: both ways run, each for those that take it.
+"""Control flow that differs between work-items: both paths run, each for the work-items that take it.
 
-A local holds which work-items run (the mask); code is skipped where there are none.
+A local holds the mask of running work-items; code is skipped where there are none.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _QUIET = (
     *("arith.", "math.", "scf.", "pto.load", "pto.ldg", "pto.atomic_", "pto.get_", "pto.vote_", "pto.shuffle_"),
     *("pto.redux_", "pto.threadfence", "pto.addptr", "pto.castptr", "pto.convert", "pto.fma", "memref.load"),
 )
-"""Beginnings of the names of operations that change nothing, or memory by atomic updates alone.
+"""Name prefixes of operations that change nothing, or memory by atomic updates alone.
 
-By name, as no part of a specification tells this: a fence has the same effect as a barrier there, a query of the clock
-the same as one of the lane.
+Listed by name, because the effects of an operation do not distinguish them: a fence has the effects of a barrier, a
+query of the clock those of a query of the lane.
 """
 _CLOCKS = frozenset(("pto.get_clock32", "pto.get_clock64"))
-"""Queries of the clock: a loop with one of them comes to its end by itself."""
+"""Queries of the clock: a loop with one of them ends by itself."""
 
 
 def _line(g: Generator, target: str, text: str) -> None:
@@ -55,7 +55,7 @@ def _mask(g: Generator, text: str, hint: str = "running") -> str:
 
 
 def _merged(mask: str, targets: Sequence[SSAValue], sources: Sequence[SSAValue], g: Generator) -> None:
-    """The work-items in ``mask`` take new values."""
+    """Returns new values for the work-items in ``mask``."""
     if targets:
         merged = (invoke(g, merge, Expr(mask), lane(s, g), g.name(t)) for s, t in zip(sources, targets, strict=True))
         g.emitter.line(f"{', '.join(g.name(t) for t in targets)} = {', '.join(merged)}")
@@ -67,7 +67,7 @@ def _results(op: Operation, g: Generator) -> None:
 
 
 def _run(block: Block, mask: str, targets: Sequence[SSAValue], g: Generator) -> None:
-    """A block for the work-items in ``mask``, whose yielded values go to ``targets``."""
+    """Writes a block for the work-items in ``mask``, whose yielded values are assigned to ``targets``."""
     with g.emitter.block(f"if items.some({mask}):"), scope_of(g).masked(mask):
         for inner in block.ops:
             if has_role(inner, Role.YIELD):
@@ -78,7 +78,7 @@ def _run(block: Block, mask: str, targets: Sequence[SSAValue], g: Generator) -> 
 
 @lane_kernel("scf.if")
 def if_else(op: Operation, g: Generator) -> None:
-    """Runs both regions, each for the work-items whose condition chooses it."""
+    """Runs both regions, each for the work-items whose condition selects it."""
     condition = lane(named(op, "cond"), g)
     _results(op, g)
     then, otherwise = op.regions
@@ -89,7 +89,7 @@ def if_else(op: Operation, g: Generator) -> None:
 
 @lane_kernel("scf.index_switch")
 def index_switch(op: Operation, g: Generator) -> None:
-    """Runs the region of each case for the work-items whose number equals it, the default one for the others."""
+    """Runs the region of each case for the work-items whose number equals it, the default region for the others."""
     cases = op.properties["cases"]
     assert isinstance(cases, DenseArrayBase)
     value = lane(named(op, "arg"), g)
@@ -129,7 +129,7 @@ def for_loop(op: Operation, g: Generator) -> None:
 
 @lane_kernel("scf.parallel")
 def parallel_loop(op: Operation, g: Generator) -> None:
-    """The iterations of all dimensions one after the other, for work-items with bounds of their own."""
+    """Runs the iterations of all dimensions in sequence, for work-items with bounds of their own."""
     body = op.regions[0].block
     number = len(body.args)
     bounds = [lane(value, g) for name in ("lowerBound", "upperBound", "step") for value in listed(op, name)]
@@ -208,9 +208,9 @@ def while_loop(op: Operation, g: Generator) -> None:
 
 
 def _polls(op: Operation) -> bool:
-    """True for a loop that changes nothing but by atomic updates."""
+    """Returns whether a loop changes nothing but by atomic updates."""
     return all(
-        # By name, as core dialects and work-items share no class; the clocks only share the beginning of theirs.
+        # Listed by name: core dialects and work-items share no class, and the clocks share only their name prefix.
         inner.name.startswith(_QUIET) and inner.name not in _CLOCKS
         for region in op.regions
         for inner in walk(region)
@@ -222,7 +222,7 @@ def _polls(op: Operation) -> bool:
 
 @lane_kernel("func.call")
 def call(op: Operation, g: Generator) -> None:
-    """Runs a function for the work-items that run."""
+    """Calls a function for the running work-items."""
     scope = scope_of(g)
     callee = g.unit.program.symbols.callee(op)
     if callee is None:
@@ -252,9 +252,9 @@ def _returned(op: Operation, g: Generator) -> str:
 
 
 def split_body(function: Operation, g: Generator) -> None:
-    """The blocks of a function between which work-items take different ways.
+    """Writes the blocks of a function between which work-items diverge.
 
-    Each work-item is at one block; the lowest of these blocks runs for those that are at it, until all have returned.
+    Each work-item is at one block; the first of these blocks runs for the work-items at it, until all have returned.
     """
     blocks = list(function.regions[0].blocks)
     numbers = {block: number for number, block in enumerate(blocks)}
@@ -294,7 +294,7 @@ def _types(function: Operation) -> Sequence[object]:
 
 
 def _held(blocks: Sequence[Block], variance: Variance, g: Generator) -> dict[SSAValue, str]:
-    """Locals of the values that are used in other blocks than theirs: work-items come to a block at different times."""
+    """Writes locals of the values that are used in other blocks: work-items reach a block at different times."""
     found: dict[SSAValue, str] = {}
     for block in blocks[1:]:
         for op in block.ops:
@@ -323,7 +323,7 @@ def _leave(op: Operation, function: Operation, returned: list[str], place: str, 
 
 
 def _jump(op: Operation, numbers: dict[Block, int], place: str, g: Generator) -> None:
-    """Moves each running work-item to the block that a branch chooses for it."""
+    """Moves each running work-item to the block that a branch selects for it."""
     mask = scope_of(g).mask
 
     def go(way: Way, who: str) -> None:

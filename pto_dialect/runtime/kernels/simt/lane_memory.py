@@ -1,6 +1,5 @@
-"""Pointers, elements and memory of their own for work-items. Source: docs/reference/execution.md, "Pointers, tiles and
-views"; docs/reference/work-items.md, "Operations".
-"""
+"""Pointers, elements and private memory of work-items. Source: docs/reference/execution.md, "Pointers, tiles and
+views"; docs/reference/work-items.md, "Operations"."""
 
 from __future__ import annotations
 
@@ -26,14 +25,14 @@ from .lane_values import ITEMS, invoke, lane, mask_of, scope_of
 
 
 def pointer_text(value: SSAValue, g: Generator) -> Expr:
-    """The pointer, or one for each work-item, behind a pointer, view or memref."""
+    """Returns the pointer, or one for each work-item, of a pointer, view or memref."""
     name = g.name(value)
     return name if isinstance(value.type, t.PtrType) else invoke(g, pointer_behind, Expr("core"), name)
 
 
 @lane_kernel("pto.addptr")
 def addptr(op: PtoOp, g: Generator) -> None:
-    """Pointers some elements further on."""
+    """Pointers advanced by some elements."""
     pointer, offset = (named(op, name) for name in ("ptr", "offset"))
     g.define(op.results[0], invoke(g, advanced, g.name(pointer), lane(offset, g)))
 
@@ -71,14 +70,14 @@ def _store(value: SSAValue, pointer: Expr, offset: Expr, g: Generator) -> None:
 
 @lane_kernel("pto.load", "pto.load_scalar", "pto.ldg", "pto.ld_dev")
 def load_element(op: PtoOp, g: Generator) -> None:
-    """The element ``offset`` elements behind the pointer of each running work-item."""
+    """The element ``offset`` elements after the pointer of each running work-item."""
     groups = g.operands(op)
     _load(op.results[0], pointer_text(groups["ptr"][0], g), g.name(groups["offset"][0]), g)
 
 
 @lane_kernel("pto.store", "pto.store_scalar", "pto.stg", "pto.st_dev")
 def store_element(op: PtoOp, g: Generator) -> None:
-    """Stores the value of each running work-item; the one with the highest number is last."""
+    """Stores the value of each running work-item; of several at one address the highest work-item id wins."""
     groups = g.operands(op)
     _store(groups["value"][0], pointer_text(groups["ptr"][0], g), g.name(groups["offset"][0]), g)
 
@@ -96,7 +95,8 @@ def load_indexed(op: Operation, g: Generator) -> None:
 
 @lane_kernel("memref.store")
 def store_indexed(op: Operation, g: Generator) -> None:
-    """Stores the value of each running work-item in a memref; the one with the highest number is last."""
+    """Stores the value of each running work-item in a memref; of several at one address the highest
+    work-item id wins."""
     value, array, *indices = op.operands
     _store(value, Expr(f"{g.name(array)}.pointer"), _place(array, tuple(indices), g), g)
 
@@ -108,7 +108,7 @@ def set_local(op: Operation, g: Generator) -> None:
     _store(value, Expr(f"{g.name(array)}.pointer"), _place(array, tuple(indices), g), g)
 
 
-# ------------------------------------------------------------ memory of work-items
+# ------------------------------------------------------------ private memory
 
 
 def _allocate(op: Operation, shape: tuple[Any, ...], element: Attribute, g: Generator) -> None:
@@ -118,7 +118,7 @@ def _allocate(op: Operation, shape: tuple[Any, ...], element: Attribute, g: Gene
 
 @lane_kernel("memref.alloc", "memref.alloca")
 def allocate(op: Operation, g: Generator) -> None:
-    """Memory that each work-item has for itself."""
+    """Private memory of each work-item."""
     type_ = op.results[0].type
     assert isinstance(type_, MemRefType)
     if scope_of(g).code.variance.any(op.operands):
@@ -130,7 +130,7 @@ def allocate(op: Operation, g: Generator) -> None:
 
 @lane_kernel("pto.declare_local_array")
 def declare_local_array(op: PtoOp, g: Generator) -> None:
-    """An array that each work-item has for itself."""
+    """A private array of each work-item."""
     type_ = op.results[0].type
     assert isinstance(type_, t.LocalArrayType)
     _allocate(op, tuple(type_.shape), type_.element, g)
@@ -138,7 +138,7 @@ def declare_local_array(op: PtoOp, g: Generator) -> None:
 
 @lane_kernel("memref.dealloc")
 def deallocate(op: Operation, g: Generator) -> None:
-    """Memory goes when nothing refers to it any more."""
+    """Does nothing: memory is released when nothing refers to it any more."""
 
 
 @lane_kernel("memref.cast")

@@ -21,7 +21,7 @@ ITEMS = Expr("items")
 
 
 def scope_of(g: Generator) -> LaneScope:
-    """The code of work-items that is being written.
+    """Returns the code of work-items that is being written.
 
     Raises the error ``unmodelled`` outside of it.
     """
@@ -32,17 +32,17 @@ def scope_of(g: Generator) -> LaneScope:
 
 
 def mask_of(g: Generator) -> Expr:
-    """Which work-items run."""
+    """Returns the mask of running work-items."""
     return Expr(scope_of(g).mask)
 
 
 def lane(value: SSAValue, g: Generator) -> Expr:
-    """An operand as the value of each work-item."""
+    """Returns an operand as the value of each work-item."""
     return scope_of(g).lane(value, g)
 
 
 def invoke(g: Generator, function: Callable[..., Any], *arguments: Any) -> Expr:
-    """A call of ``function``."""
+    """Returns a call of ``function``."""
     return Expr(f"{g.argument(function)}({', '.join(g.argument(argument) for argument in arguments)})")
 
 

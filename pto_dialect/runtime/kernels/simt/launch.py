@@ -22,7 +22,7 @@ from .lane_values import invoke
 
 
 def _start(g: Generator, function: Any, body: str, arguments: Sequence[Any]) -> None:
-    """Runs a body on the vector pipe of vector cores."""
+    """Writes the start of a body on the vector pipe of vector cores."""
     with g.emitter.block("if core.vector:"):
         number = invoke(g, next_launch, Expr("core"))
         g.call(function, Expr("core"), number, Expr(body), *arguments, pipe=Pipe.V)
@@ -37,25 +37,25 @@ def _body(op: Operation, g: Generator) -> str:
 
 @kernel("pto.simt_launch")
 def launch_body(op: PtoOp, g: Generator) -> None:
-    """Runs a body for dimX x dimY x dimZ work-items on every vector core that gets here."""
+    """Runs a body for dimX x dimY x dimZ work-items on every vector core that reaches the launch."""
     _start(g, launch, _body(op, g), op.operands)
 
 
 @kernel("pto.store_vfsimt_info")
 def store_info(op: PtoOp, g: Generator) -> None:
-    """Keeps the dimensions of the next launch by a plain call."""
+    """Sets the dimensions of the next launch by a plain call."""
     with g.emitter.block("if core.vector:"):
         g.call(store_dims, Expr("core"), *op.operands, pipe=Pipe.V)
 
 
 def call_body(op: Operation, g: Generator) -> None:
-    """A call of a body by a core: a launch with the dimensions that were stored."""
+    """A call of a body by a core: a launch with the dimensions that were set."""
     _start(g, launch_stored, _body(op, g), op.operands)
 
 
 @kernel("pto.section.simt")
 def section(op: PtoOp, g: Generator) -> None:
-    """The region as a body of its own."""
+    """Runs the region as a body of its own."""
     name = g.emitter.fresh("section")
     with g.emitter.block(f"def {name}({', '.join(['core', 'items', 'mask', *captured(op, g)])}):"):
         kept, g.queued = g.queued, False

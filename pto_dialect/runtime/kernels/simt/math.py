@@ -37,7 +37,7 @@ def fused(op: PtoOp, g: Generator) -> None:
 
 
 def _format(op: PtoOp, value_type: object, g: Generator) -> Format:
-    """The numbers that a conversion reads or makes: the sign of integers is a clause."""
+    """Returns the format that a conversion reads or writes: the sign of integers is a clause."""
     if isinstance(value_type, IntegerType):
         return format_of(f"{'ui' if word(op, 'signedness') == 'unsigned' else 'i'}{value_type.width.data}")
     return number_format(value_type, g)  # pyright: ignore[reportArgumentType]
@@ -46,9 +46,8 @@ def _format(op: PtoOp, value_type: object, g: Generator) -> Format:
 @kernel("pto.convert")
 @lane_kernel("pto.convert")
 def convert(op: PtoOp, g: Generator) -> None:
-    """A number in another type, rounded and saturated as the clauses say. Raises ``ProgramError`` for hybrid
-    rounding.
-    """
+    """A number in another type, rounded and saturated according to the clauses. Raises ``ProgramError`` for hybrid
+    rounding."""
     letter = (word(op, "rounding") or "r").upper()
     if letter == "H":
         raise g.error("unmodelled", "hybrid rounding cannot be executed: no page defines it", op)
@@ -74,5 +73,5 @@ def wide_product(op: PtoOp, g: Generator) -> None:
 @kernel("pto.prmt")
 @lane_kernel("pto.prmt")
 def permute(op: PtoOp, g: Generator) -> None:
-    """Four bytes of two 32-bit numbers, chosen by the digits of a selector."""
+    """Four bytes of two 32-bit numbers, selected by the digits of a selector."""
     give(op, g, integers.permute_bytes)

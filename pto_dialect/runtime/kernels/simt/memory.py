@@ -36,8 +36,8 @@ def _parts(op: PtoOp, g: Generator) -> tuple[Element, Combine, list[Any]]:
 
 @lane_kernel(*_ATOMICS)
 def update_each(op: PtoOp, g: Generator) -> None:
-    """Combines the value of each running work-item with an element of memory, in the order of their numbers, and gives
-    what was there before."""
+    """Combines the value of each running work-item with an element of memory, in the order of their ids, and returns
+    the previous content."""
     element, function, operands = _parts(op, g)
     pointer = pointer_text(g.operands(op)["ptr"][0], g)
     values = [lane(value, g) for value in operands]
@@ -54,7 +54,7 @@ class SingleUpdate:
         self.label = "atomic"
 
     def __call__(self, pointer: Pointer, *operands: Any) -> Any:
-        """What was in memory before."""
+        """Returns the previous content of the memory."""
         widen = Widener(self.fmt)
         item = WorkItems(geometry_of((1, 1, 1)))
         old = update(self.element, self.function, item, None, pointer, *(widen(operand) for operand in operands))
@@ -63,7 +63,7 @@ class SingleUpdate:
 
 @kernel(*_ATOMICS)
 def update_one(op: PtoOp, g: Generator) -> None:
-    """Combines one value with an element of memory and gives what was there before. Raises ``ProgramError`` for packed
+    """Combines one value with an element of memory and returns the previous content. Raises ``ProgramError`` for packed
     pairs."""
     element, function, operands = _parts(op, g)
     if is_packed(op.results[0].type):

@@ -1,4 +1,4 @@
-"""What a work-item knows about itself. Source: docs/reference/work-items.md, "Queries"."""
+"""Queries of a work-item about itself. Source: docs/reference/work-items.md, "Queries"."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..core.scalar import wrapped
 from ..registry import kernel, lane_kernel
 from .lane_values import ITEMS, invoke, scope_of
 
-# A grid of one block has no dimensions: known results of a board need zeros.
+# A grid of one block has dimensions 0: known results of a board require it.
 _TEXTS = {
     **{f"pto.get_tid_{axis}": f"items.geometry.ids[{number}]" for number, axis in enumerate("xyz")},
     **{f"pto.get_block_dim_{axis}": f"items.geometry.dims[{number}]" for number, axis in enumerate("xyz")},

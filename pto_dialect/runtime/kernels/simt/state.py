@@ -1,4 +1,4 @@
-"""Barriers, fences and kept values of work-items. Source: docs/reference/work-items.md, "Launches"."""
+"""Barriers, fences and retained values of work-items. Source: docs/reference/work-items.md, "Launches"."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .lane_values import ITEMS, invoke, lane, mask_of, scope_of
 @kernel("pto.syncthreads")
 @lane_kernel("pto.syncthreads")
 def wait_for_all(op: PtoOp, g: Generator) -> None:
-    """Waits until all work-items of the block are here. Raises ``Fault`` at run time where some cannot come."""
+    """Waits for all work-items of the block. Raises ``Fault`` at run time where some cannot arrive."""
     g.emitter.line(invoke(g, barrier, ITEMS, mask_of(g)))
 
 
@@ -38,7 +38,7 @@ def _slot(op: PtoOp) -> int:
 @kernel("pto.keep")
 @lane_kernel("pto.keep")
 def keep_value(op: PtoOp, g: Generator) -> None:
-    """Keeps a value of each running work-item in a slot for a later launch."""
+    """Retains a value of each running work-item in a slot for a later launch."""
     value = lane(named(op, "payload"), g)
     g.emitter.line(invoke(g, keep, Expr("core"), ITEMS, mask_of(g), _slot(op), value))
 
@@ -46,7 +46,7 @@ def keep_value(op: PtoOp, g: Generator) -> None:
 @kernel("pto.resume")
 @lane_kernel("pto.resume")
 def resume_value(op: PtoOp, g: Generator) -> None:
-    """The value that an earlier launch has kept in a slot."""
+    """The value that an earlier launch has retained in a slot."""
     scope_of(g)
     dtype = element_of(op.results[0].type, g).dtype
     g.define(op.results[0], invoke(g, resume, Expr("core"), ITEMS, _slot(op), dtype))

@@ -1,4 +1,4 @@
-"""Buffer numbers as locks between the pipes of one core. Source: docs/reference/execution.md, "Synchronisation".
+"""Buffer ids as locks between the pipes of one core. Source: docs/reference/execution.md, "Synchronisation".
 
 In program order an instruction has finished before the next one starts, so locks are always free; with queues they
 order the pipes.
@@ -23,11 +23,11 @@ from pto_dialect.targets.sync_resources import A5_SYNC
 from ..registry import kernels
 
 BLOCKING, MARKING = 0, 1
-"""Modes: ``get_buf`` waits for earlier releases; or it does not, and ``rls_buf`` waits for all that is bracketed."""
+"""Modes: ``get_buf`` waits for earlier releases; or it does not, and ``rls_buf`` waits for all bracketed work."""
 
 
 class BufferKey(NamedTuple):
-    """Key of a counter: releases of a buffer number, or marks behind what is bracketed with it."""
+    """Key of a counter: releases of a buffer id, or marks after the work that it brackets."""
 
     kind: str
     number: int
@@ -36,7 +36,7 @@ class BufferKey(NamedTuple):
 
 @dataclass
 class Lock:
-    """One buffer number: releases and marks that were issued, and how often each pipe holds it."""
+    """The lock of one buffer id: releases and marks that were issued, and how often each pipe holds it."""
 
     released: int = 0
     marks: int = 0
@@ -44,7 +44,7 @@ class Lock:
 
 
 def check_number(number: int) -> int:
-    """A buffer number in its range."""
+    """Checks the range of a buffer id."""
     assert A5_SYNC.buf_ids is not None
     low, high = A5_SYNC.buf_ids
     if not low <= number <= high:
@@ -63,7 +63,7 @@ def _key(kind: str, number: int) -> BufferKey:
 
 
 def get_buffer(core: QueueCore, pipe: str, number: int, mode: int) -> None:
-    """``pipe`` waits until every release that was issued before has happened."""
+    """Makes ``pipe`` wait until every release that was issued before has happened."""
     lock = _lock(core, number)
     lock.holders[pipe] += 1
     if mode == BLOCKING:
@@ -71,7 +71,8 @@ def get_buffer(core: QueueCore, pipe: str, number: int, mode: int) -> None:
 
 
 def release_buffer(core: QueueCore, pipe: str, number: int, mode: int) -> None:
-    """The release happens once ``pipe`` gets there; in mode 1 also not before what other pipes do with the buffer."""
+    """Releases the buffer once ``pipe`` reaches the release; in mode 1 also not before other pipes finish their work
+    with the buffer."""
     lock = _lock(core, number)
     if mode == MARKING:
         for other, held in lock.holders.items():
@@ -95,7 +96,7 @@ def release_buffer(core: QueueCore, pipe: str, number: int, mode: int) -> None:
     }
 )
 def token(op: PtoOp, g: Generator, function: Callable[[QueueCore, str, int, int], None]) -> None:
-    """A pipe takes a buffer number, or gives it back."""
+    """A pipe acquires a buffer id, or releases it."""
     pipe = named_pipe(op.attributes["op_type"])
     if pipe is None:
         raise g.error("sync-buf-range", "a buffer number is held by one pipe", op)

@@ -41,7 +41,7 @@ _WORDS = {
 
 
 def _fill(target: GmTensor, values: Array) -> None:
-    """Elements in row-major order into a view of as many."""
+    """Stores elements in row-major order into a view with the same number of elements."""
     matrix = target.matrix()
     if values.size != matrix.rows * matrix.cols:
         raise Fault("comm-shape", f"{values.size} elements do not fit {matrix.rows}x{matrix.cols} elements")
@@ -75,14 +75,14 @@ def transfer(op: PtoOp, g: Generator) -> None:
 
 
 def broadcast(src: GmTensor, group: tuple[GmTensor, ...]) -> None:
-    """Every member of the group := src."""
+    """Assigns src to every member of the group."""
     values = np.array(src.matrix().read())
     for member in group:
         _fill(member, values)
 
 
 def scatter(src: GmTensor, group: tuple[GmTensor, ...]) -> None:
-    """Member i of the group := slice i of src."""
+    """Assigns slice i of src to member i of the group."""
     slices = np.array(src.matrix().read()).reshape(-1)
     if slices.size % len(group):
         raise Fault("comm-shape", f"{slices.size} elements cannot be shared by {len(group)} members of the group")
@@ -91,7 +91,7 @@ def scatter(src: GmTensor, group: tuple[GmTensor, ...]) -> None:
 
 
 def gather(dst: GmTensor, group: tuple[GmTensor, ...]) -> None:
-    """dst := the members of the group one after the other."""
+    """Assigns the consecutive members of the group to dst."""
     _fill(dst, np.concatenate([np.array(member.matrix().read()).reshape(-1) for member in group]))
 
 
@@ -123,7 +123,7 @@ def to_each(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.comm.tgather")
 def from_each(op: PtoOp, g: Generator) -> None:
-    """The root gets the elements of all members one after the other."""
+    """The root gets the consecutive elements of all members."""
     g.call(gather, named(op, "dst"), list(listed(op, "group")), pipe=Pipe.MTE3)
 
 
@@ -153,7 +153,7 @@ class Notify:
 
 @kernel("pto.comm.tnotify")
 def notify(op: PtoOp, g: Generator) -> None:
-    """Stores a number in a signal, or adds it; the scalar unit does so when all pipes of its core are done."""
+    """Stores a number in a signal, or adds it; the scalar unit does so after all pipes of its core have finished."""
     action = g.argument(Notify(enum_value(op, "notifyOp", "set").endswith("add")))
     if g.queued:
         g.emitter.line("yield from core.join_all()")
@@ -161,7 +161,7 @@ def notify(op: PtoOp, g: Generator) -> None:
 
 
 class Test:
-    """True when every element of a signal compares with a number."""
+    """Whether every element of a signal compares with a number."""
 
     def __init__(self, compare: str) -> None:
         self.compare = _COMPARE[compare]
@@ -172,7 +172,7 @@ class Test:
         return bool(np.all(self.compare(signal.matrix().read().astype(np.int64), value)))
 
     def missing(self, signal: GmTensor, value: int) -> str:
-        """What a wait for the signal waits for, and what the signal holds."""
+        """Returns the awaited value and the content of the signal, for messages."""
         held = signal.matrix().read().reshape(-1)
         shown = ", ".join(map(str, held[:_SHOWN])) + (", …" if held.size > _SHOWN else "")
         pointer = signal.pointer
@@ -181,7 +181,7 @@ class Test:
 
 
 _SHOWN = 8
-"""Elements of a signal that a message lists."""
+"""Maximum number of elements of a signal that a message lists."""
 
 
 def _operands(op: PtoOp, g: Generator) -> str:
@@ -190,7 +190,7 @@ def _operands(op: PtoOp, g: Generator) -> str:
 
 @kernel("pto.comm.twait")
 def wait(op: PtoOp, g: Generator) -> None:
-    """Goes on when all elements of a signal compare with a number, while other cores, blocks and ranks go on."""
+    """Waits until all elements of a signal compare with a number, while other cores, blocks and ranks continue."""
     test = g.argument(Test(enum_value(op, "cmp", "eq")))
     g.emitter.line(f"yield from core.until({test}, {_operands(op, g)})")
 
@@ -214,8 +214,8 @@ def session(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.comm.tput_async", "pto.comm.tget_async")
 def asynchronous(op: PtoOp, g: Generator) -> None:
-    """Another engine copies global memory, behind all that the pipes have been given: the library waits for these
-    before it tells the engine."""
+    """Another engine copies global memory after all issued work of the pipes: the library waits for that work before it
+    starts the engine."""
     dst, src = (named(op, name) for name in ("dst", "src"))
     if g.queued:
         g.emitter.line("yield from core.join_all()")
@@ -225,11 +225,11 @@ def asynchronous(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.tprefetch_async")
 def prefetch(op: PtoOp, g: Generator) -> None:
-    """A hint; its event is done at once."""
+    """A hint; its event is complete at once."""
     g.define(op.results[0], "None")
 
 
 @kernel("pto.comm.wait_async_event", "pto.comm.test_async_event")
 def completed(op: PtoOp, g: Generator) -> None:
-    """Asynchronous transfers are done where they are issued, so the answer is true."""
+    """True: asynchronous transfers complete when they are issued."""
     g.define(op.results[0], "True")

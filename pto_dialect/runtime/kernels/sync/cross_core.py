@@ -1,7 +1,7 @@
 """Signals between cores. Source: docs/reference/execution.md, "Synchronisation".
 
 a5 has point-to-point semaphores between the AIC and one AIV; the group forms signal several cores at once. The cores of
-a program that uses them run side by side, with their pipes as queues.
+a program that uses them run concurrently, with their pipes as queues.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from ..registry import kernel
 
 POINT_TO_POINT = "p2p"
 SIDE: Final = A5_SYNC.aiv1_offset or 0
-"""Numbers 16 and up on the AIC side belong to AIV1."""
+"""Ids 16 and up on the AIC side belong to AIV1."""
 
 
 def signal(core: QueueCore, pipe: str, number: int, mode: str) -> None:
-    """``pipe`` signals the cores that ``mode`` names; a core that runs the code of both kinds signals itself."""
+    """Makes ``pipe`` signal the cores of ``mode``; a core that runs the code of both kinds signals itself."""
     cube, vector = block_cores(core)
     alone = core.kind == "all"
     targets: list[tuple[Core, tuple[Any, ...]]] = []
@@ -54,7 +54,7 @@ def signal(core: QueueCore, pipe: str, number: int, mode: str) -> None:
 
 
 def wait(core: QueueCore, pipe: str, number: int, mode: str) -> None:
-    """``pipe`` waits for the signals that ``mode`` demands."""
+    """Makes ``pipe`` wait for the signals that ``mode`` requires."""
     _, vector = block_cores(core)
     if mode == POINT_TO_POINT:
         keys: list[tuple[Any, ...]] = [(mode, number % SIDE if core.kind == "aiv" else number)]
@@ -72,9 +72,8 @@ _FFTS = {0: "blocks", 1: "vectors", 2: "block"}
 
 
 def default_mode(op: Operation, g: Generator) -> str:
-    """How ``sync.set`` without a group mode is meant on this target (docs/reference/execution.md,
-    "Synchronisation").
-    """
+    """Returns the meaning of ``sync.set`` without a group mode on this target (docs/reference/execution.md,
+    "Synchronisation")."""
     if g.options.cross_core == "block" or g.profile.arch == "a2a3":
         return "block"
     if g.options.cross_core == "p2p":
@@ -100,7 +99,7 @@ def _section(op: Operation) -> str:
 
 
 def _two_sided(sides: dict[tuple[type[SyncSetOp | SyncWaitOp], str], set[int]]) -> bool:
-    """Every number that the cube section sets is awaited by the vector section, and the other way round."""
+    """Returns whether the vector section waits for every id that the cube section sets, and the reverse."""
     ways = (("cube", "vector"), ("vector", "cube"))
     return all(sides.get((SyncSetOp, a), set()) <= sides.get((SyncWaitOp, b), set()) for a, b in ways)
 
@@ -124,19 +123,19 @@ def _mode(op: PtoOp, g: Generator) -> str:
 
 @kernel("pto.sync.set")
 def sync_set(op: PtoOp, g: Generator) -> None:
-    """Signals the other cores of the block once the earlier work of the pipe is done; the mode says which."""
+    """Signals the other cores of the block once the earlier work of the pipe is complete; the mode selects them."""
     _emit(op, g, signal, _mode(op, g))
 
 
 @kernel("pto.sync.wait")
 def sync_wait(op: PtoOp, g: Generator) -> None:
-    """The pipe waits for the signals of the other cores of the block that the mode demands."""
+    """The pipe waits for the signals of the other cores of the block that the mode requires."""
     _emit(op, g, wait, _mode(op, g))
 
 
 @kernel("pto.set_intra_block")
 def set_intra_block(op: PtoOp, g: Generator) -> None:
-    """Signals one core of the block once the earlier work of the pipe is done."""
+    """Signals one core of the block once the earlier work of the pipe is complete."""
     _emit(op, g, signal, POINT_TO_POINT)
 
 
@@ -148,7 +147,7 @@ def wait_intra_block(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.set_cross_block")
 def set_cross_block(op: PtoOp, g: Generator) -> None:
-    """Signals the cores of its kind in all blocks once the earlier work of the pipe is done."""
+    """Signals the cores of its kind in all blocks once the earlier work of the pipe is complete."""
     _emit(op, g, signal, "blocks")
 
 
@@ -160,12 +159,12 @@ def wait_cross_block(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.set_ffts")
 def set_ffts(op: PtoOp, g: Generator) -> None:
-    """Names the flag area in memory; signals are modelled without it."""
+    """Sets the flag area in memory; signals are modelled without it."""
 
 
 def meet(core: QueueCore, kinds: str) -> bool:
-    """Signals every core that takes part in a barrier over all blocks, and waits for all of them; False for a core that
-    does not take part."""
+    """Signals every core that takes part in a barrier over all blocks, and waits for all of them; returns False for a
+    core that does not take part."""
     wanted = {"aic_only": ("aic", "all"), "aiv_only": ("aiv", "all"), "mix": ("aic", "aiv", "all")}[kinds]
     if core.kind not in wanted:
         return False
@@ -178,7 +177,7 @@ def meet(core: QueueCore, kinds: str) -> bool:
 
 @kernel("pto.syncall")
 def syncall(op: PtoOp, g: Generator) -> None:
-    """Waits until all cores of the named kinds, in all blocks, are here with their pipes drained."""
+    """Waits until all cores of the named kinds, in all blocks, arrive with their pipes drained."""
     kinds = op.attributes["core_type"].data[1]  # pyright: ignore[reportAttributeAccessIssue]
     g.emitter.line("yield from core.join_all()")
     with g.emitter.block(f"if {g.argument(meet)}(core, {kinds!r}):"):

@@ -42,13 +42,13 @@ def _flag_between(method: str, source: str, target: str, event: str, g: Generato
 
 @kernel("pto.set_flag", "pto.set_flag_dyn")
 def set_flag(op: PtoOp, g: Generator) -> None:
-    """One pipe sets a flag for another once its earlier work is done."""
+    """One pipe sets a flag for another once its earlier work is complete."""
     _flag("set_flag", op, g)
 
 
 @kernel("pto.wait_flag", "pto.wait_flag_dyn")
 def wait_flag(op: PtoOp, g: Generator) -> None:
-    """One pipe waits for a flag of another and takes it."""
+    """One pipe waits for a flag of another and consumes it."""
     _flag("wait_flag", op, g)
 
 
@@ -81,7 +81,7 @@ def _flag_of_classes(method: str, op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.barrier_sync", "pto.mem_bar")
 def one_pipe(op: PtoOp, g: Generator) -> None:
-    """Order within one pipe, which keeps its order anyway."""
+    """Order within one pipe, which is always in order."""
 
 
 @kernel("pto.dcci", "pto.cmo.cacheinvalid")
@@ -91,6 +91,6 @@ def maintain(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.dsb", "pto.fence.barrier_all", "pto.tsync")
 def fence(op: PtoOp, g: Generator) -> None:
-    """Waits until all earlier work of the core is done and can be seen."""
+    """Waits until all earlier work of the core is complete and visible."""
     if g.queued:
         g.emitter.line("yield from core.join_all()")

@@ -1,4 +1,4 @@
-"""What a push stores and a pop loads: conversion of the values, halves, and where they lie in a slot.
+"""Data transfer of a push and a pop: conversion of the values, halves, and their addresses in a slot.
 
 Source: docs/reference/execution.md, "Queues between cores"; docs/reference/numerics.md, "Write-back".
 """
@@ -33,11 +33,12 @@ AnyTile = Tile | ValueTile
 Convert = Callable[[FifoEnd, AnyTile], Array]
 
 ROWS, COLS, ODD_ROWS, ODD_COLS = 1, 2, 3, 4
-"""Splits of an entry: its upper and lower or left and right half; odd extents give the first core the larger part."""
+"""Splits of an entry into its upper and lower or left and right half; for odd extents the first core gets the larger
+part."""
 
 
 def halves(values: Array, split: int) -> list[Array]:
-    """The parts of a matrix for each vector core."""
+    """Returns the parts of a matrix for each vector core."""
     if not split:
         return [values, values]
     axis = 0 if split in (ROWS, ODD_ROWS) else 1
@@ -46,7 +47,8 @@ def halves(values: Array, split: int) -> list[Array]:
 
 
 def placed(rows: int, cols: int, split: int, vector: int) -> tuple[int, int, int, int]:
-    """Start row and column of a vector core's part of ``rows`` x ``cols`` in the whole entry, and its extents."""
+    """Returns start row and column of a vector core's part of ``rows`` x ``cols`` in the whole entry, and
+    its extents."""
     extra = 1 if split in (ODD_ROWS, ODD_COLS) else 0
     other = extra * (2 * vector - 1)
     if split in (ROWS, ODD_ROWS):
@@ -60,7 +62,8 @@ def placed(rows: int, cols: int, split: int, vector: int) -> tuple[int, int, int
 
 
 def target_element(source: t.TileBufType, popped: Sequence[t.TileBufType], epilogue: Epilogue | None) -> Any:
-    """Element type of an entry: that of the popped tiles if they agree, else what conversion or producer give."""
+    """Returns the element type of an entry: that of the popped tiles if they agree, otherwise that of the conversion or
+    producer."""
     elements = list({tile.element: None for tile in popped})
     if len(elements) == 1:
         return elements[0]
@@ -70,7 +73,8 @@ def target_element(source: t.TileBufType, popped: Sequence[t.TileBufType], epilo
 
 
 def consumer_type(source: Any, element: Any, transfer: Transfer, popped: Sequence[t.TileBufType]) -> t.TileBufType:
-    """Type of the tile that a push fills: the popped one of the right extents, else row after row (L1: blocks)."""
+    """Returns the type of the tile that a push fills: the popped one with matching extents, otherwise row-major (L1:
+    blocks)."""
     rows, cols = source.rows, source.cols
     half = 1 if transfer.direction == C2V else -1
     if transfer.split in (ROWS, ODD_ROWS):
@@ -96,11 +100,11 @@ class Outgoing:
     target: Format
     convert: Convert
     as_it_is: bool = False
-    """Values stay what they are."""
+    """Values are unchanged."""
 
     @classmethod
     def of(cls, op: PtoOp, g: Generator, transfer: Transfer, popped: Sequence[t.TileBufType]) -> Outgoing:
-        """The conversion of a push; raises the error of the operation for one that does not exist."""
+        """Returns the conversion of a push; raises the error of the operation for an unsupported one."""
         type_ = named(op, "tile").type
         if not isinstance(type_, t.TileBufType):
             raise g.error("unmodelled", f"{t.type_text(type_)} cannot be pushed", op)
@@ -127,8 +131,8 @@ class Converting:
         self.label = label
 
     def __call__(self, end: FifoEnd, tile: AnyTile) -> Array:
-        """The values of a pushed tile in the element type of the entry. Raises ``Fault`` (``pipe-epilogue``) where no
-        scale was set."""
+        """Returns the values of a pushed tile in the element type of the entry. Raises ``Fault`` (``pipe-epilogue``)
+        where no scale was set."""
         values = tile.read()
         quant = None if self.mode is None else (self.mode, self._payload(end, values.shape[1]))
         return fixpipe.convert(values, self.source.name, self.target.name, quant=quant, relu=self.relu)
@@ -151,7 +155,7 @@ class Converting:
 
 
 class Push:
-    """Stores a tile in a slot: in global memory row after row, else as the tile that ``maker`` builds there."""
+    """Stores a tile in a slot: row-major in global memory, otherwise as the tile that ``maker`` builds there."""
 
     label = "tpush"
 
@@ -163,8 +167,8 @@ class Push:
         self.maker = maker
 
     def __call__(self, end: FifoEnd, number: int, tile: AnyTile, vector: int | None = None) -> None:
-        """Stores ``tile`` in slot ``number``, the part for ``vector`` where that core is named; a core that takes no
-        part does nothing."""
+        """Stores ``tile`` in slot ``number``, the part for ``vector`` where that core is named; a core that does not
+        take part does nothing."""
         if not end.takes_part(self.direction, True, self.split):
             return
         values = self.outgoing.convert(end, tile)
@@ -226,6 +230,6 @@ class Fetch:
 
 
 def slot_view(pointer: Pointer, start: int, rows: int, cols: int, width: int) -> Array:
-    """``rows`` x ``cols`` elements of a slot whose rows have ``width``, from element ``start`` on."""
+    """Returns ``rows`` x ``cols`` elements of a slot whose rows have ``width``, from element ``start`` on."""
     item = pointer.item_bytes
     return strided_view(pointer.advance(start), (rows, cols), (width * item, item))

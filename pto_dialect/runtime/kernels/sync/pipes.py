@@ -2,8 +2,7 @@
 cores".
 
 Waiting for a slot or an entry stalls the scalar unit on every target, so that programs without flags of their own keep
-their order. What a push stores has the type of the tile that is popped: the layout and the elements that the consumer
-sees.
+their order. A push stores the type of the popped tile: the layout and the elements that the consumer expects.
 """
 
 from __future__ import annotations
@@ -88,7 +87,7 @@ def _transfer(op: PtoOp, g: Generator) -> tuple[Transfer, str]:
 
 
 def _vector(op: PtoOp, g: Generator) -> SSAValue | None:
-    """Vector core whose half an operation moves, where the program names it."""
+    """Returns the vector core whose half an operation moves, where the program names it."""
     return g.operand(op, "aiv_subblockid") if "aiv_subblockid" in g.operands(op) else None
 
 
@@ -102,7 +101,7 @@ def _producer_pipe(transfer: Transfer) -> Pipe:
 
 
 def _entry_maker(type_: Any, g: Generator, transfer: Transfer) -> EntryMaker:
-    """Views of slots; the vector core's end sees its part of a split entry."""
+    """Writes the maker of views of slots; the vector core's end uses its part of a split entry."""
     assert isinstance(type_, t.TensorViewType)
     if t.DYNAMIC in type_.shape:
         raise g.error("pipe-entry-type", "an entry in gm has a static shape")
@@ -111,7 +110,7 @@ def _entry_maker(type_: Any, g: Generator, transfer: Transfer) -> EntryMaker:
 
 
 def _bind_entry(op: PtoOp, g: Generator, expression: str) -> SSAValue:
-    """The entry handle of ``op``, its result or its operand, bound to ``expression``."""
+    """Binds the entry handle of ``op``, its result or its operand, to ``expression``."""
     if op.results:
         g.define(op.results[0], expression)
         return op.results[0]
@@ -121,7 +120,7 @@ def _bind_entry(op: PtoOp, g: Generator, expression: str) -> SSAValue:
 
 
 def _entry(op: PtoOp, g: Generator) -> SSAValue:
-    """The tile or view that an operation on a queue moves, binds or returns."""
+    """Returns the tile or view that an operation on a queue moves, binds or returns."""
     value = entry(op)
     if value is None:
         raise g.error("unmodelled", f"{op.name} yields a slot of a queue, found {t.type_text(op.results[0].type)}")
@@ -140,9 +139,8 @@ def allocate(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.tpush", "pto.tpush_to_aic", "pto.tpush_to_aiv")
 def push(op: PtoOp, g: Generator) -> None:
-    """Waits for a free slot, stores the tile in it and tells the consumer; a view that was allocated is only
-    announced.
-    """
+    """Waits for a free slot, stores the tile in it and signals the consumer; a view that was allocated is only
+    announced."""
     transfer, name = _transfer(op, g)
     pipe = _producer_pipe(transfer)
     tile = named(op, "tile")
@@ -204,7 +202,8 @@ def pop(op: PtoOp, g: Generator) -> None:
 
 
 def _valid(op: PtoOp, g: Generator, type_: t.TileBufType) -> list[str]:
-    """Valid rows and columns of a popped tile; one whose type leaves them open is valid as a whole by default."""
+    """Returns the valid rows and columns of a popped tile; if its type leaves them dynamic, the whole tile is valid by
+    default."""
     groups = g.operands(op)
     found: list[str] = []
     for key, stated, whole in (
@@ -218,8 +217,8 @@ def _valid(op: PtoOp, g: Generator, type_: t.TileBufType) -> list[str]:
 
 @kernel("pto.tfree", "pto.tfree_from_aic", "pto.tfree_from_aiv")
 def free(op: PtoOp, g: Generator) -> None:
-    """Returns the oldest popped slot to the producer once its last user is done. Where popping a tile has done so, only
-    views are left to free."""
+    """Returns the oldest popped slot to the producer once its last user has finished. A pop of a tile has done so
+    already; only views remain to be freed."""
     transfer, name = _transfer(op, g)
     if transfer.facts.pop_frees and not _frees_view(op, g, transfer):
         return
@@ -235,7 +234,7 @@ def free(op: PtoOp, g: Generator) -> None:
 
 
 def _frees_view(op: PtoOp, g: Generator, transfer: Transfer) -> bool:
-    """True where ``op`` frees a view of a slot: it names one, or the queue yields no tiles."""
+    """Returns whether ``op`` frees a view of a slot: it names one, or the queue yields no tiles."""
     entry_ = find(op, "entry")
     return isinstance(entry_.type, t.TensorViewType) if entry_ is not None else not g.unit.fifos.popped(transfer)
 
@@ -244,7 +243,7 @@ def _frees_view(op: PtoOp, g: Generator, transfer: Transfer) -> bool:
 
 
 def set_scale(end: FifoEnd, scale: float | Tile) -> None:
-    """Scale of the next pushes: a number, or the entries of a tile as they are now."""
+    """Sets the scale of the next pushes: a number, or the present entries of a tile."""
     if isinstance(scale, Tile):
         values = scale.read().copy()
         rows, cols = values.shape

@@ -12,10 +12,10 @@ from pto_dialect.runtime.memory.values import Tile
 from pto_dialect.runtime.run.machine import Core
 
 FIRST = "single_mode_vec0"
-"""The mode of a move without one: to the first vector core."""
+"""The default mode of a move: to the first vector core."""
 SECOND = "single_mode_vec1"
 _COLUMNS = 32
-"""Columns that two halves are made of have a multiple of this."""
+"""The number of columns that are divided into two halves is a multiple of this."""
 
 
 class TileMove(Protocol):

@@ -1,4 +1,4 @@
-"""Applies a formula to the valid region of tiles: on views of memory where there are some, else through copies.
+"""Applies a formula to the valid region of tiles: on views of memory where possible, otherwise on copies.
 
 Source: docs/reference/tiles.md, "Elementwise".
 """
@@ -22,14 +22,14 @@ from .formulas import Compute, Formula
 from .operands import TILES, region, same_static_regions, store, tile_format
 
 Operand = SSAValue | Expr | int | float
-"""A tile, or a number as generated code writes it."""
+"""A tile, or a number as a Python expression."""
 
 
 class Converted:
-    """Computes in a type that holds all operands and brings the result to the destination's format once.
+    """Computes in a type that holds all operands and converts the result to the destination's format once.
 
     That type is float32, or the destination's own where all operands are integers. ``formats`` are those of the array
-    inputs in order. The result lives in a buffer that is kept between calls of the same shape.
+    inputs in order. The result uses a buffer that is reused between calls of the same shape.
     """
 
     def __init__(self, compute: Compute, formats: Sequence[Format], fmt: Format, label: str) -> None:
@@ -60,7 +60,7 @@ class Converted:
 class Regions:
     """Runs ``compute`` on the valid region of the last operand, which is the destination.
 
-    That region alone counts: sources are read there even beyond a valid region of their own, as instructions do.
+    Only that region counts: sources are read there even beyond their own valid region, as instructions do.
     """
 
     def __init__(self, compute: Compute) -> None:
@@ -68,7 +68,7 @@ class Regions:
         self.label = getattr(compute, "label", None) or getattr(compute, "__name__", "apply")
 
     def __call__(self, *operands: Any) -> None:
-        """Computes on the valid region of the last operand, which takes the result; numbers stay numbers."""
+        """Computes on the valid region of the last operand, which receives the result; numbers are unchanged."""
         *inputs, dst = operands
         rows, cols = dst.valid_rows, dst.valid_cols
         arrays = [region(x, rows, cols) if isinstance(x, TILES) else x for x in inputs]
@@ -76,7 +76,7 @@ class Regions:
 
 
 def computation(formula: Formula, inputs: Sequence[Format], fmt: Format, op: PtoOp, g: Generator) -> Compute:
-    """``formula`` as a function of arrays in the storage dtypes of ``inputs`` and ``fmt``.
+    """Returns ``formula`` as a function of arrays in the storage dtypes of ``inputs`` and ``fmt``.
 
     Raises the error ``unmodelled`` for elements that the operation does not compute.
     """
@@ -94,7 +94,7 @@ def computation(formula: Formula, inputs: Sequence[Format], fmt: Format, op: Pto
 
 
 def apply(op: PtoOp, g: Generator, compute: Compute, inputs: Sequence[Operand], dst: SSAValue) -> None:
-    """Code that runs ``compute`` on ``inputs`` and the valid region of ``dst``."""
+    """Writes code that runs ``compute`` on ``inputs`` and the valid region of ``dst``."""
     pipe = g.pipe(op)
     tiles = [x for x in inputs if isinstance(x, SSAValue)]
     views = [g.view(x) if isinstance(x, SSAValue) else x for x in (*inputs, dst)]
@@ -105,6 +105,6 @@ def apply(op: PtoOp, g: Generator, compute: Compute, inputs: Sequence[Operand], 
 
 
 def apply_formula(op: PtoOp, g: Generator, formula: Formula, inputs: Sequence[Operand], dst: SSAValue) -> None:
-    """Code that applies ``formula`` elementwise; numbers among ``inputs`` have the element type of ``dst``."""
+    """Writes code that applies ``formula`` elementwise; numbers among ``inputs`` have the element type of ``dst``."""
     formats = [tile_format(x, g) for x in inputs if isinstance(x, SSAValue)]
     apply(op, g, computation(formula, formats, tile_format(dst, g), op, g), inputs, dst)

@@ -24,12 +24,12 @@ from .operands import TILES, AnyTile, number, region, store, tile_format, tile_o
 
 
 def pack_rows(bits: Array) -> Array:
-    """Bits [rows, cols] as bytes [rows, ceil(cols / 8)]: bit c mod 8 of byte c div 8."""
+    """Returns bits [rows, cols] as bytes [rows, ceil(cols / 8)]: bit c mod 8 of byte c div 8."""
     return np.packbits(bits, axis=1, bitorder="little")
 
 
 def pack_repeats(bits: Array, element_bytes: int) -> Array:
-    """Bits [rows, cols] as the bytes that the vector unit stores one behind the other.
+    """Returns bits [rows, cols] as the consecutive bytes that the vector unit stores.
 
     32-bit elements: all elements in row order, two repeats of 64 lanes in 16 bytes. 16-bit elements: each row in
     repeats of 128 lanes, 16 bytes each. 8-bit elements: each row in repeats of 256 lanes, 32 bytes each.
@@ -71,7 +71,7 @@ class CompareRows:
 
 
 class CompareRepeats:
-    """``tcmps`` with ``vpto``: the bits of all rows one behind the other, as the vector unit stores them."""
+    """``tcmps`` with ``vpto``: the consecutive bits of all rows, as the vector unit stores them."""
 
     label = "tcmps"
 
@@ -87,7 +87,7 @@ class CompareRepeats:
             room = f"{dst.rows}x{dst.cols} elements of {size} bytes"
             raise Fault("tile-cmp-dst", f"{bits.size} bits do not fit into {room}")
         image = pack_repeats(bits, self.fmt.bytes)
-        # The last repeat may be wider than its elements; only their bits need room.
+        # The last repeat may be wider than its elements; only their bits must fit.
         image = np.pad(image, (0, -image.size % size)).view(dst.fmt.storage)
         write_linear(dst, image[: dst.rows * dst.cols])
 
@@ -110,9 +110,8 @@ class Select:
         self.label = label
 
     def __call__(self, mask: AnyTile, a: AnyTile, b: Any, dst: AnyTile) -> None:
-        """Chooses over the valid region of ``dst``. Raises ``Fault`` (``tile-sel-mask``) for a mask that is too
-        small.
-        """
+        """Selects over the valid region of ``dst``. Raises ``Fault`` (``tile-sel-mask``) for a mask that is
+        too small."""
         rows, cols = dst.valid_rows, dst.valid_cols
         if not (rows and cols):
             return
@@ -127,7 +126,7 @@ class Select:
 
 
 def compare_mode(op: PtoOp) -> Callable[..., Any]:
-    """Comparison that an operation names, ``eq`` by default."""
+    """Returns the comparison of an operation, ``eq`` by default."""
     attr = op.attributes.get("cmpMode")
     return COMPARISONS[attr.value if isinstance(attr, EnumAttr) else "eq"]
 
@@ -143,7 +142,7 @@ def tcmp(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.tcmps")
 def tcmps(op: PtoOp, g: Generator) -> None:
-    """The bits of src compared with a number, packed as the backend lays them out."""
+    """The bits of src compared with a number, packed in the layout of the backend."""
     src, dst = tile_operand(op, g, "src"), g.destination(op)
     fmt = tile_format(src, g)
     tile_format(dst, g)

@@ -33,10 +33,9 @@ from .operands import AnyTile, region, tile_format, tile_operand
 
 
 def rounding_letter(source: Format, target: Format, mode: str | None, backend: Backend | None) -> str:
-    """Letter of a round mode, ``RINT`` where none is given. With ``NONE`` floats become integers toward zero with
-    ``emitc`` and to the nearest even with ``vpto``; other conversions round to the nearest even. hif8 rounds ties away
-    from zero in every mode.
-    """
+    """Returns the letter of a round mode, ``RINT`` where none is given. With ``NONE`` floats become integers toward
+    zero with ``emitc`` and to the nearest even with ``vpto``; other conversions round to the nearest even. hif8 rounds
+    ties away from zero in every mode."""
     if target.name == "hif8":
         return "A"
     word = mode or "RINT"
@@ -46,10 +45,10 @@ def rounding_letter(source: Format, target: Format, mode: str | None, backend: B
 
 
 def saturates(source: Format, target: Format, mode: str | None, arch: str, backend: Backend, release: Release) -> bool:
-    """Whether a conversion clamps: what its attribute says, else the default of its pair for the ``backend`` and
+    """Returns whether a conversion clamps: its attribute, otherwise the default of its pair for the ``backend`` and
     ``release`` (docs/reference/tiles.md, "Conversion").
 
-    On a2a3 only the narrowing pairs can do without.
+    On a2a3 only the narrowing pairs can disable it.
     """
     mode = mode or default_saturation(backend, release)
     if target.name == "hif8" or wraps_by_default(source.name, target.name):
@@ -66,7 +65,7 @@ class Conversion(FormatConversion):
         return f"{self.source.name}_to_{self.target.name}"
 
     def convert(self, values: Array) -> Array:
-        """The converted values as a new array."""
+        """Returns the converted values as a new array."""
         return by_steps(values, self.source, self.target, self.letter, self.saturate)
 
     def __call__(self, values: Array, out: Array) -> None:
@@ -89,7 +88,7 @@ class NearestConversion(Conversion):
 
 
 def to_integral(letter: str) -> Callable[[Array, Array], Any]:
-    """f32 to f32: rounding to integral values (docs/reference/targets.md, "Conversions")."""
+    """Returns the function f32 to f32 that rounds to integral values (docs/reference/targets.md, "Conversions")."""
     if letter in ROUNDINGS:
         return ROUNDINGS[letter]
 
@@ -135,7 +134,7 @@ def _mode(op: PtoOp, name: str) -> str | None:
 
 
 def conversion(source: Format, target: Format, letter: str, saturate: bool) -> Callable[..., Any]:
-    """The function (values, out) that converts."""
+    """Returns the function (values, out) that converts."""
     if source.name == target.name:
         return to_integral(letter) if source.name == "f32" else copy
     if source.name == "f16" and target.name == "f32":
@@ -147,13 +146,13 @@ def conversion(source: Format, target: Format, letter: str, saturate: bool) -> C
 
 
 def widen(values: Array, out: Array) -> None:
-    """Exact widening; the halves may lie in the memory of the result."""
+    """Widens exactly; the halves may be in the memory of the result."""
     copy_cast(out, values.copy() if np.may_share_memory(values, out) else values)
 
 
 @kernel("pto.tcvt")
 def tcvt(op: PtoOp, g: Generator) -> None:
-    """dst = src in the element type of dst, rounded and saturated as the attributes say."""
+    """dst = src in the element type of dst, rounded and saturated according to the attributes."""
     src: SSAValue = tile_operand(op, g, "src")
     dst = g.destination(op)
     source, target = tile_format(src, g), tile_format(dst, g)

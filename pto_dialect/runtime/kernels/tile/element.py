@@ -1,4 +1,4 @@
-"""``tgetval`` and ``tsetval``: one element of a tile by its number in memory order.
+"""``tgetval`` and ``tsetval``: one element of a tile by its position in memory order.
 
 Source: docs/reference/tiles.md, "Irregular operations".
 """
@@ -23,7 +23,7 @@ from .operands import AnyTile, number, tile_format, tile_operand
 
 
 def element(tile: AnyTile, offset: int) -> Array:
-    """One element as an array of its memory; raises ``Fault`` (``mem-oob``) outside the memory."""
+    """Returns one element as an array of its memory; raises ``Fault`` (``mem-oob``) outside the memory."""
     if isinstance(tile, ValueTile):
         if not 0 <= offset < tile.array.size:
             raise Fault("mem-oob", f"element {offset} of a {tile.rows}x{tile.cols} tile")

@@ -17,7 +17,7 @@ _SOURCES = ("src", "src0", "src1", "src2", "base", "exp")
 
 
 def sources(op: PtoOp, g: Generator) -> list[SSAValue]:
-    """Source tiles in order, without scratch."""
+    """Returns the source tiles in order, without scratch."""
     given = g.operands(op)
     return [tile_operand(op, g, name) for name in _SOURCES if given.get(name)]
 

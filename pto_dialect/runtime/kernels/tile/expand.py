@@ -22,7 +22,7 @@ from .formulas import BROADCAST, Compute
 from .operands import AnyTile, region, same_static_regions, static_region, store, tile_format, tile_operand
 
 _VECTOR_BYTES = 32
-"""What a row-major vector has in each row."""
+"""Bytes that a row-major vector has in each row."""
 
 
 def copy(source: Array, out: Array) -> None:
@@ -31,7 +31,7 @@ def copy(source: Array, out: Array) -> None:
 
 
 def fills(tile: AnyTile, dst: AnyTile) -> bool:
-    """True for an operand with the valid region of the destination."""
+    """Returns whether an operand has the valid region of the destination."""
     return (tile.valid_rows, tile.valid_cols) == (dst.valid_rows, dst.valid_cols)
 
 
@@ -43,7 +43,8 @@ class RowVector:
         self.label = label
 
     def __call__(self, *operands: AnyTile) -> None:
-        """Computes over the valid region of the last operand, which takes the result; the one before is the vector."""
+        """Computes over the valid region of the last operand, which receives the result; the one before is
+        the vector."""
         *full, vector, dst = operands
         rows, cols = dst.valid_rows, dst.valid_cols
         if rows and cols:
@@ -54,8 +55,8 @@ class RowVector:
 class ColumnVector:
     """dst(r,c) = a(r,c) op b(r,0), or b(r,0) alone; the first operand of two may be the vector as well.
 
-    A row-major vector has 32 bytes of values in each row. Column c takes value c modulo their number with ``cyclic``,
-    else the first one counts.
+    A row-major vector has 32 bytes of values in each row. With ``cyclic``, column c uses value c modulo their number;
+    otherwise the first value is used.
     """
 
     def __init__(self, compute: Compute, label: str, cyclic: bool = False) -> None:
@@ -64,7 +65,7 @@ class ColumnVector:
         self.cyclic = cyclic
 
     def __call__(self, *operands: AnyTile) -> None:
-        """Computes over the valid region of the last operand, which takes the result."""
+        """Computes over the valid region of the last operand, which receives the result."""
         *sources, dst = operands
         rows, cols = dst.valid_rows, dst.valid_cols
         if not (rows and cols):
@@ -76,20 +77,20 @@ class ColumnVector:
         store(dst, lambda out: self.compute(*arrays, out))
 
     def spread(self, vector: AnyTile, rows: int, cols: int) -> Array:
-        """The values of each row: one, or one for each column."""
+        """Returns the values of each row: one, or one for each column."""
         if not (self.cyclic and cyclic_vector(vector)):
             return region(vector, rows, 1)
         return repeated(region(vector, rows, vector.valid_cols), cols)
 
 
 def cyclic_vector(vector: AnyTile) -> bool:
-    """True for a row-major tile with 32 bytes of values in each row."""
+    """Returns whether a tile is row-major with 32 bytes of values in each row."""
     row_major = not isinstance(vector, Tile) or vector.layout.blayout != "col_major"
     return row_major and vector.valid_cols * vector.fmt.bytes == _VECTOR_BYTES
 
 
 def repeated(values: Array, cols: int) -> Array:
-    """``cols`` columns, those of ``values`` over and over."""
+    """Returns ``cols`` columns that repeat those of ``values``."""
     return values.take(np.arange(cols) % values.shape[1], axis=1)
 
 
@@ -103,14 +104,14 @@ class Cyclic:
     label: str
 
     def __call__(self, *operands: Array) -> None:
-        """Computes on arrays; the last operand takes the result."""
+        """Computes on arrays; the last operand receives the result."""
         arrays = list(operands)
         arrays[self.position] = repeated(arrays[self.position], self.cols)
         self.compute(*arrays)
 
 
 def sliced(g: Generator, value: SSAValue, rows: bool) -> Expr | None:
-    """The first row (or column) of a tile's view; ``None`` without a view."""
+    """Returns the first row (or column) of a tile's view; ``None`` without a view."""
     view, shape = g.view(value), static_region(value)
     if view is None:
         return None
@@ -176,7 +177,7 @@ def row_arithmetic(op: PtoOp, g: Generator) -> None:
 
 
 def _is_cyclic(vector: SSAValue, g: Generator) -> bool:
-    """What ``cyclic_vector`` says of a tile with a static region."""
+    """Returns ``cyclic_vector`` for a tile with a static region."""
     region_, type_ = static_region(vector), vector.type
     assert region_ is not None
     row_major = not isinstance(type_, t.TileBufType) or type_.blayout != "col_major"

@@ -71,10 +71,10 @@ def _count(counts: Array, row: int, limit: int) -> int:
 
 
 def concatenate_counted(src0: AnyTile, src1: AnyTile, counts0: AnyTile, counts1: AnyTile, dst: AnyTile) -> None:
-    """Row r of dst = the leading elements of both sources, as many as the first column of the count tiles says.
+    """Row r of dst = the leading elements of both sources, as many as the first column of the count tiles states.
 
-    Counts are in units of the size of a count: 4 stands for one element in i32, for two in i16. They end at the valid
-    columns of their source and of dst, and what stands behind them in dst is not touched.
+    Counts are in units of the size of a count: 4 means one element in i32, two in i16. They end at the valid columns of
+    their source and of dst, and the following elements of dst are unchanged.
     """
     rows, cols = dst.valid_rows, dst.valid_cols
     joined: list[Array] = []
@@ -98,6 +98,6 @@ def tconcat(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.tconcatidx")
 def tconcatidx(op: PtoOp, g: Generator) -> None:
-    """dst row r = the counted elements of row r of src0 followed by those of src1, and how many these are."""
+    """dst row r = the counted elements of row r of src0 followed by those of src1, and their number."""
     sources = [tile_operand(op, g, name) for name in ("src0", "src1", "src0Idx", "src1Idx")]
     g.call(concatenate_counted, *sources, g.destination(op), pipe=g.pipe(op))

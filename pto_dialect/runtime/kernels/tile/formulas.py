@@ -1,4 +1,4 @@
-"""What elementwise tile arithmetic computes, one function for each operation.
+"""Formulas of elementwise tile arithmetic, one function for each operation.
 
 Every function fills ``out`` from arrays (and Python numbers) of one compute type: float32, or the integer type of the
 tile. ``out`` may be one of the inputs or overlap them, so nothing is read after the first element of ``out`` is written
@@ -22,7 +22,7 @@ Compute = Callable[..., Any]
 class Formula(NamedTuple):
     """How one operation computes floats and integers; ``None`` where it has no such elements.
 
-    ``half`` tells that numpy's own float16 loop of ``floats`` rounds the same result once.
+    ``half`` states that numpy's own float16 loop of ``floats`` rounds the same result once.
     """
 
     floats: Compute | None
@@ -65,7 +65,7 @@ def leaky_relu(a: Array, slope: Any, out: Array) -> None:
     """a > 0 ? a : a·slope, for a number or an array of slopes."""
     scaled = np.multiply(a, slope)
     if not isinstance(slope, np.ndarray) and 0 < slope <= 1:
-        # The larger of both is the wanted one, and NaN stays NaN.
+        # The larger of both is the result, and NaN stays NaN.
         np.maximum(a, scaled, out=out)
         return
     np.copyto(scaled, a, where=np.greater(a, 0))
@@ -108,17 +108,17 @@ def exponential_of_difference(a: Array, b: Array, out: Array) -> None:
 
 
 _COUNT_LIMIT = 32
-"""Counts of shifts are taken modulo this number."""
+"""Shift counts are taken modulo this number."""
 
 
 def shift_left(a: Array, counts: Array, out: Array) -> None:
-    """a << (count mod 32); nothing is left from the width of the elements on."""
+    """a << (count mod 32); the result is 0 for counts of at least the element width."""
     np.left_shift(a, np.bitwise_and(counts, _COUNT_LIMIT - 1), out)
 
 
 def shift_right(a: Array, counts: Array, out: Array) -> None:
-    """a >> (count mod 32): arithmetic for signed elements, logical for unsigned ones; from the width of the elements
-    on only signs are left."""
+    """a >> (count mod 32): arithmetic for signed elements, logical for unsigned ones; for counts of at least the
+    element width only signs remain."""
     np.right_shift(a, np.bitwise_and(counts, _COUNT_LIMIT - 1), out)
 
 
@@ -232,4 +232,4 @@ BROADCAST: dict[str, Formula] = {
     "min": MINIMUM,
     "expdif": EXPDIF,
 }
-"""``tcolexpand`` and ``trowexpand`` with arithmetic, by the end of the mnemonic."""
+"""``tcolexpand`` and ``trowexpand`` with arithmetic, by the suffix of the mnemonic."""

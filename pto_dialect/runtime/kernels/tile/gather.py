@@ -35,9 +35,8 @@ from .operands import (
 
 
 def offsets_of(tile: AnyTile, rows: int, cols: int) -> Array:
-    """Index elements as non-negative numbers: the hardware reads them as unsigned (docs/reference/vectors.md, "Loads
-    and stores").
-    """
+    """Returns index elements as non-negative numbers: the hardware reads them as unsigned (docs/reference/vectors.md,
+    "Loads and stores")."""
     values = np.ascontiguousarray(region(tile, rows, cols))
     return values.view(f"u{values.dtype.itemsize}").astype(np.int64)
 
@@ -49,7 +48,7 @@ def check_offsets(offsets: Array, limit: int, what: str) -> None:
 
 
 def bits_as(values: Array, fmt: Format) -> Array:
-    """The same bits as elements of ``fmt``, which have the same size."""
+    """Returns the same bits as elements of ``fmt``, which have the same size."""
     return values if values.dtype == fmt.storage else np.ascontiguousarray(values).view(fmt.storage)
 
 
@@ -70,7 +69,7 @@ class PatternMask:
 
 
 class GatherMask(PatternMask):
-    """The elements that a pattern selects, packed: along rows one row after the other, or whole rows."""
+    """The elements that a pattern selects, packed: along consecutive rows, or whole rows."""
 
     label = "tgather"
 
@@ -94,10 +93,10 @@ class GatherMask(PatternMask):
 
 
 class GatherMatches:
-    """dst row r = positions of the elements of row r that compare with a number; counts = how many there are.
+    """dst row r = positions of the elements of row r that compare with a number; counts = their number.
 
-    A position is the element's number in the valid region, row after row, plus ``offset``. Positions that do not fit
-    into the valid columns of dst are dropped.
+    A position is the element's row-major index in the valid region, plus ``offset``. Positions that do not fit into the
+    valid columns of dst are dropped.
     """
 
     label = "tgather"
@@ -119,7 +118,7 @@ class GatherMatches:
             found[row] = positions.size
             kept = positions[: dst.valid_cols] + (row * cols + self.offset)
             if kept.size:
-                # What stands behind the positions is not touched, so it is as good or bad as it was.
+                # The elements after the positions are unchanged.
                 write_at(dst, row, kept.astype(dst.fmt.storage).reshape(1, -1))
         if found.size > counts.rows * counts.cols:
             raise Fault("tile-valid-rows", f"{rows} counts do not fit into {counts.rows}x{counts.cols}")
@@ -146,19 +145,19 @@ def scatter_elements(src: AnyTile, indexes: AnyTile, dst: AnyTile) -> None:
     values = region(src, rows, cols).flatten()
     memory = linear_memory(dst)
     check_offsets(positions, memory.size, "tscatter")
-    # Of equal positions the last one remains.
+    # Of equal positions the last one wins.
     memory[positions] = values
     if in_row_order(dst) is None:
         write_whole(dst, memory.reshape(dst.rows, dst.cols))
 
 
 class ScatterMask(PatternMask):
-    """Elements of src spread over the positions that a pattern selects, 0 between them."""
+    """Elements of src scattered to the positions that a pattern selects, 0 between them."""
 
     label = "tscatter"
 
     def __call__(self, src: AnyTile, dst: AnyTile) -> None:
-        """Spreads the elements of ``src`` over ``dst``."""
+        """Scatters the elements of ``src`` to ``dst``."""
         values = bits_as(src.read(), dst.fmt)
         out = np.zeros((dst.valid_rows, dst.valid_cols), dst.fmt.storage)
         spread = out[self.first :: self.step] if self.by_rows else out[:, self.first :: self.step]

@@ -1,6 +1,5 @@
-"""Tiles made from numbers: sequences, triangles, random words. Source: docs/reference/tiles.md, "Irregular
-operations".
-"""
+"""Tiles generated from numbers: sequences, triangles, random words. Source: docs/reference/tiles.md, "Irregular
+operations"."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ from .operands import AnyTile, number, store, tile_format
 
 
 def integer_attribute(op: PtoOp, name: str, default: int) -> int:
-    """Value of an integer or boolean attribute."""
+    """Returns the value of an integer or boolean attribute."""
     attr = op.attributes.get(name)
     return int(attr.value.data) if isinstance(attr, IntegerAttr) else default
 
@@ -64,7 +63,7 @@ _WORD = 0xFFFFFFFF
 
 
 def philox(counters: Array, keys: tuple[int, int], rounds: int) -> Array:
-    """Philox 4x32: words [n, 4] for counters [n, 4], both uint64 arrays of 32-bit values."""
+    """Computes Philox 4x32: words [n, 4] for counters [n, 4], both uint64 arrays of 32-bit values."""
     c0, c1, c2, c3 = (counters[:, i].copy() for i in range(4))
     k0, k1 = keys
     low = np.uint64(_WORD)
@@ -77,16 +76,16 @@ def philox(counters: Array, keys: tuple[int, int], rounds: int) -> Array:
 
 
 def counter_words(base: int, lanes: int) -> Array:
-    """The 128-bit counters base, base + 1 … as words [lanes, 4], lowest word first."""
+    """Returns the 128-bit counters base, base + 1 … as words [lanes, 4], lowest word first."""
     values = [(base + lane) & ((1 << 128) - 1) for lane in range(lanes)]
     return np.array([[value >> (32 * i) & _WORD for i in range(4)] for value in values], np.uint64)
 
 
 class RandomWords:
-    """Random words row by row: lane j of a step takes counter + j and yields columns 4j … 4j+3.
+    """Random words in row-major order: lane j of a step uses counter + j and yields columns 4j … 4j+3.
 
-    A step covers 256 columns. The counter advances by 64 after each step, after the last one of a row by
-    ((columns − 1) mod 64) + 1.
+    A step covers 256 columns. The counter advances by 64 after each step, after the last one of a row by ((columns − 1)
+    mod 64) + 1.
     """
 
     label = "trandom"
@@ -98,7 +97,7 @@ class RandomWords:
         self, key0: int, key1: int, counter0: int, counter1: int, counter2: int, counter3: int, dst: AnyTile
     ) -> None:
         """Writes words for a 64-bit key and a 128-bit counter, both as 32-bit numbers, to the valid region of ``dst``,
-        row after row."""
+        in row-major order."""
         rows, cols = dst.valid_rows, dst.valid_cols
         if not (rows and cols):
             return

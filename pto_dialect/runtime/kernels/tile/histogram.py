@@ -58,7 +58,7 @@ def thistogram(op: PtoOp, g: Generator) -> None:
     """Cumulative counts of one byte of the elements of each row."""
     src, idx, dst = tile_operand(op, g, "src"), tile_operand(op, g, "idx"), g.destination(op)
     fmt = tile_format(src, g)
-    # The older dialect says only whether the upper byte of a 16-bit element is counted.
+    # The older dialect only states whether the upper byte of a 16-bit element is counted.
     byte = integer_attribute(op, "byte", int(bool(integer_attribute(op, "isMSB", 1))))
     if fmt.bits not in (16, 32) or fmt.is_float or not 0 <= byte < fmt.bytes:
         raise g.error("hist-form", f"byte {byte} of {fmt.name} elements cannot be counted")

@@ -36,7 +36,8 @@ AnyTile = Tile | ValueTile
 
 
 def pad_value(fmt: Format, pad: int, backend: Backend | None) -> Any:
-    """Storage value of pad kind 1 zero, 2 max, 3 min: for floats the infinities, with ``vpto`` the largest numbers."""
+    """Returns the storage value of pad kind 1 zero, 2 max, 3 min: for floats the infinities, with ``vpto`` the largest
+    numbers."""
     if pad == 1 or fmt.is_packed or fmt.name in ("f8E4M3FN", "f8E5M2", "hif8", "f8E8M0"):
         return np.zeros((), fmt.storage)
     if not fmt.is_float:
@@ -56,7 +57,7 @@ class Load:
 
     def __call__(self, source: GmTensor, dst: AnyTile) -> None:
         """Loads ``source`` into the valid region of ``dst``. Raises ``Fault`` (``tload-count``) for packed numbers
-        whose count fits in no reading."""
+        whose count is ambiguous."""
         rows, cols = dst.valid_rows, dst.valid_cols
         packed = isinstance(dst.view, PackedView) if isinstance(dst, Tile) else False
         if dst.fmt.is_packed:
@@ -78,8 +79,8 @@ class Load:
             fill.fill(pad_value(dst.fmt, dst.pad, self.backend))
 
     def load_part(self, source: GmParts, distance: int, dst: Tile) -> None:
-        """The same, of elements that are not packed, from the part of ``source`` that begins ``distance`` elements
-        behind its first one."""
+        """Loads, of elements that are not packed, the part of ``source`` that starts ``distance`` elements after its
+        first one."""
         values = source.elements(distance)
         if (
             values is None
@@ -93,8 +94,8 @@ class Load:
 
 
 def counted_in_pairs(view: GmTensor, pairs: int) -> GmTensor:
-    """A view of packed numbers in pairs, whether its sizes count these or single numbers; ``pairs`` is what the tile
-    holds. Raises ``Fault`` (``tload-count``) where neither fits."""
+    """Returns whether the sizes of a view of packed numbers count pairs instead of single numbers; ``pairs`` is the
+    number of pairs of the tile. Raises ``Fault`` (``tload-count``) where neither fits."""
     count = prod(view.shape)
     if count == 2 * pairs:
         return view.pairs()
@@ -112,7 +113,7 @@ def load_view(source: GmTensor, out: Array) -> None:
 
 
 def load_part(source: GmParts, distance: int, out: Array) -> None:
-    """``load_view`` of the part of ``source`` that begins ``distance`` elements behind its first one."""
+    """Loads as ``load_view`` the part of ``source`` that starts ``distance`` elements after its first one."""
     values = source.elements(distance)
     if values is None:
         load_view(source.part(distance), out)
@@ -136,7 +137,8 @@ _ATOMIC = {"atomic_add": np.add, "atomic_max": np.maximum, "atomic_min": np.mini
 
 
 class Store:
-    """View elements = valid region of the source, through the fixpipe for accumulators; an empty one stores nothing."""
+    """View elements = valid region of the source, through the fixpipe for accumulators; an empty region
+    stores nothing."""
 
     label = "tstore"
 
@@ -153,7 +155,7 @@ class Store:
         mode: AtomicMode | None = None,
     ) -> None:
         """Stores the valid region of ``source``; ``scalar`` and ``table`` are the scales of accumulators, ``mode`` is
-        what the control register says of stores. Raises ``Fault``: ``tstore-elem``, ``tload-count``."""
+        the atomic mode in the control register. Raises ``Fault``: ``tstore-elem``, ``tload-count``."""
         values = source.read()
         if not values.size:
             return
@@ -162,7 +164,7 @@ class Store:
         self.put(values, dst, mode)
 
     def of_sums(self, values: Array, dst: GmTensor, mode: AtomicMode | None = None) -> None:
-        """The same from the sums of an accumulator that is held as an array."""
+        """Stores the sums of an accumulator that is held as an array."""
         assert self.convert is not None
         self.put(self.convert(values), dst, mode)
 
@@ -205,7 +207,7 @@ def store_view(source: Array, dst: GmTensor) -> None:
 
 
 def store_part(source: Array, dst: GmParts, distance: int) -> None:
-    """``store_view`` to the part of ``dst`` that begins ``distance`` elements behind its first one."""
+    """Stores as ``store_view`` to the part of ``dst`` that starts ``distance`` elements after its first one."""
     target = dst.elements(distance)
     if target is not None and target.shape == source.shape and target.dtype == source.dtype:
         target[...] = source
@@ -214,13 +216,13 @@ def store_part(source: Array, dst: GmParts, distance: int) -> None:
 
 
 def enum_value(op: PtoOp, name: str, default: str) -> str:
-    """Enumerator of an attribute of ``op``."""
+    """Returns the enumerator of an attribute of ``op``."""
     attr = op.attributes.get(name)
     return attr.data[1] if attr is not None else default  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def element_format(type_: Any, g: Generator) -> Format:
-    """Format of the elements of a tile, view or memref type."""
+    """Returns the format of the elements of a tile, view or memref type."""
     if isinstance(type_, MemRefType):
         return g.format(type_.element_type)
     if not hasattr(type_, "element"):
@@ -229,7 +231,7 @@ def element_format(type_: Any, g: Generator) -> Format:
 
 
 def accumulator_out(op: PtoOp, g: Generator, source: Any, target: Any, quantised: bool) -> AccumulatorOut | None:
-    """The conversion of an accumulator source, ``None`` for other sources."""
+    """Returns the conversion of an accumulator source, ``None`` for other sources."""
     loc = getattr(source.type, "loc", None)
     if loc != "acc":
         return None
@@ -248,7 +250,7 @@ def accumulator_out(op: PtoOp, g: Generator, source: Any, target: Any, quantised
 
 
 def between_memories(op: PtoOp, g: Generator, outside: SSAValue, inside: SSAValue, *, loads: bool) -> None:
-    """Refuses operands whose types say that a transfer does not pass between global memory and a tile."""
+    """Raises an error for operands whose types state that a transfer is not between global memory and a tile."""
     for value, is_global in ((outside, True), (inside, False)):
         space = space_of(value.type)
         if space is not None and (space == "gm") != is_global:
@@ -325,4 +327,4 @@ def tstore(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.tprefetch")
 def tprefetch(op: PtoOp, g: Generator) -> None:
-    """A hint; nothing to do."""
+    """A hint; it has no effect."""

@@ -28,7 +28,8 @@ AnyTile = Tile | ValueTile
 
 
 def converted(values: Array, source: AnyTile, dst: AnyTile) -> Array:
-    """Storage of ``dst`` for values stored in ``source``: the same bits for equal sizes, else a value conversion."""
+    """Returns storage of ``dst`` for values stored in ``source``: the same bits for equal sizes, otherwise a value
+    conversion."""
     if _counts_numbers(source) != _counts_numbers(dst):
         raise Fault("unmodelled", f"4-bit numbers cannot be moved between {source.loc} and {dst.loc}")
     if source.fmt.storage == dst.fmt.storage:
@@ -43,7 +44,7 @@ def _counts_numbers(tile: AnyTile) -> bool:
 
 
 def _same_bytes(source: AnyTile, dst: AnyTile) -> bool:
-    """Copies byte by byte where both tiles are whole and lie alike; False where they do not."""
+    """Copies byte by byte where both tiles are whole and have equal layouts; returns False where they do not."""
     if not (isinstance(source, Tile) and isinstance(dst, Tile)) or source.layout != dst.layout:
         return False
     if source.fmt.name != dst.fmt.name or not (_whole(source) and _whole(dst)):
@@ -53,13 +54,13 @@ def _same_bytes(source: AnyTile, dst: AnyTile) -> bool:
 
 
 def _bytes(tile: Tile) -> Array:
-    """The memory of a tile; the tile lies inside, as its handle has made sure."""
+    """Returns the memory of a tile, whose handle has checked the bounds."""
     pointer = tile.pointer
     return pointer.arena.bytes[pointer.offset : pointer.offset + tile.layout.nbytes]
 
 
 def _same_elements(source: AnyTile, dst: AnyTile) -> bool:
-    """Copies from layout to layout at once where the elements have one type; False where that cannot be."""
+    """Copies from layout to layout at once where the elements have one type; returns False where that is impossible."""
     if not (isinstance(source, Tile) and isinstance(dst, Tile)) or source.fmt.name != dst.fmt.name:
         return False
     if not (isinstance(source.view, MatrixView) and isinstance(dst.view, MatrixView)):
@@ -71,14 +72,14 @@ def _same_elements(source: AnyTile, dst: AnyTile) -> bool:
 
 
 def _whole(tile: Tile) -> bool:
-    """True for a tile that is all of its memory and valid throughout."""
+    """Returns whether a tile is all of its memory and completely valid."""
     layout = tile.layout
     full = (tile.valid_rows, tile.valid_cols) == (layout.rows, layout.cols)
     return full and layout.nbytes == layout.rows * layout.cols * layout.item_bytes
 
 
 def _in_blocks(dst: AnyTile) -> bool:
-    """True for tiles of the matrix memory in the order of accumulators."""
+    """Returns whether tiles of the matrix memory are in accumulator order."""
     if dst.loc != "mat":
         return False
     assert isinstance(dst, Tile)
@@ -86,7 +87,8 @@ def _in_blocks(dst: AnyTile) -> bool:
 
 
 def _blocks(source: Tile, dst: Tile, table: AnyTile | None) -> tuple[int, int]:
-    """Rows and columns that the matrix unit writes of accumulators: all rows of the tile, whole blocks of columns.
+    """Returns the rows and columns that the matrix unit writes of accumulators: all rows of the tile, whole blocks of
+    columns.
 
     A table without entries for the rest of the last block ends the columns (docs/reference/numerics.md, "Write-back").
     """
@@ -113,8 +115,8 @@ class Move:
         scalar: int | None = None,
         table: AnyTile | None = None,
     ) -> None:
-        """Moves ``source`` to ``dst``; ``row`` and ``col`` begin the window, ``scalar`` and ``table`` are the scales of
-        accumulators."""
+        """Moves ``source`` to ``dst``; ``row`` and ``col`` are the start of the window, ``scalar`` and ``table`` are
+        the scales of accumulators."""
         if self.mode == "insert":
             self.insert(source, dst, row, col, scalar, table)
             return
@@ -170,10 +172,10 @@ class Move:
 
 
 class ScaleOrder:
-    """dst = the scales of src in the order of left MX operands: boxes of 16 x 2, one behind the other.
+    """dst = the scales of src in the order of left MX operands: consecutive boxes of 16 x 2.
 
-    Groups lie along the rows of src (``axis`` 1; rows up to the next 16 are 0) or along its columns (0). A single row
-    of src is a list of scales, as quantisation leaves them, of rows as long as those of dst.
+    Groups are along the rows of src (``axis`` 1; rows up to the next 16 are 0) or along its columns (0). A single row
+    of src is a list of scales, as quantization writes them, of rows as long as those of dst.
     """
 
     label = "tmov_zz"

@@ -1,4 +1,4 @@
-"""Operands of tile instructions: their formats, their valid regions, and numbers brought to a tile's element type.
+"""Operands of tile instructions: their formats, their valid regions, and numbers converted to a tile's element type.
 
 Source: docs/reference/tiles.md, "Elementwise"; docs/reference/execution.md, "Pointers, tiles and views".
 """
@@ -29,12 +29,13 @@ TILES = (Tile, ValueTile, MemRef)
 
 
 def is_tile(value: SSAValue) -> bool:
-    """True for tile handles, tile values and memrefs."""
+    """Returns whether a value is a tile handle, tile value or memref."""
     return isinstance(value.type, (t.TileBufType, t.TileType, MemRefType))
 
 
 def tile_format(value: SSAValue, g: Generator) -> Format:
-    """Element format of a tile operand; an error of the operation for operands that are no tiles."""
+    """Returns the element format of a tile operand; raises an error of the operation for operands that are
+    not tiles."""
     type_ = value.type
     if isinstance(type_, MemRefType):
         return g.format(type_.element_type)
@@ -44,7 +45,7 @@ def tile_format(value: SSAValue, g: Generator) -> Format:
 
 
 def tile_operand(op: PtoOp, g: Generator, name: str) -> SSAValue:
-    """A tile operand by declared name; an error of the operation when it is absent or no tile."""
+    """Returns a tile operand by declared name; raises an error of the operation when it is absent or not a tile."""
     value = g.operand(op, name)
     if value is None:
         raise g.error("unmodelled", f"{op.name} without {name} cannot be executed")
@@ -53,7 +54,7 @@ def tile_operand(op: PtoOp, g: Generator, name: str) -> SSAValue:
 
 
 def static_region(value: SSAValue) -> tuple[int, int] | None:
-    """Valid rows and columns that a tile's type states; ``None`` where they change at run time."""
+    """Returns the valid rows and columns that a tile's type states; ``None`` where they change at run time."""
     type_ = value.type
     if isinstance(type_, t.TileType):
         return type_.rows, type_.cols
@@ -63,7 +64,7 @@ def static_region(value: SSAValue) -> tuple[int, int] | None:
 
 
 def region(tile: AnyTile, rows: int, cols: int) -> Array:
-    """The first rows x cols elements of a source tile, storage dtype: memory itself or a copy.
+    """Returns the first rows x cols elements of a source tile, storage dtype: the memory itself or a copy.
 
     Raises ``Fault`` (``tile-valid-rows``, ``tile-valid-cols``) when the tile has fewer elements.
     """
@@ -77,14 +78,15 @@ def region(tile: AnyTile, rows: int, cols: int) -> Array:
 
 
 def memory_of(dst: AnyTile) -> Array | None:
-    """The valid region of a destination as an array of its memory; ``None`` where that is not one strided array."""
+    """Returns the valid region of a destination as an array of its memory; ``None`` where that is not one strided
+    array."""
     if isinstance(dst, MemRef) or (isinstance(dst, Tile) and dst.layout.slayout != "none_box"):
         return None
     return dst.array
 
 
 def store(dst: AnyTile, compute: Callable[[Array], None]) -> None:
-    """Lets ``compute`` fill the valid region of ``dst``: in its memory, or in a copy that is written afterwards."""
+    """Fills the valid region of ``dst`` by ``compute``: in its memory, or in a copy that is written afterwards."""
     out = memory_of(dst)
     if out is None:
         out = np.empty((dst.valid_rows, dst.valid_cols), dst.fmt.storage)
@@ -128,7 +130,7 @@ def write_whole(dst: AnyTile, matrix: Array) -> None:
 
 
 def in_row_order(tile: AnyTile) -> Pointer | None:
-    """Address of the first element of a tile whose elements lie row after row; ``None`` for other orders."""
+    """Returns the address of the first element of a tile in row-major order; ``None`` for other orders."""
     if isinstance(tile, Tile) and tile.layout.kind == "ND":
         return tile.pointer.advance(tile.layout.offset(tile.row0, tile.col0))
     if isinstance(tile, MemRef) and tile.strides == dense_strides(tile.shape):
@@ -137,10 +139,10 @@ def in_row_order(tile: AnyTile) -> Pointer | None:
 
 
 def linear_memory(tile: AnyTile) -> Array:
-    """Elements from the first one of a tile on, in memory order.
+    """Returns the elements from the first one of a tile on, in memory order.
 
-    They reach to the end of the memory, because addresses that the program computes are not tied to the tile. For
-    tiles in other than row order: a copy of the tile's elements in row order.
+    They reach to the end of the memory, because addresses that the program computes are not bound to the tile. For
+    tiles in other orders: a copy of the tile's elements in row order.
     """
     start = in_row_order(tile)
     if start is None:
@@ -150,7 +152,7 @@ def linear_memory(tile: AnyTile) -> Array:
 
 
 def number(g: Generator, value: SSAValue, fmt: Format) -> Expr:
-    """A scalar operand as a Python number of element format ``fmt``.
+    """Returns a scalar operand as a Python number of element format ``fmt``.
 
     Integers wrap, floats round to nearest; a float becomes an integer toward zero (docs/reference/tiles.md,
     "Elementwise").
@@ -182,6 +184,6 @@ def _converter(source: Attribute, fmt: Format) -> Callable[[Any], Any]:
 
 
 def same_static_regions(values: Sequence[SSAValue]) -> bool:
-    """True when all tiles among ``values`` have one valid region that their types state."""
+    """Returns whether all tiles among ``values`` have one valid region that their types state."""
     regions = {static_region(value) for value in values if is_tile(value)}
     return len(regions) == 1 and None not in regions

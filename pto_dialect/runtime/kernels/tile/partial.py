@@ -20,7 +20,7 @@ from .operands import AnyTile, same_static_regions, tile_format, tile_operand
 
 _FORMULAS = {"pto.tpartadd": ADD, "pto.tpartmul": MULTIPLY, "pto.tpartmax": MAXIMUM, "pto.tpartmin": MINIMUM}
 _ABSENT = {"pto.tpartmax": "lowest", "pto.tpartmin": "largest"}
-"""What stands where neither source is valid: the neutral element of extrema, 0 otherwise."""
+"""The value where neither source is valid: the neutral element of extrema, 0 otherwise."""
 _COMPARISONS = {"pto.tpartargmax": np.greater, "pto.tpartargmin": np.less}
 _NOT_WORSE = {"pto.tpartargmax": np.greater_equal, "pto.tpartargmin": np.less_equal}
 
@@ -33,7 +33,7 @@ def _inside(source: AnyTile, dst: AnyTile) -> Array:
 
 
 def absent_value(name: str, fmt: Format) -> int | float:
-    """Value of a destination element that no source covers."""
+    """Returns the value of a destination element that no source covers."""
     match _ABSENT.get(name):
         case "lowest":
             return -fmt.max_finite if fmt.is_float else fmt.min_value
@@ -44,7 +44,7 @@ def absent_value(name: str, fmt: Format) -> int | float:
 
 
 def _merged(a: Array, b: Array, dst: AnyTile, absent: int | float) -> Array:
-    """The one source that is valid, src0 where both are, ``absent`` where none is."""
+    """Returns the source that is valid, src0 where both are, ``absent`` where none is."""
     out = np.full((dst.valid_rows, dst.valid_cols), absent, dst.fmt.storage)
     for values in (b, a):
         out[: values.shape[0], : values.shape[1]] = values
@@ -52,7 +52,7 @@ def _merged(a: Array, b: Array, dst: AnyTile, absent: int | float) -> Array:
 
 
 class Partial:
-    """dst = src0 op src1 where both are valid, else the one that is valid."""
+    """dst = src0 op src1 where both are valid, otherwise the valid one."""
 
     def __init__(self, compute: Compute, absent: int | float, label: str) -> None:
         self.compute = compute
@@ -69,7 +69,7 @@ class Partial:
 
 
 class PartialPosition:
-    """The winning value with its index: that of src1 where ``loses`` says so of the values of src0 and src1."""
+    """The winning value with its index: that of src1 where ``loses`` holds for the values of src0 and src1."""
 
     def __init__(self, loses: Callable[..., Any], label: str) -> None:
         self.loses = loses
@@ -93,7 +93,7 @@ class PartialPosition:
 
 @kernel(*_FORMULAS)
 def partial(op: PtoOp, g: Generator) -> None:
-    """dst = src0 op src1 where both are valid, else the one that is valid."""
+    """dst = src0 op src1 where both are valid, otherwise the valid one."""
     src0, src1, dst = tile_operand(op, g, "src0"), tile_operand(op, g, "src1"), g.destination(op)
     formats = [tile_format(x, g) for x in (src0, src1)]
     fmt = tile_format(dst, g)
@@ -115,7 +115,7 @@ def partial_position(op: PtoOp, g: Generator) -> None:
 
 
 def _loses(name: str, arch: str) -> Callable[[Array, Array], Array]:
-    """Where src1 wins: nowhere among equal values. Beside a NaN it wins on a2a3, and src0 does on a5."""
+    """Returns where src1 wins: nowhere among equal values. Beside a NaN src1 wins on a2a3, src0 on a5."""
     if arch == "a2a3":
         return lambda a, b: np.logical_not(_NOT_WORSE[name](a, b))
     return lambda a, b: _COMPARISONS[name](b, a)

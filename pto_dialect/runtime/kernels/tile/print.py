@@ -1,6 +1,6 @@
 """``tprint``: the valid region of a tile as text. Source: docs/reference/tiles.md, "Irregular operations".
 
-The first line tells rows and columns; each row is a line of numbers with a blank between them, floats with a fixed
+The first line states rows and columns; each row is a line of numbers with a blank between them, floats with a fixed
 number of decimals.
 """
 
@@ -25,7 +25,7 @@ FORMATS = {"width8_precision4": (8, 4), "width8_precision2": (8, 2), "width10_pr
 
 
 def tile_text(values: Array, width: int, precision: int) -> str:
-    """Rows of numbers, right-aligned in ``width`` characters."""
+    """Returns rows of numbers, right-aligned in ``width`` characters."""
     form = f">{width}d" if values.dtype.kind in "iub" else f">{width}.{precision}f"
     rows, cols = values.shape
     lines = (" ".join(format(value, form) for value in row) for row in values.tolist())

@@ -1,4 +1,4 @@
-"""Quantisation of vector tiles: per row to 8-bit integers, and in blocks with a shared exponent.
+"""Quantization of vector tiles: per row to 8-bit integers, and in blocks with a shared exponent.
 
 Source: docs/reference/tiles.md, "Irregular operations"; docs/reference/layouts.md, "MX scales".
 """
@@ -26,7 +26,7 @@ from .operands import AnyTile, region, tile_format, tile_operand, write_linear
 
 
 def row_parameter(tile: AnyTile, rows: int) -> Array:
-    """The number of each row, [rows, 1] or [1, 1]: column 0; a tile with one valid row serves all rows."""
+    """Returns the number of each row, [rows, 1] or [1, 1]: column 0; a tile with one valid row serves all rows."""
     return region(tile, 1 if tile.valid_rows == 1 else rows, 1)
 
 
@@ -65,7 +65,8 @@ class Quantize:
 
 
 def shared_exponents(maxima: Array, largest_exponent: int) -> Array:
-    """Exponent bytes of groups with the magnitudes ``maxima`` (OCP): floor(log2 max) − ``largest_exponent``, biased.
+    """Returns the exponent bytes of groups with the magnitudes ``maxima`` (OCP): floor(log2 max) −
+    ``largest_exponent``, biased.
 
     0 for groups below that range and for zero, 255 for NaN.
     """
@@ -75,7 +76,8 @@ def shared_exponents(maxima: Array, largest_exponent: int) -> Array:
 
 
 def rounded_up_exponents(maxima: Array, largest: float) -> Array:
-    """Exponent bytes of max / ``largest`` rounded up to a power of two (NV): 254 for infinity, 255 for NaN."""
+    """Returns the exponent bytes of max / ``largest`` rounded up to a power of two (NV): 254 for infinity,
+    255 for NaN."""
     quotient = maxima * np.float32(1.0 / largest)
     bits = quotient.view(np.uint32)
     biased = (bits >> np.uint32(23)).astype(np.int32) & 0xFF
@@ -87,7 +89,7 @@ def rounded_up_exponents(maxima: Array, largest: float) -> Array:
 
 
 def reciprocal_scales(codes: Array) -> Array:
-    """2^(127 − code) as float32, NaN for 255."""
+    """Returns 2^(127 − code) as float32, NaN for 255."""
     scales = np.ldexp(np.float32(1), 127 - codes.astype(np.int32)).astype(np.float32)
     scales[codes == 255] = np.nan
     return scales
@@ -107,13 +109,14 @@ class QuantizeBlocks:
     nz: bool
 
     def exponents(self, maxima: Array) -> Array:
-        """Exponent bytes of groups with the given largest magnitudes."""
+        """Returns the exponent bytes of groups with the given largest magnitudes."""
         if self.nv:
             return rounded_up_exponents(maxima, 6.0 if self.four_bits else 448.0)
         return shared_exponents(maxima, 2 if self.four_bits else 8)
 
     def elements(self, scaled: Array) -> Array:
-        """Storage bytes of scaled values; NaN stays NaN in 8 bits and becomes the largest value in 4 bits."""
+        """Returns the storage bytes of scaled values; NaN stays NaN in 8 bits and becomes the largest value
+        in 4 bits."""
         if self.four_bits:
             return encode(np.nan_to_num(scaled, nan=6.0, posinf=6.0, neginf=-6.0), "f4E2M1x2", saturate=True)
         return encode(scaled, "f8E4M3FN", saturate=True, keep_nan=True).view(np.uint8)
@@ -130,7 +133,7 @@ class QuantizeBlocks:
         """Writes elements to ``dst``, exponent bytes to ``exp``, largest magnitudes to ``maxima``, factors to
         ``scaling``.
 
-        ``exp_zz`` takes the exponents in the order of left operands. Raises ``Fault``: ``quant-mx-shape``.
+        ``exp_zz`` receives the exponents in the order of left operands. Raises ``Fault``: ``quant-mx-shape``.
         """
         values = decode(src.read(), self.source)
         rows, cols = values.shape
@@ -156,20 +159,20 @@ class QuantizeBlocks:
     def _store(self, dst: AnyTile, elements: Array) -> None:
         elements = elements.view(dst.fmt.storage)
         if self.nz:
-            # Blocks of 32 columns one behind the other, as the matrix unit reads them.
+            # Consecutive blocks of 32 columns, as the matrix unit reads them.
             rows, width = elements.shape
             elements = elements.reshape(rows, width // C0_BYTES, C0_BYTES).transpose(1, 0, 2).reshape(rows, width)
         dst.write(elements)
 
     def _pairs(self, codes: Array) -> Array:
-        """Two group rows side by side: [G, n] becomes [G / 2, 2·n]."""
+        """Joins two group rows: [G, n] becomes [G / 2, 2·n]."""
         groups, cols = codes.shape
         if groups % 2:
             raise Fault("quant-mx-shape", f"{groups} group rows cannot be interleaved in pairs")
         return codes.reshape(groups // 2, 2, cols).transpose(0, 2, 1).reshape(groups // 2, 2 * cols)
 
     def _spread(self, tile: AnyTile, values: Array) -> None:
-        """A matrix into a tile of its shape, else element after element."""
+        """Stores a matrix in a tile of its shape, otherwise element by element."""
         values = values.view(tile.fmt.storage) if values.dtype.kind == "u" else values
         if values.shape == (tile.valid_rows, tile.valid_cols):
             tile.write(values)
@@ -180,9 +183,8 @@ class QuantizeBlocks:
 
 
 def zz_order(codes: Array) -> Array:
-    """Exponents [rows, groups] in the order of left MX scales: boxes of 16 x 2 (docs/reference/layouts.md, "MX
-    scales").
-    """
+    """Returns exponents [rows, groups] in the order of left MX scales: boxes of 16 x 2 (docs/reference/layouts.md, "MX
+    scales")."""
     rows, groups = codes.shape
     if rows % 16 or groups % 2:
         raise Fault("quant-mx-shape", f"{rows}x{groups} exponents do not fill boxes of 16x2")
@@ -208,7 +210,7 @@ def tquant(op: PtoOp, g: Generator) -> None:
     src, scale, dst = tile_operand(op, g, "src"), tile_operand(op, g, "fp"), g.destination(op)
     offset = g.operand(op, "offset")
     tile_format(dst, g)
-    # The mode decides the range, whatever sign the destination's type spells.
+    # The mode determines the range, whatever sign the destination's type has.
     target = format_of("ui8" if _word(op, "quant_type") == "INT8_ASYM" else "i8")
     g.call(Quantize(target), src, scale, offset, dst, pipe=g.pipe(op))
 

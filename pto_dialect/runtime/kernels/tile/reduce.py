@@ -27,15 +27,15 @@ _FEW = 4
 """Up to this many results, running totals are faster than whole rows."""
 
 _NEUTRAL: dict[np.ufunc, float] = {np.add: -0.0, np.multiply: 1.0}
-"""What changes no bit of what it is combined with."""
+"""Neutral elements, which change no bit of the other operand."""
 
 
 class InOrder:
     """Reduces float32 along ``axis`` in increasing index order, one rounding per step (docs/reference/tiles.md,
     "Broadcasts and reductions").
 
-    numpy adds pairwise along contiguous memory, so the reduced axis becomes the outer one; the buffer for that is kept
-    between calls of the same shape.
+    numpy adds pairwise along contiguous memory, so the reduced axis becomes the outer one; the buffer for that is
+    reused between calls of the same shape.
     """
 
     def __init__(self, function: np.ufunc, axis: int) -> None:
@@ -54,12 +54,12 @@ class InOrder:
                 self.buffer = np.empty(rows.shape, np.float32)
             np.copyto(self.buffer, rows)
             rows = self.buffer
-        # numpy would begin a sum with 0, which a sum of nothing but −0 is not.
+        # numpy starts a sum with 0, which changes a sum of only −0.
         self.function.reduce(rows, 0, None, out, initial=_NEUTRAL[self.function])
 
 
 class AnyOrder:
-    """Reduces float32 along ``axis`` in the order that numpy finds fastest."""
+    """Reduces float32 along ``axis`` in the order that is fastest in numpy."""
 
     def __init__(self, function: np.ufunc, axis: int) -> None:
         self.function = function
@@ -89,9 +89,8 @@ class Total:
 
 
 class HalfSum:
-    """Sums of columns of halves, each step rounded to half: row after row, or with ``pairwise`` neighbouring rows first
-    and then neighbouring sums. A row or sum without a neighbour is added to the last sum, on a2a3 to the first.
-    """
+    """Sums of columns of halves, each step rounded to half: row by row, or with ``pairwise`` adjacent rows first and
+    then adjacent sums. A row or sum without a partner is added to the last sum, on a2a3 to the first."""
 
     def __init__(self, pairwise: bool, arch: str) -> None:
         self.pairwise = pairwise
@@ -199,8 +198,8 @@ def reduction(op: PtoOp, g: Generator) -> None:
 
 
 def _views(src: SSAValue, dst: SSAValue, axis: int, g: Generator) -> tuple[Expr, Expr] | None:
-    """The valid region of a source, and the first row or column of that of the destination, as arrays of their memory;
-    ``None`` where one is empty or no array, or they do not go together."""
+    """Returns the valid region of a source, and the first row or column of that of the destination, as arrays of their
+    memory; ``None`` where one is empty or not an array, or their shapes differ."""
     source, out = g.view(src), g.view(dst)
     if source is None or out is None:
         return None
@@ -214,7 +213,7 @@ def _views(src: SSAValue, dst: SSAValue, axis: int, g: Generator) -> tuple[Expr,
 
 
 def _native(function: np.ufunc, fmt: Format, exact: bool) -> bool:
-    """True when numpy's reduction of the storage dtype is the operation's."""
+    """Returns whether numpy's reduction of the storage dtype is the operation's."""
     return not fmt.is_float or (fmt.name == "f32" and (not exact or function in (np.maximum, np.minimum)))
 
 

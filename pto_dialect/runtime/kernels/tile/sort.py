@@ -25,22 +25,22 @@ from .generate import integer_attribute
 from .operands import AnyTile, region, tile_format, tile_operand
 
 _WAYS = 4
-"""Lists that one merge takes."""
+"""Maximum number of lists of one merge."""
 
 
 def make_records(scores: Array, positions: Array) -> Array:
-    """Records as 64-bit words: the bits of the score low, the position high."""
+    """Returns records as 64-bit words: the bits of the score low, the position high."""
     bits = np.ascontiguousarray(scores).view(f"u{scores.dtype.itemsize}").astype(np.uint64)
     return bits | (positions.astype(np.uint64) << np.uint64(32))
 
 
 def scores_of(records: Array, fmt: Format) -> Array:
-    """Scores of records."""
+    """Returns the scores of records."""
     return records.view(fmt.storage)[..., :: RECORD // fmt.bytes]
 
 
 def descending(scores: Array) -> Array:
-    """Order of the last axis by falling score; equal scores keep their order, NaN comes last."""
+    """Returns the order of the last axis by descending score; equal scores keep their order, NaN comes last."""
     return np.argsort(-scores.astype(np.float32), axis=-1, kind="stable")
 
 
@@ -71,7 +71,7 @@ class SortGroups:
 
 
 def records_of(tile: AnyTile, fmt: Format) -> Array:
-    """The records in the valid columns of a one-row tile."""
+    """Returns the records in the valid columns of a one-row tile."""
     per_record = RECORD // fmt.bytes
     count = tile.valid_cols // per_record
     row = np.ascontiguousarray(region(tile, 1, count * per_record))
@@ -79,9 +79,9 @@ def records_of(tile: AnyTile, fmt: Format) -> Array:
 
 
 class MergeBlocks:
-    """Each four neighbouring sorted blocks of ``block`` elements become one sorted block.
+    """Merges each four adjacent sorted blocks of ``block`` elements into one sorted block.
 
-    Blocks that are left over give 0 with ``clears``, else leave dst as it is there.
+    Remaining blocks give 0 with ``clears``; otherwise the corresponding part of dst is unchanged.
     """
 
     label = "tmrgsort"
@@ -111,9 +111,10 @@ class MergeBlocks:
 
 
 class MergeLists:
-    """Two to four sorted rows become one, as far as it fits; ``counts`` receives how many records each row gave.
+    """Merges two to four sorted rows into one, as far as it fits; ``counts`` receives the number of records from each
+    row.
 
-    ``exhausted`` stops as soon as one row has none left.
+    ``exhausted`` stops as soon as one row is empty.
     """
 
     label = "tmrgsort"
@@ -123,13 +124,13 @@ class MergeLists:
         self.exhausted = exhausted
 
     def merge(self, lists: Sequence[Array], room: int) -> tuple[Array, Array]:
-        """The merged records, at most ``room``, and the number taken from each list."""
+        """Returns the merged records, at most ``room``, and the number taken from each list."""
         order, counts = merge_order([scores_of(records, self.fmt) for records in lists], room, self.exhausted)
         return np.concatenate(lists)[order], np.pad(counts, (0, _WAYS - counts.size))
 
     def __call__(self, dst: AnyTile, counts: Any, *sources: AnyTile) -> None:
-        """Merges ``sources`` into ``dst``; four numbers in ``counts``, where it has room for them, say how many records
-        each gave."""
+        """Merges ``sources`` into ``dst``; ``counts``, where it is large enough, receives the number of records from
+        each."""
         room = dst.valid_cols * self.fmt.bytes // RECORD
         merged, taken = self.merge([records_of(tile, self.fmt) for tile in sources], room)
         dst.write(merged.view(self.fmt.storage).reshape(1, -1))
@@ -138,13 +139,13 @@ class MergeLists:
 
 
 def no_counts() -> Array:
-    """Counts before a merge, as an array of their own."""
+    """Returns counts before a merge, as a new array."""
     return np.zeros(_WAYS, np.int16)
 
 
 @kernel("pto.tsort32")
 def tsort32(op: PtoOp, g: Generator) -> None:
-    """Records of score and position, each 32 of a row sorted by falling score."""
+    """Records of score and position, each 32 of a row sorted by descending score."""
     src, idx, dst = tile_operand(op, g, "src"), tile_operand(op, g, "idx"), g.destination(op)
     if tile_format(idx, g).bytes != 4:
         raise g.error("sort-types", "positions of tsort32 have 32 bits")
@@ -155,7 +156,7 @@ def tsort32(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.tmrgsort")
 def tmrgsort(op: PtoOp, g: Generator) -> None:
-    """Sorted rows of records merged into one, or each four neighbouring sorted blocks of one row into one block."""
+    """Sorted rows of records merged into one, or each four adjacent sorted blocks of one row into one block."""
     groups = g.operands(op)
     sources = groups["srcs"]
     fmt = _score_format(sources[0], op, g)

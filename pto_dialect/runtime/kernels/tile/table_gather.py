@@ -24,7 +24,8 @@ ATOMICS: dict[str, np.ufunc] = {"add": np.add, "max": np.maximum, "min": np.mini
 
 
 def whole_rows(coalesce: str | None, idx: AnyTile, data: AnyTile) -> bool:
-    """Whether an index names a row of the table or one element: what the attribute says, else one per data row."""
+    """Returns whether an index selects a row of the table instead of one element: the attribute, otherwise one index
+    per data row."""
     if coalesce is not None:
         return coalesce == "row"
     shape = (idx.valid_rows, idx.valid_cols)
@@ -32,9 +33,9 @@ def whole_rows(coalesce: str | None, idx: AnyTile, data: AnyTile) -> bool:
 
 
 def bounded(indices: Array, size: int, mode: str) -> tuple[Array, Array]:
-    """Indices brought into [0, size), and which of them count.
+    """Returns indices brought into [0, size), and which of them are used.
 
-    ``clamp`` and ``wrap`` move the others, ``zero`` and ``skip`` leave them out; ``undefined`` raises ``Fault``
+    ``clamp`` and ``wrap`` map the others, ``zero`` and ``skip`` omit them; ``undefined`` raises ``Fault``
     (``mem-oob``). Indices are unsigned, so that -1 clamps to the last one.
     """
     if mode in ("clamp", "wrap") and size:
@@ -49,14 +50,14 @@ def bounded(indices: Array, size: int, mode: str) -> tuple[Array, Array]:
 
 
 def index_tile(indices: GmTensor) -> ValueTile:
-    """Indices in global memory as a tile."""
+    """Returns indices in global memory as a tile."""
     matrix = indices.matrix().read()
     rows, cols = matrix.shape
     return ValueTile(rows, cols, indices.fmt, matrix)
 
 
 def index_list(idx: AnyTile, count: int) -> Array:
-    """One index per data row from a row or a column of indices."""
+    """Returns one index per data row from a row or a column of indices."""
     values = region(idx, idx.valid_rows, idx.valid_cols).reshape(-1)
     if values.size < count:
         raise Fault("mgs-index", f"{values.size} indices for {count} rows")

@@ -66,7 +66,7 @@ direct(
         "pto.vsubc": (c.subtract_carry,),
         # Lanes of one register where the predicate is set, else of the other.
         "pto.vsel": (c.select,),
-        # Lane i = the lane of the source whose number lane i of the index register holds.
+        # Lane i = the lane of the source whose index lane i of the index register holds.
         "pto.vselr": (c.select_lanes,),
     }
 )
@@ -81,7 +81,7 @@ def with_carries(op: PtoOp, g: Generator, function: Callable[..., Any]) -> None:
 
 @kernel("pto.vexpdif")
 def vexpdif(op: PtoOp, g: Generator) -> None:
-    """Active lanes = e^(input − max) in float32; of 16-bit lanes those with even or odd numbers."""
+    """Active lanes = e^(input − max) in float32; of 16-bit lanes those with even or odd indices."""
     give(op, g, c.exponential_difference, *op.operands, int(stated(op, g, "part").endswith("ODD")))
 
 

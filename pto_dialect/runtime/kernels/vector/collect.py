@@ -26,7 +26,7 @@ def vcadd(op: PtoOp, g: Generator) -> None:
 
 direct(
     {
-        # Largest and smallest active lane in lane 0, and in lane 1 the number of its first lane.
+        # Largest and smallest active lane in lane 0, and in lane 1 the index of its first lane.
         "pto.vcmax": (collect.extremum, True),
         "pto.vcmin": (collect.extremum, False),
         # The same in lane 0, and the predicate of the active lanes that equal it.
@@ -36,15 +36,16 @@ direct(
         "pto.vcgadd": (collect.group_sums,),
         "pto.vcgmax": (collect.group_extrema, True),
         "pto.vcgmin": (collect.group_extrema, False),
-        # The sums of neighbouring lanes in the lower half; lanes that are not active count 0.
+        # The sums of adjacent lanes in the lower half; lanes that are not active count 0.
         "pto.vcpadd": (collect.pair_sums,),
-        # To each of 128 bins is added how many active bytes are not larger than its number, or have it.
+        # To each of 128 bins the number of active bytes that are not larger than its index, or equal to it, is added.
         "pto.chistv2": (collect.histogram, True),
         "pto.dhistv2": (collect.histogram, False),
         # The lanes of two registers alternating, as two registers, and back.
         "pto.vintlv": (collect.interleave,),
         "pto.vdintlv": (collect.deinterleave,),
-        # The active lanes moved together, counted in bytes in register SQZN; how many of them stand before each lane.
+        # The active lanes moved together, counted in bytes in register SQZN; the number of active lanes before each
+        # lane.
         "pto.vsqz": (collect.squeeze, STATE),
         "pto.vusqz": (collect.ranks, STATE),
     }
@@ -53,7 +54,7 @@ direct(
 
 @kernels({"pto.vintlvv2": collect.interleave, "pto.vdintlvv2": collect.deinterleave})
 def half(op: PtoOp, g: Generator, function: Callable[..., Any]) -> None:
-    """One of the two registers of ``vintlv`` or ``vdintlv``."""
+    """Returns one of the two registers of ``vintlv`` or ``vdintlv``."""
     text = ", ".join(g.name(operand) for operand in op.operands)
     g.define(op.results[0], f"{g.argument(function)}({text})[{int(word(op, 'part') == 'HIGHER')}]")
 
@@ -73,7 +74,7 @@ def unpack(op: PtoOp, g: Generator, signs: bool) -> None:
 
 @kernel("pto.vbitsort")
 def vbitsort(op: PtoOp, g: Generator) -> None:
-    """Records of scores and indices in the unified buffer, each 32 sorted by falling score."""
+    """Records of scores and indices in the unified buffer, each 32 sorted by descending score."""
     g.call(sort.bit_sort, *op.operands, pipe=Pipe.V)
 
 

@@ -23,8 +23,8 @@ class PaddedLoad:
         self.fmt = fmt
 
     def __call__(self, *operands: Any) -> None:
-        """Copies bursts. The last three operands are the value of pad elements and how many there are to the left and
-        to the right, the others those of ``copy_bursts``."""
+        """Copies bursts. The last three operands are the value of pad elements and their number to the left and to the
+        right, the others those of ``copy_bursts``."""
         *transfer, value, left, right = operands
         pad = None if self.fmt is None else Padding(self._bytes(value), left, right)
         copy_bursts(*transfer, pad=pad)
@@ -38,8 +38,7 @@ class PaddedLoad:
 
 @kernel("pto.mte_gm_ub")
 def gm_ub(op: PtoOp, g: Generator) -> None:
-    """Bursts from global memory to the unified buffer, each with elements of a pad value before and behind it where
-    asked for."""
+    """Bursts from global memory to the unified buffer, each optionally padded with elements before and after it."""
     groups = g.operands(op)
     names = ("destination", "source", "len_burst", "n_burst", "nburst_dst_stride", "nburst_src_stride")
     pad = [first(groups, name) for name in ("pad_value", "left_padding_count", "right_padding_count")]

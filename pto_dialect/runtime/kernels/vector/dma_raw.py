@@ -1,6 +1,6 @@
-"""Raw copies, whose outer loops and pad value stand in registers. Source: docs/reference/layouts.md, "Transfers".
+"""Raw copies, whose outer loops and pad value are in registers. Source: docs/reference/layouts.md, "Transfers".
 
-A register holds for later copies of its core until it is written again; a copy uses what it holds when it is issued.
+A register holds for later copies of its core until it is written again; a copy uses its content at the time of issue.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ LATCHES = (
     "set_fix_clip_relu",
     "set_fpc",
 )
-"""Registers of raw copies that are refused themselves: what they hold is never looked at."""
+"""Registers of raw copies that are not executed: their content is never read."""
 
 
 @kernel(*(f"pto.{name}_{way}" for name in LOOP_REGISTERS for way in ("outtoub", "ubtoout")))
@@ -50,11 +50,12 @@ def set_loop(op: PtoOp, g: Generator) -> None:
 
 @kernel(*(f"pto.{name}" for name in LATCHES))
 def latch(op: PtoOp, g: Generator) -> None:
-    """Nothing that runs reads the register."""
+    """Does nothing: no executed operation reads the register."""
 
 
 def loops(core: Core, way: str) -> tuple[LoopGroup, LoopGroup]:
-    """The outer loops of raw copies in one direction, inner to outer: count, source stride, destination stride."""
+    """Returns the outer loops of raw copies in one direction, inner to outer: count, source stride,
+    destination stride."""
     inner, outer = core.state.get(f"loop_size_{way}", (1, 1))
     return (
         (inner, *core.state.get(f"loop1_stride_{way}", (0, 0))),
@@ -78,8 +79,9 @@ def _pad_bytes(value: Any, fmt: Any) -> bytes:
 
 
 def copy_in(dst: Pointer, *operands: Any) -> None:
-    """Global memory to the unified buffer. The last three operands are the pad element, ``None`` where padding is not
-    selected, and how many there are to the left and to the right, the others those of ``copy_bursts``."""
+    """Copies global memory to the unified buffer. The last three operands are the pad element, ``None`` where padding
+    is not selected, and the number of pad elements to the left and to the right, the others those of ``copy_bursts``.
+    """
     *transfer, pad, left, right = operands
     padding = None if pad is None else Padding(pad[: dst.item_bytes].ljust(dst.item_bytes, b"\0"), left, right)
     copy_bursts(dst, *transfer, pad=padding)
@@ -87,7 +89,7 @@ def copy_in(dst: Pointer, *operands: Any) -> None:
 
 @kernel("pto.copy_gm_to_ubuf")
 def copy_gm_to_ubuf(op: PtoOp, g: Generator) -> None:
-    """Bursts from global memory to the unified buffer, in the loops of the registers, padded where asked for."""
+    """Bursts from global memory to the unified buffer, in the loops of the registers, optionally padded."""
     groups = {name: values[0] for name, values in g.operands(op).items() if values}
     pad = Expr(f"core.state.get('pad', bytes(8)) if {g.name(groups['data_select_bit'])} else None")
     g.call(
@@ -103,8 +105,8 @@ def copy_gm_to_ubuf(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.copy_ubuf_to_gm")
 def copy_ubuf_to_gm(op: PtoOp, g: Generator) -> None:
-    """Bursts from the unified buffer to global memory, in the loops of the registers, combined as the control register
-    says."""
+    """Bursts from the unified buffer to global memory, in the loops of the registers, combined according to the control
+    register."""
     groups = g.operands(op)
     names = ("destination", "source", "len_burst", "n_burst", "burst_dst_stride", "burst_src_stride")
     g.call(
@@ -117,7 +119,7 @@ def copy_ubuf_to_gm(op: PtoOp, g: Generator) -> None:
 
 
 def to_vector_core(core: Core, dst: Pointer, number: int) -> Pointer:
-    """``dst`` in the unified buffer of vector core ``number``, which the cube core addresses."""
+    """Returns ``dst`` in the unified buffer of vector core ``number``, which the cube core addresses."""
     if core.kind != "aic":
         return dst
     return Pointer(core.block.unified_buffers[number & 1], dst.offset, dst.dtype, dst.item_bytes)

@@ -20,14 +20,14 @@ _WIDTH = re.compile(r"_B(\d+)$")
 
 
 def _width(dist: str) -> int:
-    """Bytes of the elements that a distribution names."""
+    """Returns the bytes of the elements that a distribution names."""
     found = _WIDTH.search(dist)
     assert found is not None, dist
     return int(found[1]) // 8
 
 
 def _load_function(dist: str) -> tuple[Any, tuple[int, ...]]:
-    """What a distribution of ``vlds`` runs, and its further arguments."""
+    """Returns the function for a distribution of ``vlds``, and its further arguments."""
     if dist == "NORM":
         return m.load, ()
     if dist == "BRC_BLK":
@@ -50,7 +50,7 @@ def _load_function(dist: str) -> tuple[Any, tuple[int, ...]]:
 
 
 def _elements(op: PtoOp, g: Generator, name: str) -> str:
-    """The offset operand in bytes."""
+    """Returns the offset operand in bytes."""
     base, offset = g.operand(op, name), g.operand(op, "offset")
     assert base is not None and offset is not None
     return f"{g.name(offset)} * {pointer(base, g)}.item_bytes"
@@ -84,7 +84,8 @@ def vldsx2(op: PtoOp, g: Generator) -> None:
 
 
 def _store_function(dist: str | None, size: int) -> tuple[Any, tuple[int, ...]]:
-    """What a distribution of ``vsts`` runs, and its further arguments; ``size`` is that of an element."""
+    """Returns the function for a distribution of ``vsts``, and its further arguments; ``size`` is that of
+    an element."""
     if dist is None:
         return m.store_lanes, (size,)
     if dist == "PK4_B32":
@@ -146,38 +147,37 @@ def vsstb(op: PtoOp, g: Generator) -> None:
 @kernels({"pto.vgather2": m.gather, "pto.vgather2_bc": m.gather, "pto.vgatherb": m.gather_blocks})
 def gather(op: PtoOp, g: Generator, function: Callable[..., Any]) -> None:
     """Active lane i = the element at offset i, in elements, or active block i of 32 bytes = the block at offset i, in
-    bytes; what is not active is 0."""
+    bytes; inactive lanes and blocks are 0."""
     source, offsets, mask = op.operands
     give(op, g, function, pointer(source, g), offsets, mask, register_format(op.results[0], g).storage)
 
 
 @kernel("pto.vscatter")
 def vscatter(op: PtoOp, g: Generator) -> None:
-    """Active lane i to the element at offset i; the highest lane is last."""
+    """Active lane i to the element at offset i; of equal offsets the highest lane wins."""
     value, destination, offsets, mask = (named(op, name) for name in ("value", "destination", "offsets", "mask"))
     g.call(m.scatter, value, pointer(destination, g), offsets, mask)
 
 
-# ------------------------------------------------------------ streams
-#
-# What a stream of stores holds back is in its state; see ``vector/streams.py``.
+# ------------------------------------------------------------ streams. The state holds the pending bytes of a stream of
+# stores; see ``vector/streams.py``.
 
 
 @kernel("pto.init_align")
 def init_align(op: PtoOp, g: Generator) -> None:
-    """Begins a stream of stores to any address."""
+    """Starts a stream of stores to any address."""
     g.define(op.results[0], f"{g.argument(streams.StoreStream)}()")
 
 
 @kernel("pto.vldas")
 def vldas(op: PtoOp, g: Generator) -> None:
-    """Begins a stream of loads from any address with the block around it."""
+    """Starts a stream of loads from any address with the block around it."""
     g.define(op.results[0], f"{g.argument(streams.prime)}({pointer(named(op, 'source'), g)})")
 
 
 @kernel("pto.vldus")
 def vldus(op: PtoOp, g: Generator) -> None:
-    """The next 256 bytes of a stream of loads; the updated base is ``increment`` elements on."""
+    """The next 256 bytes of a stream of loads; the updated base is ``increment`` elements further."""
     result, align = op.results[:2]
     updated = optional_result(op, 2)
     increment = g.operand(op, "increment")
@@ -193,7 +193,8 @@ def vldus(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vstus")
 def vstus(op: PtoOp, g: Generator) -> None:
-    """The first ``offset`` elements of a register behind the stream; the updated base is where it goes on."""
+    """Appends the first ``offset`` elements of a register to the stream; the updated base is the new end of
+    the stream."""
     state, offset, value, base = (named(op, name) for name in ("align_in", "offset", "value", "base"))
     call = f"{g.argument(streams.append_lanes)}({g.name(state)}, {g.name(value)}, {pointer(base, g)}, {g.name(offset)}"
     g.define(op.results[0], f"{call}, core.state)")
@@ -203,7 +204,7 @@ def vstus(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vstur")
 def vstur(op: PtoOp, g: Generator) -> None:
-    """The bytes that the last compaction counted behind the stream, at the place that register AR holds."""
+    """Appends the bytes that the last compaction counted to the stream, at the offset in register AR."""
     state, value, base = (named(op, name) for name in ("align_in", "value", "base"))
     advance = word(op, "mode") == "POST_UPDATE"
     call = f"{g.argument(streams.append_counted)}({g.name(state)}, {g.name(value)}, {pointer(base, g)}"
@@ -212,7 +213,7 @@ def vstur(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vstas")
 def vstas(op: PtoOp, g: Generator) -> None:
-    """Ends a stream of stores ``offset`` elements behind the base, which is where the updated base is."""
+    """Ends a stream of stores ``offset`` elements after the base, which is also the updated base."""
     updated = optional_result(op, 0)
     base = pointer(named(op, "destination"), g)
     step = f"{g.name(named(op, 'offset'))} * {base}.item_bytes"
@@ -222,7 +223,7 @@ def vstas(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vstar")
 def vstar(op: PtoOp, g: Generator) -> None:
-    """Ends a stream of stores at the place that register AR holds."""
+    """Ends a stream of stores at the offset in register AR."""
     base = pointer(named(op, "destination"), g)
     state = g.name(named(op, "value"))
     g.emitter.line(f"{g.argument(streams.flush)}({state}, {base}, core.state.get('ar', 0))")

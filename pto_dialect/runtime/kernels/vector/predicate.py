@@ -18,11 +18,11 @@ from ..registry import kernel, kernels
 from .values import access, give, mask_step, optional_result, pointer, stated, update, word
 
 _UNITS = {"NORM": 32, "US": 16, "PK": 16, "DS": 32}
-"""Bytes that a unit of the offset of ``pldi`` and ``psti`` stands for."""
+"""Bytes of one unit of the offset of ``pldi`` and ``psti``."""
 
 
 def pattern(name: str, step: int) -> Array:
-    """The predicate that a pattern names, for lanes ``step`` bits apart."""
+    """Returns the predicate of a pattern, for lanes ``step`` bits apart."""
     count = MASK_BITS // step
     prefixes = PREFIXES[step]
     numbers = {"PAT_ALL": count, "PAT_ALLF": 0, "PAT_H": count // 2, "PAT_Q": count // 4}
@@ -41,7 +41,7 @@ def from_pattern(op: PtoOp, g: Generator) -> None:
 
 
 def below(prefixes: list[Array], bound: int) -> tuple[Array, int]:
-    """The lanes below ``bound``, and what is left of it."""
+    """Returns the predicate of the lanes below ``bound``, and the remaining count."""
     count = len(prefixes) - 1
     if bound >= count:
         return prefixes[count], bound - count
@@ -50,13 +50,13 @@ def below(prefixes: list[Array], bound: int) -> tuple[Array, int]:
 
 @kernel(*(f"pto.plt_{width}" for width in FINEST))
 def plt(op: PtoOp, g: Generator) -> None:
-    """The first lanes, as many as a number says, and what is left of the number."""
+    """The first lanes, as many as a number states, and the remaining count."""
     give(op, g, below, Expr(g.emitter.constant(PREFIXES[mask_step(op.results[0])], "prefixes")), named(op, "scalar"))
 
 
 @kernel(*(f"pto.pltm_{width}" for width in FINEST))
 def pltm(op: PtoOp, g: Generator) -> None:
-    """The first lanes, as many as a number says that is reduced by the lanes of the loops before."""
+    """The first lanes, as many as a number states, reduced by the lanes of earlier loop iterations."""
     step = mask_step(op.results[0])
     loop, bound = (g.name(named(op, name)) for name in ("loop", "bound"))
     prefixes = g.emitter.constant(PREFIXES[step], "prefixes")
@@ -85,19 +85,19 @@ def select(a: Array, b: Array, mask: Array) -> Array:
 
 @kernel("pto.psel")
 def psel(op: PtoOp, g: Generator) -> None:
-    """Bits of one predicate where the mask is set, else of the other."""
+    """Bits of one predicate where the mask is set, otherwise of the other."""
     give(op, g, select, *op.operands)
 
 
 @kernel("pto.pbitcast")
 def pbitcast(op: PtoOp, g: Generator) -> None:
     """The bits of a predicate for lanes of another width."""
-    # A copy: a full predicate of one width is not one of another.
+    # A copy: a full predicate of one width differs from that of another.
     g.define(op.results[0], f"{g.name(named(op, 'input'))}.copy()")
 
 
 def pack(mask: Array, higher: bool) -> Array:
-    """Every second bit, in the lower or the higher half."""
+    """Returns every second bit, in the lower or the higher half."""
     result = np.zeros(MASK_BITS, np.bool_)
     start = MASK_BITS // 2 if higher else 0
     result[start : start + MASK_BITS // 2] = mask[::2]
@@ -105,7 +105,7 @@ def pack(mask: Array, higher: bool) -> Array:
 
 
 def unpack(mask: Array, higher: bool) -> Array:
-    """Bits of the lower or the higher half, one bit apart."""
+    """Returns the bits of the lower or the higher half, one bit apart."""
     result = np.zeros(MASK_BITS, np.bool_)
     result[::2] = mask[MASK_BITS // 2 :] if higher else mask[: MASK_BITS // 2]
     return result
@@ -119,7 +119,7 @@ def ppack(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.punpack")
 def punpack(op: PtoOp, g: Generator) -> None:
-    """The bits of the half that ``part`` names, each with a 0 behind it."""
+    """The bits of the half that ``part`` names, each followed by a 0."""
     give(op, g, unpack, named(op, "input"), word(op, "part") == "HIGHER")
 
 
@@ -139,7 +139,7 @@ def deinterleave(op: PtoOp, g: Generator) -> None:
 
 
 def _step(op: PtoOp, g: Generator, unit: int) -> str:
-    """The offset operand in bytes, of which it counts units of ``unit``."""
+    """Returns the offset operand, which counts units of ``unit`` bytes, in bytes."""
     offset = g.name(named(op, "offset"))
     return f"{offset} * {unit}" if unit > 1 else str(offset)
 
@@ -166,7 +166,8 @@ def store(op: PtoOp, g: Generator, units: dict[str, int]) -> None:
 
 @kernel("pto.pstu")
 def pstu(op: PtoOp, g: Generator) -> None:
-    """The bits of a predicate, one for each lane, behind a stream; the updated base is where it goes on."""
+    """Appends the bits of a predicate, one for each lane, to a stream; the updated base is the new end of
+    the stream."""
     state, value, base = (named(op, name) for name in ("align_in", "value", "base"))
     align, updated = op.results
     step = mask_step(value)

@@ -3,7 +3,7 @@
 A repeat takes 256 bytes of every operand, as eight blocks of 32 bytes; block and repeat strides count blocks, and a
 stride of 0 takes the same bytes again.  In normal mode bit i of the mask register, whose low half is the first number
 that was written, governs lane i of each repeat.  In counter mode the low half is the number of elements, whatever the
-repeat says.  Repeats run one after the other.
+repeat count is.  Repeats run in sequence.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MOST_REPEATS = 255
 _MASK_BITS = 64
 """Bits in each half of the mask register."""
 _MASK, _COUNTER = "ub_mask", "ub_counter"
-"""Places of the mask register and its mode in the state of a core."""
+"""Keys of the mask register and its mode in the state of a core."""
 _FULL = (-1, -1)
 
 State = dict[Hashable, Any]
@@ -56,14 +56,14 @@ def set_mask(state: State, low: int, high: int) -> None:
 
 
 def set_mode(state: State, counter: bool) -> None:
-    """Chooses what the mask register holds: a number of elements, or a bit for each lane."""
+    """Selects the meaning of the mask register: a number of elements, or a bit for each lane."""
     state[_COUNTER] = counter
 
 
 def active_lanes(state: State, repeats: int, size: int) -> list[Array]:
-    """Numbers of the active lanes of each repeat, for elements of ``size`` bytes.
+    """Returns the indices of the active lanes of each repeat, for elements of ``size`` bytes.
 
-    Raises ``Fault``: ``ub-repeat`` for a number of repeats that the instruction cannot hold.
+    Raises ``Fault``: ``ub-repeat`` for a repeat count that the instruction cannot hold.
     """
     lanes = VL_BYTES // size
     low, high = state.get(_MASK, _FULL)
@@ -81,7 +81,7 @@ def active_lanes(state: State, repeats: int, size: int) -> list[Array]:
 
 
 def places(pointer: Pointer, lanes: Array, repeat: int, block_stride: int, repeat_stride: int) -> Array:
-    """Byte offsets of ``lanes`` of one repeat. Raises ``Fault``: ``mem-oob``."""
+    """Returns the byte offsets of ``lanes`` of one repeat. Raises ``Fault``: ``mem-oob``."""
     size = pointer.dtype.itemsize
     in_block = VLANE_BYTES // size
     blocks = lanes // in_block * block_stride + repeat * repeat_stride
@@ -128,7 +128,7 @@ class UbInstruction:
 
 
 def number_in(word: int, fmt: Format) -> Any:
-    """The number of format ``fmt`` in the low bits of a 64-bit register."""
+    """Returns the number of format ``fmt`` in the low bits of a 64-bit register."""
     raw = np.array([word % (1 << _MASK_BITS)], "<u8").view(fmt.storage)[0]
     return float(raw) if fmt.is_float else int(raw)
 
@@ -156,14 +156,14 @@ def ub_set_mode(op: PtoOp, g: Generator, counter: bool) -> None:
 @kernel(*_UNARY)
 def ub_unary(op: PtoOp, g: Generator) -> None:
     """A function of each active element."""
-    # The formulas go by name as well; what they do with bits is no fact about effects, so no class says it.
+    # Matched by name, like the formulas; an operation on bits has no effect that its class could state.
     _emit(op, g, _UNARY[op.name], ("src",), (), op.name in _BITWISE)
 
 
 @kernel(*_BINARY)
 def ub_binary(op: PtoOp, g: Generator) -> None:
-    """A function of two active elements at one place."""
-    # By name, as for one operand.
+    """A function of two active elements at one position."""
+    # Matched by name, as for one operand.
     _emit(op, g, _BINARY[op.name], ("src0", "src1"), (), op.name in _BITWISE)
 
 
@@ -176,7 +176,7 @@ def ub_number(op: PtoOp, g: Generator) -> None:
 
 @kernel(*_SHIFTS)
 def ub_shift(op: PtoOp, g: Generator) -> None:
-    """Each active element shifted by the number of bits in a register."""
+    """Each active element shifted by the count in a register."""
     _emit(op, g, _SHIFTS[op.name], ("src",), (g.name(named(op, "shiftDist")),))
 
 
@@ -210,7 +210,7 @@ def _emit(
 
 
 def _format(op: PtoOp, g: Generator, sources: tuple[str, ...], bitwise: bool = False) -> Format:
-    """Element format of an instruction: that of its pointers, of their bits where only these count."""
+    """Returns the element format of an instruction: that of its pointers, or of their bits where only these count."""
     fmt, *others = formats = [_pointed(named(op, name), op, g) for name in ("dst", *sources)]
     if fmt.bytes not in (2, 4) or fmt.is_packed or any(each.name != fmt.name for each in others):
         names = ", ".join(dict.fromkeys(each.name for each in formats))

@@ -1,4 +1,4 @@
-"""What code generators of vector operations share: element types, masks, words, results."""
+"""Shared parts of the code generators of vector operations: element types, masks, attributes, results."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from ..registry import kernel
 
 
 def register_format(value: SSAValue, g: Generator) -> Format:
-    """Format of the lanes of a register."""
+    """Returns the format of the lanes of a register."""
     assert isinstance(value.type, t.VRegType)
     return g.format(value.type.element)
 
 
 def mask_step(value: SSAValue) -> int:
-    """Distance of the bits of two lanes of a predicate."""
+    """Returns the distance of the bits of two lanes of a predicate."""
     assert isinstance(value.type, t.MaskType)
     return FINEST[value.type.granularity]
 
 
 def word(op: PtoOp, name: str) -> str | None:
-    """A word that an operation takes as attribute."""
+    """Returns the enumerator of an attribute."""
     attr = op.attributes.get(name)
     if isinstance(attr, EnumAttr):
         return attr.value
@@ -39,9 +39,8 @@ def word(op: PtoOp, name: str) -> str | None:
 
 
 def stated(op: PtoOp, g: Generator, name: str) -> str:
-    """A word that an operation cannot do without; an error of an operation that nobody has verified where it is absent
-    or no word.
-    """
+    """Returns the enumerator of a required attribute; raises an error of an unverified operation where it is absent or
+    not an enumerator."""
     found = word(op, name)
     if found is None:
         raise g.error("unmodelled", f"{op.name} without {name} cannot be executed", op)
@@ -59,8 +58,8 @@ def give(op: PtoOp, g: Generator, function: Any, *arguments: Any) -> None:
 
 
 def direct(table: Mapping[str, tuple[Any, ...]]) -> None:
-    """Registers operations, by name, whose results are what a function makes of all operands; what stands behind the
-    function in its row are further arguments."""
+    """Registers operations, by name, whose results are a function of all operands; the rest of a row are further
+    arguments."""
 
     @kernel(*table)
     def applied(op: PtoOp, g: Generator) -> None:
@@ -69,12 +68,12 @@ def direct(table: Mapping[str, tuple[Any, ...]]) -> None:
 
 
 def pointer(value: SSAValue, g: Generator) -> Expr:
-    """The pointer behind a pointer or memref operand."""
+    """Returns the pointer of a pointer or memref operand."""
     return g.name(value) if isinstance(value.type, t.PtrType) else Expr(f"core.pointer_of({g.name(value)})")
 
 
 def access(op: PtoOp, g: Generator, name: str, step: str, updated: SSAValue | None) -> tuple[Expr, Expr]:
-    """Pointer and first byte of an access at operand ``name`` plus ``step`` bytes.
+    """Returns pointer and first byte of an access at operand ``name`` plus ``step`` bytes.
 
     With a result for the updated base the access is at the base itself (docs/reference/vectors.md, "Loads and stores");
     see ``update``.
@@ -91,5 +90,5 @@ def update(base: Expr, step: str, updated: SSAValue | None, g: Generator) -> Non
 
 
 def optional_result(op: PtoOp, count: int) -> SSAValue | None:
-    """The result behind the first ``count`` ones."""
+    """Returns the result after the first ``count`` ones, if there is one."""
     return op.results[count] if len(op.results) > count else None

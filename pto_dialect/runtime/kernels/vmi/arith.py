@@ -1,6 +1,5 @@
-"""Lane-wise arithmetic, comparison and choice of logical vectors. Source: docs/reference/vectors.md, "Arithmetic",
-"Logical vectors".
-"""
+"""Lane-wise arithmetic, comparison and selection of logical vectors. Source: docs/reference/vectors.md, "Arithmetic",
+"Logical vectors"."""
 
 from __future__ import annotations
 
@@ -43,7 +42,7 @@ PLAIN: dict[str, str] = {
     "ln": "vln",
     "sqrt": "vsqrt",
 }
-"""Operations without masks, by the name of what they compute."""
+"""Operations without masks, by their function."""
 
 FUNCTIONS: dict[str, lc.LaneWise] = {
     **{name: lc.LaneWise(function, name) for name, function in {**c.UNARY, **c.BINARY}.items()},
@@ -55,7 +54,7 @@ MERGING: dict[str, lc.LaneWise] = {
     "vmula": lc.LaneWise(lc.multiply_add, "vmula", old=0),
     "vaxpy": lc.WithScalar(lc.scale_add, "vaxpy", old=1),
 }
-"""The two with an accumulator, which ``pmode`` merge keeps."""
+"""The two operations with an accumulator, which ``pmode`` merge retains."""
 
 SHIFT_LOGICAL = lc.LaneWise(lc.shift_right_logical, "shift_right_logical")
 FUSED = lc.LaneWise(c.fused, "fma")
@@ -83,7 +82,7 @@ def plain(op: PtoOp, g: Generator) -> None:
 @kernel(*(f"pto.vmi.{name}" for name in FUNCTIONS))
 def masked(op: PtoOp, g: Generator) -> None:
     """The function of the operation on the active lanes of vectors, or on the bits of predicates; the others are 0, or
-    keep what they accumulate."""
+    retain the accumulator."""
     name = op.name.removeprefix("pto.vmi.")
     if isinstance(op.results[0].type, t.VmiMaskType):
         give(op, g, MASK_FUNCTIONS[name.removeprefix("v")], *op.operands)
@@ -95,7 +94,7 @@ def masked(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vmi.vshr")
 def vshr(op: PtoOp, g: Generator) -> None:
-    """Active lanes shifted to the right; the sign comes in where the lanes have one."""
+    """Active lanes shifted to the right, filled with the sign where the lanes have one."""
     if is_signless(named(op, "lhs")):
         give(op, g, SHIFT_LOGICAL, mask_of(op, g), named(op, "lhs"), named(op, "rhs"))
     else:
@@ -110,7 +109,7 @@ def mask_logic(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vmi.shrui")
 def shrui(op: PtoOp, g: Generator) -> None:
-    """Lanes shifted to the right, zeros coming in."""
+    """Lanes shifted to the right, filled with zeros."""
     give(op, g, SHIFT_LOGICAL, None, *op.operands)
 
 

@@ -79,15 +79,15 @@ def constant(op: PtoOp, g: Generator) -> None:
 
 direct(
     {
-        # To each bin is added how many active lanes are not larger than its number, or have it.
+        # To each bin the number of active lanes that are not larger than its index, or equal to it, is added.
         "pto.vmi.vchist": (collect.histogram, True),
         "pto.vmi.vdhist": (collect.histogram, False),
         # The active lanes of two vectors alternating, as two vectors, and back.
         "pto.vmi.vintlv": (INTERLEAVE,),
         "pto.vmi.vdintlv": (DEINTERLEAVE,),
-        # The active lanes moved together, zeros behind them.
+        # The active lanes moved together, followed by zeros.
         "pto.vmi.compress": (collect.compress,),
-        # Lane i = the lane of the source whose number lane i of the index vector holds.
+        # Lane i = the lane of the source whose index lane i of the index vector holds.
         "pto.vmi.vselr": (select_lanes,),
     }
 )
@@ -95,7 +95,7 @@ direct(
 
 @kernel("pto.vmi.shuffle")
 def shuffle(op: PtoOp, g: Generator) -> None:
-    """Lane i = the lane of the source whose number the attribute states at place i."""
+    """Lane i = the lane of the source whose index the attribute states at position i."""
     numbers = op.attributes["indices"]
     assert isinstance(numbers, DenseArrayBase)
     places = g.emitter.constant(np.array(numbers.get_values(), np.int64), "places")

@@ -14,7 +14,7 @@ from .values import lane_format
 
 
 def _with_sign(fmt: Format, sign: str) -> Format:
-    """An integer format read with another sign; floats as they are."""
+    """Returns an integer format with another sign; floats are unchanged."""
     return fmt if fmt.is_float else format_of(f"{sign}{fmt.bits}")
 
 
@@ -36,7 +36,7 @@ def convert(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vmi.extsi", "pto.vmi.fptosi")
 def convert_signed(op: PtoOp, g: Generator) -> None:
-    """Lanes in another type, integers read and made as signed ones."""
+    """Lanes in another type, integers read and written as signed ones."""
     _convert(
         op, g, _with_sign(lane_format(named(op, "source"), g), "si"), _with_sign(lane_format(op.results[0], g), "si")
     )
@@ -44,7 +44,7 @@ def convert_signed(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vmi.extui", "pto.vmi.fptoui")
 def convert_unsigned(op: PtoOp, g: Generator) -> None:
-    """Lanes in another type, integers read and made as unsigned ones."""
+    """Lanes in another type, integers read and written as unsigned ones."""
     _convert(
         op, g, _with_sign(lane_format(named(op, "source"), g), "ui"), _with_sign(lane_format(op.results[0], g), "ui")
     )

@@ -20,19 +20,20 @@ from .values import group_count, lane_format, lanes_of, memory, memory_format, p
 
 
 def _lanes(value: SSAValue, g: Generator) -> tuple[Any, int]:
-    """Storage type and number of the lanes of a vector."""
+    """Returns storage type and number of the lanes of a vector."""
     return lane_format(value, g).storage, lanes_of(value, g)
 
 
 def check_repeat(op: PtoOp, g: Generator, vector: SSAValue) -> None:
-    """The repeat stride of blocks says where a second register goes on, for which no page has a formula."""
+    """Raises an error for a repeat stride of blocks: it states where a second register continues, for which no page has
+    a formula."""
     if g.operand(op, "repeat_stride") is not None and lane_format(vector, g).bytes * lanes_of(vector, g) > VL_BYTES:
         raise g.error("unmodelled", "no page defines the repeat stride of a vector of more than 256 bytes", op)
 
 
 @kernel("pto.vmi.load")
 def load(op: PtoOp, g: Generator) -> None:
-    """Lanes from elements behind one another; the offset counts elements."""
+    """Lanes from consecutive elements; the offset counts elements."""
     give(op, g, m.load, *place(op, g, "source"), *_lanes(op.results[0], g))
 
 
@@ -44,26 +45,26 @@ def deinterleave_load(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vmi.masked_load")
 def masked_load(op: PtoOp, g: Generator) -> None:
-    """Active lanes from elements behind one another; the others are those of ``passthru``."""
+    """Active lanes from consecutive elements; the others are those of ``passthru``."""
     give(op, g, m.load_masked, *place(op, g, "source"), g.operand(op, "mask"), g.operand(op, "passthru"))
 
 
 @kernel("pto.vmi.expand_load")
 def expand_load(op: PtoOp, g: Generator) -> None:
-    """Elements behind one another in the active lanes, one after the other; the others are those of ``passthru``."""
+    """Consecutive elements in the active lanes, in order; the others are those of ``passthru``."""
     give(op, g, m.load_expanded, *place(op, g, "source"), g.operand(op, "mask"), g.operand(op, "passthru"))
 
 
 @kernels(
     {
-        # Lanes behind one another; one value for each group; one value in all lanes of each group.
+        # Consecutive lanes; one value for each group; one value in all lanes of each group.
         "pto.vmi.group_load": (m.load_groups, "row_stride"),
         "pto.vmi.group_slot_load": (m.load_groups, "source_group_stride"),
         "pto.vmi.group_broadcast_load": (m.load_group_values, "source_group_stride"),
     }
 )
 def load_groups(op: PtoOp, g: Generator, row: tuple[Callable[..., Any], str]) -> None:
-    """Elements of groups, which lie as many elements apart as an operand says."""
+    """Elements of groups; an operand states their distance in elements."""
     function, stride = row
     lanes = _lanes(op.results[0], g)
     give(op, g, function, *place(op, g, "source"), *lanes, group_count(op), named(op, stride))
@@ -87,8 +88,8 @@ def stride_load(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vmi.vload")
 def vload(op: PtoOp, g: Generator) -> None:
-    """Lanes from memory: in order, in groups, by blocks, alternating, repeated or widened, as the operands and
-    ``dist_mode`` say."""
+    """Lanes from memory: in order, in groups, by blocks, alternating, repeated or widened, according to the operands
+    and ``dist_mode``."""
     result = op.results[0]
     where, what = place(op, g, "source"), _lanes(result, g)
     block, dist = g.operand(op, "block_stride"), word(op, "dist_mode") or "continuous"
@@ -115,7 +116,7 @@ def vload(op: PtoOp, g: Generator) -> None:
 
 
 def _zeros(value: SSAValue, g: Generator) -> Expr:
-    """A vector of zeros, as what inactive lanes get."""
+    """Returns a vector of zeros for the inactive lanes."""
     storage, count = _lanes(value, g)
     return Expr(g.emitter.constant(np.zeros(count, storage), "zeros"))
 

@@ -28,19 +28,19 @@ def from_pattern(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vmi.plt")
 def plt(op: PtoOp, g: Generator) -> None:
-    """The first lanes, as many as a number says, and what is left of the number."""
+    """The first lanes, as many as a number states, and the remaining count."""
     give(op, g, logical.below, named(op, "scalar"), lanes_of(op.results[0], g))
 
 
 @kernel("pto.vmi.create_mask")
 def create_mask(op: PtoOp, g: Generator) -> None:
-    """The first lanes, as many as a number says."""
+    """The first lanes, as many as a number states."""
     give(op, g, logical.prefix, named(op, "active_lanes"), lanes_of(op.results[0], g))
 
 
 @kernel("pto.vmi.create_group_mask")
 def create_group_mask(op: PtoOp, g: Generator) -> None:
-    """The first lanes of each group, as many as a number says."""
+    """The first lanes of each group, as many as a number states."""
     give(
         op,
         g,
@@ -54,7 +54,7 @@ def create_group_mask(op: PtoOp, g: Generator) -> None:
 @kernel("pto.vmi.ensure_mask_granularity", "pto.vmi.ensure_mask_layout", "pto.vmi.ensure_layout")
 def same(op: PtoOp, g: Generator) -> None:
     """The operand: its layout in registers changes, its lanes do not."""
-    # Layout and granularity are a matter of registers: the lanes stay what they are.
+    # Layout and granularity concern registers: the lanes are unchanged.
     g.define(op.results[0], g.name(named(op, "source")))
 
 
@@ -74,7 +74,7 @@ def constant_mask(op: PtoOp, g: Generator) -> None:
 
 
 def dense_values(op: PtoOp, g: Generator, count: int) -> list[int] | list[float]:
-    """The numbers of a constant, one for each of ``count`` lanes."""
+    """Returns the numbers of a constant, one for each of ``count`` lanes."""
     value = op.attributes.get("value")
     if not isinstance(value, DenseIntOrFPElementsAttr):
         raise g.error("unmodelled", f"{op.name} has no list of elements", op)

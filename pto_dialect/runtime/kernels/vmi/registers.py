@@ -22,7 +22,7 @@ from .values import lane_format
 
 
 def _places(op: PtoOp, g: Generator, whole: SSAValue, registers: int) -> Array:
-    """Place of each lane among the lanes, or the bits, of all registers."""
+    """Returns the position of each lane among the lanes, or the bits, of all registers."""
     type_ = whole.type
     assert isinstance(type_, (t.VmiVRegType, t.VmiMaskType))
     mask = isinstance(type_, t.VmiMaskType)

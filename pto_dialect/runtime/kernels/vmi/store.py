@@ -17,7 +17,7 @@ from .values import group_count, lane_format, memory, memory_format, place
 
 @kernel("pto.vmi.store", "pto.vmi.masked_store")
 def store(op: PtoOp, g: Generator) -> None:
-    """Active lanes to elements behind one another; the offset counts elements."""
+    """Active lanes to consecutive elements; the offset counts elements."""
     g.call(m.store, named(op, "value"), *place(op, g, "destination"), g.operand(op, "mask"))
 
 
@@ -29,7 +29,7 @@ def interleave_store(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vmi.compress_store")
 def compress_store(op: PtoOp, g: Generator) -> None:
-    """Active lanes to elements behind one another without gaps."""
+    """Active lanes to consecutive elements without gaps."""
     g.call(m.store_compressed, named(op, "value"), *place(op, g, "destination"), g.operand(op, "mask"))
 
 
@@ -48,7 +48,7 @@ def _store_groups(op: PtoOp, g: Generator, value: SSAValue, stride: SSAValue | N
 
 @kernel("pto.vmi.group_store")
 def group_store(op: PtoOp, g: Generator) -> None:
-    """The lanes of each group behind one another; groups lie ``row_stride`` elements apart."""
+    """The lanes of each group to consecutive elements; groups are ``row_stride`` elements apart."""
     _store_groups(op, g, named(op, "value"), g.operand(op, "row_stride"))
 
 
@@ -63,7 +63,7 @@ def block_store(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vmi.vstore")
 def vstore(op: PtoOp, g: Generator) -> None:
-    """Lanes to memory: in order, in groups, by blocks or alternating, as the operands and ``dist_mode`` say."""
+    """Lanes to memory: in order, in groups, by blocks or alternating, according to the operands and ``dist_mode``."""
     values, mask = g.operands(op)["values"], g.operand(op, "mask")
     block = g.operand(op, "block_stride")
     where = place(op, g, "destination")
@@ -80,6 +80,6 @@ def vstore(op: PtoOp, g: Generator) -> None:
 
 @kernel("pto.vmi.scatter", "pto.vmi.vscatter")
 def scatter(op: PtoOp, g: Generator) -> None:
-    """Active lane i to the element at index i; the highest lane is last."""
+    """Active lane i to the element at index i; of equal indices the highest lane wins."""
     value, _, offsets, mask = op.operands
     g.call(m.scatter, value, memory(op, g, "destination"), offsets, mask)

@@ -1,4 +1,4 @@
-"""What code generators of logical-vector operations share: element types, lanes, masks, addresses."""
+"""Shared parts of the code generators of logical vectors: element types, lanes, masks, addresses."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pto_dialect.runtime.numerics.formats import Format
 from ..vector.values import pointer
 
 MOST_LANES = 1 << 20
-"""No memory next to a vector unit has as many bytes."""
+"""Upper bound of lanes: no memory next to a vector unit has as many bytes."""
 
 
 def lanes_of(value: SSAValue, g: Generator) -> int:
-    """Number of lanes of a logical vector or predicate."""
+    """Returns the number of lanes of a logical vector or predicate."""
     assert isinstance(value.type, (t.VmiVRegType, t.VmiMaskType))
     if value.type.lanes > MOST_LANES:
         raise g.error("unmodelled", f"vectors of more than {MOST_LANES} lanes cannot be executed")
@@ -26,21 +26,21 @@ def lanes_of(value: SSAValue, g: Generator) -> int:
 
 
 def lane_format(value: SSAValue, g: Generator) -> Format:
-    """Format of the lanes of a logical vector."""
+    """Returns the format of the lanes of a logical vector."""
     assert isinstance(value.type, t.VmiVRegType)
     return g.format(value.type.element)
 
 
 def memory_format(value: SSAValue, g: Generator) -> Format:
-    """Format of the elements behind a pointer or memref."""
+    """Returns the format of the elements of a pointer or memref."""
     element = element_type(value.type)
     assert element is not None
     return g.format(element)
 
 
 def number_format(value: SSAValue, g: Generator) -> Format:
-    """As ``lane_format``, of lanes that are computed with: no page defines sums, products or an order of packed
-    numbers and 8-bit floats, which are converted first."""
+    """Returns as ``lane_format`` the format of lanes that are computed with: no page defines sums, products or an order
+    of packed numbers and 8-bit floats, which are converted first."""
     fmt = lane_format(value, g)
     if fmt.is_packed or (fmt.is_float and fmt.bits < 16):
         raise g.error("unmodelled", f"no page defines arithmetic of {fmt.name} lanes; convert them first")
@@ -48,19 +48,19 @@ def number_format(value: SSAValue, g: Generator) -> Format:
 
 
 def is_signless(value: SSAValue) -> bool:
-    """True for lanes that are integers of no stated sign."""
+    """Returns whether the lanes are integers without a stated sign."""
     element = value.type.element if isinstance(value.type, t.VmiVRegType) else None
     return isinstance(element, IntegerType) and element.signedness.data is Signedness.SIGNLESS
 
 
 def is_signed(value: SSAValue) -> bool:
-    """True for lanes that are integers with a stated sign."""
+    """Returns whether the lanes are integers with a stated sign."""
     element = value.type.element if isinstance(value.type, t.VmiVRegType) else None
     return isinstance(element, IntegerType) and element.signedness.data is Signedness.SIGNED
 
 
 def group_count(op: PtoOp, default: int = 1) -> int:
-    """The number of groups that an operation states."""
+    """Returns the number of groups that an operation states."""
     count = integer(op, "group")
     if count is None:
         count = integer(op, "num_groups")
@@ -68,19 +68,20 @@ def group_count(op: PtoOp, default: int = 1) -> int:
 
 
 def mask_of(op: PtoOp, g: Generator) -> SSAValue | None:
-    """The governing mask, where there is one."""
+    """Returns the governing mask, if there is one."""
     return g.operand(op, "mask")
 
 
 def memory(op: PtoOp, g: Generator, name: str) -> Expr:
-    """Pointer behind operand ``name``."""
+    """Returns the pointer of operand ``name``."""
     base = g.operand(op, name)
     assert base is not None
     return pointer(base, g)
 
 
 def place(op: PtoOp, g: Generator, name: str) -> tuple[Expr, Expr]:
-    """Pointer and first byte of an access at operand ``name`` plus the offset operand, in elements of the memory."""
+    """Returns pointer and first byte of an access at operand ``name`` plus the offset operand, in elements of the
+    memory."""
     offset = g.operand(op, "offset")
     address = memory(op, g, name)
     return address, Expr("0" if offset is None else f"{g.name(offset)} * {address}.item_bytes")
