@@ -47,7 +47,7 @@ def gm_to_l1_frac(
     (docs/reference/layouts.md, "Loads with a change of layout").
 
     Lanes d >= ``d_value`` of the last C0 become 0; rows n >= ``n_value`` are not written. Small-C0 mode
-    addresses alike.
+    uses the same addresses.
 
     Args:
         dst: L1 address of group 0, row 0.
