@@ -37,7 +37,9 @@ PASS_TABLE: dict[str, PassEntry] = {
     "verify-locations": PassEntry(
         _VERIFY, "VerifyLocationsPass", "address spaces, tile locations and layouts of operands"
     ),
-    "verify-type-triples": PassEntry(_VERIFY, "VerifyTypeTriplesPass", "element types that go together on the target"),
+    "verify-type-triples": PassEntry(
+        _VERIFY, "VerifyTypeTriplesPass", "combinations of element types that the target supports"
+    ),
     "verify-shapes": PassEntry(_VERIFY, "VerifyShapesPass", "shapes, valid regions, ranges of constants, alignment"),
     "check-sync": PassEntry(
         "check_sync",
@@ -64,7 +66,7 @@ PASS_TABLE: dict[str, PassEntry] = {
     "double-buffer": PassEntry(
         "loops.buffers",
         "DoubleBufferPass",
-        "several slots for tiles that each iteration fills anew",
+        "several slots for tiles that each iteration fills again",
         changes=True,
         options=MappingProxyType({"count": ("2", "3", "4")}),
     ),
@@ -78,7 +80,7 @@ PASS_TABLE: dict[str, PassEntry] = {
     "repeat-sums": PassEntry(
         "loops.again",
         "RepeatSumsPass",
-        "sums that are needed after others went on with them are computed twice",
+        "computes sums twice that are needed after other products have added to them",
         changes=True,
         shrinks=True,
     ),
@@ -100,7 +102,7 @@ PASS_TABLE: dict[str, PassEntry] = {
     "remove-redundant-sync": PassEntry(
         "sync_order.remove",
         "RemoveRedundantSyncPass",
-        "takes out flags and barriers that others make needless",
+        "removes flags and barriers that others imply",
         changes=True,
     ),
     "lower-cube": PassEntry(
