@@ -3,7 +3,7 @@
 What a launch accesses, in which order and through which tiles follows from its numbers alone in most kernels, and from
 the content of small buffers that single elements are loaded from. So do the findings, unless a check had to look at
 what memory holds. A later launch with the same numbers, whose buffers have all that the first one has accessed and
-overlap in the same way, runs in plain code. Source: docs/sanitizers.md, "Launches that come again".
+overlap in the same way, runs in plain code. Source: docs/sanitizers.md, "Repeated launches".
 """
 
 from __future__ import annotations
