@@ -64,7 +64,6 @@ UNCONVERTED_PAGES: frozenset[str] = frozenset(
         "docs/performance.md",
         "docs/pto-fmt.md",
         "docs/pto-lsp.md",
-        "docs/pto-run.md",
         "docs/pto.md",
         "docs/pypto.md",
         "docs/python-api.md",
