@@ -1,4 +1,4 @@
-"""What one chip generation allows.  Source: docs/reference/targets.md."""
+"""What one chip generation allows. Source: docs/reference/targets.md, "Memories", "Synchronisation resources"."""
 
 from __future__ import annotations
 
