@@ -36,7 +36,6 @@ UNCONVERTED_PAGES: frozenset[str] = frozenset(
     {
         "CHANGELOG.md",
         "SECURITY.md",
-        "docs/cluster.md",
         "docs/contributing.md",
         "docs/conformance.md",
         "docs/cycles.md",
@@ -49,8 +48,6 @@ UNCONVERTED_PAGES: frozenset[str] = frozenset(
         "docs/goldens.md",
         "docs/insert-sync.md",
         "docs/integrations.md",
-        "docs/launch-files.md",
-        "docs/launch.md",
         "docs/lower-cube.md",
         "docs/lower-transfers.md",
         "docs/lower-vector.md",
@@ -59,7 +56,6 @@ UNCONVERTED_PAGES: frozenset[str] = frozenset(
         "docs/performance.md",
         "docs/pypto.md",
         "docs/python-api.md",
-        "docs/ranks.md",
         "docs/recording.md",
         "docs/reference/README.md",
         "docs/reference/clauses.md",
@@ -226,7 +222,8 @@ CONVERTED_PAGES = [page for page in pages() if page.relative_to(ROOT).as_posix()
 
 @pytest.mark.parametrize("page", CONVERTED_PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_page_has_no_retired_phrase(page: Path) -> None:
-    assert list(retired(prose(page).partition("\n## Renamed terms\n")[0])) == []
+    text = prose(page).partition("\n## Renamed terms\n")[0]
+    assert list(retired(re.sub(r"^ {4}.*", "", text, flags=re.MULTILINE))) == []
 
 
 @pytest.mark.parametrize("entry", CONVERTED)
