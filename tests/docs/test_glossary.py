@@ -60,7 +60,9 @@ def test_a_term_has_one_sentence(meaning: str, file: str, name: str) -> None:
 def test_a_term_is_defined_where_the_page_says(meaning: str, file: str, name: str) -> None:
     paths = [path for path in (PACKAGE / file, ROOT / file) if path.exists()]
     assert paths, file
-    assert not name or name in names_of(paths[0])
+    if name and name not in names_of(paths[0]):
+        moved = [path for path in PACKAGE.rglob("*.py") if name in names_of(path)]
+        pytest.fail(f"{name} is not in {file}, but in {[path.relative_to(PACKAGE).as_posix() for path in moved]}")
 
 
 def test_renamed_terms_are_sorted_and_listed_once() -> None:

@@ -2,7 +2,7 @@
 
 Two flags may share a number when the first is certainly taken before the second is set. Where numbers run out it is
 enough that they do so in the order of the text; after that flags that are near each other become one.
-Source: docs/reference/synchronisation.md, "Event numbers".
+Source: docs/reference/synchronisation.md, "Event ids".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Order by buffer numbers instead of flags: who hands work on and who takes it up do so in brackets of one number.
 
 A bracket waits until all earlier ones of its number are over, whoever had them, so nothing that is set has to be taken,
-and no pipe waits for what comes later in the text. Source: docs/reference/synchronisation.md, "Buffer numbers".
+and no pipe waits for what comes later in the text. Source: docs/reference/synchronisation.md, "Buffer ids".
 """
 
 from __future__ import annotations

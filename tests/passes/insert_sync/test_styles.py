@@ -1,6 +1,6 @@
 """Order by buffer numbers and by events of operations in place of flags.
 
-Source: docs/reference/synchronisation.md, "Buffer numbers", "Events of operations".
+Source: docs/reference/synchronisation.md, "Buffer ids", "Events of operations".
 """
 
 import numpy as np
