@@ -1,6 +1,6 @@
 """The order of the text in a recording: calls that a step stands in, and what values were last.
 
-Source: docs/debugger.md, "Places".
+Source: docs/debugger.md, "Positions".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One debugging session: where it stands in a recording, and all ways to go on from there.
 
 A position is a number of steps that are done: position p lies before step p, and memory is that after step p - 1.
-Source: docs/debugger.md, "Places".
+Source: docs/debugger.md, "Positions".
 """
 
 from __future__ import annotations

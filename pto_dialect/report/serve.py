@@ -1,6 +1,6 @@
 """Shows the page of a recording to browsers of this machine, and follows the file while a run writes it.
 
-Source: docs/report.md, "While a run goes on".
+Source: docs/report.md, "While a run is active".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Communication domains: memory of several chips that each of them reaches, by the distance between their windows.
 
-See docs/ranks.md, "How a program names the memory of a peer", and docs/pypto.md.
+See docs/ranks.md, "How a program addresses the memory of a peer", and docs/pypto.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Memory of ranks that their peers can reach: a window for each rank, of one layout, adjacent in one memory.
 
 A program reaches the window of a peer from its own by adding a distance, or by an address from the communication
-context. Source: docs/ranks.md, "How a program names the memory of a peer".
+context. Source: docs/ranks.md, "How a program addresses the memory of a peer".
 """
 
 from __future__ import annotations
