@@ -56,7 +56,7 @@ STRICTER = {
     "type-syntax": "an array without elements",
 }
 """Rules of ours that the other does not have at all, with what makes the program wrong; docs/conformance.md,
-"Changed programs"."""
+"Mutated programs"."""
 
 LENIENT = {
     r"shift count to use a signed": "counts of the unsigned type of the data are a warning",
