@@ -4,7 +4,7 @@ Nodes are the operations of a run in the order in which they were issued; edges 
 unit had waited for, and signals.  Stores of the scalar unit to the unified buffer stand beside the order of its pipe:
 only its signals and barriers follow them.  Two accesses of one byte race when neither node can be reached from the
 other.
-Source: docs/reference/watching.md, "Order of events".
+Source: docs/reference/instrumentation.md, "Order of events".
 """
 
 from __future__ import annotations

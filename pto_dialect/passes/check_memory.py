@@ -1,6 +1,6 @@
 """``check-memory``: tiles with addresses that share bytes while both are in use.
 
-Source: docs/reference/constraints.md, "Whole programs"; docs/reference/watching.md, "Findings".
+Source: docs/reference/constraints.md, "Whole programs"; docs/reference/instrumentation.md, "Findings".
 """
 
 from __future__ import annotations

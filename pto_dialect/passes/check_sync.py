@@ -1,5 +1,5 @@
 """``check-sync``: flags and hazards on every path through a function. Source: docs/reference/execution.md,
-"Synchronisation"; docs/reference/watching.md, "Order of events".
+"Synchronisation"; docs/reference/instrumentation.md, "Order of events".
 """
 
 from __future__ import annotations

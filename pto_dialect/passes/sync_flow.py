@@ -1,8 +1,8 @@
 """What happens along the ways of a function: signals that stay, waits that never end, accesses without order.
 
 The order between pipes is that of vector clocks, as in a run. Of two accesses the one that stands first in the text is
-meant to be the first. Source: docs/reference/execution.md, "Scheduling", "Synchronisation"; docs/reference/watching.md,
-"Shadow memory", "Order of events".
+meant to be the first. Source: docs/reference/execution.md, "Scheduling", "Synchronisation";
+docs/reference/instrumentation.md, "Shadow memory", "Order of events".
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Accesses that are remembered grow in number with a program, and states are compared wherever ways meet. Nearly all that
 differ do so in what the pipes know of each other, for which the numbers of the accesses are enough. Source:
-docs/reference/watching.md, "Order of events".
+docs/reference/instrumentation.md, "Order of events".
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ class Fault(Exception):
     """A program did something the machine does not allow.
 
     Kernels and memory functions raise it without knowing the operation that runs; the caller that knows it adds the
-    source location and reports a diagnostic (docs/reference/watching.md, "Findings").
+    source location and reports a diagnostic (docs/reference/instrumentation.md, "Findings").
 
     Attributes: rule: kebab-case id of the violated rule, e.g. ``mem-oob``, ``mem-align``, ``unmodelled``. message: what
     happened, with the values involved. notes: further lines that help the reader, possibly empty.

@@ -1,4 +1,4 @@
-"""Runs a program under watch. Source: docs/reference/watching.md, "Order of events"."""
+"""Runs a program under watch. Source: docs/reference/instrumentation.md, "Order of events"."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Runs ranks under watch, all in one process: races between them and waits that never end are findings.
 
-Source: docs/ranks.md, "Sanitizers"; docs/reference/watching.md, "Order of events".
+Source: docs/ranks.md, "Sanitizers"; docs/reference/instrumentation.md, "Order of events".
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Tasks that touch the same memory although nothing orders them. Source: docs/reference/execution.md, "Tasks";
-docs/reference/watching.md, "Findings".
+docs/reference/instrumentation.md, "Findings".
 """
 
 from __future__ import annotations

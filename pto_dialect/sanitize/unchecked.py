@@ -1,6 +1,6 @@
 """What a watched run did not check, and why: a run without findings says less than it seems to.
 
-Source: docs/reference/watching.md, "No findings".
+Source: docs/reference/instrumentation.md, "No findings".
 """
 
 from __future__ import annotations

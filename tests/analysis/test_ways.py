@@ -1,4 +1,4 @@
-"""Which turns of loops are followed. Source: docs/reference/watching.md, "Order of events"."""
+"""Which turns of loops are followed. Source: docs/reference/instrumentation.md, "Order of events"."""
 
 from __future__ import annotations
 

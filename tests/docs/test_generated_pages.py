@@ -53,7 +53,7 @@ def test_what_an_operation_computes_has_no_source_in_it(mnemonic: str) -> None:
 
 
 def test_every_enumeration_is_listed() -> None:
-    assert [f"| `{name}` |" in PAGES["words.md"] for name in ENUMS].count(False) == 0
+    assert [f"| `{name}` |" in PAGES["enumerators.md"] for name in ENUMS].count(False) == 0
 
 
 def test_the_page_on_the_language_explains_every_shape() -> None:

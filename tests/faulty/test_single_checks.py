@@ -28,7 +28,7 @@ RULES = {
     "sync-unit-flag sync-membar-missing sync-mte3-reorder pipe-slot",
     "numeric": "numeric-nan-inf",
 }
-"""What each check reports. Source: docs/reference/watching.md, "Findings"."""
+"""What each check reports. Source: docs/reference/instrumentation.md, "Findings"."""
 TOGETHER = {"sync-membar-missing", "sync-mte3-reorder"}
 """Order inside of a pipe is a matter of races, and these rules of the check ``sync``."""
 

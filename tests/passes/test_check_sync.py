@@ -1,5 +1,5 @@
 """The pass check-sync on the classic mistakes, and on correct programs. Source: docs/reference/execution.md,
-"Synchronisation"; docs/reference/watching.md, "Order of events".
+"Synchronisation"; docs/reference/instrumentation.md, "Order of events".
 """
 
 from typing import Any

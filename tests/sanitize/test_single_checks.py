@@ -1,5 +1,5 @@
 """Each check by itself finds what is its own, and all the others together do not. Source:
-docs/reference/watching.md, "Findings".
+docs/reference/instrumentation.md, "Findings".
 """
 
 from __future__ import annotations

@@ -153,7 +153,7 @@ def _enum(name: str) -> Page:
     if users:
         rows = tuple((f"[`{cls.name}`]({cls.name}.md)", f"`{slot.name}`", plain(computes(cls))) for cls, slot in users)
         sections.append(Section("Operations", (Table(("operation", "attribute", "computes"), rows),)))
-    sections.append(Section("Source", (Text("[Words](../reference/words.md)"),)))
+    sections.append(Section("Source", (Text("[Enumerators](../reference/enumerators.md)"),)))
     return Page(spec.spell(".."), "an enumeration", tuple(sections))
 
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from . import clauses, core, operations, tables, words
+from . import clauses, core, enumerators, operations, tables
 
 FOLDER = Path(__file__).parents[3] / "docs" / "reference"
 
 PAGES = {
     "operations.md": operations.page,
     "target-tables.md": tables.page,
-    "words.md": words.page,
+    "enumerators.md": enumerators.page,
     "clauses.md": clauses.page,
     "core-operations.md": core.page,
 }

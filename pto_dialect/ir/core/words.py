@@ -1,4 +1,4 @@
-"""Closed lists of quoted words that operations take as attributes. Source: docs/reference/words.md, "Quoted words"."""
+"""Quoted keywords that operations take as attributes. Source: docs/reference/enumerators.md, "Quoted keywords"."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 Every operation that runs has a number. ``clock[q][p]`` is the number up to which all work of pipe p is done when the
 next operation of pipe q begins; what the scalar unit knows, everybody does whose work it issues later. ``clock[S][S]``
 is the number up to which its stores are known to be complete: issuing an operation does not wait for them. Source:
-docs/reference/watching.md, "Order of events".
+docs/reference/instrumentation.md, "Order of events".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the pipes of a core know of one another while a program with signals runs, and from whom.
 
-Source: docs/reference/watching.md, "Order of events".
+Source: docs/reference/instrumentation.md, "Order of events".
 """
 
 from __future__ import annotations

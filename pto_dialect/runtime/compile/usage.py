@@ -1,7 +1,7 @@
 """What a program may do with the buffers of its arguments, as far as its text tells.
 
 A launch copies only buffers that may be written; blocks that combine values in one place, or report in order, do not
-run in parallel.  Source: docs/reference/execution.md, "Launches"; docs/reference/watching.md, "Order of events".
+run in parallel.  Source: docs/reference/execution.md, "Launches"; docs/reference/instrumentation.md, "Order of events".
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Between two barriers nothing orders the work-items of a launch, so accesses are kept until then and compared byte by
 byte. Reads do not disturb each other, nor do atomic updates of one kind, nor stores of one operation that bring the
 same value, nor does such a store disturb later reads of those that have taken part in it. Source:
-docs/reference/watching.md, "No findings".
+docs/reference/instrumentation.md, "No findings".
 """
 
 from __future__ import annotations

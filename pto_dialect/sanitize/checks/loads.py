@@ -1,6 +1,6 @@
 """Loads that another load overwrites before anybody has read them: what they brought is lost whoever orders the pipes.
 
-Source: docs/reference/watching.md, "Findings".
+Source: docs/reference/instrumentation.md, "Findings".
 """
 
 from __future__ import annotations

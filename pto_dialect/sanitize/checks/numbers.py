@@ -1,4 +1,4 @@
-"""Where infinities and NaNs come up. Source: docs/reference/watching.md, "Findings"."""
+"""Where infinities and NaNs come up. Source: docs/reference/instrumentation.md, "Findings"."""
 
 from __future__ import annotations
 

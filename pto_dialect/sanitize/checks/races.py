@@ -1,6 +1,6 @@
 """Accesses of one place that nothing orders, or that signals order against the text.
 
-Source: docs/reference/watching.md, "Order of events", "Findings", "No findings".
+Source: docs/reference/instrumentation.md, "Order of events", "Findings", "No findings".
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The vector unit of a2a3 is a pipeline: an operation on what an earlier one still reads or writes needs a barrier on V,
 or on all pipes, or flags to another pipe and back between the two. Transfers of one pipe start in order and may
 overlap, so of two that write one place either may end last. What the vector unit of a5 and the cube unit do is in
-order.  Source: docs/reference/watching.md, "Order of events".
+order.  Source: docs/reference/instrumentation.md, "Order of events".
 """
 
 from __future__ import annotations

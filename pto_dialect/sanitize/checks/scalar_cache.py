@@ -2,7 +2,7 @@
 
 A scalar unit fetches a line when it first touches it, and writes the whole line back when it is cleaned or when the
 kernel ends.  What others write to memory in the meantime is not seen, and is lost where the line was changed.  Source:
-docs/reference/execution.md, "Data cache of the scalar unit"; docs/reference/watching.md, "Findings".
+docs/reference/execution.md, "Data cache of the scalar unit"; docs/reference/instrumentation.md, "Findings".
 """
 
 from __future__ import annotations

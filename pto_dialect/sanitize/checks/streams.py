@@ -1,6 +1,6 @@
 """Unaligned streams of vector loads and stores: what was never flushed, and accesses that are not at their place.
 
-Source: docs/reference/vectors.md, "Loads and stores"; docs/reference/watching.md, "Findings".
+Source: docs/reference/vectors.md, "Loads and stores"; docs/reference/instrumentation.md, "Findings".
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 When an instruction has read such bytes, it is repeated with other values in them: what then differs in its results
 depends on them. So the mark follows data through copies, layouts and conversions of every instruction without a word
-about any of them, and padding that nobody uses is never reported. Source: docs/reference/watching.md, "Findings", "No
-findings".
+about any of them, and padding that nobody uses is never reported. Source: docs/reference/instrumentation.md,
+"Findings", "No findings".
 """
 
 from __future__ import annotations

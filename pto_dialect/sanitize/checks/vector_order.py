@@ -1,6 +1,6 @@
 """Order of loads and stores inside one vector scope, which the vector unit keeps only where mem_bar says so.
 
-Source: docs/reference/execution.md, "Synchronisation"; docs/reference/watching.md, "Order of events".
+Source: docs/reference/execution.md, "Synchronisation"; docs/reference/instrumentation.md, "Order of events".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Carries out what findings advise, in the text of the program. Source: docs/reference/watching.md, "Reports".
+"""Carries out what findings advise, in the text of the program. Source: docs/reference/instrumentation.md, "Reports".
 
 Everything but the lines concerned stays as it is, comments included.
 """

@@ -1,7 +1,7 @@
 """Which operations only move data, and which compute with it.
 
 Reading bytes that were never written is a mistake where they are used; what moves them carries the mark along.  One
-statement per family of operations, with its exceptions.  Source: docs/reference/watching.md, "Findings".
+statement per family of operations, with its exceptions.  Source: docs/reference/instrumentation.md, "Findings".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Watched memories: every access is reported to the watch before it happens.
 
-Source: docs/reference/watching.md, "Shadow memory".
+Source: docs/reference/instrumentation.md, "Shadow memory".
 """
 
 from __future__ import annotations

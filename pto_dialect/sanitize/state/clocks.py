@@ -1,5 +1,5 @@
-"""Vector clocks: what each pipe of each core knows to have happened. Source: docs/reference/watching.md, "Order of
-events".
+"""Vector clocks: what each pipe of each core knows to have happened. Source: docs/reference/instrumentation.md,
+"Order of events".
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Events that an access finds at its bytes, whichever way their memory keeps them. Source:
-docs/reference/watching.md, "Shadow memory".
+docs/reference/instrumentation.md, "Shadow memory".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Sets of bytes that one access touches: runs at regular distances, or single elements.
 
 Shadow memory has one cell for ``grain`` bytes, a power of two; a region is a multiple of its own ``grain`` everywhere,
-so a shadow that is at least as fine describes it exactly.  Source: docs/reference/watching.md, "Shadow memory".
+so a shadow that is at least as fine describes it exactly.  Source: docs/reference/instrumentation.md, "Shadow memory".
 """
 
 from __future__ import annotations

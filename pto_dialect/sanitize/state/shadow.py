@@ -3,7 +3,7 @@
 One cell stands for ``grain`` bytes; the first access that needs finer cells splits all of them. Cells that all accesses
 so far have touched together are one place, so an access to the same bytes as before looks at one record. Where accesses
 overlap in part, places are cut; a memory with too many of them goes on with a record for each cell. Source:
-docs/reference/watching.md, "Shadow memory".
+docs/reference/instrumentation.md, "Shadow memory".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The windows of all ranks under watch. Source: docs/reference/watching.md, "Shadow memory"."""
+"""The windows of all ranks under watch. Source: docs/reference/instrumentation.md, "Shadow memory"."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A core under watch: its pipes are queues, and every signal carries what its sender knows.
 
-Source: docs/reference/execution.md, "Scheduling"; docs/reference/watching.md, "Order of events".
+Source: docs/reference/execution.md, "Scheduling"; docs/reference/instrumentation.md, "Order of events".
 """
 
 from __future__ import annotations

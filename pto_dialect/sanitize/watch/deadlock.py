@@ -1,5 +1,5 @@
 """What every pipe of every core waits for when nothing can go on. Source: docs/reference/execution.md, "Scheduling";
-docs/reference/watching.md, "Reports".
+docs/reference/instrumentation.md, "Reports".
 """
 
 from __future__ import annotations

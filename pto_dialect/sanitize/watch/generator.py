@@ -1,6 +1,6 @@
 """The watched flavour of generated code: it says which operation comes next, and hands out no memory.
 
-The plain flavour does not know of it.  Source: docs/reference/watching.md, "Order of events".
+The plain flavour does not know of it.  Source: docs/reference/instrumentation.md, "Order of events".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Signals in memory, and what those knew who have changed them last.
 
-Source: docs/reference/execution.md, "Communication"; docs/reference/watching.md, "Order of events".
+Source: docs/reference/execution.md, "Communication"; docs/reference/instrumentation.md, "Order of events".
 """
 
 from __future__ import annotations

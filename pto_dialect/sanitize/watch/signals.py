@@ -1,6 +1,6 @@
 """Signals of one core on their way: flags, semaphores, locks and queue tokens with what their senders knew.
 
-Source: docs/reference/execution.md, "Synchronisation"; docs/reference/watching.md, "Order of events".
+Source: docs/reference/execution.md, "Synchronisation"; docs/reference/instrumentation.md, "Order of events".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Tiles that lose their content to other tiles, and accesses beside the tile they go through.
 
-Source: docs/reference/watching.md, "Findings".
+Source: docs/reference/instrumentation.md, "Findings".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Unit flags: the hand-over of accumulators between the cube unit and the write-back, block by block.
 
-Source: docs/reference/execution.md, "Synchronisation"; docs/reference/watching.md, "Findings".
+Source: docs/reference/execution.md, "Synchronisation"; docs/reference/instrumentation.md, "Findings".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The observer of one run: who accesses what, in which order, and what is wrong with it.
 
-Source: docs/reference/watching.md, "Order of events".
+Source: docs/reference/instrumentation.md, "Order of events".
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 ALLOCATION = 'docs/reference/constraints.md, "Allocation, views and scalars"'
-FINDINGS = 'docs/reference/watching.md, "Findings"'
+FINDINGS = 'docs/reference/instrumentation.md, "Findings"'
 LOGICAL_VECTORS = 'docs/reference/constraints.md, "Logical vectors"'
 MATRIX_LOADS = 'docs/reference/constraints.md, "Loads into matrix memories"'
 MODULES = 'docs/reference/language.md, "Modules and functions"'

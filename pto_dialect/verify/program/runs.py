@@ -1,4 +1,4 @@
-"""Rules that the sanitizers check at run time. Source: docs/reference/watching.md, "Findings"."""
+"""Rules that the sanitizers check at run time. Source: docs/reference/instrumentation.md, "Findings"."""
 
 from __future__ import annotations
 

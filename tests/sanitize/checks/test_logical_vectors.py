@@ -1,4 +1,4 @@
-"""Logical vectors under watch: what their loads and stores touch. Source: docs/reference/watching.md, "Order of
+"""Logical vectors under watch: what their loads and stores touch. Source: docs/reference/instrumentation.md, "Order of
 events".
 """
 

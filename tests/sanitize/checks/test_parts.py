@@ -1,4 +1,4 @@
-"""Parts of views that leave their view. Source: docs/reference/watching.md, "Findings"."""
+"""Parts of views that leave their view. Source: docs/reference/instrumentation.md, "Findings"."""
 
 from __future__ import annotations
 

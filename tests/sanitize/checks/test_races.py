@@ -1,4 +1,4 @@
-"""Races, by program. Source: docs/reference/watching.md, "Order of events", "Findings", "No findings"."""
+"""Races, by program. Source: docs/reference/instrumentation.md, "Order of events", "Findings", "No findings"."""
 
 import numpy as np
 import pytest

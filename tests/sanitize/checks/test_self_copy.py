@@ -1,4 +1,4 @@
-"""Copies inside of one memory that overwrite what they read. Source: docs/reference/watching.md, "Findings"."""
+"""Copies inside of one memory that overwrite what they read. Source: docs/reference/instrumentation.md, "Findings"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Unwritten memory, bounds and overlap. Source: docs/reference/watching.md, "Findings", "No findings"."""
+"""Unwritten memory, bounds and overlap. Source: docs/reference/instrumentation.md, "Findings", "No findings"."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 """Vector scopes under watch: each micro-operation has its place, the scope is one instruction of V.
 
-Source: docs/reference/execution.md, "Synchronisation"; docs/reference/watching.md, "Order of events".
+Source: docs/reference/execution.md, "Synchronisation"; docs/reference/instrumentation.md, "Order of events".
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Work-items under watch: races between them, unwritten memory, bounds. Source: docs/reference/watching.md, "No
+"""Work-items under watch: races between them, unwritten memory, bounds. Source: docs/reference/instrumentation.md, "No
 findings".
 """
 

@@ -1,4 +1,4 @@
-"""What changes that findings advise make of a program's text. Source: docs/reference/watching.md, "Reports"."""
+"""What changes that findings advise make of a program's text. Source: docs/reference/instrumentation.md, "Reports"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytes whose content is still read through another handle. Source: docs/reference/watching.md, "Findings"."""
+"""Bytes whose content is still read through another handle. Source: docs/reference/instrumentation.md, "Findings"."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Signals, locks and deadlocks. Source: docs/reference/execution.md, "Synchronisation"; docs/reference/watching.md,
-"Findings".
+"""Signals, locks and deadlocks. Source: docs/reference/execution.md, "Synchronisation";
+docs/reference/instrumentation.md, "Findings".
 """
 
 from sanitize_programs import diagnostics, errors, load, program, rules, set_flag, store, ub, wait_flag

@@ -1,4 +1,4 @@
-"""docs/reference/words.md: enumerations and quoted words."""
+"""docs/reference/enumerators.md: enumerations and quoted keywords."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .markdown import WRITTEN_BY, code, table
 
 
 def quoted() -> list[tuple[str, Kind]]:
-    """Lists of quoted words by their name in the package, words in code."""
+    """Lists of quoted keywords by their name in the package."""
     return [(name, kind) for name, kind in vars(words).items() if name.isupper() and isinstance(kind, Kind)]
 
 
 def _synonyms() -> list[tuple[str, str, str]]:
-    """Where another spelling is read, the spelling and what it means, in code."""
+    """Where another spelling is accepted, the spelling and its canonical form, in code style."""
     rows = [
         *((f"`#pto` {name}", alias, word) for name, words in ENUM_ALIASES.items() for alias, word in words.items()),
         *((name.lower().replace("_", " "), *pair) for name, kind in quoted() for pair in kind.synonyms.items()),
@@ -28,10 +28,10 @@ def _synonyms() -> list[tuple[str, str, str]]:
 def page() -> str:
     """The whole page."""
     lines = [
-        "# Words",
+        "# Enumerators",
         "",
-        "Every enumeration of the dialect and every quoted word. [language.md](language.md#attributes) says how",
-        "they are written.",
+        "Every enumeration of the dialect and every quoted keyword. [language.md](language.md#attributes) describes",
+        "their syntax.",
         "",
         WRITTEN_BY,
         "",
@@ -51,15 +51,15 @@ def page() -> str:
             ("name", "values"),
             ((f"`{e.name}`", code(e.values)) for e in ENUMS.values() if not e.bracketed),
         ),
-        "## Quoted words",
+        "## Quoted keywords",
         "",
         *table(
-            ("list", "words"),
+            ("list", "keywords"),
             ((name.lower().replace("_", " "), code(kind.words)) for name, kind in quoted()),
         ),
         "## Other spellings",
         "",
-        "A text may have them, in every form; what is printed has the words that they stand for.",
+        "Every form of the text may have them; the printer writes the canonical spelling.",
         "",
         *table(("where", "other spelling", "means"), _synonyms()),
     ]
