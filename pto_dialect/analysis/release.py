@@ -1,6 +1,6 @@
 """The release of the reference that an operation is meant for.
 
-Source: docs/reference/releases.md, "Which release counts".
+Source: docs/reference/releases.md, "Choice of the release".
 """
 
 from __future__ import annotations

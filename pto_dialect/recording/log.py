@@ -1,6 +1,6 @@
 """Collects a recording while a run goes on, in chunks of which the oldest are dropped where there is no room.
 
-Source: docs/reference/recording.md, "What is kept".
+Source: docs/reference/recording.md, "Limits".
 """
 
 from __future__ import annotations

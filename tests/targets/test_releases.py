@@ -1,6 +1,6 @@
 """Releases of the reference: which one counts, defaults and verdicts that changed.
 
-Source: docs/reference/releases.md, "Changes", "Which release counts".
+Source: docs/reference/releases.md, "Changes", "Choice of the release".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """``--prove``: runs the functions of a program before and after each pass and compares.
 
-Source: docs/reference/proving.md, "What is compared", "What is said".
+Source: docs/reference/proving.md, "What is compared", "Reports".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rules of ``pto-opt --prove`` about the passes that it compares. Source: docs/reference/proving.md, "What is said"."""
+"""Rules of ``pto-opt --prove`` about the passes that it compares. Source: docs/reference/proving.md, "Reports"."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ..engine.rule import ERROR, INFO, PROVE, rule
 from ..examples.types import PART, TILE
 
 _COMPARED = 'docs/reference/proving.md, "What is compared"'
-_SAID = 'docs/reference/proving.md, "What is said"'
+_SAID = 'docs/reference/proving.md, "Reports"'
 
 
 _TEXT = f"""module attributes {{pto.target_arch = "a5"}} {{

@@ -33,7 +33,7 @@ UNKNOWN = rule(
     ERROR,
     STRUCTURE,
     f"pto.release of a module names a release of the reference from {known_releases()}",
-    source='docs/reference/releases.md, "Which release counts"',
+    source='docs/reference/releases.md, "Choice of the release"',
     bad=_MODULE.format("1.5", ""),
     good=_MODULE.format("0.63", ""),
 )

@@ -1,4 +1,4 @@
-"""What a proof finds in programs that a pass has made worse. Source: docs/reference/proving.md, "What is said"."""
+"""What a proof finds in programs that a pass has made worse. Source: docs/reference/proving.md, "Reports"."""
 
 from collections.abc import Callable
 
