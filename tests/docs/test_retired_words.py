@@ -41,16 +41,10 @@ UNCONVERTED_PAGES: frozenset[str] = frozenset(
         "docs/find-the-mistake-debugger.md",
         "docs/performance.md",
         "docs/reference/clauses.md",
-        "docs/reference/constraints.md",
         "docs/reference/core-operations.md",
-        "docs/reference/cycles.md",
-        "docs/reference/numerics.md",
         "docs/reference/operations.md",
         "docs/reference/target-tables.md",
-        "docs/reference/tiles.md",
-        "docs/reference/vectors.md",
         "docs/rules.md",
-        "docs/seed-coverage.md",
         "docs/semantics.md",
     }
 )
