@@ -34,8 +34,6 @@ CONVERTED_STRINGS = ("tests/helpers/markdown_pages.py",)
 
 UNCONVERTED_PAGES: frozenset[str] = frozenset(
     {
-        "CHANGELOG.md",
-        "SECURITY.md",
         "docs/contributing.md",
         "docs/decisions.md",
         "docs/find-the-mistake-debugger.md",
