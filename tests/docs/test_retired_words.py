@@ -35,7 +35,6 @@ CONVERTED_STRINGS = ("tests/helpers/markdown_pages.py",)
 UNCONVERTED_PAGES: frozenset[str] = frozenset(
     {
         "docs/contributing.md",
-        "docs/find-the-mistake-debugger.md",
         "docs/performance.md",
         "docs/reference/clauses.md",
         "docs/reference/core-operations.md",
