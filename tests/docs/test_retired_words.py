@@ -36,12 +36,7 @@ UNCONVERTED_PAGES: frozenset[str] = frozenset(
     {
         "docs/contributing.md",
         "docs/performance.md",
-        "docs/reference/clauses.md",
-        "docs/reference/core-operations.md",
-        "docs/reference/operations.md",
-        "docs/reference/target-tables.md",
         "docs/rules.md",
-        "docs/semantics.md",
     }
 )
 """Pages that are not searched yet."""

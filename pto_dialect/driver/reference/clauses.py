@@ -11,7 +11,7 @@ from pto_dialect.ir.core.registry import all_op_classes
 from .markdown import WRITTEN_BY, code, table
 
 _LISTED = 8
-"""Words of a clause that are listed; of those with more the page on words tells."""
+"""The most keywords of a clause that are listed; the page on enumerators has longer lists."""
 
 
 def page() -> str:
@@ -19,8 +19,8 @@ def page() -> str:
     lines = [
         "# Clauses",
         "",
-        "Words of a statement that take operands or set an attribute, besides the operands themselves and the",
-        "dictionary. [language.md](language.md) has the whole statements.",
+        "Keywords of a statement that take operands or set an attribute, besides the operands themselves and the",
+        "dictionary. [language.md](language.md) has the syntax of statements.",
         "",
         WRITTEN_BY,
         "",
@@ -39,7 +39,7 @@ def page() -> str:
 
 
 def written(row: Clause, classes: list[type[PtoOp]]) -> list[str]:
-    """The ways to write a clause, with the words that those of ``classes`` take that have it."""
+    """The spellings of a clause, with the keywords that ``classes`` accept."""
     if row.form is Form.FLAG:
         return list(row.keywords)
     if row.form is Form.KEYWORD:

@@ -31,8 +31,8 @@ def page() -> str:
     lines = [
         "# Operations of the core dialects",
         "",
-        "What `pto-opt` demands of their operands, results and attributes, besides the relations between them.",
-        "[core-dialects.md](core-dialects.md) tells the rest.",
+        "Constraints of `pto-opt` on single operands, results and attributes;",
+        "[core-dialects.md](core-dialects.md) describes their semantics.",
         "",
         WRITTEN_BY,
         "",

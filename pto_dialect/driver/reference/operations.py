@@ -114,10 +114,10 @@ def page() -> str:
     lines = [
         "# Operations",
         "",
-        f"The {len(OPS)} operations by family. What they compute in full is in [tiles.md](tiles.md),",
+        f"The {len(OPS)} operations by family. Their semantics are in [tiles.md](tiles.md),",
         "[vectors.md](vectors.md), [work-items.md](work-items.md), [numerics.md](numerics.md) and",
         "[execution.md](execution.md); the form is a shape of [language.md](language.md#shapes). A pipe",
-        "marked *by its operands* follows from the places of tiles. `cpu-sim` has the operations of a5.",
+        "marked *by its operands* follows from the memories of tiles. `cpu-sim` has the operations of a5.",
         "",
         WRITTEN_BY,
         "",

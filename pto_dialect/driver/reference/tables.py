@@ -62,7 +62,7 @@ def _memories() -> list[str]:
         "An address that is no multiple of *aligned to* is an error, of *should be* a warning. (Evidence: header.)",
         "",
         *table(heads, rows),
-        f"Beyond {limits} there is a warning. The scales of an operand lie at its byte address",
+        f"Beyond {limits} there is a warning. The scales of an operand are at its byte address",
         f"divided by {MX_SCALE_ADDRESS_DIVISOR}. MX scale tiles have the location `scaling` too.",
         "",
     ]
@@ -79,7 +79,7 @@ def _transfers() -> list[str]:
     return [
         "## Units of transfers",
         "",
-        "Bytes that one unit of a burst's length counts, and what strides measure in that unit.",
+        "Bytes for each unit of a burst's length, and the meaning of strides in that unit.",
         "",
         *table(("operation", "a2a3", "a5"), rows),
     ]
@@ -106,11 +106,11 @@ def _products() -> list[str]:
     return [
         "## Matrix products",
         "",
-        "Operands and destination of products of tiles, with `.acc` and `.bias` too; `i8` stands for every sign, with",
+        "Operands and destination of products of tiles, with `.acc` and `.bias` too; `i8` means every sign, with",
         "a warning for `ui8`. (Evidence: manual, reference.)",
         "",
         *table(("target", "operations", "destination", "operands"), rows),
-        "Operands and destination of `mad` and its like (a5). (Evidence: manual; reference for the second row.)",
+        "Operands and destination of `mad*` (a5). (Evidence: manual; reference for the second row.)",
         "",
         *table(("", "combinations"), micro),
     ]
@@ -203,12 +203,12 @@ def _modes() -> list[str]:
     return [
         "## Modes of the write-back",
         "",
-        "What they compute is in [numerics.md](numerics.md#write-back). (Evidence: reference, manual.)",
+        "Their semantics are in [numerics.md](numerics.md#write-back). (Evidence: reference, manual.)",
         "",
         *table(("mode", "accumulator", "destination", "payload", ""), rows),
         "## Modes of tile stores",
         "",
-        "What `fp` and `preQuantScalar` of tile operations mean, `_vec` or `_scalar` added. (Evidence: header.)",
+        "The meaning of `fp` and `preQuantScalar` of tile operations, `_vec` or `_scalar` added. (Evidence: header.)",
         "",
         *table(("target", "modes"), ((profile.name, stores(profile.acc_quant_mode)) for profile in _PROFILES)),
     ]
@@ -265,7 +265,7 @@ def page() -> str:
     lines = [
         "# Tables of the targets",
         "",
-        "What `pto-opt` and `pto-run` look up. [targets.md](targets.md) tells where the sources disagree.",
+        "The tables of `pto-opt` and `pto-run`. [targets.md](targets.md) states where the sources disagree.",
         "",
         WRITTEN_BY,
         "",

@@ -32,7 +32,7 @@ class TileAllocationOp(HandleOp, shape=Shape.ALLOC, typed=(), roles=Role.ALLOCAT
 
 
 class AllocTileOp(TileAllocationOp, name="pto.alloc_tile"):
-    """A tile buffer, at ``addr`` or wherever there is room; valid sizes exactly where the type has ``?``
+    """A tile buffer, at ``addr`` or wherever memory is free; valid sizes exactly where the type has ``?``
     (docs/reference/execution.md, "Pointers, tiles and views").
     """
 
@@ -40,7 +40,7 @@ class AllocTileOp(TileAllocationOp, name="pto.alloc_tile"):
 
 
 class AllocMultiTileOp(TileAllocationOp, name="pto.alloc_multi_tile", since="august"):
-    """``count`` equal tile buffers behind one handle (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """``count`` equal tile buffers with one handle (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     result = result_def(MULTI_TILE)
 

@@ -168,7 +168,7 @@ class TileBufType(PtoType):
 
 
 class MultiTileBufType(PtoType):
-    """``count`` equal tile slots behind one handle."""
+    """``count`` equal tile slots with one handle."""
 
     name = "pto.multi_tile_buf"
     slot: TileBufType

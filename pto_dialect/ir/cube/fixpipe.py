@@ -113,16 +113,16 @@ class PackedWriteBackOp(CopyOp, pipe=Pipe.FIX, unexecuted=CONTROL_WORD):
 
 
 class CopyMatrixCcToCbufOp(PackedWriteBackOp, name="pto.copy_matrix_cc_to_cbuf"):
-    """L0C to L1, sizes and modes packed in two words (docs/reference/execution.md, "Control words")."""
+    """L0C to L1, sizes and modes in two control words (docs/reference/execution.md, "Control words")."""
 
 
 class CopyMatrixCcToUbOp(PackedWriteBackOp, name="pto.copy_matrix_cc_to_ub"):
-    """L0C to the unified buffer, sizes and modes packed in two words (docs/reference/execution.md, "Control words")."""
+    """L0C to the UB, sizes and modes in two control words (docs/reference/execution.md, "Control words")."""
 
 
 class CopyMatrixCcToGmOp(CopyOp, name="pto.copy_matrix_cc_to_gm", pipe=Pipe.FIX, unexecuted=CONTROL_WORD):
-    """L0C to global memory, sizes and modes packed in the words xm and xt (docs/reference/execution.md, "Control
-    words").
+    """L0C to global memory, sizes and modes in the control words xm and xt
+    (docs/reference/execution.md, "Control words").
     """
 
     source = destination = operand_def(PTR)

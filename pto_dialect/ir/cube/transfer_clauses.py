@@ -6,7 +6,7 @@ from ..core.clauses import Clause, Clauses, Form, Said, Stated
 
 BURST = Clauses(
     title="Transfer in bursts",
-    intro="Behind the operands, in any order; the types of all operands follow in the order of the text.",
+    intro="After the operands, in any order; the types of all operands follow in the order of the text.",
     separator=" ",
     foreign=Said("parse-syntax", "{} has no group {!r}", "groups: {}"),
     rows=(
@@ -34,7 +34,7 @@ BURST = Clauses(
             "loop",
             Form.REPEATED,
             "repeats all that is inside it: count, distance at the source, distance at the destination; inner loops "
-            "first, a number may follow the word",
+            "first, a number may follow the keyword",
             operands=("loop_counts", "loop_src_strides", "loop_dst_strides"),
             numbered=True,
             stated=Stated.KEYWORD,
@@ -46,7 +46,7 @@ BURST = Clauses(
         Clause(
             "pad",
             Form.OPERANDS,
-            "what each burst is filled up with, and how many elements before and behind it",
+            "what each burst is filled up with, and how many elements before and after it",
             operands=("pad_value", "left_padding_count", "right_padding_count"),
             numbers=(1, 3),
             stated=Stated.KEYWORD,
@@ -57,14 +57,14 @@ BURST = Clauses(
 
 FRAC_LOAD = Clauses(
     title="Load that changes the layout",
-    intro="All of them, in this order, separated by commas, behind source and destination.",
+    intro="All of them, in this order, separated by commas, after source and destination.",
     separator=", ",
     foreign=Said("parse-syntax", "expected {0}(..), found {1!r}", "{0}(..) stands here"),
     rows=(
         Clause(
             "mode",
             Form.KEYWORD,
-            "the order of the elements at the source: rows or columns; the type list repeats the word",
+            "the order of the elements at the source: rows or columns; the type list repeats the keyword",
             keywords=("nd2nz", "dn2nz"),
             attribute="mode",
             leads=True,
@@ -124,7 +124,7 @@ def _control(name: str, summary: str) -> Clause:
 
 L0_LOAD = Clauses(
     title="Load into L0",
-    intro="Separated by commas, in any order; size and start, or a window, may also stand without their words.",
+    intro="Separated by commas, in any order; size and start, or a window, may also omit their keywords.",
     separator=", ",
     foreign=Said("parse-syntax", "{} has no control {!r}", "{}"),
     rows=(
@@ -147,4 +147,4 @@ L0_LOAD = Clauses(
 )
 
 L0_PLACES = {2: (0, 2), 4: (0, 4), 6: (4, 10)}
-"""Which controls of a class stand without their words, by their number: the size, size and start, the window."""
+"""Which controls of a class omit their keywords, by their number: the size, size and start, the window."""

@@ -97,9 +97,9 @@ class SetStoreAtomicCfgOp(
     name="pto.set_store_atomic_cfg",
     state_writes=("store_atomic_cfg",),
     since="august",
-    unexecuted="no page defines the fields of its word; the set_atomic operations do the same",
+    unexecuted="no page defines the fields of its control word; the set_atomic operations do the same",
 ):
-    """Atomic type and operation of later accumulator stores as one word (docs/reference/execution.md, "Control
+    """Atomic type and operation of later accumulator stores as one integer (docs/reference/execution.md, "Control
     words").
     """
 

@@ -1,13 +1,13 @@
-"""Words behind the operands of accesses and conversions of work-items."""
+"""Keywords after the operands of accesses and conversions of work-items."""
 
 from __future__ import annotations
 
 from ..core.clauses import Clause, Clauses, Form, Said
 
 SUFFIXES = Clauses(
-    title="Words behind the operands",
+    title="Keywords after the operands",
     intro="Separated by blanks, in the order of the operation's attributes. Attributes that are not listed here are "
-    "written as their word alone.",
+    "written as their keyword alone.",
     separator=" ",
     foreign=Said("parse-syntax", "{} has no clause {!r}", ""),
     rows=(

@@ -6,7 +6,7 @@ from ..core.clauses import Clause, Clauses, Form, Said
 
 COMM_GROUP = Clauses(
     title="Collective transfer",
-    intro="Behind the operands, inside the same parentheses, separated by commas.",
+    intro="After the operands, inside the same parentheses, separated by commas.",
     separator=", ",
     foreign=Said("parse-syntax", "unexpected {1!r} in {0}", ""),
     rows=(

@@ -119,13 +119,13 @@ class BufferTokenOp(NamedPipeOp, shape=Shape.SYNC_TOKEN, pipe_from="op_type"):
 
 
 class GetBufOp(BufferTokenOp, name="pto.get_buf", roles=Role.LOCK | Role.SETS):
-    """The pipe waits until every earlier release of the buffer number is done (docs/reference/execution.md,
+    """The pipe waits until every earlier release of the buffer id is done (docs/reference/execution.md,
     "Synchronisation").
     """
 
 
 class RlsBufOp(BufferTokenOp, name="pto.rls_buf", roles=Role.LOCK | Role.WAITS):
-    """Releases the buffer number when the earlier work of the pipe is done (docs/reference/execution.md,
+    """Releases the buffer id when the earlier work of the pipe is done (docs/reference/execution.md,
     "Synchronisation").
     """
 
@@ -137,19 +137,19 @@ class DynamicBufferTokenOp(BufferTokenOp, typed=(), since="august"):
 
 
 class GetBufDynOp(DynamicBufferTokenOp, name="pto.get_buf_dyn", roles=Role.LOCK | Role.SETS):
-    """The pipe waits until every earlier release of the buffer number is done (docs/reference/execution.md,
+    """The pipe waits until every earlier release of the buffer id is done (docs/reference/execution.md,
     "Synchronisation").
     """
 
 
 class RlsBufDynOp(DynamicBufferTokenOp, name="pto.rls_buf_dyn", roles=Role.LOCK | Role.WAITS):
-    """Releases the buffer number when the earlier work of the pipe is done (docs/reference/execution.md,
+    """Releases the buffer id when the earlier work of the pipe is done (docs/reference/execution.md,
     "Synchronisation").
     """
 
 
 class DeclareEventidArrayOp(DeclarationOp, name="pto.declare_eventid_array"):
-    """Array of flag numbers (docs/reference/execution.md, "Synchronisation")."""
+    """Array of flag ids (docs/reference/execution.md, "Synchronisation")."""
 
     array = result_def(EVENTID_ARRAY)
 
@@ -159,7 +159,7 @@ class FlagNumberOp(ScalarElementOp, typed=("array",)):
 
 
 class EventidArrayGetOp(FlagNumberOp, name="pto.eventid_array_get", reads=("array",), fixed_results=("index",)):
-    """Flag number at ``index`` (docs/reference/execution.md, "Synchronisation")."""
+    """Flag id at ``index`` (docs/reference/execution.md, "Synchronisation")."""
 
     array = operand_def(EVENTID_ARRAY)
     index = operand_def(INDEX)
@@ -167,7 +167,7 @@ class EventidArrayGetOp(FlagNumberOp, name="pto.eventid_array_get", reads=("arra
 
 
 class EventidArraySetOp(FlagNumberOp, name="pto.eventid_array_set", writes=("array",)):
-    """Flag number at ``index`` = value (docs/reference/execution.md, "Synchronisation")."""
+    """Flag id at ``index`` = value (docs/reference/execution.md, "Synchronisation")."""
 
     array = operand_def(EVENTID_ARRAY)
     index = value = operand_def(INDEX)

@@ -8,7 +8,7 @@ _FOREIGN = Said("parse-syntax", "{} takes no {}", "")
 
 KEYED_INPUTS = Clauses(
     title="Inputs of the write-back of a tile",
-    intro="Behind the inputs that share a type list, in `ins(..)`. Some operations have a comma in place of the word.",
+    intro="After the inputs that share a type list, in `ins(..)`. Some operations have a comma instead of the keyword.",
     separator=" ",
     foreign=_FOREIGN,
     rows=(
@@ -19,15 +19,15 @@ KEYED_INPUTS = Clauses(
 
 LOAD_FIELDS = Clauses(
     title="Padding of a load",
-    intro="Behind `outs(..)` in this order, separated by blanks.",
+    intro="After `outs(..)` in this order, separated by blanks.",
     separator=" ",
     foreign=_FOREIGN,
     rows=(
-        Clause("pad_mode", Form.FIELD, "how what lies outside of the view is filled", attribute="pad_mode"),
+        Clause("pad_mode", Form.FIELD, "the fill of elements outside of the view", attribute="pad_mode"),
         Clause("pad_value", Form.FIELD, "the number of pad_mode PadValue", operands=("pad_value",)),
         Clause("left_padding_num", Form.FIELD, "padding before each row", operands=("left_padding_num",)),
         Clause("init_out_buffer", Form.FIELD, "whether the tile is initialised first", attribute="init_out_buffer"),
-        Clause("right_padding_num", Form.FIELD, "padding behind each row", operands=("right_padding_num",)),
+        Clause("right_padding_num", Form.FIELD, "padding after each row", operands=("right_padding_num",)),
         Clause("init_condition", Form.FIELD, "the condition of that", operands=("init_condition",)),
     ),
 )

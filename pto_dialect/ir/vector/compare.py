@@ -43,5 +43,5 @@ class VSelrOp(LaneSelectOp, name="pto.vselr"):
     """lane i = src0[src1[i]] (docs/reference/vectors.md, "Arithmetic")."""
 
 
-class VSelrv2Op(LaneSelectOp, name="pto.vselrv2", unexecuted="no page tells it from vselr"):
+class VSelrv2Op(LaneSelectOp, name="pto.vselrv2", unexecuted="no page distinguishes it from vselr"):
     """lane i = src0[src1[i]], second register form (docs/reference/vectors.md, "Arithmetic")."""

@@ -15,8 +15,8 @@ DIFFERENCES: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "`tcmps`: mask of more than one row",
-        "each row begins at the row pitch of the mask tile, where `tsel` and `tsels` look for it",
-        "rows lie one behind the other as the vector unit stores them: 16 bytes for 128 lanes of 16 bits, 32 bytes for "
+        "each row begins at the row pitch of the mask tile, where `tsel` and `tsels` read it",
+        "rows are contiguous, as the vector unit stores them: 16 bytes for 128 lanes of 16 bits, 32 bytes for "
         "256 lanes of 8 bits, 32-bit elements without gaps",
     ),
     (
@@ -37,7 +37,7 @@ DIFFERENCES: tuple[tuple[str, str, str], ...] = (
     (
         "`tmrgsort` of one tile: blocks that do not make up a group of four",
         "0 in the destination",
-        "the destination keeps what it has there",
+        "the destination does not change",
     ),
 )
 """Each difference, and the result of each backend (``emitc``, ``vpto``)."""
@@ -49,10 +49,10 @@ def section() -> list[str]:
     return [
         "## The two backends",
         "",
-        "Tile operations reach the hardware in two ways: through a library of headers (`emitc`, every target) and",
-        "through templates of vector micro-operations (`vpto`, a5 only). On a5 they do not always compute the same.",
+        "Tile operations have two implementations on hardware: a library of headers (`emitc`, every target) and",
+        "templates of vector micro-operations (`vpto`, a5 only). On a5 they do not always compute the same.",
         'The option `--backend`, then the launch file, then the attribute `pto.backend = "emitc" | "vpto"` of the',
-        "nearest module says which one a run follows; without any it is `emitc`, as it always is on a2a3.",
+        "nearest module selects the one that a run follows; the default is `emitc`, as it always is on a2a3.",
         "Micro-operations do not depend on it.",
         "",
         "| operation | `emitc` | `vpto` |",

@@ -83,8 +83,8 @@ def page() -> str:
         "## Operations that are not executed",
         "",
         f"`pto-run` executes {len(OPS) - number} of the {len(OPS)} operations of the dialect. It refuses the others",
-        "with their place and the reason, and never computes anything else than what is defined. `pto-opt` reads,",
-        "checks and prints all of them.",
+        "with their source location and the reason, and never computes undefined results. `pto-opt` parses, verifies",
+        "and prints all of them.",
         "",
         "This page is written by `python -m pto_dialect.runtime.kernels.refusals > docs/semantics.md`.",
         "",
@@ -93,13 +93,13 @@ def page() -> str:
         lines += [f"### {why[0].upper()}{why[1:]}", "", _wrapped(names), ""]
     lines += ["### Operations of the core dialects", ""]
     lines += [
-        "Operations of the core dialects that `pto-opt` checks run, but for those that",
-        "[core-operations.md](reference/core-operations.md) marks, which are these. Of dialects and operations that",
-        "are kept as written nothing is known, and none of them runs.",
+        "Operations of the core dialects that `pto-opt` verifies run, except for those that",
+        "[core-operations.md](reference/core-operations.md) marks, which are listed here. Dialects and operations that",
+        "are printed as written have no known semantics, and none of them runs.",
         "",
     ]
-    lines += ["| operation | why |", "|---|---|", *_rows(), ""]
-    lines += ["### Forms of other operations", "", "| form | why |", "|---|---|"]
+    lines += ["| operation | reason |", "|---|---|", *_rows(), ""]
+    lines += ["### Forms of other operations", "", "| form | reason |", "|---|---|"]
     lines += [f"| {form} | {why} |" for form, why in FORMS]
     return "\n".join(lines) + "\n"
 
