@@ -36,7 +36,6 @@ UNCONVERTED_PAGES: frozenset[str] = frozenset(
     {
         "docs/contributing.md",
         "docs/performance.md",
-        "docs/rules.md",
     }
 )
 """Pages that are not searched yet."""
@@ -57,9 +56,9 @@ RETIRED = {
     r"\bbehind\b": "after, following",
     r"\bin front of\b": "before",
     r"\b(?:that|which|what|it|who|they|and|where) (?:stands?|stood)\b(?! for\b)": "is, is located",
-    rf"\b(?:stands?|stood|standing) {_WHERE}\b(?! for\b)": "is, is located",
+    rf"\b(?:stands?|stood|standing) {_WHERE}\b(?! (?:for|the order)\b)": "is, is located",
     r"\bone behind the other\b": "contiguous, consecutive",
-    r"\b(?<!no )rooms?\b(?! (?:for|left|to)\b)": "subpackage, layer; scratch buffer",
+    r"(?<![\w-])(?<!no )rooms?\b(?! (?:for|left|to)\b)": "subpackage, layer; scratch buffer",
     # Reports.
     r"\btold\b": "reported, stated",
     r"\btells?\b(?!.{1,60}\b(?:apart|from)\b)": "report, state; distinguish",
@@ -97,7 +96,7 @@ RETIRED = {
     r"\bon (?:every|each|some|one|another) way\b": "on every control-flow path",
     r"\bways meet\b": "control-flow join",
     r"\b(?:a|one|each|every|the|first|last|next|second|later|earlier) turn\b": "iteration",
-    r"\bturns\b(?! (?:\w+ )?(?:into|out|off|on|to|it|them|every)\b)": "iterations; by turns: alternately",
+    r"\bturns\b(?! (?:\w+ ){0,3}(?:into|out|off|on|to|it|them|every)\b)": "iterations; by turns: alternately",
     r"\bcertainly\b": "must- (must-alias, must-write)",
     r"\blives of\b": "live ranges of",
     r"\bmay share\b(?! (?:bytes|memory))": "may alias",

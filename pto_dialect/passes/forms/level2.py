@@ -43,7 +43,7 @@ CANNOT_SAY = rule(
     "to-level2-unsupported",
     ERROR,
     FORMS,
-    "every tile of a program of Level 1 has one place, and what is done to it has a form with destinations",
+    "every tile of a Level 1 program has one memory, and each of its operations has a form with destinations",
     source='docs/reference/language.md, "Level 1 and Level 2"',
     bad=_BAD,
     good=_BAD.replace("tmatmul %y, %x", "tadd %y, %x"),

@@ -49,7 +49,7 @@ UNSUPPORTED = rule(
     "tile-loops-unsupported",
     ERROR,
     TILE_LOOPS,
-    "tiles with more rows than a turn takes are loaded, computed row by row, and stored, all in one stretch",
+    "tiles with more rows than an iteration processes are loaded, computed row by row, and stored, all in one stretch",
     source='docs/reference/tiles.md, "Elementwise"',
     bad=_PROGRAM.format(shape="64x64", last=_TURN),
     good=_PROGRAM.format(shape="64x64", last=""),

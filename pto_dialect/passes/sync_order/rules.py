@@ -58,7 +58,7 @@ UNDECIDED = rule(
     "sync-undecided",
     INFO,
     SYNC,
-    "the order of a function is looked at on all ways; with judge=true it is proved for all numbers of iterations",
+    "check-sync covers all control-flow paths of a function; with judge=true the order is proved for all trip counts",
     source=_PAGE,
     bad=_COMPUTED,
     good=_program(*_PAIR),

@@ -34,7 +34,7 @@ INSIDE = rule(
     "simt-inside",
     ERROR,
     STRUCTURE,
-    "barriers, fences, kept values, packed atomic updates and (warning) ldg and stg belong to SIMT bodies",
+    "barriers, fences, saved values, packed atomic updates and (warning) ldg and stg belong to SIMT bodies",
     source=WORK_ITEMS,
     bad="pto.syncthreads",
     good="pto.section.simt<<<32, 1, 1>>> {\n  pto.syncthreads\n}",

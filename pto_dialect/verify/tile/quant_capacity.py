@@ -26,8 +26,8 @@ MX_CAPACITY = rule(
     "quant-mx-room",
     ERROR,
     SHAPES,
-    "the tiles of block quantisation have known sizes, rows as long as those of the source, and room for what is "
-    "written behind their valid elements",
+    "the tiles of block quantisation have known sizes, rows as long as those of the source, and space for what is "
+    "written after their valid elements",
     source='docs/reference/tiles.md, "Irregular operations"',
     bad=_mx("16x96xi8, valid=16x64"),
     good=_mx("16x64xi8"),
