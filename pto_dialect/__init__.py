@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from .version import __version__ as __version__
+
 # What type checkers take for true; ``typing`` is a tenth of what ``import pto_dialect`` costs.
 TYPE_CHECKING = False
 
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
     from pto_dialect.driver.task_graph import TaskGraph
     from pto_dialect.runtime.api import InParts, PerCore
     from pto_dialect.runtime.group_api import compile_group
-
-__version__ = "0.1.0"
 
 _LAUNCHING = {
     "InParts": "runtime.api",

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from import_contracts import circles
 
 from pto_dialect.families import FAMILIES, LANE_MODULES, all_rule_modules
 
@@ -67,3 +68,8 @@ def test_modules_of_families_exist(family: str) -> None:
 def test_other_listed_modules_exist() -> None:
     names = [*all_rule_modules(), *(f"runtime.kernels.{name}" for name in LANE_MODULES)]
     assert [name for name in names if find_spec(f"pto_dialect.{name}") is None] == []
+
+
+def test_circles_of_imports_are_found() -> None:
+    imports = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": {"e"}, "e": set[str](), "f": {"g", "a"}, "g": {"f"}}
+    assert circles(imports) == [["a", "b", "c"], ["f", "g"]]

@@ -12,6 +12,7 @@ import click
 from pto_dialect.accel import OPTION, switch
 from pto_dialect.terminal import shown
 
+from .constants import INTERRUPTED
 from .streams import (
     BROKEN_PIPE,
     Escaping,
@@ -61,9 +62,6 @@ CYCLE_OPTIONS = {
 
 CLEAR_LINE = "\r\x1b[K"
 """Removes the progress bar from the line that it stands on."""
-
-INTERRUPTED = 130
-"""128 + SIGINT, as shells report it."""
 
 INTERNAL = 1
 """The tools themselves have failed."""
@@ -341,7 +339,7 @@ def version_option(command: str, *others: str) -> Callable[[Callable[..., Any]],
     def show(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
         if not wanted or ctx.resilient_parsing:
             return
-        from pto_dialect import __version__
+        from pto_dialect.version import __version__
         from pto_dialect.versions import NEWEST_RELEASE, installed_version, python_version
 
         versions = [f"{name} {installed_version(name.lower())}" for name in others]

@@ -33,7 +33,7 @@ from .command_line import (
     write_escaped,
     write_stderr,
 )
-from .start import NO_CACHE, SERVER_OPTION
+from .constants import NO_CACHE, SERVER_OPTION
 from .streams import let_annotations_through, wants_color, write_stdout
 
 if TYPE_CHECKING:

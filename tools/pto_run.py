@@ -223,7 +223,8 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
     Exit code: 0 if all is well, 1 if a program or its result is wrong, 2 if the command line or a launch file is,
     3 if a sanitizer has found an error.
     """
-    from pto_dialect.driver.run.program import Streams, exit_status, run_program
+    from pto_dialect.driver.run.command import run_program
+    from pto_dialect.driver.run.outcome import Streams, exit_status
 
     from .run_requests import request_of
 

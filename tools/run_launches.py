@@ -35,7 +35,7 @@ def run_launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, An
     """Runs the launch files that ``paths`` name."""
     from pto_dialect.driver.inputs import InputError
     from pto_dialect.driver.launch import suite
-    from pto_dialect.driver.run.program import Streams, exit_status
+    from pto_dialect.driver.run.outcome import Streams, exit_status
     from pto_dialect.driver.sweep.places import has_sweep
 
     stated = stated_options(ctx)
@@ -82,7 +82,7 @@ def _points(files: list[str], settings: Settings, given: dict[str, Any], color: 
     """Runs all points of launch files."""
     from pto_dialect.driver.jobs import WorkerError
     from pto_dialect.driver.launch.suite import exit_code
-    from pto_dialect.driver.run.program import Streams
+    from pto_dialect.driver.run.outcome import Streams
     from pto_dialect.driver.sweep.cluster import ClusterError
     from pto_dialect.driver.sweep.run import WriteError, run_points
     from pto_dialect.driver.sweep.store import StoreError
@@ -119,7 +119,7 @@ def _cluster(given: dict[str, Any]) -> Place | None:
 def run_ranks(ctx: click.Context, path: str, given: dict[str, Any]) -> int:
     """Runs the program in ``path`` on several ranks."""
     from pto_dialect.driver.launch.rank_command import run_ranks_of
-    from pto_dialect.driver.run.program import Streams, exit_status
+    from pto_dialect.driver.run.outcome import Streams, exit_status
 
     for name in (name for name in ALONE if name in stated_options(ctx)):
         instead = "; --record RUN.pto-rec keeps the run, and --debug RUN.pto-rec shows it" if name == "debug" else ""

@@ -13,7 +13,7 @@ from .streams import let_annotations_through, wants_color
 if TYPE_CHECKING:
     from pto_dialect.driver.inputs import Input
     from pto_dialect.driver.report import Reporter
-    from pto_dialect.driver.run.program import Streams
+    from pto_dialect.driver.run.outcome import Streams
     from pto_dialect.driver.run.request import Request
     from pto_dialect.runtime.queues.schedule import Schedule
 
@@ -173,7 +173,7 @@ def check_debug(ctx: click.Context, path: str, given: dict[str, Any]) -> None:
         raise click.UsageError("--debug reads its commands from standard input, so the program needs a FILE", ctx)
     if is_recording:
         from pto_dialect.driver.run.debugging import debug_recording
-        from pto_dialect.driver.run.program import exit_status
+        from pto_dialect.driver.run.outcome import exit_status
 
         stops, room = given["break_on_finding"], given["max_memory"]
         ctx.exit(exit_status(debug_recording(path, _streams(given), stops, max_memory=room)))
@@ -216,7 +216,7 @@ def debug(item: Input, request: Request, streams: Streams, given: dict[str, Any]
 
 
 def _streams(given: dict[str, Any]) -> Streams:
-    from pto_dialect.driver.run.program import Streams
+    from pto_dialect.driver.run.outcome import Streams
 
     return Streams(lambda text: click.echo(text, nl=False), write_stderr, wants_color(given["color"]))
 

@@ -8,6 +8,8 @@ from importlib import import_module
 
 from pto_dialect.accel import OPTION, enabled, switch
 
+from .constants import INTERRUPTED, NO_CACHE, SERVER_OPTION, SERVER_VARIABLE
+
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -16,19 +18,11 @@ if TYPE_CHECKING:
 ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 """What the system, or the end of a terminal, asks a process to stop with."""
 
-INTERRUPTED = 130
-"""128 + SIGINT, as shells report it."""
-
 NOT_INSTALLED = 2
 """Exit code: a part of the package that is not there."""
 
-NO_CACHE = "--no-cache"
-"""The option of commands that neither use nor keep results of earlier runs."""
-
 SCRIPTS = ("pto", "pto-opt", "pto-run", "pto-fmt", "pto-sweep", "pto-lsp", "pto-debug-adapter")
 """Names under which commands are installed."""
-
-SERVER_VARIABLE, SERVER_OPTION = "PTO_SERVER", "--server"
 
 
 def pto() -> None:

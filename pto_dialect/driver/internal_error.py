@@ -12,9 +12,9 @@ import tempfile
 import traceback
 from collections.abc import Callable
 
-from pto_dialect import __version__
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.source import Span
+from pto_dialect.version import __version__
 
 from .reduce import reduced
 

@@ -75,8 +75,8 @@ class Reporter:
                 write = formats_ci.to_github if self.format == GITHUB else formats_ci.to_gitlab
                 self.write(write(self.collected))
         else:
-            from pto_dialect import __version__
             from pto_dialect.diagnostics.formats import to_sarif
+            from pto_dialect.version import __version__
 
             texts = _rule_texts() if self.verdicts is None else self.verdicts.rule_texts(_rule_texts)
             self.write(

@@ -142,7 +142,7 @@ def _digest(*parts: str) -> str:
 
 def open_verdicts() -> Verdicts | None:
     """The verdicts of this version of the package; ``None`` without a cache folder."""
-    from pto_dialect import __version__
+    from pto_dialect.version import __version__
     from pto_dialect.versions import installed_version, python_build, sources_identity
 
     folder = cache_folder() if enabled() else None

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, cast
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from pto_dialect import __version__
+from pto_dialect.version import __version__
 
 from .diagnostics import diagnostics
 from .framing import Framing

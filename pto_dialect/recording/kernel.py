@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pto_dialect.runtime.compile.compiler import CompiledModule
 from pto_dialect.runtime.memory.spaces import Pointer
-from pto_dialect.runtime.run.launch import Started
+from pto_dialect.runtime.run.kernel import Started
 from pto_dialect.runtime.run.windows import Bounded
 from pto_dialect.sanitize.launch import WatchedKernel
 from pto_dialect.sanitize.timed import CycleKernel

@@ -114,7 +114,7 @@ class LightCore(RecordedCore):
 
     def __init__(self, block: Block, kind: str, index: int, watch: RecordingWatch, ordered: bool) -> None:
         super().__init__(block, kind, index, watch, ordered)
-        self.signals = LightSignals(self)
+        self.signals = LightSignals(self, watch)
         self.place = Mark(0, (), [])
 
     def reached(

@@ -47,7 +47,7 @@ def save(
 
 
 def _program(kernel: RecordingKernel, blocks: int) -> Program:
-    from pto_dialect import __version__
+    from pto_dialect.version import __version__
 
     span = span_of(kernel.function)
     text, file = (span.source.text, span.source.name) if span is not None else ("", "")

@@ -15,6 +15,7 @@ from pto_dialect.sanitize.state.clocks import Actor, Mark
 from pto_dialect.sanitize.state.regions import Bytes
 from pto_dialect.sanitize.watch.core import WatchedCore
 from pto_dialect.sanitize.watch.cycles import CycleWatch
+from pto_dialect.sanitize.watch.observed import ObservedCore
 from pto_dialect.sanitize.watch.signals import Signals
 from pto_dialect.sanitize.watch.watch import Watch
 
@@ -29,7 +30,7 @@ class RecordingWatch(Watch):
 
     record: Log
 
-    def open_device(self, cores: Sequence[WatchedCore]) -> None:
+    def open_device(self, cores: Sequence[ObservedCore]) -> None:
         """Takes the cores that run side by side from now on."""
         super().open_device(cores)
         for actor in self.log.actors[len(self.record.actors) :]:
@@ -86,8 +87,8 @@ class TimedRecordingWatch(RecordingWatch, CycleWatch):
 class RecordedSignals(Signals):
     """Signals that know which step has sent them."""
 
-    def __init__(self, core: WatchedCore) -> None:
-        super().__init__(core)
+    def __init__(self, core: WatchedCore, watch: Watch) -> None:
+        super().__init__(core, watch)
         self.senders: dict[Key, deque[int]] = {}
         self.level_senders: dict[Key, list[int]] = {}
 
@@ -136,7 +137,7 @@ class RecordedSignals(Signals):
         return log, step, max(actor.time, mark.time)
 
     def _end(self, step: int, actor: Actor, began: float) -> None:
-        watch = self.core.watch
+        watch = self.watch
         if isinstance(watch, CycleWatch):
             watch_record: Log = getattr(watch, "record")  # noqa: B009
             watch_record.time(step, began, max(actor.time, began))
@@ -148,7 +149,7 @@ class RecordedCore(WatchedCore):
     def __init__(self, block: Block, kind: str, index: int, watch: RecordingWatch, ordered: bool) -> None:
         super().__init__(block, kind, index, watch, ordered)
         self.record = watch.record
-        self.signals = RecordedSignals(self)
+        self.signals = RecordedSignals(self, watch)
         self.numbers: list[int] = [-1]
         self.noted = -1
 

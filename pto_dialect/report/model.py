@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pto_dialect import __version__
 from pto_dialect.analysis.release import release_of
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.source import SourceFile, Span
@@ -16,6 +15,7 @@ from pto_dialect.ir.core.location import span_of
 from pto_dialect.runtime.numerics.decode import value_table
 from pto_dialect.runtime.numerics.format_table import Format, format_of
 from pto_dialect.sanitize.report.findings import Finding
+from pto_dialect.version import __version__
 
 from .columns import encoded
 from .kernel import ReportKernel

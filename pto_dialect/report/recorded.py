@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from pto_dialect import __version__
 from pto_dialect.analysis.cycles.static import table_for
 from pto_dialect.recording import Recording
 from pto_dialect.recording.model import Access, Form, Handle, Memory
@@ -16,6 +15,7 @@ from pto_dialect.runtime.memory.layout import TileLayout
 from pto_dialect.runtime.numerics.format_table import format_of
 from pto_dialect.runtime.run.machine import OF_RANK
 from pto_dialect.targets.choice import get_profile
+from pto_dialect.version import __version__
 
 from .columns import encoded
 from .model import VERSION, memory_parts

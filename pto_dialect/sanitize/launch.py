@@ -22,7 +22,8 @@ from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Arena
 from pto_dialect.runtime.queues.run import Deadlock, QueuedFault, run_queued
 from pto_dialect.runtime.run.arenas import rebind
-from pto_dialect.runtime.run.launch import Kernel, Started
+from pto_dialect.runtime.run.kernel import Started
+from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import Block, RunOptions
 
 from .options import SanitizeOptions

@@ -14,7 +14,7 @@ from pto_dialect.integrations.base import Device
 from pto_dialect.integrations.events import Compiled, Event, Launched, observed, watched, watching
 from pto_dialect.integrations.function import jit
 from pto_dialect.runtime.errors import BindingError
-from pto_dialect.runtime.run.launch import Started
+from pto_dialect.runtime.run.kernel import Started
 from pto_dialect.sanitize.launch import WatchedKernel, watched_cores
 from pto_dialect.sanitize.options import SanitizeOptions
 from pto_dialect.sanitize.watch.core import WatchedCore

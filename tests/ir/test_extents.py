@@ -11,7 +11,7 @@ from pto_dialect.ir.core.extents import buffer_extent, slot_pitch, tile_extent
 from pto_dialect.ir.core.types import MultiTileBufType, TileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.runtime.faults import Fault
-from pto_dialect.runtime.kernels.buffers.views import tile_maker
+from pto_dialect.runtime.kernels.buffers.tile_maker import tile_maker
 from pto_dialect.targets.choice import get_profile
 
 CHIPS = ("a2a3", "a5")

@@ -12,14 +12,12 @@ import sys
 from contextlib import suppress
 
 from . import place
+from .place import FORWARDED
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from typing import NoReturn
-
-FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
-"""Signals that are handed on to the process that does the work."""
 
 _LOST = "error: the server of pto-opt has ended before the call had; PTO_SERVER=0 does without it\n"
 
@@ -160,7 +158,7 @@ def _start(identity: str, folder: str) -> bool:
     if os.fork():
         os._exit(0)
     try:
-        from .serve import serve
+        from .serve import serve  # deferred: start-up
 
         carries_out = serve(identity, folder)
     except BaseException:

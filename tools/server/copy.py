@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from . import place
 from .caller import Caller, Refused
-from .client import FORWARDED
+from .place import FORWARDED
 
 _OF_SIGNALS = 128
 """Codes from here on tell of a signal; whoever has sent one may count on the end of the process."""

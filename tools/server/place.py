@@ -12,10 +12,13 @@ import stat
 import sys
 import zlib
 
-from pto_dialect import __version__
 from pto_dialect.cache import cache_folder
+from pto_dialect.version import __version__
 
-from ..start import SERVER_OPTION, SERVER_VARIABLE
+from ..constants import SERVER_OPTION, SERVER_VARIABLE
+
+FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
+"""Signals that are handed on to the process that does the work."""
 
 IDLE_VARIABLE = "PTO_SERVER_IDLE"
 

@@ -81,7 +81,7 @@ def _load() -> None:
     """Loads what most calls need: the command, the reader, rules, the printer, reports."""
     from pto_dialect.collector import collect_rarely, put_all_aside
 
-    from .warm import warm_up
+    from .warm import warm_up  # deferred: start-up
 
     collect_rarely()
     warm_up()

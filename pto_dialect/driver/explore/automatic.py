@@ -17,8 +17,9 @@ from ..launch.kept import of_function
 from ..run.binding import bind_given
 from ..run.files import FileError
 from ..run.memory_budget import memory_budget
+from ..run.outcome import OK, WRONG_PROGRAM, Failure
 from ..run.prepared import with_signature
-from ..run.program import OK, WRONG_PROGRAM, Failure, Launch
+from ..run.program import Launch
 from ..run.value_text import Given
 from .first_launch import FirstLaunch, launch_text, write_new
 from .launched import launched_functions

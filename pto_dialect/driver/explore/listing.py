@@ -27,7 +27,7 @@ from pto_dialect.runtime.compile.program import (
 from pto_dialect.runtime.compile.usage import access_of, directions_of
 from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.runtime.run.arguments import argument_format
-from pto_dialect.runtime.run.launch import orders_blocks
+from pto_dialect.runtime.run.kernel import orders_blocks
 from pto_dialect.runtime.run.per_core import LAUNCHER_VALUES, launcher_value
 
 from ..run.binding import static_shape

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pto_dialect.report.kernel import ReportKernel
 
     from .plan import Plan, Step
-    from .session import Prepared
+    from .prepared import Prepared
 
 
 def is_kept(request: Sanitizing | None) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..report import render
-from ..run.program import WRONG_LAUNCH, Streams
+from ..run.outcome import WRONG_LAUNCH, Streams
 from .document import Document, LaunchError
 from .places import Folder
 from .plan import plans_of

@@ -25,13 +25,15 @@ from ..inputs import Input
 from ..run.arrays import load
 from ..run.binding import Held
 from ..run.files import Writing, write_files
-from ..run.program import OK, WRONG_LAUNCH, WRONG_PROGRAM, Failure, Launch, Streams
+from ..run.outcome import OK, WRONG_LAUNCH, WRONG_PROGRAM, Failure, Streams
+from ..run.program import Launch
 from ..run.request import Request
 from ..run.value_text import Number, shape_text
 from .kept import is_kept, of_ranks, write_page
 from .plan import Plan, Step
+from .prepared import Prepared
 from .rank_values import RankContext, Window
-from .session import Prepared, Session, Settings, reported
+from .session import Session, Settings, reported
 
 if TYPE_CHECKING:
     from pto_dialect.sanitize.launch import WatchedKernel

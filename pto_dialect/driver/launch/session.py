@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -29,24 +29,16 @@ from ..run.compare import Expected, expectation, mismatches_of
 from ..run.elements import to_saved
 from ..run.files import FileError, Writing, check_files, write_files
 from ..run.memory_budget import memory_budget
+from ..run.outcome import OK, TIMED_OUT, WRONG_LAUNCH, WRONG_PROGRAM, Failure, Streams, out_of_time
 from ..run.outputs import Output, Place, Places
-from ..run.program import (
-    OK,
-    TIMED_OUT,
-    WRONG_LAUNCH,
-    WRONG_PROGRAM,
-    Failure,
-    Launch,
-    Streams,
-    changed,
-    out_of_time,
-)
+from ..run.program import Launch, changed
 from ..run.request import Request
 from ..run.sanitizing import Sanitizing
 from ..run.value_text import NPZ, Given, OutputFile
 from .document import Key, LaunchError
 from .kept import is_kept, of_launch, page_of_launch
 from .plan import Argument, BufferName, Expect, Plan, Step, Target
+from .prepared import Prepared
 from .rank_values import RankContext, Window
 
 if TYPE_CHECKING:
@@ -87,18 +79,6 @@ class Settings:
     plans: bool = True
     verdicts: Verdicts | None = None
     spread: Callable[[Kernel, str | None], Kernel] | None = None
-
-
-class Prepared(NamedTuple):
-    """A launch that is ready to run."""
-
-    step: Step
-    launch: Launch
-    kernel: Kernel
-    bound: list[Bound]
-    places: Places
-    expected: list[Expected]
-    outputs: list[tuple[Place, OutputFile]]
 
 
 def run_plan(plan: Plan, settings: Settings, streams: Streams, programs: dict[str, ModuleOp] | None = None) -> int:
@@ -172,7 +152,7 @@ class Session:
         """The order of launches that are tasks."""
         if self.plan.steps[0].task is None:
             return None
-        from .tasks import TaskRun
+        from .tasks import TaskRun  # deferred: start-up
 
         return TaskRun(self.plan, prepared)
 
@@ -267,7 +247,7 @@ class Session:
 
     def group_kernel(self, step: Step, launch: Launch) -> Kernel:
         """The compiled functions of a group; those of an earlier launch are used again."""
-        from .groups import group_of, kernel_of
+        from .groups import group_of, kernel_of  # deferred: start-up
 
         paths = [self.path_of(part.program) for part in step.group]
         key = tuple((path, part.entry, part.core) for path, part in zip(paths, step.group, strict=True))
@@ -302,7 +282,7 @@ class Session:
             return [
                 (name, self.value(kernel.entry, kernel.arguments, name, one)) for name, one in step.arguments.items()
             ], {}
-        from .groups import group_arguments
+        from .groups import group_arguments  # deferred: start-up
 
         return group_arguments(self.plan.document, step, kernel.group, self.value, self.budget)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..inputs import InputError
 from ..report import render
-from ..run.program import FINDINGS, OK, TIMED_OUT, WRONG_LAUNCH, WRONG_PROGRAM, Streams, exit_status
+from ..run.outcome import FINDINGS, OK, TIMED_OUT, WRONG_LAUNCH, WRONG_PROGRAM, Streams, exit_status
 from .document import LaunchError
 from .kept import check_kept
 from .plan import SUFFIX, Plan, read_plan, read_plans

@@ -11,13 +11,14 @@ from pto_dialect.runtime.compile.usage import directions_of as text_directions
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.tasks import Task, Use, connect, in_order
 
-from ..run.program import FINDINGS, Failure, Launch
+from ..run.outcome import FINDINGS, Failure
+from ..run.program import Launch
 from .plan import Plan
 
 if TYPE_CHECKING:
     from pto_dialect.sanitize.tasks import Footprint
 
-    from .session import Prepared
+    from .prepared import Prepared
 
 
 def directions_of(kernel: Kernel) -> list[str]:

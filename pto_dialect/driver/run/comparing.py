@@ -12,8 +12,9 @@ from pto_dialect.recording import open as open_recording
 from pto_dialect.runtime.numerics.formats import format_of
 
 from ..inputs import Input
+from .command import run_program
 from .compare import Tolerance
-from .program import OK, WRONG_LAUNCH, WRONG_PROGRAM, Streams, run_program
+from .outcome import OK, WRONG_LAUNCH, WRONG_PROGRAM, Streams
 from .request import Request
 
 

@@ -16,7 +16,8 @@ from pto_dialect.recording import open as open_recording
 from pto_dialect.recording.model import Change
 
 from ..inputs import Input
-from .program import WRONG_LAUNCH, Streams, run_program
+from .command import run_program
+from .outcome import WRONG_LAUNCH, Streams
 from .request import Request
 from .sanitizing import Sanitizing
 

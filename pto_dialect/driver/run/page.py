@@ -16,6 +16,7 @@ from pto_dialect.report.model import Told, failure
 
 from ..cycle_text import advice_text, shown_waits, wait_text
 from .files import FileError
+from .outcome import Failure, LaunchState
 from .sanitizing import Sanitizing, kept_findings
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from .binding import Bound
     from .compare import Expected
-    from .program import Launch
 
 
 class RunPage:
@@ -33,7 +33,7 @@ class RunPage:
 
     def __init__(
         self,
-        launch: Launch,
+        launch: LaunchState,
         kernel: ReportKernel,
         request: Sanitizing,
         bound: Sequence[Bound],
@@ -49,8 +49,6 @@ class RunPage:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        from .program import Failure
-
         if error is not None and not isinstance(error, (Failure, FileError)):
             return
         kernel, launch = self.kernel, self.launch
@@ -74,7 +72,7 @@ class RunPage:
             raise FileError(f"cannot write '{self.request.html}': {problem.strerror or problem}") from None
 
 
-def tell_times(run: Run, found: ModuleCycles, launch: Launch) -> None:
+def tell_times(run: Run, found: ModuleCycles, launch: LaunchState) -> None:
     """Adds to ``run`` the longest waits of the pipes and, where changes were tried, the advice."""
     for one in shown_waits(found):
         run.waits = [*run.waits, Told(wait_text(one), one.share)]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from pto_dialect.deadline import TimedOut, deadline
+from pto_dialect.deadline import TimedOut
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.engine import Counts, DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile, Span
@@ -32,7 +32,8 @@ from ..pipeline import build_checked, build_module
 from ..report import render
 from .binding import Bound
 from .compare import Judgement, mismatches_of, with_starts
-from .files import FileError, Writing, write_files
+from .files import Writing, write_files
+from .outcome import FINDINGS, OK, TIMED_OUT, WRONG_LAUNCH, WRONG_PROGRAM, Failure, LaunchState, Streams, out_of_time
 from .outputs import Output, Place, Places, dump, memory_of, summary
 from .prepared import prepared, with_signature
 from .request import Request
@@ -40,30 +41,11 @@ from .sanitizing import assumed_lines, collected, keep_recording, save_recording
 from .value_text import Given
 
 if TYPE_CHECKING:
-    from pto_dialect.analysis.cycles.static import ModuleCycles
     from pto_dialect.report.kernel import ReportKernel
     from pto_dialect.runtime.compile.group import Group
     from pto_dialect.sanitize.launch import WatchedKernel
 
     from ..explore.reference import Referee
-
-OK = 0
-WRONG_PROGRAM = 1
-WRONG_LAUNCH = 2
-FINDINGS = 3
-TIMED_OUT = 4
-"""What becomes of a launch; ``exit_status`` tells what the command ends with."""
-
-
-class Streams(NamedTuple):
-    """Where text goes: results to ``out``, diagnostics to ``err``; ``color`` allows ANSI codes in ``err``."""
-
-    out: Callable[[str], None]
-    err: Callable[[str], None]
-    color: bool = False
-    collect: Callable[[Sequence[Diagnostic], Counts], None] | None = None
-    """Takes the diagnostics where they are not wanted as text."""
-
 
 ENTRY = "entry-single"
 """Rule about the function that is run."""
@@ -73,77 +55,14 @@ def _out_of_memory(what: str, place: Operation) -> Diagnostic:
     return Diagnostic(OUT_OF_MEMORY, Severity.ERROR, f"{what} takes more memory than there is", span_of(place))
 
 
-class Failure(Exception):
-    """The launch ends here; what there is to say has been said."""
-
-    def __init__(self, code: int) -> None:
-        super().__init__(code)
-        self.code = code
-
-
-def exit_status(code: int) -> int:
-    """The exit code of the command for what became of a launch."""
-    return WRONG_PROGRAM if code == TIMED_OUT else code
-
-
-def out_of_time(place: Span | None) -> Diagnostic:
-    """The error for a launch that takes too long; ``place`` is where it was, ``None`` for before or after the run."""
-    where = "the run was here" if place is not None else "the program was not running"
-    return Diagnostic("run-timeout", Severity.ERROR, f"the time limit of --timeout is over; {where}", place)
-
-
-def run_program(item: Input, request: Request, streams: Streams) -> int:
-    """Carries out ``request`` on the program ``item``.
-
-    Returns ``OK``, ``WRONG_PROGRAM`` (or its result), ``WRONG_LAUNCH``, ``FINDINGS`` of a sanitizer, or ``TIMED_OUT``.
-    Files are written only when everything went well.
-    """
-    try:
-        # Infinities and NaNs are values like others here, in summaries as well.
-        with np.errstate(all="ignore"), deadline(request.timeout):
-            return Launch(item, request, streams).run()
-    except Failure as failure:
-        return failure.code
-    except TimedOut:
-        streams.err(render((out_of_time(None),), streams.color))
-        return TIMED_OUT
-    except (BindingError, FileError) as error:
-        rule = error.rule if isinstance(error, BindingError) else ""
-        streams.err(f"error: {error}{f' [{rule}]' if rule else ''}\n")
-        return WRONG_LAUNCH
-
-
-class Launch:
-    """The steps of one launch, each for those who put them together themselves; ``log`` collects times. ``failures``
-    are what has ended the run, ``mismatches`` reports of what it should have written, ``timed`` what it has taken where
-    that was asked for."""
+class Launch(LaunchState):
+    """The steps of one launch, each for those who put them together themselves; ``log`` collects times."""
 
     def __init__(self, item: Input, request: Request, streams: Streams) -> None:
-        self.item = item
-        self.request = request
+        super().__init__(item, request)
         self.streams = streams
         self.log = ProfileLog() if request.profile else None
         self.unsaved = False
-        self.failures: list[Diagnostic] = []
-        self.mismatches: list[str] = []
-        self.timed: ModuleCycles | None = None
-
-    def run(self) -> int:
-        """Compiles and runs the program as the request says; returns the exit code of the process. Raises ``Failure``
-        where a step before the run has failed and was reported."""
-        request = self.request
-        module = self.module()
-        if request.listing is not None:
-            from ..explore.listing import show_functions
-
-            self.streams.out(show_functions(self.item.name, module, request.target, request.listing))
-            return OK
-        if request.auto or request.init_launch is not None:
-            from ..explore.automatic import run_all, write_launch
-
-            written = request.init_launch
-            return run_all(self, module) if written is None else write_launch(self, module, written)
-        return self.run_entry(module, self.entry(module), request.arguments)
 
     def run_entry(self, module: ModuleOp, entry: str, arguments: Sequence[tuple[str, Given]]) -> int:
         """Runs function ``entry`` on ``arguments``, and does with the results what the request says."""
@@ -181,11 +100,11 @@ class Launch:
             write_files(written)
             self.show(shown, value, written)
             if self.log is not None:
-                from .profile_table import profile_table
+                from .profile_table import profile_table  # deferred: start-up
 
                 streams.out(profile_table(self.log, seconds, compile_seconds))
             if request.cycles is not None:
-                from .timing import show_cycles
+                from .timing import show_cycles  # deferred: start-up
 
                 streams.out(show_cycles(self, kernel, originals, [*(one.launched for one in bound), *returned]))
             self.mismatches = mismatches
@@ -197,7 +116,7 @@ class Launch:
 
         if request.sanitizing is None or request.sanitizing.html is None:
             return carried_out()
-        from .page import RunPage
+        from .page import RunPage  # deferred: start-up
 
         with RunPage(self, cast("ReportKernel", kernel), request.sanitizing, bound, expected):
             return carried_out()
@@ -234,7 +153,7 @@ class Launch:
         except MemoryError:
             engine.report(Diagnostic("input-memory", Severity.ERROR, f"'{name}' does not fit into memory"))
         except Exception as error:
-            from ..internal_error import internal_error
+            from ..internal_error import internal_error  # deferred: start-up
 
             def again(smaller: str) -> None:
                 build_module(SourceFile(name, smaller), DiagnosticEngine(options.policy), options)
@@ -297,7 +216,7 @@ class Launch:
             watched = (module, entry, request.target, request.run, request.sanitizing, group)
             return watched_kernel(*watched, tasks=request.tasks)
         if request.run.scalar_cache:
-            from pto_dialect.runtime.run.cached import CachedKernel
+            from pto_dialect.runtime.run.cached import CachedKernel  # deferred: start-up
 
             return CachedKernel(module, entry, request.target, request.run, self.log, group)
         return Kernel(module, entry, request.target, request.run, self.log, group)
@@ -306,7 +225,7 @@ class Launch:
         self, error: BaseException, what: str, span: Span | None, entry: str, values: list[object] | None = None
     ) -> Diagnostic:
         """The diagnostic for an error that no rule foresaw, in compiling ``entry`` or running it on ``values``."""
-        from ..internal_error import internal_error
+        from ..internal_error import internal_error  # deferred: start-up
 
         def again(smaller: str) -> None:
             engine = DiagnosticEngine(self.request.policy)
@@ -370,7 +289,7 @@ class Launch:
         """What compares the results with the function of ``--reference``, if there is one."""
         if self.request.reference is None:
             return None
-        from ..explore.reference import Referee
+        from ..explore.reference import Referee  # deferred: start-up
 
         return Referee(self.request.reference, bound, Judgement(self.request.tolerance))
 

@@ -232,9 +232,9 @@ def document(diagnostics: tuple[Diagnostic, ...], counts: Counts, path: str, fac
 
     if not path.endswith(".sarif"):
         return to_json(diagnostics, counts, facts)
-    from pto_dialect import __version__
     from pto_dialect.verify.engine.rule import RULES
     from pto_dialect.verify.verifier import load_all_rules
+    from pto_dialect.version import __version__
 
     load_all_rules()
     texts = {id: rule.text for id, rule in RULES.items()}

@@ -7,22 +7,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from xdsl.dialects.builtin import ModuleOp
+
 from pto_dialect.sanitize.options import SanitizeOptions
 from pto_dialect.sanitize.timed import CycleKernel
 
 from ..cycle_text import document
+from .outcome import LaunchState
 from .sanitizing import watched_kernel
 
 if TYPE_CHECKING:
-    from xdsl.dialects.builtin import ModuleOp
-
     from pto_dialect.runtime.run.launch import Kernel
 
     from .binding import Bound
-    from .program import Launch
 
 
-def show_cycles(launch: Launch, kernel: Kernel, originals: Sequence[Bound], results: list[Any]) -> str:
+def show_cycles(launch: LaunchState, kernel: Kernel, originals: Sequence[Bound], results: list[Any]) -> str:
     """What the runs of a timed kernel have taken, as text or JSON. ``originals`` are the arguments before the run,
     ``results`` those after it with what it returned."""
     request = launch.request
@@ -30,9 +30,7 @@ def show_cycles(launch: Launch, kernel: Kernel, originals: Sequence[Bound], resu
     found = launch.timed = kernel.cycles(launch.item.name)
     module = kernel.function.get_toplevel_object()
     if request.advice:
-        from xdsl.dialects.builtin import ModuleOp
-
-        from ..advice.trial import Subject
+        from ..advice.trial import Subject  # deferred: start-up
 
         sanitizing = request.sanitizing
         assert sanitizing is not None

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pto_dialect import __version__
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.ir.core.location import span_of
@@ -26,6 +25,7 @@ from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.runtime.run.parallel import Failure, failure_of
 from pto_dialect.runtime.run.per_core import prepare
+from pto_dialect.version import __version__
 
 from ..options import Options
 from ..pipeline import build_module

@@ -16,11 +16,11 @@ from importlib.util import find_spec
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from pto_dialect import __version__
 from pto_dialect.children import UncleanStart, clean_start
+from pto_dialect.version import __version__
 
 from ..launch.suite import Outcome
-from ..run.program import WRONG_PROGRAM
+from ..run.outcome import WRONG_PROGRAM
 from .ahead import ENVIRONMENT, FORKS, start_ahead
 from .batches import Batch, Batches
 from .jobs import Contents, Job

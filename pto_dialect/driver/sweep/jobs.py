@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pto_dialect import __version__
+from pto_dialect.version import __version__
 
 from ..launch.document import Document
 from ..launch.places import Folder

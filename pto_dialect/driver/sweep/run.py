@@ -21,7 +21,7 @@ from ..launch.places import Folder, PlaceError
 from ..launch.session import Settings
 from ..launch.suite import Outcome, outcome_of, table, tell
 from ..report import render
-from ..run.program import OK, WRONG_LAUNCH, Streams
+from ..run.outcome import OK, WRONG_LAUNCH, Streams
 from .jobs import Contents, Job, has_blocks, jobs_of
 from .store import Store, outcome_of_record, record_of
 from .work import Done, run_job

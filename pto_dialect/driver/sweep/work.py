@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from pto_dialect import __version__
+from pto_dialect.version import __version__
 
 from ..internal_error import internal_error
 from ..launch.document import LaunchError
@@ -18,7 +18,7 @@ from ..launch.places import Folder
 from ..launch.plan import default_program, plans_of
 from ..launch.suite import Outcome, run_plans
 from ..report import render
-from ..run.program import WRONG_LAUNCH, WRONG_PROGRAM, Streams
+from ..run.outcome import WRONG_LAUNCH, WRONG_PROGRAM, Streams
 from .jobs import Job
 
 

@@ -28,11 +28,12 @@ from ..inputs import Input, read
 from ..launch.document import LaunchError
 from ..launch.places import Folder
 from ..launch.plan import Plan, default_program, plans_of
-from ..launch.session import Prepared, Session, Settings
+from ..launch.prepared import Prepared
+from ..launch.session import Session, Settings
 from ..options import CycleRequest, Options
 from ..pipeline import build_module
 from ..run.compare import Tolerance, mismatches_of
-from ..run.program import Failure, Streams
+from ..run.outcome import Failure, Streams
 from ..run.sanitizing import Sanitizing
 from .space import Candidate, program_at
 

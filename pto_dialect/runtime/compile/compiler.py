@@ -9,6 +9,7 @@ import linecache
 import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from types import TracebackType
 from typing import Any
@@ -23,6 +24,7 @@ from pto_dialect.targets.profile import Profile
 
 from ..errors import ProgramError
 from ..kernels.core.control import function_body
+from ..kernels.registry import generate
 from ..run.machine import RunOptions
 from ..run.profiling import ProfileLog
 from ..simt.code import find_code
@@ -128,12 +130,13 @@ def compile_module(
     _refuse_unknown(program.operations)
     for function in program.functions:
         refuse_deep(function)
+    make_generator = partial(generator_class, emitter, profile, options, unit, generate)
     for function in names:
-        _function(function, names, generator_class(emitter, profile, options, unit, queued, flavour, profile_log))
+        _function(function, names, make_generator(queued, flavour, profile_log))
     for function in inner_names:
-        _function(function, inner_names, generator_class(emitter, profile, options, unit, False, flavour, profile_log))
+        _function(function, inner_names, make_generator(False, flavour, profile_log))
     for function in code.bodies:
-        _body(function, generator_class(emitter, profile, options, unit, False, flavour, profile_log))
+        _body(function, make_generator(False, flavour, profile_log))
     source = emitter.source()
     check_source(source, emitter.identifiers.kinds)
     filename = f"<pto {next(_numbers)}>"

@@ -11,6 +11,12 @@ from xdsl.ir import Operation
 from .names import Identifiers, Kind
 
 
+class Expr(str):
+    """Text of a Python expression, as opposed to a string constant."""
+
+    __slots__ = ()
+
+
 class Emitter:
     """Source text under construction.
 

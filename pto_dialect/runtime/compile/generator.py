@@ -29,7 +29,7 @@ from ..memory.values import ValueTile, copy_value
 from ..numerics.formats import Format, format_of
 from ..run.machine import RunOptions
 from ..run.profiling import ProfileLog
-from .emit import Emitter
+from .emit import Emitter, Expr
 from .flavours import PLAIN, Flavour
 from .names import Kind
 
@@ -37,11 +37,8 @@ if TYPE_CHECKING:
     from ..simt.scope import LaneScope
     from .unit import Unit
 
-
-class Expr(str):
-    """Text of a Python expression, as opposed to a string constant."""
-
-    __slots__ = ()
+Generate = Callable[[Any, "Generator"], None]
+"""Writes the code of an operation."""
 
 
 @dataclass(eq=False)
@@ -50,21 +47,19 @@ class Generator:
 
     ``names`` maps values to the locals that hold them, ``views`` tiles to locals with their arrays, ``common`` some
     parts of global-memory views to locals with their ``GmParts``, ``parts`` the same parts to that local and their
-    distance, ``held`` tiles that nobody else can see to locals with their content.
+    distance, ``held`` tiles that nobody else can see to locals with their content. ``generate`` writes one operation.
     """
 
     emitter: Emitter
     profile: Profile
     options: RunOptions
     unit: Unit
+    generate: Generate
     queued: bool
     flavour: Flavour = PLAIN
     profile_log: ProfileLog | None = None
 
     def __post_init__(self) -> None:
-        from ..kernels.registry import generate
-
-        self._generate = generate
         self.placement = self.unit.placement
         self.core = Expr("core")
         self.lanes: LaneScope | None = None
@@ -287,7 +282,7 @@ class Generator:
     def _instruction(self, op: Operation) -> None:
         """One operation without what orders it; tiles that it leaves with undefined contents are overwritten."""
         self._undefined = self._undefined_tiles(op) if self._undefines and isinstance(op, PtoOp) else ()
-        self._generate(op, self)
+        self.generate(op, self)
         if self._undefined and isinstance(op, PtoOp):
             self.call(nothing, pipe=self.pipe(op))
         self._undefined = ()

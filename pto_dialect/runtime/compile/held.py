@@ -8,11 +8,11 @@ See docs/performance.md, "Matrix products".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -26,12 +26,10 @@ from pto_dialect.ir.core.operands import listed
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.targets.matmul_types import EXTENT_RANGE
+from pto_dialect.targets.profile import Profile
 
-from ..kernels.buffers.views import MATRIX_SPACES, tile_maker
+from ..kernels.buffers.tile_maker import MATRIX_SPACES, tile_maker
 from .program import Program
-
-if TYPE_CHECKING:
-    from .unit import Unit
 
 LOCATIONS = frozenset(("mat", "left", "right", "acc"))
 """Where tiles are that may be held."""
@@ -55,9 +53,8 @@ class Tile:
     simple: bool
 
 
-def held_tiles(unit: Unit) -> frozenset[SSAValue]:
+def held_tiles(program: Program, profile: Profile, placement: Mapping[Operation, int]) -> frozenset[SSAValue]:
     """The tiles of a program that generated code may keep as arrays; none in doubt."""
-    program = unit.program
     if not enabled() or not set(program.roots) <= _KINDS or program.cooperative:
         return frozenset()
     tiles: dict[SSAValue, Tile] = {}
@@ -73,7 +70,7 @@ def held_tiles(unit: Unit) -> frozenset[SSAValue]:
         if not op.results:
             users[op] = [value for value in op.operands if _is_matrix(value.type)]
             continue
-        tile = _tile(op, unit, once)
+        tile = _tile(op, profile, placement, once)
         if tile is None:
             return frozenset()
         tiles[op.results[0]] = tile
@@ -148,14 +145,14 @@ def _is_foreign(type_: Attribute) -> bool:
     return isinstance(type_, (t.PtrType, MemRefType)) and space_of(type_) in MATRIX_SPACES
 
 
-def _tile(op: Operation, unit: Unit, once: set[Operation]) -> Tile | None:
+def _tile(op: Operation, profile: Profile, placement: Mapping[Operation, int], once: set[Operation]) -> Tile | None:
     """The place of an allocation; None where it is not known before the run."""
     type_, address = op.results[0].type, listed(op, "addr")
     assert isinstance(type_, t.TileBufType)
-    start = constant_of(address[0]) if address else unit.placement.get(op)
+    start = constant_of(address[0]) if address else placement.get(op)
     if not isinstance(start, int):
         return None
-    maker = tile_maker(type_, unit.profile)
+    maker = tile_maker(type_, profile)
     whole = (type_.valid_rows, type_.valid_cols) == (type_.rows, type_.cols) and not type_.pad
     known = t.element_name(type_.element) in _ELEMENTS[type_.loc] and max(type_.rows, type_.cols) <= EXTENT_RANGE[1]
     return Tile(maker.space, start, start + maker.nbytes, whole and known and _runs_once(op, once))

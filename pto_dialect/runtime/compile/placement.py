@@ -25,7 +25,7 @@ from pto_dialect.targets.profile import Profile
 
 from ..errors import ProgramError
 from ..faults import Fault
-from ..kernels.buffers.views import tile_maker
+from ..kernels.buffers.tile_maker import tile_maker
 from .program import Program
 
 ALIGNMENT = {"l0a": 512, "l0b": 512, "l0c": 1024}

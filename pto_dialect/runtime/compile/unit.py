@@ -41,7 +41,7 @@ class Unit:
     @cached_property
     def held(self) -> frozenset[SSAValue]:
         """Tiles that code may keep as arrays."""
-        return held_tiles(self)
+        return held_tiles(self.program, self.profile, self.placement)
 
     @cached_property
     def fifos(self) -> FifoPlan:

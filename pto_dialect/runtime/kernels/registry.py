@@ -21,9 +21,8 @@ from pto_dialect.ir.core.roles import Role, has_role
 from .refusals import reason
 
 if TYPE_CHECKING:
-    from ..compile.generator import Generator
+    from ..compile.generator import Generate, Generator
 
-Generate = Callable[[Any, "Generator"], None]
 Row = TypeVar("Row")
 
 KERNELS: dict[str, Generate] = {}

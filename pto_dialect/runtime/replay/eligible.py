@@ -9,7 +9,7 @@ from pto_dialect.accel import enabled
 if TYPE_CHECKING:
     from xdsl.ir import Operation
 
-    from ..run.launch import Kernel
+    from ..run.kernel import CompiledKernel
 
 _NUMBERS = ("arith.", "scf.for", "scf.if", "scf.yield", "func.func", "func.call", "func.return", "return", "builtin.")
 _HANDLES = (
@@ -39,14 +39,14 @@ FOLLOWING = KNOWN | frozenset(f"pto.{name}" for name in _UNREPLAYED)
 """Operations of which the same is true: which bytes they access follows from their operands, not from any content."""
 
 
-def others(kernel: Kernel, known: frozenset[str] = FOLLOWING) -> list[Operation]:
+def others(kernel: CompiledKernel, known: frozenset[str] = FOLLOWING) -> list[Operation]:
     """The operations of a kernel that are not in ``known``: what those in it access follows from the numbers of a
     launch."""
     # By name, as the lists are: what is new stays out until somebody has looked at it.
     return [op for op in kernel.program.operations if not (op.name in known or op.name.startswith(_NUMBERS))]
 
 
-def may_replay(kernel: Kernel) -> bool:
+def may_replay(kernel: CompiledKernel) -> bool:
     """True when every operation of a kernel is known and nobody watches it."""
     options = kernel.options
     plain = kernel.profile_log is None and options.schedule is None and options.fill == "zero"

@@ -25,7 +25,7 @@ from .record import Recording
 from .steps import Foreign
 
 if TYPE_CHECKING:
-    from ..run.launch import Kernel
+    from ..run.kernel import CompiledKernel
 
 _NOTHING = nullcontext()
 _NUMBERS = (bool, int, float, np.number, np.bool_)
@@ -44,7 +44,7 @@ class Replays:
     """The kept launches of one kernel. A launch is kept when those like it have taken ``patience`` seconds, and as long
     as it takes to make the plan."""
 
-    def __init__(self, kernel: Kernel, patience: float = 0.02) -> None:
+    def __init__(self, kernel: CompiledKernel, patience: float = 0.02) -> None:
         self._kernel = kernel
         self._patience = patience
         self._plans: dict[Hashable, Plan] = {}

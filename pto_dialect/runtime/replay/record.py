@@ -16,7 +16,7 @@ from ..run.machine import Block
 from .steps import Foreign, Reader, Step
 
 if TYPE_CHECKING:
-    from ..run.launch import Kernel
+    from ..run.kernel import CompiledKernel
 
 MOST = 6000
 """Steps of the longest launch that is replayed."""
@@ -77,7 +77,7 @@ def _nothing(*_: Any) -> None:
 class Recording:
     """The steps of one launch, with the memories of its cores; ``bound`` are its arguments."""
 
-    def __init__(self, kernel: Kernel, bound: list[Any], count: int, queued: bool) -> None:
+    def __init__(self, kernel: CompiledKernel, bound: list[Any], count: int, queued: bool) -> None:
         """Raises ``Foreign`` for a launch that cannot be replayed, and what the launch itself raises."""
         log = _Log()
         core_class = _Straight if not queued else _Queued if kernel.program.explicit else _Ordered

@@ -19,7 +19,7 @@ from pto_dialect.targets.tile_layouts import PACKED_OPERANDS
 
 from ..errors import BindingError
 from ..faults import Fault
-from ..kernels.buffers.views import tile_maker
+from ..kernels.buffers.tile_maker import tile_maker
 from ..kernels.core.scalar import is_unsigned, rounder
 from ..memory.layout import TileView
 from ..memory.memref import MemRef

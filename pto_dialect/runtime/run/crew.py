@@ -30,7 +30,7 @@ from ..memory.values import move_content
 from .parallel import Failure, Outcome, end_with, run_taken, tickets_for
 
 if TYPE_CHECKING:
-    from .launch import Kernel
+    from .kernel import CompiledKernel
 
 ALIGNMENT = 4096
 """Buffers are aligned to pages."""
@@ -129,7 +129,7 @@ class Member:
 class Crew:
     """``jobs - 1`` processes for launches of one kernel with arguments of one form."""
 
-    def __init__(self, kernel: Kernel, bound: Sequence[Any], form: Form, jobs: int) -> None:
+    def __init__(self, kernel: CompiledKernel, bound: Sequence[Any], form: Form, jobs: int) -> None:
         self.form = form
         self.jobs = jobs
         self.owner = os.getpid()
@@ -162,7 +162,7 @@ class Crew:
             self.close()
         return not self.closed
 
-    def run(self, kernel: Kernel, bound: list[Any], first: int, blocks: int) -> list[Any]:
+    def run(self, kernel: CompiledKernel, bound: list[Any], first: int, blocks: int) -> list[Any]:
         """Runs the blocks from ``first`` on; returns the result of block 0 if it is among them.
 
         Raises the error of the first block that failed, and leaves the buffers in the state of that failure.
@@ -203,7 +203,7 @@ class Crew:
         for end in (self.tickets, self.sink, self.alive, self.life):
             os.close(end)
 
-    def _start(self, kernel: Kernel, bound: Sequence[Any]) -> Member:
+    def _start(self, kernel: CompiledKernel, bound: Sequence[Any]) -> Member:
         source, orders = os.pipe()
         reports, sink = os.pipe()
         with quiet_fork():
@@ -216,7 +216,7 @@ class Crew:
         Thread(target=end_with, args=(self.alive,), daemon=True).start()
         self._serve(kernel, bound, source, sink)
 
-    def _serve(self, kernel: Kernel, bound: Sequence[Any], source: int, sink: int) -> NoReturn:
+    def _serve(self, kernel: CompiledKernel, bound: Sequence[Any], source: int, sink: int) -> NoReturn:
         """Executes orders in a worker process until the pipe closes."""
         code = os.EX_SOFTWARE
         try:
@@ -275,7 +275,7 @@ _latest: weakref.ref[Crew] | None = None
 """There is one pool at a time; it is dismissed when another kernel needs one."""
 
 
-def hire(kernel: Kernel, bound: Sequence[Any], form: Form | None, jobs: int) -> Crew | None:
+def hire(kernel: CompiledKernel, bound: Sequence[Any], form: Form | None, jobs: int) -> Crew | None:
     """Returns a pool for a launch and later ones of the same form; ``None`` where the launch has something that only
     one-off processes can share: other kinds of arguments, a time limit, a profile."""
     global _latest

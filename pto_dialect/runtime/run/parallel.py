@@ -28,7 +28,7 @@ from ..memory.spaces import Array
 from ..memory.values import content_of, move_content
 
 if TYPE_CHECKING:
-    from .launch import Kernel
+    from .kernel import CompiledKernel
 
 TICKET = struct.Struct("<II")
 TICKETS = 4096
@@ -60,7 +60,7 @@ class Outcome(NamedTuple):
     times: tuple[list[int], list[float]] | None = None
 
 
-def run_blocks(kernel: Kernel, bound: list[Any], first: int, blocks: int, jobs: int) -> list[Any]:
+def run_blocks(kernel: CompiledKernel, bound: list[Any], first: int, blocks: int, jobs: int) -> list[Any]:
     """Runs the blocks from ``first`` on in ``jobs`` processes, including this one; returns the result of block 0 if it
     is among them.
 
@@ -226,7 +226,7 @@ def end_with(alive: int) -> None:
     os._exit(1)
 
 
-def _work(kernel: Kernel, bound: list[Any], blocks: int, tickets: int, sink: int) -> NoReturn:
+def _work(kernel: CompiledKernel, bound: list[Any], blocks: int, tickets: int, sink: int) -> NoReturn:
     """Runs blocks in a worker process until there are none left, reports, and ends without cleaning up for others."""
     code = 1
     try:
@@ -243,7 +243,7 @@ def _work(kernel: Kernel, bound: list[Any], blocks: int, tickets: int, sink: int
         os._exit(code)
 
 
-def run_taken(kernel: Kernel, bound: list[Any], blocks: int, tickets: int) -> Outcome:
+def run_taken(kernel: CompiledKernel, bound: list[Any], blocks: int, tickets: int) -> Outcome:
     """Runs blocks as long as there are tickets."""
     log = kernel.profile_log
     mark = log.mark() if log is not None else None
@@ -265,7 +265,7 @@ def run_taken(kernel: Kernel, bound: list[Any], blocks: int, tickets: int) -> Ou
     return Outcome(results, None, log.since(mark))
 
 
-def failure_of(block: int, error: Exception, kernel: Kernel) -> Failure:
+def failure_of(block: int, error: Exception, kernel: CompiledKernel) -> Failure:
     """Returns the error in a form that can be sent to another process; an unforeseen one with the operation that raised
     it."""
     if isinstance(error, MemoryError):

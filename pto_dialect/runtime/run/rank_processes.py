@@ -30,7 +30,8 @@ from ..compile.usage import updates
 from ..errors import ProgramError, located
 from ..memory.spaces import Array
 from .arguments import hand_back
-from .launch import Kernel, Started
+from .kernel import Started
+from .launch import Kernel
 from .parallel import Worker, new_worker, share, shared_copy
 from .ranks import Part, bound_values, run_bound, run_ranks
 from .windows import WindowArena, World

@@ -17,7 +17,8 @@ from ..errors import BindingError, ProgramError
 from ..faults import Fault
 from ..queues.run import Deadlock, QueueCore, QueuedFault, run_queued
 from .arguments import hand_back
-from .launch import Kernel, Started
+from .kernel import Started
+from .launch import Kernel
 from .per_core import prepare
 from .threads import single_threaded_products
 from .windows import WindowArena, World

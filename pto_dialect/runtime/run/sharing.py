@@ -15,7 +15,7 @@ from .crew import Crew, form_of, hire
 from .parallel import run_blocks
 
 if TYPE_CHECKING:
-    from .launch import Kernel
+    from .kernel import CompiledKernel
 
 
 class Sharing:
@@ -42,7 +42,7 @@ class Sharing:
         does; later launches save this cost, because one launch of this kernel has been worth a start of its own."""
         return self._shared_before and self.crew is None and not self._refused
 
-    def run(self, kernel: Kernel, bound: list[Any], blocks: int, jobs: int) -> list[Any]:
+    def run(self, kernel: CompiledKernel, bound: list[Any], blocks: int, jobs: int) -> list[Any]:
         """Runs blocks here, one by one, until it is faster to have ``jobs`` processes run the rest."""
         crew = self._free_crew(bound, min(jobs, blocks))
         try:
@@ -60,7 +60,9 @@ class Sharing:
         self.crew.lock.release()
         return None
 
-    def _balanced(self, kernel: Kernel, bound: list[Any], blocks: int, jobs: int, crew: Crew | None) -> list[Any]:
+    def _balanced(
+        self, kernel: CompiledKernel, bound: list[Any], blocks: int, jobs: int, crew: Crew | None
+    ) -> list[Any]:
         contents = (content_of(bound[position]) for position in kernel.usage.written)
         nbytes = sum(content.nbytes for content in contents if content is not None) if crew is None else crew.nbytes
         balance = BALANCE if crew is None else CREW_BALANCE
@@ -82,7 +84,7 @@ class Sharing:
         return results
 
     def _with_processes(
-        self, kernel: Kernel, bound: list[Any], first: int, blocks: int, jobs: int, crew: Crew | None
+        self, kernel: CompiledKernel, bound: list[Any], first: int, blocks: int, jobs: int, crew: Crew | None
     ) -> list[Any]:
         """Runs the blocks from ``first`` on in several processes, from the second such launch on in a worker pool."""
         if crew is not None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType, VectorType
@@ -16,6 +16,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.roles import Role, has_role, roles_of
 
+from ..compile.emit import Emitter, Expr
+from ..errors import ProgramError
 from ..memory.packed_element import part_format, parts_of
 from ..memory.spaces import Array
 from ..numerics.encode import encode
@@ -24,8 +26,27 @@ from .access import Element
 from .code import SimtCode
 from .variance import decisive, is_private, is_structured
 
-if TYPE_CHECKING:
-    from ..compile.generator import Expr, Generator
+
+class CodeWriter(Protocol):
+    """The part of the code generator that values of work-items need."""
+
+    emitter: Emitter
+
+    def name(self, value: SSAValue) -> Expr:
+        """Returns the text of a value."""
+        ...
+
+    def argument(self, value: Any) -> str:
+        """Returns the text of an object that the code refers to."""
+        ...
+
+    def format(self, attr: Attribute) -> Format:
+        """Returns the number format of a type."""
+        ...
+
+    def error(self, rule: str, message: str, op: Operation | None = None) -> ProgramError:
+        """Returns an error at the operation whose code is written."""
+        ...
 
 
 class LaneScope:
@@ -65,14 +86,12 @@ class LaneScope:
 
     # ------------------------------------------------------------ values
 
-    def passed(self, value: SSAValue, target: SSAValue, g: Generator) -> Expr:
+    def passed(self, value: SSAValue, target: SSAValue, g: CodeWriter) -> Expr:
         """Returns ``value`` as an array if ``target`` is one."""
         return self.lane(value, g) if self.varies(target) else g.name(value)
 
-    def lane(self, value: SSAValue, g: Generator) -> Expr:
+    def lane(self, value: SSAValue, g: CodeWriter) -> Expr:
         """Returns ``value`` as the value of each work-item."""
-        from ..compile.generator import Expr
-
         name = g.name(value)
         if self.varies(value) or not is_number(value.type):
             return name
@@ -81,7 +100,7 @@ class LaneScope:
             return Expr(self._constant(value.type, number, g))
         return Expr(f"{g.argument(widener(value.type, g))}({name})")
 
-    def _constant(self, type_: Attribute, number: int | float, g: Generator) -> str:
+    def _constant(self, type_: Attribute, number: int | float, g: CodeWriter) -> str:
         """Returns the name of a constant array; equal ones are shared."""
         key = (t.type_text(type_), repr(number))
         known = self._constants.get(key)
@@ -106,7 +125,7 @@ def is_number(type_: Attribute) -> bool:
     return isinstance(type_, (IntegerType, IndexType, VectorType)) or t.is_float(type_)
 
 
-def element_of(type_: Attribute, g: Generator) -> Element:
+def element_of(type_: Attribute, g: CodeWriter) -> Element:
     """Returns how values of a type are stored in memory, and in arrays of work-items."""
     if isinstance(type_, VectorType):
         try:
@@ -122,7 +141,7 @@ def element_of(type_: Attribute, g: Generator) -> Element:
     return Element(fmt.storage)
 
 
-def number_format(type_: Attribute, g: Generator) -> Format:
+def number_format(type_: Attribute, g: CodeWriter) -> Format:
     """Returns the format of the numbers in a value."""
     return part_format(type_) if isinstance(type_, VectorType) else g.format(type_)
 
@@ -147,7 +166,7 @@ class Widener:
 _WIDENERS: dict[str, Widener] = {}
 
 
-def widener(type_: Attribute, g: Generator) -> Widener:
+def widener(type_: Attribute, g: CodeWriter) -> Widener:
     """Returns the widener of a type."""
     fmt = g.format(type_)
     return _WIDENERS.setdefault(fmt.name, Widener(fmt))

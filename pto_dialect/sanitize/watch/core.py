@@ -15,7 +15,7 @@ from pto_dialect.ir.sync.flags import FenceBarrierAllOp, MemBarOp
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.data_cache import offsets_of
 from pto_dialect.runtime.memory.spaces import Pointer
-from pto_dialect.runtime.queues.run import LEVEL, RUN, SET, WAIT, Key, QueueCore, QueuedFault, Test
+from pto_dialect.runtime.queues.run import LEVEL, RUN, SET, WAIT, Key, QueuedFault, Test
 from pto_dialect.runtime.run.machine import Block, Core
 from pto_dialect.runtime.simt.items import WorkItems
 
@@ -26,7 +26,8 @@ from ..context import NO_HANDLES, Context
 from ..report.describe import operation_text
 from ..report.findings import Finding
 from ..state.arena import WatchedArena
-from ..state.clocks import Actor, Mark
+from ..state.clocks import Mark
+from .observed import ObservedCore
 from .posts import Unseen
 from .signals import Signals
 from .tiles import BOUND
@@ -41,25 +42,19 @@ _EVENTS = len(ENUMS["event"].values)
 """Numbers of flags between two pipes."""
 
 
-class WatchedCore(QueueCore):
+class WatchedCore(ObservedCore):
     """A core whose operations ``watch`` sees.
 
-    ``ordered`` cores run in program order for as long as nothing waits: the compiler orders their pipes. ``site``,
-    ``loops`` and ``order`` tell which operation the scalar unit is at.
+    ``ordered`` cores run in program order for as long as nothing waits: the compiler orders their pipes.
     """
 
     def __init__(self, block: Block, kind: str, index: int, watch: Watch, ordered: bool) -> None:
         super().__init__(block, kind, index)
         self.watch = watch
         self.ordered = ordered
-        self.actors: dict[str, Actor] = {}
-        self.site = 0
-        self.loops: tuple[int, ...] = ()
-        self.order = 0
-        self.handles: dict[int, Any] = NO_HANDLES
         self.fences: dict[str, int] = {}
-        self.signals = Signals(self)
-        self.unit_flags = UnitFlags(self)
+        self.signals = Signals(self, watch)
+        self.unit_flags = UnitFlags(self, watch)
         self.parts = Parts(self)
         self.streams = Streams(self)
 

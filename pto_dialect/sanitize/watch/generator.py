@@ -20,7 +20,7 @@ from pto_dialect.ir.core_dialects.structured import is_for
 from pto_dialect.ir.scalar.regions import SectionSimtOp
 from pto_dialect.ir.sync.flags import BarrierOp, BarrierSyncOp
 from pto_dialect.runtime.compile.generator import Expr, Generator
-from pto_dialect.runtime.run.launch import UNIT_FLAGS
+from pto_dialect.runtime.run.kernel import UNIT_FLAGS
 from pto_dialect.verify.buffers.alloc import is_view
 
 from ..checks.alignment import alignment, base_operand

@@ -12,7 +12,7 @@ from pto_dialect.runtime.memory.data_cache import offsets_of
 from ..state.clocks import Actor, Clock
 
 if TYPE_CHECKING:
-    from .watch import Watch
+    from ..context import Watch
 
 Cell = tuple[int, int]
 """One number of a signal: its memory, and its byte offset there."""

@@ -6,7 +6,7 @@ Source: docs/reference/execution.md, "Synchronisation"; docs/reference/instrumen
 from __future__ import annotations
 
 from collections import Counter, deque
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.runtime.kernels.sync.buffers import BufferKey
@@ -18,9 +18,8 @@ from pto_dialect.targets.sync_resources import A5_SYNC
 from ..report.findings import Finding
 from ..report.fixes import TakeFlag
 from ..state.clocks import Actor, Clock, Mark, Taken, Token
-
-if TYPE_CHECKING:
-    from .core import WatchedCore
+from .observed import ObservedCore
+from .watch import Watch
 
 _COUNTER_LIMIT = (1 << A5_SYNC.counter_bits) - 1
 """Signals that a counter between cores can hold."""
@@ -34,8 +33,9 @@ def is_flag(key: Key) -> bool:
 class Signals:
     """Signals that have arrived at ``core`` and those it sends; ``sent`` counts those that are no flags."""
 
-    def __init__(self, core: WatchedCore) -> None:
+    def __init__(self, core: ObservedCore, watch: Watch) -> None:
         self.core = core
+        self.watch = watch
         self.tokens: dict[Key, deque[Token]] = {}
         self.levels: dict[Key, list[Clock]] = {}
         self.level_tokens: dict[Key, list[Token]] = {}
@@ -48,7 +48,7 @@ class Signals:
     def give(self, actor: Actor, mark: Mark, targets: tuple[tuple[Core, Key], ...]) -> None:
         """``actor`` gets to a signal and sends it."""
         actor.join(mark.known)
-        watch = self.core.watch
+        watch = self.watch
         actor.time = max(actor.time, mark.time)
         for target, key in targets:
             flow = 0
@@ -101,7 +101,7 @@ class Signals:
                 token = tokens.popleft()
                 actor.join(token.known)
                 actor.taken[token.sender, mark.site, token.site] = Taken(token.order, mark.order)
-                self.core.watch.arrived(token, actor, mark)
+                self.watch.arrived(token, actor, mark)
             self.core.flags[key] -= 1
 
     def reach(self, actor: Actor, mark: Mark, key: Key, level: int) -> None:
@@ -110,14 +110,14 @@ class Signals:
         if level:
             actor.join(self.levels[key][level - 1])
             token = self.level_tokens[key][level - 1]
-            watch = self.core.watch
+            watch = self.watch
             actor.time = max(actor.time, mark.time)
             watch.linger(actor, token.time, "lock", watch.log.actors[token.sender], mark.site)
 
     # ------------------------------------------------------------ findings
 
     def _deep(self, key: Key, token: Token, count: int, severity: Severity) -> None:
-        watch = self.core.watch
+        watch = self.watch
         if not watch.wants("sync"):
             return
         site = watch.sites[token.site]
@@ -132,7 +132,7 @@ class Signals:
 
     def leftovers(self) -> None:
         """At the end: signals that nobody took, and buffer numbers that are still held."""
-        watch = self.core.watch
+        watch = self.watch
         for key, tokens in self.tokens.items():
             for token in tokens if not isinstance(key, Entry) else ():
                 site = watch.sites[token.site]
@@ -156,7 +156,7 @@ class Signals:
 
     def lock(self, pipe: str, number: int, acquire: bool) -> None:
         """``pipe`` gets or releases a buffer number."""
-        watch, key = self.core.watch, (pipe, number)
+        watch, key = self.watch, (pipe, number)
         site = watch.sites[self.core.site]
         wrong = self.held[key] > 0 if acquire else self.held[key] == 0
         if wrong and watch.wants("sync") and not watch.findings.repeated("sync-buf-nesting", site):

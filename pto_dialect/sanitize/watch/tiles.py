@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from ..context import Context, Extent, Watch
     from ..state.arena import WatchedArena
-    from .core import WatchedCore
+    from .observed import ObservedCore
 
 BOUND = -1
 """Stands for the entry that an operation takes out of a queue, among the numbers of its operands."""
@@ -94,7 +94,7 @@ class Tiles:
         self._named: dict[tuple[int, int, bool], list[Allocation]] = {}
         self._holding: dict[tuple[int, int, bool, Region], list[Allocation]] = {}
 
-    def allocated(self, core: WatchedCore, handle: Any) -> Any:
+    def allocated(self, core: ObservedCore, handle: Any) -> Any:
         """A tile or several have got their place; the handle that the program goes on with."""
         tiles = handle.slots if isinstance(handle, MultiTile) else [handle]
         if type(tiles[0]) is not Tile and type(tiles[0]) is not WatchedTile:
@@ -103,7 +103,7 @@ class Tiles:
         watched = [WatchedTile(tile, allocation) for tile in tiles]
         return MultiTile(list[Tile](watched)) if isinstance(handle, MultiTile) else watched[0]
 
-    def _allocation(self, core: WatchedCore, tiles: Sequence[Tile]) -> Allocation:
+    def _allocation(self, core: ObservedCore, tiles: Sequence[Tile]) -> Allocation:
         first, last = tiles[0], tiles[-1]
         site = self.watch.sites[core.site]
         result = site.op.results[0]
@@ -122,7 +122,7 @@ class Tiles:
         self.by_number.append(found)
         return found
 
-    def popped(self, core: WatchedCore, entry: Any) -> Any:
+    def popped(self, core: ObservedCore, entry: Any) -> Any:
         """An entry of a queue has been popped: what was popped into the same slot before is another tile."""
         if type(entry) is not Tile:
             return entry

@@ -13,10 +13,11 @@ from pto_dialect.runtime.memory.spaces import Pointer
 
 from ..report.findings import Finding
 from ..state.clocks import Actor, Clock
+from .observed import ObservedCore
+from .watch import Watch
 
 if TYPE_CHECKING:
     from ..context import Context
-    from .core import WatchedCore
 
 BLOCK_BYTES = 1024
 _ROW_BYTES = 64
@@ -35,8 +36,9 @@ class UnitCheck:
 class UnitFlags:
     """Which blocks of the accumulator of one core are full, and what the pipe that said so knew."""
 
-    def __init__(self, core: WatchedCore) -> None:
+    def __init__(self, core: ObservedCore, watch: Watch) -> None:
         self.core = core
+        self.watch = watch
         self.full: set[int] = set()
         self.known: dict[int, Clock] = {}
         self.times: dict[int, float] = {}
@@ -72,7 +74,7 @@ class UnitFlags:
             known = self.known.get(block)
             if known is not None:
                 actor.join(known)
-                self.core.watch.linger(actor, self.times[block], "unit-flag", other)
+                self.watch.linger(actor, self.times[block], "unit-flag", other)
 
     def hand(self, actor: Actor, check: UnitCheck) -> None:
         """The instruction is done with its blocks."""
@@ -90,14 +92,14 @@ class UnitFlags:
         """True when ``actor`` knows of all that products have written."""
         accumulators: Any = self.core.arena("l0c")
         last = accumulators.shadow.last_write.get(self.core.actors["PIPE_M"].number)
-        return last is not None and self.core.watch.log.happened_before(last, actor)
+        return last is not None and self.watch.log.happened_before(last, actor)
 
     def refused(self, actor: Actor, context: Context, check: UnitCheck) -> None:
         """The blocks will never be as the instruction wants them.
 
         A write-back that a flag orders behind the product does not need the unit flag.
         """
-        watch = self.core.watch
+        watch = self.watch
         actor.join(context.mark.known)
         handed = any(block in self.known for block in check.blocks)
         if check.full and not handed and self._ordered(actor):

@@ -34,7 +34,7 @@ from .posts import Posts
 from .tiles import Tiles
 
 if TYPE_CHECKING:
-    from .core import WatchedCore
+    from .observed import ObservedCore
 
 
 _OF_ARGUMENTS: dict[type, Callable[[Watch, Context, Sequence[Any]], None]] = {
@@ -94,7 +94,7 @@ class Watch:
         """Cores that come have these pipes as well, on which nothing but flags happens."""
         self.pipes += tuple(name for name in dict.fromkeys(names) if name not in self.pipes)
 
-    def open_device(self, cores: Sequence[WatchedCore]) -> None:
+    def open_device(self, cores: Sequence[ObservedCore]) -> None:
         """Takes the cores that run side by side from now on."""
         self.devices += 1
         if self.caches is not None:

@@ -13,9 +13,9 @@ import sys
 import zlib
 from collections.abc import Callable
 
-from pto_dialect import __version__
 from pto_dialect.accel import enabled
 from pto_dialect.cache import cache_folder, read_private, sealed, unsealed, write_private
+from pto_dialect.version import __version__
 
 from . import table_cache
 from .lalr import Lexer, Parser, Tables

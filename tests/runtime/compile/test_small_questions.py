@@ -19,7 +19,7 @@ from pto_dialect.runtime.compile.placement import memref_bytes
 from pto_dialect.runtime.compile.source_check import _bounded
 from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.faults import Fault
-from pto_dialect.runtime.run.launch import orders_blocks
+from pto_dialect.runtime.run.kernel import orders_blocks
 from pto_dialect.runtime.run.windows import Bounded, Layout
 from pto_dialect.runtime.simt.selection import choose, merge
 

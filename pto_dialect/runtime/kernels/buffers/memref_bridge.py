@@ -23,7 +23,8 @@ from pto_dialect.runtime.run.machine import Core
 
 from ..core.memref_maker import memref_over
 from ..registry import kernel
-from .views import TileMaker, maker_of
+from .tile_maker import TileMaker
+from .views import maker_of
 
 _LOCATIONS = {"ub": "vec", "l1": "mat", "l0a": "left", "l0b": "right", "l0c": "acc", "bt": "bias", "fb": "scaling"}
 _FIELD = re.compile(r"(\w+)\s*=\s*([\w.]+)")

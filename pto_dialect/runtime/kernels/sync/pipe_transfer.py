@@ -24,7 +24,7 @@ from pto_dialect.runtime.queues.plan import Epilogue, Transfer
 from pto_dialect.runtime.run.machine import block_cores
 from pto_dialect.verify.sync.pipe_epilogue import QUANTS
 
-from ..buffers.views import TileMaker
+from ..buffers.tile_maker import TileMaker
 from ..cube.fixpipe_tile import AccumulatorOut, channel_table
 from ..tile.memory import element_format
 from ..tile.move import converted

@@ -22,7 +22,8 @@ from pto_dialect.runtime.queues.fifo import EntryMaker, FifoEnd, open_end
 from pto_dialect.runtime.queues.identity import reservation
 from pto_dialect.runtime.queues.plan import Transfer, gm_operand, local_buffers
 
-from ..buffers.views import TileMaker, maker_of
+from ..buffers.tile_maker import TileMaker
+from ..buffers.views import maker_of
 from ..registry import kernel
 from .pipe_transfer import Fetch, Outgoing, Push, consumer_type
 

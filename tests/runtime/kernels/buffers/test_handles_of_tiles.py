@@ -14,7 +14,7 @@ import pto_dialect
 from pto_dialect.ir.core import types as t
 from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.faults import Fault
-from pto_dialect.runtime.kernels.buffers.views import TileMaker
+from pto_dialect.runtime.kernels.buffers.tile_maker import TileMaker
 from pto_dialect.runtime.run.machine import Block, RunOptions
 from pto_dialect.syntax.types.parser import parse_type
 from pto_dialect.targets.choice import get_profile

@@ -11,7 +11,7 @@ import pytest
 
 from pto_dialect.ir.core import types as t
 from pto_dialect.runtime.faults import Fault
-from pto_dialect.runtime.kernels.buffers.views import tile_maker
+from pto_dialect.runtime.kernels.buffers.tile_maker import tile_maker
 from pto_dialect.runtime.kernels.cube.matmul import _left_scales, _right_scales
 from pto_dialect.runtime.memory.spaces import Arena
 from pto_dialect.runtime.memory.values import Tile, ValueTile

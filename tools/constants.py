@@ -1,0 +1,9 @@
+"""Numbers and names that the start of a command shares with what it loads."""
+
+INTERRUPTED = 130
+"""128 + SIGINT, as shells report it."""
+
+NO_CACHE = "--no-cache"
+"""The option of commands that neither use nor keep results of earlier runs."""
+
+SERVER_VARIABLE, SERVER_OPTION = "PTO_SERVER", "--server"
