@@ -226,13 +226,11 @@ def check_cycle_table(ctx: click.Context, path: str | None) -> None:
 
 
 no_config_option = click.option(
-    "--no-config", is_flag=True, help="Do without pto.toml and the table [tool.pto] of pyproject.toml."
+    "--no-config", is_flag=True, help="Ignore pto.toml and the table [tool.pto] of pyproject.toml."
 )
 """The option of all commands that read settings of projects."""
 
-no_plans_option = click.option(
-    "--no-plans", is_flag=True, help="Let the grammar read statements that are like earlier ones."
-)
+no_plans_option = click.option("--no-plans", is_flag=True, help="Disable the parse-template cache.")
 
 
 def _plain(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -243,7 +241,7 @@ def _plain(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 
 plain_option = click.option(
     OPTION, is_flag=True, expose_value=False, is_eager=True, callback=_plain,
-    help="Do without caches and everything else that is there for speed alone, as with PTO_PLAIN=1.",
+    help="Disable caches and all other code for speed alone, as with PTO_PLAIN=1.",
 )  # fmt: skip
 color_option = click.option(
     "--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True
@@ -263,7 +261,7 @@ force_option = click.option(
     help="Let outputs replace files of another kind than their own.",
 )  # fmt: skip
 watch_option = click.option(
-    "--watch", is_flag=True, help="Do it again whenever a file changes (extra watch); Ctrl-C ends it."
+    "--watch", is_flag=True, help="Run again whenever a file changes (extra watch); Ctrl-C ends it."
 )
 
 

@@ -55,18 +55,18 @@ class PtoGroup(click.Group):
 @click.command(cls=PtoGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @version_option("pto", "xDSL", "numpy")
 def main() -> None:
-    """Check, run, lay out and explain PTO programs.
+    """Check, run, format and explain PTO programs.
 
-    Each command has its own --help and takes the options of the command that it stands for.
+    Each sub-command has its own --help and accepts the options of the command that it calls.
     """
 
 
 @main.command()
 @click.argument("shell", type=click.Choice(tuple(FILES)))
 @click.option("--into", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path),
-              help="Write a file for each command into FOLDER, named as the shell wants it.")  # fmt: skip
+              help="Write a file for each command into FOLDER, with the name that the shell expects.")  # fmt: skip
 def completion(shell: str, into: Path | None) -> None:
-    """Print what SHELL reads to complete pto and the other commands, or write it where SHELL looks.
+    """Print the completion script of SHELL for pto and the other commands, or write it into a folder of SHELL.
 
     For this session: eval "$(pto completion bash)".
     """

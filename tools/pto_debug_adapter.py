@@ -14,7 +14,7 @@ from .command_line import version_option
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @version_option("pto-debug-adapter")
 def main() -> None:
-    """Debug PTO programs from an editor, which speaks the Debug Adapter Protocol with this command."""
+    """Debug PTO programs from an editor, over the Debug Adapter Protocol."""
     from pto_dialect.children import python_command
     from pto_dialect.debug.dap.adapter import Adapter
     from pto_dialect.debug.dap.launch import Launcher

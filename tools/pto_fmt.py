@@ -38,7 +38,7 @@ class LineRange(click.ParamType):
 @click.option("--check", is_flag=True, help="Change nothing; exit with 1 when a file would change, and name it.")
 @click.option("--diff", is_flag=True, help="Change nothing; print what would change, as diff -u does.")
 @click.option("--lines", "only", type=LineRange(), multiple=True, metavar="FIRST:LAST",
-              help="Change statements on these lines only; may be given several times.")  # fmt: skip
+              help="Change only statements on these lines; may be given several times.")  # fmt: skip
 @no_config_option
 @color_option
 @version_option("pto-fmt")
@@ -52,9 +52,9 @@ def main(
     no_config: bool,
     color: str,
 ) -> None:
-    """Lay out .pto programs in one style, in place; '-' reads standard input and prints.
+    """Format .pto programs in one style, in place; '-' reads standard input and prints.
 
-    Only white space changes: comments, empty lines, names and the form of every statement stay.
+    Only white space changes: comments, empty lines, names and the form of every statement stay the same.
     """
     from pto_dialect.driver.formatting import formatted
     from pto_dialect.driver.inputs import STDIN, InputError, collect

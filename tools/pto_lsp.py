@@ -14,12 +14,12 @@ MISSING = 2
 
 
 @click.command(cls=PtoCommand, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--stdio", is_flag=True, help="Speak on standard input and output, which the server always does.")
-@click.option("--log", "log_file", metavar="FILE", type=click.Path(dir_okay=False), help="Write what happens to FILE.")
+@click.option("--stdio", is_flag=True, help="Communicate over standard input and output, which the server always does.")
+@click.option("--log", "log_file", metavar="FILE", type=click.Path(dir_okay=False), help="Write a log to FILE.")
 @version_option("pto-lsp")
 @click.pass_context
 def main(ctx: click.Context, stdio: bool, log_file: str | None) -> None:
-    """Serve editors that speak the Language Server Protocol."""
+    """Serve editors that support the Language Server Protocol."""
     try:
         from pto_dialect.lsp.features import make_server
     except ModuleNotFoundError as error:

@@ -130,7 +130,7 @@ class OptCommand(PtoCommand):
     metavar="FILE|DIR",
     help="Write to this file instead of standard output; a folder for many.",
 )
-@click.option("--target", type=click.Choice(TARGETS), help="Chip to check for; otherwise what the module says.")
+@click.option("--target", type=click.Choice(TARGETS), help="Chip to check for; by default that of the module.")
 @release_option("Release of the reference that is meant; otherwise what the module says, else the newest known.")
 @click.option(
     "-p", "--passes", metavar="A,B", multiple=True, callback=_pipeline,
@@ -138,17 +138,17 @@ class OptCommand(PtoCommand):
 )  # fmt: skip
 @click.option(
     "--lower", metavar="[=STAGE,…]", callback=_lowering,
-    help="Lower the checked program to what a chip runs, or through these stages only: memory, sync, cube.",
+    help="Lower the checked program to what a chip runs, or run only these stages: memory, sync, cube.",
 )  # fmt: skip
 @click.option(
     "--prove", metavar="[=SECONDS|allow-open]", callback=_proving,
-    help="Run the program before and after each pass and compare, for at most so long (a minute).",
+    help="Run the program before and after each pass and compare, with this time limit (a minute).",
 )  # fmt: skip
 @click.option("--verify-only", is_flag=True, help="Print no module.")
 @click.option("--verify-diagnostics", is_flag=True, help="Compare diagnostics with '// expected-error {{…}}' comments.")
-@click.option("--split-input-file", is_flag=True, help="Treat what stands between '// -----' lines as programs.")
+@click.option("--split-input-file", is_flag=True, help="Treat the parts between '// -----' lines as separate programs.")
 @click.option("--print-op-generic", is_flag=True, help="Print every operation in generic form.")
-@click.option("--exact-generic", is_flag=True, help="In generic form, keep memrefs that only PTO tools can read.")
+@click.option("--exact-generic", is_flag=True, help="In generic form, keep memrefs that only PTO tools can parse.")
 @click.option("--print-debuginfo", is_flag=True, help="Print the location of every operation.")
 @click.option(
     "--no-unregistered-dialect/--allow-unregistered-dialect", "registered_only", default=None,
@@ -161,11 +161,11 @@ class OptCommand(PtoCommand):
 @cycle_model_options("Print what operations take on the chip by its cycle model instead of the module.")
 @click.option(
     "--memory-report", type=click.Choice(["text", "json"]), metavar="[=text|json]",
-    help="Print where buffers lie in on-chip memory, and when they are needed, instead of the module.",
+    help="Print addresses and live ranges of on-chip buffers instead of the module.",
 )  # fmt: skip
-@click.option("--fix", is_flag=True, help="Mend what has one meaning only, in place; print what is left, no module.")
+@click.option("--fix", is_flag=True, help="Correct unambiguous mistakes in place; print the rest, no module.")
 @click.option("--unsafe", is_flag=True, help="With --fix, make guesses and add statements as well.")
-@click.option("--format", "layout", is_flag=True, help="Lay programs out in place as pto-fmt does, after --fix.")
+@click.option("--format", "layout", is_flag=True, help="Format programs in place as pto-fmt does, after --fix.")
 @click.option("--diff", is_flag=True, help="With --fix or --format, change nothing and print what would change.")
 @click.option(
     "--check", is_flag=True, help="With --fix or --format, change nothing; exit with 1 if a file would change."
@@ -177,12 +177,12 @@ class OptCommand(PtoCommand):
     help="Form of the diagnostics on standard error.",
 )  # fmt: skip
 @findings_options("Errors shown for each program; 0 for all.")
-@click.option(NO_CACHE, is_flag=True, help="Neither use nor keep results of earlier runs.")
+@click.option(NO_CACHE, is_flag=True, help="Neither use nor store results of other runs.")
 @no_plans_option
 @plain_option
 @click.option(
     SERVER_OPTION, is_flag=True, expose_value=False,
-    help="Let a process answer that stays for later calls, as with PTO_SERVER=1.",
+    help="Let a resident process execute the call, as with PTO_SERVER=1.",
 )  # fmt: skip
 @watch_option
 @click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes for many inputs.")
@@ -190,7 +190,7 @@ class OptCommand(PtoCommand):
 @color_option
 @click.option(
     "--explain", "explained", metavar="WORD",
-    help="Tell about a rule, an operation, a type or any other word, or find operations, and exit.",
+    help="Explain a rule, an operation, a type or another name, or search operations, and exit.",
 )  # fmt: skip
 @click.option("--list-rules", is_flag=True, help="List all rules and exit.")
 @click.option("--list-ops", is_flag=True, help="List all operations (of --family, of --target) and exit.")
@@ -201,11 +201,11 @@ class OptCommand(PtoCommand):
 def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list_rules: bool, **given: Any) -> None:
     """Parse, verify and print PTO programs.
 
-    Each FILE is one program; a DIR stands for all .pto files in it; - is standard input, which is also read
+    Each FILE is one program; a DIR means all .pto files in it; - is standard input, which is also read
     when nothing is named. The module goes to standard output, diagnostics go to standard error. Several
     inputs are only checked, unless -o names a folder for their modules.
 
-    Exit code: 0 if all is well, 1 if a program is wrong, 2 if the command line is.
+    Exit code: 0 if all programs are correct, 1 if one has errors, 2 if the command line is wrong.
     """
     if given.pop("watch"):
         from .watching import watch

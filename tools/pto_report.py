@@ -39,14 +39,14 @@ class Report(click.Command):
 
 @click.command(cls=Report, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("run", metavar="RUN.pto-rec")
-@click.option("-o", "--out", metavar="PAGE.html", help="Where to write the page; by default beside the recording.")
+@click.option("-o", "--out", metavar="PAGE.html", help="File of the page; by default beside the recording.")
 @click.option("--serve", is_flag=True, help="Show the page in a browser of this machine, and follow the file.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to serve at; a free one by default.")
 @force_option
 def main(run: str, out: str | None, serve: bool, port: int) -> None:
     """Writes the page of the recording RUN.pto-rec, or serves it.
 
-    With PAGE.html FILE.pto and options of pto-run in the place of a recording, the program runs and PAGE.html is
+    With PAGE.html FILE.pto and options of pto-run instead of a recording, the program runs and PAGE.html is
     written.
     """
     ctx = click.get_current_context()

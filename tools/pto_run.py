@@ -64,11 +64,11 @@ TIMEOUT_MAX = 10_000_000.0
 @click.command(cls=PtoRunCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("paths", metavar="FILE|DIR...", nargs=-1, required=True, type=click.Path())
 @click.option("--entry", metavar="NAME", help="Function to run; by default the kernel, or the only function.")
-@click.option("--target", type=click.Choice(TARGETS), help="Chip to run as; otherwise what the module says.")
+@click.option("--target", type=click.Choice(TARGETS), help="Chip to run as; by default that of the module.")
 @click.option(
     "--backend",
     type=click.Choice(BACKENDS),
-    help="Library that tile operations follow; otherwise what the module says, else emitc.",
+    help="Library that tile operations follow; by default that of the module, else emitc.",
 )
 @release_option("Release of the reference that is meant; otherwise what the module says, else the newest known.")
 @click.option(
@@ -81,15 +81,15 @@ TIMEOUT_MAX = 10_000_000.0
 )
 @click.option(
     "-j", "--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
-    help="Processes that share the blocks, where these are independent, or the launch files.",
+    help="Processes that share independent blocks, or the launch files.",
 )  # fmt: skip
 @click.option(
     "--ranks", type=click.IntRange(1, MOST_RANKS), metavar="N", is_eager=True,
-    help="Ranks that run side by side; their values may be rank, ranks, context, windows and split:VALUE.",
+    help="Ranks that run concurrently; their values may be rank, ranks, context, windows and split:VALUE.",
 )  # fmt: skip
 @click.option(
     "--window", "windows", metavar="NAME=VALUE", multiple=True, callback=pairs_of(given_value, "NAME=VALUE"),
-    help="Memory of each rank that its peers reach: an argument is NAME, or NAME@RANK for that of a peer.",
+    help="Memory of each rank that its peers access: an argument is NAME, or NAME@RANK for that of a peer.",
 )  # fmt: skip
 @click.option(
     "--arg", "arguments", metavar="NAME=VALUE", multiple=True, callback=pairs_of(given_value, "NAME=VALUE"),
@@ -119,7 +119,7 @@ TIMEOUT_MAX = 10_000_000.0
 )  # fmt: skip
 @click.option(
     "--max-memory", metavar="SIZE", callback=size_of,
-    help="Refuse arrays that take more, e.g. 500M or 2G; by default 80 % of the free memory.",
+    help="Refuse arrays that need more memory, e.g. 500M or 2G; by default 80 % of the free memory.",
 )  # fmt: skip
 @click.option("--allow-outside", is_flag=True, help="Launch files may name files outside of their folder.")
 @click.option(
@@ -129,30 +129,32 @@ TIMEOUT_MAX = 10_000_000.0
 @click.option("--insecure", is_flag=True, help="Use a cluster without TLS, in which others can run code.")
 @click.option("--dashboard", is_flag=True, help="Serve Dask's dashboard of --cluster local:N on this machine.")
 @click.option(
-    "--results", metavar="FILE", help="Add a record for each launch to FILE.jsonl or FILE.parquet; go on where it ends."
+    "--results",
+    metavar="FILE",
+    help="Add a record for each launch to FILE.jsonl or FILE.parquet; continue where it ends.",
 )
 @click.option("--junit", metavar="FILE", help="Write the results of launch files to this file as JUnit XML.")
 @click.option(
     "--list", "listing", metavar="[=json]", type=click.Choice(["text", "json"]),
     help="List the functions with their arguments and run nothing.",
 )  # fmt: skip
-@click.option("--auto", is_flag=True, help="Make up the arguments that have no --arg, of sizes that fit.")
+@click.option("--auto", is_flag=True, help="Generate the arguments without --arg, with sizes that fit.")
 @click.option(
     "--seed", type=click.IntRange(0, MOST_SEED), default=0, show_default=True, metavar="N",
-    help="What made-up arguments start from.",
+    help="Seed of generated arguments.",
 )  # fmt: skip
 @click.option(
     "--init-launch", metavar="[=FILE]",
-    help="Write a launch file with made-up arguments to start from, by default beside the program; run nothing.",
+    help="Write a launch file with generated arguments, by default beside the program; run nothing.",
 )  # fmt: skip
 @click.option(
     "--reference", metavar="FILE.py:FUNCTION",
-    help="Compare what the program wrote with what this Python function, or MODULE:FUNCTION, computes.",
+    help="Compare what the program wrote with the result of this Python function, or of MODULE:FUNCTION.",
 )  # fmt: skip
 @click.option("--dump", is_flag=True, help="Print all numbers of what the program wrote.")
 @click.option("--profile", is_flag=True, help="Print time and calls by operation.")
 @cycle_model_options("Print what the run takes on the chip by its cycle model; --trace has its times.")
-@click.option("--no-advice", is_flag=True, help="Do not try what would shorten the run that --cycles tells of.")
+@click.option("--no-advice", is_flag=True, help="Do not try changes for the advice of --cycles.")
 @click.option(
     "--output-format", "--diagnostics-format", "format", default="text", show_default=True,
     type=click.Choice(["text", "json", "sarif", "github", "gitlab", "junit"]),
@@ -166,11 +168,11 @@ TIMEOUT_MAX = 10_000_000.0
 )  # fmt: skip
 @click.option(
     "--fill", type=click.Choice(["zero", "poison", "random"]),
-    help="What on-chip memory holds at the start; zero, or poison with --sanitize.",
+    help="Initial content of on-chip memory; zero, or poison with --sanitize.",
 )  # fmt: skip
 @click.option(
     "--sanitize", metavar="[=CHECK,...]", multiple=True, callback=checks_of,
-    help="Watch the run: race, deadlock, init, bounds, overlap, cache, sync, all of them without a list; or numeric.",
+    help="Sanitize the run: race, deadlock, init, bounds, overlap, cache, sync (all by default); or numeric.",
 )  # fmt: skip
 @click.option(
     "--sync", type=click.Choice(["auto", "strict"]), default="auto", show_default=True,
@@ -182,29 +184,31 @@ TIMEOUT_MAX = 10_000_000.0
 )  # fmt: skip
 @click.option(
     "--schedule", metavar="text|oldest|newest|random:SEED", callback=schedule_of,
-    help="What pipes and cores do first within the order that flags allow; results of a right program do not change.",
+    help="Order in which pipes and cores run, as far as flags allow; results of a correct program do not change.",
 )  # fmt: skip
 @click.option(
     "--scalar-cache",
     is_flag=True,
-    help="Model the data caches of the scalar units: stores may be lost, loads may be old, as on the chip.",
+    help="Model the data caches of the scalar units: stores may be lost, loads may be stale, as on the chip.",
 )
 @click.option(
     "--cross-core", type=click.Choice(["auto", "block", "p2p"]), default="auto", show_default=True,
-    help="Whom sync.set and sync.wait without ffts_mode mean on a5; by default what the text suggests.",
+    help="Cores that sync.set and sync.wait without ffts_mode signal on a5; by default inferred from the text.",
 )  # fmt: skip
 @click.option("--report", metavar="FILE", help="Write the findings as JSON, or as SARIF to a FILE.sarif.")
 @click.option(
     "--fix", metavar="[=FILE]",
-    help="Write the program with what findings advise to standard output or FILE, which may be the program itself.",
+    help="Write the program with the fixes of its findings to standard output or FILE, maybe the program itself.",
 )  # fmt: skip
-@click.option("--suppressions", metavar="FILE", help="Leave out findings: a rule, a place and a reason per line.")
+@click.option(
+    "--suppressions", metavar="FILE", help="Suppress findings: a rule, a source location and a reason per line."
+)
 @click.option("--trace", metavar="FILE", help="Write a timeline of pipes and signals for Perfetto.")
 @record_options
 @click.option("--html", metavar="FILE", help="Write the run as a page: source, timeline, memory, tiles, findings.")
 @click.option("--trace-costs", is_flag=True, help="Durations in the timeline from a simple model instead of 1.")
 @findings_options("Errors shown; 0 for all.")
-@click.option("--no-cache", is_flag=True, help="Check the program although an earlier run found nothing in it.")
+@click.option("--no-cache", is_flag=True, help="Verify the program even if an earlier run had no findings.")
 @no_plans_option
 @plain_option
 @force_option
@@ -216,12 +220,12 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
     """Run a function of the PTO program in FILE (- is standard input), or launch files.
 
     Every argument of the function needs an --arg. What the program wrote is summarised on standard output and
-    stored where --out and :inout say, but only if the run and all --expect went well.
+    stored as --out and :inout specify, but only if the run and all --expect succeeded.
 
-    Launch files (*.launch.toml, alone, several, or all of a folder) say all that themselves.
+    Launch files (*.launch.toml, alone, several, or all of a folder) have all of that themselves.
 
-    Exit code: 0 if all is well, 1 if a program or its result is wrong, 2 if the command line or a launch file is,
-    3 if a sanitizer has found an error.
+    Exit code: 0 on success, 1 if a program or its result is wrong, 2 if the command line or a launch file is,
+    3 if a sanitizer reported an error.
     """
     from pto_dialect.driver.run.command import run_program
     from pto_dialect.driver.run.outcome import Streams, exit_status

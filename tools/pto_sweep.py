@@ -10,7 +10,7 @@ from .command_line import force_option, version_option, write_stderr
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @version_option("pto-sweep")
 def main() -> None:
-    """Look at what pto-run --results has written."""
+    """Show results that pto-run --results has written."""
 
 
 @main.command()

@@ -25,20 +25,18 @@ LAUNCH_ONLY = ("params", "arguments", "expectations", "entry", "blocks")
     "-p", "--passes", metavar="PASSES", multiple=True,
     help="Passes of each candidate; an option may have several values: 'tile-loops{rows=[16,32]}'.",
 )  # fmt: skip
-@click.option("--arg", "arguments", metavar="NAME=VALUE", multiple=True, help="Value of an argument, as of pto-run.")
-@click.option(
-    "--expect", "expectations", metavar="NAME=VALUE", multiple=True, help="What an argument holds at the end."
-)
+@click.option("--arg", "arguments", metavar="NAME=VALUE", multiple=True, help="Value of an argument, as for pto-run.")
+@click.option("--expect", "expectations", metavar="NAME=VALUE", multiple=True, help="Expected content of an argument.")
 @click.option("--entry", metavar="NAME", help="Function to run, if there are several.")
 @click.option("--blocks", type=click.IntRange(1, 65_535), help="Number of blocks.")
-@click.option("--target", type=click.Choice(TARGETS), help="Chip, if the program does not say or another one is meant.")
+@click.option("--target", type=click.Choice(TARGETS), help="Chip, if the program states none or another one.")
 @click.option("--rtol", type=click.FloatRange(min=0), help="Relative tolerance of results; without it all bits count.")
 @click.option("--atol", type=click.FloatRange(min=0), help="Absolute tolerance of results.")
 @click.option(
     "-j", "--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
     help="Processes that share the candidates.",
 )  # fmt: skip
-@click.option("--limit", type=click.IntRange(min=1), default=200, show_default=True, help="Candidates at the most.")
+@click.option("--limit", type=click.IntRange(min=1), default=200, show_default=True, help="Limit of candidates.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("--plot", "plot_file", metavar="FILE", help="Write time against memory: .png, .svg or .pdf (extra plot).")
 @click.option("-o", "output", metavar="FILE", help="Write the program of the fastest candidate.")
@@ -50,7 +48,7 @@ LAUNCH_ONLY = ("params", "arguments", "expectations", "entry", "blocks")
 def main(ctx: click.Context, path: str, **given: Any) -> None:
     """Try a kernel with all combinations of values: of --param and -p, or of the table [tune] of a launch file.
 
-    Each candidate is verified, run and compared with the others or what is expected; the cycle model tells its time.
+    Each candidate is verified, run and compared with the others or the expectation; the cycle model estimates its time.
 
     Exit code: 0 if a candidate is right, 1 if none is, 2 if the command line or the launch file is wrong.
     """

@@ -138,20 +138,20 @@ def record_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of recordings."""
     limit = click.option(
         "--record-limit", metavar="SIZE", callback=size_of, default="1G", show_default=True,
-        help="Keep at most so many bytes of a recording, those of its end; 0 for all.",
+        help="Size limit of a recording in bytes, which drops its beginning; 0 for none.",
     )  # fmt: skip
     every = click.option(
         "--record-every", type=click.FloatRange(min=0.1), metavar="SECONDS",
-        help="Write the recording while the run goes on as well, so often; pto report --serve shows it.",
+        help="Write the recording during the run as well, at this interval; pto report --serve shows it.",
     )  # fmt: skip
-    record = click.option("--record", metavar="FILE", help="Write what the run does to a recording, RUN.pto-rec.")
+    record = click.option("--record", metavar="FILE", help="Record the run in RUN.pto-rec.")
     debug = click.option(
         "--debug", is_flag=True, help="Debug the run, forwards and backwards, also after an error; or FILE.pto-rec."
     )
-    stop = click.option("--break-on-finding", is_flag=True, help="Start where a sanitizer has found something.")
+    stop = click.option("--break-on-finding", is_flag=True, help="Start at the first finding of a sanitizer.")
     compare = click.option(
         "--compare", metavar="OTHER",
-        help="Run another program (OTHER.pto), target:NAME or backend:NAME as well; tell where the two part.",
+        help="Run another program (OTHER.pto), target:NAME or backend:NAME as well; print where the two differ.",
     )  # fmt: skip
     return record(every(limit(debug(stop(compare(command))))))
 

@@ -43,6 +43,7 @@ UNCONVERTED_PAGES: frozenset[str] = frozenset(
 _DETERMINER = (
     r"(?:a|an|the|its|their|one|each|every|same|this|that|which|another|no|two|three|what|other|all|many|some|both)"
 )
+_RUN = r"(?:access|block|code|core|flavou?r|function|kernel|launch|machine|memor|program|rank|run|session|window)"
 _WHERE = r"(?:in|at|on|there|here|with|where|before|above|below|between|beside|under|around)"
 _KEPT = r"(?:tables?|files?|runs?|verdicts?|outputs?|relations?|outcomes?|texts?|code|programs?|results?|values?|one)"
 _PLAIN_WORDS = r"(?:quoted|bare|misspelt|unknown|known|near|required|frequent|closed|reserved) words?"
@@ -90,7 +91,8 @@ RETIRED = {
     rf"\b{_ONE_WORD}\b(?! of \d)": "token, keyword, enumerator, term",
     r"\bin words\b": "as text",
     # Control flow, dataflow, concurrency.
-    r"\bwatch(?:ed|es|ing)?\b(?! (?:folders?|files?))": "instrument, instrumented run",
+    rf"\bwatch(?:ed|es|ing)? (?:(?:a|all|each|every|its|the|this) )?{_RUN}": "instrument, instrumented run",
+    r"\b(?:are|be|been|is|never|not|was|were) watched\b|\bunder watch\b": "instrumented, sanitized",
     r"\bways? through\b": "control-flow path",
     r"\b(?:every|each|all|some|any|different|other|many|one of its) ways\b": "control-flow paths",
     r"\bon (?:every|each|some|one|another) way\b": "on every control-flow path",
