@@ -26,7 +26,7 @@ from pto_dialect.targets.tcvt_pairs import default_saturation, wraps_by_default
 from pto_dialect.targets.vcvt_contract import vcvt_clauses
 from pto_dialect.targets.vector_unit import VL_BYTES
 
-from .places import may_overlap
+from .places import may_overlap, refuse_overlap
 from .registers import Registers, offset_in
 
 _TO_ZERO = "Z"
@@ -58,8 +58,7 @@ def lower_conversion(writer: Writer) -> None:
         if tile.kind != "ND":
             raise NotLoweredError(op, f"its tiles lie in the layout {tile.kind}, registers are loaded from rows")
         reader.aligned(tile.col, ROW_BYTES // tile.bytes, "column")
-    if dst.bytes > src.bytes and may_overlap(src, dst):
-        raise NotLoweredError(op, "its destination takes the place of elements that are converted later")
+    refuse_overlap(op, (src,) if dst.bytes > src.bytes else (), dst, "elements that are converted later")
     Conversion(writer, src, dst, _steps(op, src.type.element, dst.type.element, writer.backend)).write()
 
 

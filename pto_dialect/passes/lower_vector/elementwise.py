@@ -21,7 +21,7 @@ from pto_dialect.ir.vector.convert import VBrOp
 from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError, Reader, Tile, bytes_of
 from pto_dialect.passes.instructions.writer import Number, Writer
 
-from .places import may_overlap, same_place, torn, turned
+from .places import refuse_overlap, same_place, torn, turned
 from .registers import Registers, offset_in
 from .table import ONE, Formula, Row, formula_of
 
@@ -83,10 +83,9 @@ def _check(reader: Reader, step: Step) -> None:
         if tile.kind != "ND":
             raise NotLoweredError(op, f"its tiles lie in the layout {tile.kind}, registers are loaded from rows")
         reader.aligned(tile.col, ROW_BYTES // tile.bytes, "column")
-    if any(may_overlap(step.sources[name], dst) for name in step.alone):
-        raise NotLoweredError(op, "its destination takes the place of values that later rows need")
-    if any(torn(tile, dst) for name, tile in step.sources.items() if name not in step.alone):
-        raise NotLoweredError(op, "its destination takes the place of other elements, which are needed later")
+    refuse_overlap(op, [step.sources[name] for name in step.alone], dst, "values that later rows need")
+    others = [tile for name, tile in step.sources.items() if name not in step.alone and torn(tile, dst)]
+    refuse_overlap(op, others, dst, "other elements, which are needed later")
 
 
 def _check_column(reader: Reader, step: Step, tile: Tile) -> None:

@@ -23,7 +23,7 @@ from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError,
 from pto_dialect.passes.instructions.writer import Number, Writer, enum
 from pto_dialect.targets.mask_patterns import MASK_PATTERNS
 
-from .places import may_overlap
+from .places import refuse_overlap
 from .registers import Registers, function_of_rows, offset_in
 
 _FARTHEST = {2: 1 << 15, 4: 1 << 31}
@@ -88,8 +88,7 @@ def _rows(reader: Reader, *tiles: Tile) -> None:
 
 
 def _apart(writer: Writer, dst: Tile, *sources: Tile) -> None:
-    if any(may_overlap(tile, dst) for tile in sources):
-        raise NotLoweredError(writer.anchor, "its destination takes the place of elements that are read later")
+    refuse_overlap(writer.anchor, sources, dst, "elements that are read later")
 
 
 def _same_bits(writer: Writer, src: Tile, dst: Tile) -> None:

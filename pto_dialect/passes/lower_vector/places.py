@@ -5,19 +5,30 @@ Source: docs/reference/execution.md, "Pointers, tiles and views".
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
+from itertools import product
 from typing import NamedTuple
 
-from xdsl.ir import SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from pto_dialect.analysis.constants import constant_of
+from pto_dialect.analysis.symbols import Symbols
 from pto_dialect.ir.buffers.views import AllocMultiTileOp, AllocTileOp, BitcastOp, MultiTileGetOp, TReshapeOp
+from pto_dialect.ir.core.base import PtoOp, op_spec
 from pto_dialect.ir.core.extents import buffer_extent
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import TileBufType
-from pto_dialect.passes.instructions.geometry import Tile
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.sync.pipes import DeclareTileOp
+from pto_dialect.passes.accesses.places import SLOTS, Place, Places
+from pto_dialect.passes.instructions.geometry import NotLoweredError, Tile
+from pto_dialect.targets.profile import get_profile
 
 CHIP = "a5"
 """The one that has vector functions."""
+_ADDRESSES = "bytes"
+"""What a :class:`Place` with known bytes belongs to."""
 
 
 class Extent(NamedTuple):
@@ -32,8 +43,22 @@ class Extent(NamedTuple):
 
 
 def may_overlap(one: Tile, other: Tile) -> bool:
-    """Whether two tiles may have bytes in common: they are parts of one tile, or their addresses say so. Tiles whose
-    addresses only a run knows are taken for separate ones."""
+    """Whether two tiles may have bytes in common; tiles whose addresses only a run knows may."""
+    return _may_meet(one, other, _overlap_possible)
+
+
+def refuse_overlap(op: Operation, sources: Iterable[Tile], dst: Tile, what: str) -> None:
+    """Raises :class:`NotLoweredError` where ``dst`` may have bytes of one of ``sources``, which holds ``what``."""
+    for source in sources:
+        if must_overlap(source, dst):
+            raise NotLoweredError(op, f"its destination takes the place of {what}")
+        if may_overlap(source, dst):
+            reason = f"its destination may take the place of {what}: only a run knows where its tiles are"
+            raise NotLoweredError(op, reason, "constant addresses show that they are apart")
+
+
+def must_overlap(one: Tile, other: Tile) -> bool:
+    """Whether two tiles have bytes in common in every run: they are parts of one tile, or their addresses say so."""
     if one.base is other.base:
         return True
     first, second = _single(one), _single(other)
@@ -66,7 +91,71 @@ def same_place(one: Tile, other: Tile) -> bool:
 
 def torn(source: Tile, dst: Tile) -> bool:
     """Whether ``dst`` may have bytes of other elements of ``source``, which are read after they were written."""
-    return may_overlap(source, dst) and not same_place(source, dst) and not _separate_windows(source, dst)
+    if same_place(source, dst) or _separate_windows(source, dst):
+        return False
+    return _may_meet(source, dst, _shift_possible if _same_grid(source, dst) else _overlap_possible)
+
+
+def _same_grid(one: Tile, other: Tile) -> bool:
+    """Whether two tiles that begin at one address have each element in the same bytes."""
+    parts = [(tile.type.element, tile.row, tile.col, tile.whole.rows, tile.whole.cols) for tile in (one, other)]
+    return parts[0] == parts[1]
+
+
+def _may_meet(one: Tile, other: Tile, meet: Callable[[Place, Place], bool]) -> bool:
+    """Whether ``meet`` holds for two of the memory locations that the handles of the tiles may point to."""
+    if one.base is other.base:
+        return True
+    return any(meet(first, second) for first, second in product(_locations(one.base), _locations(other.base)))
+
+
+def _locations(handle: SSAValue, callers: tuple[Operation, ...] = ()) -> list[Place]:
+    """The memory locations that a handle may point to; those of an argument are what the calls of its function pass,
+    and a location of its own where nobody calls it."""
+    found: list[Place] = []
+    for place in Places(get_profile(CHIP)).of(handle):
+        passed = _passed(place.root, callers) if isinstance(place.root, BlockArgument) else []
+        for call, value in passed:
+            inner = _locations(value, (*callers, call))
+            found += [one.part if place.sides else one.unframed for one in inner]
+        if not passed:
+            found.append(place)
+    return found
+
+
+def _passed(argument: BlockArgument, callers: tuple[Operation, ...]) -> list[tuple[Operation, SSAValue]]:
+    """The calls that pass a value for an argument of a function, and the value."""
+    function = argument.owner.parent_op()
+    module = None if function is None else function.parent_op()
+    if module is None:
+        return []
+    symbols = Symbols()
+    calls = (op for op in walk(module) if has_role(op, Role.CALL) and op not in callers)
+    return [(op, op.operands[argument.index]) for op in calls if symbols.callee(op) is function]
+
+
+def _overlap_possible(one: Place, other: Place) -> bool:
+    if one.root == other.root == _ADDRESSES and one.stop is not None and other.stop is not None:
+        return one.start < other.stop and other.start < one.stop
+    if one.root is None or other.root is None or one.root == other.root:
+        return True
+    # The rule overlap-reserve keeps the memory of queues apart from addresses; nobody calls the functions of arguments.
+    return not any(_is_entry(place.root) or isinstance(place.root, BlockArgument) for place in (one, other))
+
+
+def _shift_possible(one: Place, other: Place) -> bool:
+    """Whether a byte may belong to different elements of two tiles of one form."""
+    if isinstance(one.frame, tuple) and one.frame[0] == SLOTS and one.frame == other.frame:
+        # The same slot of a multi-buffer, or two that share no byte.
+        return False
+    exact = one.root == other.root == _ADDRESSES and not one.sides and not other.sides
+    return _overlap_possible(one, other) and not (exact and one.start == other.start)
+
+
+def _is_entry(root: Hashable) -> bool:
+    """Whether memory is an entry of a queue."""
+    owner = root.owner if isinstance(root, SSAValue) else None
+    return isinstance(owner, DeclareTileOp) or (isinstance(owner, PtoOp) and op_spec(type(owner)).queue is not None)
 
 
 def _separate_windows(one: Tile, other: Tile) -> bool:

@@ -23,7 +23,7 @@ from pto_dialect.ir.vector.reduce import VCaddOp, VCmaxOp, VCminOp
 from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError, Reader, Tile
 from pto_dialect.passes.instructions.writer import Number, Writer
 
-from .places import may_overlap, same_start
+from .places import refuse_overlap, same_start
 from .registers import Registers, offset_in
 
 _EVEN = StringAttr("EVEN")
@@ -68,8 +68,7 @@ def _tiles(writer: Writer, row: Reduction) -> tuple[Tile, Tile]:
     reader.aligned(src.col, ROW_BYTES // src.bytes, "column")
     # What is written behind the beginning of the source was read before: all rows of a column, or rows further back.
     behind = same_start(src, dst) and (dst.whole.rows == 1 or dst.kind == "DN")
-    if may_overlap(src, dst) and not behind:
-        raise NotLoweredError(op, "its destination takes the place of values that are reduced later")
+    refuse_overlap(op, () if behind else (src,), dst, "values that are reduced later")
     return src, dst
 
 

@@ -23,7 +23,7 @@ from pto_dialect.ir.vector.predicate_memory import PldsOp, PstsOp
 from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError, Reader, Tile
 from pto_dialect.passes.instructions.writer import Number, Writer
 
-from .places import may_overlap, torn
+from .places import refuse_overlap, torn
 from .registers import Registers, in_rows, offset_in
 
 _BYTE = IntegerType(8, Signedness.UNSIGNED)
@@ -121,8 +121,7 @@ def lower_comparison(writer: Writer) -> None:
     other = reader.tile(groups["src1"][0]) if pair else None
     for tile in (first, dst, *([other] if other is not None else [])):
         _rows(reader, tile)
-        if tile is not dst and may_overlap(tile, dst):
-            raise NotLoweredError(op, "its destination takes the place of elements that are compared later")
+    refuse_overlap(op, [first, *([other] if other is not None else [])], dst, "elements that are compared later")
     if first.element not in _COMPARED or (other is not None and other.type.element != first.type.element):
         raise NotLoweredError(op, f"the vector unit does not compare {first.element} with {(other or first).element}")
     if (dst.type.rows, dst.type.cols) != (dst.whole.rows, dst.whole.cols):
@@ -215,8 +214,7 @@ def lower_selection(writer: Writer) -> None:
         _rows(reader, tile)
     if dst.element not in _CHOSEN or any(tile.type.element != dst.type.element for tile in sources):
         raise NotLoweredError(op, f"registers of {first.element} are not chosen into {dst.element}")
-    if may_overlap(mask, dst) or any(torn(tile, dst) for tile in sources):
-        raise NotLoweredError(op, "its destination takes the place of what is needed later")
+    refuse_overlap(op, [mask, *(tile for tile in sources if torn(tile, dst))], dst, "what is needed later")
     number = None if pair else _number(writer, groups["scalar"][0], dst)
     registers = Registers(writer, dst.type.element)
     bits = Bits(writer, mask, registers)

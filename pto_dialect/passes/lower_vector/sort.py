@@ -20,7 +20,7 @@ from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError,
 from pto_dialect.passes.instructions.writer import Number, Writer
 
 from .group import GROUP, RECORD, PartialGroup
-from .places import may_overlap
+from .places import may_overlap, refuse_overlap
 from .registers import Registers, offset_in, pieces
 
 _LISTS = 4
@@ -37,8 +37,7 @@ def _read(writer: Writer, *values: SSAValue) -> list[Tile]:
         if tile.kind != "ND":
             raise NotLoweredError(op, f"its tiles lie in the layout {tile.kind}, records lie in rows")
         reader.aligned(tile.col, ROW_BYTES // tile.bytes, "column")
-    if any(may_overlap(tile, tiles[-1]) for tile in tiles[:-1]):
-        raise NotLoweredError(op, "its destination takes the place of elements that are sorted later")
+    refuse_overlap(op, tiles[:-1], tiles[-1], "elements that are sorted later")
     return tiles
 
 

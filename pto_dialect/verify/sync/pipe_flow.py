@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.facts import integer
@@ -26,6 +28,7 @@ from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.types import TensorViewType
 from pto_dialect.ir.sync.pipes import InitializeL2g2lPipeOp, SetQuantScalarOp, SetQuantVectorOp
+from pto_dialect.targets.profile import Profile
 from pto_dialect.targets.sync_resources import A5_SYNC
 
 from ..engine.context import Context
@@ -177,7 +180,8 @@ def _splits(init: Operation, users: list[Operation], ctx: Context) -> None:
             wanted = "split = 0" if stated else "split = 1 or 2"
             message = f"this queue has nosplit = {str(stated).lower()} and needs {wanted}, found split = {way}"
             ctx.report(SPLIT, op, message, at="split", severity=Severity.WARNING)
-        severity = ctx.refused(lambda p: _uneven_allowed(init, op, p.arch), SPLIT.severity) if way > 2 else None  # noqa: B023
+        allowed = partial(_uneven_allowed, init, op)
+        severity = ctx.refused(allowed, SPLIT.severity) if way > 2 else None
         if severity is not None:
             message = f"split = {way} is for tiles from cube to vector through slots in gm to a local buffer"
             help = "gm_slot_tensor" if find(init, "gm_slot_buffer") is not None else None
@@ -194,7 +198,7 @@ def _splits(init: Operation, users: list[Operation], ctx: Context) -> None:
         ctx.report(SPLIT, init, message, notes=notes, severity=Severity.WARNING)
 
 
-def _uneven_allowed(init: Operation, op: Operation, arch: str) -> bool:
+def _uneven_allowed(init: Operation, op: Operation, profile: Profile) -> bool:
     action, moved = action_of(op), entry(op)
     assert action is not None
     if (action.direction or C2V) != C2V or direction_mask(init) != C2V:
@@ -203,7 +207,7 @@ def _uneven_allowed(init: Operation, op: Operation, arch: str) -> bool:
         placed = find(init, "local_addr") is not None
     else:
         tensor, buffer = find(init, "gm_slot_tensor"), find(init, "gm_slot_buffer")
-        through_gm = tensor is not None or (buffer is not None and arch != "a5")
+        through_gm = tensor is not None or (buffer is not None and profile.arch != "a5")
         placed = through_gm and find(init, "c2v_consumer_buf") is not None
     return placed and not (moved is not None and isinstance(moved.type, TensorViewType))
 

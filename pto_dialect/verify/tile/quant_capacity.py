@@ -11,6 +11,7 @@ from pto_dialect.targets.matmul_types import MX_SCALE_GROUP
 
 from ..engine.rule import ERROR, SHAPES, rule
 from .facts import Tile
+from .quant import check_block_shapes
 from .relations import ALWAYS, Finding, TileOperands, relation
 
 _F = "!pto.tile_buf<vec, 16x64xf32>"
@@ -43,7 +44,12 @@ _SCALE_BLOCK: Final[Mapping[int, int]] = MappingProxyType({32: 64, 16: 128})
 
 @relation("pto.tquant.mx")
 def check_block_capacity(t: TileOperands) -> Iterator[Finding]:
-    """Checks that sizes are known and that row length and capacity suffice."""
+    """Known sizes, lengths of rows and room of the tiles whose valid elements are right."""
+    shaped = {finding.operand for finding in check_block_shapes(t)}
+    yield from (finding for finding in _block_capacity(t) if finding.operand not in shaped)
+
+
+def _block_capacity(t: TileOperands) -> Iterator[Finding]:
     tiles = dict(t.tiles(*_TILES))
     for name, tile in tiles.items():
         if min(tile.rows, tile.cols, tile.valid_rows, tile.valid_cols) < 0:

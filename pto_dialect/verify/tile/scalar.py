@@ -185,7 +185,6 @@ def check_one_scalar(t: TileOperands) -> Iterator[Finding]:
 
 _PACKED_BITS: Final = {"pto.tcmp": ALWAYS, "pto.tcmps": ADVICE}
 _TOO_NARROW: Final = {"pto.tcmp": cell("W/E"), "pto.tcmps": ADVICE}
-_OTHER_ROWS: Final = {"pto.tcmp": cell("/E"), "pto.tcmps": cell("/")}
 
 
 @relation(*_PACKED_BITS)
@@ -202,9 +201,9 @@ def check_compare_destination(t: TileOperands) -> Iterator[Finding]:
         needed = -(-src.valid_cols // 8)
         message = f"dst of {t.op_name} needs {needed} bytes in each row for {src.valid_cols} bits, found {dst.cols}"
         yield t.finding(CMP_DST, _TOO_NARROW[t.op_name], "dst", message)
-    elif src is not None and src.rows != dst.rows:
-        message = f"dst of {t.op_name} has as many rows as its sources, found {dst.rows} and {src.rows}"
-        yield t.finding(CMP_DST, _OTHER_ROWS[t.op_name], "dst", message)
+    elif src is not None and src.rows != dst.rows and t.op_name == "pto.tcmp":
+        message = f"dst of pto.tcmp has as many rows as its sources, found {dst.rows} and {src.rows}"
+        yield t.finding(CMP_DST, cell("/E"), "dst", message)
 
 
 @relation("pto.tsel", "pto.tsels")

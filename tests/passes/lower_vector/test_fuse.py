@@ -251,8 +251,8 @@ def test_a_tile_of_the_caller_is_stored():
 def test_tiles_whose_place_a_run_says_are_not_fused():
     found = placed(started("s", "z"), x=0, y=4096, z=16384)
     found.arguments["ats"] = "=i64"
-    found.op("tmul", "x", "y", to="s")
-    found.op("tadd", "x", "y", to="z")
+    for name in ("s", "z"):
+        found.lines.append(f"pto.texpands ins(%number : f32) outs(%{name} : {found.types[name]})")
     found.op("tstore", "z", to="vz")
     found.op("tstore", "s", to="vw")
     module, said = passed(str(found), "lower-vector")
