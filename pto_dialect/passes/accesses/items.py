@@ -151,6 +151,9 @@ class Flag:
     ring: Ring | None = None
     about: tuple[int, int] | None = None
     """Of what is about slots that go round alike: after how many iterations, and how many iterations lie between."""
+    shared: str = ""
+    """Why it stands for several flags, of slots (``about_slots``) or of other dependences."""
+    about_slots: bool = False
 
     @property
     def numbers(self) -> range:

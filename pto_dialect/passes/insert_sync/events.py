@@ -17,7 +17,7 @@ from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.accesses.state import COUNT, State
 
 from .follow import Runner
-from .rings import EVENTS, give_up
+from .rings import EVENTS, TOO_MANY, give_up
 
 Pair = tuple[Flag, Flag]
 _NONE: Mapping[tuple[int, int], set[int]] = MappingProxyType({})
@@ -129,7 +129,7 @@ def _without_slots(flags: list[Flag], pair: tuple[int, int], whole: Sequence) ->
     found = [flag for flag in flags if flag.slot is not None and (flag.source, flag.target) in both]
     around = {loop.body: loop for loop in _loops(whole)} if found else {}
     for flag in found:
-        give_up(flag, around[flag.sequence])
+        give_up(flag, around[flag.sequence], TOO_MANY)
     return bool(found)
 
 
@@ -192,6 +192,8 @@ def _unite(flags: list[Flag], whole: Sequence) -> None:
             min(one.before, other.before),
             one.sequence,
             one.carried,
+            shared=one.shared or other.shared or TOO_MANY,
+            about_slots=one.about_slots and other.about_slots,
         )
         _replace(whole, (one, other), united)
         return
@@ -219,6 +221,17 @@ def _loops(sequence: Sequence) -> list[Loop]:
         elif isinstance(item, Choice):
             for branch in item.branches:
                 found += _loops(branch)
+    return found
+
+
+def all_sequences(sequence: Sequence) -> list[Sequence]:
+    """A sequence and all in it."""
+    found = [sequence]
+    for item in sequence.items:
+        if isinstance(item, Loop):
+            found += all_sequences(item.body)
+        elif isinstance(item, Choice):
+            found += [one for branch in item.branches for one in all_sequences(branch)]
     return found
 
 

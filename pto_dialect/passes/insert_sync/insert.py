@@ -28,6 +28,7 @@ from pto_dialect.verify.examples.types import TILE
 
 from .calls import CallReader, Used, numbers_in
 from .events import all_flags, number_events
+from .remarks import remarks
 from .solve import solve
 from .write import write
 
@@ -87,7 +88,9 @@ class InsertSyncPass(PtoPass):
                 engine.report(_left_alone(own))
                 continue
             try:
-                solver.solved(function)
+                for sequence in solver.solved(function):
+                    for remark in remarks(sequence):
+                        engine.report(remark)
             except UnsupportedError as error:
                 message = f"insert-sync cannot order this: {error.reason}"
                 engine.report(Diagnostic(UNSUPPORTED.id, UNSUPPORTED.severity, message, span_of(error.op)))
@@ -110,7 +113,10 @@ def _left_alone(flag: Operation) -> Diagnostic:
     message = (
         f"insert-sync leaves this function as it is, because it has {flag.name}: nothing is added to its own order"
     )
-    help = "-p check-sync tells what is missing; without its flags and locks insert-sync makes the whole order"
+    help = (
+        "-p check-sync tells which order is missing, to be added by hand; "
+        "or remove all flags and locks of the function, and insert-sync makes the whole order"
+    )
     return Diagnostic(LEFT_ALONE.id, LEFT_ALONE.severity, message, span_of(flag), help=help)
 
 

@@ -26,6 +26,14 @@ EVENTS = len(ENUMS["event"].values)
 """Numbers between two pipes."""
 
 
+NOT_THE_COUNTER = "which slot an iteration uses does not follow from the counter of its loop alone"
+SET_TOO_EARLY = "an iteration might set the flag of its slot again before the last wait for it"
+
+
+MORE_SLOTS = f"there are more slots than the {EVENTS} event ids of two pipes"
+TOO_MANY = f"more event ids are needed than the {EVENTS} of two pipes"
+
+
 def rotations(needs: Iterable[Need], later: Setting) -> tuple[int, Rotation] | None:
     """Of needs that are all about slots that go round in the same way: the fewest iterations between both sides, and
     the index of the later side."""
@@ -77,9 +85,11 @@ def number_rings(loop: Loop) -> None:
             flag.chosen = ("ahead", flag.about[1])
 
 
-def give_up(flag: Flag, loop: Loop) -> None:
+def give_up(flag: Flag, loop: Loop, reason: str) -> None:
     """A flag of one number in the place of one with several: stricter, and right in number as well."""
     ring = flag.ring
+    if flag.slot is not None:
+        flag.shared, flag.about_slots = reason, True
     flag.slot, flag.count, flag.ring = None, 1, None
     if ring is not None and flag.carried and flag.after < flag.before:
         # It would be set again before it is waited for; inside of an iteration it orders more.

@@ -21,7 +21,7 @@ from pto_dialect.passes.accesses.setting import Setting
 
 from .follow import Channel, Need
 from .reuse import set_too_early
-from .rings import EVENTS, give_up, number_rings
+from .rings import EVENTS, MORE_SLOTS, NOT_THE_COUNTER, SET_TOO_EARLY, give_up, number_rings, rotations
 
 Chosen = tuple[tuple[object, ...], tuple[Side, ...]]
 """A multi-buffer and the index of a slot in it."""
@@ -41,6 +41,20 @@ def chosen_by(place: Place) -> Chosen | None:
     if isinstance(frame, tuple) and frame[0] == SLOTS and place.sides and place.sides[0].start.terms:
         return frame, place.sides
     return None
+
+
+def why_shared(needs: Iterable[Need], later: Setting) -> str:
+    """Why one flag for all iterations of a loop orders what is about slots; empty where it is what the slots need."""
+    needs = list(needs)
+    chosen = [chosen_by(place) for need in needs for place in (need.access.place, need.place)]
+    if not all(chosen):
+        return ""
+    found = rotations(needs, later)
+    if found is not None and found[0] < 2:
+        return ""
+    counts = [frame[-1] for frame, _ in filter(None, chosen)]
+    most = max((count for count in counts if isinstance(count, int)), default=0)
+    return MORE_SLOTS if most > EVENTS else NOT_THE_COUNTER
 
 
 def common_slot(needs: Iterable[Need], item: Item, sequence: Sequence, places: Places, turns: Setting) -> Slot | None:
@@ -96,7 +110,7 @@ def number_slots(loop: Loop, reader: Reader, channels: list[Channel]) -> bool:
     if not early or (len(plain) == len(rotating) and {*early} <= {*_without_slots(loop, reader)}):
         return True
     for flag in [*loop.carried, *(flag for flag in loop.body.flags if not flag.carried)]:
-        give_up(flag, loop)
+        give_up(flag, loop, SET_TOO_EARLY)
     return False
 
 

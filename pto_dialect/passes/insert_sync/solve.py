@@ -14,7 +14,7 @@ from pto_dialect.passes.accesses.state import COUNT, Clocks, State, learn, state
 
 from .follow import Follower, Need
 from .rings import about, ring_of, rotations
-from .slots import chosen_by, common_slot, number_slots
+from .slots import chosen_by, common_slot, number_slots, why_shared
 
 
 def solve(sequence: Sequence, reader: Reader) -> None:
@@ -106,7 +106,10 @@ class _Solver:
             carried = need.access.turn != state.turn and after >= index
             clocks, now = (self.earlier if carried else self.marks)[after]
             flag = Flag(source, target, after, index, self.sequence, carried, chosen=_chosen(needs, source, target))
-            flag.about = about(_between(needs, source, target), self.follower.later.sums, carried)
+            mine = _between(needs, source, target)
+            flag.about = about(mine, self.follower.later.sums, carried)
+            flag.shared = why_shared(mine, self.follower.later) if carried else ""
+            flag.about_slots = bool(flag.shared)
             flags.append((flag, state.token(clocks[source], source, now)))
         kept = list(flags)
         for one in sorted(flags, key=lambda pair: pair[1][pair[0].source]):

@@ -41,11 +41,15 @@ class Braces:
         text = self.text
         opened: list[tuple[int, int]] = []
         shallow = deep = extra = None
+        last, indent = 0, indentation(text, 0)
         for found in _BRACES.finditer(text):
             if found[1] is None:
                 continue
             position = found.start()
-            indent = indentation(text, position)
+            # Lines are measured once: a line may have any number of braces.
+            if "\n" in text[last:position]:
+                indent = indentation(text, position)
+            last = position
             if found[1] == "{":
                 opened.append((position, indent))
             elif not opened:

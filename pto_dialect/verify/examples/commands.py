@@ -51,7 +51,10 @@ COMMANDS: Final[dict[str, Commands]] = {
     "target-override": Commands("pto-opt --target a2a3 example.pto", "pto-opt --target a5 example.pto"),
     "assign-memory-unsupported": _both("pto-opt -p assign-memory example.pto"),
     "assign-memory-full": _both("pto-opt -p assign-memory example.pto"),
-    **dict.fromkeys(("insert-sync-unsupported", "insert-sync-left-alone"), _both("pto-opt -p insert-sync example.pto")),
+    **dict.fromkeys(
+        ("insert-sync-unsupported", "insert-sync-left-alone", "insert-sync-shared-flag"),
+        _both("pto-opt -p insert-sync example.pto"),
+    ),
     "lower-cube-unsupported": _both("pto-opt -p lower-cube example.pto"),
     "lower-vector-unsupported": _both("pto-opt -p lower-vector example.pto"),
     "lower-transfers-unsupported": _both("pto-opt -p lower-transfers example.pto"),

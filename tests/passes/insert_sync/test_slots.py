@@ -312,3 +312,60 @@ def test_random_loops_over_slots(seed: int, target: str):
 def test_the_random_loops_hand_on_slots():
     """The test above looks at loops in which slots have tokens."""
     assert sum(any("dyn" in line for line in flags(SlotProgram(seed, "a5").text)) for seed in range(8)) >= 2
+
+
+def remarks(text: str) -> list[str]:
+    engine = DiagnosticEngine(DiagnosticOptions(pedantic=True, max_errors=0))
+    make_pass("insert-sync", None).run(parse(text), engine)
+    assert all(one.rule == "insert-sync-shared-flag" and one.notes for one in engine.diagnostics)
+    return [one.message for one in engine.diagnostics]
+
+
+@pytest.mark.parametrize("count", [2, 3, 8])
+def test_slots_with_flags_of_their_own_need_no_remark(count: int) -> None:
+    assert remarks(rotating(*chain(count), count=count)) == []
+
+
+def test_more_slots_than_ids() -> None:
+    assert remarks(rotating(*chain(16), count=16)) == [
+        "EVENT_ID0 from PIPE_MTE3 to PIPE_MTE2 serves several slots: "
+        "there are more slots than the 8 event ids of two pipes"
+    ]
+
+
+def test_ids_that_other_slots_have_taken() -> None:
+    more = [line for number in range(3) for line in (
+        f"%at_{number} = arith.constant {16384 * (number + 1)} : i64",
+        f"%m{number} = pto.alloc_multi_tile addr = %at_{number} : {multi(5)}",
+    )]  # fmt: skip
+    body = [line for number in range(3) for line in (
+        slot(f"u{number}", f"m{number}", "s", 5), load("p", f"u{number}"), add(f"u{number}", f"u{number}", "x"),
+    )]  # fmt: skip
+    found = remarks(rotating(*body, store("x", "q"), count=5, more=tuple(more)))
+    assert found
+    assert all("from PIPE_V to PIPE_MTE2" in one or "from PIPE_MTE2 to PIPE_V" in one for one in found)
+    assert all("more event ids are needed than the 8 of two pipes" in one for one in found)
+
+
+def test_a_tile_that_all_iterations_use_needs_no_remark() -> None:
+    """Each iteration has to wait for the one before."""
+    assert remarks(rotating(slot("u", "m", "s"), load("p", "u"), add("u", "u", "x"), store("x", "q"))) == []
+
+
+def test_an_index_that_the_iterations_of_two_loops_decide() -> None:
+    both = ("%ik = arith.addi %i, %k : index", "%o = arith.remui %ik, %slots : index")
+    inner = (*both, slot("u", "m", "o"), load("p", "u"), add("u", "u", "u"), store("u", "q"))
+    assert remarks(rotating("scf.for %k = %c0 to %n step %c1 {", *inner, "}")) == []
+    assert remarks(rotating("scf.for %k = %c0 to %n step %c1 {", *CHAIN, "}")) == []
+
+
+def test_dependences_without_ids_of_their_own() -> None:
+    """Ten loads, and a sum with each tile: the first sum need not wait for the last load."""
+    tiles = [f"%at_{n} = arith.constant {8192 + 1024 * n} : i64" for n in range(10)]
+    tiles += [f"%t{n} = pto.alloc_tile addr = %at_{n} : {TILE}" for n in range(10)]
+    loads = [load("p", f"t{n}") for n in range(10)]
+    sums = [add(f"t{n}", f"t{n}", f"t{n}") for n in range(10)]
+    text = rotating(*tiles, *loads, *sums, store("t0", "q"))
+    found = remarks(text)
+    assert found
+    assert all("serves several dependences: more event ids are needed" in one for one in found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from time import process_time
 
 import pytest
 from parse_helpers import parsed
@@ -208,3 +209,11 @@ def test_one_line_of_many_errors_is_linear() -> None:
     engine = DiagnosticEngine()
     parse_program(source, engine)
     assert engine.has_errors
+
+
+def test_one_line_of_many_braces_is_linear() -> None:
+    source = SourceFile("t.pto", function('"test.op"() {a = ' + "}" * 2_500_000 + " : () -> ()"))
+    engine, begin = DiagnosticEngine(), process_time()
+    parse_program(source, engine)
+    assert engine.has_errors
+    assert process_time() - begin < 12, "two seconds, or half a minute where the line is measured at every brace"

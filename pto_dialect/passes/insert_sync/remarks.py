@@ -1,0 +1,70 @@
+"""Remarks about flags that order more than the accesses between two pipes need.
+
+Source: docs/reference/synchronisation.md, "Multi-buffers", "Event numbers".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Note
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.passes.accesses.items import PIPES, Flag, Sequence
+from pto_dialect.verify.engine.rule import INFO, INSERT_SYNC, rule
+from pto_dialect.verify.examples.types import PART, TILE
+
+from .events import all_flags, all_sequences
+from .rings import EVENTS
+
+
+def _example(count: int) -> str:
+    slots = TILE.replace("tile_buf", "multi_tile_buf").replace(">", f", count={count}>")
+    return f"""func.func @f(%p: {PART}, %n: index) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %count = arith.constant {count} : index
+  %at = arith.constant 0 : i64
+  %m = pto.alloc_multi_tile addr = %at : {slots}
+  scf.for %i = %c0 to %n step %c1 {{
+    %s = arith.remui %i, %count : index
+    %u = pto.multi_tile_get %m[%s] : {slots} -> {TILE}
+    pto.tload ins(%p : {PART}) outs(%u : {TILE})
+    pto.tadd ins(%u, %u : {TILE}, {TILE}) outs(%u : {TILE})
+  }}
+  return
+}}
+"""
+
+
+SHARED = rule(
+    "insert-sync-shared-flag",
+    INFO,
+    INSERT_SYNC,
+    "each slot of a multi-buffer has a flag of its own, so that iterations overlap; so has each dependence",
+    source='docs/reference/synchronisation.md, "Multi-buffers"',
+    bad=_example(16),
+    good=_example(2),
+)
+
+
+def remarks(sequence: Sequence) -> Iterator[Diagnostic]:
+    """What is said about the flags of a sequence that stand for several, and about the barriers in place of some."""
+    for flag in all_flags(sequence):
+        if flag.shared:
+            yield _remark(flag)
+    for one in all_sequences(sequence):
+        for index in sorted(one.full):
+            span = span_of(one.items[index].op)
+            message = f"a barrier of all pipes takes the place of a flag: two pipes have {EVENTS} event ids"
+            yield Diagnostic(SHARED.id, SHARED.severity, message, span)
+
+
+def _remark(flag: Flag) -> Diagnostic:
+    source, target = (f"PIPE_{PIPES[number].name}" for number in (flag.source, flag.target))
+    what = "slots" if flag.about_slots else "dependences"
+    message = f"EVENT_ID{flag.event} from {source} to {target} serves several {what}: {flag.shared}"
+    before = flag.sequence.items[flag.before].op
+    later = "in the iteration before" if flag.carried else "before it"
+    cost = Note(f"{target} waits here for all that {source} has done for them {later}", span_of(before))
+    help = "fewer slots, or an index that is the counter modulo their number" if flag.about_slots else None
+    return Diagnostic(SHARED.id, SHARED.severity, message, span_of(before), (cost,), help)
