@@ -23,7 +23,7 @@ from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.sync.pipes import DeclareTileOp
 from pto_dialect.passes.accesses.places import SLOTS, Place, Places
 from pto_dialect.passes.instructions.geometry import NotLoweredError, Tile
-from pto_dialect.targets.profile import get_profile
+from pto_dialect.targets.choice import get_profile
 
 CHIP = "a5"
 """The one that has vector functions."""
