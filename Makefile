@@ -18,16 +18,16 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help:
 	@echo 'make demo     run the examples and compare them with their expected results'
 	@echo 'make test     run all tests (PYTEST_ARGS="-k name" selects)'
-	@echo 'make lint     check style, types, and which room imports which'
+	@echo 'make lint     check style, types, and imports between subpackages'
 	@echo 'make format   rewrite the sources in the project style'
-	@echo 'make generated  write again what follows from declarations: pages, the index, the grammar of editors'
-	@echo 'make bench    measure, side by side with xdsl-opt and numpy'
-	@echo 'make docs     build the site in build/site; every example on it is verified and run'
-	@echo 'make docs-serve  build it and show it on http://127.0.0.1:8000'
-	@echo 'make docs-test  look at pages of the site in Chromium: errors, themes, narrow windows, axe, search'
+	@echo 'make generated  write generated files again: pages, the index, the grammar for editors'
+	@echo 'make bench    run the benchmarks, compared with xdsl-opt and numpy'
+	@echo 'make docs     build the site in build/site, with examples that are verified and run'
+	@echo 'make docs-serve  build the site and serve it on http://127.0.0.1:8000'
+	@echo 'make docs-test  test pages of the site in Chromium: errors, themes, narrow windows, axe, search'
 	@echo 'make man      write man pages of the commands to build/man'
 	@echo 'make vscode   package the extension for VS Code as build/pto-dialect.vsix (needs Node)'
-	@echo 'make clean    remove .venv and everything else that was generated'
+	@echo 'make clean    remove .venv and all generated files'
 
 demo: $(VENV)/installed
 	$(RUN) examples/run_all.py
