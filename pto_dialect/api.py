@@ -62,7 +62,7 @@ def parse(text: str, filename: str = "<string>", *, schematic: bool = False, pla
     Raises :class:`ParseError` with all syntax errors of the text. Source: docs/reference/language.md, "Modules and
     functions".
     """
-    from pto_dialect.syntax.read.parser import parse_program
+    from pto_dialect.syntax.read.parser import parse_program  # deferred: start-up
 
     engine = DiagnosticEngine(_ALL)
     source = SourceFile(filename, text.removeprefix(_MARK))
@@ -81,7 +81,7 @@ def check(path_or_text: str | os.PathLike[str], target: str | None = None, *, pl
 
     Raises FileNotFoundError for a file that does not exist and ValueError for an unknown target.
     """
-    from pto_dialect.targets.choice import get_profile
+    from pto_dialect.targets.choice import get_profile  # deferred: start-up
 
     if target is not None:
         get_profile(target)
@@ -112,7 +112,7 @@ def print_module(module: Module, generic: bool = False) -> str:
 
     Reading the text back gives the same module, and printing that gives the same text.
     """
-    from pto_dialect.syntax.print.printer import print_module as print_text
+    from pto_dialect.syntax.print.printer import print_module as print_text  # deferred: start-up
 
     return print_text(module, generic=generic)
 
@@ -130,7 +130,7 @@ def compile(
 
     See :func:`pto_dialect.runtime.api.compile`.
     """
-    from pto_dialect.runtime.api import compile as compile_module
+    from pto_dialect.runtime.api import compile as compile_module  # deferred: start-up
 
     return compile_module(module, entry, target, accumulate=accumulate, backend=backend, verify=verify)
 
@@ -151,11 +151,11 @@ def run(
     """Compiles a function of ``module``, which is verified first, and calls it once; see
     :func:`pto_dialect.runtime.api.run`. ``record`` is a file for a recording of the run
     (:func:`pto_dialect.recording.launch.record`)."""
-    from pto_dialect.runtime.api import run as run_module
+    from pto_dialect.runtime.api import run as run_module  # deferred: start-up
 
     recording: AbstractContextManager[None] = nullcontext()
     if record is not None:
-        from pto_dialect.recording.launch import record as record_launches
+        from pto_dialect.recording.launch import record as record_launches  # deferred: start-up
 
         recording = record_launches(record)
     with recording:

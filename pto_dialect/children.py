@@ -64,7 +64,7 @@ def dependency_folders() -> list[str]:
 def run_child(command: Sequence[str], folder: str | None = None, *, shown: bool = False) -> CompletedProcess[str]:
     """Runs a command to its end in ``folder``; its output is kept, both streams together, unless it is ``shown``.
     Raises ``OSError`` where it cannot start."""
-    import subprocess
+    import subprocess  # deferred: start-up
 
     if shown:
         return subprocess.run(command, cwd=folder, env=child_environment(), text=True, check=False)
@@ -76,7 +76,7 @@ def run_child(command: Sequence[str], folder: str | None = None, *, shown: bool 
 
 async def run_child_async(command: Sequence[str]) -> tuple[int, str]:
     """The exit code and the output of a command, both streams together."""
-    import asyncio
+    import asyncio  # deferred: start-up
 
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
@@ -89,7 +89,7 @@ async def run_child_async(command: Sequence[str]) -> tuple[int, str]:
 
 def process_context(method: str) -> BaseContext:
     """The context of ``multiprocessing`` for a method; other methods than ``fork`` start inside :func:`clean_start`."""
-    import multiprocessing
+    import multiprocessing  # deferred: start-up
 
     return multiprocessing.get_context(method)
 
@@ -97,7 +97,7 @@ def process_context(method: str) -> BaseContext:
 def start_fork_server(modules: Sequence[str], variables: Mapping[str, str]) -> None:
     """Starts the fork server of ``multiprocessing``, which loads ``modules`` while this process goes on, with
     ``variables`` beside its own. Raises ``UncleanStart``."""
-    from multiprocessing import forkserver, get_context
+    from multiprocessing import forkserver, get_context  # deferred: start-up
 
     get_context("forkserver").set_forkserver_preload([*modules])
     with clean_start(variables):
@@ -149,6 +149,6 @@ def _clean_path() -> list[str]:
 
 def _is_usual(folder: str) -> bool:
     """Whether this interpreter looks into ``folder`` by itself."""
-    from site import getsitepackages
+    from site import getsitepackages  # deferred: start-up
 
     return folder in getsitepackages()

@@ -73,10 +73,10 @@ def kept() -> Iterator[None]:
     if table is None:
         yield
         return
-    import collections
-    import dataclasses
-    import inspect
-    import typing
+    import collections  # deferred: start-up
+    import dataclasses  # deferred: start-up
+    import inspect  # deferred: start-up
+    import typing  # deferred: start-up
 
     modules = {module.__name__: module for module in (collections, dataclasses, typing)}
     if any(name in vars(modules[module]) for module, name in _PLACES):

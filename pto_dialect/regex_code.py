@@ -75,7 +75,7 @@ def kept() -> Iterator[None]:
     if table is None:
         yield
         return
-    from re import _compiler  # pyright: ignore[reportAttributeAccessIssue]
+    from re import _compiler  # deferred: start-up  # pyright: ignore[reportAttributeAccessIssue]
 
     compiler: Any = _compiler
     if isinstance(compiler.compile, KeptExpressions):

@@ -21,7 +21,7 @@ def shown(text: str, *, colors: bool = False, annotations: bool = False) -> str:
     """
     if _is_plain(text):
         return text
-    import re
+    import re  # deferred: start-up
 
     own = [pattern for wanted, pattern in ((colors, _COLORS), (annotations, _ANNOTATION)) if wanted]
     kept = "|".join(own) or r"(?!)"

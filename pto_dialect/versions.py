@@ -31,7 +31,7 @@ def installed_version(name: str) -> str:
         for entry in entries:
             if entry.startswith(prefix) and entry.endswith(_METADATA):
                 return entry[len(prefix) : -len(_METADATA)]
-    from importlib.metadata import version
+    from importlib.metadata import version  # deferred: start-up
 
     return version(name)
 

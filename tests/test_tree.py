@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
@@ -73,3 +74,31 @@ def test_other_listed_modules_exist() -> None:
 def test_circles_of_imports_are_found() -> None:
     imports = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": {"e"}, "e": set[str](), "f": {"g", "a"}, "g": {"f"}}
     assert circles(imports) == [["a", "b", "c"], ["f", "g"]]
+
+
+DEFERRED = re.compile(r"# deferred: (start-up|optional)\b")
+"""Marks an import in a function: starts that do not need it are shorter, or the package may not be installed."""
+
+
+def deferred_imports(path: Path) -> list[int]:
+    """Lines of the imports in functions."""
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    inner = {part for node in ast.walk(tree) if isinstance(node, functions) for part in ast.walk(node)}
+    return [node.lineno for node in inner if isinstance(node, (ast.Import, ast.ImportFrom))]
+
+
+def test_imports_in_functions_are_marked() -> None:
+    unmarked: list[str] = []
+    for path in [*MODULES, *(ROOT / "tools").rglob("*.py")]:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        found = [number for number in deferred_imports(path) if not DEFERRED.search(lines[number - 1])]
+        unmarked += [f"{path.relative_to(ROOT)}:{number}" for number in found]
+    assert unmarked == []
+
+
+def test_unmarked_import_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "module.py"
+    path.write_text("import re\n\ndef f():\n    if True:\n        import json\n", encoding="utf-8")
+    assert deferred_imports(path) == [5]
+    assert not DEFERRED.search("import json") and DEFERRED.search("import json  # deferred: start-up")

@@ -11,6 +11,7 @@ import click
 
 from pto_dialect.accel import OPTION, switch
 from pto_dialect.terminal import shown
+from pto_dialect.version import __version__
 
 from .constants import INTERRUPTED
 from .streams import (
@@ -91,7 +92,7 @@ class PtoCommand(click.Command):
                 return super().main(args, *rest, **extra)
         # A process of its own: its garbage collector is ours to adjust, and so is how its classes are made.
         self.alone = True
-        from pto_dialect import class_code, collector, regex_code
+        from pto_dialect import class_code, collector, regex_code  # deferred: start-up
 
         collector.collect_rarely()
 
@@ -148,8 +149,8 @@ def tell_failure(error: Exception) -> int:
 
 
 def _tell_internal(error: Exception) -> int:
-    from pto_dialect.driver.internal_error import internal_error
-    from pto_dialect.driver.report import render
+    from pto_dialect.driver.internal_error import internal_error  # deferred: start-up
+    from pto_dialect.driver.report import render  # deferred: start-up
 
     write_stderr(render((internal_error(error, ""),), False))
     return INTERNAL
@@ -159,7 +160,7 @@ def rule_ids(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...])
     """The rules that ``--allow`` or ``--deny`` names."""
     ids = frozenset(id.strip() for text in texts for id in text.split(","))
     if ids:
-        from pto_dialect.driver.explain.rules import UnknownRuleError, find_rule
+        from pto_dialect.driver.explain.rules import UnknownRuleError, find_rule  # deferred: start-up
 
         for id in sorted(ids):
             try:
@@ -208,7 +209,7 @@ def cycle_request(ctx: click.Context, given: dict[str, Any]) -> CycleRequest | N
                 text = option.removesuffix("s").replace("_", "-")
                 raise click.UsageError(f"--{text} has no meaning without --cycles", ctx)
         return None
-    from pto_dialect.driver.options import CycleRequest
+    from pto_dialect.driver.options import CycleRequest  # deferred: start-up
 
     check_cycle_table(ctx, given["cycle_table"])
     return CycleRequest(given["cycle_table"], given["cycle_options"])
@@ -216,7 +217,7 @@ def cycle_request(ctx: click.Context, given: dict[str, Any]) -> CycleRequest | N
 
 def check_cycle_table(ctx: click.Context, path: str | None) -> None:
     """Raises ``click.UsageError`` for a table that cannot be used."""
-    from pto_dialect.analysis.cycles.table import CycleTableError, read_table
+    from pto_dialect.analysis.cycles.table import CycleTableError, read_table  # deferred: start-up
 
     if path is not None:
         try:
@@ -251,7 +252,7 @@ color_option = click.option(
 def _force(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if not wanted:
         return
-    from pto_dialect.diagnostics.file_kinds import forcing
+    from pto_dialect.diagnostics.file_kinds import forcing  # deferred: start-up
 
     ctx.with_resource(forcing(wanted))
 
@@ -291,14 +292,14 @@ def check_settings(ctx: click.Context, inputs: Iterable[Input], refused: bool, c
     in the ``form`` of the diagnostics."""
     if refused:
         return
-    from pto_dialect.driver.project.place import folder_of, settings_file
+    from pto_dialect.driver.project.place import folder_of, settings_file  # deferred: start-up
 
     for folder in dict.fromkeys(folder_of(item.path) for item in inputs):
         file = settings_file(folder)
         if file is not None:
-            from pto_dialect.diagnostics.formats_ci import to_github
-            from pto_dialect.driver.project.settings import SettingsError, read_project
-            from pto_dialect.driver.report import render
+            from pto_dialect.diagnostics.formats_ci import to_github  # deferred: start-up
+            from pto_dialect.driver.project.settings import SettingsError, read_project  # deferred: start-up
+            from pto_dialect.driver.report import render  # deferred: start-up
 
             try:
                 read_project(file)
@@ -322,7 +323,7 @@ def release_option(help: str) -> Callable[[Callable[..., Any]], Callable[..., An
     """The option ``--reference-release`` of a command."""
 
     def known(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
-        from pto_dialect.targets.release import release_named, unknown_release
+        from pto_dialect.targets.release import release_named, unknown_release  # deferred: start-up
 
         if text is not None and release_named(text) is None:
             raise click.BadParameter(unknown_release(text), ctx, param)
@@ -337,8 +338,7 @@ def version_option(command: str, *others: str) -> Callable[[Callable[..., Any]],
     def show(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
         if not wanted or ctx.resilient_parsing:
             return
-        from pto_dialect.version import __version__
-        from pto_dialect.versions import NEWEST_RELEASE, installed_version, python_version
+        from pto_dialect.versions import NEWEST_RELEASE, installed_version, python_version  # deferred: start-up
 
         versions = [f"{name} {installed_version(name.lower())}" for name in others]
         versions.append(f"reference release {NEWEST_RELEASE}")
@@ -356,7 +356,7 @@ def verdicts_of(refused: bool) -> Verdicts | None:
     # Whoever calls the command inside a process of theirs may have changed what it does.
     if refused or not (isinstance(command, PtoCommand) and command.alone):
         return None
-    from .known_runs import opened
+    from .known_runs import opened  # deferred: start-up
 
     return opened()
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from pto_dialect.terminal import shown
+
 from .command_line import write_stderr
 from .streams import wants_color, write_stdout
 
@@ -35,11 +37,10 @@ class Showing(NamedTuple):
 def rewrite(inputs: list[Input], change: Callable[[str, Input], Rewritten], showing: Showing) -> tuple[int, int]:
     """Rewrites files in place, a program from standard input to standard output; the numbers of those that failed, and
     of those that are, or would be, others than before."""
-    from pto_dialect.diagnostics.files import atomic_write
-    from pto_dialect.driver.formatting import difference
-    from pto_dialect.driver.inputs import read
-    from pto_dialect.driver.report import render
-    from pto_dialect.terminal import shown
+    from pto_dialect.diagnostics.files import atomic_write  # deferred: start-up
+    from pto_dialect.driver.formatting import difference  # deferred: start-up
+    from pto_dialect.driver.inputs import read  # deferred: start-up
+    from pto_dialect.driver.report import render  # deferred: start-up
 
     failed = changed = 0
     for item in inputs:
@@ -77,12 +78,12 @@ def mend(task: Task, *, fix: bool, unsafe: bool, layout: bool, diff: bool) -> Ca
     """The change that ``--fix`` and ``--format`` make: fixes first, then the layout."""
 
     def change(text: str, item: Input) -> Rewritten:
-        from pto_dialect.diagnostics.diagnostic import Severity
+        from pto_dialect.diagnostics.diagnostic import Severity  # deferred: start-up
 
         name, options = item.name, task.options_of(item)
         new, found, done = text, (), ""
         if fix:
-            from pto_dialect.driver.fixes.files import fixed_file
+            from pto_dialect.driver.fixes.files import fixed_file  # deferred: start-up
 
             result = fixed_file(text, name, options, unsafe=unsafe)
             new, found = result.text, result.left
@@ -92,7 +93,7 @@ def mend(task: Task, *, fix: bool, unsafe: bool, layout: bool, diff: bool) -> Ca
                 lines = "".join(f"  line {made.line}: {made.title}\n" for made in result.applied)
                 done = f"{name}: {number} {'fix' if number == 1 else 'fixes'} {verb}\n{lines}"
         if layout:
-            from pto_dialect.driver.formatting import formatted
+            from pto_dialect.driver.formatting import formatted  # deferred: start-up
 
             laid = formatted(new, name, columns=columns_of(item.path) if task.stated is not None else None)
             new = laid.text
@@ -104,7 +105,7 @@ def mend(task: Task, *, fix: bool, unsafe: bool, layout: bool, diff: bool) -> Ca
 
 def columns_of(path: str) -> int | None:
     """The width that the settings of the project of an input state."""
-    from pto_dialect.driver.project.settings import settings_of
+    from pto_dialect.driver.project.settings import settings_of  # deferred: start-up
 
     settings = settings_of(path)
     return None if settings is None else settings.columns

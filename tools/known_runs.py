@@ -69,7 +69,7 @@ class Known:
         newest = max((max(state[-2:]) for state in states.values() if state), default=0)
         if verdicts is None or not states or time_ns() - newest < FRESH:
             return
-        from pto_dialect.driver.pipeline import is_kept
+        from pto_dialect.driver.pipeline import is_kept  # deferred: start-up
 
         options = self._task.options_of
         if all(is_kept(item, options(item), verdicts) for item in self._inputs):
@@ -143,7 +143,7 @@ def _name() -> str:
 def _states(paths: Sequence[str], inputs: Sequence[Input]) -> dict[str, State]:
     """What a run over ``inputs`` looks at: the files, the folders that were searched for them, and where settings of
     projects may be."""
-    from pto_dialect.driver.project.place import OWN, SHARED, folder_of
+    from pto_dialect.driver.project.place import OWN, SHARED, folder_of  # deferred: start-up
 
     found = [item.path for item in inputs]
     for path in paths:

@@ -15,10 +15,10 @@ from .command_line import version_option
 @version_option("pto-debug-adapter")
 def main() -> None:
     """Debug PTO programs from an editor, over the Debug Adapter Protocol."""
-    from pto_dialect.children import python_command
-    from pto_dialect.debug.dap.adapter import Adapter
-    from pto_dialect.debug.dap.launch import Launcher
-    from pto_dialect.debug.dap.protocol import Connection
+    from pto_dialect.children import python_command  # deferred: start-up
+    from pto_dialect.debug.dap.adapter import Adapter  # deferred: start-up
+    from pto_dialect.debug.dap.launch import Launcher  # deferred: start-up
+    from pto_dialect.debug.dap.protocol import Connection  # deferred: start-up
 
     outgoing = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     # Nothing else may get between the messages.

@@ -56,8 +56,8 @@ def main(
 
     Only white space changes: comments, empty lines, names and the form of every statement stay the same.
     """
-    from pto_dialect.driver.formatting import formatted
-    from pto_dialect.driver.inputs import STDIN, InputError, collect
+    from pto_dialect.driver.formatting import formatted  # deferred: start-up
+    from pto_dialect.driver.inputs import STDIN, InputError, collect  # deferred: start-up
 
     try:
         inputs = collect(paths or (STDIN,), read_stdin)

@@ -21,7 +21,7 @@ MISSING = 2
 def main(ctx: click.Context, stdio: bool, log_file: str | None) -> None:
     """Serve editors that support the Language Server Protocol."""
     try:
-        from pto_dialect.lsp.features import make_server
+        from pto_dialect.lsp.features import make_server  # deferred: start-up
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol", "cattrs", "attrs"):
             raise

@@ -50,7 +50,7 @@ WRONG_COMMAND_LINE = 2
 
 
 def _pipeline(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...] | None:
-    from pto_dialect.passes.registry import PassOptionError, UnknownPassError, parse_pipeline
+    from pto_dialect.passes.registry import PassOptionError, UnknownPassError, parse_pipeline  # deferred: start-up
 
     if not texts:
         return None
@@ -63,7 +63,7 @@ def _pipeline(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
 def _lowering(ctx: click.Context, param: click.Parameter, text: str | None) -> tuple[str, ...] | None:
     if text is None:
         return None
-    from pto_dialect.passes.stages import UnknownStageError, lowering
+    from pto_dialect.passes.stages import UnknownStageError, lowering  # deferred: start-up
 
     try:
         return lowering(text)
@@ -81,7 +81,7 @@ def _write_over_progress(text: str) -> None:
 
 def _proving(ctx: click.Context, param: click.Parameter, text: str | None) -> tuple[float, bool] | None:
     """The seconds of a proof, and whether it may stay open."""
-    from pto_dialect.driver.options import PROOF_SECONDS
+    from pto_dialect.driver.options import PROOF_SECONDS  # deferred: start-up
 
     if text is None:
         return None
@@ -107,7 +107,7 @@ class OptCommand(PtoCommand):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            from pto_dialect.passes.registry import PASS_TABLE
+            from pto_dialect.passes.registry import PASS_TABLE  # deferred: start-up
 
             name = error.option_name.lstrip("-").partition("=")[0]
             if name not in PASS_TABLE:
@@ -116,7 +116,7 @@ class OptCommand(PtoCommand):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The passes, from their table, which is read for the help only."""
-        from pto_dialect.passes.registry import PASS_TABLE
+        from pto_dialect.passes.registry import PASS_TABLE  # deferred: start-up
 
         with formatter.section("Passes"):
             formatter.write_dl([(name, entry.summary) for name, entry in PASS_TABLE.items()])
@@ -208,7 +208,7 @@ def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list
     Exit code: 0 if all programs are correct, 1 if one has errors, 2 if the command line is wrong.
     """
     if given.pop("watch"):
-        from .watching import watch
+        from .watching import watch  # deferred: start-up
 
         watch(paths)
         return
@@ -219,12 +219,12 @@ def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list
         return
     if family is not None:
         raise click.UsageError("--family goes with --list-ops", ctx)
-    from pto_dialect.driver.command import run_many, run_one
-    from pto_dialect.driver.jobs import WorkerError
-    from pto_dialect.driver.output import OutputError
-    from pto_dialect.driver.report import Reporter
+    from pto_dialect.driver.command import run_many, run_one  # deferred: start-up
+    from pto_dialect.driver.jobs import WorkerError  # deferred: start-up
+    from pto_dialect.driver.output import OutputError  # deferred: start-up
+    from pto_dialect.driver.report import Reporter  # deferred: start-up
 
-    from .known_runs import Known
+    from .known_runs import Known  # deferred: start-up
 
     inputs, batch = _inputs(ctx, paths)
     if given["format"] == "github":
@@ -233,7 +233,7 @@ def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list
     rewriting = _rewriting(ctx, given)
     task = _task(ctx, inputs, batch, **given)
     if rewriting:
-        from .in_place import Showing, mend, rewrite
+        from .in_place import Showing, mend, rewrite  # deferred: start-up
 
         change = mend(task, **rewriting)
         failed, changed = rewrite(
@@ -280,7 +280,7 @@ def _rewriting(ctx: click.Context, given: dict[str, Any]) -> dict[str, bool] | N
 
 def _inputs(ctx: click.Context, paths: tuple[str, ...]) -> tuple[list[Input], bool]:
     """What the command line names, and whether that is more than one program to print."""
-    from pto_dialect.driver.inputs import InputError, collect
+    from pto_dialect.driver.inputs import InputError, collect  # deferred: start-up
 
     if not paths and sys.stdin is not None and sys.stdin.isatty():
         raise click.UsageError("name a file, a folder, or - for standard input", ctx)
@@ -294,10 +294,10 @@ def _inputs(ctx: click.Context, paths: tuple[str, ...]) -> tuple[list[Input], bo
 
 
 def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) -> Task:
-    from pto_dialect.diagnostics.engine import DiagnosticOptions
-    from pto_dialect.driver.batch import Task
-    from pto_dialect.driver.options import Options
-    from pto_dialect.passes.registry import PASS_TABLE, VERIFY_PASSES
+    from pto_dialect.diagnostics.engine import DiagnosticOptions  # deferred: start-up
+    from pto_dialect.driver.batch import Task  # deferred: start-up
+    from pto_dialect.driver.options import Options  # deferred: start-up
+    from pto_dialect.passes.registry import PASS_TABLE, VERIFY_PASSES  # deferred: start-up
 
     output: str | None = given["output"]
     if output is not None:
@@ -353,7 +353,7 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
 
 def _check_output(ctx: click.Context, output: str, inputs: list[Input], batch: bool, given: dict[str, Any]) -> None:
     """Raises ``click.UsageError`` where nothing can be written to ``output``."""
-    from pto_dialect.driver.output import OutputError, check_output
+    from pto_dialect.driver.output import OutputError, check_output  # deferred: start-up
 
     for option in ("verify_only", "stats", "cycles", "memory_report"):
         if given[option]:
@@ -367,7 +367,7 @@ def _check_output(ctx: click.Context, output: str, inputs: list[Input], batch: b
 
 def _reuse(passes: tuple[str, ...]) -> str:
     """How a pipeline lets tiles share bytes."""
-    from pto_dialect.passes.registry import PASS_TABLE
+    from pto_dialect.passes.registry import PASS_TABLE  # deferred: start-up
 
     usual = PASS_TABLE["assign-memory"].options["reuse"][0]
     calls = [call for call in passes if call.startswith("assign-memory{")]
@@ -379,20 +379,20 @@ def _told(
 ) -> str:
     """What is told in place of a run: about a word, or a list of operations or rules."""
     if explained is not None:
-        from pto_dialect.driver.explain.lookup import UnknownWordError, explain
+        from pto_dialect.driver.explain.lookup import UnknownWordError, explain  # deferred: start-up
 
         try:
             return explain(explained)
         except UnknownWordError as error:
             raise click.UsageError(str(error), ctx) from None
     if operations:
-        from pto_dialect.driver.explain import listing
+        from pto_dialect.driver.explain import listing  # deferred: start-up
 
         try:
             return (listing.list_operations_json if as_json else listing.list_operations)(family, target)
         except listing.UnknownFamilyError as error:
             raise click.UsageError(str(error), ctx) from None
-    from pto_dialect.driver.explain import rules
+    from pto_dialect.driver.explain import rules  # deferred: start-up
 
     return rules.list_rules_json() if as_json else rules.list_rules()
 

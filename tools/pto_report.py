@@ -32,7 +32,7 @@ class Report(click.Command):
             name, page = prog_name or "pto report", f"{Path(first).name.split('.')[0]}.html"
             write_stderr(f"error: the page stands first: {name} {page} {first}\n")
             sys.exit(2)
-        from .pto_run import main as run
+        from .pto_run import main as run  # deferred: start-up
 
         return run.main(["--html", *given], prog_name, *more, **named)
 
@@ -53,11 +53,11 @@ def main(run: str, out: str | None, serve: bool, port: int) -> None:
     if serve:
         if out is not None:
             raise click.UsageError("--serve writes no page, so there is nothing for --out", ctx)
-        from pto_dialect.report.serve import serve as serve_page
+        from pto_dialect.report.serve import serve as serve_page  # deferred: start-up
 
         ctx.exit(serve_page(run, port, click.echo))
     if port:
         raise click.UsageError("--port has no meaning without --serve", ctx)
-    from pto_dialect.report.__main__ import write_page
+    from pto_dialect.report.__main__ import write_page  # deferred: start-up
 
     ctx.exit(write_page(run, out))

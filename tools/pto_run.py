@@ -227,13 +227,13 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
     Exit code: 0 on success, 1 if a program or its result is wrong, 2 if the command line or a launch file is,
     3 if a sanitizer reported an error.
     """
-    from pto_dialect.driver.run.command import run_program
-    from pto_dialect.driver.run.outcome import Streams, exit_status
+    from pto_dialect.driver.run.command import run_program  # deferred: start-up
+    from pto_dialect.driver.run.outcome import Streams, exit_status  # deferred: start-up
 
-    from .run_requests import request_of
+    from .run_requests import request_of  # deferred: start-up
 
     if given.pop("watch"):
-        from .watching import watch
+        from .watching import watch  # deferred: start-up
 
         watch(paths, "run")
         return
@@ -242,7 +242,7 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
         with_settings(ctx, path, given)
     refuse_with_cache(ctx, given)
     if others or os.path.isdir(path) or path.endswith(LAUNCH_SUFFIX):
-        from .run_launches import run_launches
+        from .run_launches import run_launches  # deferred: start-up
 
         ctx.exit(run_launches(ctx, paths, given))
     check_options(ctx)
@@ -258,7 +258,7 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
     if given["no_advice"] and not given["cycles"]:
         raise click.UsageError("--no-advice has no meaning without --cycles", ctx)
     if given["ranks"]:
-        from .run_launches import run_ranks
+        from .run_launches import run_ranks  # deferred: start-up
 
         ctx.exit(run_ranks(ctx, path, given))
     check_debug(ctx, path, given)
@@ -282,7 +282,7 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
 
 def _beside(ctx: click.Context, path: str) -> str:
     """The launch file of the program in ``path``."""
-    from pto_dialect.driver.explore.first_launch import launch_path
+    from pto_dialect.driver.explore.first_launch import launch_path  # deferred: start-up
 
     if path == "-":
         raise click.UsageError("--init-launch needs a FILE for a program from standard input", ctx)
@@ -290,7 +290,7 @@ def _beside(ctx: click.Context, path: str) -> str:
 
 
 def _input(ctx: click.Context, path: str) -> Input:
-    from pto_dialect.driver.inputs import InputError, collect
+    from pto_dialect.driver.inputs import InputError, collect  # deferred: start-up
 
     try:
         return collect((path,), read_stdin)[0]

@@ -22,8 +22,8 @@ def main() -> None:
 @click.pass_context
 def show(ctx: click.Context, path: str, plot_file: str | None, over: str | None, by: str | None) -> None:
     """Print the results in FILE as a table, and plot them."""
-    from pto_dialect.driver.sweep import show as shown
-    from pto_dialect.driver.sweep.store import StoreError, read_records
+    from pto_dialect.driver.sweep import show as shown  # deferred: start-up
+    from pto_dialect.driver.sweep.store import StoreError, read_records  # deferred: start-up
 
     if plot_file is None and (over is not None or by is not None):
         raise click.UsageError("--x and --by have no meaning without --plot", ctx)

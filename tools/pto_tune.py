@@ -52,12 +52,12 @@ def main(ctx: click.Context, path: str, **given: Any) -> None:
 
     Exit code: 0 if a candidate is right, 1 if none is, 2 if the command line or the launch file is wrong.
     """
-    from pto_dialect.driver.jobs import WorkerError
-    from pto_dialect.driver.launch.document import LaunchError
-    from pto_dialect.driver.report import render
-    from pto_dialect.driver.tune.measure import mark_front
-    from pto_dialect.driver.tune.side_by_side import measured
-    from pto_dialect.driver.tune.space import SpaceError, candidates
+    from pto_dialect.driver.jobs import WorkerError  # deferred: start-up
+    from pto_dialect.driver.launch.document import LaunchError  # deferred: start-up
+    from pto_dialect.driver.report import render  # deferred: start-up
+    from pto_dialect.driver.tune.measure import mark_front  # deferred: start-up
+    from pto_dialect.driver.tune.side_by_side import measured  # deferred: start-up
+    from pto_dialect.driver.tune.space import SpaceError, candidates  # deferred: start-up
 
     _check(ctx, path, given)
     tuner = _tuner(path, given)
@@ -92,8 +92,8 @@ def _check(ctx: click.Context, path: str, given: dict[str, Any]) -> None:
 
 def _document(path: str, given: dict[str, Any]) -> Document:
     """The launch file, or what the command line says in its place."""
-    from pto_dialect.driver.launch.document import Document
-    from pto_dialect.driver.tune.space import SpaceError, document_of, with_passes
+    from pto_dialect.driver.launch.document import Document  # deferred: start-up
+    from pto_dialect.driver.tune.space import SpaceError, document_of, with_passes  # deferred: start-up
 
     if path.endswith(LAUNCH_SUFFIX):
         with open(path, "rb") as stream:
@@ -114,9 +114,9 @@ def _document(path: str, given: dict[str, Any]) -> Document:
 
 
 def _tuner(path: str, given: dict[str, Any]) -> Tuner:
-    from pto_dialect.driver.options import CycleRequest
-    from pto_dialect.driver.run.compare import Tolerance
-    from pto_dialect.driver.tune.measure import Tuner
+    from pto_dialect.driver.options import CycleRequest  # deferred: start-up
+    from pto_dialect.driver.run.compare import Tolerance  # deferred: start-up
+    from pto_dialect.driver.tune.measure import Tuner  # deferred: start-up
 
     stated = given["rtol"] is not None or given["atol"] is not None
     tolerance = Tolerance(given["rtol"] or 0.0, given["atol"] or 0.0) if stated else None
@@ -126,9 +126,9 @@ def _tuner(path: str, given: dict[str, Any]) -> Tuner:
 
 def _show(ctx: click.Context, path: str, found: list[Measured], tuner: Tuner, left: int, given: dict[str, Any]) -> None:
     """Prints the result, and writes what was asked for."""
-    from pto_dialect.diagnostics.files import atomic_write
-    from pto_dialect.driver.tune.show import PlotError, document, fastest, plot, table_text
-    from pto_dialect.syntax.print.printer import print_module
+    from pto_dialect.diagnostics.files import atomic_write  # deferred: start-up
+    from pto_dialect.driver.tune.show import PlotError, document, fastest, plot, table_text  # deferred: start-up
+    from pto_dialect.syntax.print.printer import print_module  # deferred: start-up
 
     if given["as_json"]:
         click.echo(document(found, path, tuner.reference, left), nl=False)

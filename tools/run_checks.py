@@ -73,8 +73,8 @@ def check_files(
     ctx: click.Context, given: dict[str, Any], inputs: Sequence[str], outputs: Sequence[tuple[str, str]]
 ) -> None:
     """Complains about outputs that are inputs or each other; ``outputs`` are those of buffers, which may be inputs."""
-    from pto_dialect.diagnostics.file_kinds import report_kind
-    from pto_dialect.driver.output import OutputError, check_distinct, check_replaced
+    from pto_dialect.diagnostics.file_kinds import report_kind  # deferred: start-up
+    from pto_dialect.driver.output import OutputError, check_distinct, check_replaced  # deferred: start-up
 
     files = ("report", "trace", "html", "junit", "record")
     kinds = {"trace": "trace", "html": "page", "junit": "junit", "record": "recording"}

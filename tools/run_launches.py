@@ -33,10 +33,10 @@ PROGRAM_ONLY = (
 
 def run_launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, Any]) -> int:
     """Runs the launch files that ``paths`` name."""
-    from pto_dialect.driver.inputs import InputError
-    from pto_dialect.driver.launch import suite
-    from pto_dialect.driver.run.outcome import Streams, exit_status
-    from pto_dialect.driver.sweep.places import has_sweep
+    from pto_dialect.driver.inputs import InputError  # deferred: start-up
+    from pto_dialect.driver.launch import suite  # deferred: start-up
+    from pto_dialect.driver.run.outcome import Streams, exit_status  # deferred: start-up
+    from pto_dialect.driver.sweep.places import has_sweep  # deferred: start-up
 
     stated = stated_options(ctx)
     for name in PROGRAM_ONLY:
@@ -60,7 +60,7 @@ def run_launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, An
         return _points(files, settings, given, color)
     if not many and given["junit"] is None:
         return exit_status(suite.run_file(files[0], settings, Streams(say, write_stderr, color)))
-    from pto_dialect.driver.jobs import WorkerError
+    from pto_dialect.driver.jobs import WorkerError  # deferred: start-up
 
     try:
         if many:
@@ -80,12 +80,12 @@ def run_launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, An
 
 def _points(files: list[str], settings: Settings, given: dict[str, Any], color: bool) -> int:
     """Runs all points of launch files."""
-    from pto_dialect.driver.jobs import WorkerError
-    from pto_dialect.driver.launch.suite import exit_code
-    from pto_dialect.driver.run.outcome import Streams
-    from pto_dialect.driver.sweep.cluster import ClusterError
-    from pto_dialect.driver.sweep.run import WriteError, run_points
-    from pto_dialect.driver.sweep.store import StoreError
+    from pto_dialect.driver.jobs import WorkerError  # deferred: start-up
+    from pto_dialect.driver.launch.suite import exit_code  # deferred: start-up
+    from pto_dialect.driver.run.outcome import Streams  # deferred: start-up
+    from pto_dialect.driver.sweep.cluster import ClusterError  # deferred: start-up
+    from pto_dialect.driver.sweep.run import WriteError, run_points  # deferred: start-up
+    from pto_dialect.driver.sweep.store import StoreError  # deferred: start-up
 
     streams = Streams(say, write_over_progress, color)
     try:
@@ -106,7 +106,7 @@ def _points(files: list[str], settings: Settings, given: dict[str, Any], color: 
 
 def _cluster(given: dict[str, Any]) -> Place | None:
     """The cluster that is asked for."""
-    from pto_dialect.driver.sweep.cluster import Place
+    from pto_dialect.driver.sweep.cluster import Place  # deferred: start-up
 
     def show(address: str) -> None:
         write_stderr(f"the dashboard of the cluster is at {address}\n")
@@ -118,8 +118,8 @@ def _cluster(given: dict[str, Any]) -> Place | None:
 
 def run_ranks(ctx: click.Context, path: str, given: dict[str, Any]) -> int:
     """Runs the program in ``path`` on several ranks."""
-    from pto_dialect.driver.launch.rank_command import run_ranks_of
-    from pto_dialect.driver.run.outcome import Streams, exit_status
+    from pto_dialect.driver.launch.rank_command import run_ranks_of  # deferred: start-up
+    from pto_dialect.driver.run.outcome import Streams, exit_status  # deferred: start-up
 
     for name in (name for name in ALONE if name in stated_options(ctx)):
         instead = "; --record RUN.pto-rec keeps the run, and --debug RUN.pto-rec shows it" if name == "debug" else ""
@@ -129,8 +129,8 @@ def run_ranks(ctx: click.Context, path: str, given: dict[str, Any]) -> int:
 
 
 def _write_junit(path: str, results: list[Outcome]) -> bool:
-    from pto_dialect.diagnostics.files import atomic_write
-    from pto_dialect.driver.launch.junit import junit_xml
+    from pto_dialect.diagnostics.files import atomic_write  # deferred: start-up
+    from pto_dialect.driver.launch.junit import junit_xml  # deferred: start-up
 
     try:
         atomic_write(path, junit_xml(results), "junit")

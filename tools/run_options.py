@@ -27,7 +27,7 @@ def pairs_of(parse: Callable[[str], T], form: str) -> Callable[..., tuple[tuple[
     """A click callback that reads ``NAME=...`` texts."""
 
     def convert(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[tuple[str, T], ...]:
-        from pto_dialect.driver.run.value_text import ValueTextError, split_assignment
+        from pto_dialect.driver.run.value_text import ValueTextError, split_assignment  # deferred: start-up
 
         found: list[tuple[str, Any]] = []
         # Values of ranks have words of their own, which are read for each rank.
@@ -47,21 +47,21 @@ def pairs_of(parse: Callable[[str], T], form: str) -> Callable[..., tuple[tuple[
 
 def given_value(text: str) -> Any:
     """A value of ``--arg``."""
-    from pto_dialect.driver.run.value_text import parse_given
+    from pto_dialect.driver.run.value_text import parse_given  # deferred: start-up
 
     return parse_given(text)
 
 
 def content_value(text: str) -> Any:
     """A value of ``--expect``."""
-    from pto_dialect.driver.run.value_text import parse_content
+    from pto_dialect.driver.run.value_text import parse_content  # deferred: start-up
 
     return parse_content(text)
 
 
 def output_value(text: str) -> Any:
     """A value of ``--out``."""
-    from pto_dialect.driver.run.value_text import parse_output
+    from pto_dialect.driver.run.value_text import parse_output  # deferred: start-up
 
     return parse_output(text)
 
@@ -75,7 +75,7 @@ def number_of(ctx: click.Context, param: click.Parameter, value: float | None) -
 
 def timeout_of(ctx: click.Context, param: click.Parameter, seconds: float | None) -> float | None:
     """Seconds, where the system has timers."""
-    from pto_dialect.deadline import can_limit
+    from pto_dialect.deadline import can_limit  # deferred: start-up
 
     if seconds is not None and not can_limit():
         raise click.BadParameter("this system has no timers that could end a run", ctx, param)
@@ -84,7 +84,7 @@ def timeout_of(ctx: click.Context, param: click.Parameter, seconds: float | None
 
 def size_of(ctx: click.Context, param: click.Parameter, text: str | None) -> int | None:
     """A number of bytes."""
-    from pto_dialect.driver.run.memory_budget import SizeError, parse_size
+    from pto_dialect.driver.run.memory_budget import SizeError, parse_size  # deferred: start-up
 
     try:
         return None if text is None else parse_size(text)
@@ -109,7 +109,7 @@ def checks_of(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
     """Names of checks."""
     if not texts:
         return frozenset()
-    from pto_dialect.sanitize.options import UnknownCheckError, parse_checks
+    from pto_dialect.sanitize.options import UnknownCheckError, parse_checks  # deferred: start-up
 
     try:
         return parse_checks(texts)
@@ -119,7 +119,7 @@ def checks_of(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
 
 def schedule_of(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
     """The text of a schedule, which there is."""
-    from pto_dialect.runtime.queues.schedule import Schedule, ScheduleError
+    from pto_dialect.runtime.queues.schedule import Schedule, ScheduleError  # deferred: start-up
 
     try:
         return None if text is None else (Schedule.parse(text) and text)
@@ -129,7 +129,7 @@ def schedule_of(ctx: click.Context, param: click.Parameter, text: str | None) ->
 
 def order_of(given: dict[str, Any]) -> Schedule | None:
     """The schedule that was asked for."""
-    from pto_dialect.runtime.queues.schedule import Schedule
+    from pto_dialect.runtime.queues.schedule import Schedule  # deferred: start-up
 
     return None if given["schedule"] is None else Schedule.parse(given["schedule"], given["sync"] == "strict")
 
@@ -172,8 +172,8 @@ def check_debug(ctx: click.Context, path: str, given: dict[str, Any]) -> None:
     if path == "-":
         raise click.UsageError("--debug reads its commands from standard input, so the program needs a FILE", ctx)
     if is_recording:
-        from pto_dialect.driver.run.debugging import debug_recording
-        from pto_dialect.driver.run.outcome import exit_status
+        from pto_dialect.driver.run.debugging import debug_recording  # deferred: start-up
+        from pto_dialect.driver.run.outcome import exit_status  # deferred: start-up
 
         stops, room = given["break_on_finding"], given["max_memory"]
         ctx.exit(exit_status(debug_recording(path, _streams(given), stops, max_memory=room)))
@@ -183,10 +183,10 @@ def check_debug(ctx: click.Context, path: str, given: dict[str, Any]) -> None:
 
 def compare(ctx: click.Context, item: Input, request: Request, streams: Streams, given: dict[str, Any]) -> int:
     """Runs a program and another one, or the same as another target or backend, and tells where they part."""
-    from dataclasses import replace
+    from dataclasses import replace  # deferred: start-up
 
-    from pto_dialect.driver.inputs import InputError, collect
-    from pto_dialect.driver.run.comparing import compare_programs
+    from pto_dialect.driver.inputs import InputError, collect  # deferred: start-up
+    from pto_dialect.driver.run.comparing import compare_programs  # deferred: start-up
 
     for name in ("profile", "fix", "html", "debug", "record", "outputs", "expectations", "cycles", "reference", "auto"):
         if given[name]:
@@ -210,28 +210,28 @@ OPTION_NAMES = {"outputs": "out", "expectations": "expect"}
 
 def debug(item: Input, request: Request, streams: Streams, given: dict[str, Any]) -> int:
     """Runs a program and debugs it."""
-    from pto_dialect.driver.run.debugging import debug_program
+    from pto_dialect.driver.run.debugging import debug_program  # deferred: start-up
 
     return debug_program(item, request, streams, given["break_on_finding"])
 
 
 def _streams(given: dict[str, Any]) -> Streams:
-    from pto_dialect.driver.run.outcome import Streams
+    from pto_dialect.driver.run.outcome import Streams  # deferred: start-up
 
     return Streams(lambda text: click.echo(text, nl=False), write_stderr, wants_color(given["color"]))
 
 
 def with_settings(ctx: click.Context, path: str, given: dict[str, Any]) -> None:
     """Adds to the options what the settings of the project of ``path`` say and the command line does not."""
-    from pto_dialect.driver.project.place import folder_of, settings_file
+    from pto_dialect.driver.project.place import folder_of, settings_file  # deferred: start-up
 
     if settings_file(folder_of(path)) is None:
         return
-    from pto_dialect.driver.inputs import Input
+    from pto_dialect.driver.inputs import Input  # deferred: start-up
 
     check_settings(ctx, [Input(path, path, path)], False, given["color"], given["format"])
-    from pto_dialect.diagnostics.engine import DiagnosticOptions
-    from pto_dialect.driver.project.settings import policy_with, settings_of
+    from pto_dialect.diagnostics.engine import DiagnosticOptions  # deferred: start-up
+    from pto_dialect.driver.project.settings import policy_with, settings_of  # deferred: start-up
 
     settings = settings_of(path)
     if settings is None:
@@ -250,7 +250,7 @@ def reporter_of(form: str) -> Reporter | None:
     """What collects the diagnostics of a run for a report in ``form``; ``None`` for text."""
     if form == "text":
         return None
-    from pto_dialect.driver.report import Reporter
+    from pto_dialect.driver.report import Reporter  # deferred: start-up
 
     if form == "github":
         let_annotations_through()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def settings_of(ctx: click.Context, given: dict[str, Any], many: bool) -> Settings:
-    from pto_dialect.driver.launch.session import Settings
+    from pto_dialect.driver.launch.session import Settings  # deferred: start-up
 
     def stated(name: str) -> str | None:
         return None if ctx.get_parameter_source(name) is ParameterSource.DEFAULT else given[name]
@@ -48,16 +48,16 @@ def settings_of(ctx: click.Context, given: dict[str, Any], many: bool) -> Settin
 
 
 def _policy(given: dict[str, Any]) -> DiagnosticOptions:
-    from pto_dialect.diagnostics.engine import DiagnosticOptions
+    from pto_dialect.diagnostics.engine import DiagnosticOptions  # deferred: start-up
 
     policy = DiagnosticOptions(given["allow"], given["deny"], given["werror"], given["pedantic"], given["max_errors"])
     return policy._replace(warn=given.get("warn", frozenset()))
 
 
 def request_of(given: dict[str, Any]) -> Request:
-    from pto_dialect.driver.run.compare import Tolerance
-    from pto_dialect.driver.run.request import Request
-    from pto_dialect.runtime.run.machine import RunOptions
+    from pto_dialect.driver.run.compare import Tolerance  # deferred: start-up
+    from pto_dialect.driver.run.request import Request  # deferred: start-up
+    from pto_dialect.runtime.run.machine import RunOptions  # deferred: start-up
 
     watched = _sanitizing(given)
     return Request(
@@ -103,8 +103,8 @@ def _sanitizing(given: dict[str, Any]) -> Sanitizing | None:
     files = [given[one] for one in ("trace", "html", "record")]
     if not given["sanitize"] and cycles is None and files == [None] * 3 and not (given["debug"] or given["compare"]):
         return None
-    from pto_dialect.driver.run.sanitizing import Sanitizing
-    from pto_dialect.sanitize.options import SanitizeOptions
+    from pto_dialect.driver.run.sanitizing import Sanitizing  # deferred: start-up
+    from pto_dialect.sanitize.options import SanitizeOptions  # deferred: start-up
 
     options = SanitizeOptions(given["sanitize"], given["sync"])
     files = (given["report"], given["suppressions"], given["trace"])

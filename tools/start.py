@@ -27,14 +27,14 @@ SCRIPTS = ("pto", "pto-opt", "pto-run", "pto-fmt", "pto-sweep", "pto-lsp", "pto-
 
 def pto() -> None:
     """The command ``pto``: as if the command behind its first word had been called."""
-    from .subcommands import SUBCOMMANDS
+    from .subcommands import SUBCOMMANDS  # deferred: start-up
 
     found = SUBCOMMANDS.get(sys.argv[1]) if len(sys.argv) > 1 and "_PTO_COMPLETE" not in os.environ else None
     if found is None:
         _command("pto", "pto")
         return
     if not os.path.exists(os.path.join(os.path.dirname(__file__), f"{found.module}.py")):
-        from .pto import missing
+        from .pto import missing  # deferred: start-up
 
         missing(sys.argv[1])
         sys.exit(NOT_INSTALLED)
@@ -50,11 +50,11 @@ def pto() -> None:
 def pto_opt(name: str | None = None) -> None:
     """The command ``pto-opt``, told about as ``name``. Where the user wants so, a server answers instead."""
     if _may_want_server():
-        from .server.client import call_server
+        from .server.client import call_server  # deferred: start-up
 
         if call_server():
             # This process has become a copy of the server that carries out the call of another one.
-            from .server.copy import finish, listen
+            from .server.copy import finish, listen  # deferred: start-up
 
             try:
                 _start("pto_opt", name, listen)
@@ -70,7 +70,7 @@ def _known() -> "int | None":
     # A run names what it looks at; others, such as ``--version``, are not kept.
     if NO_CACHE in sys.argv or not any(map(os.path.exists, sys.argv[1:])):
         return None
-    from .known_runs import answer
+    from .known_runs import answer  # deferred: start-up
 
     return answer()
 
@@ -113,7 +113,7 @@ def _may_want_server() -> bool:
         return False
     if SERVER_VARIABLE not in os.environ and SERVER_OPTION not in sys.argv:
         return False
-    from .server.place import wanted
+    from .server.place import wanted  # deferred: start-up
 
     return wanted(sys.argv[1:])
 
@@ -178,10 +178,10 @@ def _start(
         code = first()
         if code is not None:
             sys.exit(code)
-    from pto_dialect.collector import collect_rarely
-    from pto_dialect.regex_code import kept
+    from pto_dialect.collector import collect_rarely  # deferred: start-up
+    from pto_dialect.regex_code import kept  # deferred: start-up
 
-    from .streams import escaping
+    from .streams import escaping  # deferred: start-up
 
     collect_rarely()
     # What the command imports compiles expressions as well.
@@ -198,7 +198,7 @@ def _start(
         except KeyboardInterrupt:
             sys.exit(INTERRUPTED)
         except OSError as error:
-            from .command_line import tell_failure
+            from .command_line import tell_failure  # deferred: start-up
 
             sys.exit(tell_failure(error))
 

@@ -17,10 +17,10 @@ SUFFIXES = (".pto", ".toml")
 def watch(paths: tuple[str, ...], command: str = "opt") -> None:
     """Runs this command line of ``pto COMMAND`` without ``--watch`` now and after every change below ``paths``, until
     Ctrl-C."""
-    from pto_dialect.children import python_command, run_child
+    from pto_dialect.children import python_command, run_child  # deferred: start-up
 
     try:
-        from watchfiles import watch as changes
+        from watchfiles import watch as changes  # deferred: optional
     except ModuleNotFoundError:
         write_stderr("error: --watch needs watchfiles, which is not installed: pip install 'pto-dialect[watch]'\n")
         sys.exit(MISSING)

@@ -12,7 +12,7 @@ from pto_dialect.recording import Handle, RecordingError
 
 from . import show
 from .expressions import Expression, ExpressionError
-from .memory import memory_of, numbers_at, target_of
+from .memory import change_of, memory_of, numbers_at, target_of
 from .notable import remarks, written
 from .points import FindingPoint, NanPoint, Point, StatementPoint, WritePoint, statements_at, statements_named
 from .session import DebugError, Session
@@ -310,8 +310,6 @@ class Debugger(cmd.Cmd):
     def do_set(self, text: str) -> None:
         """set %NAME[I, J] = EXPRESSION | set MEMORY FIRST FORMAT = EXPRESSION: changes numbers and runs the program on
         from here with them."""
-        from .memory import change_of
-
         left, equals, right = text.partition("=")
         if not equals:
             raise DebugError("set takes a place and a value, such as: set %c[0, 0] = 1.5")

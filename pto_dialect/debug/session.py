@@ -13,6 +13,7 @@ import numpy as np
 
 from pto_dialect.recording import Handle, Recording, RecordingError, Step
 from pto_dialect.recording.model import Change
+from pto_dialect.recording.tiles import numbers_of
 from pto_dialect.runtime.memory.spaces import Array
 
 from .expressions import Expression, ExpressionError
@@ -281,8 +282,6 @@ class Session:
 
     def content(self, handle: Handle, position: int | None = None, valid: bool = True) -> Any:
         """The numbers behind a handle; for a pointer those of its memory from there on. Raises ``ExpressionError``."""
-        from pto_dialect.recording.tiles import numbers_of
-
         position = self.position if position is None else position
         recording = self.recording
         try:

@@ -150,7 +150,7 @@ def _cells(text: str) -> tuple[Sequence[str], Sequence[int]]:
 
 def _width(char: str) -> int:
     # Needed for lines with non-ASCII text only, hence not imported at start-up.
-    import unicodedata
+    import unicodedata  # deferred: start-up
 
     if unicodedata.category(char) in ("Mn", "Me"):
         return 0

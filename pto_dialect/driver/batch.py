@@ -51,7 +51,7 @@ class Task(NamedTuple):
         """The options for one input, with the settings of its project."""
         if self.stated is None or settings_file(folder_of(item.path)) is None:
             return self.options
-        from .project.settings import configured
+        from .project.settings import configured  # deferred: start-up
 
         return configured(self.options, item.path, self.stated)
 
@@ -127,7 +127,7 @@ def fixable(found: tuple[Diagnostic, ...], item: Input, task: Task) -> tuple[Dia
     kept = task.verdicts.find(text, name, options) if task.verdicts is not None else None
     if kept is not None and len(kept.diagnostics) == len(found):
         return kept.diagnostics
-    from .fixes.offer import with_fixes
+    from .fixes.offer import with_fixes  # deferred: start-up
 
     fixed = with_fixes(found, options)
     if task.verdicts is not None:

@@ -107,7 +107,7 @@ def _write_statistics(
     name = "memory_map" if task.options.memory is not None else "statistics" if as_json else "statistics_text"
     form: Any = import_module(f".{name}", __package__)
     if as_json:
-        import json
+        import json  # deferred: start-up
 
         text = json.dumps(form.as_data(found), indent=2) + "\n"
     else:
@@ -118,7 +118,7 @@ def _write_statistics(
 def _write_cycles(found: Sequence[ModuleCycles], task: Task, write_stdout: Callable[[str], None]) -> None:
     """Writes the cycles of all programs as one text or one JSON document; raises ``OutputError``."""
     if task.cycles is not None:
-        from .cycle_text import document
+        from .cycle_text import document  # deferred: start-up
 
         _write(document(found, task.cycles), write_stdout)
 

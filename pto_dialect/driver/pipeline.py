@@ -111,7 +111,7 @@ def process_input(item: Input, options: Options, verdicts: Verdicts | None = Non
         result = Result(False, (), Counts(), None)
         remark = Diagnostic("input-memory", Severity.ERROR, f"'{item.name}' does not fit into memory")
     except Exception as error:
-        from .internal_error import internal_error
+        from .internal_error import internal_error  # deferred: start-up
 
         result = Result(False, (), Counts(), None)
         remark = internal_error(
@@ -141,23 +141,23 @@ def _process_chunk(source: SourceFile, options: Options) -> Result:
     statistics: tuple[ModuleStatistics | ProgramMap, ...] = ()
     if options.statistics and module is not None and not engine.has_errors:
         if options.memory is not None:
-            from .memory_map import collect as mapped
+            from .memory_map import collect as mapped  # deferred: start-up
 
             statistics = (mapped(module, source.name, options.target, options.memory),)
         else:
-            from .statistics import collect
+            from .statistics import collect  # deferred: start-up
 
             statistics = (collect(module, source.name, options.target),)
     cycles: tuple[ModuleCycles, ...] = ()
     if options.cycles is not None and module is not None and not engine.has_errors:
-        from pto_dialect.analysis.cycles.static import static_cycles
+        from pto_dialect.analysis.cycles.static import static_cycles  # deferred: start-up
 
         request = options.cycles
         cycles = (static_cycles(module, source.name, options.target, request.table, dict(request.options)),)
     if not options.verify_diagnostics:
         return Result(not engine.has_errors, engine.diagnostics, engine.counts(), printed, statistics, cycles)
 
-    from pto_dialect.diagnostics.expected import verify_diagnostics
+    from pto_dialect.diagnostics.expected import verify_diagnostics  # deferred: start-up
 
     mismatches = verify_diagnostics(source, engine.diagnostics)
     return Result(not mismatches, tuple(mismatches), Counts(errors=len(mismatches)), printed, statistics, cycles)
@@ -170,7 +170,7 @@ def build_module(source: SourceFile, engine: DiagnosticEngine, options: Options)
     """
     if MARK not in source.text:
         return _built(source, engine, options)
-    from .project.suppression import Suppressions
+    from .project.suppression import Suppressions  # deferred: start-up
 
     accepted = engine.accepted = Suppressions(source)
     module = _built(source, engine, options)
@@ -180,13 +180,13 @@ def build_module(source: SourceFile, engine: DiagnosticEngine, options: Options)
 
 
 def _built(source: SourceFile, engine: DiagnosticEngine, options: Options) -> ModuleOp | None:
-    from pto_dialect.syntax.read.parser import parse_program
+    from pto_dialect.syntax.read.parser import parse_program  # deferred: start-up
 
     module = parse_program(source, engine, schematic=options.schematic, plans=options.plans)
     if module is None:
         return None
     if options.release is not None:
-        from pto_dialect.analysis.release import state_release
+        from pto_dialect.analysis.release import state_release  # deferred: start-up
 
         state_release(module, options.release)
     verifies = [name for name in options.passes if name in VERIFY_PASSES]
@@ -219,7 +219,7 @@ def build_checked(
 def _verify_rest(module: ModuleOp, passes: list[str], engine: DiagnosticEngine, target: str | None) -> None:
     """Verifies an incomplete module, leaving out what its gaps cause: some rules, and lines with syntax
     errors."""
-    from pto_dialect.verify.verifier import verify_module
+    from pto_dialect.verify.verifier import verify_module  # deferred: start-up
 
     rest = DiagnosticEngine(DiagnosticOptions(allow=CONSEQUENCES, pedantic=True, max_errors=0))
     rest.causes = engine.causes
@@ -232,6 +232,6 @@ def _verify_rest(module: ModuleOp, passes: list[str], engine: DiagnosticEngine, 
 
 
 def _print(module: ModuleOp, options: Options) -> str:
-    from pto_dialect.syntax.print.printer import print_module
+    from pto_dialect.syntax.print.printer import print_module  # deferred: start-up
 
     return print_module(module, generic=options.generic, debuginfo=options.debuginfo, portable=options.portable)

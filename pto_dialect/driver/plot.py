@@ -15,11 +15,11 @@ def axes(path: str, error: Callable[[str], Exception]) -> Iterator[Any]:
     """The axes of a plot, to be filled inside the ``with`` block and written to ``path`` behind it; its ending says the
     format. Raises what ``error`` makes of a message where nothing can be drawn or written."""
     try:
-        import matplotlib
+        import matplotlib  # deferred: optional
     except ModuleNotFoundError:
         raise error("a plot needs the extra plot: pip install 'pto-dialect[plot]'") from None
     matplotlib.use("Agg")
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure  # deferred: optional
 
     figure = Figure(figsize=(8, 5), layout="constrained")
     plot = figure.add_subplot()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import Counts
+from pto_dialect.version import __version__
 from pto_dialect.versions import NEWEST_RELEASE
 
 if TYPE_CHECKING:
@@ -63,11 +64,11 @@ class Reporter:
             if closing:
                 self.write(closing + "\n")
         elif self.format == JSON:
-            from pto_dialect.diagnostics.formats import to_json
+            from pto_dialect.diagnostics.formats import to_json  # deferred: start-up
 
             self.write(to_json(self.collected, self.counts, {"reference_release": self.release}))
         elif self.format in (GITHUB, GITLAB, JUNIT):
-            from pto_dialect.diagnostics import formats_ci
+            from pto_dialect.diagnostics import formats_ci  # deferred: start-up
 
             if self.format == JUNIT:
                 self.write(formats_ci.to_junit(self.collected, self.tool))
@@ -75,8 +76,7 @@ class Reporter:
                 write = formats_ci.to_github if self.format == GITHUB else formats_ci.to_gitlab
                 self.write(write(self.collected))
         else:
-            from pto_dialect.diagnostics.formats import to_sarif
-            from pto_dialect.version import __version__
+            from pto_dialect.diagnostics.formats import to_sarif  # deferred: start-up
 
             texts = _rule_texts() if self.verdicts is None else self.verdicts.rule_texts(_rule_texts)
             self.write(
@@ -92,8 +92,8 @@ class Reporter:
 
 def _rule_texts() -> dict[str, str]:
     """Descriptions of all rules, by id."""
-    from pto_dialect.verify.engine.rule import RULES
-    from pto_dialect.verify.verifier import load_all_rules
+    from pto_dialect.verify.engine.rule import RULES  # deferred: start-up
+    from pto_dialect.verify.verifier import load_all_rules  # deferred: start-up
 
     load_all_rules()
     return {id: declared.text for id, declared in RULES.items()}
@@ -101,6 +101,6 @@ def _rule_texts() -> dict[str, str]:
 
 def render(diagnostics: tuple[Diagnostic, ...], color: bool) -> str:
     """The text form; the renderer is only imported when there is something to say."""
-    from pto_dialect.diagnostics.render import render_text
+    from pto_dialect.diagnostics.render import render_text  # deferred: start-up
 
     return render_text(diagnostics, color=color)

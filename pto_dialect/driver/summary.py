@@ -9,7 +9,7 @@ def single(counts: Counts) -> str:
     """What one input gave, e.g. ``2 errors, 1 warning``; empty when it gave nothing."""
     if not any(counts):
         return ""
-    from pto_dialect.diagnostics.render import summary
+    from pto_dialect.diagnostics.render import summary  # deferred: start-up
 
     return summary(counts)
 

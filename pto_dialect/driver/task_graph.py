@@ -134,13 +134,13 @@ class TaskGraph:
             else:
                 call.kernel.run(call.values, call.blocks)
         if self.sanitize:
-            from pto_dialect.sanitize.tasks import task_findings
+            from pto_dialect.sanitize.tasks import task_findings  # deferred: start-up
 
             findings += task_findings(tasks, footprints, {})
         return TaskResult(tuple(task.name for task in sequence), tuple(findings))
 
     def _watched(self, task: Task, call: _Call, footprints: dict[Task, Any]) -> list[Diagnostic]:
-        from pto_dialect.sanitize.tasks import TaskKernel
+        from pto_dialect.sanitize.tasks import TaskKernel  # deferred: start-up
 
         kernel = call.kernel
         assert isinstance(kernel, TaskKernel)
@@ -164,8 +164,8 @@ class TaskGraph:
             verify_checked(whole, self.target)
         if not self.sanitize:
             return Kernel(module, entry, self.target, self._options, group=group)
-        from pto_dialect.sanitize.options import SanitizeOptions
-        from pto_dialect.sanitize.tasks import TaskKernel
+        from pto_dialect.sanitize.options import SanitizeOptions  # deferred: start-up
+        from pto_dialect.sanitize.tasks import TaskKernel  # deferred: start-up
 
         return TaskKernel(module, entry, self.target, self._options, SanitizeOptions(), group=group)
 

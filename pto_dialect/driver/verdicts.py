@@ -14,6 +14,7 @@ from contextlib import suppress
 
 from pto_dialect.accel import enabled
 from pto_dialect.cache import cache_folder, read_private, write_private
+from pto_dialect.version import __version__
 
 # What type checkers take for true; commands that came before have no time for ``typing``.
 TYPE_CHECKING = False
@@ -48,7 +49,7 @@ class Verdicts:
         """The result of checking ``text`` under ``name``, if it is kept."""
         if not _is_kept(options):
             return None
-        from .verdict_data import decode
+        from .verdict_data import decode  # deferred: start-up
 
         key = self._key(text, name, options)
         stored = read_private(self._path(key))
@@ -62,14 +63,14 @@ class Verdicts:
         """Keeps what checking ``text`` under ``name`` gave; does nothing where that is not possible."""
         if not _is_kept(options) or len(result.text or "") > LARGEST:
             return
-        from .verdict_data import encode
+        from .verdict_data import encode  # deferred: start-up
 
         key = self._key(text, name, options)
         self._write(key, encode(key, text, result))
 
     def rule_texts(self, load: Callable[[], Mapping[str, str]]) -> Mapping[str, str]:
         """Descriptions of all rules; ``load`` finds them where they are not kept."""
-        import json
+        import json  # deferred: start-up
 
         key = _digest(self.identity, "rules")
         stored = read_private(self._path(key))
@@ -128,9 +129,9 @@ def _is_kept(options: Options) -> bool:
 def _digest(*parts: str) -> str:
     try:
         # That is where hashlib has it from, which loads OpenSSL first.
-        from _blake2 import blake2b
+        from _blake2 import blake2b  # deferred: start-up
     except ImportError:
-        from hashlib import blake2b
+        from hashlib import blake2b  # deferred: start-up
 
     digest = blake2b(digest_size=20)
     for part in parts:
@@ -142,8 +143,7 @@ def _digest(*parts: str) -> str:
 
 def open_verdicts() -> Verdicts | None:
     """The verdicts of this version of the package; ``None`` without a cache folder."""
-    from pto_dialect.version import __version__
-    from pto_dialect.versions import installed_version, python_build, sources_identity
+    from pto_dialect.versions import installed_version, python_build, sources_identity  # deferred: start-up
 
     folder = cache_folder() if enabled() else None
     if folder is None:

@@ -124,8 +124,8 @@ class Device:
         return self._programs[key]
 
     def _compile(self, text: str, filename: str, target: str | None, ordered: bool) -> Program:
-        from pto_dialect.syntax.read.parser import parse_program
-        from pto_dialect.verify.verifier import verify_module
+        from pto_dialect.syntax.read.parser import parse_program  # deferred: start-up
+        from pto_dialect.verify.verifier import verify_module  # deferred: start-up
 
         started = perf_counter()
         engine = DiagnosticEngine(_EVERYTHING)

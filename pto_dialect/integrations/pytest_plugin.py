@@ -48,7 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", f"{MARK}(rule, ...): findings of these rules do not fail the test")
     pypto = _runs_pypto(config)
     if pypto:
-        from .pypto import install
+        from .pypto import install  # deferred: start-up
 
         try:
             install()
@@ -56,18 +56,18 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError(f"--pto-pypto: PyPTO cannot be imported: {error}") from None
     watch, report = config.option.pto_sanitize, config.option.pto_report
     if getattr(config.option, "forked", False) and (pypto or watch):
-        from .ahead import load_ahead
+        from .ahead import load_ahead  # deferred: start-up
 
         load_ahead(watch)
         if pypto:
-            from .pypto.platform import compute_on_one_thread
+            from .pypto.platform import compute_on_one_thread  # deferred: start-up
 
             compute_on_one_thread()
     if not watch and not report:
         return
-    from pto_dialect.sanitize.options import UnknownCheckError
+    from pto_dialect.sanitize.options import UnknownCheckError  # deferred: start-up
 
-    from .session import Session
+    from .session import Session  # deferred: start-up
 
     try:
         session = Session(config.option.pto_checks if watch else None, report, config.option.pto_allow)
@@ -83,7 +83,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Leaves the choice of the chip to the tests."""
     if _runs_pypto(session.config):
-        from .pypto.platform import forget_chip
+        from .pypto.platform import forget_chip  # deferred: start-up
 
         forget_chip()
 

@@ -32,10 +32,10 @@ def watched_kernel(
 
     ``beside`` is a watched kernel that has the same watch, because both run side by side.
     """
-    from dataclasses import replace
+    from dataclasses import replace  # deferred: start-up
 
-    from pto_dialect.sanitize.again import RepeatedKernel
-    from pto_dialect.sanitize.launch import WatchedKernel
+    from pto_dialect.sanitize.again import RepeatedKernel  # deferred: start-up
+    from pto_dialect.sanitize.launch import WatchedKernel  # deferred: start-up
 
     shared = beside.watch if isinstance(beside, WatchedKernel) else None
     return RepeatedKernel(module, entry, target, replace(options, fill="poison"), watch, group=group, watch=shared)
@@ -49,8 +49,8 @@ def collect(kernel: Kernel) -> tuple[tuple[Diagnostic, ...], bool]:
     """
     if not hasattr(kernel, "watch"):
         return (), False
-    from pto_dialect.sanitize.launch import WatchedKernel
-    from pto_dialect.sanitize.report.suppress import unsuppressed
+    from pto_dialect.sanitize.launch import WatchedKernel  # deferred: start-up
+    from pto_dialect.sanitize.report.suppress import unsuppressed  # deferred: start-up
 
     assert isinstance(kernel, WatchedKernel)
     kept = unsuppressed(kernel.watch.findings.all, kernel.accepted)

@@ -103,7 +103,7 @@ class CheckSyncPass(PtoPass):
             if orders_pipes([op for each in reached for op in walk(each)]):
                 followed = _check(function, self.target, engine)
                 if not followed and self.judge != "true":
-                    from .sync_order.tell import told_partly
+                    from .sync_order.tell import told_partly  # deferred: start-up
 
                     engine.report(told_partly(function))
             for diagnostic in (*unordered_cores(function), *unequal_ends(function, STUCK)):
@@ -112,7 +112,7 @@ class CheckSyncPass(PtoPass):
                 self._judge(function, engine)
 
     def _judge(self, function: Operation, engine: DiagnosticEngine) -> None:
-        from .sync_order.tell import has_signals, judged
+        from .sync_order.tell import has_signals, judged  # deferred: start-up
 
         if has_signals(function):
             for diagnostic in judged(function, self.target):

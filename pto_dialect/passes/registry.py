@@ -172,7 +172,7 @@ def parse_pipeline(text: str) -> tuple[str, ...]:
             raise PassOptionError(f"options of a pass stand as name{{option=value}}, not as '{text[position:]}'")
         name, options = found["name"].strip(), found["options"]
         if name not in PASS_TABLE:
-            from pto_dialect.diagnostics.suggest import did_you_mean
+            from pto_dialect.diagnostics.suggest import did_you_mean  # deferred: start-up
 
             raise UnknownPassError(name, did_you_mean(name, PASS_TABLE))
         calls.append(name if options is None else f"{name}{{{_checked(name, options)}}}")

@@ -40,7 +40,7 @@ def _verify(
 ) -> None:
     """Verifies a module that passes ``later`` change: whether tiles fit together is not asked before they are made
     smaller."""
-    from pto_dialect.verify.verifier import verify_module
+    from pto_dialect.verify.verifier import verify_module  # deferred: start-up
 
     policy = engine.options
     if any(PASS_TABLE[call.partition("{")[0]].shrinks for call in later):

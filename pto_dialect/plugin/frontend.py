@@ -41,12 +41,12 @@ class PtoFrontend:
 
     def __call__(self, stream: IO[bytes]) -> ModuleOp:
         """The program that ``stream`` holds; raises what the tool of xDSL shows as its errors."""
-        from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
-        from pto_dialect.diagnostics.source import SourceFile
-        from pto_dialect.driver.inputs import decode
-        from pto_dialect.driver.options import Options
-        from pto_dialect.driver.pipeline import build_module
-        from pto_dialect.passes.registry import VERIFY_PASSES
+        from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions  # deferred: start-up
+        from pto_dialect.diagnostics.source import SourceFile  # deferred: start-up
+        from pto_dialect.driver.inputs import decode  # deferred: start-up
+        from pto_dialect.driver.options import Options  # deferred: start-up
+        from pto_dialect.driver.pipeline import build_module  # deferred: start-up
+        from pto_dialect.passes.registry import VERIFY_PASSES  # deferred: start-up
 
         name = self.tool.get_input_name()
         unregistered = frozenset(["dialect-unregistered"] if self.tool.args.allow_unregistered_dialect else ())
@@ -68,10 +68,10 @@ class PtoFrontend:
         return module
 
     def _fail(self, diagnostics: tuple[Diagnostic, ...]) -> NoReturn:
-        from xdsl.utils.exceptions import ParseError, VerifyException
-        from xdsl.utils.lexer import Input, Span
+        from xdsl.utils.exceptions import ParseError, VerifyException  # deferred: start-up
+        from xdsl.utils.lexer import Input, Span  # deferred: start-up
 
-        from pto_dialect.diagnostics.render import render_text
+        from pto_dialect.diagnostics.render import render_text  # deferred: start-up
 
         args = self.tool.args
         first = next((diag for diag in diagnostics if diag.span is not None), None)
@@ -87,6 +87,6 @@ class PtoFrontend:
 
     def _show(self, diagnostics: tuple[Diagnostic, ...]) -> None:
         if diagnostics:
-            from pto_dialect.diagnostics.render import render_text
+            from pto_dialect.diagnostics.render import render_text  # deferred: start-up
 
             sys.stderr.write(render_text(diagnostics))

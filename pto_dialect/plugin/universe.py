@@ -18,13 +18,13 @@ from .frontend import add_frontend
 
 
 def _dialect() -> Dialect:
-    from .dialect import PTO
+    from .dialect import PTO  # deferred: start-up
 
     return PTO
 
 
 def _target() -> type[Target]:
-    from .target import PtoTarget
+    from .target import PtoTarget  # deferred: start-up
 
     return PtoTarget
 

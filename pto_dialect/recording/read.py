@@ -404,6 +404,6 @@ _POINTER = re.compile(r"!pto\.ptr<(?:!pto\.)?(\w+)[,>]")
 
 def dtype_named(name: str) -> np.dtype[Any]:
     """A type of numpy or ml_dtypes by name."""
-    import ml_dtypes
+    import ml_dtypes  # deferred: start-up
 
     return np.dtype(getattr(ml_dtypes, name, name))

@@ -16,6 +16,7 @@ from pto_dialect.runtime.queues.run import LEVEL, WAIT
 from pto_dialect.runtime.run.arguments import HostTile, argument_format
 from pto_dialect.runtime.run.per_core import InParts, PerCore
 from pto_dialect.sanitize.report.findings import Finding as Found
+from pto_dialect.version import __version__
 
 from .kernel import RecordingKernel, pointer_of
 from .log import Log, of_rank
@@ -47,8 +48,6 @@ def save(
 
 
 def _program(kernel: RecordingKernel, blocks: int) -> Program:
-    from pto_dialect.version import __version__
-
     span = span_of(kernel.function)
     text, file = (span.source.text, span.source.name) if span is not None else ("", "")
     backend = kernel.options.backend or ""

@@ -48,7 +48,7 @@ class ProgramError(Exception):
 def located(error: ProgramError, module: Operation) -> ProgramError:
     """Returns ``error`` with a source location in the printed ``module`` where its operation has none."""
     if error.span is None and error.operation is not None:
-        from pto_dialect.syntax.print.places import printed_places
+        from pto_dialect.syntax.print.places import printed_places  # deferred: start-up
 
         with printed_places(module):
             error.span = span_of(error.operation)

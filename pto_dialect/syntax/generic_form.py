@@ -78,8 +78,8 @@ def complete_flags(name: str, declared: frozenset[str], properties: dict[str, At
 
 def _fastmath(words: list[str]) -> Attribute | None:
     """Flags of floating-point arithmetic; ``None`` for a word that is none of them."""
-    from xdsl.dialects.arith import FastMathFlagsAttr
-    from xdsl.dialects.utils import FastMathFlag
+    from xdsl.dialects.arith import FastMathFlagsAttr  # deferred: start-up
+    from xdsl.dialects.utils import FastMathFlag  # deferred: start-up
 
     if words == ["none"] or words == ["fast"]:
         return FastMathFlagsAttr("fast" if words == ["fast"] else "none")
@@ -89,7 +89,7 @@ def _fastmath(words: list[str]) -> Attribute | None:
 
 def _overflow(words: list[str]) -> Attribute | None:
     """Flags of integer arithmetic; ``None`` for a word that is none of them."""
-    from xdsl.dialects.arith import IntegerOverflowAttr, IntegerOverflowFlag
+    from xdsl.dialects.arith import IntegerOverflowAttr, IntegerOverflowFlag  # deferred: start-up
 
     if words == ["none"]:
         return IntegerOverflowAttr("none")

@@ -14,6 +14,7 @@ from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.base import PtoOp, Shape, Slot, op_spec, signature
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.registry import op_class
+from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES
 
 _FLAT = frozenset((Shape.FLAT_VOID, Shape.FLAT_VALUE, Shape.FLAT_TOKEN, Shape.FLAT_SUFFIX, Shape.LEAD_STRING))
 _INDEXED = frozenset((Shape.INDEXED, Shape.INDEXED_STORE))
@@ -54,8 +55,6 @@ def usage(name: str) -> str | None:
     """The form of the operation ``name``; ``None`` where no single line tells it."""
     name = MNEMONIC_ALIASES.get(name, name)
     if name not in OPS:
-        from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES
-
         form = _CORE.get(CORE_SHAPES.get(name, ""))
         return f"the form is {form}" if form else None
     cls = op_class(name)

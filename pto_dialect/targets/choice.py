@@ -23,15 +23,15 @@ def get_profile(name: str) -> Profile:
     """The profile called ``name``: a2, a3, a2a3, a5 or cpu-sim.  Raises ``ValueError`` for any other word."""
     match OPTION_ALIASES.get(name, name):
         case "a2a3":
-            from .a2a3 import A2A3
+            from .a2a3 import A2A3  # deferred: start-up
 
             return A2A3
         case "a5":
-            from .a5 import A5
+            from .a5 import A5  # deferred: start-up
 
             return A5
         case "cpu-sim":
-            from .a5 import CPU_SIM
+            from .a5 import CPU_SIM  # deferred: start-up
 
             return CPU_SIM
     known = ", ".join((*PROFILE_NAMES, *OPTION_ALIASES))

@@ -146,7 +146,7 @@ class Verifier:
             check_symbols(module, ctx)
             _check_backend(module, ctx)
             if RELEASE_ATTRIBUTE in module.attributes:
-                from .program.releases import check_release
+                from .program.releases import check_release  # deferred: start-up
 
                 check_release(module, ctx)
         self._check(module)

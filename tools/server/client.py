@@ -55,7 +55,7 @@ def call_server() -> bool:
 
 def _connected(folder: str, name: str):
     """A connection to the server; ``None`` where none listens."""
-    import _socket
+    import _socket  # deferred: start-up
 
     # The path of a socket has a hundred characters at most; the folder's may have more.
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -85,7 +85,7 @@ def _request(identity: str) -> bytes:
 
 
 def _send(connection, request: bytes, streams: tuple[int, int, int] = (0, 1, 2)) -> None:
-    import _socket
+    import _socket  # deferred: start-up
 
     here = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

@@ -70,7 +70,7 @@ def identity() -> str | None:
     """What a process was started with; ``None`` where a copy of another one cannot be the same."""
     if not all(map(os.path.isabs, sys.path)) or (os.getuid(), os.getgid()) != (os.geteuid(), os.getegid()):
         return None
-    import resource
+    import resource  # deferred: start-up
 
     names = [name for name in dir(resource) if name.startswith("RLIMIT_")]
     root = os.stat("/")

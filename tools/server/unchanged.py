@@ -107,7 +107,7 @@ def _local(folders: list[str]) -> bool:
 
 
 def _events_of(folders: list[str]) -> int | None:
-    import ctypes
+    import ctypes  # deferred: start-up
 
     library = ctypes.CDLL(None)
     events: int = library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)

@@ -53,9 +53,9 @@ def warm_up() -> None:
         import_module(f"pto_dialect.{name}")
     for name in _OTHERS:
         import_module(name)
-    from pto_dialect.driver.verdicts import open_verdicts
+    from pto_dialect.driver.verdicts import open_verdicts  # deferred: start-up
 
-    from ..pto_opt import main
+    from ..pto_opt import main  # deferred: start-up
 
     open_verdicts()
     usual = sys.stdin

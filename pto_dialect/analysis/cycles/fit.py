@@ -31,7 +31,7 @@ def neutral(table: CycleTable) -> CycleTable:
 def fit(table: CycleTable, measurements: Sequence[Measurement]) -> CycleTable:
     """``table`` with the parameters that have a ``prior`` changed so that the relative errors of ``measurements`` are
     small: least squares by Gauss-Newton steps. Parameters that no measurement depends on stay."""
-    import numpy as np
+    import numpy as np  # deferred: start-up
 
     rows = _merged(measurements, table)
     asked = [touched(one, table) for one in rows]

@@ -48,7 +48,7 @@ def list_operations(family: str | None = None, target: str | None = None) -> str
 def list_operations_json(family: str | None = None, target: str | None = None) -> str:
     """The same as JSON: ``{"version": 1, "operations": [{"name", "family", "level", "pipe", "targets", "shape",
     "computes", "runs"}]}``. Raises ``UnknownFamilyError``."""
-    import json
+    import json  # deferred: start-up
 
     operations = [
         {

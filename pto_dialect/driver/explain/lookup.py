@@ -22,18 +22,18 @@ def explain(word: str) -> str:
     word = word.strip()
     name = operation_named(word)
     if name is not None:
-        from .operation import operation_page
-        from .terminal import render
+        from .operation import operation_page  # deferred: start-up
+        from .terminal import render  # deferred: start-up
 
         return render(operation_page(name))
-    from .rules import explain as explain_rule
-    from .rules import known_rules
+    from .rules import explain as explain_rule  # deferred: start-up
+    from .rules import known_rules  # deferred: start-up
 
     rules = known_rules()
     if word in rules:
         return explain_rule(rules[word])
-    from .terminal import render
-    from .terms import terms
+    from .terminal import render  # deferred: start-up
+    from .terms import terms  # deferred: start-up
 
     known = terms()
     key = word.lower().removeprefix("!").removeprefix("#").partition("<")[0].strip()
@@ -57,18 +57,18 @@ def operation_named(word: str) -> str | None:
 
 def _is_name(word: str) -> bool:
     """Whether this is rather a misspelt name than a question of one word."""
-    from .search import search
+    from .search import search  # deferred: start-up
 
     return "." in word or "-" in word or "_" in word or not search(word)
 
 
 def _found(question: str, near: list[str]) -> str:
-    from pto_dialect.ir.core.registry import op_class
+    from pto_dialect.ir.core.registry import op_class  # deferred: start-up
 
-    from ..reference.operations import computes
-    from .page import Page, Section, Table, plain
-    from .search import search
-    from .terminal import render
+    from ..reference.operations import computes  # deferred: start-up
+    from .page import Page, Section, Table, plain  # deferred: start-up
+    from .search import search  # deferred: start-up
+    from .terminal import render  # deferred: start-up
 
     names = search(question)
     if not names:

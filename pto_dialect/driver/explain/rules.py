@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pto_dialect.diagnostics.engine import DiagnosticOptions
+from pto_dialect.diagnostics.suggest import did_you_mean
 from pto_dialect.verify.engine.example_programs import bad_program, good_program
 from pto_dialect.verify.engine.rule import REPORTED_AS, RULES, WITHOUT_EXAMPLE, Rule
 from pto_dialect.verify.verifier import load_all_rules
@@ -22,8 +24,6 @@ def find_rule(id: str) -> Rule:
     rules = known_rules()
     if id in rules:
         return rules[id]
-    from pto_dialect.diagnostics.suggest import did_you_mean
-
     near = did_you_mean(id, rules, 3)
     hint = f"did you mean {' or '.join(near)}?" if near else "see --list-rules"
     raise UnknownRuleError(f"unknown rule '{id}'; {hint}")
@@ -58,11 +58,10 @@ def explain(declared: Rule) -> str:
 
 def _reported(program: str, declared: Rule) -> list[str]:
     """What is said about the program that breaks the rule."""
-    from pto_dialect.diagnostics.engine import DiagnosticOptions
-    from pto_dialect.diagnostics.render import render_text
+    from pto_dialect.diagnostics.render import render_text  # deferred: start-up
 
-    from ..options import Options
-    from ..pipeline import process
+    from ..options import Options  # deferred: start-up
+    from ..pipeline import process  # deferred: start-up
 
     wanted = REPORTED_AS.get(declared.id, declared.id)
     options = Options(printing=False, policy=DiagnosticOptions(pedantic=True, max_errors=0))
@@ -90,7 +89,7 @@ def _row(row: tuple[str, str, str, str], widths: list[int]) -> str:
 def list_rules_json() -> str:
     """All rules as a JSON document: ``{"version": 1, "rules": [{"id", "severity", "pass", "text",
     "source"}]}``."""
-    import json
+    import json  # deferred: start-up
 
     rules = [
         {

@@ -13,7 +13,7 @@ from .wrong import Wrong, told
 @told(r"^unexpected character '(.+)' \(U\+\w+\)", r"^write (.+)$")
 def _look_alike(w: Wrong, m: re.Match[str], h: re.Match[str]) -> Iterator[Fix]:
     """All characters that look like an ASCII one are written as that one, since one is told for all."""
-    from pto_dialect.syntax.errors.characters import LOOK_ALIKE
+    from pto_dialect.syntax.errors.characters import LOOK_ALIKE  # deferred: start-up
 
     found = [place for place, letter in enumerate(w.text) if letter in LOOK_ALIKE]
     edits = tuple(Edit(place, place + 1, LOOK_ALIKE[w.text[place]]) for place in found if not _commented(w, place))

@@ -141,7 +141,7 @@ class Wrong:
     @cached_property
     def types(self) -> dict[str, str]:
         """The types of the values of the program that could be read, by name."""
-        from .values import types_of_values
+        from .values import types_of_values  # deferred: start-up
 
         return types_of_values(self.source)
 

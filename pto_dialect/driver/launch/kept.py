@@ -80,8 +80,8 @@ def of_ranks(request: Sanitizing | None, scratch: str) -> Sanitizing | None:
 
 def write_page(path: str, recording: str) -> None:
     """Writes the page of a recording. Raises ``FileError`` where it cannot be written."""
-    from pto_dialect.recording import open as open_recording
-    from pto_dialect.report.recorded import page_of_recording
+    from pto_dialect.recording import open as open_recording  # deferred: start-up
+    from pto_dialect.report.recorded import page_of_recording  # deferred: start-up
 
     with open_recording(recording) as recorded:
         text = page_of_recording(recorded)
@@ -103,6 +103,6 @@ def page_of_launch(one: Prepared) -> AbstractContextManager[object]:
     request = one.launch.request.sanitizing
     if request is None or request.html is None:
         return nullcontext()
-    from ..run.page import RunPage
+    from ..run.page import RunPage  # deferred: start-up
 
     return RunPage(one.launch, cast("ReportKernel", one.kernel), request, one.bound, one.expected)

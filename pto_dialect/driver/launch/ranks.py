@@ -28,6 +28,7 @@ from ..run.files import Writing, write_files
 from ..run.outcome import OK, WRONG_LAUNCH, WRONG_PROGRAM, Failure, Streams
 from ..run.program import Launch
 from ..run.request import Request
+from ..run.sanitizing import watched_kernel
 from ..run.value_text import Number, shape_text
 from .kept import is_kept, of_ranks, write_page
 from .plan import Plan, Step
@@ -63,8 +64,6 @@ class _RankLaunch(Launch):
         request = self.request
         if request.sanitizing is None:
             return super().compiled(module, entry, group)
-        from ..run.sanitizing import watched_kernel
-
         # What a launch leaves is its own, so is its watch.
         others = [] if is_kept(request.sanitizing) else self.world.watched
         watch = others[0].watch if others else None
@@ -233,9 +232,9 @@ class _Together:
         parts = [Part(one.kernel, [bound.launched for bound in one.bound], one.step.blocks) for one in self.ones]
         memory = self.world.memory
         if self.world.settings.sanitizing is not None:
-            from pto_dialect.sanitize.ranks import run_watched_ranks
+            from pto_dialect.sanitize.ranks import run_watched_ranks  # deferred: start-up
 
             return run_watched_ranks(parts, memory)
-        from pto_dialect.runtime.run.rank_processes import run_ranks_apart
+        from pto_dialect.runtime.run.rank_processes import run_ranks_apart  # deferred: start-up
 
         return run_ranks_apart(parts, memory, jobs)

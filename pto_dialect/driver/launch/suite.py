@@ -107,7 +107,7 @@ def run_plans(plans: Sequence[Plan], settings: Settings, streams: Streams) -> in
         return WRONG_LAUNCH
     if plans[0].rank is None:
         return run_plan(plans[0], settings, streams)
-    from .ranks import run_rank_plans
+    from .ranks import run_rank_plans  # deferred: start-up
 
     return run_rank_plans(plans, settings, streams)
 
@@ -122,7 +122,7 @@ def outcome_of(path: str, settings: Settings, color: bool = False) -> Outcome:
     except OSError:
         raise
     except Exception as error:
-        from ..internal_error import internal_error
+        from ..internal_error import internal_error  # deferred: start-up
 
         err.append(render((internal_error(error, ""),), color))
         code = WRONG_PROGRAM
@@ -134,7 +134,7 @@ def outcomes(paths: Sequence[str], settings: Settings, jobs: int, color: bool) -
     work = partial(outcome_of, settings=settings, color=color)
     jobs = min(jobs, len(paths))
     if jobs > 1:
-        from ..workers import in_parallel
+        from ..workers import in_parallel  # deferred: start-up
 
         yield from in_parallel(paths, work, jobs)
         return

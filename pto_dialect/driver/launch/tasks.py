@@ -67,7 +67,7 @@ class TaskRun:
     def start(self, one: Prepared) -> None:
         """A launch is about to run."""
         if one.launch.request.sanitizing is not None:
-            from pto_dialect.sanitize.tasks import TaskKernel
+            from pto_dialect.sanitize.tasks import TaskKernel  # deferred: start-up
 
             assert isinstance(one.kernel, TaskKernel)
             self.footprints[self.by_launch[id(one)]] = one.kernel.new_footprint()
@@ -77,7 +77,7 @@ class TaskRun:
         sanitizing = launch.request.sanitizing
         if sanitizing is None or "race" not in sanitizing.options.checks:
             return
-        from pto_dialect.sanitize.tasks import task_findings
+        from pto_dialect.sanitize.tasks import task_findings  # deferred: start-up
 
         places = {task: self.plan.document.span(one.step.key) for task, one in self.of.items()}
         found: list[Diagnostic] = task_findings(self.tasks, self.footprints, places)

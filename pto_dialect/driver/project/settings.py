@@ -196,9 +196,9 @@ class _Reader:
         raise self._wrong(path, f"{path[-1]} is a number from {least} to {most:,}")
 
     def _rules(self, value: Any, path: tuple[str, ...]) -> frozenset[str]:
-        from pto_dialect.verify.engine.rule import ERROR, PARSE
+        from pto_dialect.verify.engine.rule import ERROR, PARSE  # deferred: start-up
 
-        from ..explain.rules import UnknownRuleError, find_rule
+        from ..explain.rules import UnknownRuleError, find_rule  # deferred: start-up
 
         if not isinstance(value, list) or not all(isinstance(id, str) for id in value):
             raise self._wrong(path, f'{path[-1]} is a list of rules, for example ["dead-tile"]')

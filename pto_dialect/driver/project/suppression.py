@@ -40,8 +40,8 @@ class Suppressions:
 
     def report(self, passes: Collection[str]) -> Iterator[Diagnostic]:
         """What is wrong with the comments themselves, once everything was reported by ``passes``."""
-        from pto_dialect.verify.engine.rule import PARSE, RULES
-        from pto_dialect.verify.verifier import load_all_rules
+        from pto_dialect.verify.engine.rule import PARSE, RULES  # deferred: start-up
+        from pto_dialect.verify.verifier import load_all_rules  # deferred: start-up
 
         load_all_rules()
         form = "// pto: allow(rule) because reason"
@@ -54,7 +54,7 @@ class Suppressions:
             for rule in one.rules:
                 declared = RULES.get(rule)
                 if declared is None:
-                    from pto_dialect.diagnostics.suggest import did_you_mean_hint
+                    from pto_dialect.diagnostics.suggest import did_you_mean_hint  # deferred: start-up
 
                     help = did_you_mean_hint(rule, RULES)
                     yield Diagnostic(FORM, Severity.WARNING, f"unknown rule '{rule}'", one.span, help=help)
@@ -69,8 +69,8 @@ def _may_be_allowed(diag: Diagnostic) -> bool:
     """False for errors of reading: a statement that could not be read is not in the program."""
     if diag.severity is not Severity.ERROR:
         return True
-    from pto_dialect.verify.engine.rule import PARSE, RULES
-    from pto_dialect.verify.verifier import load_all_rules
+    from pto_dialect.verify.engine.rule import PARSE, RULES  # deferred: start-up
+    from pto_dialect.verify.verifier import load_all_rules  # deferred: start-up
 
     if diag.rule not in RULES:
         load_all_rules()

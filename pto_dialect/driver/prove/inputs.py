@@ -22,6 +22,7 @@ from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.per_core import copied
 
 from ..explore.made_up import make_up, values_of
+from ..run.arrays import generate
 from ..run.binding import part_of
 from ..run.value_text import Generated, Given
 
@@ -106,8 +107,6 @@ def _replaced(
 
 
 def _redrawn(given: dict[str, Given]) -> Callable[[str, Array, Format], Array]:
-    from ..run.arrays import generate
-
     def drawn(name: str, array: Array, fmt: Format) -> Array:
         content = given[name].content
         assert isinstance(content, Generated)

@@ -29,7 +29,7 @@ _DAMAGED = (
 
 def _damaged() -> tuple[type[Exception], ...]:
     """What numpy and zipfile raise for files that are not what their names say."""
-    from zipfile import BadZipFile
+    from zipfile import BadZipFile  # deferred: start-up
 
     return (*_DAMAGED, BadZipFile)
 
@@ -205,7 +205,7 @@ def _read_numpy(content: Stored, budget: MemoryBudget) -> Array:
 
 def _stated_bytes(content: Stored, stream: BinaryIO) -> int:
     """How large the array is that is to be read, by the head of its file; 0 where that cannot be told."""
-    import zipfile
+    import zipfile  # deferred: start-up
 
     if not zipfile.is_zipfile(stream):
         stream.seek(0)

@@ -132,7 +132,7 @@ def _npy_bytes(array: Array) -> bytes:
 
 
 def _npz_bytes(path: str, arrays: Mapping[str, Array]) -> bytes:
-    import zipfile
+    import zipfile  # deferred: start-up
 
     members = {f"{key}.npy": _npy_bytes(array) for key, array in arrays.items()}
     kept = _other_members(path, members)
@@ -152,7 +152,7 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
 
 def _other_members(path: str, replaced: Container[str]) -> dict[str, bytes]:
     """What an archive that exists already holds under other names."""
-    import zipfile
+    import zipfile  # deferred: start-up
 
     if not os.path.isfile(path) or not os.path.getsize(path) or (is_forced() and not zipfile.is_zipfile(path)):
         return {}

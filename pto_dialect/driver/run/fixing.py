@@ -14,6 +14,7 @@ from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.files import atomic_write
 from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.ir.core.location import span_of
 from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.syntax.read.parser import parse_program
 
@@ -41,7 +42,7 @@ def fixed_text(
 
     ``kernel`` has run on ``text``; ``again`` makes the kernel of a changed program, ``values`` fresh arguments.
     """
-    from pto_dialect.sanitize.report.apply_fixes import CannotApplyError, Patch
+    from pto_dialect.sanitize.report.apply_fixes import CannotApplyError, Patch  # deferred: start-up
 
     applied: list[str] = []
     refused: dict[str, str] = {}
@@ -74,8 +75,6 @@ def fixed_text(
 
 
 def _name(kernel: WatchedKernel) -> str:
-    from pto_dialect.ir.core.location import span_of
-
     span = span_of(kernel.function)
     return span.source.name if span is not None else "program"
 

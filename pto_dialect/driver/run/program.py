@@ -301,7 +301,7 @@ class Launch(LaunchState):
 
     def fix(self, kernel: WatchedKernel, originals: list[Bound]) -> int:
         """Shows the findings, and writes the program with what they advise."""
-        from .fixing import fixed_text, report_of, write_fixed
+        from .fixing import fixed_text, report_of, write_fixed  # deferred: start-up
 
         request = self.request
         sanitizing = request.sanitizing

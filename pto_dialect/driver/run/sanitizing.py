@@ -16,6 +16,7 @@ from pto_dialect.diagnostics.files import atomic_write
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.runtime.errors import BindingError
 from pto_dialect.runtime.run.machine import RunOptions
+from pto_dialect.version import __version__
 
 from .files import FileError
 
@@ -69,19 +70,19 @@ def watched_kernel(
 ) -> WatchedKernel:
     """The kernel, or the group of functions, in its watched flavour, with the ``watch`` of others where it runs beside
     them, for ``tasks`` in the one that tells what a task touches; raises as ``Kernel`` does."""
-    from pto_dialect.sanitize.launch import WatchedKernel
-    from pto_dialect.sanitize.report.timeline import Timeline
+    from pto_dialect.sanitize.launch import WatchedKernel  # deferred: start-up
+    from pto_dialect.sanitize.report.timeline import Timeline  # deferred: start-up
 
     if (request.cycles is not None or request.html is not None) and watch is None and not tasks:
         return _timed_kernel(module, entry, target, run, request, group)
     timeline = Timeline(request.costs) if request.trace is not None else None
     if request.record is not None and watch is None and not tasks:
-        from pto_dialect.recording.kernel import RecordingKernel
+        from pto_dialect.recording.kernel import RecordingKernel  # deferred: start-up
 
         recorded = (module, entry, target, run, request.options, timeline, group)
         return RecordingKernel(*recorded, limit=request.record_limit, changes=request.changes)
     if tasks:
-        from pto_dialect.sanitize.tasks import TaskKernel
+        from pto_dialect.sanitize.tasks import TaskKernel  # deferred: start-up
 
         return TaskKernel(module, entry, target, run, request.options, timeline, group)
     return WatchedKernel(module, entry, target, run, request.options, timeline, group, watch)
@@ -96,16 +97,16 @@ def _timed_kernel(
     group: Group | None,
 ) -> WatchedKernel:
     """The kernel whose runs are timed, and shown where a page is wanted."""
-    from pto_dialect.analysis.cycles.static import table_for
-    from pto_dialect.analysis.cycles.table import CycleTableError
-    from pto_dialect.analysis.target import profile_of
-    from pto_dialect.sanitize.timed import CycleKernel
-    from pto_dialect.sanitize.watch.cycle_times import CycleTimeline
+    from pto_dialect.analysis.cycles.static import table_for  # deferred: start-up
+    from pto_dialect.analysis.cycles.table import CycleTableError  # deferred: start-up
+    from pto_dialect.analysis.target import profile_of  # deferred: start-up
+    from pto_dialect.sanitize.timed import CycleKernel  # deferred: start-up
+    from pto_dialect.sanitize.watch.cycle_times import CycleTimeline  # deferred: start-up
 
     kernel_class, timeline_class = CycleKernel, CycleTimeline
     if request.html is not None:
-        from pto_dialect.report.kernel import ReportKernel
-        from pto_dialect.report.watch import ReportTimeline
+        from pto_dialect.report.kernel import ReportKernel  # deferred: start-up
+        from pto_dialect.report.watch import ReportTimeline  # deferred: start-up
 
         kernel_class, timeline_class = ReportKernel, ReportTimeline
     cycles = request.cycles
@@ -118,11 +119,11 @@ def _timed_kernel(
     timeline = timeline_class(table, arch, options, request.trace is not None)
     timed = (module, entry, target, run, request.options, timeline, group)
     if request.record is not None:
-        from pto_dialect.recording.kernel import TimedRecordingKernel
+        from pto_dialect.recording.kernel import TimedRecordingKernel  # deferred: start-up
 
         recording_class = TimedRecordingKernel
         if request.html is not None:
-            from pto_dialect.report.recording import ShownRecordingKernel
+            from pto_dialect.report.recording import ShownRecordingKernel  # deferred: start-up
 
             recording_class = ShownRecordingKernel
         return recording_class(*timed, limit=request.record_limit, changes=request.changes)
@@ -133,9 +134,9 @@ def keep_recording(kernel: WatchedKernel, request: Sanitizing, blocks: int) -> N
     """Has the recording written while the run goes on, if that was asked for."""
     if request.record is None or request.record_every is None:
         return
-    from pto_dialect.recording.kernel import RecordingKernel
-    from pto_dialect.recording.model import RecordingError
-    from pto_dialect.recording.save import save
+    from pto_dialect.recording.kernel import RecordingKernel  # deferred: start-up
+    from pto_dialect.recording.model import RecordingError  # deferred: start-up
+    from pto_dialect.recording.save import save  # deferred: start-up
 
     path = request.record
     assert isinstance(kernel, RecordingKernel)
@@ -152,9 +153,9 @@ def save_recording(kernel: WatchedKernel, request: Sanitizing, blocks: int, fail
     """Writes the recording that was asked for, of a run that ``failure`` has ended; what is wrong, if that fails."""
     if request.record is None:
         return None
-    from pto_dialect.recording.kernel import RecordingKernel
-    from pto_dialect.recording.model import RecordingError
-    from pto_dialect.recording.save import save
+    from pto_dialect.recording.kernel import RecordingKernel  # deferred: start-up
+    from pto_dialect.recording.model import RecordingError  # deferred: start-up
+    from pto_dialect.recording.save import save  # deferred: start-up
 
     assert isinstance(kernel, RecordingKernel)
     try:
@@ -174,7 +175,7 @@ def collected(
     kept = kept_findings(kernel, request)
     kernel.watch.findings.clear()
     if request.html is not None:
-        from pto_dialect.report.kernel import ReportKernel
+        from pto_dialect.report.kernel import ReportKernel  # deferred: start-up
 
         assert isinstance(kernel, ReportKernel)
         kernel.kept += kept
@@ -198,14 +199,14 @@ def collected(
 
 def unchecked_lines(kernel: WatchedKernel) -> list[str]:
     """What a run did not check, one line each; nothing for runs that only write a timeline."""
-    from pto_dialect.sanitize.unchecked import unchecked
+    from pto_dialect.sanitize.unchecked import unchecked  # deferred: start-up
 
     return unchecked(kernel) if kernel.sanitize.checks else []
 
 
 def assumed_lines(kernel: WatchedKernel) -> list[str]:
     """What was assumed about a run and the text leaves open, one line each."""
-    from pto_dialect.sanitize.unchecked import assumed
+    from pto_dialect.sanitize.unchecked import assumed  # deferred: start-up
 
     line = assumed(kernel) if kernel.sanitize.checks else ""
     return [line] if line else []
@@ -213,7 +214,12 @@ def assumed_lines(kernel: WatchedKernel) -> list[str]:
 
 def kept_findings(kernel: WatchedKernel, request: Sanitizing) -> list[Finding]:
     """The findings so far that no suppression covers. Raises ``BindingError`` for suppressions that cannot be read."""
-    from pto_dialect.sanitize.report.suppress import SuppressionError, comments_of, read_suppressions, unsuppressed
+    from pto_dialect.sanitize.report.suppress import (  # deferred: start-up
+        SuppressionError,
+        comments_of,
+        read_suppressions,
+        unsuppressed,
+    )
 
     try:
         spans = [span_of(root.function) for root in kernel.program.roots.values()]
@@ -228,13 +234,12 @@ def kept_findings(kernel: WatchedKernel, request: Sanitizing) -> list[Finding]:
 
 def document(diagnostics: tuple[Diagnostic, ...], counts: Counts, path: str, facts: dict[str, str]) -> str:
     """The report: SARIF for names that end in ``.sarif``, else JSON."""
-    from pto_dialect.diagnostics.formats import to_json, to_sarif
+    from pto_dialect.diagnostics.formats import to_json, to_sarif  # deferred: start-up
 
     if not path.endswith(".sarif"):
         return to_json(diagnostics, counts, facts)
-    from pto_dialect.verify.engine.rule import RULES
-    from pto_dialect.verify.verifier import load_all_rules
-    from pto_dialect.version import __version__
+    from pto_dialect.verify.engine.rule import RULES  # deferred: start-up
+    from pto_dialect.verify.verifier import load_all_rules  # deferred: start-up
 
     load_all_rules()
     texts = {id: rule.text for id, rule in RULES.items()}

@@ -181,7 +181,7 @@ def _each(text: str) -> Each:
         content = parse_content(rest)
         assert isinstance(content, Stored | Generated)
         return Each(EACH[start], content, text)
-    from pto_dialect.runtime.run.core_expression import CoreExpression, ExpressionError
+    from pto_dialect.runtime.run.core_expression import CoreExpression, ExpressionError  # deferred: start-up
 
     try:
         CoreExpression(rest)

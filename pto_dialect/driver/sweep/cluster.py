@@ -198,7 +198,7 @@ _ENDS = ("finished", "error", "cancelled")
 def run_jobs(client: Any, jobs: Sequence[Job], contents: Contents) -> Generator[tuple[Job, Done]]:
     """What becomes of each job, as they end. Raises ``ClusterError`` for a worker with another version that has come
     later, and when the scheduler is lost."""
-    from distributed import as_completed
+    from distributed import as_completed  # deferred: optional
 
     # Tasks, not scattered data: what a task has made can be made again when the worker that has it dies.
     files = {digest: client.submit(kept, content, key=f"pto-file-{digest}") for digest, content in contents.items()}

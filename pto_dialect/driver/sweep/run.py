@@ -132,7 +132,7 @@ def _running(
     if cluster is None or not jobs:
         yield _here(jobs, contents, min(processes, len(jobs)))
         return
-    from .cluster import connected, run_jobs
+    from .cluster import connected, run_jobs  # deferred: start-up
 
     with connected(cluster) as client:
         if len(jobs) == 1 and has_blocks(jobs[0]):
@@ -143,7 +143,7 @@ def _running(
 
 def _spread(job: Job, client: Any) -> Generator[tuple[Job, Done]]:
     """Runs a single launch file here, and its blocks on the workers."""
-    from .blocks import Spread
+    from .blocks import Spread  # deferred: start-up
 
     def spread(kernel: Kernel, target: str | None) -> Kernel:
         return cast("Kernel", Spread(kernel, client, target))
@@ -154,7 +154,7 @@ def _spread(job: Job, client: Any) -> Generator[tuple[Job, Done]]:
 def _here(jobs: Sequence[Job], contents: Contents, processes: int) -> Generator[tuple[Job, Done]]:
     work: Callable[[Any], Done] = partial(run_job, contents=contents)
     if processes > 1:
-        from ..workers import in_parallel
+        from ..workers import in_parallel  # deferred: start-up
 
         yield from zip(jobs, in_parallel(jobs, work, processes), strict=True)
         return

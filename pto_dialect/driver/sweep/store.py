@@ -125,7 +125,7 @@ def read_lines(path: str) -> list[Record]:
 
 def _arrow() -> Any:
     try:
-        import pyarrow.parquet
+        import pyarrow.parquet  # deferred: optional
     except ModuleNotFoundError:
         raise StoreError("Parquet files need the extra cluster: pip install 'pto-dialect[cluster]'") from None
     return pyarrow

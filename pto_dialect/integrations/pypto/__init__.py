@@ -15,6 +15,6 @@ def install() -> None:
 
     Raises ``ImportError`` where PyPTO is not installed.
     """
-    from .platform import install as replace_platform
+    from .platform import install as replace_platform  # deferred: start-up
 
     replace_platform()

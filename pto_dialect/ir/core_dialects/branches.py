@@ -24,7 +24,7 @@ def flag_of(op: Operation) -> SSAValue | None:
     if not has_role(op, Role.BRANCH):
         return None
     # A program with branches has loaded their dialect.
-    from xdsl.dialects.cf import ConditionalBranchOp, SwitchOp
+    from xdsl.dialects.cf import ConditionalBranchOp, SwitchOp  # deferred: start-up
 
     if isinstance(op, ConditionalBranchOp):
         return op.cond
@@ -33,7 +33,7 @@ def flag_of(op: Operation) -> SSAValue | None:
 
 def ways(op: Operation) -> list[Way]:
     """The ways of a branch in the order in which they are tried, the one without a case last."""
-    from xdsl.dialects.cf import ConditionalBranchOp, SwitchOp
+    from xdsl.dialects.cf import ConditionalBranchOp, SwitchOp  # deferred: start-up
 
     if isinstance(op, ConditionalBranchOp):
         return [Way(True, op.then_block, op.then_arguments), Way(None, op.else_block, op.else_arguments)]

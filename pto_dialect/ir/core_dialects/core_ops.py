@@ -116,7 +116,7 @@ def core_class(name: str) -> type[IRDLOperation] | None:
         return None
     found = _dialect_classes(dialect).get(name)
     if found is None:
-        from . import core_extra
+        from . import core_extra  # deferred: start-up
 
         found = next((c for c in vars(core_extra).values() if getattr(c, "name", None) == name), None)
     return found

@@ -42,7 +42,7 @@ def deferred_formats() -> Iterator[None]:
     if not enabled():
         yield
         return
-    from xdsl.irdl.declarative_assembly_format import FormatProgram
+    from xdsl.irdl.declarative_assembly_format import FormatProgram  # deferred: start-up
 
     make = FormatProgram.from_str
     FormatProgram.from_str = staticmethod(lambda text, op_def: DeferredFormat(make, text, op_def))  # pyright: ignore

@@ -19,7 +19,7 @@ def shared_unions() -> Iterator[None]:
     if not enabled():
         yield
         return
-    from xdsl.irdl.constraints import AnyOf
+    from xdsl.irdl.constraints import AnyOf  # deferred: start-up
 
     make = AnyOf.get
     known: dict[tuple[Any, ...], Any] = {}

@@ -133,7 +133,7 @@ class Solver:
         """Writes all that was found into the functions."""
         for function, found in self._solved.items():
             if self.style == "buf":
-                from .locks import without_needless, write_locks
+                from .locks import without_needless, write_locks  # deferred: start-up
 
                 brackets = [bracket for one in found for bracket in write_locks(one)]
                 fences = [fence for one in found for fence in write(one, self.style)]
@@ -159,7 +159,7 @@ class Solver:
             sequence = reader.function(function)
             solve(sequence, reader)
             if self.style == "buf":
-                from .locks import is_lock, number_locks
+                from .locks import is_lock, number_locks  # deferred: start-up
 
                 number_events(sequence, reader, reader.used, is_lock)
                 number_locks(sequence, set().union(*reader.used.values()))

@@ -179,8 +179,8 @@ def _function(op: Operation, names: dict[Operation, str], generator: Generator) 
 
 def _body(op: Operation, generator: Generator) -> None:
     """A function that work-items run, as one call for all of them."""
-    from ..kernels.simt.lane_control import split_body
-    from ..simt.scope import LaneScope
+    from ..kernels.simt.lane_control import split_body  # deferred: start-up
+    from ..simt.scope import LaneScope  # deferred: start-up
 
     emitter, unit = generator.emitter, generator.unit
     emitter.current = op

@@ -125,10 +125,16 @@ class _Classes(NamedTuple):
 
 @cache
 def _classes() -> _Classes:
-    from pto_dialect.ir.buffers.views import AllocTileOp
-    from pto_dialect.ir.cube.matmul import AccumulatingProductOp, BiasedProductOp, ProductOp, TMatmulAccOp, TMatmulOp
-    from pto_dialect.ir.tile.memory import TLoadOp, TStoreOp
-    from pto_dialect.ir.tile.move import TExtractOp, TInsertOp, TMovOp
+    from pto_dialect.ir.buffers.views import AllocTileOp  # deferred: start-up
+    from pto_dialect.ir.cube.matmul import (  # deferred: start-up
+        AccumulatingProductOp,
+        BiasedProductOp,
+        ProductOp,
+        TMatmulAccOp,
+        TMatmulOp,
+    )
+    from pto_dialect.ir.tile.memory import TLoadOp, TStoreOp  # deferred: start-up
+    from pto_dialect.ir.tile.move import TExtractOp, TInsertOp, TMovOp  # deferred: start-up
 
     users = (TLoadOp, TStoreOp, TMovOp, TExtractOp, TInsertOp, ProductOp, AccumulatingProductOp, BiasedProductOp)
     return _Classes(AllocTileOp, TLoadOp, TStoreOp, TMovOp, (TMatmulOp, TMatmulAccOp), users)

@@ -24,6 +24,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.analysis import queues
 from pto_dialect.analysis.facts import ENTRY_ATTRIBUTES, KERNEL_KIND, integer, kernel_kind
+from pto_dialect.diagnostics.suggest import did_you_mean
 from pto_dialect.ir.core.base import is_pto, op_spec, section_of
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import listed
@@ -142,8 +143,6 @@ def find_entry(module: Operation, entry: str | None, symbols: Symbols | None = N
     functions = symbols.first
     if entry is not None:
         if entry not in functions:
-            from pto_dialect.diagnostics.suggest import did_you_mean
-
             close = did_you_mean(entry, list(functions))
             hint = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(functions) or 'none'}"
             raise ProgramError("entry-single", f"no function @{entry}{hint}")
@@ -359,7 +358,7 @@ def _chosen_by_core(op: Operation) -> bool:
 
 def _depends_on_core(value: SSAValue) -> bool:
     # The class is asked for here alone, so that programs without queues do not load its family.
-    from pto_dialect.ir.scalar.query import GetSubblockIdxOp
+    from pto_dialect.ir.scalar.query import GetSubblockIdxOp  # deferred: start-up
 
     pending, seen = [value], {value}
     while pending:

@@ -111,7 +111,7 @@ def _of_torch(value: Any) -> Any:
     small = _TORCH_FLOATS.get(str(plain.dtype).removeprefix("torch."))
     if small is None or plain.device.type != "cpu":
         return _of_dlpack(plain)
-    import torch  # pyright: ignore[reportMissingImports]
+    import torch  # deferred: optional  # pyright: ignore[reportMissingImports]
 
     bits = plain.view(torch.uint8 if plain.element_size() == 1 else torch.int16)
     return _of_dlpack(bits).view(small)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def _controller() -> ThreadpoolController:
     """Returns the thread pools of the libraries that numpy has loaded."""
     # Most programs have no products.
-    from threadpoolctl import ThreadpoolController
+    from threadpoolctl import ThreadpoolController  # deferred: optional
 
     return ThreadpoolController()
 

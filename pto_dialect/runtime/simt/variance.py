@@ -48,7 +48,7 @@ def is_structured(op: Operation) -> bool:
 def decisive(op: Operation) -> Sequence[SSAValue]:
     """Returns the values that decide what an operation of ``scf`` runs, and how often."""
     # A program with such operations has loaded their dialect.
-    from xdsl.dialects import scf
+    from xdsl.dialects import scf  # deferred: start-up
 
     match op:
         case scf.IfOp():
@@ -165,7 +165,7 @@ class Variance:
                 self._blocks(region.blocks)
 
     def _structured(self, op: Operation) -> None:
-        from xdsl.dialects import scf
+        from xdsl.dialects import scf  # deferred: start-up
 
         match op:
             case scf.ForOp():

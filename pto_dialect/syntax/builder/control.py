@@ -402,12 +402,12 @@ def _core(name: str) -> type[Operation]:
 
 
 def _terminator() -> Any:
-    from xdsl.traits import IsTerminator
+    from xdsl.traits import IsTerminator  # deferred: start-up
 
     return IsTerminator
 
 
 def _call_indirect() -> type[Operation]:
-    from pto_dialect.ir.core_dialects.core_extra import CallIndirectOp
+    from pto_dialect.ir.core_dialects.core_extra import CallIndirectOp  # deferred: start-up
 
     return CallIndirectOp

@@ -250,21 +250,25 @@ class CoreBuilder(AttributeBuilder):
     @cached_property
     def no_fastmath(self) -> Attribute:
         """The attribute that a left-out ``fastmath`` means."""
-        from xdsl.dialects.arith import FastMathFlagsAttr
+        from xdsl.dialects.arith import FastMathFlagsAttr  # deferred: start-up
 
         return FastMathFlagsAttr("none")
 
     @cached_property
     def no_overflow(self) -> Attribute:
         """The attribute that a left-out ``overflow`` means."""
-        from xdsl.dialects.arith import IntegerOverflowAttr
+        from xdsl.dialects.arith import IntegerOverflowAttr  # deferred: start-up
 
         return IntegerOverflowAttr("none")
 
     def arithmetic_flags(self, token: Tok, cls: type[IRDLOperation]) -> tuple[str, Attribute]:
         """The property that ``overflow<..>`` or ``fastmath<..>`` sets."""
-        from xdsl.dialects.arith import FastMathFlagsAttr, IntegerOverflowAttr, IntegerOverflowFlag
-        from xdsl.dialects.utils import FastMathFlag
+        from xdsl.dialects.arith import (  # deferred: start-up
+            FastMathFlagsAttr,
+            IntegerOverflowAttr,
+            IntegerOverflowFlag,
+        )
+        from xdsl.dialects.utils import FastMathFlag  # deferred: start-up
 
         kind, _, body = token.text.partition("<")
         words = [word.strip() for word in body.rstrip(">").split(",")]

@@ -238,7 +238,7 @@ class FlatBuilder(PtoBuilder):
 
     def index_attribute(self, token: Tok, numbers: list[Tok], attributes: dict[str, Any]) -> None:
         """Stores integers written between the brackets."""
-        from xdsl.dialects.builtin import DenseArrayBase, i64
+        from xdsl.dialects.builtin import DenseArrayBase, i64  # deferred: start-up
 
         name = self.index_attribute_name(token)
         if not name:

@@ -335,7 +335,7 @@ class MemoryBuilder(ControlBuilder):
 
     def unknown_operation(self, token: Tok, name: str) -> Any:
         """The error for an operation name that does not exist, with the nearest ones that do."""
-        from ..errors.words import operation_hint
+        from ..errors.words import operation_hint  # deferred: start-up
 
         return at(token, "op-unknown", f"unknown operation {name!r}", operation_hint(name))
 
@@ -352,7 +352,7 @@ def unregistered_class(name: str) -> type[Operation]:
 
 def element_of_struct(type_: Attribute, path: list[int]) -> Attribute | None:
     """Type of the element of an ``!llvm.struct`` that ``path`` selects."""
-    from xdsl.dialects import llvm
+    from xdsl.dialects import llvm  # deferred: start-up
 
     for index in path:
         if isinstance(type_, llvm.LLVMStructType):

@@ -15,7 +15,7 @@ class TypeSyntaxError(LocatedError):
 
 def said(parameter: Any) -> str:
     """A parameter as it stands in the text, for messages."""
-    from pto_dialect.ir.core.types import type_text
+    from pto_dialect.ir.core.types import type_text  # deferred: start-up
 
     value = parameter.value
     if parameter.form == "keyed":

@@ -53,7 +53,7 @@ ASSEMBLY = StringAttr("assembly")
 
 def _assembly(module: Operation) -> str | None:
     """The assembly text of a module of one function; ``None`` where it has none."""
-    from .assembly import print_assembly
+    from .assembly import print_assembly  # deferred: start-up
 
     function = module.regions[0].block.first_op
     if function is None or not function.regions or not function.regions[0].blocks:

@@ -63,7 +63,7 @@ def load_grammar(name: str, lexer: Callable[[dict[str, str]], Lexer], builder: o
 def _tables(name: str) -> Tables:
     text = grammar_text(name)
     if not enabled():
-        from .lark_tables import build
+        from .lark_tables import build  # deferred: start-up
 
         return build(text)
     stored = _packaged(_packaged_file(name, text))
@@ -72,7 +72,7 @@ def _tables(name: str) -> Tables:
         stored = read_private(path)
     tables = None if stored is None else table_cache.decode(stored)
     if tables is None:
-        from .lark_tables import build
+        from .lark_tables import build  # deferred: start-up
 
         tables = build(text)
         if path is not None:
@@ -91,7 +91,7 @@ def _packaged(path: str) -> bytes | None:
 
 def package_tables(folder: str | os.PathLike[str]) -> None:
     """Writes the tables of all grammars into ``folder``, for a wheel; needs no other dependency than Lark."""
-    from .lark_tables import build
+    from .lark_tables import build  # deferred: start-up
 
     for name in GRAMMARS:
         text = grammar_text(name)

@@ -53,7 +53,7 @@ class ProgramParser:
 
         def handle(error: UnexpectedToken) -> bool:
             if not made:
-                from .recovery import Recovery
+                from .recovery import Recovery  # deferred: start-up
 
                 made.append(Recovery(self.grammar, self.builder, data))
             return made[0](error)
@@ -63,7 +63,7 @@ class ProgramParser:
     def run(self, source: SourceFile, engine: DiagnosticEngine, schematic: bool, plans: bool) -> ModuleOp | None:
         """Parses ``source``; ``None`` when the text ended inside a region."""
         if schematic:
-            from ..documentation.rewriting import read_documentation
+            from ..documentation.rewriting import read_documentation  # deferred: start-up
 
             text, remarks = read_documentation(source.text)
             source = SourceFile(source.name, text, source.first_line)

@@ -96,9 +96,9 @@ def _unranked(head: Any, parameters: list[Any]) -> Attribute:
 def _layout(parameter: Any) -> Attribute:
     if parameter.value.startswith("strided"):
         return parse_attribute(parameter.value)
-    from xdsl.utils.exceptions import ParseError
+    from xdsl.utils.exceptions import ParseError  # deferred: start-up
 
-    from .affine_layout import layout_map
+    from .affine_layout import layout_map  # deferred: start-up
 
     try:
         return layout_map(parameter.value)

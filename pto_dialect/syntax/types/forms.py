@@ -10,6 +10,7 @@ from xdsl.ir import Attribute
 
 from pto_dialect.diagnostics.suggest import inline_hint
 from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core.attributes import OpaqueAttr
 
 from ..errors.element_names import element_suggestion
 from ..errors.types import TypeSyntaxError, said
@@ -295,9 +296,7 @@ def _mask(head: Any, parameters: list[Any]) -> Attribute:
 def _layout(parameters: list[Any], lanes: int) -> Attribute | None:
     if len(parameters) != 2:
         return None
-    from pto_dialect.ir.core.attributes import OpaqueAttr
-
-    from .vmi_layout import layout_fault, layout_fields
+    from .vmi_layout import layout_fault, layout_fields  # deferred: start-up
 
     text = " ".join(str(parameters[1].value).split())
     fault = layout_fault(text)

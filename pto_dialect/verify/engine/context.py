@@ -14,7 +14,7 @@ from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.ir.core.base import is_pto
-from pto_dialect.ir.core.location import span_of, span_of_value
+from pto_dialect.ir.core.location import find_name, span_of, span_of_value
 from pto_dialect.ir.core.operands import first_of
 from pto_dialect.ir.core.types import OpaqueType, element_name, type_text
 from pto_dialect.targets.choice import get_profile
@@ -153,8 +153,6 @@ def span_text(span: Span) -> str:
 def operand_span(op: Operation, value: SSAValue) -> Span | None:
     """Returns the span of ``value`` as an operand of ``op``; among equal operands the occurrence is chosen
     by position."""
-    from pto_dialect.ir.core.location import find_name
-
     span = span_of(op)
     if span is None:
         return None

@@ -95,7 +95,7 @@ def check_called_cores(op: Operation, ctx: Context) -> None:
 def check_fusion(op: Operation, ctx: Context) -> None:
     """Checks what a fusion region yields."""
     # Other checks here load for every program; the classes of fusion regions load with the first region.
-    from pto_dialect.ir.scalar.regions import YieldOp
+    from pto_dialect.ir.scalar.regions import YieldOp  # deferred: start-up
 
     assert isinstance(op, PtoOp)
     blocks = [block for region in op.regions for block in region.blocks]

@@ -194,7 +194,7 @@ def call(op: Operation, g: Generator) -> None:
         raise g.error("callee", f"function @{callee_name(op)} has no body to execute", op)
     if is_body(callee):
         # Few programs have work-items.
-        from ..simt.launch import call_body
+        from ..simt.launch import call_body  # deferred: start-up
 
         call_body(op, g)
         return

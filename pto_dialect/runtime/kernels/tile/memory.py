@@ -235,7 +235,7 @@ def accumulator_out(op: PtoOp, g: Generator, source: Any, target: Any, quantised
     loc = getattr(source.type, "loc", None)
     if loc != "acc":
         return None
-    from ..cube.fixpipe_tile import AccumulatorOut
+    from ..cube.fixpipe_tile import AccumulatorOut  # deferred: start-up
 
     try:
         return AccumulatorOut(
@@ -287,7 +287,7 @@ def tload(op: PtoOp, g: Generator) -> None:
 
 
 def _load_held(dst: SSAValue, source: SSAValue, g: Generator) -> None:
-    from ..cube.held import HeldLoad
+    from ..cube.held import HeldLoad  # deferred: start-up
 
     type_ = dst.type
     assert isinstance(type_, t.TileBufType)
