@@ -59,7 +59,7 @@ def product_us(m: int, k: int, n: int, type_: str, result: str, chip: str, cores
             load = sum(_cycles(table, _move("gm:l1", type_, rows, step * some)) for rows in (M, N))
             if tile == 0:
                 size = (M + N) * step * some * width(type_) / 8
-                load = max(load, size * cores / table.one("machine", "memory_gbps") / 1e3 * _mhz(table))
+                load = max(load, size * cores / table.value_of("machine", "memory_gbps") / 1e3 * _mhz(table))
             loaded = pipes.issue("MTE2", load, (free_l1[0],))
             for _ in range(some):
                 left = _cycles(table, _move("l1:l0a", type_, M, step))
@@ -70,11 +70,11 @@ def product_us(m: int, k: int, n: int, type_: str, result: str, chip: str, cores
                 number += 1
             free_l1 = [free_l1[1], pipes.ends["MTE1"]]
         drained = pipes.issue("FIX", _cycles(table, _move("l0c:gm", result, M, N)), (pipes.ends["M"],))
-    return table.one("machine", "launch_us") + pipes.end / _mhz(table)
+    return table.value_of("machine", "launch_us") + pipes.end / _mhz(table)
 
 
 def _mhz(table: CycleTable) -> float:
-    return table.one("machine", "clock_mhz")
+    return table.value_of("machine", "clock_mhz")
 
 
 def _cycles(table: CycleTable, work: Work) -> float:
@@ -103,7 +103,7 @@ def attention_us(queries: int, keys: int, cores: int, few: bool) -> float:
             if tile:
                 product = pipes.issue("cube", PV * share, (scores[tile - 1],))
                 pipes.issue("update", UPDATE * share, (product,))
-    start = FEW_CORES_US if few else table.one("machine", "launch_us")
+    start = FEW_CORES_US if few else table.value_of("machine", "launch_us")
     fixed = 0.0 if few else DISPATCH + TILE_SYNC * 2
     return start + (pipes.end + fixed) / _mhz(table)
 

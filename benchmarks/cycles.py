@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from cycle_kernels import kernel_report
 
 from pto_dialect.analysis.cycles.estimate import estimate
-from pto_dialect.analysis.cycles.fit import fit, neutral, touched
+from pto_dialect.analysis.cycles.fit import fit, fitted_parameters, reset_to_priors
 from pto_dialect.analysis.cycles.measurements import Measurement, read_measurements
 from pto_dialect.analysis.cycles.table import CycleTable, shipped
 from pto_dialect.analysis.cycles.work import ceil_div, width
@@ -54,7 +54,7 @@ def shaped(one: Measurement) -> Hashable:
 
 def orphan(one: Measurement, base: CycleTable, known: frozenset[object]) -> bool:
     """Nothing that the law of this row wants was fitted or is published."""
-    keys = touched(one, base)
+    keys = fitted_parameters(one, base)
     own = [key for key in keys if key[0] in OWN or (key[0] == "operation" and "." in key[1])]
     return bool(own) and not any(key in known for key in own)
 
@@ -76,12 +76,12 @@ def left_out(
     groups: dict[Hashable, list[Measurement]] = defaultdict(list)
     for one in rows:
         groups[key(one)].append(one)
-    band = base.one("band", "neighbour")
+    band = base.value_of("band", "neighbour")
     found: list[Left] = []
     for name, group in groups.items():
         rest = [one for one in rows if key(one) != name]
         table = fit(base, rest)
-        known: frozenset[object] = frozenset(each for one in rest for each in touched(one, base))
+        known: frozenset[object] = frozenset(each for one in rest for each in fitted_parameters(one, base))
         for one in group:
             error = estimate(one.work, table).cycles / one.cycles - 1
             inside = 1 / (1 + band) <= 1 + error <= 1 + band
@@ -110,7 +110,7 @@ def families(rows: Sequence[Measurement], table: CycleTable) -> str:
 
 def chip_report(chip: str, rows: Sequence[Measurement], details: bool) -> None:
     table = shipped(chip)
-    base = neutral(table)
+    base = reset_to_priors(table)
     print(f"{chip}: {len(rows)} rows, {sum(one.modelled for one in rows)} of them made by a formula")
     print(line("shipped table, all rows", [estimate(one.work, table).cycles / one.cycles - 1 for one in rows]))
     real = [one for one in rows if not one.modelled]

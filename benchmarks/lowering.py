@@ -26,7 +26,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from pto_dialect import parse
-from pto_dialect.analysis.facts import word
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.driver.explore import made_up
 from pto_dialect.ir.core.base import Pipe
@@ -105,8 +105,8 @@ def compare_limits(row: dict[str, str], ops: Sequence[Operation], totals: Totals
     events: dict[tuple[str | None, str | None], set[str | None]] = defaultdict(set)
     for op in ops:
         if isinstance(op, SetFlagOp):
-            events[word(op, "src_pipe"), word(op, "dst_pipe")].add(word(op, "event_id"))
-        if isinstance(op, BarrierOp) and word(op, "pipe") == Pipe.ALL.value:
+            events[enumerator(op, "src_pipe"), enumerator(op, "dst_pipe")].add(enumerator(op, "event_id"))
+        if isinstance(op, BarrierOp) and enumerator(op, "pipe") == Pipe.ALL.value:
             follower = op.next_op
             if follower is None or not has_role(follower, Role.RETURN) or op.parent_op() is not ops[0]:
                 totals.above.append(f"{row['function']}: a barrier for all pipes in its midst")

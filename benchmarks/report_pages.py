@@ -25,7 +25,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "helpers")]
 from browser_pages import PARTS, Shown, browser  # noqa: E402
 
 from examples.run_all import EXAMPLES, label, load  # noqa: E402
-from pto_dialect.analysis.facts import element_type  # noqa: E402
+from pto_dialect.analysis.type_facts import element_type  # noqa: E402
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions  # noqa: E402
 from pto_dialect.diagnostics.source import SourceFile  # noqa: E402
 from pto_dialect.driver.options import Options  # noqa: E402

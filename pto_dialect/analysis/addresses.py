@@ -9,10 +9,10 @@ from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import I1, F4E1M2x2Type, F4E2M1x2Type, OpaqueType, PtrType, bit_width, byte_width
 
 from .constants import constant_of
-from .facts import element_type, space_of
+from .type_facts import element_type, space_of
 
 
-def space_text(type_: Attribute) -> str:
+def describe_space(type_: Attribute) -> str:
     """The memory of ``type_`` for use in a message."""
     return space_of(type_) or "a memref without an address space"
 

@@ -25,51 +25,53 @@ Term = tuple[object, ...]
 _DEPTH = 32
 
 
-class Sum(NamedTuple):
+class AffineExpr(NamedTuple):
     """``constant`` plus each term times its factor; terms with factor 0 do not stand here."""
 
     constant: int
     terms: frozenset[tuple[Term, int]] = frozenset()
 
-    def minus(self, other: Sum) -> Sum:
+    def minus(self, other: AffineExpr) -> AffineExpr:
         """The difference."""
-        return _combined(self, other, -1)
+        return _combine(self, other, -1)
 
-    def plus(self, other: Sum) -> Sum:
+    def plus(self, other: AffineExpr) -> AffineExpr:
         """The sum of both."""
-        return _combined(self, other, 1)
+        return _combine(self, other, 1)
 
     @property
-    def number(self) -> int | None:
+    def constant_value(self) -> int | None:
         """The number, if no term is left."""
         return None if self.terms else self.constant
 
 
-def _combined(one: Sum, other: Sum, sign: int) -> Sum:
+def _combine(one: AffineExpr, other: AffineExpr, sign: int) -> AffineExpr:
     factors = dict(one.terms)
     for term, factor in other.terms:
         factors[term] = factors.get(term, 0) + sign * factor
-    return Sum(one.constant + sign * other.constant, frozenset((t, f) for t, f in factors.items() if f))
+    return AffineExpr(one.constant + sign * other.constant, frozenset((t, f) for t, f in factors.items() if f))
 
 
-def _times(one: Sum, factor: int) -> Sum:
-    return Sum(one.constant * factor, frozenset((t, f * factor) for t, f in one.terms) if factor else frozenset())
+def _scale(one: AffineExpr, factor: int) -> AffineExpr:
+    return AffineExpr(
+        one.constant * factor, frozenset((t, f * factor) for t, f in one.terms) if factor else frozenset()
+    )
 
 
-def _product(parts: Sequence[Sum]) -> Sum | None:
+def _multiply(parts: Sequence[AffineExpr]) -> AffineExpr | None:
     """The product of a sum and a number; ``None`` for others, and for numbers that no machine word holds: one that is
     multiplied by itself again and again has more digits than any file."""
-    one, other = parts if parts[1].number is not None else reversed(parts)
-    if other.number is None:
+    one, other = parts if parts[1].constant_value is not None else reversed(parts)
+    if other.constant_value is None:
         return None
-    product = _times(one, other.number)
-    return product if product.number is None or product.number.bit_length() <= WIDEST else None
+    product = _scale(one, other.constant_value)
+    return product if product.constant_value is None or product.constant_value.bit_length() <= WIDEST else None
 
 
-_COMBINED: dict[str, Callable[[Sequence[Sum]], Sum | None]] = {
+_AFFINE_OPERATIONS: dict[str, Callable[[Sequence[AffineExpr]], AffineExpr | None]] = {
     "arith.addi": lambda parts: parts[0].plus(parts[1]),
     "arith.subi": lambda parts: parts[0].minus(parts[1]),
-    "arith.muli": _product,
+    "arith.muli": _multiply,
     **dict.fromkeys([name for name, signed in CASTS.items() if signed], lambda parts: parts[0]),
     "arith.trunci": lambda parts: None,
 }
@@ -88,43 +90,43 @@ _DIVISIONS: dict[object, _Division] = {
 """What operations, by the first part of their terms, give of a division of natural numbers."""
 
 
-class Sums:
+class AffineAnalysis:
     """The sums of the values of one function, each found once."""
 
     def __init__(self) -> None:
-        self._known: dict[SSAValue, Sum] = {}
+        self._expressions: dict[SSAValue, AffineExpr] = {}
         self._sources: dict[Term, frozenset[SSAValue]] = {}
         self._terms: dict[Term, Term] = {}
         """Equal terms as one object: in those of a term that is used twice at each of many operations, comparing would
         meet the first one more often than a program could count."""
 
-    def of(self, value: SSAValue, depth: int = _DEPTH) -> Sum:
+    def expression_of(self, value: SSAValue, depth: int = _DEPTH) -> AffineExpr:
         """The sum that ``value`` is."""
-        known = self._known.get(value)
+        known = self._expressions.get(value)
         if known is None:
-            known = self._known[value] = self._found(value, depth)
+            known = self._expressions[value] = self._compute(value, depth)
         return known
 
     def sources(self, term: Term) -> frozenset[SSAValue]:
         """The values, of which nothing more is known, that a term depends on."""
         known = self._sources.get(term)
         if known is None:
-            parts = [self.sources(inner) for part in term if isinstance(part, Sum) for inner, _ in part.terms]
+            parts = [self.sources(inner) for part in term if isinstance(part, AffineExpr) for inner, _ in part.terms]
             own = frozenset(part for part in term if isinstance(part, SSAValue))
             known = self._sources[term] = own.union(*parts)
         return known
 
-    def _found(self, value: SSAValue, depth: int) -> Sum:
+    def _compute(self, value: SSAValue, depth: int) -> AffineExpr:
         number = constant_of(value)
         if isinstance(number, int):
-            return Sum(number)
+            return AffineExpr(number)
         op = value.owner
-        alone = Sum(0, frozenset({((value,), 1)}))
+        alone = AffineExpr(0, frozenset({((value,), 1)}))
         if isinstance(op, Block) or not depth or not has_role(op, Role.SCALAR) or len(op.results) != 1:
             return alone
-        parts = [self.of(operand, depth - 1) for operand in op.operands]
+        parts = [self.expression_of(operand, depth - 1) for operand in op.operands]
         name = op.name
-        combine = _COMBINED.get(name)
+        combine = _AFFINE_OPERATIONS.get(name)
         result = combine(parts) if combine is not None else None
         if result is None and _DIVISIONS.get(name) is _Division.REMAINDER:
             result = self._remainder_of(parts)
@@ -132,19 +134,19 @@ class Sums:
             return result
         said = tuple(sorted((key, attr) for key, attr in op.properties.items()))
         term: Term = (name, str(value.type), *said, *parts)
-        return Sum(0, frozenset({(self._terms.setdefault(term, term), 1)}))
+        return AffineExpr(0, frozenset({(self._terms.setdefault(term, term), 1)}))
 
-    def _remainder_of(self, parts: Sequence[Sum]) -> Sum | None:
+    def _remainder_of(self, parts: Sequence[AffineExpr]) -> AffineExpr | None:
         """The remainder of a division by a number, where it is the same for all that the dividend may be."""
-        divisor = parts[1].number
-        if divisor is None or divisor <= 0 or not self.is_natural(parts[0]):
+        divisor = parts[1].constant_value
+        if divisor is None or divisor <= 0 or not self.is_non_negative(parts[0]):
             return None
         found = self.remainder(parts[0], divisor)
-        return None if found is None else Sum(found)
+        return None if found is None else AffineExpr(found)
 
     # ------------------------------------------------------------ divisibility
 
-    def remainder(self, one: Sum, modulus: int, depth: int = _DEPTH) -> int | None:
+    def remainder(self, one: AffineExpr, modulus: int, depth: int = _DEPTH) -> int | None:
         """What is left of a natural number ``one`` divided by ``modulus``; ``None`` where that is not always the same
         number."""
         total = one.constant
@@ -157,13 +159,13 @@ class Sums:
         return total % modulus
 
     def _term_remainder(self, term: Term, modulus: int, depth: int) -> int | None:
-        counter = self.counter(term)
+        counter = self.induction_variable(term)
         if counter is not None and depth:
             first, step = counter
             return self.remainder(first, modulus, depth - 1) if step % modulus == 0 else None
-        parts = [part for part in term if isinstance(part, Sum)]
-        divisor = parts[1].number if len(parts) == 2 else None
-        if divisor is None or divisor <= 0 or not depth or not self.is_natural(parts[0], depth - 1):
+        parts = [part for part in term if isinstance(part, AffineExpr)]
+        divisor = parts[1].constant_value if len(parts) == 2 else None
+        if divisor is None or divisor <= 0 or not depth or not self.is_non_negative(parts[0], depth - 1):
             return None
         if _DIVISIONS.get(term[0]) is _Division.REMAINDER and divisor % modulus == 0:
             return self.remainder(parts[0], modulus, depth - 1)
@@ -172,32 +174,32 @@ class Sums:
             return None if found is None else found // divisor
         return None
 
-    def modular(self, one: Sum) -> tuple[Sum, int] | None:
+    def as_remainder(self, one: AffineExpr) -> tuple[AffineExpr, int] | None:
         """Of a sum that is what is left of a natural number divided by a positive one: both."""
         if one.constant or len(one.terms) != 1:
             return None
         ((term, factor),) = one.terms
-        parts = [part for part in term if isinstance(part, Sum)]
+        parts = [part for part in term if isinstance(part, AffineExpr)]
         is_remainder = _DIVISIONS.get(term[0]) is _Division.REMAINDER
-        if factor != 1 or not is_remainder or len(parts) != 2 or not self.is_natural(parts[0]):
+        if factor != 1 or not is_remainder or len(parts) != 2 or not self.is_non_negative(parts[0]):
             return None
-        divisor = parts[1].number
+        divisor = parts[1].constant_value
         return None if divisor is None or divisor <= 0 else (parts[0], divisor)
 
-    def is_natural(self, one: Sum, depth: int = _DEPTH) -> bool:
+    def is_non_negative(self, one: AffineExpr, depth: int = _DEPTH) -> bool:
         """Whether a sum is certainly not negative; sums do not wrap around."""
         return one.constant >= 0 and all(
-            factor > 0 and depth > 0 and self._is_natural_term(term, depth - 1) for term, factor in one.terms
+            factor > 0 and depth > 0 and self._is_non_negative_term(term, depth - 1) for term, factor in one.terms
         )
 
-    def _is_natural_term(self, term: Term, depth: int) -> bool:
-        counter = self.counter(term)
+    def _is_non_negative_term(self, term: Term, depth: int) -> bool:
+        counter = self.induction_variable(term)
         if counter is not None:
-            return self.is_natural(counter[0], depth)
-        parts = [part for part in term if isinstance(part, Sum)]
-        return _DIVISIONS.get(term[0]) is not None and all(self.is_natural(part, depth) for part in parts)
+            return self.is_non_negative(counter[0], depth)
+        parts = [part for part in term if isinstance(part, AffineExpr)]
+        return _DIVISIONS.get(term[0]) is not None and all(self.is_non_negative(part, depth) for part in parts)
 
-    def counter(self, term: Term) -> tuple[Sum, int] | None:
+    def induction_variable(self, term: Term) -> tuple[AffineExpr, int] | None:
         """Of a term that is the counter of a loop: its first value, and its step, which is a positive number."""
         value = term[0] if len(term) == 1 else None
         block = value.owner if isinstance(value, SSAValue) else None
@@ -207,4 +209,4 @@ class Sums:
         if loop is None or not is_for(loop):
             return None
         number = constant_of(loop.step)
-        return (self.of(loop.lb), number) if isinstance(number, int) and number > 0 else None
+        return (self.expression_of(loop.lb), number) if isinstance(number, int) and number > 0 else None

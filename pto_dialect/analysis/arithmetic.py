@@ -16,12 +16,12 @@ WIDEST: Final = 64
 """Bits of the numbers that are followed where no type says how many there are."""
 
 
-def _unsigned(fold: Callable[[int, int], int]) -> Fold:
+def _unless_negative(fold: Callable[[int, int], int]) -> Fold:
     """The same for numbers that are read without a sign: what a negative one stands for depends on its width."""
     return lambda a, b: None if a < 0 or b < 0 else fold(a, b)
 
 
-def _divided(fold: Fold) -> Fold:
+def _unless_zero_divisor(fold: Fold) -> Fold:
     return lambda a, b: None if b == 0 else fold(a, b)
 
 
@@ -32,19 +32,19 @@ FOLDS: Final[Mapping[str, Fold]] = MappingProxyType(
         "arith.muli": lambda a, b: a * b,
         "arith.minsi": min,
         "arith.maxsi": max,
-        "arith.minui": _unsigned(min),
-        "arith.maxui": _unsigned(max),
+        "arith.minui": _unless_negative(min),
+        "arith.maxui": _unless_negative(max),
         "arith.andi": lambda a, b: a & b,
         "arith.ori": lambda a, b: a | b,
         "arith.xori": lambda a, b: a ^ b,
         "arith.shli": lambda a, b: a << b if 0 <= b < 64 else None,
-        "arith.divsi": _divided(lambda a, b: abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)),
-        "arith.remsi": _divided(lambda a, b: abs(a) % abs(b) * (1 if a >= 0 else -1)),
-        "arith.floordivsi": _divided(lambda a, b: a // b),
-        "arith.ceildivsi": _divided(lambda a, b: -(-a // b)),
-        "arith.divui": _divided(_unsigned(lambda a, b: a // b)),
-        "arith.remui": _divided(_unsigned(lambda a, b: a % b)),
-        "arith.ceildivui": _divided(_unsigned(lambda a, b: -(-a // b))),
+        "arith.divsi": _unless_zero_divisor(lambda a, b: abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)),
+        "arith.remsi": _unless_zero_divisor(lambda a, b: abs(a) % abs(b) * (1 if a >= 0 else -1)),
+        "arith.floordivsi": _unless_zero_divisor(lambda a, b: a // b),
+        "arith.ceildivsi": _unless_zero_divisor(lambda a, b: -(-a // b)),
+        "arith.divui": _unless_zero_divisor(_unless_negative(lambda a, b: a // b)),
+        "arith.remui": _unless_zero_divisor(_unless_negative(lambda a, b: a % b)),
+        "arith.ceildivui": _unless_zero_divisor(_unless_negative(lambda a, b: -(-a // b))),
     }
 )
 """By name: the operations are those of a core dialect, which are read and followed without loading its classes."""

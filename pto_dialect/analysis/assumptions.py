@@ -6,64 +6,68 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from xdsl.ir import SSAValue
 
+from .abstract_values import AbstractValue, evaluate_comparison
 from .arithmetic import FOLDS
-from .numbers import Number, answered
 
 _DEPTH = 32
 MAX_ASSUMPTIONS = 4
 """Assumptions about one loop each; others are made together with all of them."""
 
-Bounds = tuple[Number, ...]
+LoopBounds = tuple[AbstractValue, ...]
 Assumption = dict[int, int]
 """Values whose numbers come from the caller, by their ``id``, and what they are."""
 
 
-def settled(number: Number, given: Mapping[int, int]) -> Number:
+def evaluate_under(number: AbstractValue, given: Mapping[int, int]) -> AbstractValue:
     """What a number is under an assumption; the number itself where that does not decide it."""
-    return _settle(number, given, _DEPTH, {}) if given else number
+    return _evaluate(number, given, _DEPTH, {}) if given else number
 
 
-def _settle(number: Number, given: Mapping[int, int], depth: int, known: dict[int, Number]) -> Number:
+def _evaluate(
+    number: AbstractValue, given: Mapping[int, int], depth: int, known: dict[int, AbstractValue]
+) -> AbstractValue:
     """The same; ``known`` has the parts that were looked at, by ``id``: numbers share theirs, so that a walk without it
     takes time exponential in the depth."""
     if isinstance(number, int):
         return number
     if id(number) not in known:
-        known[id(number)] = _settle_parts(number, given, depth, known)
+        known[id(number)] = _evaluate_parts(number, given, depth, known)
     return known[id(number)]
 
 
-def _settle_parts(number: Number, given: Mapping[int, int], depth: int, known: dict[int, Number]) -> Number:
+def _evaluate_parts(
+    number: AbstractValue, given: Mapping[int, int], depth: int, known: dict[int, AbstractValue]
+) -> AbstractValue:
     match number:
         case (int(value),) | ("new", int(value), _):
             return given.get(value, number)
         case _ if not depth:
             return number
         case ("not", inner):
-            found = _settle(inner, given, depth - 1, known)  # pyright: ignore[reportArgumentType]
+            found = _evaluate(inner, given, depth - 1, known)  # pyright: ignore[reportArgumentType]
             return 1 - found if isinstance(found, int) else number
         case (str(name), a, b):
             one, other = (
-                _settle(part, given, depth - 1, known)  # pyright: ignore[reportArgumentType]
+                _evaluate(part, given, depth - 1, known)  # pyright: ignore[reportArgumentType]
                 for part in (a, b)
             )
             if isinstance(one, int) and isinstance(other, int):
                 fold = FOLDS.get(name)
-                found = answered(name, one, other) if fold is None else fold(one, other)
+                found = evaluate_comparison(name, one, other) if fold is None else fold(one, other)
                 return number if found is None else found
     return number
 
 
-def empty_loops(numbers: Iterable[SSAValue], opened: Iterable[Bounds]) -> Iterator[Assumption]:
+def zero_trip_assumptions(numbers: Iterable[SSAValue], opened: Iterable[LoopBounds]) -> Iterator[Assumption]:
     """Assumptions about ``numbers`` of the caller under which loops with these bounds run zero times: one for each of
     the loops, then all of them at once. Bounds that depend on anything else have none: the number of blocks, say, is
     never zero."""
     known = {id(number) for number in numbers}
     found: list[Assumption] = []
     for low, high, step in opened:
-        sources = _sources(high)
+        sources = _source_values(high)
         if isinstance(low, int) and isinstance(step, int) and step > 0 and sources and sources <= known:
-            assumed = _empties(low, high, sources)
+            assumed = _zero_trip_assumption(low, high, sources)
             if assumed is not None and assumed not in found:
                 found.append(assumed)
     yield from found[:MAX_ASSUMPTIONS]
@@ -71,22 +75,22 @@ def empty_loops(numbers: Iterable[SSAValue], opened: Iterable[Bounds]) -> Iterat
         yield {value: number for one in reversed(found) for value, number in one.items()}
 
 
-def _empties(low: int, high: Number, sources: set[int]) -> Assumption | None:
+def _zero_trip_assumption(low: int, high: AbstractValue, sources: set[int]) -> Assumption | None:
     """The largest of some small numbers with which a loop from ``low`` to ``high`` has no iteration."""
     for value in sorted({low + 1, low, 0}, reverse=True):
         assumed = dict.fromkeys(sources, value)
-        end = settled(high, assumed)
+        end = evaluate_under(high, assumed)
         if isinstance(end, int) and end <= low and value >= 0:
             return assumed
     return None
 
 
-def _sources(number: Number) -> set[int]:
+def _source_values(number: AbstractValue) -> set[int]:
     """The values that a number is computed from, by ``id``; empty where that is not known."""
     return _find_sources(number, _DEPTH, {})
 
 
-def _find_sources(number: Number, depth: int, known: dict[int, set[int]]) -> set[int]:
+def _find_sources(number: AbstractValue, depth: int, known: dict[int, set[int]]) -> set[int]:
     if id(number) in known:
         return known[id(number)]
     found: set[int] = set()

@@ -22,7 +22,7 @@ from pto_dialect.ir.core.walk import walk
 
 _STORES = (Pipe.MTE3, Pipe.FIX)
 _IDLE = (Effect.PURE, Effect.HANDLE, Effect.QUERY, Effect.REGION, Effect.REPORT)
-_BESIDE = ("pto.comm.", "pto.cmo.", "pto.fence.")
+_COMMUNICATION_PREFIXES = ("pto.comm.", "pto.cmo.", "pto.fence.")
 
 
 def has_flags(operations: Iterable[Operation]) -> bool:
@@ -37,7 +37,7 @@ def pipe_barriers(operations: Iterable[Operation]) -> list[Operation]:
     return [op for op in operations if _is_barrier(op)]
 
 
-def orders_pipes(operations: Sequence[Operation]) -> bool:
+def has_manual_synchronization(operations: Sequence[Operation]) -> bool:
     """Whether the program of these operations orders its pipes by hand."""
     if has_flags(operations):
         return True
@@ -45,11 +45,11 @@ def orders_pipes(operations: Sequence[Operation]) -> bool:
     # Compilers order tile operations; micro-instructions are ordered by who writes them.
     return bool(barriers) and (
         any(isinstance(op, PtoOp) and FAMILIES[family_named(op.name)].level is not None for op in operations)
-        or any(not closes_part(barrier) for barrier in barriers)
+        or any(not is_closing_barrier(barrier) for barrier in barriers)
     )
 
 
-def closes_part(barrier: Operation) -> bool:
+def is_closing_barrier(barrier: Operation) -> bool:
     """Whether a barrier is on all pipes and at the end of the program, or beside communication."""
     if named_pipe(barrier.attributes.get("pipe")) is not Pipe.ALL:
         return False
@@ -63,7 +63,7 @@ def _is_barrier(op: Operation) -> bool:
     return has_role(op, Role.PIPES) and has_role(op, Role.BARRIER)
 
 
-def _works(op: Operation) -> bool:
+def _does_work(op: Operation) -> bool:
     """Whether an operation does something on a pipe; one of other dialects that may is a call."""
     if not isinstance(op, PtoOp):
         return has_role(op, Role.CALL)
@@ -71,21 +71,21 @@ def _works(op: Operation) -> bool:
 
 
 def _communicates(op: Operation) -> bool:
-    return op.name.startswith(_BESIDE) or has_role(op, Role.SIGNAL) or has_role(op, Role.CORES)
+    return op.name.startswith(_COMMUNICATION_PREFIXES) or has_role(op, Role.SIGNAL) or has_role(op, Role.CORES)
 
 
 def _is_beside_communication(barrier: Operation) -> bool:
     """Whether the work before or after it in its block is communication."""
     before, after = barrier.prev_op, barrier.next_op
-    while before is not None and not _counts(before):
+    while before is not None and not _is_work_or_communication(before):
         before = before.prev_op
-    while after is not None and not _counts(after):
+    while after is not None and not _is_work_or_communication(after):
         after = after.next_op
     return any(op is not None and _communicates(op) for op in (before, after))
 
 
-def _counts(op: Operation) -> bool:
-    return bool(op.regions) or _communicates(op) or _works(op)
+def _is_work_or_communication(op: Operation) -> bool:
+    return bool(op.regions) or _communicates(op) or _does_work(op)
 
 
 def _work_around(barrier: Operation) -> tuple[set[Pipe | None], set[Pipe | None]]:
@@ -100,7 +100,7 @@ def _work_around(barrier: Operation) -> tuple[set[Pipe | None], set[Pipe | None]
             reached = True
         elif _is_barrier(op) and not reached:
             before.clear()
-        elif _works(op) and _section(op) in ("", section) and not (reached and _communicates(op)):
+        elif _does_work(op) and _section(op) in ("", section) and not (reached and _communicates(op)):
             (after if reached else before).add(pipe_of(op))
     return before, after
 

@@ -16,17 +16,17 @@ from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.types import TensorViewType, TileBufType
 from pto_dialect.ir.core_dialects.func import FuncOp
 
-from .facts import integer
 from .symbols import Symbols
+from .type_facts import integer_attribute
 
 CORE_INITS = ("pto.aic_initialize_pipe", "pto.aiv_initialize_pipe")
 HANDLE_INITS = ("pto.initialize_l2l_pipe", "pto.initialize_l2g2l_pipe")
 INITS = CORE_INITS + HANDLE_INITS
-NUMBERED = (
+ID_OPERATIONS = (
     *("pto.tpush_to_aiv", "pto.talloc_to_aiv", "pto.tpop_from_aic", "pto.tfree_from_aic"),
     *("pto.tpush_to_aic", "pto.talloc_to_aic", "pto.tpop_from_aiv", "pto.tfree_from_aiv"),
 )
-HANDLED = ("pto.tpush", "pto.talloc", "pto.tpop", "pto.tfree")
+HANDLE_OPERATIONS = ("pto.tpush", "pto.talloc", "pto.tpop", "pto.tfree")
 QUANT_SETTERS = ("pto.set_quant_scalar", "pto.set_quant_vector")
 """Names for which rules are declared: queues known by number and by handle, transfers on either, setters of scales.
 
@@ -51,21 +51,21 @@ def is_push(op: Operation) -> bool:
     return action is not None and action.role == "push"
 
 
-def number(op: Operation) -> int:
+def queue_id(op: Operation) -> int:
     """Number of the queue that ``op`` names; 0 when it names none."""
-    return integer(op, "id") or 0
+    return integer_attribute(op, "id") or 0
 
 
-LOWERED_NUMBER = "__pto.frontend_id"
+LOWERED_QUEUE_ID = "__pto.frontend_id"
 """Attribute of a queue with a handle: the number it had before it was lowered."""
 
 
-def lowered_number(init: Operation) -> int | None:
+def lowered_queue_id(init: Operation) -> int | None:
     """The number that a queue with a handle had before it was lowered, if it says so."""
-    return integer(init, LOWERED_NUMBER)
+    return integer_attribute(init, LOWERED_QUEUE_ID)
 
 
-def handle(op: Operation) -> Operation | None:
+def initialization_of_handle(op: Operation) -> Operation | None:
     """The initialisation whose queue handle ``op`` uses."""
     value = find(op, "pipe_handle")
     if not isinstance(value, OpResult):
@@ -81,43 +81,43 @@ def entry(op: Operation) -> SSAValue | None:
     return find(op, "tile") or find(op, "entry")
 
 
-def is_known_by_handle(init: Operation) -> bool:
+def has_handle(init: Operation) -> bool:
     """True for a queue that is known by its handle, False for one that is known by its number."""
     action = action_of(init)
     return action is not None and action.core is None
 
 
-def goes_through_memory(init: Operation, arch: str) -> bool:
+def uses_global_memory(init: Operation, arch: str) -> bool:
     """Whether the entries of a queue lie in global memory, so that whoever takes a tile out loads it."""
-    if is_known_by_handle(init):
+    if has_handle(init):
         return find(init, "gm_addr") is not None
     if find(init, "gm_slot_tensor") is not None:
         return True
     return arch == "a2a3" and find(init, "gm_slot_buffer") is not None
 
 
-def pop_frees(init: Operation, arch: str) -> bool:
+def is_freed_by_pop(init: Operation, arch: str) -> bool:
     """Whether taking a tile out of a queue returns its slot: it is loaded into a local slot, where it stays until a
     later pop loads another one there. ``tfree`` then counts for views of slots alone."""
-    return arch == "a2a3" and goes_through_memory(init, arch)
+    return arch == "a2a3" and uses_global_memory(init, arch)
 
 
-def queue_of(op: Operation, numbered: Mapping[tuple[str, int], Operation]) -> Operation | None:
+def queue_of(op: Operation, by_id: Mapping[tuple[str, int], Operation]) -> Operation | None:
     """The initialisation of the queue that a transfer uses, among those ``numbered`` by core and number."""
     action = action_of(op)
     if action is None:
         return None
-    return handle(op) if action.core is None else numbered.get((action.core, number(op)))
+    return initialization_of_handle(op) if action.core is None else by_id.get((action.core, queue_id(op)))
 
 
 def direction_mask(init: Operation) -> int:
     """Directions that a queue enables, as the bits ``C2V`` and ``V2C``."""
-    return integer(init, "dir_mask") or 0
+    return integer_attribute(init, "dir_mask") or 0
 
 
 def slot_count(init: Operation) -> int:
     """Slots of a queue: stated, or 8 for one direction and 4 for two."""
-    return integer(init, "slot_num") or (4 if direction_mask(init) == C2V | V2C else 8)
+    return integer_attribute(init, "slot_num") or (4 if direction_mask(init) == C2V | V2C else 8)
 
 
 def nosplit(init: Operation) -> bool | None:
@@ -131,7 +131,7 @@ def definition(value: SSAValue | None) -> Operation | None:
     return value.op if isinstance(value, OpResult) else None
 
 
-def text(op: Operation, name: str) -> str:
+def string_attribute(op: Operation, name: str) -> str:
     """A string attribute, empty when it is absent."""
     value = op.attributes.get(name)
     return value.data if isinstance(value, StringAttr) else ""

@@ -22,7 +22,7 @@ def release_of(op: Operation) -> Release:
     return newest()
 
 
-def state_release(module: ModuleOp, text: str | None) -> None:
+def set_release(module: ModuleOp, text: str | None) -> None:
     """Lets ``module`` and the modules in it state the release of an option; does nothing without one."""
     if text is None:
         return

@@ -9,15 +9,15 @@ from typing import NamedTuple
 
 from xdsl.ir import Operation, SSAValue
 
-from pto_dialect.analysis.facts import space_of, word
+from pto_dialect.analysis.type_facts import enumerator, space_of
 from pto_dialect.ir.buffers.pointers import LdDevOp, StDevOp
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.sync.cross_core import CmoCacheinvalidOp, DcciOp
 
-_PAST = (LdDevOp, StDevOp)
+_UNCACHED = (LdDevOp, StDevOp)
 """Operations of the scalar unit that leave the cache out."""
-_ELSEWHERE = ("CACHELINE_UB",)
+_UB_LINES = ("CACHELINE_UB",)
 """Classes of lines that hold no global memory."""
 
 
@@ -29,16 +29,16 @@ class Maintenance(NamedTuple):
 
 def is_cached(op: Operation) -> bool:
     """Whether ``op``, on the scalar unit, accesses global memory through the cache."""
-    return has_role(op, Role.ELEMENT_LOAD | Role.ELEMENT_STORE) and not isinstance(op, _PAST)
+    return has_role(op, Role.ELEMENT_LOAD | Role.ELEMENT_STORE) and not isinstance(op, _UNCACHED)
 
 
 def maintenance_of(op: Operation) -> Maintenance | None:
     """What ``op`` does to lines of global memory; ``None`` for nothing."""
     if isinstance(op, CmoCacheinvalidOp):
         return Maintenance(op.addr)
-    if not isinstance(op, DcciOp) or word(op, "dst") in _ELSEWHERE:
+    if not isinstance(op, DcciOp) or enumerator(op, "dst") in _UB_LINES:
         return None
     pointer = named(op, "ptr")
     if space_of(pointer.type) not in ("gm", None):
         return None
-    return Maintenance(None if word(op, "cache") == "ENTIRE_DATA_CACHE" else pointer)
+    return Maintenance(None if enumerator(op, "cache") == "ENTIRE_DATA_CACHE" else pointer)

@@ -25,7 +25,7 @@ _MIN_REPEATS = 16
 _DEPTH = 24
 
 
-class Placed(Protocol):
+class PositionedOperation(Protocol):
     """An operation, and its number in the order of the text."""
 
     @property
@@ -48,7 +48,7 @@ class _Tile(NamedTuple):
     size: int
     view: SSAValue | None
 
-    def touches(self, other: _Tile) -> bool:
+    def may_overlap(self, other: _Tile) -> bool:
         """Whether both are known to have bytes in common; different views are judged where they are made."""
         if self.view is not None and other.view is not None:
             return self.view is other.view
@@ -57,22 +57,22 @@ class _Tile(NamedTuple):
         return self.memory == other.memory
 
 
-def streams(first: Placed, second: Placed, kind: str) -> bool:
+def is_streamed(first: PositionedOperation, second: PositionedOperation, kind: str) -> bool:
     """True when all that ``second`` shares with ``first`` in an access of this kind is streamed."""
     shared = _results(first.op) & _sources(second.op)
-    if not shared or first.number >= second.number or _loop(first.op) is not _loop(second.op):
+    if not shared or first.number >= second.number or _innermost_loop(first.op) is not _innermost_loop(second.op):
         return False
-    if not all(_repeats(tile.type) >= _MIN_REPEATS for tile in shared):
+    if not all(_contiguous_repeats(tile.type) >= _MIN_REPEATS for tile in shared):
         return False
     # A result in place of the source: the two are as far apart as the read and the write of one element.
-    mine = _group(second.op, "reads" if kind == "raw" else "writes")
-    theirs = _group(first.op, "reads" if kind == "war" else "writes")
+    mine = _tiles_of(second.op, "reads" if kind == "raw" else "writes")
+    theirs = _tiles_of(first.op, "reads" if kind == "war" else "writes")
     return bool(mine & theirs) and all(
-        one == other and one in shared for one in mine for other in theirs if one.touches(other)
+        one == other and one in shared for one in mine for other in theirs if one.may_overlap(other)
     )
 
 
-def _group(op: Operation, role: str) -> frozenset[_Tile]:
+def _tiles_of(op: Operation, role: str) -> frozenset[_Tile]:
     if not isinstance(op, PtoOp):
         return frozenset()
     form, outs = form_of(op, "a2a3"), op_spec(type(op)).outs
@@ -103,23 +103,23 @@ def _bytes(type_: Attribute) -> int:
 
 
 def _results(op: Operation) -> frozenset[_Tile]:
-    return _group(op, "outs")
+    return _tiles_of(op, "outs")
 
 
 def _sources(op: Operation) -> frozenset[_Tile]:
     """What an operation reads, scratch tiles aside: these it also writes without giving them back."""
-    scratch = _group(op, "writes") - _group(op, "outs")
-    return _group(op, "reads") - scratch
+    scratch = _tiles_of(op, "writes") - _tiles_of(op, "outs")
+    return _tiles_of(op, "reads") - scratch
 
 
-def _loop(op: Operation) -> Operation | None:
+def _innermost_loop(op: Operation) -> Operation | None:
     place = op.parent_op()
     while place is not None and not has_role(place, Role.LOOP):
         place = place.parent_op()
     return place
 
 
-def _repeats(type_: Attribute) -> int:
+def _contiguous_repeats(type_: Attribute) -> int:
     """Repeats of a contiguous tile whose sizes are known, 0 for others."""
     if not isinstance(type_, TileBufType):
         return 0

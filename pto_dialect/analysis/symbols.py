@@ -32,7 +32,7 @@ class Symbols:
             parent = parent.parent_op()
         return None
 
-    def near(self, op: Operation, name: str) -> str | None:
+    def suggest(self, op: Operation, name: str) -> str | None:
         """A suggestion for the unknown symbol ``name`` in the nearest module around ``op``."""
         parent = op.parent_op()
         while parent is not None and not isinstance(parent, ModuleOp):
@@ -64,7 +64,7 @@ class Symbols:
             known = self._callees[function] = list(dict.fromkeys(callee for callee in calls if callee is not None))
         return known
 
-    def reached(self, call: Operation) -> list[FuncOp]:
+    def reachable_from(self, call: Operation) -> list[FuncOp]:
         """Functions that a call reaches, each once, in the order of their discovery."""
         first = self.callee(call)
         found: dict[FuncOp, None] = {}

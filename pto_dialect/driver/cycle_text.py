@@ -30,7 +30,7 @@ def as_data(program: ModuleCycles) -> dict[str, Any]:
         "run": program.run,
         "operations": [_operation(line) for line in program.lines],
         "pipes": {_pipe(name): _total(total) for name, total in sorted(program.pipes.items())},
-        "whole": _total(program.whole) | {"microseconds": round(program.whole.cycles / program.clock_mhz, 3)},
+        "whole": _total(program.total) | {"microseconds": round(program.total.cycles / program.clock_mhz, 3)},
         "open": program.open,
         "without_figures": program.ranges,
         **(_of_run(program) if program.run else {}),
@@ -41,7 +41,7 @@ def _of_run(program: ModuleCycles) -> dict[str, Any]:
     return {
         "waits": [_wait(one) for one in program.waits],
         "advice": [_advice(one) for one in program.advice],
-        "untried": program.untried or None,
+        "untried": program.not_tried_reason or None,
     }
 
 
@@ -105,9 +105,9 @@ def _text(program: ModuleCycles) -> str:
         rows.append((line.operation, str(line.line or ""), _pipe(line.pipe), times, *numbers, one.evidence))
     for name, total in sorted(program.pipes.items()):
         rows.append((f"pipe {_pipe(name)}", "", "", "", *_numbers(total), ""))
-    rows.append(("whole", "", "", "", *_numbers(program.whole), ""))
+    rows.append(("whole", "", "", "", *_numbers(program.total), ""))
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
-    time = program.whole.cycles / program.clock_mhz
+    time = program.total.cycles / program.clock_mhz
     made_for = f"{program.target}, release {program.release}"
     lines = [f"{program.file} ({made_for}): {time:.2f} µs at {program.clock_mhz:.0f} MHz"]
     lines += [_aligned(row, widths) for row in rows]
@@ -116,8 +116,8 @@ def _text(program: ModuleCycles) -> str:
     lines += [f"no figures of {name}: a range, or the law of its family" for name in program.ranges]
     lines += [wait_text(one) for one in shown_waits(program)]
     lines += [advice_text(one) for one in program.advice]
-    if program.untried:
-        lines.append(f"no advice: {program.untried}")
+    if program.not_tried_reason:
+        lines.append(f"no advice: {program.not_tried_reason}")
     return "".join(f"{line}\n" for line in lines)
 
 

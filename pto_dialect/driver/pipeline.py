@@ -186,9 +186,9 @@ def _built(source: SourceFile, engine: DiagnosticEngine, options: Options) -> Mo
     if module is None:
         return None
     if options.release is not None:
-        from pto_dialect.analysis.release import state_release  # deferred: start-up
+        from pto_dialect.analysis.release import set_release  # deferred: start-up
 
-        state_release(module, options.release)
+        set_release(module, options.release)
     verifies = [name for name in options.passes if name in VERIFY_PASSES]
     if not engine.has_errors and options.proving is not None:
         from .prove.pipeline import prove_passes  # deferred: start-up

@@ -16,9 +16,9 @@ from xdsl.ir import Attribute, Operation
 
 from pto_dialect.analysis.addresses import address_of
 from pto_dialect.analysis.constants import constant_of
-from pto_dialect.analysis.facts import space_of as memory_of
 from pto_dialect.analysis.release import release_of
 from pto_dialect.analysis.target import profile_of
+from pto_dialect.analysis.type_facts import space_of as memory_of
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.extents import buffer_extent

@@ -14,10 +14,10 @@ from typing import ClassVar, NamedTuple, Self
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
-from pto_dialect.analysis.numbers import Number
+from pto_dialect.analysis.abstract_interpreter import AbstractInterpreter, AnalysisLimitExceeded
+from pto_dialect.analysis.abstract_state import Step
+from pto_dialect.analysis.abstract_values import AbstractValue
 from pto_dialect.analysis.target import profile_of
-from pto_dialect.analysis.ways import TooMuch, Walk
-from pto_dialect.analysis.world import Step
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.buffers.pointers import TileBufAddrOp
@@ -80,11 +80,13 @@ class CheckMemoryPass(PtoPass):
         """Reports what the functions of ``module`` do wrong with memory."""
         for function in entry_functions(module):
             # Nothing is said about functions that are too long to follow.
-            with suppress(TooMuch):
+            with suppress(AnalysisLimitExceeded):
                 texts = _Texts(profile_of(function, self.target))
                 reporter = _Reporter(engine)
                 try:
-                    Walk(function, None, _Owners(texts, reporter, _fills_all(function), Places({}, {}))).run()
+                    AbstractInterpreter(
+                        function, None, _Owners(texts, reporter, _fills_all(function), Places({}, {}))
+                    ).run()
                 finally:
                     reporter.finish()
 
@@ -190,11 +192,11 @@ class _Owners:
         """Tiles whose content the last write has left undefined."""
         self._rivals: dict[Tile, list[int]] = {}
 
-    def concerns(self, op: Operation) -> bool:
+    def is_relevant(self, op: Operation) -> bool:
         """Allocations, and what goes through their tiles."""
         return has_role(op, Role.TILE_ALLOCATION) or any(self.texts.positions(op))
 
-    def uses(self, op: Operation) -> Iterable[SSAValue]:
+    def relevant_operands(self, op: Operation) -> Iterable[SSAValue]:
         """Handles of tiles, and what allocations depend on."""
         if has_role(op, Role.TILE_ALLOCATION):
             return op.operands
@@ -213,22 +215,22 @@ class _Owners:
         lost, written = frozenset(self.lost.items()), frozenset(self.written.items())
         return self.places.key(), lost, written, self.filled, self.clobbered, self.meant
 
-    def finish(self, certain: bool) -> None:
+    def finish(self, is_must: bool) -> None:
         """Nothing is left to say at the end."""
 
-    def take(self, step: Step, certain: bool) -> bool:
+    def transfer(self, step: Step, is_must: bool) -> bool:
         """Tells of tiles that are read after another tile has overwritten part of them, or before anything is there."""
         op = step.op
         if has_role(op, Role.TILE_ALLOCATION):
-            self._allocate(op, step.numbers)
+            self._allocate(op, step.values)
             return True
-        found = self.places.accessed(op, self.texts.positions(op), step.numbers)
+        found = self.places.accessed(op, self.texts.positions(op), step.values)
         if self.lost:
             for tile in found.reads:
                 if tile.made in self.lost:
                     owner = self.lost[tile.made]
-                    self.reporter.overlap(tile, owner, op, certain, owner.owner.made in self.clobbered)
-        if self.alone and certain:
+                    self.reporter.overlap(tile, owner, op, is_must, owner.owner.made in self.clobbered)
+        if self.alone and is_must:
             for made in found.read:
                 if id(made) not in self.filled:
                     self.reporter.unwritten(made, op)
@@ -244,7 +246,7 @@ class _Owners:
             self.filled |= found.written
         return True
 
-    def _allocate(self, op: Operation, numbers: tuple[Number, ...]) -> None:
+    def _allocate(self, op: Operation, numbers: tuple[AbstractValue, ...]) -> None:
         said = self.texts.allocator(op)
         start = numbers[said.address] if said.address >= 0 else None
         number = (id(op.results[0]), *numbers)

@@ -11,12 +11,12 @@ from typing import ClassVar
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
-from pto_dialect.analysis.assumptions import Assumption, empty_loops
+from pto_dialect.analysis.abstract_interpreter import AbstractInterpreter, AnalysisLimitExceeded
+from pto_dialect.analysis.assumptions import Assumption, zero_trip_assumptions
 from pto_dialect.analysis.constants import constant_of
-from pto_dialect.analysis.pipe_order import orders_pipes
+from pto_dialect.analysis.pipe_order import has_manual_synchronization
 from pto_dialect.analysis.symbols import Symbols
 from pto_dialect.analysis.target import profile_of
-from pto_dialect.analysis.ways import TooMuch, Walk
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.core.base import section_of
@@ -99,8 +99,8 @@ class CheckSyncPass(PtoPass):
         symbols = Symbols()
         for function in entry_functions(module):
             calls = [op for op in walk(function) if has_role(op, Role.CALL)]
-            reached = dict.fromkeys([function, *(each for call in calls for each in symbols.reached(call))])
-            if orders_pipes([op for each in reached for op in walk(each)]):
+            reached = dict.fromkeys([function, *(each for call in calls for each in symbols.reachable_from(call))])
+            if has_manual_synchronization([op for each in reached for op in walk(each)]):
                 followed = _check(function, self.target, engine)
                 if not followed and self.judge != "true":
                     from .sync_order.tell import told_partly  # deferred: start-up
@@ -157,19 +157,21 @@ def _check(function: Operation, target: str | None, engine: DiagnosticEngine) ->
     for side in sides:
         reporter = _Reporter(engine)
 
-        def follow(given: Assumption, side: str | None = side, reporter: _Reporter = reporter) -> Walk[Flow]:
+        def follow(
+            given: Assumption, side: str | None = side, reporter: _Reporter = reporter
+        ) -> AbstractInterpreter[Flow]:
             nonlocal whole
-            ways = Walk(function, side, Flow(arch, reporter, starts, pops), given)
+            ways = AbstractInterpreter(function, side, Flow(arch, reporter, starts, pops), given)
             try:
                 ways.run()
-            except TooMuch:
+            except AnalysisLimitExceeded:
                 whole = False
             whole &= not ways.partial
             return ways
 
-        opened = follow({}).opened
+        opened = follow({}).unknown_trip_counts
         numbers = _passed(function)
-        for given in empty_loops(numbers, [bounds for op, bounds in opened.items() if _has_order(op)]):
+        for given in zero_trip_assumptions(numbers, [bounds for op, bounds in opened.items() if _has_order(op)]):
             reporter.assumed = _assumed(numbers, given)
             follow(given)
     return whole

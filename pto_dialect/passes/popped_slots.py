@@ -11,8 +11,8 @@ from types import MappingProxyType
 
 from xdsl.ir import Operation
 
-from pto_dialect.analysis.numbers import Number
-from pto_dialect.analysis.world import Step
+from pto_dialect.analysis.abstract_state import Step
+from pto_dialect.analysis.abstract_values import AbstractValue
 
 Slots = Mapping[Operation, tuple[Operation, int]]
 """The pops of a function, each with what tells its queue from others and how many local slots that has."""
@@ -25,7 +25,7 @@ class PoppedSlots:
     def __init__(self, pops: Slots) -> None:
         self.pops = pops
         self._next: dict[Operation, int] = {}
-        self._bound: dict[Number, Number] = {}
+        self._bound: dict[AbstractValue, AbstractValue] = {}
 
     def copy(self) -> PoppedSlots:
         """The same state, to go on with by itself."""
@@ -45,21 +45,21 @@ class PoppedSlots:
             return step
         found = self.pops.get(step.op)
         if found is None:
-            return step._replace(numbers=tuple(self._slot(number) for number in step.numbers)) if self._bound else step
+            return step._replace(values=tuple(self._slot(number) for number in step.values)) if self._bound else step
         queue, count = found
         number = self._next.get(queue, 0)
         self._next[queue] = (number + 1) % count
-        slot: Number = ("slot", id(queue), number)
+        slot: AbstractValue = ("slot", id(queue), number)
         # Of the results of a pop the latest counts: older ones are other numbers where a loop carries them.
-        handle = step.numbers[0] if step.op.operands and not step.op.results else ("new", id(step.op.results[0]))
+        handle = step.values[0] if step.op.operands and not step.op.results else ("new", id(step.op.results[0]))
         self._bound[handle] = slot
-        return step._replace(numbers=(*step.numbers, slot))
+        return step._replace(values=(*step.values, slot))
 
-    def slot_of(self, step: Step) -> Number | None:
+    def slot_of(self, step: Step) -> AbstractValue | None:
         """The slot that an issued pop loads into; ``None`` for other operations."""
-        return step.numbers[-1] if step.op in self.pops else None
+        return step.values[-1] if step.op in self.pops else None
 
-    def _slot(self, number: Number) -> Number:
+    def _slot(self, number: AbstractValue) -> AbstractValue:
         if isinstance(number, tuple) and number[0] == "new":
             return self._bound.get(number[:2], number)
         return self._bound.get(number, number)

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.constants import constant_of
-from pto_dialect.analysis.facts import integer
-from pto_dialect.analysis.queues import action_of, handle, is_pop, is_push, number
+from pto_dialect.analysis.queues import action_of, initialization_of_handle, is_pop, is_push, queue_id
+from pto_dialect.analysis.type_facts import integer_attribute
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note
 from pto_dialect.ir.core.base import section_of
 from pto_dialect.ir.core.location import span_of
@@ -51,7 +51,7 @@ def unequal_ends(function: Operation, never_pushed: Rule) -> Iterator[Diagnostic
         if action.role == "init":
             inits.setdefault((side, _queue(op)), []).append(op)
         elif is_push(op) or is_pop(op):
-            init = op if action.core is not None else handle(op)
+            init = op if action.core is not None else initialization_of_handle(op)
             if init is None:
                 return
             transfers.setdefault((side, _queue(init), "push" if is_push(op) else "pop"), []).append(op)
@@ -76,7 +76,7 @@ def _queue(op: Operation) -> Hashable:
     """What both ends of a queue say: the first flag, or the number."""
     action = action_of(op)
     assert action is not None
-    return ("number", number(op)) if action.core is not None else ("flag", integer(op, "flag_base"))
+    return ("number", queue_id(op)) if action.core is not None else ("flag", integer_attribute(op, "flag_base"))
 
 
 def _end(ops: list[Operation]) -> _End | None:

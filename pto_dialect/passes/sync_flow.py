@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from xdsl.ir import Operation, SSAValue
 
-from pto_dialect.analysis.facts import space_of, word
-from pto_dialect.analysis.numbers import Number, behind
+from pto_dialect.analysis.abstract_state import Step
+from pto_dialect.analysis.abstract_values import AbstractValue, offset_pointer
 from pto_dialect.analysis.scalar_stores import MEMORY as SCALAR_STORES
 from pto_dialect.analysis.scalar_stores import stores_asynchronously
-from pto_dialect.analysis.streaming import streams
-from pto_dialect.analysis.world import Step
+from pto_dialect.analysis.streaming import is_streamed
+from pto_dialect.analysis.type_facts import enumerator, space_of
 from pto_dialect.ir.core.base import Pipe, PtoOp, is_declared, op_spec, operand_groups
 from pto_dialect.ir.core.facts.operation_form import form_of
 from pto_dialect.ir.core.placement import named_pipe
@@ -59,41 +59,41 @@ def flag_of(step: Step) -> Key:
     names = ("src_op", "dst_op") if isinstance(op, OperationEventOp) else ("src_pipe", "dst_pipe")
     pipes = [named_pipe(op.attributes.get(name)) for name in names]
     source, target = (pipe.value if pipe is not None else "" for pipe in pipes)
-    text = word(op, "event_id").removeprefix("EVENT_ID")
-    number = int(text) if text.isdecimal() else step.numbers[0] if step.numbers else -1
+    text = enumerator(op, "event_id").removeprefix("EVENT_ID")
+    number = int(text) if text.isdecimal() else step.values[0] if step.values else -1
     return source, target, number
 
 
 class Flow(FlowState):
     """The pipes of one core, and what operations do to them."""
 
-    def concerns(self, op: Operation) -> bool:
+    def is_relevant(self, op: Operation) -> bool:
         """Signals, barriers and whatever a pipe does."""
         return order_of(op) is not None or self._pipe(op) is not None
 
-    def uses(self, op: Operation) -> Iterable[SSAValue]:
+    def relevant_operands(self, op: Operation) -> Iterable[SSAValue]:
         """All operands: places in memory, and numbers of flags."""
         return op.operands
 
-    def finish(self, certain: bool) -> None:
+    def finish(self, is_must: bool) -> None:
         """The end of the function: what still waits, and what was set for nothing."""
-        self.certain = certain
+        self.certain = is_must
         stuck = [queue[0] for queue in self.queues.values() if queue and queue[0].kind == "wait"]
         for item in stuck:
             assert item.key is not None
-            self.findings.stuck(item.step.op, item.key, certain)
+            self.findings.stuck(item.step.op, item.key, is_must)
         if not stuck:
             for key, tokens in self.tokens.items():
                 for op, _ in tokens:
-                    self.findings.left(op, key, certain)
+                    self.findings.left(op, key, is_must)
 
     # ------------------------------------------------------------ issue
 
-    def take(self, step: Step, certain: bool) -> bool:
+    def transfer(self, step: Step, is_must: bool) -> bool:
         """The scalar unit reaches an operation; False when it cannot go on."""
         op = step.op
         step = self.slots.issued(step)
-        self.certain = certain
+        self.certain = is_must
         order = order_of(op)
         if order == "set" or order == "wait":
             return self._signal(step, order)
@@ -121,7 +121,7 @@ class Flow(FlowState):
             self._add(pipe, Item("work", step, None, self._known()))
         return True
 
-    def _hold(self, op: Operation, lock: tuple[str, Number], gets: bool) -> None:
+    def _hold(self, op: Operation, lock: tuple[str, AbstractValue], gets: bool) -> None:
         pipe, number = lock
         if isinstance(number, int) and number >= 0:
             if ((pipe, number) in self.held) == gets:
@@ -254,7 +254,7 @@ class Flow(FlowState):
         return [self.starts.get(one[0], one) if isinstance(one, tuple) else one for one in places]  # pyright: ignore
 
     def _access(self, pipe: str, clock: Clock, step: Step) -> None:
-        access = Access(pipe, clock[pipe], step.op, step.order, step.turns)
+        access = Access(pipe, clock[pipe], step.op, step.position, step.iterations)
         for place in self._places(step, writing=False):
             self._conflict("raw", self.writers.get(place), access, clock)
             readers = self.readers.setdefault(place, {})
@@ -311,7 +311,7 @@ class Flow(FlowState):
         """Whether the vector unit of a2a3, which is a pipeline, may begin with ``now`` too early."""
         if self.arch != "a2a3" or now.pipe != Pipe.V.value or before.number <= self.settled.get(now.pipe, 0):
             return False
-        return not streams(_Placed(before.op, before.order), _Placed(now.op, now.order), kind)
+        return not is_streamed(_Placed(before.op, before.order), _Placed(now.op, now.order), kind)
 
 
 def _stores_to_buffer(op: Operation, arch: str) -> bool:
@@ -333,10 +333,10 @@ class _Placed(NamedTuple):
     number: int
 
 
-def _lock(step: Step) -> Number:
+def _lock(step: Step) -> AbstractValue:
     attr = step.op.attributes.get("buf_id")
     number = getattr(getattr(attr, "value", None), "data", None)
-    return number if isinstance(number, int) else step.numbers[0] if step.numbers else -1
+    return number if isinstance(number, int) else step.values[0] if step.values else -1
 
 
 def _merge(clock: Clock, other: Clock) -> None:
@@ -365,9 +365,9 @@ def places_of(step: Step, arch: str, writing: bool) -> list[Place]:
     for value in values:
         if not isinstance(value.type, _MEMORY):
             continue
-        place: Place | None = step.numbers[positions[value]]
+        place: Place | None = step.values[positions[value]]
         if offsets and isinstance(value.type, PtrType):
-            place = behind(place, step.numbers[positions[offsets[0]]], value.type)
+            place = offset_pointer(place, step.values[positions[offsets[0]]], value.type)
         if place is not None:
             found.append(place)
     return found

@@ -15,17 +15,17 @@ from typing import NamedTuple, Protocol, Self
 
 from xdsl.ir import Operation
 
-from pto_dialect.analysis.facts import word
-from pto_dialect.analysis.numbers import Number
-from pto_dialect.analysis.world import Step
+from pto_dialect.analysis.abstract_state import Step
+from pto_dialect.analysis.abstract_values import AbstractValue
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core.base import Pipe
 
 from .popped_slots import NO_SLOTS, PoppedSlots, Slots
 
 Clock = dict[str, int]
-Key = tuple[str, str, Number]
+Key = tuple[str, str, AbstractValue]
 """A flag: both ends and the number."""
-Place = Number
+Place = AbstractValue
 """Memory that two operations certainly share when it is equal: the handle that both use, or where both begin."""
 _NO_STARTS: Mapping[int, Place] = MappingProxyType({})
 
@@ -92,7 +92,7 @@ class FlowState:
         self.settled: Clock = {}
         self.tokens: dict[Key, tuple[tuple[Operation, Clock], ...]] = {}
         self.pending: dict[Key, Operation] = {}
-        self.released: dict[Number, Clock] = {}
+        self.released: dict[AbstractValue, Clock] = {}
         self.held: frozenset[tuple[str, int]] = frozenset()
         self.writers: dict[Place, Access] = {}
         self.readers: dict[Place, dict[str, Access]] = {}
@@ -168,7 +168,7 @@ def _order(flow: FlowState) -> Hashable:
         tuple(
             (
                 pipe,
-                tuple((item.kind, item.key, item.step.op, item.step.numbers, seen(item.known)) for item in queue),
+                tuple((item.kind, item.key, item.step.op, item.step.values, seen(item.known)) for item in queue),
             )
             for pipe, queue in sorted(flow.queues.items())
             if queue
@@ -200,4 +200,6 @@ def unit_flag(op: Operation) -> bool:
     # Asked of every access that is remembered, wherever two ways meet; nearly none has either.
     if "unit_flag_mode" not in attributes and "unit_flag" not in attributes:
         return False
-    return any(word(op, name).startswith("check") for name in ("unit_flag_mode", "unit_flag") if name in attributes)
+    return any(
+        enumerator(op, name).startswith("check") for name in ("unit_flag_mode", "unit_flag") if name in attributes
+    )

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from xdsl.ir import Operation
 
-from pto_dialect.analysis.numbers import Number
+from pto_dialect.analysis.abstract_values import AbstractValue
 from pto_dialect.ir.core.extents import buffer_extent
 from pto_dialect.ir.core.types import MultiTileBufType, TileBufType
 from pto_dialect.targets.profile import Profile
@@ -70,16 +70,16 @@ class Places:
     ``shared``: several states refer to it, so it must not change.
     """
 
-    def __init__(self, made: dict[Number, Operation], tiles: dict[Number, Tile]) -> None:
+    def __init__(self, made: dict[AbstractValue, Operation], tiles: dict[AbstractValue, Tile]) -> None:
         self.made = made
         self.tiles = tiles
         self.shared = False
         self._key: Hashable = None
         self._sharing: dict[Tile, frozenset[int]] = {}
-        self._accessed: dict[tuple[int, tuple[Number, ...]], Accessed] = {}
-        self._bases: dict[Number, Number | None] = {}
+        self._accessed: dict[tuple[int, tuple[AbstractValue, ...]], Accessed] = {}
+        self._bases: dict[AbstractValue, AbstractValue | None] = {}
 
-    def with_(self, number: Number, op: Operation, tile: Tile | None) -> Places:
+    def with_(self, number: AbstractValue, op: Operation, tile: Tile | None) -> Places:
         """These places and one more allocation."""
         same = number in self.made and (tile is None or self.tiles.get(number) is tile)
         if same:
@@ -113,7 +113,7 @@ class Places:
         """The first tile that has all bytes of ``tile``."""
         return next((known for known in self.tiles.values() if known.contains(tile)), None)
 
-    def accessed(self, op: Operation, positions: Positions, numbers: tuple[Number, ...]) -> Accessed:
+    def accessed(self, op: Operation, positions: Positions, numbers: tuple[AbstractValue, ...]) -> Accessed:
         """What an operation reads and writes whose operands have these numbers."""
         key = (id(op), numbers)
         known = self._accessed.get(key)
@@ -130,7 +130,7 @@ class Places:
             known = self._accessed[key] = Accessed(tiles[0], tiles[1], made[0], frozenset(map(id, made[1])), tiles[2])
         return known
 
-    def _base(self, number: Number) -> Number | None:
+    def _base(self, number: AbstractValue) -> AbstractValue | None:
         """The allocation that a handle comes from, through views and slots."""
         if isinstance(number, int):
             return None

@@ -72,7 +72,7 @@ class Document:
         table = times.table
         steps = times.steps
         actors = watch.log.actors
-        columns = shifted(steps.rows, actors, int(table.one("machine", "cores")))
+        columns = shifted(steps.rows, actors, int(table.value_of("machine", "cores")))
         document: dict[str, Any] = {
             "version": VERSION,
             "tool": __version__,
@@ -80,7 +80,7 @@ class Document:
             "entry": kernel.entry,
             "target": kernel.profile.name,
             "release": str(release_of(kernel.function)),
-            "clock_mhz": table.one("machine", "clock_mhz"),
+            "clock_mhz": table.value_of("machine", "clock_mhz"),
             "complete": self.run.complete,
             "checked": list(self.run.checked),
             "sites": self._sites(),

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.ir import Operation
 
-from pto_dialect.analysis.facts import element_type
+from pto_dialect.analysis.type_facts import element_type
 from pto_dialect.ir.core.types import element_name
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.format_table import format_of

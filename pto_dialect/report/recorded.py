@@ -106,7 +106,7 @@ class RecordedPage:
             "file": program.file,
             "entry": program.entry,
             "target": program.target,
-            "clock_mhz": table.one("machine", "clock_mhz"),
+            "clock_mhz": table.value_of("machine", "clock_mhz"),
             "complete": recording.outcome.kind == "ended",
             "checked": [],
             "recorded": True,
@@ -117,7 +117,7 @@ class RecordedPage:
             "files": [{"name": program.file, "text": program.text, "first": 1}],
             "findings": self._findings(),
             "blocked": self._blocked(),
-            "roofs": {"compute": [], "memory": 0.0, "cores": int(table.one("machine", "cores")), "paths": {}},
+            "roofs": {"compute": [], "memory": 0.0, "cores": int(table.value_of("machine", "cores")), "paths": {}},
         }  # fmt: skip
         devices: Any = [_Device(0) for _ in recording.actors]
         document["steps"]["cause"] = encoded("i32", causes(columns, devices))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from pto_dialect.analysis.cycles.estimate import estimate
-from pto_dialect.analysis.cycles.static import WITHOUT
+from pto_dialect.analysis.cycles.static import UNMEASURED
 from pto_dialect.analysis.cycles.table import CycleTable
 from pto_dialect.analysis.cycles.work import Work
 
@@ -44,7 +44,7 @@ def roofs(times: ReportTimeline) -> dict[str, Any]:
         rate = operations_of(work, pipe) / one.cycles
         if rate > found[key].peak:
             found[key] = Roof(rate, one.evidence)
-    clock = table.one("machine", "clock_mhz")
+    clock = table.value_of("machine", "clock_mhz")
     computing = {entry.pipe for entry in times.executed.values()}
     return {
         "compute": [
@@ -52,8 +52,8 @@ def roofs(times: ReportTimeline) -> dict[str, Any]:
             for (pipe, element), roof in found.items()
             if pipe in computing
         ],
-        "memory": table.one("machine", "memory_gbps") * 1e3 / clock,
-        "cores": int(table.one("machine", "cores")),
+        "memory": table.value_of("machine", "memory_gbps") * 1e3 / clock,
+        "cores": int(table.value_of("machine", "cores")),
         "paths": {pipe: [_rate(table, path) for path in paths] for pipe, paths in _PATHS.items()},
     }
 
@@ -70,6 +70,6 @@ def _best(table: CycleTable, pipe: str, element: str) -> Roof:
         names = sorted({name for law, name in table.types if law in _LAWS and "." not in name} | {"tadd"})
         works = [Work(name, element, element, 1, _SIDE * 16, 1, _SIDE * 16) for name in names]
     estimates = [(estimate(work, table), work) for work in works]
-    known = [pair for pair in estimates if pair[0].evidence not in WITHOUT] or estimates
+    known = [pair for pair in estimates if pair[0].evidence not in UNMEASURED] or estimates
     rates = [Roof(operations_of(work, pipe) / one.cycles, one.evidence) for one, work in known]
     return max(rates, key=lambda roof: roof.peak)

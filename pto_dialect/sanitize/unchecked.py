@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation
 
-from pto_dialect.analysis.pipe_order import closes_part, has_flags, pipe_barriers
+from pto_dialect.analysis.pipe_order import has_flags, is_closing_barrier, pipe_barriers
 from pto_dialect.ir.buffers.pointers import CastptrOp
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec
 from pto_dialect.ir.core.location import span_of
@@ -64,7 +64,7 @@ def assumed(kernel: WatchedKernel) -> str:
     asked = kernel.sanitize.sync == "auto" and "race" in kernel.watch.options.checks
     if not asked or not barriers or kernel.watch.ordered or has_flags(operations):
         return ""
-    named = [op for op in barriers if not closes_part(op)] or barriers
+    named = [op for op in barriers if not is_closing_barrier(op)] or barriers
     return f"the program orders its pipes by hand, with barriers between pieces of work ({_places(named)})"
 
 

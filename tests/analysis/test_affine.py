@@ -6,16 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pto_dialect import parse
-from pto_dialect.analysis.affine import Sum, Sums
+from pto_dialect.analysis.affine import AffineAnalysis, AffineExpr
 from pto_dialect.ir.core.walk import walk
 
 
-def values(*lines: str) -> dict[str, Sum]:
+def values(*lines: str) -> dict[str, AffineExpr]:
     """The sums of the named values of a function with the arguments %a, %b and %w."""
     text = "\n".join(("func.func @f(%a: index, %b: index, %w: i32) {", *lines, "return", "}"))
-    sums = Sums()
+    sums = AffineAnalysis()
     named = [result for op in walk(parse(text)) for result in op.results if result.name_hint]
-    return {str(value.name_hint): sums.of(value) for value in named}
+    return {str(value.name_hint): sums.expression_of(value) for value in named}
 
 
 CONSTANTS = ("%c2 = arith.constant 2 : index", "%c3 = arith.constant 3 : index")
@@ -31,13 +31,13 @@ def test_what_is_added_in_another_order_is_the_same_sum():
         "%q = arith.addi %q0, %q1 : index",
     )
     assert found["p"] == found["q"]
-    assert found["p"].minus(found["q"]).number == 0
+    assert found["p"].minus(found["q"]).constant_value == 0
 
 
 def test_the_distance_of_two_sums_is_a_number_when_the_rest_is_the_same():
     found = values(*CONSTANTS, "%x = arith.addi %a, %c3 : index", "%y = arith.subi %a, %c2 : index")
-    assert found["x"].minus(found["y"]).number == 5
-    assert found["x"].number is None
+    assert found["x"].minus(found["y"]).constant_value == 5
+    assert found["x"].constant_value is None
 
 
 def test_a_cast_keeps_the_number_and_a_truncation_does_not():
@@ -59,15 +59,15 @@ def test_what_is_no_sum_is_equal_where_it_is_computed_from_the_same():
         "%s = arith.addi %x, %c3 : index",
     )
     assert found["x"] == found["y"] != found["z"]
-    assert found["s"].minus(found["y"]).number == 3
+    assert found["s"].minus(found["y"]).constant_value == 3
 
 
 def test_a_product_of_two_unknowns_depends_on_both():
     text = "func.func @f(%a: index, %b: index) {\n%x = arith.muli %a, %b : index\nreturn\n}"
     module = parse(text)
     product = next(op for op in walk(module) if op.name == "arith.muli")
-    sums = Sums()
-    ((term, factor),) = sums.of(product.results[0]).terms
+    sums = AffineAnalysis()
+    ((term, factor),) = sums.expression_of(product.results[0]).terms
     assert factor == 1
     assert sums.sources(term) == frozenset(product.operands)
 
@@ -91,7 +91,7 @@ def test_sums_say_what_arithmetic_gives(steps: list[tuple[str, int, int]]):
         assert evaluated(found[name], numbers) == numbers[name]
 
 
-def evaluated(total: Sum, numbers: dict[str, int]) -> int:
+def evaluated(total: AffineExpr, numbers: dict[str, int]) -> int:
     """The number of a sum whose unknowns have these values."""
     result = total.constant
     for term, factor in total.terms:
@@ -99,7 +99,7 @@ def evaluated(total: Sum, numbers: dict[str, int]) -> int:
             part = numbers[str(getattr(term[0], "name_hint", ""))]
         else:
             assert term[0] == "arith.muli"
-            one, other = (evaluated(part, numbers) for part in term if isinstance(part, Sum))
+            one, other = (evaluated(part, numbers) for part in term if isinstance(part, AffineExpr))
             part = one * other
         result += factor * part
     return result
@@ -131,9 +131,11 @@ LOOP = """func.func @f(%n: index) {{
 @settings(max_examples=60, deadline=None)
 def test_remainders_that_never_change_are_numbers(first: int, step: int):
     """Against the remainders of the first twelve iterations, counted here."""
-    sums = Sums()
+    sums = AffineAnalysis()
     module = parse(LOOP.format(first=first, step=step))
-    found = {str(r.name_hint): sums.of(r).number for op in walk(module) for r in op.results if r.name_hint}
+    found = {
+        str(r.name_hint): sums.expression_of(r).constant_value for op in walk(module) for r in op.results if r.name_hint
+    }
     counters = [first + step * turn for turn in range(12)]
     ways = {
         "x": [(i + 64) // 64 % 2 for i in counters],
@@ -152,7 +154,9 @@ def test_remainders_that_never_change_are_numbers(first: int, step: int):
 
 
 def test_a_counter_that_may_be_negative_has_no_remainder():
-    sums = Sums()
+    sums = AffineAnalysis()
     module = parse(LOOP.format(first=-4, step=6))
-    found = {str(r.name_hint): sums.of(r).number for op in walk(module) for r in op.results if r.name_hint}
+    found = {
+        str(r.name_hint): sums.expression_of(r).constant_value for op in walk(module) for r in op.results if r.name_hint
+    }
     assert found["y"] is None and found["z"] is None

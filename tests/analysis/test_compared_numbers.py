@@ -8,7 +8,7 @@ import pytest
 from xdsl.dialects.arith import CmpiOp
 
 from pto_dialect import parse
-from pto_dialect.analysis.numbers import behind, result_of, unknowns
+from pto_dialect.analysis.abstract_values import evaluate, offset_pointer, unknown_leaves
 from pto_dialect.ir.core.types import PtrType
 
 PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
@@ -29,22 +29,22 @@ def comparison(predicate: str) -> CmpiOp:
 def test_known_numbers(predicate: str) -> None:
     op = comparison(predicate)
     for a, b in ((1, 2), (2, 2), (3, 2)):
-        assert result_of(op, [a, b], 0) == int(HOLDS[predicate[-2:]](a, b))
+        assert evaluate(op, [a, b], 0) == int(HOLDS[predicate[-2:]](a, b))
 
 
 @pytest.mark.parametrize("predicate", PREDICATES)
 def test_questions(predicate: str) -> None:
     """An opposite is the same question, negated."""
-    found = result_of(comparison(predicate), [UNKNOWN, 2], 0)
+    found = evaluate(comparison(predicate), [UNKNOWN, 2], 0)
     if predicate in OPPOSITES:
-        assert found == ("not", result_of(comparison(OPPOSITES[predicate]), [UNKNOWN, 2], 0))
+        assert found == ("not", evaluate(comparison(OPPOSITES[predicate]), [UNKNOWN, 2], 0))
     else:
         assert isinstance(found, tuple) and found[1:] == (UNKNOWN, 2) and found[0] != "not"
-    assert unknowns(found) == {(5, 0)}
+    assert unknown_leaves(found) == {(5, 0)}
 
 
 def test_different_questions_differ() -> None:
-    asked = [result_of(comparison(predicate), [UNKNOWN, 2], 0) for predicate in PREDICATES]
+    asked = [evaluate(comparison(predicate), [UNKNOWN, 2], 0) for predicate in PREDICATES]
     assert len(set(asked)) == len(PREDICATES)
 
 
@@ -61,4 +61,4 @@ def test_places_behind_others(base: Any, distance: Any, expected: Any) -> None:
     function = next(op for op in module.walk() if op.name == "func.func")
     type_ = function.regions[0].block.args[0].type
     assert isinstance(type_, PtrType)
-    assert behind(base, distance, type_) == expected
+    assert offset_pointer(base, distance, type_) == expected

@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 
 from pto_dialect.analysis.addresses import address_of
 from pto_dialect.analysis.constants import constant_of
-from pto_dialect.analysis.facts import space_of
+from pto_dialect.analysis.type_facts import space_of
 
 
 def last(*lines: str) -> Operation:

@@ -8,7 +8,7 @@ import pytest
 from xdsl.ir import Operation
 
 from pto_dialect import parse
-from pto_dialect.analysis.streaming import streams
+from pto_dialect.analysis.streaming import is_streamed
 
 LARGE = "!pto.tile_buf<vec, 16x64xf32>"
 
@@ -34,7 +34,7 @@ def add(one: str, other: str, result: str, tile: str = LARGE) -> str:
 
 def streamed(*lines: str, kind: str = "raw", tiles: str = LARGE) -> bool:
     first, second = operations(*lines, tiles=tiles)
-    return streams(At(first, 1), At(second, 2), kind)
+    return is_streamed(At(first, 1), At(second, 2), kind)
 
 
 LOOP, END = "scf.for %k = %i to %n step %n {", "}"
@@ -49,7 +49,7 @@ def test_a_result_that_the_next_operation_reads() -> None:
 def test_only_in_the_order_of_the_text() -> None:
     first, second = operations(add("a", "b", "c"), add("c", "a", "d"))
     for one, other, expected in ((1, 2, True), (1, 9, True), (2, 2, False), (3, 2, False)):
-        assert streams(At(first, one), At(second, other), "raw") == expected
+        assert is_streamed(At(first, one), At(second, other), "raw") == expected
 
 
 def test_only_inside_of_one_loop() -> None:

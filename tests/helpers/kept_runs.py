@@ -96,7 +96,7 @@ def _told(kernel: Kernel, timeline: Timeline | None) -> Iterator[str]:
     """What a watched run has to tell."""
     if isinstance(kernel, CycleKernel):
         found = kernel.cycles("p.pto")
-        yield f"{found.whole}"
+        yield f"{found.total}"
         yield from (f"{line}" for line in found.lines)
         yield f"{found.ranges} {found.open}"
     elif isinstance(kernel, WatchedKernel) and timeline is not None:

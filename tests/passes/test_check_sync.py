@@ -9,8 +9,8 @@ from sanitize_programs import barrier, copy, found, load, program, set_flag, sto
 
 import pto_dialect.passes.check_sync as sync_pass
 from pto_dialect import parse
-from pto_dialect.analysis import ways
-from pto_dialect.analysis.ways import Walk
+from pto_dialect.analysis import abstract_interpreter
+from pto_dialect.analysis.abstract_interpreter import AbstractInterpreter
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.passes.sync_flow import Flow
@@ -171,9 +171,9 @@ def test_scratch_that_the_chip_does_not_use_is_nobodys():
 def test_ways_that_are_not_followed_are_said(monkeypatch: pytest.MonkeyPatch):
     text = program(X, load("%x"), set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x"))
     engine = DiagnosticEngine(DiagnosticOptions(pedantic=True))
-    monkeypatch.setattr(ways, "FEW_VISITS", 1)
-    monkeypatch.setattr(ways, "VISITS", 0)
-    monkeypatch.setattr(ways, "MAX_VISITS", 1)
+    monkeypatch.setattr(abstract_interpreter, "BASE_VISITS", 1)
+    monkeypatch.setattr(abstract_interpreter, "VISITS_PER_OPERATION", 0)
+    monkeypatch.setattr(abstract_interpreter, "MAX_VISITS", 1)
     sync_pass.CheckSyncPass(None).run(parse(text), engine)
     (diagnostic,) = engine.diagnostics
     assert diagnostic.rule == "sync-undecided"
@@ -366,15 +366,15 @@ def branches(count: int, *lines: str) -> list[str]:
 
 def visits(count: int) -> int:
     """Operations that are carried out for ``count`` conditions, each world counted."""
-    walks: list[Walk[Flow]] = []
+    walks: list[AbstractInterpreter[Flow]] = []
 
-    class Counted(Walk[Flow]):
+    class Counted(AbstractInterpreter[Flow]):
         def __init__(self, *arguments: Any) -> None:
             super().__init__(*arguments)
             walks.append(self)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sync_pass, "Walk", Counted)
+        patch.setattr(sync_pass, "AbstractInterpreter", Counted)
         assert rules(*branches(count)) == []
     assert not walks[0].partial
     return walks[0].visits

@@ -14,9 +14,9 @@ from lowering_programs import TILE, kernel, load, part, store
 from parse_helpers import parsed
 from xdsl.ir import Operation
 
-from pto_dialect.analysis import slices
-from pto_dialect.analysis.affine import Sums
-from pto_dialect.analysis.numbers import Expressions, unknown, unknowns
+from pto_dialect.analysis import program_slice
+from pto_dialect.analysis.abstract_values import ExpressionTable, fresh_unknown, unknown_leaves
+from pto_dialect.analysis.affine import AffineAnalysis
 from pto_dialect.passes.registry import PASS_TABLE
 
 LINKS = 80
@@ -129,55 +129,55 @@ def test_each_operation_is_followed_once(monkeypatch: pytest.MonkeyPatch) -> Non
         assert len(asked) <= 2 * LINKS + 10
         return isinstance(value, kind)
 
-    monkeypatch.setattr(slices, "isinstance", counted, raising=False)
-    found, around = slices.followed(function, lambda op: op is last, lambda op: op.operands)
+    monkeypatch.setattr(program_slice, "isinstance", counted, raising=False)
+    found, around = program_slice.compute_slice(function, lambda op: op is last, lambda op: op.operands)
     assert sum(op.name == "arith.addi" for op in found) == LINKS
     assert around == {last, function, function.parent_op()}
 
 
-def expressions(made: Expressions, links: int = LINKS) -> Iterator[object]:
-    number = made.one(unknown(made, 1))
+def expressions(made: ExpressionTable, links: int = LINKS) -> Iterator[object]:
+    number = made.intern(fresh_unknown(made, 1))
     for _ in range(links):
-        number = made.one(("sum", number, number))
+        number = made.intern(("sum", number, number))
         yield number
 
 
 def test_equal_expressions_are_one_object() -> None:
-    made = Expressions()
+    made = ExpressionTable()
     first, again = (list(expressions(made)) for _ in range(2))
     assert all(one is other for one, other in zip(first, again, strict=True))
     assert len(set(first)) == LINKS
-    assert unknowns(first[-1]) == {(id(made), 1)}  # pyright: ignore[reportArgumentType]
+    assert unknown_leaves(first[-1]) == {(id(made), 1)}  # pyright: ignore[reportArgumentType]
 
 
 def test_expressions_are_equal_as_their_parts_are() -> None:
     """Also those of two walks, and what is no expression of either."""
-    ((*_, one), (*_, same)) = (expressions(Expressions(), 4) for _ in range(2))
-    made = Expressions()
-    known = made.one(("sum", 1, ("x",)))
+    ((*_, one), (*_, same)) = (expressions(ExpressionTable(), 4) for _ in range(2))
+    made = ExpressionTable()
+    known = made.intern(("sum", 1, ("x",)))
     assert known == ("sum", 1, ("x",)) and hash(known) == hash(("sum", 1, ("x",)))
-    assert known == Expressions().one(("sum", 1, ("x",))) != made.one(("sum", 2, ("x",)))
-    assert one != same and made.one(7) == 7 and made.one(known) is known
+    assert known == ExpressionTable().intern(("sum", 1, ("x",))) != made.intern(("sum", 2, ("x",)))
+    assert one != same and made.intern(7) == 7 and made.intern(known) is known
 
 
 def test_what_a_long_expression_depends_on() -> None:
     """More links than functions may call one another."""
-    made = Expressions()
-    assert unknowns(list(expressions(made, 5000))[-1]) == {(id(made), 1)}  # pyright: ignore[reportArgumentType]
+    made = ExpressionTable()
+    assert unknown_leaves(list(expressions(made, 5000))[-1]) == {(id(made), 1)}  # pyright: ignore[reportArgumentType]
 
 
 def test_sums_of_equal_products() -> None:
     ops = scalars(*chain("products", links=30, name="one"), *chain("products", links=30, name="other"))
     *_, one = [op for op in ops if op.results and (op.results[0].name_hint or "").startswith("one")]
     *_, other = [op for op in ops if op.results and (op.results[0].name_hint or "").startswith("other")]
-    sums = Sums()
-    assert sums.of(one.results[0]).minus(sums.of(other.results[0])).number == 0
-    assert sums.of(one.results[0]).minus(sums.of(one.operands[0])).number is None
+    sums = AffineAnalysis()
+    assert sums.expression_of(one.results[0]).minus(sums.expression_of(other.results[0])).constant_value == 0
+    assert sums.expression_of(one.results[0]).minus(sums.expression_of(one.operands[0])).constant_value is None
 
 
 def test_sums_keep_numbers_of_a_machine_word() -> None:
     ops = [op for op in scalars(*chain("products", "%c3", 30)) if op.name == "arith.muli"]
-    sums = Sums()
-    found = [sums.of(op.results[0]).number for op in ops]
+    sums = AffineAnalysis()
+    found = [sums.expression_of(op.results[0]).constant_value for op in ops]
     assert found[:5] == [3**2**power for power in range(1, 6)]
     assert found[-1] is None

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pto_dialect import parse
-from pto_dialect.analysis.ways import Walk
+from pto_dialect.analysis.abstract_interpreter import AbstractInterpreter
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.passes.check_sync import CheckSyncPass
 from pto_dialect.passes.sync_flow import Flow
@@ -65,10 +65,10 @@ def _plainly(flow: Flow) -> Hashable:
 @pytest.mark.parametrize("arch", ["a5", "a2a3"])
 def test_states_are_told_apart_by_the_order_of_accesses(arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
     compared: list[bool] = []
-    join = Walk.join
+    join = AbstractInterpreter.join
 
-    def looked_at(self: Walk[Any]) -> None:
-        for one, other in combinations([world.machine for world in self.worlds], 2):
+    def looked_at(self: AbstractInterpreter[Any]) -> None:
+        for one, other in combinations([world.domain for world in self.states], 2):
             assert not any(one.queues.values()) and not any(other.queues.values())
             alike = one.key() == other.key()
             assert alike == (_plainly(one) == _plainly(other))
@@ -76,7 +76,7 @@ def test_states_are_told_apart_by_the_order_of_accesses(arch: str, monkeypatch: 
             compared.append(alike)
         join(self)
 
-    monkeypatch.setattr(Walk, "join", looked_at)
+    monkeypatch.setattr(AbstractInterpreter, "join", looked_at)
     module = parse(_program(arch), "program.pto")
     CheckSyncPass().run(module, DiagnosticEngine())
     assert compared.count(True) > 2

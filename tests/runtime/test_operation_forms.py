@@ -10,8 +10,8 @@ from functools import cache
 import pytest
 from all_forms import Form, all_forms
 
-from pto_dialect.analysis.cycles.operations import counted
-from pto_dialect.analysis.world import Step
+from pto_dialect.analysis.abstract_state import Step
+from pto_dialect.analysis.cycles.operations import pipe_work_of
 from pto_dialect.families import level_of
 from pto_dialect.ir.core.base import PtoOp, op_spec
 from pto_dialect.ir.core.facts.operation_form import Completion, OperationForm, form_of
@@ -178,7 +178,7 @@ def test_forms_of_tile_operations() -> None:
 
 def test_cycles() -> None:
     def believes(form: Form, record: OperationForm) -> object | None:
-        work = counted(form.op, form.target, {})
+        work = pipe_work_of(form.op, form.target, {})
         if work is None or has_role(form.op, ORDERING):
             return None
         return None if record.pipe is not None and work.pipe == record.pipe.value else work.pipe

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 from parse_helpers import parsed
 
-from pto_dialect.analysis.pipe_order import orders_pipes
+from pto_dialect.analysis.pipe_order import has_manual_synchronization
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.passes.registry import make_pass
 from pto_dialect.runtime.run.machine import RunOptions
@@ -119,9 +119,9 @@ def test_barriers_beside_communication_leave_the_pipes_to_the_compiler() -> None
     )
     module, found = parsed(text)
     assert not found, found
-    assert not orders_pipes(list(module.walk()))
+    assert not has_manual_synchronization(list(module.walk()))
     far, _ = parsed(text.replace(f"    {ALL}\n    {notify}", f"    {ALL}\n    {LINES[ADD]}\n    {notify}"))
-    assert orders_pipes(list(far.walk()))
+    assert has_manual_synchronization(list(far.walk()))
 
 
 CLOSING = "its barriers on all pipes only close parts of it (line 21)"

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from parse_helpers import parsed
 
-from pto_dialect.analysis.release import release_of, state_release
+from pto_dialect.analysis.release import release_of, set_release
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.runtime.api import compile as compile_kernel
 from pto_dialect.targets.release import CHANGES, Release, known_releases, newest, release_named
@@ -57,14 +57,14 @@ def test_the_nearest_module_counts(inner: str, wanted: str) -> None:
     module, found = parsed(NESTED.format(inner=inner))
     (function,) = (op for op in module.walk() if op.name == "func.func")
     assert not found and str(release_of(function)) == wanted
-    state_release(module, "v0.63")
+    set_release(module, "v0.63")
     assert str(release_of(function)) == "0.63"
 
 
 def test_without_a_module_that_names_one_the_newest_counts() -> None:
     module, _ = parsed("func.func @f() {\n  return\n}\n")
     assert release_of(module) == newest()
-    state_release(module, None)
+    set_release(module, None)
     assert "pto.release" not in module.attributes
 
 

@@ -1,6 +1,6 @@
 """Facts of the chips stand in one table; what other rooms derive from it is what the reference says."""
 
-from pto_dialect.analysis.facts import space_of
+from pto_dialect.analysis.type_facts import space_of
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core_dialects.words import CMPF, CMPI
 from pto_dialect.sanitize.state.clocks import PIPES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from .moves import more_cycles, move_cycles, product_cycles
+from .moves import extra_column_cycles, move_cycles, product_cycles
 from .repeats import repeat_cycles
 from .table import CycleTable
 from .vector_flow import PRECISE, flow_cycles
@@ -25,22 +25,22 @@ class Estimate(NamedTuple):
 def estimate(work: Work, table: CycleTable) -> Estimate:
     """The cycles of ``work``, with the figures of ``table``."""
     if work.name in ("flag", "barrier"):
-        cycles = table.one("sync", work.name)
+        cycles = table.value_of("sync", work.name)
         return Estimate(cycles, cycles, 20 * cycles, table.evidence("sync", work.name, "*"))
     found = _cycles(work, table)
     if found is None:
-        return _of_family(work, table) or _unknown(work, table)
+        return _estimate_by_family(work, table) or _estimate_range(work, table)
     cycles, evidence = found
     if work.empty and evidence == "measured":
         evidence = "neighbour"  # No empty tile was measured.
-    if not work.certain:
+    if not work.is_static:
         evidence = "assumed"
-    error = table.one("band", evidence)
-    if more := more_cycles(work, table):
+    error = table.value_of("band", evidence)
+    if more := extra_column_cycles(work, table):
         # The lower end is the law of a transfer, the upper one that and what all columns may cost.
         error = max(error, ((cycles**2 + (more / 2) ** 2) ** 0.5 + more / 2) / cycles - 1)
     low = cycles / (1 + error)
-    if not work.certain:
+    if not work.is_static:
         smallest = _cycles(replace(work, valid_rows=1, valid_cols=1), table)
         low = min(low, smallest[0] if smallest else low)
     return Estimate(cycles, low, cycles * (1 + error), evidence)
@@ -51,12 +51,12 @@ def _cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
         return product_cycles(work, table)
     if work.path:
         return move_cycles(work, table)
-    if table.one("machine", "flow"):
+    if table.value_of("machine", "flow"):
         return flow_cycles(work, table)
     return repeat_cycles(work, table)
 
 
-def _of_family(work: Work, table: CycleTable) -> Estimate | None:
+def _estimate_by_family(work: Work, table: CycleTable) -> Estimate | None:
     """What the family of an operation takes: a fixed part, rows and registers, with a wide band; ``None`` for one
     without a family, and for shapes that only a run knows."""
     precise = work.options.get("op_params") == PRECISE
@@ -64,9 +64,9 @@ def _of_family(work: Work, table: CycleTable) -> Estimate | None:
     if family is None or work.path or work.k:
         return None
     p = table.group("family", family, "*")
-    if not work.certain and (p["row"] or p["fixed"]):
+    if not work.is_static and (p["row"] or p["fixed"]):
         return None
-    size = int(table.one("machine", "vector_bytes"))
+    size = int(table.value_of("machine", "vector_bytes"))
     registers = ceil_div(work.bytes(), size)
     if not work.full and not work.empty:
         registers = work.valid_rows * ceil_div(ceil_div(work.bytes(), work.valid_rows), size)
@@ -74,10 +74,10 @@ def _of_family(work: Work, table: CycleTable) -> Estimate | None:
     return Estimate(cycles, cycles / (1 + p["error"]), cycles * (1 + p["error"]), "family")
 
 
-def _unknown(work: Work, table: CycleTable) -> Estimate:
+def _estimate_range(work: Work, table: CycleTable) -> Estimate:
     """A range for what has no figures, from the repeats that it touches."""
     kind = "vector" if not work.path and not work.k else "other"
-    size = table.one("machine", "vector_bytes")
+    size = table.value_of("machine", "vector_bytes")
     repeats = max(1.0, work.bytes() / size)
     low, high = (table.get("range", kind, "*", end) for end in ("low", "high"))
     least, most = low * (16 + repeats), high * (16 + repeats)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Array = npt.NDArray[Any]
 
 ROUNDS = 8
-PULL = 0.02
+PRIOR_WEIGHT = 0.02
 """Weight of staying at the value a fit starts from, against the relative error of one row. It decides only what the
 measurements leave open."""
 
@@ -23,7 +23,7 @@ LEAST_SCALE = 10.0
 """Parameters below this many cycles move as freely as one of this size."""
 
 
-def neutral(table: CycleTable) -> CycleTable:
+def reset_to_priors(table: CycleTable) -> CycleTable:
     """The table with every parameter that is fitted at the value a fit starts from."""
     return table.with_values({key: one.prior for key, one in table.entries.items() if one.prior is not None})
 
@@ -33,8 +33,8 @@ def fit(table: CycleTable, measurements: Sequence[Measurement]) -> CycleTable:
     small: least squares by Gauss-Newton steps. Parameters that no measurement depends on stay."""
     import numpy as np  # deferred: start-up
 
-    rows = _merged(measurements, table)
-    asked = [touched(one, table) for one in rows]
+    rows = _deduplicate(measurements, table)
+    asked = [fitted_parameters(one, table) for one in rows]
     keys = sorted({key for each in asked for key in each})
     if not keys:
         return table
@@ -48,8 +48,8 @@ def fit(table: CycleTable, measurements: Sequence[Measurement]) -> CycleTable:
 
     def residuals(values: Array) -> Array:
         now = at(values)
-        pulled = PULL * (values - starts) / scale
-        return np.concatenate([[_error(one, now) for one in rows], pulled])
+        pulled = PRIOR_WEIGHT * (values - starts) / scale
+        return np.concatenate([[_relative_error(one, now) for one in rows], pulled])
 
     values = starts
     for _ in range(ROUNDS):
@@ -60,8 +60,8 @@ def fit(table: CycleTable, measurements: Sequence[Measurement]) -> CycleTable:
             moved[column] += 1e-4 * scale[column]
             beside = at(moved)
             for number in users[column]:
-                jacobian[number, column] = (_error(rows[number], beside) - errors[number]) / 1e-4
-            jacobian[len(rows) + column, column] = PULL
+                jacobian[number, column] = (_relative_error(rows[number], beside) - errors[number]) / 1e-4
+            jacobian[len(rows) + column, column] = PRIOR_WEIGHT
         steps = np.linalg.lstsq(jacobian, -errors, rcond=None)[0] * scale
         for factor in (1.0, 0.5, 0.25, 0.1):
             trial = values + factor * steps
@@ -73,11 +73,11 @@ def fit(table: CycleTable, measurements: Sequence[Measurement]) -> CycleTable:
     return table.with_values(at(values).values(keys), "measured")
 
 
-def _error(one: Measurement, table: CycleTable) -> float:
+def _relative_error(one: Measurement, table: CycleTable) -> float:
     return estimate(one.work, table).cycles / one.cycles - 1
 
 
-def touched(one: Measurement, table: CycleTable) -> frozenset[Key]:
+def fitted_parameters(one: Measurement, table: CycleTable) -> frozenset[Key]:
     """The parameters with a prior that the law of a measurement asks for."""
     table.used = set()
     try:
@@ -87,7 +87,7 @@ def touched(one: Measurement, table: CycleTable) -> frozenset[Key]:
         table.used = None
 
 
-def _merged(measurements: Sequence[Measurement], table: CycleTable) -> list[Measurement]:
+def _deduplicate(measurements: Sequence[Measurement], table: CycleTable) -> list[Measurement]:
     """Measurements without those that say again what another one says: the law takes them for the same."""
     found: dict[tuple[object, ...], Measurement] = {}
     for one in measurements:

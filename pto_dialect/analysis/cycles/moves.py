@@ -37,12 +37,12 @@ def move_cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
         pieces = 1 if work.full else work.valid_rows
         size = pieces * INNER_BYTES * ceil_div(size // max(pieces, 1), INNER_BYTES)
     cycles = pieces * p["fixed"] + size / p["rate"]
-    more = more_cycles(work, table)
+    more = extra_column_cycles(work, table)
     # Between none of what the further columns may cost, and all of it.
     return ((cycles * (cycles + more)) ** 0.5, "assumed") if more else (cycles, table.evidence("move", work.path, "*"))
 
 
-def more_cycles(work: Work, table: CycleTable) -> float:
+def extra_column_cycles(work: Work, table: CycleTable) -> float:
     """What columns that do not end with a block may cost beyond the law of a transfer, at the most."""
     if not work.ragged or table.type_of("ragged", work.path, "*") is None:
         return 0.0

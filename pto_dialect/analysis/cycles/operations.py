@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.analysis.constants import constant_of
-from pto_dialect.analysis.facts import element_type, space_of, word
+from pto_dialect.analysis.type_facts import element_type, enumerator, space_of
 from pto_dialect.ir.core.base import Effect, Pipe, PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.facts.operation_form import form_of
 from pto_dialect.ir.core.operands import find
@@ -39,26 +39,26 @@ _SYNC: Final = Role.PIPES | Role.BARRIER | Role.LOCK | Role.CORES
 _TYPES: Final = {"f8e4m3fn": "f8e4m3", "f4e1m2x2": "f4e1m2", "f4e2m1x2": "f4e2m1", "hif8x2": "hif8"}
 
 
-class Counted(NamedTuple):
+class PipeWork(NamedTuple):
     """An operation that takes cycles: what it does, and the pipe that does it."""
 
     work: Work
     pipe: str
 
 
-def counted(op: Operation, arch: str, options: Mapping[str, str]) -> Counted | None:
+def pipe_work_of(op: Operation, arch: str, options: Mapping[str, str]) -> PipeWork | None:
     """What ``op`` does on the chip ``arch``, with the variants that ``options`` state; ``None`` for operations that
     compute no more than addresses, numbers and handles."""
     if not isinstance(op, PtoOp):
         return None
     if roles_of(op) & _SYNC:
         name = "barrier" if Role.BARRIER in roles_of(op) else "flag"
-        return Counted(Work(name, "i8", "i8", 1, 1, 1, 1), _sync_pipe(op, arch))
+        return PipeWork(Work(name, "i8", "i8", 1, 1, 1, 1), _sync_pipe(op, arch))
     pipe = form_of(op, arch).pipe
     spec = op_spec(type(op))
     if pipe is None or pipe is Pipe.S or spec.effect in (Effect.HANDLE, Effect.PURE, Effect.QUERY, Effect.REGION):
         return None
-    return Counted(_work(op, options), pipe.value)
+    return PipeWork(_work(op, options), pipe.value)
 
 
 def _sync_pipe(op: PtoOp, arch: str) -> str:
@@ -80,7 +80,7 @@ def _work(op: PtoOp, options: Mapping[str, str]) -> Work:
         return product
     source, result = source or result, result or source
     if source is None or result is None:
-        return Work(name, "i8", "i8", 1, 1, 1, 1, certain=False)
+        return Work(name, "i8", "i8", 1, 1, 1, 1, is_static=False)
     path, transfers, tile = "", 1, result
     if op.name.startswith(_MOVES):
         path = f"{_space(source)}:{_space(result)}"
@@ -121,7 +121,7 @@ def _product(op: PtoOp, name: str, inputs: list[SSAValue], outputs: list[SSAValu
 def _options(op: PtoOp, options: Mapping[str, str]) -> Mapping[str, str]:
     found = dict(options)
     for key in ("precisionType", "precision"):
-        if "high" in word(op, key).lower():
+        if "high" in enumerator(op, key).lower():
             found["op_params"] = "high_precision"
     return found
 

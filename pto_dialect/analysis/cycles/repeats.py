@@ -44,7 +44,7 @@ def _entry(work: Work, table: CycleTable, law: str, name: str) -> tuple[dict[str
 
 def _repeats(work: Work, table: CycleTable) -> tuple[int, int, bool]:
     """Repeats over the valid part as one run, those of one row, and whether a row ends inside a repeat."""
-    size = int(table.one("machine", "vector_bytes"))
+    size = int(table.value_of("machine", "vector_bytes"))
     row = work.valid_cols * max(width(work.source), width(work.result)) // 8
     return ceil_div(row * work.valid_rows, size), max(1, ceil_div(row, size)), row % size != 0
 
@@ -55,9 +55,9 @@ def _elementwise(work: Work, table: CycleTable, p: dict[str, float]) -> float:
     extra = 0.0
     if p["sources"] > 1 and per_row == 1 and cut:
         total = work.valid_rows
-        extra = table.one("flow", "partial") if work.valid_rows > 1 else 0.0
+        extra = table.value_of("flow", "partial") if work.valid_rows > 1 else 0.0
     elif per_row > 1 and cut:
-        extra = table.one("flow", "partial")
+        extra = table.value_of("flow", "partial")
     elif not work.full:
         total = work.valid_rows * per_row
     return p["fixed"] + p["slope"] * total + extra
@@ -72,7 +72,7 @@ def _division(work: Work, table: CycleTable, p: dict[str, float]) -> float:
         groups = ceil_div(work.elements, LANES)
     else:
         groups = work.valid_rows * ceil_div(work.valid_cols, LANES)
-    extra = table.one("flow", "partial") if cut and (per_row > 1 or work.valid_rows > 1) else 0.0
+    extra = table.value_of("flow", "partial") if cut and (per_row > 1 or work.valid_rows > 1) else 0.0
     return p["fixed"] + p["slope"] * groups + extra
 
 
@@ -89,7 +89,7 @@ def _transposition(work: Work, table: CycleTable, p: dict[str, float], evidence:
         return scalar["fixed"] + scalar["element"] * work.elements, table.evidence("scalar", work.name, "*")
     steps = ceil_div(work.valid_cols, side) * ceil_div(work.valid_rows * size, BLOCK) * (4 if size == 1 else 1)
     copied = work.valid_rows * ceil_div(work.valid_cols * size, BLOCK) * BLOCK
-    return p["fixed"] + p["slope"] * steps + p["copy"] * copied / table.one("machine", "vector_bytes"), evidence
+    return p["fixed"] + p["slope"] * steps + p["copy"] * copied / table.value_of("machine", "vector_bytes"), evidence
 
 
 def _reduction(work: Work, table: CycleTable, p: dict[str, float]) -> float:

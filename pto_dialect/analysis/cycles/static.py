@@ -19,11 +19,11 @@ from pto_dialect.versions import NEWEST_RELEASE
 
 from .estimate import Estimate, estimate
 from .moves import extract_lanes, lane_of
-from .operations import counted
+from .operations import pipe_work_of
 from .table import CycleTable, read_table, shipped
 from .waits import Advice, Wait
 
-WITHOUT = ("family", "assumed")
+UNMEASURED = ("family", "assumed")
 """Evidence of what has no figures of its own."""
 
 
@@ -71,13 +71,13 @@ class ModuleCycles:
     clock_mhz: float
     lines: list[Line] = field(default_factory=list[Line])
     pipes: dict[str, Total] = field(default_factory=dict[str, Total])
-    whole: Total = field(default_factory=Total)
+    total: Total = field(default_factory=Total)
     open: int = 0
     ranges: dict[str, int] = field(default_factory=dict[str, int])
     run: bool = False
     waits: list[Wait] = field(default_factory=list[Wait])
     advice: list[Advice] = field(default_factory=list[Advice])
-    untried: str = ""
+    not_tried_reason: str = ""
     release: str = NEWEST_RELEASE
 
 
@@ -92,30 +92,30 @@ def static_cycles(
     """The cycles of every operation of ``module``, and totals. Raises ``CycleTableError``."""
     profile = profile_of(module, target)
     table = table_for(profile.arch, path)
-    clock = table.one("machine", "clock_mhz")
+    clock = table.value_of("machine", "clock_mhz")
     found = ModuleCycles(file, profile.name, clock, release=str(release_of(module)))
     lanes: dict[tuple[str, int], Total] = {}
     for op in walk(module):
-        one = counted(op, profile.arch, options)
+        one = pipe_work_of(op, profile.arch, options)
         if one is None:
             continue
         cycles = estimate(one.work, table)
-        count, open_ = executions(op)
+        count, open_ = execution_count(op)
         span = span_of(op)
         found.lines.append(Line(op.name, span.line if span else None, one.pipe, count, open_, cycles))
         found.open += open_
         lane = lane_of(one.work.path) % extract_lanes(table) if one.pipe == "PIPE_MTE1" else 0
         lanes.setdefault((one.pipe, lane), Total()).add(cycles, count)
-        if cycles.evidence in WITHOUT:
+        if cycles.evidence in UNMEASURED:
             name = f"{op.name} {one.work.source}"
             found.ranges[name] = found.ranges.get(name, 0) + 1
     for (pipe, _), total in lanes.items():
-        found.pipes[pipe] = total if pipe not in found.pipes else _side_by_side(found.pipes[pipe], total)
+        found.pipes[pipe] = total if pipe not in found.pipes else _combine_lanes(found.pipes[pipe], total)
     sum_up(found)
     return found
 
 
-def _side_by_side(one: Total, other: Total) -> Total:
+def _combine_lanes(one: Total, other: Total) -> Total:
     """Two lanes of a pipe: at the least the busier one, at the most one after the other."""
     longer = one if one.cycles >= other.cycles else other
     return Total(longer.cycles, max(one.low, other.low), one.high + other.high)
@@ -124,24 +124,24 @@ def _side_by_side(one: Total, other: Total) -> Total:
 def sum_up(found: ModuleCycles) -> None:
     """The whole from its pipes: at the least the busiest one, at the most all one after the other."""
     totals = found.pipes.values()
-    found.whole.cycles = max((each.cycles for each in totals), default=0.0)
-    found.whole.low = max((each.low for each in totals), default=0.0)
-    found.whole.high = sum(each.high for each in totals)
+    found.total.cycles = max((each.cycles for each in totals), default=0.0)
+    found.total.low = max((each.low for each in totals), default=0.0)
+    found.total.high = sum(each.high for each in totals)
 
 
-def executions(op: Operation) -> tuple[int, bool]:
+def execution_count(op: Operation) -> tuple[int, bool]:
     """How often ``op`` runs in one call of its function, and whether a loop or a choice leaves that open."""
     count, open_ = 1, False
     place = op.parent_op()
     while place is not None:
-        turns = _turns(place)
+        turns = _trip_count(place)
         open_ = open_ or turns is None
         count *= 1 if turns is None else turns
         place = place.parent_op()
     return count, open_
 
 
-def _turns(op: Operation) -> int | None:
+def _trip_count(op: Operation) -> int | None:
     roles = roles_of(op)
     if Role.COUNTED in roles:
         bounds = [_bound(op, name) for name in ("lb", "ub", "step")]

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 COLUMNS: Final = ("law", "name", "type", "parameter", "value", "prior", "evidence", "note")
 
-FIT: Final = ("measured", "neighbour", "published", "family", "assumed")
+EVIDENCE: Final = ("measured", "neighbour", "published", "family", "assumed")
 """Classes of evidence, the best first."""
 
 PARAMETERS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -55,7 +55,7 @@ POSITIVE: Final = frozenset(("rate", "flat_lanes", "row_lanes"))
 
 POSITIVE_OF_MACHINE: Final = frozenset(("clock_mhz", "cores", "memory_gbps", "vector_bytes"))
 
-BANDS: Final = tuple(each for each in FIT if each != "family")
+BANDS: Final = tuple(each for each in EVIDENCE if each != "family")
 """Classes of evidence with one band each; each family has one of its own."""
 
 
@@ -115,13 +115,13 @@ class CycleTable:
         """All parameters of an entry that exists."""
         return {parameter: self.get(law, name, type_, parameter) for parameter in PARAMETERS[law]}
 
-    def one(self, law: str, name: str) -> float:
+    def value_of(self, law: str, name: str) -> float:
         """The value of an entry with one parameter."""
         return self.get(law, name, "*", "value")
 
     def optional(self, law: str, name: str, default: float) -> float:
         """As ``one``; ``default`` where the table does not have it."""
-        return self.one(law, name) if (law, name) in self.types else default
+        return self.value_of(law, name) if (law, name) in self.types else default
 
     def values(self, keys: Iterable[Key]) -> dict[Key, float]:
         """The values of these parameters."""
@@ -130,7 +130,7 @@ class CycleTable:
     def evidence(self, law: str, name: str, type_: str) -> str:
         """The weakest evidence among the parameters of an entry."""
         found = (self.entries[law, name, type_, each].evidence for each in PARAMETERS[law])
-        return max(found, key=FIT.index)
+        return max(found, key=EVIDENCE.index)
 
     def with_values(self, values: Mapping[Key, float], evidence: str | None = None) -> CycleTable:
         """A table with other values, and other ``evidence`` of these."""
@@ -177,7 +177,7 @@ def parse_table(lines: Iterable[str], name: str) -> CycleTable:
                 continue
             if len(cells) != len(head):
                 raise CycleTableError(f"{name}:{reader.line_num}: {len(head)} columns expected, found {len(cells)}")
-            key, entry = _entry(dict(zip(head, cells, strict=True)), f"{name}:{reader.line_num}", reader.line_num)
+            key, entry = _parse_entry(dict(zip(head, cells, strict=True)), f"{name}:{reader.line_num}", reader.line_num)
             if key in entries:
                 first = entries[key].line
                 raise CycleTableError(f"{name}:{reader.line_num}: {_text(key)} is given twice, first in line {first}")
@@ -200,26 +200,26 @@ def _check_columns(head: list[str], name: str) -> None:
         raise CycleTableError(f"{name}:1: a column is named twice")
 
 
-def _entry(row: Mapping[str, str], place: str, line: int) -> tuple[Key, Entry]:
+def _parse_entry(row: Mapping[str, str], place: str, line: int) -> tuple[Key, Entry]:
     law, parameter = row["law"], row["parameter"]
     if law not in PARAMETERS:
         raise CycleTableError(f"{place}: there is no law '{law}'; laws are {', '.join(PARAMETERS)}")
     if parameter not in PARAMETERS[law]:
         raise CycleTableError(f"{place}: '{law}' has no parameter '{parameter}', but {', '.join(PARAMETERS[law])}")
     evidence = row.get("evidence", "") or "measured"
-    if evidence not in FIT:
-        raise CycleTableError(f"{place}: there is no evidence '{evidence}', but {', '.join(FIT)}")
-    value = _number(row["value"], parameter, place)
+    if evidence not in EVIDENCE:
+        raise CycleTableError(f"{place}: there is no evidence '{evidence}', but {', '.join(EVIDENCE)}")
+    value = _parse_number(row["value"], parameter, place)
     prior = row.get("prior", "")
     if not value and (parameter in POSITIVE or (law == "machine" and row["name"] in POSITIVE_OF_MACHINE)):
         raise CycleTableError(f"{place}: {parameter}: {row['value']} is not positive")
     if law == "machine" and row["name"] == "flow" and value not in (0, 1):
         raise CycleTableError(f"{place}: the flow is 1, loops over registers, or 0, repeated instructions")
-    entry = Entry(value, _number(prior, parameter, place) if prior else None, evidence, line)
+    entry = Entry(value, _parse_number(prior, parameter, place) if prior else None, evidence, line)
     return (law, row["name"], row["type"] or "*", parameter), entry
 
 
-def _number(text: str, parameter: str, place: str) -> float:
+def _parse_number(text: str, parameter: str, place: str) -> float:
     try:
         value = float(text)
     except ValueError:

@@ -15,7 +15,7 @@ PRECISE: Final = "high_precision"
 """What the operation or an option states for the slow way; an option is about operations that have one."""
 
 
-def flat(work: Work) -> bool:
+def is_flat(work: Work) -> bool:
     """Whether the library walks the valid part as one run of registers: as its variant says, else where rows follow one
     another."""
     variant = work.options.get("variant", "")
@@ -28,12 +28,12 @@ def flat(work: Work) -> bool:
 
 def flow_cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
     """Cycles of an elementwise operation and the evidence for them; ``None`` for one that has no figures."""
-    found = _whole(work, table)
+    found = _nonempty_cycles(work, table)
     # A loop without turns has a start alone, whichever way it would walk the rows.
-    return (table.one("flow", "flat_start"), found[1]) if found is not None and work.empty else found
+    return (table.value_of("flow", "flat_start"), found[1]) if found is not None and work.empty else found
 
 
-def _whole(work: Work, table: CycleTable) -> tuple[float, str] | None:
+def _nonempty_cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
     """Cycles of a valid part that is not empty."""
     if work.name == "tcvt":
         return _conversion(work, table)
@@ -48,31 +48,31 @@ def _whole(work: Work, table: CycleTable) -> tuple[float, str] | None:
         type_ = table.type_of("operation", name, "f16")
     if type_ is None:
         return None
-    lanes = int(table.one("machine", "vector_bytes")) * 8 // width(work.result)
+    lanes = int(table.value_of("machine", "vector_bytes")) * 8 // width(work.result)
     return _loop(work, table, table.group("operation", name, type_), lanes), table.evidence("operation", name, type_)
 
 
 def _loop(work: Work, table: CycleTable, op: dict[str, float], lanes: int) -> float:
     """Start-up, then what limits the loop: issue, the units, or the ports of the unified buffer."""
     more_loads = op["loads"] - 1
-    start = table.one("flow", "flat_start") + op["chain"]
-    second = table.one("flow", "second_load")
+    start = table.value_of("flow", "flat_start") + op["chain"]
+    second = table.value_of("flow", "second_load")
     per_row = 1
-    if flat(work):
+    if is_flat(work):
         total = ceil_div(work.elements, lanes)
     else:
         per_row = ceil_div(work.valid_cols, lanes)
         total = per_row * work.valid_rows
-    if flat(work) or per_row == 1:
+    if is_flat(work) or per_row == 1:
         issue = start + second * more_loads + op["slots"] * total
         if total == 1:
-            issue -= table.one("flow", "single")
+            issue -= table.value_of("flow", "single")
     else:
-        row = max(table.one("flow", "row_least"), op["slots"] * per_row + table.one("flow", "row_gap"))
-        issue = table.one("flow", "row_start") + op["chain"] + more_loads + work.valid_rows * row
+        row = max(table.value_of("flow", "row_least"), op["slots"] * per_row + table.value_of("flow", "row_gap"))
+        issue = table.value_of("flow", "row_start") + op["chain"] + more_loads + work.valid_rows * row
     units = start + op["busy"] * (total - 1)
-    port = table.one("flow", "port_two" if more_loads else "port_one")
-    behind = max(0.0, total - table.one("flow", "window"))
+    port = table.value_of("flow", "port_two" if more_loads else "port_one")
+    behind = max(0.0, total - table.value_of("flow", "window"))
     ports = start + second * more_loads + total + (port - 1) * behind
     return max(issue, units, ports)
 
@@ -108,11 +108,11 @@ def _conversion(work: Work, table: CycleTable) -> tuple[float, str] | None:
     elif kind == "widen" and width(work.result) == 16:
         scale = 2
     if kind == "unpack8":
-        spread = table.one("flow", "spread")
+        spread = table.value_of("flow", "spread")
         p["flat_step"] += spread
         p["row_step"] += spread
     evidence = table.evidence("convert", kind, type_)
-    if flat(work):
+    if is_flat(work):
         total = ceil_div(work.elements, int(p["flat_lanes"] * scale * flat_scale))
         return max(p["flat_floor"], p["flat_fixed"] + p["flat_step"] * total), evidence
     per_row = ceil_div(work.valid_cols, int(p["row_lanes"] * scale))
@@ -125,8 +125,8 @@ def _selection(work: Work, table: CycleTable) -> tuple[float, str]:
     """Selection of 32-bit elements: the mask serves two registers at once, the odd last one is done on its own."""
     p = table.group("select", "tsel", "*")
     evidence = table.evidence("select", "tsel", "*")
-    lanes = int(table.one("machine", "vector_bytes")) * 8 // 32
-    if flat(work):
+    lanes = int(table.value_of("machine", "vector_bytes")) * 8 // 32
+    if is_flat(work):
         total = ceil_div(work.elements, lanes)
         if total == 1:
             return p["single"], evidence
@@ -134,6 +134,6 @@ def _selection(work: Work, table: CycleTable) -> tuple[float, str]:
         return p["even_fixed"] + p["step"] * (total - odd) + p["odd"] * odd, evidence
     per_row = ceil_div(work.valid_cols, lanes)
     pairs, odd = divmod(per_row, 2)
-    pair = 2 * (table.one("flow", "port_two") + table.one("flow", "spread")) + p["pair"]
+    pair = 2 * (table.value_of("flow", "port_two") + table.value_of("flow", "spread")) + p["pair"]
     row = p["row"] if per_row <= 2 else pair * pairs + p["rest"] * odd
     return p["even_fixed"] + work.valid_rows * row, evidence

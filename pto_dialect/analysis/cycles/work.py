@@ -50,7 +50,7 @@ class Work:
     transfers: int = 1
     k: int = 0
     options: Mapping[str, str] = field(default_factory=dict, hash=False)
-    certain: bool = True
+    is_static: bool = True
     by_columns: bool = False
 
     @property

@@ -54,7 +54,7 @@ class Subject:
     def advise(self, found: ModuleCycles, events: int) -> None:
         """Adds to ``found``, which is what the run has taken with so many ``events``, the advice that helps."""
         if events > MOST_EVENTS:
-            found.untried = f"the run is long: {events} accesses, changes are tried up to {MOST_EVENTS}"
+            found.not_tried_reason = f"the run is long: {events} accesses, changes are tried up to {MOST_EVENTS}"
             return
         best: dict[str, Advice] = {}
         try:
@@ -68,7 +68,7 @@ class Subject:
                     key = f"{proposal.group} {number}" if known is not None and advice.more else proposal.group
                     best[key] = advice
         except TimedOut:
-            found.untried = "the time limit is over"
+            found.not_tried_reason = "the time limit is over"
         found.advice = sorted(worthwhile(list(best.values())), key=lambda one: (one.after, one.text))
 
     def _tried(self, proposal: Proposal, found: ModuleCycles) -> Advice | None:
@@ -81,13 +81,13 @@ class Subject:
         if not text or not verified(copy, self.target):
             return None
         outcome = self.outcome(copy, found)
-        if outcome is None or outcome.whole.cycles > found.whole.cycles * (1 - LEAST_SAVING):
+        if outcome is None or outcome.total.cycles > found.total.cycles * (1 - LEAST_SAVING):
             return None
         try:
             more = difference(peaks(self.module, self.target), peaks(copy, self.target))
         except UnsupportedError:
             more = ()
-        return Advice(text, proposal.passes, proposal.lines, found.whole.cycles, outcome.whole.cycles, more)
+        return Advice(text, proposal.passes, proposal.lines, found.total.cycles, outcome.total.cycles, more)
 
     def outcome(self, module: ModuleOp, found: ModuleCycles) -> ModuleCycles | None:
         """What a changed program takes; ``None`` where it fails, leaves other bits or has findings of its own."""

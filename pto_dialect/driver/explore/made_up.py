@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType
 from xdsl.ir import Attribute
 
-from pto_dialect.analysis.facts import space_of
+from pto_dialect.analysis.type_facts import space_of
 from pto_dialect.ir.core import types as t
 from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.runtime.run.arguments import argument_format

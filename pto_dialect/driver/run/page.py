@@ -78,4 +78,4 @@ def tell_times(run: Run, found: ModuleCycles, launch: LaunchState) -> None:
         run.waits = [*run.waits, Told(wait_text(one), one.share)]
     if launch.timed is not None and launch.request.advice:
         run.advice = [Told(advice_text(one), one.saved, one.passes) for one in found.advice]
-        run.untried = found.untried or ""
+        run.untried = found.not_tried_reason or ""

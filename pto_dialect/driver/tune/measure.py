@@ -128,7 +128,7 @@ class Tuner:
             raise Refused(_first(one.diagnostic() for one in errors))
         self._compare(prepared, results)
         cycles = kernel.cycles(self.path)
-        found.whole, found.clock_mhz = cycles.whole, cycles.clock_mhz
+        found.whole, found.clock_mhz = cycles.total, cycles.clock_mhz
 
     # ------------------------------------------------------------ steps
 

@@ -7,7 +7,7 @@ from math import prod
 
 from xdsl.ir import Attribute
 
-from pto_dialect.analysis.facts import element_type, space_of
+from pto_dialect.analysis.type_facts import element_type, space_of
 from pto_dialect.ir.core.types import DYNAMIC, MultiTileBufType, TileBufType, bit_width, dim_text, shape_of, type_text
 from pto_dialect.targets.tile_layouts import LAYOUT_NAME, inner_block
 from pto_dialect.verify.buffers.alloc import tile_bytes

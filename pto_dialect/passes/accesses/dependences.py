@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from pto_dialect.analysis.streaming import streams
+from pto_dialect.analysis.streaming import is_streamed
 from pto_dialect.ir.core.base import Pipe
 from pto_dialect.passes.sync_state import unit_flag
 
@@ -41,7 +41,7 @@ def must_wait(access: Access, leaf: Leaf, place: Place, writes: bool, state: Sta
     if pipe == V and arch == "a2a3":
         kind = "raw" if not writes else "waw" if access.writes else "war"
         before = _Placed(access.leaf.op, access.number)
-        return not (access.turn == state.turn and streams(before, _Placed(leaf.op, state.now + 1), kind))
+        return not (access.turn == state.turn and is_streamed(before, _Placed(leaf.op, state.now + 1), kind))
     if not (writes and access.writes):
         return False
     if access.place.space == GLOBAL:

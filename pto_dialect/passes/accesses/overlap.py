@@ -11,7 +11,7 @@ from operator import neg, pos
 
 from xdsl.ir import SSAValue
 
-from pto_dialect.analysis.affine import Sum, Term
+from pto_dialect.analysis.affine import AffineExpr, Term
 from pto_dialect.analysis.alias import Alias
 
 from .places import GLOBAL, Place
@@ -50,7 +50,9 @@ def _apart(one: Place, other: Place) -> bool:
     return (one.stop is not None and one.stop <= other.start) or (other.stop is not None and other.stop <= one.start)
 
 
-def _certainly_behind(earlier: tuple[Sum, Sum], later: tuple[Sum, Sum], setting: Setting) -> bool:
+def _certainly_behind(
+    earlier: tuple[AffineExpr, AffineExpr], later: tuple[AffineExpr, AffineExpr], setting: Setting
+) -> bool:
     """Whether one of two intervals ends before the other begins."""
     (first, first_size), (second, second_size) = earlier, later
     return (
@@ -59,7 +61,7 @@ def _certainly_behind(earlier: tuple[Sum, Sum], later: tuple[Sum, Sum], setting:
     )
 
 
-def _least(later: Sum, earlier: Sum, sign: Callable[[int], int], setting: Setting) -> float:
+def _least(later: AffineExpr, earlier: AffineExpr, sign: Callable[[int], int], setting: Setting) -> float:
     """The least that ``later`` minus ``earlier`` can be, or, with the other ``sign``, ``earlier`` minus ``later``."""
     least: float = sign(later.constant - earlier.constant)
     after, before = dict(later.terms), dict(earlier.terms)

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from pto_dialect.analysis.affine import Sum, Sums
+from pto_dialect.analysis.affine import AffineAnalysis, AffineExpr
 from pto_dialect.analysis.alias import Alias, Must, Pointees
 from pto_dialect.analysis.constants import constant_of
-from pto_dialect.analysis.facts import space_of as space_of_type
+from pto_dialect.analysis.type_facts import space_of as space_of_type
 from pto_dialect.ir.buffers.views import MakeTensorViewOp, MultiTileGetOp, PartitionViewOp, SubviewOp, TAssignOp
 from pto_dialect.ir.core.base import PtoOp, op_spec
 from pto_dialect.ir.core.extents import buffer_extent, slot_pitch
@@ -45,11 +45,11 @@ anywhere."""
 class Side(NamedTuple):
     """One dimension of a rectangle: the first index, and how many."""
 
-    start: Sum
-    size: Sum
+    start: AffineExpr
+    size: AffineExpr
 
 
-_SOMEWHERE = (Side(Sum(0), Sum(0)),)
+_SOMEWHERE = (Side(AffineExpr(0), AffineExpr(0)),)
 """Sides of a part of which nothing is known; they are in no frame."""
 
 
@@ -110,8 +110,8 @@ class Places:
 
     def __init__(self, profile: Profile, given: dict[SSAValue, tuple[Place, ...]] | None = None) -> None:
         self.profile = profile
-        self.sums = Sums()
-        self.indices: dict[Sum, list[SSAValue]] = {}
+        self.sums = AffineAnalysis()
+        self.indices: dict[AffineExpr, list[SSAValue]] = {}
         """The values that are indices of slots, by the sums that they are."""
         self._known: dict[SSAValue, tuple[Place, ...]] = dict(given or {})
         self._guessed: dict[SSAValue, tuple[Place, ...]] = {}
@@ -159,18 +159,18 @@ class Places:
 
     def element(self, tile: SSAValue, offset: SSAValue) -> tuple[Place, ...]:
         """The places of one element of a tile, counted in the order of its memory."""
-        kind, number = tile.type, self.sums.of(offset)
+        kind, number = tile.type, self.sums.expression_of(offset)
         size = byte_width(kind.element) if isinstance(kind, TileBufType) else None
         found: list[Place] = []
         for place in self.of(tile):
             if place.sides or size is None:
                 found.append(place)
-            elif number.number is not None and place.root == "bytes":
-                start = place.start + number.number * size
+            elif number.constant_value is not None and place.root == "bytes":
+                start = place.start + number.constant_value * size
                 found.append(place._replace(start=start, stop=start + size, frame=None))
             else:
                 frame = ("elements", place.root, place.start, size)
-                found.append(place._replace(frame=frame, sides=(Side(number, Sum(1)),)))
+                found.append(place._replace(frame=frame, sides=(Side(number, AffineExpr(1)),)))
         return tuple(found)
 
     def _anywhere(self, value: SSAValue) -> Place:
@@ -263,26 +263,26 @@ class Places:
         return [anywhere._replace(root="bytes", start=start) if isinstance(start, int) else anywhere]
 
     def _slot(self, place: Place, op: Operation) -> Place:
-        slot = self.sums.of(named(op, "slot"))
+        slot = self.sums.expression_of(named(op, "slot"))
         result = op.results[0].type
         size = slot_pitch(result, self.profile.arch) if isinstance(result, TileBufType) else 0
-        if slot.number is not None and place.root == "bytes":
-            start = place.start + slot.number * size
+        if slot.constant_value is not None and place.root == "bytes":
+            start = place.start + slot.constant_value * size
             return place._replace(start=start, stop=start + size)
         kind = named(op, "source").type
         frame = (SLOTS, place.root, place.start, kind.count if isinstance(kind, MultiTileBufType) else 0)
         self.indices.setdefault(slot, []).append(named(op, "slot"))
-        return place._replace(frame=frame, sides=(Side(slot, Sum(1)),))
+        return place._replace(frame=frame, sides=(Side(slot, AffineExpr(1)),))
 
     def _part(self, place: Place, op: Operation) -> Place:
         source = named(op, "source").type
-        offsets = [self.sums.of(offset) for offset in listed(op, "offsets")]
+        offsets = [self.sums.expression_of(offset) for offset in listed(op, "offsets")]
         result = op.results[0].type
         if not isinstance(source, TileBufType) or not isinstance(result, TileBufType) or len(offsets) != 2:
             return place.part
         if place.sides and not (isinstance(place.frame, tuple) and place.frame[0] == "tile"):
             return place.part
-        sizes = [Sum(int(size.value.data)) for size in op.attributes["sizes"]]  # pyright: ignore
+        sizes = [AffineExpr(int(size.value.data)) for size in op.attributes["sizes"]]  # pyright: ignore
         if place.sides:
             offsets = [side.start.plus(offset) for side, offset in zip(place.sides, offsets, strict=True)]
             frame = place.frame
@@ -293,14 +293,14 @@ class Places:
         return _bytes_of_rows(part, source)
 
     def _framed(self, place: Place, op: Operation) -> Place:
-        strides = tuple(self.sums.of(value) for value in listed(op, "strides"))
+        strides = tuple(self.sums.expression_of(value) for value in listed(op, "strides"))
         pointer = named(op, "ptr")
         return place._replace(frame=("view", pointer, op.results[0].type, strides), sides=())
 
     def _rectangle(self, place: Place, op: Operation) -> Place:
         if place.sides:
             return place.part
-        offsets, sizes = ([self.sums.of(v) for v in listed(op, name)] for name in ("offsets", "sizes"))
+        offsets, sizes = ([self.sums.expression_of(v) for v in listed(op, name)] for name in ("offsets", "sizes"))
         return place._replace(sides=tuple(Side(*pair) for pair in zip(offsets, sizes, strict=False)))
 
 
@@ -344,7 +344,12 @@ def _bytes_of_rows(place: Place, source: TileBufType) -> Place:
     """``place``, a part of ``source`` at offsets that are known, with the bytes from its first to its last element."""
     by_rows = source.blayout == "row_major"
     sides = place.sides if by_rows else place.sides[::-1]
-    numbers = [number for side in sides for number in (side.start.number, side.size.number) if number is not None]
+    numbers = [
+        number
+        for side in sides
+        for number in (side.start.constant_value, side.size.constant_value)
+        if number is not None
+    ]
     size, plain = byte_width(source.element), source.slayout == "none_box"
     if place.root != "bytes" or len(numbers) < 4 or size is None or not plain:
         return place

@@ -12,16 +12,16 @@ from collections import Counter
 from xdsl.ir import Block, Operation
 
 from pto_dialect.analysis.alias import Alias
-from pto_dialect.analysis.facts import integer
 from pto_dialect.analysis.queues import (
     action_of,
     entry,
-    goes_through_memory,
-    number,
-    pop_frees,
+    is_freed_by_pop,
+    queue_id,
     queue_of,
     slot_count,
+    uses_global_memory,
 )
+from pto_dialect.analysis.type_facts import integer_attribute
 from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.core.walk import walk
 
@@ -41,7 +41,7 @@ class Pops:
             if action is None:
                 continue
             if action.role == "init" and action.core is not None:
-                self._numbered[action.core, number(op)] = op
+                self._numbered[action.core, queue_id(op)] = op
             elif action.role == "pop":
                 pops.append(op)
         self._count: Counter[Operation] = Counter()
@@ -60,10 +60,10 @@ class Pops:
         init, tile = queue_of(op, self._numbered), entry(op)
         if init is None or tile is None or not isinstance(tile.type, TileBufType):
             return ()
-        if not goes_through_memory(init, self.arch):
+        if not uses_global_memory(init, self.arch):
             return ()
         found = self.places.of(tile)
-        slots = integer(init, "local_slot_num") or slot_count(init)
+        slots = integer_attribute(init, "local_slot_num") or slot_count(init)
         if self._count[init] > slots or len(self._blocks[init]) > 1:
             # Some of the tiles lie in the same slot, one after the other: the statements take more slots by turns than
             # there are, or some of them run more often than others.
@@ -82,9 +82,14 @@ def popped_slots(function: Operation, arch: str) -> dict[Operation, tuple[Operat
         if action is None:
             continue
         if action.role == "init" and action.core is not None:
-            numbered[action.core, number(op)] = op
+            numbered[action.core, queue_id(op)] = op
         elif action.role == "pop":
             init, tile = queue_of(op, numbered), entry(op)
-            if init is not None and tile is not None and isinstance(tile.type, TileBufType) and pop_frees(init, arch):
-                found[op] = init, integer(init, "local_slot_num") or slot_count(init)
+            if (
+                init is not None
+                and tile is not None
+                and isinstance(tile.type, TileBufType)
+                and is_freed_by_pop(init, arch)
+            ):
+                found[op] = init, integer_attribute(init, "local_slot_num") or slot_count(init)
     return found

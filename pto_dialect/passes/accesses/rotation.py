@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import gcd
 from typing import NamedTuple
 
-from pto_dialect.analysis.affine import Sum, Sums
+from pto_dialect.analysis.affine import AffineAnalysis, AffineExpr
 
 from .places import Place
 from .setting import Setting
@@ -20,16 +20,16 @@ SLOTS = "slots"
 class Rotation(NamedTuple):
     """An index: what is left of ``total`` divided by ``modulus``."""
 
-    total: Sum
+    total: AffineExpr
     modulus: int
 
 
-def rotation_of(place: Place, sums: Sums) -> Rotation | None:
+def rotation_of(place: Place, sums: AffineAnalysis) -> Rotation | None:
     """The index of a slot that goes round; ``None`` for other places, and for a slot that has a number."""
     frame = place.frame
     if not isinstance(frame, tuple) or frame[0] != SLOTS or len(place.sides) != 1:
         return None
-    found = sums.modular(place.sides[0].start)
+    found = sums.as_remainder(place.sides[0].start)
     return None if found is None else Rotation(*found)
 
 

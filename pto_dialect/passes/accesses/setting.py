@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from xdsl.ir import SSAValue
 
-from pto_dialect.analysis.affine import Sums
+from pto_dialect.analysis.affine import AffineAnalysis
 
 Range = tuple[float, float]
 ANY: Range = (-inf, inf)
@@ -29,4 +29,4 @@ class Setting(NamedTuple):
     fixed: Callable[[SSAValue], bool]
     turn: Turn | None
     ranges: Callable[[SSAValue], Range]
-    sums: Sums
+    sums: AffineAnalysis

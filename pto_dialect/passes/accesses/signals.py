@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.constants import constant_of
-from pto_dialect.analysis.facts import integer, word
+from pto_dialect.analysis.type_facts import enumerator, integer_attribute
 from pto_dialect.ir.core.base import Effect, Pipe, PtoOp, op_spec
 from pto_dialect.ir.core.facts.operation_form import form_of, pipe_of
 from pto_dialect.ir.core.placement import named_pipe
@@ -100,17 +100,17 @@ def signal_of(op: Operation, path: Path, arch: str) -> Signal:
     if source is None or target is None:
         raise UnsupportedError(op, "its pipes are not known")
     kind = "set" if has_role(op, Role.SETS) else "wait"
-    return Signal(op, kind, source, target, _number(op, word(op, "event_id").removeprefix("EVENT_ID")), path)
+    return Signal(op, kind, source, target, _number(op, enumerator(op, "event_id").removeprefix("EVENT_ID")), path)
 
 
 def _lock(op: Operation, path: Path) -> Signal:
     pipe = pipe_number(named_pipe(op.attributes.get("op_type")))
     if pipe is None:
         raise UnsupportedError(op, "its pipe is not known")
-    if integer(op, "mode"):
+    if integer_attribute(op, "mode"):
         raise UnsupportedError(op, "locks of another mode than 0 are not followed")
     kind = "get" if has_role(op, Role.SETS) else "release"
-    given = integer(op, "buf_id")
+    given = integer_attribute(op, "buf_id")
     return Signal(op, kind, pipe, pipe, _number(op, "" if given is None else str(given)), path)
 
 

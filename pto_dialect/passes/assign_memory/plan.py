@@ -14,9 +14,9 @@ from math import inf
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.constants import constant_of
-from pto_dialect.analysis.facts import integer
-from pto_dialect.analysis.facts import space_of as space_of_type
 from pto_dialect.analysis.target import profile_of
+from pto_dialect.analysis.type_facts import integer_attribute
+from pto_dialect.analysis.type_facts import space_of as space_of_type
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import section_of
 from pto_dialect.ir.core.extents import buffer_extent
@@ -83,7 +83,7 @@ def lacking(function: Operation) -> Iterator[Operation]:
     """The operations of a function that need an address."""
     for op in walk(function):
         tile = has_role(op, Role.TILE_ALLOCATION) and address_operand(op) is None and not is_view(op)
-        if tile or (isinstance(op, ReserveBufferOp) and integer(op, "autoAlloc")):
+        if tile or (isinstance(op, ReserveBufferOp) and integer_attribute(op, "autoAlloc")):
             yield op
 
 
@@ -153,8 +153,8 @@ def _buffer(op: Operation, profile: Profile) -> Buffer | None:
         place = op.attributes["location"]
         word = place.value if isinstance(place, EnumAttr) else ""
         space = SPACE_ALIASES.get(word, word)
-        base = None if integer(op, "autoAlloc") else integer(op, "base")
-        return Buffer(op, space, integer(op, "size") or 0, BASE_ALIGNMENT[space].warning, base)
+        base = None if integer_attribute(op, "autoAlloc") else integer_attribute(op, "base")
+        return Buffer(op, space, integer_attribute(op, "size") or 0, BASE_ALIGNMENT[space].warning, base)
     if not has_role(op, Role.TILE_ALLOCATION) or is_view(op):
         return None
     kind = op.results[0].type

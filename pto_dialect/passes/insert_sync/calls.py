@@ -11,7 +11,7 @@ from itertools import combinations
 
 from xdsl.ir import Operation, SSAValue
 
-from pto_dialect.analysis.affine import Sums
+from pto_dialect.analysis.affine import AffineAnalysis
 from pto_dialect.analysis.symbols import Symbols
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
@@ -91,7 +91,7 @@ def _leaves(sequence: Sequence) -> list[Leaf]:
 def _check(op: Operation, given: dict[SSAValue, tuple[Place, ...]], body: Sequence) -> None:
     """Arguments that may be the same memory, or lie where the function has tiles of its own: the function was given its
     own order as if they were not. Raises :class:`UnsupportedError`."""
-    same = Setting(lambda value: True, None, lambda value: ANY, Sums())
+    same = Setting(lambda value: True, None, lambda value: ANY, AffineAnalysis())
     by_argument = [places for value, places in given.items() if isinstance(value.type, MEMORY)]
     for one, other in combinations(by_argument, 2):
         if any(may_overlap(first, second, same) for first in one for second in other):

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import gcd
 
-from pto_dialect.analysis.affine import Sums
+from pto_dialect.analysis.affine import AffineAnalysis
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core_dialects.structured import is_for
@@ -49,7 +49,7 @@ def rotations(needs: Iterable[Need], later: Setting) -> tuple[int, Rotation] | N
     return min(found, key=lambda pair: pair[0])
 
 
-def about(needs: Iterable[Need], sums: Sums, carried: bool) -> tuple[int, int] | None:
+def about(needs: Iterable[Need], sums: AffineAnalysis, carried: bool) -> tuple[int, int] | None:
     """How many slots go round, if all of ``needs`` are about such, and how many iterations a flag leads on."""
     found = {rotation_of(place, sums) for need in needs for place in (need.access.place, need.place)}
     counts = {index.modulus if index is not None else 0 for index in found}

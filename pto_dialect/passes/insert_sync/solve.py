@@ -31,7 +31,7 @@ def solve(sequence: Sequence, reader: Reader) -> None:
 
 
 def _state(reader: Reader) -> State:
-    return state_of(sum(index.number is None for index in reader.places.indices))(reader.users)
+    return state_of(sum(index.constant_value is None for index in reader.places.indices))(reader.users)
 
 
 def _iterations(loop: Loop, reader: Reader) -> None:

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.dialects.scf import ForOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from pto_dialect.analysis.affine import Sum, Sums, Term
+from pto_dialect.analysis.affine import AffineAnalysis, AffineExpr, Term
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.ir.buffers.pointers import CastptrOp, TileBufAddrOp
 from pto_dialect.ir.buffers.views import (
@@ -208,28 +208,28 @@ def multiple_of(function: Function, number: Number, unit: int) -> bool:
     """Whether ``number`` is certainly a multiple of ``unit``."""
     if isinstance(number, int):
         return number % unit == 0
-    return _multiple(function.sums, function.sums.of(number), unit)
+    return _multiple(function.sums, function.sums.expression_of(number), unit)
 
 
-def _multiple(sums: Sums, total: Sum, unit: int, depth: int = 8) -> bool:
+def _multiple(sums: AffineAnalysis, total: AffineExpr, unit: int, depth: int = 8) -> bool:
     if total.constant % unit or not depth:
         return False
     return all(factor % unit == 0 or _term(sums, term, unit, depth - 1) for term, factor in total.terms)
 
 
-_Known = Callable[[Sum, int], bool]
+_Known = Callable[[AffineExpr, int], bool]
 
 
-def _all(known: _Known, parts: Sequence[Sum], unit: int) -> bool:
+def _all(known: _Known, parts: Sequence[AffineExpr], unit: int) -> bool:
     return all(known(part, unit) for part in parts)
 
 
-def _any(known: _Known, parts: Sequence[Sum], unit: int) -> bool:
+def _any(known: _Known, parts: Sequence[AffineExpr], unit: int) -> bool:
     return any(known(part, unit) for part in parts)
 
 
-def _quotient(known: _Known, parts: Sequence[Sum], unit: int) -> bool:
-    divisor = parts[1].number
+def _quotient(known: _Known, parts: Sequence[AffineExpr], unit: int) -> bool:
+    divisor = parts[1].constant_value
     return bool(divisor) and known(parts[0], unit * divisor)
 
 
@@ -241,11 +241,11 @@ _MULTIPLES = {
 """Which of their operands have to be a multiple for the result of an operation to be one."""
 
 
-def _term(sums: Sums, term: Term, unit: int, depth: int) -> bool:
+def _term(sums: AffineAnalysis, term: Term, unit: int, depth: int) -> bool:
     name, *_ = term
     rule = _MULTIPLES.get(name) if isinstance(name, str) else None
     if rule is not None:
-        parts = [part for part in term if isinstance(part, Sum)]
+        parts = [part for part in term if isinstance(part, AffineExpr)]
         return rule(lambda part, needed: _multiple(sums, part, needed, depth), parts, unit)
     value = term[0]
     if not isinstance(value, SSAValue):
@@ -253,7 +253,7 @@ def _term(sums: Sums, term: Term, unit: int, depth: int) -> bool:
     loop = value.owner.parent_op()
     if not isinstance(loop, ForOp) or value is not loop.body.block.args[0]:
         return False
-    return all(_multiple(sums, sums.of(bound), unit, depth) for bound in (loop.lb, loop.step))
+    return all(_multiple(sums, sums.expression_of(bound), unit, depth) for bound in (loop.lb, loop.step))
 
 
 def constant_bits(value: SSAValue) -> int | None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from xdsl.ir import SSAValue
 
-from pto_dialect.analysis.facts import word
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.buffers.pointers import TensorViewAddrOp
 from pto_dialect.ir.buffers.views import (
     GetTensorViewDimOp,
@@ -61,7 +61,7 @@ def view_of(writer: Writer, value: SSAValue) -> View:
         groups = operand_groups(whole)
         start, strides = whole.ptr, [writer.number(stride) for stride in groups["strides"]]
         sizes = sizes or [writer.number(size) for size in groups["shape"]]
-        layout = word(whole, "layout") or layout
+        layout = enumerator(whole, "layout") or layout
     elif _is_launched_with(writer.function, origin):
         start, strides, shape = _given(writer, origin)
         sizes = sizes or shape

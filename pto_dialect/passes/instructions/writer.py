@@ -30,7 +30,7 @@ from xdsl.dialects.scf import ForOp, IfOp, YieldOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from pto_dialect.analysis.affine import Sums
+from pto_dialect.analysis.affine import AffineAnalysis
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.ir.buffers.pointers import AddptrOp, CastptrOp
 from pto_dialect.ir.core.attributes import EnumAttr
@@ -75,7 +75,7 @@ class Function:
     def __init__(self, op: Operation) -> None:
         self.op = op
         self.entry = op.regions[0].blocks[0]
-        self.sums = Sums()
+        self.sums = AffineAnalysis()
         self.made: list[Operation] = []
         self.pointers: dict[tuple[SSAValue, Attribute], SSAValue] = {}
         self.replaced: list[tuple[SSAValue, SSAValue]] = []
@@ -271,7 +271,7 @@ class Writer:
         """Whether both are certainly equal."""
         if isinstance(one, int) or isinstance(other, int):
             return one == other
-        return self.function.sums.of(one) == self.function.sums.of(other)
+        return self.function.sums.expression_of(one) == self.function.sums.expression_of(other)
 
     # ------------------------------------------------------------ pointers
 

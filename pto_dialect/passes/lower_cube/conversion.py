@@ -12,7 +12,7 @@ from xdsl.dialects.arith import AndIOp, BitcastOp, TruncIOp
 from xdsl.dialects.builtin import f32, i32
 from xdsl.ir import Attribute, SSAValue
 
-from pto_dialect.analysis.facts import word
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.types import element_name
 from pto_dialect.passes.instructions.geometry import NotLoweredError, Reader, constant_bits
@@ -75,14 +75,14 @@ def conversion_of(writer: Writer, profile: Profile, source: Attribute, target: A
         found.payload = writer.f32(0.0)
     elif one != signless(other):
         raise NotLoweredError(op, f"{one} accumulators become {other} by a scale only")
-    relu = word(op, "reluPreMode") or "no_relu"
+    relu = enumerator(op, "reluPreMode") or "no_relu"
     if relu == "normal_relu":
         found.attributes["pre_relu_mode"] = enum("relu_pre_mode", relu)
     elif relu != "no_relu":
         raise NotLoweredError(op, f"{relu} needs a payload that tile operations do not carry")
     if other not in _INTEGERS and other != "f32":
         found.attributes["sat_mode"] = enum("acc_store_sat_mode", "sat")
-    atomic = word(op, "atomicType")
+    atomic = enumerator(op, "atomicType")
     if atomic in _ATOMIC:
         kind = signless(other).replace("i", "s") if other in _INTEGERS else other
         found.attributes["atomic_type"] = enum("acc_store_atomic_type", kind)

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, SSAValue
 
 from pto_dialect.analysis.constants import constant_of
-from pto_dialect.analysis.facts import word
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.buffers.pointers import CastptrOp
 from pto_dialect.ir.buffers.views import AllocTileOp, MakeTensorViewOp, PartitionViewOp
 from pto_dialect.ir.core.base import operand_groups
@@ -112,7 +112,7 @@ def load_scales(writer: Writer, view: SSAValue, dst: Tile) -> None:
     whole = origin.owner
     if not isinstance(whole, MakeTensorViewOp) or len(offsets) != _PAIR:
         raise NotLoweredError(op, "its view is not made in this function")
-    layout = word(whole, "layout")
+    layout = enumerator(whole, "layout")
     if layout not in ("", _LAYOUTS[side]):
         raise NotLoweredError(op, f"scales of a {side} operand in the layout {layout}")
     shape = [writer.number(size) for size in operand_groups(whole)["shape"]]

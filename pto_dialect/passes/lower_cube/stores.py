@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Attribute, SSAValue
 
-from pto_dialect.analysis.facts import word
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.types import PtrType
 from pto_dialect.ir.cube.fixpipe import MteL0cGmOp, MteL0cL1Op, MteL0cUbOp
@@ -61,7 +61,7 @@ class WriteBack:
         if self.cls is MteL0cGmOp:
             operands |= {"sid": writer.i64(0), "l2_cache_ctrl": writer.i64(0)}
         elif self.cls is MteL0cUbOp:
-            word_, core = _TO_CORES[word(writer.anchor, "accToVecMode")]
+            word_, core = _TO_CORES[enumerator(writer.anchor, "accToVecMode")]
             attributes["dst_mode"] = enum("acc_store_ub_dst_mode", word_)
             operands["sub_blockid"] = None if core is None else writer.i64(core)
             if core is None and not (self.conversion.plain and mode == "nz2nd"):
@@ -165,7 +165,7 @@ def move_out(writer: Writer, profile: Profile, source: Tile, dst: Tile, window: 
 
 
 def _check_split(writer: Writer, sizes: tuple[Number, Number]) -> None:
-    if word(writer.anchor, "accToVecMode").startswith("dual"):
+    if enumerator(writer.anchor, "accToVecMode").startswith("dual"):
         raise NotLoweredError(writer.anchor, "halves for both vector cores lie in rows, not in blocks")
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import SSAValue
 
-from pto_dialect.analysis.facts import word
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.types import is_float
@@ -85,7 +85,7 @@ def store(writer: Writer) -> None:
     copy = _copy(writer, tile, view, (rows, cols), whole_rows=False)
     if any(one.outside == 0 for one in copy.repetitions):
         raise NotLoweredError(op, "several elements go to one place of global memory")
-    atomic = word(op, "atomicType") or "atomic_none"
+    atomic = enumerator(op, "atomicType") or "atomic_none"
     operands = _operands(writer, copy, tile.bytes, outward=True)
     if atomic == "atomic_none":
         writer.pto(MteUbGmOp, operands)

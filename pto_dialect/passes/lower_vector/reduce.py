@@ -12,7 +12,7 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import IntegerType, StringAttr, f32
 from xdsl.ir import SSAValue
 
-from pto_dialect.analysis.facts import integer
+from pto_dialect.analysis.type_facts import integer_attribute
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.types import MaskType
 from pto_dialect.ir.vector.arith import VAddOp, VMaxOp, VMinOp, VMulOp
@@ -217,7 +217,7 @@ def lower_columns(writer: Writer) -> None:
     if dst.kind != "ND":
         raise NotLoweredError(op, f"its results lie in the layout {dst.kind}, registers are stored to rows")
     Reader(writer).aligned(dst.col, ROW_BYTES // dst.bytes, "column")
-    if src.element == "f16" and integer(op, "isBinary"):
+    if src.element == "f16" and integer_attribute(op, "isBinary"):
         raise NotLoweredError(op, "neighbouring halves are added first, then their sums")
     if not isinstance(src.rows, int) or src.rows == 0:
         raise NotLoweredError(op, "how many rows it reduces is not known")

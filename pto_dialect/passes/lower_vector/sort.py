@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from pto_dialect.analysis.constants import constant_of
-from pto_dialect.analysis.facts import integer
+from pto_dialect.analysis.type_facts import integer_attribute
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.tile.irregular import TMrgsortOp
 from pto_dialect.ir.vector.convert import VBrOp
@@ -117,7 +117,7 @@ def _merge_lists(writer: Writer, op: PtoOp) -> None:
     room = dst.cols // per_record * per_record
     target = dst
     if room < sum(sizes) * per_record:
-        if integer(op, "exhausted"):
+        if integer_attribute(op, "exhausted"):
             raise NotLoweredError(op, "its destination may have no room for what it takes until a list is empty")
         target = _scratch(writer, op, [*sources, dst], sum(sizes) * per_record)
     lists = [writer.advanced(tile.pointer, offset_in(writer, tile, 0)) for tile in sources]
@@ -147,7 +147,7 @@ def _merge(writer: Writer, dst: Tile, lists: list[SSAValue], lengths: list[int],
     """One ``vmrgsort4`` of as many lists as there are lengths."""
     count = sum(length << (16 * number) for number, length in enumerate(lengths))
     count -= (count >> 63) << 64
-    stops = _STOP if integer(writer.anchor, "exhausted") else 0
+    stops = _STOP if integer_attribute(writer.anchor, "exhausted") else 0
     config = ((1 << len(lengths)) - 1) << 8 | stops | repeats
     numbers = {"count": count, "config": config}
     operands = {name: writer.function.constant(number, i64) for name, number in numbers.items()}

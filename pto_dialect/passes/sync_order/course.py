@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pto_dialect.analysis.affine import Sums
+from pto_dialect.analysis.affine import AffineAnalysis
 from pto_dialect.passes.accesses.dependences import Levels, V, must_wait
 from pto_dialect.passes.accesses.items import Call, Choice, Item, Leaf, Loop, Sequence, Signal, UnsupportedError
 from pto_dialect.passes.accesses.overlap import may_overlap
@@ -239,7 +239,7 @@ class Course:
         return known
 
     @property
-    def _sums(self) -> Sums:
+    def _sums(self) -> AffineAnalysis:
         return self.reader.places.sums
 
     def _range(self, value: object) -> tuple[float, float]:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation
 
-from pto_dialect.analysis.facts import kernel_kind
 from pto_dialect.analysis.target import profile_of
+from pto_dialect.analysis.type_facts import kernel_kind
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.targets.profile import Profile
 

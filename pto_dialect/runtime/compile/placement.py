@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.analysis.constants import constant_of
-from pto_dialect.analysis.facts import integer, space_of, word
+from pto_dialect.analysis.type_facts import enumerator, integer_attribute, space_of
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp, operand_groups, operand_name
 from pto_dialect.ir.core.facts.operation_form import form_of
@@ -111,9 +111,9 @@ RUN_TIME = -1
 def _buffer(op: Operation, profile: Profile, positions: dict[Operation, int]) -> Buffer | None:
     """What an allocation needs; ``None`` for one that no memory of the core holds."""
     if has_role(op, Role.RESERVATION):
-        space = {"vec": "ub", "mat": "l1"}[word(op, "location")]
-        base = None if integer(op, "autoAlloc") else integer(op, "base")
-        return Buffer(op, space, integer(op, "size") or 0, 0, len(positions), base)
+        space = {"vec": "ub", "mat": "l1"}[enumerator(op, "location")]
+        base = None if integer_attribute(op, "autoAlloc") else integer_attribute(op, "base")
+        return Buffer(op, space, integer_attribute(op, "size") or 0, 0, len(positions), base)
     type_ = op.results[0].type
     if isinstance(op, PtoOp):
         slot = type_.slot if isinstance(type_, t.MultiTileBufType) else type_

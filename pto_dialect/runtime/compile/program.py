@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.analysis import queues
-from pto_dialect.analysis.facts import ENTRY_ATTRIBUTES, KERNEL_KIND, integer, kernel_kind
+from pto_dialect.analysis.type_facts import ENTRY_ATTRIBUTES, KERNEL_KIND, integer_attribute, kernel_kind
 from pto_dialect.diagnostics.suggest import did_you_mean
 from pto_dialect.ir.core.base import is_pto, op_spec, section_of
 from pto_dialect.ir.core.location import span_of
@@ -342,7 +342,7 @@ def vector_cores_of(operations: Sequence[Operation], arch: str) -> int:
     if arch == "a2a3":
         return 2
     moving = [op for op in operations if transfers(op)]
-    alone = moving and not any(integer(op, "split") or _chosen_by_core(op) for op in moving)
+    alone = moving and not any(integer_attribute(op, "split") or _chosen_by_core(op) for op in moving)
     return 1 if alone else 2
 
 
@@ -461,5 +461,9 @@ def _queues(function: Operation) -> set[object]:
     """Identities of the queues that a function initialises, each with its direction."""
     inits = [(op, action) for op in walk(function) if (action := queues.action_of(op)) and action.role == "init"]
     handles = [op for op, action in inits if action.core is None]
-    found: set[object] = {(identity(op, order)[0], integer(op, "dir_mask")) for order, op in enumerate(handles)}
-    return found | {(identity(op, 0)[0], integer(op, "dir_mask")) for op, action in inits if action.core is not None}
+    found: set[object] = {
+        (identity(op, order)[0], integer_attribute(op, "dir_mask")) for order, op in enumerate(handles)
+    }
+    return found | {
+        (identity(op, 0)[0], integer_attribute(op, "dir_mask")) for op, action in inits if action.core is not None
+    }

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.constants import constant_of
-from pto_dialect.analysis.facts import space_of
+from pto_dialect.analysis.type_facts import space_of
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, operand_name

@@ -7,7 +7,7 @@ from typing import Any
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis import queues as facts
-from pto_dialect.analysis.facts import integer
+from pto_dialect.analysis.type_facts import integer_attribute
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
@@ -17,9 +17,9 @@ def reservation(value: SSAValue | None) -> Operation | None:
     """Returns the ``reserve_buffer`` of an address, followed through ``import_reserved_buffer``."""
     op = facts.definition(value)
     if op is not None and "peer_func" in op.attributes:
-        peer, wanted = facts.peer_function(op), facts.text(op, "name")
+        peer, wanted = facts.peer_function(op), facts.string_attribute(op, "name")
         found = filter(is_reserved_buffer, walk(peer)) if peer is not None else ()
-        return next((o for o in found if facts.text(o, "name") == wanted), None)
+        return next((o for o in found if facts.string_attribute(o, "name") == wanted), None)
     return op if op is not None and is_reserved_buffer(op) else None
 
 
@@ -33,13 +33,13 @@ def identity(init: Operation, order: int) -> tuple[tuple[Any, ...], str]:
     function."""
     action = facts.action_of(init)
     if action is not None and action.core is not None:
-        number = facts.number(init)
+        number = facts.queue_id(init)
         return ("number", number), f"queue {number}"
-    flags = integer(init, "flag_base")
+    flags = integer_attribute(init, "flag_base")
     if flags is not None:
         return ("flags", flags), f"the queue with flags from {flags}"
     reserved = reservation(find(init, "local_addr"))
     if reserved is not None:
-        name = facts.text(reserved, "name")
+        name = facts.string_attribute(reserved, "name")
         return ("buffer", name), f"the queue in {name}"
     return ("handle", order), f"queue handle {order}"

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis import queues as facts
-from pto_dialect.analysis.facts import integer
 from pto_dialect.analysis.queues import C2V, V2C
+from pto_dialect.analysis.type_facts import integer_attribute
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import OpaqueAttr
 from pto_dialect.ir.core.location import span_of
@@ -93,7 +93,7 @@ class FifoPlan:
                 if action.transfers:
                     transfers.append(op)
                 elif action.role == "init" and action.core is not None:
-                    self._numbered[function, action.core, facts.number(op)] = op
+                    self._numbered[function, action.core, facts.queue_id(op)] = op
                     self.ends[op] = self._facts(op, 0)
                 elif action.role == "init":
                     self.ends[op] = self._facts(op, handles)
@@ -121,7 +121,7 @@ class FifoPlan:
         if init is None:
             raise ProgramError("pipe-id", "the queue is not initialised in this function", span_of(op))
         end = self.ends[init]
-        split = integer(op, "split") or 0
+        split = integer_attribute(op, "split") or 0
         action = facts.action_of(op)
         assert action is not None
         if action.direction:
@@ -131,14 +131,14 @@ class FifoPlan:
 
     def init_of_setter(self, op: Operation) -> Operation | None:
         """Returns the initialization of the queue whose scale ``op`` sets."""
-        return self._numbered.get((_function(op), "cube", facts.number(op)))
+        return self._numbered.get((_function(op), "cube", facts.queue_id(op)))
 
     def _init(self, op: Operation) -> Operation | None:
         action = facts.action_of(op)
         assert action is not None
         if action.core is None:
-            return facts.handle(op)
-        return self._numbered.get((_function(op), action.core, facts.number(op)))
+            return facts.initialization_of_handle(op)
+        return self._numbered.get((_function(op), action.core, facts.queue_id(op)))
 
     @staticmethod
     def _on_cube(op: Operation, end: FifoFacts, produces: bool) -> bool:
@@ -155,9 +155,9 @@ class FifoPlan:
 
     def _facts(self, init: Operation, order: int) -> FifoFacts:
         mask = facts.direction_mask(init)
-        slot_size, slots = integer(init, "slot_size") or 0, facts.slot_count(init)
-        local_slots = integer(init, "local_slot_num") or slots
-        through_gm = facts.goes_through_memory(init, self.arch)
+        slot_size, slots = integer_attribute(init, "slot_size") or 0, facts.slot_count(init)
+        local_slots = integer_attribute(init, "local_slot_num") or slots
+        through_gm = facts.uses_global_memory(init, self.arch)
         counts = local_slots if through_gm else slots
         steps: dict[int, int] = {}
         for direction, name in local_buffers(init).items():
@@ -165,13 +165,13 @@ class FifoPlan:
             steps[direction] = share if through_gm else max(share, slot_size)
         key, label = identity(init, order)
         epilogue = _epilogue(init)
-        frees = facts.pop_frees(init, self.arch)
+        frees = facts.is_freed_by_pop(init, self.arch)
         return FifoFacts(key, label, mask, slot_size, slots, local_slots, through_gm, frees, steps, epilogue)
 
 
 def local_buffers(init: Operation) -> dict[int, str]:
     """Returns the operand with the address of the consumer's slots, by direction."""
-    if not facts.is_known_by_handle(init):
+    if not facts.has_handle(init):
         return {C2V: "c2v_consumer_buf", V2C: "v2c_consumer_buf"}
     mask = facts.direction_mask(init)
     return {C2V: "local_addr", V2C: "peer_local_addr"} if mask == C2V | V2C else {mask: "local_addr"}
@@ -179,7 +179,7 @@ def local_buffers(init: Operation) -> dict[int, str]:
 
 def gm_operand(init: Operation) -> SSAValue | None:
     """Returns the operand with the slots in global memory."""
-    names = ("gm_addr",) if facts.is_known_by_handle(init) else ("gm_slot_tensor", "gm_slot_buffer")
+    names = ("gm_addr",) if facts.has_handle(init) else ("gm_slot_tensor", "gm_slot_buffer")
     return next((value for name in names if (value := find(init, name)) is not None), None)
 
 
@@ -187,7 +187,7 @@ def _share(slot_size: int, count: int, address: SSAValue | None) -> int:
     """Returns the bytes of each of ``count`` equal parts of the reserved buffer; the size of a slot where that is
     unknown."""
     reserved = reservation(address)
-    size = None if reserved is None else integer(reserved, "size")
+    size = None if reserved is None else integer_attribute(reserved, "size")
     return slot_size if size is None or size < 32 * count else size // count // 32 * 32
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from xdsl.ir import Operation
 
-from pto_dialect.analysis.facts import integer
 from pto_dialect.analysis.queues import action_of
+from pto_dialect.analysis.type_facts import integer_attribute
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.targets.sync_resources import A5_SYNC
 
@@ -47,7 +47,7 @@ def sends(op: Operation, key: Key, sender: Core) -> bool:
         return action.role in ({"entry": ("push",), "slot": ("free",)}.get(str(key[0]), ()))
     if not has_role(op, Role.SETS) or not has_role(op, Role.CORES | Role.BLOCKS):
         return False
-    number = integer(op, "event_id")
+    number = integer_attribute(op, "event_id")
     return number is None or number % _IDS == key[1] % _IDS
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType, NoneAttr, VectorType
 from xdsl.ir import Attribute
 
-from pto_dialect.analysis.facts import space_of
+from pto_dialect.analysis.type_facts import space_of
 from pto_dialect.ir.core import types as t
 from pto_dialect.targets.profile import Profile
 from pto_dialect.targets.tile_layouts import PACKED_OPERANDS

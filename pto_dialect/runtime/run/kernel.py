@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import FunctionType, IntegerAttr, ModuleOp
 from xdsl.ir import Operation
 
 from pto_dialect.accel import enabled
-from pto_dialect.analysis.pipe_order import orders_pipes
+from pto_dialect.analysis.pipe_order import has_manual_synchronization
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.deadline import TimedOut
 from pto_dialect.ir.core.base import Pipe, PtoOp
@@ -241,7 +241,7 @@ class CompiledKernel:
     @cached_property
     def orders_pipes(self) -> bool:
         """Returns whether the program itself orders its pipes; otherwise the compiler does."""
-        return self.program.explicit or orders_pipes(self.program.operations)
+        return self.program.explicit or has_manual_synchronization(self.program.operations)
 
     @cached_property
     def _reordered(self) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import MemRefType, VectorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from pto_dialect.analysis.facts import space_of
+from pto_dialect.analysis.type_facts import space_of
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.operands import listed, named
 from pto_dialect.ir.core.roles import Role, has_role, roles_of

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from pto_dialect.analysis.facts import word
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.targets.vector_unit import VLANE_BYTES
 
 _BASES = {
@@ -30,7 +30,7 @@ def base_operand(op: Operation) -> str | None:
 
 def alignment(op: Operation) -> int:
     """Bytes of which the address of an access has to be a multiple."""
-    dist = word(op, "dist")
+    dist = enumerator(op, "dist")
     for prefix in _ELEMENT:
         bits = dist.removeprefix(prefix)
         if bits.isdecimal():

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Block, Operation
 
-from pto_dialect.analysis.facts import word
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.placement import named_pipe
@@ -236,7 +236,7 @@ def _flags_of(functions: Iterable[Operation]) -> dict[tuple[str, str], set[int]]
             source, target = (named_pipe(op.attributes.get(name)) for name in ("src_pipe", "dst_pipe"))
             if source is None or target is None:
                 continue
-            number = word(op, "event_id").removeprefix("EVENT_ID")
+            number = enumerator(op, "event_id").removeprefix("EVENT_ID")
             numbers = {int(number)} if number.isdecimal() else set(range(_EVENTS))
             used.setdefault((source.value, target.value), set()).update(numbers)
     return used
@@ -253,7 +253,7 @@ def _loop_of(op: Operation) -> Operation | None:
 def _key(op: Operation) -> tuple[str, str, str]:
     pipes = (named_pipe(op.attributes.get(name)) for name in ("src_pipe", "dst_pipe"))
     source, target = (pipe.value if pipe is not None else "" for pipe in pipes)
-    return source, target, word(op, "event_id")
+    return source, target, enumerator(op, "event_id")
 
 
 def _static_flag(op: Operation) -> str:

@@ -9,10 +9,10 @@ from functools import cached_property
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from pto_dialect.analysis.facts import space_of
 from pto_dialect.analysis.queues import action_of
 from pto_dialect.analysis.scalar_cache import is_cached
-from pto_dialect.analysis.streaming import streams
+from pto_dialect.analysis.streaming import is_streamed
+from pto_dialect.analysis.type_facts import space_of
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import EnumAttr
@@ -219,7 +219,7 @@ class Sites:
         key = (first.number, second.number, kind)
         known = self._streams.get(key)
         if known is None:
-            known = self._streams[key] = streams(first, second, kind)
+            known = self._streams[key] = is_streamed(first, second, kind)
         return known
 
     def reach(self, number: int) -> None:

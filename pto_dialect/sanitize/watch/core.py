@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Any
 
-from pto_dialect.analysis.facts import word
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.deadline import TimedOut
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.sync.flags import FenceBarrierAllOp, MemBarOp
@@ -80,7 +80,7 @@ class WatchedCore(ObservedCore):
         self._part(context, site, loops, context.scope)
         op = watch.sites[site].op
         if isinstance(op, MemBarOp):
-            context.bars = (*context.bars, (len(watch.log.count) - 1, word(op, "kind")))
+            context.bars = (*context.bars, (len(watch.log.count) - 1, enumerator(op, "kind")))
 
     def in_body(self, site: int, loops: tuple[int, ...]) -> None:
         """The work-items that run reach one of their operations."""

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from pto_dialect.analysis.cycles.estimate import Estimate, estimate
 from pto_dialect.analysis.cycles.moves import extract_lanes, lane_of
-from pto_dialect.analysis.cycles.operations import Counted, counted
-from pto_dialect.analysis.cycles.static import WITHOUT, Line, ModuleCycles, Total
-from pto_dialect.analysis.cycles.table import FIT, CycleTable
+from pto_dialect.analysis.cycles.operations import PipeWork, pipe_work_of
+from pto_dialect.analysis.cycles.static import UNMEASURED, Line, ModuleCycles, Total
+from pto_dialect.analysis.cycles.table import EVIDENCE, CycleTable
 from pto_dialect.analysis.cycles.work import Work
 from pto_dialect.runtime.kernels.tile.operands import TILES
 
@@ -40,7 +40,7 @@ class Executed:
     pipe: str
     count: int = 0
     total: Total = field(default_factory=Total)
-    evidence: str = FIT[0]
+    evidence: str = EVIDENCE[0]
 
 
 class CycleTimeline(Timeline):
@@ -62,13 +62,13 @@ class CycleTimeline(Timeline):
         """The last operation in front of each signal on its way, by the number of its flow."""
         self._flows = 0
         self.warmth = Warmth()
-        self._side_by_side = int(table.one("machine", "cores"))
-        self._rate = table.one("machine", "memory_gbps") * 1e3 / table.one("machine", "clock_mhz")
+        self._side_by_side = int(table.value_of("machine", "cores"))
+        self._rate = table.value_of("machine", "memory_gbps") * 1e3 / table.value_of("machine", "clock_mhz")
         self.lanes = extract_lanes(table)
         """Transfers of MTE1 that overlap."""
-        self._counted: dict[int, Counted | None] = {}
+        self._counted: dict[int, PipeWork | None] = {}
         self._known: dict[Work, Estimate] = {}
-        self._flag = table.one("sync", "flag")
+        self._flag = table.value_of("sync", "flag")
 
     # ------------------------------------------------------------ slices
 
@@ -102,11 +102,11 @@ class CycleTimeline(Timeline):
     def work_of(self, actor: Actor, site: Site, context: Context) -> Work:
         """What an instruction does that has run."""
         if site.number not in self._counted:
-            self._counted[site.number] = counted(site.op, self.arch, self.options)
+            self._counted[site.number] = pipe_work_of(site.op, self.arch, self.options)
         found = self._counted[site.number]
         name = site.name.removeprefix("pto.")
-        work = Work(name, "i8", "i8", 1, 1, 1, 1, certain=False) if found is None else found.work
-        return work if work.certain else self._completed(work, actor, context)
+        work = Work(name, "i8", "i8", 1, 1, 1, 1, is_static=False) if found is None else found.work
+        return work if work.is_static else self._completed(work, actor, context)
 
     def cost(self, actor: Actor, work: Work, regions: Sequence[tuple[Any, Any, bool]], start: float) -> Estimate:
         """What an instruction takes that starts at ``start`` and has accessed ``regions``: memory, bytes, and whether
@@ -132,14 +132,14 @@ class CycleTimeline(Timeline):
             shape = (max(tile.rows, rows), max(tile.cols, cols))
             if work.by_columns:
                 rows, cols, shape = cols, rows, shape[::-1]
-            return replace(work, rows=shape[0], cols=shape[1], valid_rows=rows, valid_cols=cols, certain=True)
+            return replace(work, rows=shape[0], cols=shape[1], valid_rows=rows, valid_cols=cols, is_static=True)
         if work.k:
             return work
         size = max(1, context.nbytes // 2)
         path = _path_of(work.name, actor)
         certain = path == (_stated_path(work.name) or "")
         return replace(work, source="i8", result="i8", rows=1, cols=size, valid_rows=1, valid_cols=size, path=path,
-                       certain=certain)  # fmt: skip
+                       is_static=certain)  # fmt: skip
 
     def _shared(self, one: Estimate, actor: Actor, regions: Sequence[tuple[Any, Any, bool]], start: float) -> Estimate:
         """A transfer whose bytes are not in the cache takes no less than its share of the memory's bandwidth."""
@@ -166,7 +166,7 @@ class CycleTimeline(Timeline):
             entry = self.executed[site.number, actor.pipe] = Executed(site, actor.pipe)
         entry.count += 1
         entry.total.add(one)
-        entry.evidence = max(entry.evidence, one.evidence, key=FIT.index)
+        entry.evidence = max(entry.evidence, one.evidence, key=EVIDENCE.index)
         if hidden:
             share = 1 - hidden / one.cycles
             one = Estimate(one.cycles * share, one.low * share, one.high * share, one.evidence)
@@ -177,7 +177,7 @@ class CycleTimeline(Timeline):
     def cycles(self, file: str, target: str, actors: Sequence[Actor], sites: Sites) -> ModuleCycles:
         """What the run has taken, with the ``actors`` that took part and the places of their operations."""
         table = self.table
-        found = ModuleCycles(file, target, table.one("machine", "clock_mhz"), run=True)
+        found = ModuleCycles(file, target, table.value_of("machine", "clock_mhz"), run=True)
         for entry in sorted(self.executed.values(), key=lambda each: (each.site.number, each.pipe)):
             if not entry.total.cycles:
                 continue
@@ -186,7 +186,7 @@ class CycleTimeline(Timeline):
             mean = Estimate(total.cycles / count, total.low / count, total.high / count, entry.evidence)
             line = span.line if span is not None else None
             found.lines.append(Line(entry.site.name, line, entry.pipe, entry.count, False, mean))
-            if entry.evidence in WITHOUT:
+            if entry.evidence in UNMEASURED:
                 found.ranges[entry.site.name] = entry.count
         busiest: dict[str, Actor] = {}
         for actor in actors:
@@ -194,11 +194,11 @@ class CycleTimeline(Timeline):
             if busy is not None and busy.cycles > found.pipes.get(actor.pipe, Total()).cycles:
                 found.pipes[actor.pipe] = busy
                 busiest[actor.pipe] = actor
-        end = _end(actors, int(table.one("machine", "cores")))
+        end = _end(actors, int(table.value_of("machine", "cores")))
         totals = found.pipes.values()
         less = max((each.cycles - each.low for each in totals), default=0.0)
         more = max((each.high - each.cycles for each in totals), default=0.0)
-        found.whole = Total(end, max(end - less, 0.0), end + more)
+        found.total = Total(end, max(end - less, 0.0), end + more)
         found.waits = self.waits.found(list(busiest.values()), sites, end)
         return found
 

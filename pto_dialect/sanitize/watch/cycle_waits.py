@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.cycles.waits import Wait
-from pto_dialect.analysis.facts import word
+from pto_dialect.analysis.type_facts import enumerator
 
 if TYPE_CHECKING:
     from ..report.sites import Sites
@@ -80,7 +80,7 @@ def _told(pipe: str, cause: Cause, cycles: float, whole: float, sites: Sites) ->
     operation, line, _ = _named(cause.site, sites)
     other, other_line, _ = _named(cause.other, sites)
     _, through, op = _named(cause.through, sites)
-    event = "" if op is None or cause.kind != "flag" else word(op, "event_id").removeprefix("EVENT_ID")
+    event = "" if op is None or cause.kind != "flag" else enumerator(op, "event_id").removeprefix("EVENT_ID")
     share = cycles / whole if whole else 0.0
     return Wait(pipe, cause.awaited, cause.kind, cycles, share, operation, line, other, other_line, through, event)
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
-from pto_dialect.analysis.facts import integer
 from pto_dialect.analysis.scalar_cache import maintenance_of
+from pto_dialect.analysis.type_facts import integer_attribute
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.operands import find, named
 from pto_dialect.ir.core.placement import named_pipe
@@ -145,7 +145,7 @@ class WatchedGenerator(Generator):
             self.emitter.line(f"core.maintain({place})")
         elif has_role(op, Role.LOCK):
             pipe = named_pipe(op.attributes["op_type"])
-            static = integer(op, "buf_id")
+            static = integer_attribute(op, "buf_id")
             number = str(static) if static is not None else str(self.names[named(op, "buf_id")])
             if pipe is not None:
                 self.emitter.line(f"core.signals.lock({pipe.value!r}, {number}, {has_role(op, Role.SETS)})")

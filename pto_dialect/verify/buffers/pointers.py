@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
-from pto_dialect.analysis.facts import ENTRY_ATTRIBUTES
+from pto_dialect.analysis.type_facts import ENTRY_ATTRIBUTES
 from pto_dialect.ir.buffers.pointers import LoadScalarOp, StoreScalarOp
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, operand_groups

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from pto_dialect.analysis.constants import constant_of
-from pto_dialect.analysis.facts import ENTRY_ATTRIBUTES
+from pto_dialect.analysis.type_facts import ENTRY_ATTRIBUTES
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import OpaqueType, type_text
 

@@ -57,7 +57,7 @@ def _named_function(op: Operation, symbol: Attribute, ctx: Context) -> FunctionT
     name = symbol.root_reference.data
     target = ctx.symbols.find(op, name)
     if target is None:
-        ctx.report(CALLEE, op, f"function @{name} does not exist", at="@" + name, help=ctx.symbols.near(op, name))
+        ctx.report(CALLEE, op, f"function @{name} does not exist", at="@" + name, help=ctx.symbols.suggest(op, name))
         return None
     function_type = target.properties.get("function_type")
     return function_type if isinstance(function_type, FunctionType) else None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from pto_dialect.analysis.facts import element_type
+from pto_dialect.analysis.type_facts import element_type
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.types import element_name

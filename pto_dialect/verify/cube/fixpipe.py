@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
-from pto_dialect.analysis.addresses import space_text
-from pto_dialect.analysis.facts import space_of
+from pto_dialect.analysis.addresses import describe_space
+from pto_dialect.analysis.type_facts import space_of
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import PtrType, type_text
 from pto_dialect.ir.cube.clauses import ACC_STORE
@@ -354,10 +354,10 @@ def check_memories(op: Operation, ctx: Context) -> None:
     store = ctx.facts(op, read_acc_store)
     found = store.source.type
     if space_of(found) != "l0c":
-        ctx.report(SRC_SPACE, op, f"source of {op.name} must be in l0c, found {space_text(found)}", at=store.source)
+        ctx.report(SRC_SPACE, op, f"source of {op.name} must be in l0c, found {describe_space(found)}", at=store.source)
     found, wanted = store.destination.type, DESTINATIONS[op.name]
     if space_of(found) != wanted:
-        message = f"destination of {op.name} must be in {wanted}, found {space_text(found)}"
+        message = f"destination of {op.name} must be in {wanted}, found {describe_space(found)}"
         ctx.report(DST_SPACE, op, message, at=store.destination)
     payload = store.quant_payload
     if store.quant is not None and store.quant.payload == "vec" and payload is not None:
@@ -381,8 +381,8 @@ def check_packed_memories(op: Operation, ctx: Context) -> None:
     source, destination = named(op, "source"), named(op, "destination")
     wanted = PACKED_DESTINATIONS[op.name]
     if space_of(source.type) != "l0c":
-        message = f"source of {op.name} must be in l0c, found {space_text(source.type)}"
+        message = f"source of {op.name} must be in l0c, found {describe_space(source.type)}"
         ctx.report(SRC_SPACE, op, message, at=source)
     if space_of(destination.type) != wanted:
-        message = f"destination of {op.name} must be in {wanted}, found {space_text(destination.type)}"
+        message = f"destination of {op.name} must be in {wanted}, found {describe_space(destination.type)}"
         ctx.report(DST_SPACE, op, message, at=destination)

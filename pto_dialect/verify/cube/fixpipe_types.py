@@ -8,7 +8,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from pto_dialect.analysis.facts import element_type
+from pto_dialect.analysis.type_facts import element_type
 from pto_dialect.ir.core.types import PtrType, element_name, is_float, type_text
 from pto_dialect.targets.element_types import finite_spelling, signed_as_signless, signless
 from pto_dialect.targets.fixpipe_modes import DESTINATION_FAMILIES, QUANT_MODES, QuantMode

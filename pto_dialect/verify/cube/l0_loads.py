@@ -8,8 +8,8 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
-from pto_dialect.analysis.addresses import address_of, element_bits, element_bytes, space_text
-from pto_dialect.analysis.facts import element_type, space_of
+from pto_dialect.analysis.addresses import address_of, describe_space, element_bits, element_bytes
+from pto_dialect.analysis.type_facts import element_type, space_of
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import F4E1M2x2Type, F4E2M1x2Type, type_text
@@ -224,11 +224,11 @@ def check_memories(op: Operation, ctx: Context) -> None:
     source, destination = named(op, "source"), named(op, "destination")
     scales = _SCALES[op.name]
     if space_of(source.type) != "l1":
-        message = f"source of {op.name} must be in l1, found {space_text(source.type)}"
+        message = f"source of {op.name} must be in l1, found {describe_space(source.type)}"
         ctx.report(MX_SPACES if scales else SRC_SPACE, op, message, at=source)
     wanted = _ALL[op.name]
     if space_of(destination.type) != wanted:
-        message = f"destination of {op.name} must be in {wanted}, found {space_text(destination.type)}"
+        message = f"destination of {op.name} must be in {wanted}, found {describe_space(destination.type)}"
         ctx.report(MX_SPACES if scales else DST_SPACE, op, message, at=destination)
 
 

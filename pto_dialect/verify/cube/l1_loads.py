@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
-from pto_dialect.analysis.addresses import address_of, element_bytes, space_text
-from pto_dialect.analysis.facts import element_type, space_of
+from pto_dialect.analysis.addresses import address_of, describe_space, element_bytes
+from pto_dialect.analysis.type_facts import element_type, space_of
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import find, named
@@ -221,7 +221,7 @@ def check_table_memories(op: Operation, ctx: Context) -> None:
         (named(op, "destination"), "destination", table),
     ):
         if space_of(value.type) != wanted:
-            message = f"{name} of {op.name} must be in {wanted}, found {space_text(value.type)}"
+            message = f"{name} of {op.name} must be in {wanted}, found {describe_space(value.type)}"
             ctx.report(broken, op, message, at=value)
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from pto_dialect.analysis.addresses import element_bits, space_text
-from pto_dialect.analysis.facts import space_of
+from pto_dialect.analysis.addresses import describe_space, element_bits
+from pto_dialect.analysis.type_facts import space_of
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
@@ -311,11 +311,11 @@ def check_spaces(op: Operation, ctx: Context) -> None:
     for name, wanted in _BUFFERS:
         value = named(op, name)
         if space_of(value.type) != wanted:
-            message = f"{name} of {op.name} must be in {wanted}, found {space_text(value.type)}"
+            message = f"{name} of {op.name} must be in {wanted}, found {describe_space(value.type)}"
             ctx.report(SPACE, op, message, at=value)
     bias = ctx.operand(op, "bias")
     if bias is not None and space_of(bias.type) != "bt":
-        ctx.report(BIAS_SPACE, op, f"bias of {op.name} must be in bt, found {space_text(bias.type)}", at=bias)
+        ctx.report(BIAS_SPACE, op, f"bias of {op.name} must be in bt, found {describe_space(bias.type)}", at=bias)
 
 
 @checks(TRIPLES, *_PLAIN)

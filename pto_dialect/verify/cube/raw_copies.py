@@ -10,8 +10,8 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
-from pto_dialect.analysis.addresses import address_of, space_text
-from pto_dialect.analysis.facts import element_type, space_of
+from pto_dialect.analysis.addresses import address_of, describe_space
+from pto_dialect.analysis.type_facts import element_type, space_of
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import type_text
@@ -135,7 +135,7 @@ def check_fill_memory(op: Operation, ctx: Context) -> None:
     """Checks the memory space of a fill."""
     destination = named(op, "dst")
     if space_of(destination.type) != "l1":
-        message = f"destination of {op.name} must be in l1, found {space_text(destination.type)}"
+        message = f"destination of {op.name} must be in l1, found {describe_space(destination.type)}"
         ctx.report(DIRECTION, op, message, at=destination)
 
 

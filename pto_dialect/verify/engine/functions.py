@@ -14,7 +14,7 @@ from importlib import import_module
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 
-from pto_dialect.analysis.facts import kernel_kind
+from pto_dialect.analysis.type_facts import kernel_kind
 from pto_dialect.families import rule_modules
 from pto_dialect.ir.core.base import PtoOp, section_of, signature
 from pto_dialect.ir.core.index import OPS

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from pto_dialect.analysis.facts import KERNEL_KIND
+from pto_dialect.analysis.type_facts import KERNEL_KIND
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.diagnostics.suggest import did_you_mean
 from pto_dialect.ir.core.attribute_text import attribute_text

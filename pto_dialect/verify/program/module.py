@@ -9,7 +9,7 @@ from __future__ import annotations
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from pto_dialect.analysis.facts import ENTRY_ATTRIBUTES
+from pto_dialect.analysis.type_facts import ENTRY_ATTRIBUTES
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.types import TileType, type_text
 
@@ -101,6 +101,6 @@ def check_entry(op: Operation, ctx: Context) -> None:
 def check_recursion(op: Operation, ctx: Context) -> None:
     """Checks for recursive calls."""
     function = ctx.function
-    if isinstance(function, FuncOp) and function in ctx.symbols.reached(op):
+    if isinstance(function, FuncOp) and function in ctx.symbols.reachable_from(op):
         message = f"@{function.sym_name.data} calls itself here; recursion cannot be executed"
         ctx.report(ENTRY_VOID, op, message, severity=WARNING)

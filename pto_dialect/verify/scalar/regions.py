@@ -8,7 +8,7 @@ from __future__ import annotations
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from pto_dialect.analysis.facts import kernel_kind
+from pto_dialect.analysis.type_facts import kernel_kind
 from pto_dialect.ir.core.base import Pipe, PtoOp, is_pto, op_spec
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.types import type_text
@@ -81,7 +81,7 @@ def check_called_cores(op: Operation, ctx: Context) -> None:
     function = ctx.function
     if not isinstance(function, FuncOp) or kernel_kind(function) != "vector":
         return
-    for callee in ctx.symbols.reached(op):
+    for callee in ctx.symbols.reachable_from(op):
         if kernel_kind(callee) == "vector":
             continue
         for inner in walk(callee):

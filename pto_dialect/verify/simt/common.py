@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import FunctionType, IntegerType, SymbolRefAttr, Vect
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
-from pto_dialect.analysis.facts import element_type, integer, space_of, word
+from pto_dialect.analysis.type_facts import element_type, enumerator, integer_attribute, space_of
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.operands import listed, named
 from pto_dialect.ir.core.types import PtrType, bit_width, element_name, type_text
@@ -101,13 +101,13 @@ def check_callee(op: Operation, ctx: Context) -> None:
     name = symbol.root_reference.data
     found = ctx.symbols.find(op, name)
     if not isinstance(found, FuncOp):
-        ctx.report(CALLEE, op, f"there is no function @{name}", at="@" + name, help=ctx.symbols.near(op, name))
+        ctx.report(CALLEE, op, f"there is no function @{name}", at="@" + name, help=ctx.symbols.suggest(op, name))
         return
     if not is_simt_entry(found):
         ctx.report(CALLEE, op, f"@{name} is no SIMT body", at="@" + name, help="mark it with pto.simt_entry")
     _signature(op, ctx, name, found.function_type)
     total = _product(op, ctx)
-    allowed = integer(found, "pto.simt_max_threads")
+    allowed = integer_attribute(found, "pto.simt_max_threads")
     limit = MAX_WORK_ITEMS if allowed is None else min(allowed, MAX_WORK_ITEMS)
     if total is not None and total > limit:
         message = f"@{name} runs on at most {limit} work items, found {total}"
@@ -141,7 +141,7 @@ def _product(op: Operation, ctx: Context) -> int | None:
 @checks(STRUCTURE, "pto.section.simt")
 def check_section_sizes(op: Operation, ctx: Context) -> None:
     """Checks the sizes of the grid of a section."""
-    sizes = [integer(op, name) for name in ("dimX", "dimY", "dimZ")]
+    sizes = [integer_attribute(op, name) for name in ("dimX", "dimY", "dimZ")]
     total = 1
     for name, size in zip(("dimX", "dimY", "dimZ"), sizes, strict=True):
         if size is None:
@@ -162,7 +162,7 @@ _SHUFFLES = ("pto.shuffle_idx", "pto.shuffle_up", "pto.shuffle_down", "pto.shuff
 @checks(STRUCTURE, *_SHUFFLES)
 def check_shuffle_width(op: Operation, ctx: Context) -> None:
     """Checks the lanes that exchange values."""
-    width = integer(op, "width")
+    width = integer_attribute(op, "width")
     if width not in (None, 16, 32):
         ctx.report(WIDTH, op, f"the width of a shuffle is 16 or 32, found {width}", at="width")
     value = named(op, "value").type
@@ -187,7 +187,7 @@ def check_reduction(op: Operation, ctx: Context) -> None:
         if not signed and not isinstance(op, ReduxAddOp):
             ctx.report(REDUX, op, f"{op.name} of integers says signed or unsigned", help="signed or unsigned")
     elif signed:
-        ctx.report(REDUX, op, f"{op.name} of floats has no signedness", at=word(op, "signedness"))
+        ctx.report(REDUX, op, f"{op.name} of floats has no signedness", at=enumerator(op, "signedness"))
 
 
 # ------------------------------------------------------------ arithmetic
@@ -240,7 +240,7 @@ def check_atomic(op: Operation, ctx: Context) -> None:
         if isinstance(op, (AtomicAndOp, AtomicOrOp, AtomicXorOp)):
             ctx.report(ATOMIC, op, f"{op.name} has integers, found {name}", at=value)
         if "signedness" in op.attributes:
-            ctx.report(ATOMIC, op, "signedness is for integers", at=word(op, "signedness"))
+            ctx.report(ATOMIC, op, "signedness is for integers", at=enumerator(op, "signedness"))
     if isinstance(value.type, VectorType) and any(True for _ in op.results[0].uses):
         ctx.report(ATOMIC, op, "the old value of a packed update cannot be used")
 
@@ -299,7 +299,7 @@ def _is_loadable(type_: Attribute) -> bool:
 @checks(STRUCTURE, "pto.keep", "pto.resume")
 def check_slot(op: Operation, ctx: Context) -> None:
     """Checks the slot id and the type of a retained value."""
-    number = integer(op, "slot")
+    number = integer_attribute(op, "slot")
     type_ = op.payload.type if isinstance(op, KeepOp) else op.results[0].type
     bits = bit_width(type_)
     if bits is None or bits > 64 or not _is_keepable(type_):

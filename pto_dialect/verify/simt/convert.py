@@ -8,7 +8,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerType, VectorType
 from xdsl.ir import Attribute, Operation
 
-from pto_dialect.analysis.facts import word
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import element_name, type_text
 
@@ -73,15 +73,15 @@ def check_conversion(op: Operation, ctx: Context) -> None:
         hint = "arith.extsi, arith.extui and arith.trunci convert integers" if both else None
         ctx.report(CONVERT, op, f"there is no conversion from {pair}", help=hint)
         return
-    rounding = word(op, "rounding")
+    rounding = enumerator(op, "rounding")
     if rounding not in allowed:
         listed = ", ".join(allowed)
         message = f"the conversion {pair} rounds with {listed}, found {rounding}"
         ctx.report(CONVERT, op, message, at=rounding)
-    if isinstance(target, IntegerType) and word(op, "saturation") != "sat":
-        ctx.report(CONVERT, op, f"the conversion {pair} saturates", at=word(op, "saturation"), help="sat")
+    if isinstance(target, IntegerType) and enumerator(op, "saturation") != "sat":
+        ctx.report(CONVERT, op, f"the conversion {pair} saturates", at=enumerator(op, "saturation"), help="sat")
     integers = isinstance(source, IntegerType) or isinstance(target, IntegerType)
     if integers and "signedness" not in op.attributes:
         ctx.report(CONVERT, op, f"the conversion {pair} says signed or unsigned", help="signed or unsigned")
     elif not integers and "signedness" in op.attributes:
-        ctx.report(CONVERT, op, f"the conversion {pair} has no signedness", at=word(op, "signedness"))
+        ctx.report(CONVERT, op, f"the conversion {pair} has no signedness", at=enumerator(op, "signedness"))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Block, Operation
 
-from pto_dialect.analysis.facts import integer
+from pto_dialect.analysis.type_facts import integer_attribute
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.roles import Role, has_role
@@ -147,7 +147,7 @@ def _early(op: Operation, ctx: Context) -> None:
 def _slots(group: list[Operation], ctx: Context) -> None:
     taken: dict[int, Operation] = {}
     for op in group:
-        first = integer(op, "slot")
+        first = integer_attribute(op, "slot")
         values = (*op.operands, *op.results)
         if first is None or not values:
             continue

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from xdsl.dialects.builtin import IntegerType, MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from pto_dialect.analysis.facts import element_type, integer, space_of
+from pto_dialect.analysis.type_facts import element_type, integer_attribute, space_of
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import (
@@ -142,7 +142,7 @@ def check_collective(op: Operation, ctx: Context) -> None:
     reduces = isinstance(op, CommTReduceOp)
     staged = _staging(op, ctx, groups, ("recvPing", "recvPong") if reduces else ("ping", "pong"))
     members = groups["group"]
-    root = integer(op, "root")
+    root = integer_attribute(op, "root")
     if not members:
         ctx.report(TYPES, op, f"the group of {op.name} is empty")
         return
@@ -246,7 +246,7 @@ def check_session(op: Operation, ctx: Context) -> None:
             ctx.report(TYPES, op, f"scratch has at least {_MINIMUM_SCRATCH} bytes, found {size}", at=scratch)
     _workspace(op, ctx, workspace)
     for name, (low, high) in _LIMITS.items():
-        value = integer(op, name)
+        value = integer_attribute(op, name)
         if value is not None and (value < low or (high is not None and value > high)):
             allowed = f"at least {low}" if high is None else f"{low} to {high}"
             ctx.report(TYPES, op, f"{name} is {allowed}, found {value}", at=name)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from pto_dialect.analysis.facts import element_type, integer, kernel_kind, space_of, word
+from pto_dialect.analysis.type_facts import element_type, enumerator, integer_attribute, kernel_kind, space_of
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.base import PtoOp, operand_groups, section_of
@@ -135,7 +135,7 @@ def check_flag_pipes(op: Operation, ctx: Context) -> None:
     """Checks both ends of a flag."""
     source, target = op.attributes["src_pipe"], op.attributes["dst_pipe"]
     if source == target:
-        name = word(op, "src_pipe")
+        name = enumerator(op, "src_pipe")
         ctx.report(SAME_PIPE, op, f"{op.name} has {name} at both ends; work of one pipe is in order anyway", at=name)
 
 
@@ -153,18 +153,18 @@ def check_dynamic_flag(op: Operation, ctx: Context) -> None:
 def check_buffer_lock(op: Operation, ctx: Context) -> None:
     """Checks pipe, buffer id and mode of a buffer lock."""
     pipe = op.attributes["op_type"]
-    name = word(op, "op_type")
+    name = enumerator(op, "op_type")
     if name in ("PIPE_ALL", "PIPE_UNASSIGNED") or (name not in ENUMS["pipe"].values and named_pipe(pipe) is None):
         ctx.report(BUF_RANGE, op, f"{op.name} works for one pipe, found {name}", at=name)
     low, high = ctx.profile.sync.buf_ids or (0, 31)
-    number = integer(op, "buf_id")
+    number = integer_attribute(op, "buf_id")
     value = ctx.operand(op, "buf_id")
     if number is None:
         number = ctx.constant(value)
     if number is not None and not low <= number <= high:
         at = str(number) if value is None else value
         ctx.report(BUF_RANGE, op, f"buffers are numbered {low} to {high}, found {number}", at=at)
-    mode = integer(op, "mode")
+    mode = integer_attribute(op, "mode")
     if mode is not None and mode < 0:
         ctx.report(BUF_RANGE, op, f"the mode of {op.name} is at least 0, found {mode}")
 
@@ -208,7 +208,7 @@ _WAITING_PIPES: dict[str, Callable[[Profile], frozenset[str] | None]] = {
 @checks(STRUCTURE, *_SEMAPHORES)
 def check_semaphore(op: Operation, ctx: Context) -> None:
     """Checks form, pipe, id and mode of one cross-core operation."""
-    number = integer(op, "event_id")
+    number = integer_attribute(op, "event_id")
     value = ctx.operand(op, "event_id_dyn")
     if (number is None) == (value is None):
         found = "none" if number is None else "both"
@@ -219,7 +219,7 @@ def check_semaphore(op: Operation, ctx: Context) -> None:
         )
         return
     _semaphore_pipe(op, ctx)
-    mode = integer(op, "ffts_mode")
+    mode = integer_attribute(op, "ffts_mode")
     if mode is not None:
         low, high = (0, 0) if isinstance(op, SetCrossBlockOp) else ctx.profile.sync.ffts_modes
         if not low <= mode <= high:
@@ -236,7 +236,7 @@ def _semaphore_pipe(op: Operation, ctx: Context) -> None:
     sends = _SENDER_PIPES.get(op.name)
     broken = SET_PIPE if sends is not None else WAIT_PIPE
     allowed = sends or _WAITING_PIPES[op.name]
-    name = word(op, "pipe")
+    name = enumerator(op, "pipe")
     severity = ctx.refused(lambda p: name in (allowed(p) or _ANY_PIPE), broken.severity)
     if severity is not None:
         listed = ", ".join(sorted(allowed(ctx.profile) or ()))
@@ -285,7 +285,7 @@ def check_syncall(op: Operation, ctx: Context) -> None:
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
     given = [name for name in _WORKSPACE_SPACE if groups[name]]
-    if word(op, "mode") == "hard":
+    if enumerator(op, "mode") == "hard":
         if given or groups["used_cores"]:
             ctx.report(SYNCALL, op, "a hard syncall has no operands", at=next(iter(op.operands)))
         return
@@ -293,7 +293,7 @@ def check_syncall(op: Operation, ctx: Context) -> None:
         ctx.report(SYNCALL, op, "a soft syncall needs a workspace in gm", help="a gm pointer or view of i32")
         return
     local = tuple(name for name in given if name != "gm_workspace")
-    core_type = word(op, "core_type")
+    core_type = enumerator(op, "core_type")
     older = bool(local) or isinstance(groups["gm_workspace"][0].type, MemRefType)
     if older and local != _LOCAL_WORKSPACES[core_type]:
         wanted = " and ".join(_WORKSPACE_SPACE[name] for name in _LOCAL_WORKSPACES[core_type])
@@ -348,6 +348,6 @@ def check_cache_space(op: Operation, ctx: Context) -> None:
         if space is not None and space not in allowed:
             message = f"{op.name} works on {' and '.join(allowed)}, found {space}"
             ctx.report(CACHE_SPACE, op, message, at=place)
-    stated = word(op, "space")
+    stated = enumerator(op, "space")
     if stated not in ("", "gm", "zero"):
         ctx.report(CACHE_SPACE, op, f"{op.name} works on {' and '.join(allowed)}, found {stated}", at=stated)

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, Region
 
 from pto_dialect.analysis.constants import constant_of
-from pto_dialect.analysis.facts import word
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core.base import Effect, Pipe, op_spec
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.operands import find
@@ -149,13 +149,13 @@ def check_unpaired(scan: FunctionScan, ctx: Context) -> None:
 
 def _key(op: Operation) -> Key:
     if isinstance(op, OperationEventOp):
-        return word(op, "src_op"), word(op, "dst_op"), word(op, "event_id")
-    number = word(op, "event_id")
+        return enumerator(op, "src_op"), enumerator(op, "dst_op"), enumerator(op, "event_id")
+    number = enumerator(op, "event_id")
     value = find(op, "event_id")
     if not number and value is not None:
         known = constant_of(value)
         number = f"EVENT_ID{known}" if isinstance(known, int) else ""
-    return word(op, "src_pipe"), word(op, "dst_pipe"), number
+    return enumerator(op, "src_pipe"), enumerator(op, "dst_pipe"), number
 
 
 def _may_pair_across_functions(scan: FunctionScan) -> bool:

@@ -8,8 +8,8 @@ from typing import Final
 
 from xdsl.ir import Operation
 
-from pto_dialect.analysis.facts import integer
-from pto_dialect.analysis.queues import definition, text
+from pto_dialect.analysis.queues import definition, string_attribute
+from pto_dialect.analysis.type_facts import integer_attribute
 from pto_dialect.diagnostics.diagnostic import Note
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import find
@@ -80,7 +80,7 @@ def check_pushing_end(init: Operation, ctx: Context) -> None:
         message = "the cube end of a converting queue imports the buffer of the vector end"
         ctx.report(ENDS, init, message, at=find(init, BUFFER), help="pto.import_reserved_buffer")
     elif len(ends) != 1:
-        many, name = "no" if not ends else "more than one", text(source, "name")
+        many, name = "no" if not ends else "more than one", string_attribute(source, "name")
         message = f'{source.attributes.get("peer_func")} has {many} pto.aiv_initialize_pipe with the buffer "{name}"'
         ctx.report(ENDS, init, message)
     else:
@@ -101,7 +101,7 @@ def check_popping_end(init: Operation, ctx: Context) -> None:
         ctx.report(ENDS, init, message, at=find(init, BUFFER), help="pto.reserve_buffer")
     elif len(ends) != 1:
         many = "no" if not ends else "more than one"
-        message = f'{many} pto.aic_initialize_pipe has the buffer "{text(source, "name")}" of this function'
+        message = f'{many} pto.aic_initialize_pipe has the buffer "{string_attribute(source, "name")}" of this function'
         ctx.report(ENDS, init, message)
     elif epilogue_fields(ends[0]) is None:
         _note(init, ends[0], "the other end of this queue has no acc_push_epilogue", ctx)
@@ -153,7 +153,7 @@ def _types(init: Operation, other: Operation, fields: Mapping[str, str], queues:
         ctx.report(ENDS, init, f"{message}, found {popped.loc}, {popped.blayout}, {popped.slayout}")
     size = popped.rows * popped.cols * (byte_width(popped.element) or 0)
     for end, which in ((init, "this"), (other, "the cube")):
-        slot = integer(end, "slot_size")
+        slot = integer_attribute(end, "slot_size")
         if slot is not None and 0 < slot < size:
             message = f"a slot holds the popped tile of {size} bytes, {which} end has slot_size = {slot}"
             ctx.report(ENDS, init, message, at="slot_size" if end is init else None)

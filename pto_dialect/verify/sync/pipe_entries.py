@@ -5,8 +5,8 @@ from __future__ import annotations
 from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import Operation
 
-from pto_dialect.analysis.facts import element_type, integer
-from pto_dialect.analysis.queues import definition, entry, peer_function, slot_count, text
+from pto_dialect.analysis.queues import definition, entry, peer_function, slot_count, string_attribute
+from pto_dialect.analysis.type_facts import element_type, integer_attribute
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.types import DYNAMIC, PtrType, ShapedView, TensorViewType, element_name, type_text
 from pto_dialect.ir.core.walk import walk
@@ -62,8 +62,8 @@ def entry_type(init: Operation, op: Operation, ctx: Context) -> None:
         message = f"the entry is {moved.type}, the slot {slot.type}"
         ctx.report(ENTRY_TYPE, op, message)
     elif not isinstance(init, CORE_QUEUES):
-        size, slot_size = static_bytes(moved.type), integer(init, "slot_size")
-        parts = (1, 2) if integer(op, "split") else (1,)
+        size, slot_size = static_bytes(moved.type), integer_attribute(init, "slot_size")
+        parts = (1, 2) if integer_attribute(op, "split") else (1,)
         if size is not None and slot_size is not None and all(size * n != slot_size for n in parts):
             ctx.report(ENTRY_TYPE, op, f"the entry has {size} bytes, a slot {slot_size}")
 
@@ -85,10 +85,10 @@ def slots(inits: list[Operation], ctx: Context) -> None:
 def _reserved_size(init: Operation, reserved: Operation | None, ctx: Context) -> None:
     if reserved is None or not isinstance(reserved, ReserveBufferOp):
         return
-    size, slot = integer(reserved, "size"), integer(init, "slot_size")
+    size, slot = integer_attribute(reserved, "size"), integer_attribute(init, "slot_size")
     if size is None or slot is None or slot <= 0:
         return
-    slots = integer(init, "local_slot_num") or slot_count(init)
+    slots = integer_attribute(init, "local_slot_num") or slot_count(init)
     if size < slot * slots:
         message = f"{slots} slots of {slot} bytes need {slot * slots} bytes, {size} are reserved"
         ctx.report(RESERVE_SIZE, reserved, message, at="size")
@@ -99,14 +99,14 @@ def check_reserved_names(scan: FunctionScan, ctx: Context) -> None:
     """Checks the names of reserved and imported buffers."""
     names: set[str] = set()
     for op in scan.named("pto.reserve_buffer"):
-        name = text(op, "name")
+        name = string_attribute(op, "name")
         if name in names:
             ctx.report(RESERVE_FORM, op, f'the name "{name}" is reserved twice in this function', at="name")
         names.add(name)
     imports: set[tuple[str, str]] = set()
     peers: dict[str, set[str]] = {}
     for op in scan.named("pto.import_reserved_buffer"):
-        name, symbol = text(op, "name"), op.attributes.get("peer_func")
+        name, symbol = string_attribute(op, "name"), op.attributes.get("peer_func")
         if not isinstance(symbol, SymbolRefAttr):
             continue
         peer = symbol.root_reference.data
@@ -119,7 +119,9 @@ def check_reserved_names(scan: FunctionScan, ctx: Context) -> None:
             ctx.report(RESERVE_FORM, op, f"there is no function @{peer}", at="@" + peer)
             continue
         if peer not in peers:
-            peers[peer] = {text(inner, "name") for inner in walk(function) if type(inner) is ReserveBufferOp}
+            peers[peer] = {
+                string_attribute(inner, "name") for inner in walk(function) if type(inner) is ReserveBufferOp
+            }
         if name not in peers[peer]:
             known = ", ".join(sorted(peers[peer])) or "nothing"
             ctx.report(RESERVE_FORM, op, f'@{peer} reserves no buffer "{name}" (it reserves {known})', at="name")

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from xdsl.ir import Operation
 
-from pto_dialect.analysis.facts import integer
-from pto_dialect.analysis.queues import C2V, direction_mask, entry, nosplit, number
+from pto_dialect.analysis.queues import C2V, direction_mask, entry, nosplit, queue_id
+from pto_dialect.analysis.type_facts import integer_attribute
 from pto_dialect.ir.core.attributes import OpaqueAttr
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.types import TileBufType, bit_width, element_name, type_text
@@ -103,7 +103,7 @@ def epilogue(init: Operation, users: Iterable[Operation], ctx: Context) -> None:
         elif stated is not None and isinstance(op, (TAllocToAivOp, TFreeFromAicOp)):
             _whole(op, ctx)
     if quant is not None and isinstance(init, AivInitializePipeOp) and not popped:
-        message = f"queue {number(init)} converts what is pushed, but nothing is popped from it"
+        message = f"queue {queue_id(init)} converts what is pushed, but nothing is popped from it"
         ctx.report(EPILOGUE, init, message)
 
 
@@ -133,7 +133,7 @@ def _setter(op: Operation, fields: dict[str, str], quant: Conversion | None, ctx
     wanted = "scalar" if isinstance(op, SetQuantScalarOp) else "vector"
     if quant is None or quant.scale != wanted:
         found = fields.get("quant", "no acc_push_epilogue")
-        ctx.report(EPILOGUE, op, f"{op.name} needs a queue that scales by a {wanted}, queue {number(op)} has {found}")
+        ctx.report(EPILOGUE, op, f"{op.name} needs a queue that scales by a {wanted}, queue {queue_id(op)} has {found}")
     if wanted == "scalar":
         return
     tile = find(op, "scaling_tile")
@@ -163,14 +163,14 @@ def _push(op: Operation, quant: Conversion, ctx: Context) -> None:
             ctx.report(EPILOGUE, op, message, at=tile)
     _whole(op, ctx)
     if quant.scale and not _preceded(op, _SETTER[quant.scale]):
-        message = f"the scale of queue {number(op)} is not set before this push in its block"
+        message = f"the scale of queue {queue_id(op)} is not set before this push in its block"
         ctx.report(EPILOGUE, op, message, help=_SETTER[quant.scale].name)
 
 
 def _preceded(op: Operation, setter: type[Operation]) -> bool:
     place = op.prev_op
     while place is not None:
-        if isinstance(place, setter) and number(place) == number(op):
+        if isinstance(place, setter) and queue_id(place) == queue_id(op):
             return True
         place = place.prev_op
     return False
@@ -190,6 +190,6 @@ def _pop(op: Operation, quant: Conversion, first: Operation, ctx: Context) -> No
 
 
 def _whole(op: Operation, ctx: Context) -> None:
-    way = integer(op, "split")
+    way = integer_attribute(op, "split")
     if way:
         ctx.report(EPILOGUE, op, f"entries of a converting queue are not split, found split = {way}", at="split")

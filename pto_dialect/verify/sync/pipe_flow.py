@@ -6,23 +6,23 @@ from functools import partial
 
 from xdsl.ir import Operation
 
-from pto_dialect.analysis.facts import integer
 from pto_dialect.analysis.queues import (
     C2V,
     CORE_INITS,
-    HANDLED,
+    HANDLE_OPERATIONS,
+    ID_OPERATIONS,
     INITS,
-    NUMBERED,
     QUANT_SETTERS,
     V2C,
     action_of,
     direction_mask,
     entry,
-    handle,
-    lowered_number,
+    initialization_of_handle,
+    lowered_queue_id,
     nosplit,
-    number,
+    queue_id,
 )
+from pto_dialect.analysis.type_facts import integer_attribute
 from pto_dialect.diagnostics.diagnostic import Note, Severity
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import find
@@ -66,15 +66,15 @@ def check_queue_flow(scan: FunctionScan, ctx: Context) -> None:
     _budget(inits, ctx)
     users: dict[Operation, list[Operation]] = {init: [] for init in inits}
     configured = _configured(by_number, inits)
-    for op in scan.named(*NUMBERED, *QUANT_SETTERS):
+    for op in scan.named(*ID_OPERATIONS, *QUANT_SETTERS):
         scales = isinstance(op, (SetQuantScalarOp, SetQuantVectorOp))
         if scales and "id" not in op.attributes:
             continue
         init = _initialisation(scan, ctx, op, configured if scales else by_number)
         if init is not None:
             users[init].append(op)
-    for op in scan.named(*HANDLED):
-        init = handle(op)
+    for op in scan.named(*HANDLE_OPERATIONS):
+        init = initialization_of_handle(op)
         if init is None:
             value = find(op, "pipe_handle")
             if value is not None:
@@ -93,7 +93,7 @@ def check_queue_flow(scan: FunctionScan, ctx: Context) -> None:
 def _queue_ids(scan: FunctionScan, ctx: Context) -> dict[int, Operation]:
     found: dict[int, Operation] = {}
     for init in scan.named(*CORE_INITS):
-        key = number(init)
+        key = queue_id(init)
         if key < 0:
             ctx.report(IDENTITY, init, f"queue numbers are not negative, found {key}", at="id")
         elif key in found:
@@ -107,12 +107,12 @@ def _queue_ids(scan: FunctionScan, ctx: Context) -> dict[int, Operation]:
 
 def _configured(by_number: dict[int, Operation], inits: list[Operation]) -> dict[int, Operation]:
     """Returns the ids of queues that an operation sets the scale of; lowered queues keep their id."""
-    lowered = {number: init for init in inits if (number := lowered_number(init)) is not None}
+    lowered = {number: init for init in inits if (number := lowered_queue_id(init)) is not None}
     return lowered | by_number
 
 
 def _cores(scan: FunctionScan, ctx: Context) -> None:
-    for op in scan.named(*CORE_INITS, *NUMBERED):
+    for op in scan.named(*CORE_INITS, *ID_OPERATIONS):
         action = action_of(op)
         assert action is not None
         wanted = action.core
@@ -122,7 +122,7 @@ def _cores(scan: FunctionScan, ctx: Context) -> None:
             message = f"{op.name} belongs in a {wanted} function, this is {found}"
             hint = f"pto.kernel_kind = #pto.kernel_kind<{wanted}>, or pto.section.{wanted}"
             ctx.report(KIND, op, message, help=hint)
-    for op in scan.named(*HANDLED):
+    for op in scan.named(*HANDLE_OPERATIONS):
         if scan.core_of(op) is None:
             hint = "pto.section.cube, pto.section.vector, or a function with pto.kernel_kind"
             ctx.report(KIND, op, f"{op.name} does not say on which core it runs", help=hint)
@@ -145,7 +145,7 @@ def _initialisation(
     scan: FunctionScan, ctx: Context, op: Operation, by_number: dict[int, Operation]
 ) -> Operation | None:
     """Returns the initialization of the queue that ``op`` names."""
-    key = number(op)
+    key = queue_id(op)
     init = by_number.get(key)
     if init is None:
         known = ", ".join(map(str, sorted(by_number))) or "none"
@@ -168,7 +168,7 @@ def _initialisation(
 
 
 def _splits(init: Operation, users: list[Operation], ctx: Context) -> None:
-    ways = [(op, way) for op in users if (way := integer(op, "split")) is not None and 0 <= way <= 4]
+    ways = [(op, way) for op in users if (way := integer_attribute(op, "split")) is not None and 0 <= way <= 4]
     stated = nosplit(init)
     first = ways[0] if ways else None
     for op, way in ways:
@@ -216,5 +216,5 @@ def _is_unsplit(init: Operation, users: list[Operation]) -> bool | None:
     """Returns whether the entries of one end are not split; ``None`` when nothing states it."""
     for op in users:
         if "split" in op.attributes:
-            return not integer(op, "split")
+            return not integer_attribute(op, "split")
     return nosplit(init)

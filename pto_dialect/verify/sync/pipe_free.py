@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from pto_dialect.analysis.facts import integer
-from pto_dialect.analysis.queues import action_of, entry, number, pop_frees, queue_of, slot_count
+from pto_dialect.analysis.queues import action_of, entry, is_freed_by_pop, queue_id, queue_of, slot_count
+from pto_dialect.analysis.type_facts import integer_attribute
 from pto_dialect.diagnostics.diagnostic import Note
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import find
@@ -74,7 +74,7 @@ def check_pops_and_frees(scan: FunctionScan, ctx: Context) -> None:
     for init in scan.named(*_INITS) if pops else ():
         action = action_of(init)
         assert action is not None
-        numbered[action.core or "", number(init)] = init
+        numbered[action.core or "", queue_id(init)] = init
     blocks = {op.parent: None for op in pops if op.parent is not None}
     freed = {op for op in pops if not _owns_slot(op, numbered, ctx)}
     for block in blocks:
@@ -88,7 +88,7 @@ def _owns_slot(pop: Operation, numbered: QueueId, ctx: Context, everywhere: bool
     init, moved = queue_of(pop, numbered), entry(pop)
     if init is None or moved is None or not isinstance(moved.type, TileBufType):
         return False
-    found = [pop_frees(init, profile.arch) for profile in ctx.candidates]
+    found = [is_freed_by_pop(init, profile.arch) for profile in ctx.candidates]
     return all(found) if everywhere else any(found)
 
 
@@ -96,7 +96,7 @@ def _queue(op: Operation) -> object:
     """Returns the key that identifies the queue and direction of a pop or free."""
     action = action_of(op)
     if action is not None and action.direction:
-        return number(op), action.direction
+        return queue_id(op), action.direction
     return find(op, "pipe_handle")
 
 
@@ -154,7 +154,7 @@ def _overwritten(block: Block, pops: list[Operation], numbered: QueueId, ctx: Co
         init = queue_of(pop, numbered)
         assert init is not None
         later = [op for op in pops if _queue(op) == _queue(pop) and order[op] > order[pop]]
-        slots = integer(init, "local_slot_num") or slot_count(init)
+        slots = integer_attribute(init, "local_slot_num") or slot_count(init)
         if len(later) >= slots and _owns_slot(pop, numbered, ctx, everywhere=True):
             _late_use(pop, later[slots - 1], block, order, ctx)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from pto_dialect.analysis.queues import action_of, definition, number, peer_function, text
+from pto_dialect.analysis.queues import action_of, definition, peer_function, queue_id, string_attribute
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.sync.pipes import AicInitializePipeOp, AivInitializePipeOp, ImportReservedBufferOp, ReserveBufferOp
@@ -37,7 +37,7 @@ class Queues:
                 elif (action := action_of(op)) is not None and action.core is not None and action.transfers:
                     self.transfers.setdefault(function, []).append(op)
                 elif type(op) is ImportReservedBufferOp and (consumer := self.exporter(op)) is not None:
-                    self.imports.setdefault((text(op, "name"), consumer), []).append(op)
+                    self.imports.setdefault((string_attribute(op, "name"), consumer), []).append(op)
 
     def exporter(self, imported: Operation) -> FuncOp | None:
         """Returns the function that reserves the buffer of an import."""
@@ -47,7 +47,7 @@ class Queues:
         """Returns the transfers of the queue that ``init`` sets up."""
         function = function_of(init)
         transfers = self.transfers.get(function, []) if function is not None else []
-        return [op for op in transfers if number(op) == number(init)]
+        return [op for op in transfers if queue_id(op) == queue_id(init)]
 
     def peers_of_import(self, init: Operation, buffer: str) -> list[Operation]:
         """Returns the initializations of the other end where ``init`` imports ``buffer``: those with the buffer of that
@@ -56,11 +56,11 @@ class Queues:
         function = self.exporter(source) if isinstance(source, ImportReservedBufferOp) else None
         if source is None or function is None:
             return []
-        wanted = text(source, "name")
+        wanted = string_attribute(source, "name")
         found: list[Operation] = []
         for other in self.inits.get(function, []):
             place = definition(find(other, buffer))
-            if place is not None and text(place, "name") == wanted:
+            if place is not None and string_attribute(place, "name") == wanted:
                 found.append(other)
         return found
 
@@ -71,7 +71,7 @@ class Queues:
         if not isinstance(source, ReserveBufferOp) or function is None:
             return []
         found: list[Operation] = []
-        for imported in self.imports.get((text(source, "name"), function), []):
+        for imported in self.imports.get((string_attribute(source, "name"), function), []):
             place = function_of(imported)
             others = self.inits.get(place, []) if place is not None else []
             found += [op for op in others if definition(find(op, buffer)) is imported]

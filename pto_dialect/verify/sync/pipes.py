@@ -10,19 +10,19 @@ from typing import Final
 
 from xdsl.ir import Operation
 
-from pto_dialect.analysis.facts import integer, word
 from pto_dialect.analysis.queues import (
     C2V,
     CORE_INITS,
     HANDLE_INITS,
-    HANDLED,
+    HANDLE_OPERATIONS,
+    ID_OPERATIONS,
     INITS,
-    NUMBERED,
     V2C,
     direction_mask,
     entry,
     slot_count,
 )
+from pto_dialect.analysis.type_facts import enumerator, integer_attribute
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.types import DYNAMIC, TensorViewType, TileBufType, byte_width, type_text
@@ -111,10 +111,10 @@ def check_sizes(op: Operation, ctx: Context) -> None:
     if mask not in (C2V, V2C, C2V | V2C):
         ctx.report(DIRECTION, op, f"dir_mask is 1, 2 or 3, found {mask}", at="dir_mask")
     for name in ("slot_size", "slot_num", "local_slot_num"):
-        size = integer(op, name)
+        size = integer_attribute(op, name)
         if size is not None and size <= 0:
             ctx.report(SIZES, op, f"{name} is positive, found {size}", at=name)
-    local = integer(op, "local_slot_num")
+    local = integer_attribute(op, "local_slot_num")
     if local is not None and local > slot_count(op) > 0:
         message = f"local_slot_num is at most slot_num, which is {slot_count(op)}, found {local}"
         ctx.report(SIZES, op, message, at="local_slot_num")
@@ -135,7 +135,7 @@ def check_core_buffers(op: Operation, ctx: Context) -> None:
             ctx.report(LOCAL_A5, op, message, at="gm_slot_tensor", severity=severity)
         _slot_tensor(op, ctx, tensor.type)
         if not any(buffers.values()):
-            if integer(op, "local_slot_num") is not None:
+            if integer_attribute(op, "local_slot_num") is not None:
                 ctx.report(BUFFERS, op, "local_slot_num needs a consumer buffer", at="local_slot_num")
         elif direction_mask(op) != C2V or buffers["v2c"] is not None:
             message = "beside gm_slot_tensor a queue has dir_mask 1 and c2v_consumer_buf, or no consumer buffer"
@@ -148,14 +148,14 @@ def check_core_buffers(op: Operation, ctx: Context) -> None:
     if len(missing) == 1 or (missing and not any(buffers.values())):
         message = f"a queue with dir_mask {mask} needs {' and '.join(missing)}"
         ctx.report(BUFFERS, op, message, help="an address from pto.reserve_buffer or pto.import_reserved_buffer")
-    if integer(op, "local_slot_num") is not None:
+    if integer_attribute(op, "local_slot_num") is not None:
         severity = ctx.refused(lambda p: p.arch != "a5", LOCAL_A5.severity)
         if severity is not None:
             ctx.report(LOCAL_A5, op, "a queue on a5 has no local_slot_num", at="local_slot_num", severity=severity)
 
 
 def _slot_tensor(op: Operation, ctx: Context, type_: object) -> None:
-    size = integer(op, "slot_size")
+    size = integer_attribute(op, "slot_size")
     slot = static_bytes(type_)
     if size is None or slot is None or size in (slot, 2 * slot):
         return
@@ -181,13 +181,13 @@ def check_handle_buffers(op: Operation, ctx: Context) -> None:
     if local is None:
         if peer is not None:
             ctx.report(BUFFERS, op, "peer_local_addr needs local_addr", at=peer)
-        if integer(op, "local_slot_num") is not None:
+        if integer_attribute(op, "local_slot_num") is not None:
             ctx.report(BUFFERS, op, "local_slot_num needs local_addr", at="local_slot_num")
     elif two_way and peer is None:
         ctx.report(BUFFERS, op, "a queue with two directions needs peer_local_addr")
     elif peer is not None and not two_way:
         ctx.report(BUFFERS, op, "peer_local_addr is for queues with two directions", at=peer)
-    base = integer(op, "flag_base")
+    base = integer_attribute(op, "flag_base")
     if base is not None:
         width, budget = flags_of(op), A5_SYNC.pipe_flag_budget
         if base < 0 or base + width > budget:
@@ -203,10 +203,10 @@ def flags_of(init: Operation) -> int:
 # ------------------------------------------------------------ transfers
 
 
-@checks(STRUCTURE, *NUMBERED, *HANDLED)
+@checks(STRUCTURE, *ID_OPERATIONS, *HANDLE_OPERATIONS)
 def check_split(op: Operation, ctx: Context) -> None:
     """Checks how the entry is divided between the two vector cores."""
-    way = integer(op, "split")
+    way = integer_attribute(op, "split")
     if way is None:
         return
     if not 0 <= way <= 4:
@@ -239,7 +239,7 @@ def check_valid_operands(op: Operation, ctx: Context) -> None:
     elif row is not None and not dynamic:
         message = f"valid_row and valid_col are for tiles with dynamic valid region, found {type_text(tile)}"
         ctx.report(VALID_OPERANDS, op, message, at=row)
-    elif row is None and isinstance(tile, TileBufType) and (integer(op, "split") or 0) > 2:
+    elif row is None and isinstance(tile, TileBufType) and (integer_attribute(op, "split") or 0) > 2:
         ctx.report(VALID_OPERANDS, op, "an uneven half has a dynamic valid region, with valid_row and valid_col")
 
 
@@ -249,7 +249,7 @@ _TRAVEL: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 """Transfer on a handle -> locations that a pipe pushes from or pops to."""
 
 
-@checks(STRUCTURE, *(name for name in (*NUMBERED, *HANDLED) if "tpush" in name or "tpop" in name))
+@checks(STRUCTURE, *(name for name in (*ID_OPERATIONS, *HANDLE_OPERATIONS) if "tpush" in name or "tpop" in name))
 def check_tile_location(op: Operation, ctx: Context) -> None:
     """Checks that a pipe of the core can read or write the transferred tile."""
     moved, allowed = entry(op), _TRAVEL.get(op.name, ("vec", "mat", "acc"))
@@ -277,13 +277,13 @@ RESERVE_FORM = rule(
 @checks(STRUCTURE, "pto.reserve_buffer")
 def check_reserve(op: Operation, ctx: Context) -> None:
     """Checks size, location and base of a reserved buffer."""
-    size, base = integer(op, "size"), integer(op, "base")
+    size, base = integer_attribute(op, "size"), integer_attribute(op, "base")
     if size is not None and size <= 0:
         ctx.report(RESERVE_FORM, op, f"the size of a reserved buffer is positive, found {size}", at="size")
-    place = word(op, "location")
+    place = enumerator(op, "location")
     if place not in ("vec", "mat"):
         ctx.report(RESERVE_FORM, op, f"a reserved buffer lies in vec or mat, found {place}", at="location")
-    if not integer(op, "autoAlloc") and base is None:
+    if not integer_attribute(op, "autoAlloc") and base is None:
         ctx.report(RESERVE_FORM, op, "a reserved buffer with auto = false needs its base", at="auto")
     if base is not None and base < 0:
         ctx.report(RESERVE_FORM, op, f"the base of a reserved buffer is not negative, found {base}", at="base")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from pto_dialect.analysis.facts import vector_bits, vector_element, word
+from pto_dialect.analysis.type_facts import enumerator, vector_bits, vector_element
 from pto_dialect.ir.core.base import signature
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import MaskType, VRegType, type_text
@@ -147,7 +147,7 @@ def check_granularity(op: Operation, ctx: Context) -> None:
     governed: SSAValue = first if GOVERNED[op.name] else op.results[0]
     wanted = MASK_OF_BITS.get(vector_bits(governed.type))
     if op.attributes:
-        wanted = _DISTRIBUTED.get(op.name, {}).get(word(op, "dist"), wanted)
+        wanted = _DISTRIBUTED.get(op.name, {}).get(enumerator(op, "dist"), wanted)
     if wanted is None:
         return
     mask = named(op, "mask")
@@ -164,7 +164,7 @@ def check_granularity(op: Operation, ctx: Context) -> None:
 
 
 def _report(op: Operation, ctx: Context, value: SSAValue, found: MaskType, wanted: str, governed: SSAValue) -> None:
-    dist = word(op, "dist")
+    dist = enumerator(op, "dist")
     what = f"of {type_text(governed.type)}" + (f" stored with {dist}" if dist in STORE_MASK else "")
     ctx.report(GRANULARITY, op, f"the mask {what} is !pto.mask<{wanted}>, found {found}", at=value)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation
 
-from pto_dialect.analysis.facts import scalar_fits, vector_bits, vector_element, word
+from pto_dialect.analysis.type_facts import enumerator, scalar_fits, vector_bits, vector_element
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import VRegType, type_text
 from pto_dialect.targets.element_types import signless
@@ -50,20 +50,20 @@ def check_conversion(op: Operation, ctx: Context) -> None:
         ctx.report(VCVT_CONTRACT_RULE, op, f"there is no conversion from {source} to {target}", help=hint)
         return
     pair = f"{source} to {target}"
-    rounding = word(op, "rnd")
+    rounding = enumerator(op, "rnd")
     if clauses.rounding and not rounding:
         hint = f"rnd is one of {', '.join(clauses.rounding)}"
         ctx.report(VCVT_CONTRACT_RULE, op, f"the conversion {pair} needs rnd", help=hint)
     elif rounding and rounding not in clauses.rounding:
         allowed = ", ".join(clauses.rounding)
-        message = f"found {word(op, 'rnd')}, allowed are {allowed}" if allowed else "it is exact"
+        message = f"found {enumerator(op, 'rnd')}, allowed are {allowed}" if allowed else "it is exact"
         ctx.report(VCVT_CONTRACT_RULE, op, f"the conversion {pair} does not round so: {message}", at="rnd")
     saturation = "sat" in op.attributes
     if clauses.saturation and not saturation:
         ctx.report(VCVT_CONTRACT_RULE, op, f"the conversion {pair} needs sat", help="sat is SAT or NOSAT")
     elif saturation and not clauses.saturation:
         ctx.report(VCVT_CONTRACT_RULE, op, f"the conversion {pair} takes no sat", at="sat")
-    part = word(op, "part")
+    part = enumerator(op, "part")
     if clauses.parts and not part:
         hint = f"part is one of {', '.join(clauses.parts)}"
         ctx.report(VCVT_CONTRACT_RULE, op, f"the conversion {pair} needs part", help=hint)

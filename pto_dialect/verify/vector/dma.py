@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
-from pto_dialect.analysis.addresses import address_of, element_bytes, space_text
-from pto_dialect.analysis.facts import element_type, space_of
+from pto_dialect.analysis.addresses import address_of, describe_space, element_bytes
+from pto_dialect.analysis.type_facts import element_type, space_of
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import type_text
@@ -213,7 +213,7 @@ def check_direction(op: Operation, ctx: Context) -> None:
         value = named(op, name)
         found = space_of(value.type)
         if found != space and (found is not None or not _OPEN.get(op.name)):
-            message = f"{name} of {op.name} must be in {space}, found {space_text(value.type)}"
+            message = f"{name} of {op.name} must be in {space}, found {describe_space(value.type)}"
             ctx.report(DIRECTION, op, message, at=value)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerType, Signedness
 from xdsl.ir import Operation
 
-from pto_dialect.analysis.facts import scalar_fits, vector_element, word
+from pto_dialect.analysis.type_facts import enumerator, scalar_fits, vector_element
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import F32, I16, VRegType, bit_width, element_name, type_text
@@ -192,7 +192,7 @@ def check_dup_position(op: Operation, ctx: Context) -> None:
         ctx.report(SCALAR_TYPE, op, f"vdup repeats {listed}, found {element}")
     if "position" in op.attributes and not isinstance(named(op, "input").type, VRegType):
         message = "position picks a lane of a register, but the input is a scalar"
-        ctx.report(SCALAR_TYPE, op, message, at=word(op, "position"))
+        ctx.report(SCALAR_TYPE, op, message, at=enumerator(op, "position"))
 
 
 @checks(TRIPLES, "pto.vshls", "pto.vshrs")
@@ -263,8 +263,8 @@ def check_scaled_conversion(op: Operation, ctx: Context) -> None:
         ctx.report(VCVT_CONTRACT_RULE, op, f"the scalar of vmulscvt is f32, found {found}", at=named(op, "scalar"))
     if vector_element(op.results[0].type) != "f16":
         ctx.report(VCVT_CONTRACT_RULE, op, f"vmulscvt yields f16, found {type_text(op.results[0].type)}")
-    if word(op, "rnd") != "A":
-        rounding = word(op, "rnd")
+    if enumerator(op, "rnd") != "A":
+        rounding = enumerator(op, "rnd")
         ctx.report(VCVT_CONTRACT_RULE, op, f"vmulscvt rounds with A, found {rounding}", at=rounding)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation
 
-from pto_dialect.analysis.facts import element_type, space_of, vector_bits, vector_element, word
+from pto_dialect.analysis.type_facts import element_type, enumerator, space_of, vector_bits, vector_element
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import I16, MaskType, PtrType, VRegType, bit_width, element_name, type_text
@@ -209,7 +209,7 @@ def check_load_elements(op: Operation, ctx: Context) -> None:
     """Checks elements in memory, elements in the register, and the distribution between them."""
     register = op.results[0].type
     bits = vector_bits(register)
-    dist = word(op, "dist") if op.attributes else ""
+    dist = enumerator(op, "dist") if op.attributes else ""
     if dist:
         allowed = _LOAD_BITS.get(dist)
         if allowed is not None and bits not in allowed:
@@ -224,7 +224,7 @@ def check_store_elements(op: Operation, ctx: Context) -> None:
     """Checks elements in the register, elements in memory, and the distribution between them."""
     value = named(op, "low" if isinstance(op, VStsx2Op) else "value").type
     bits = vector_bits(value)
-    dist = word(op, "dist") if op.attributes else ""
+    dist = enumerator(op, "dist") if op.attributes else ""
     if dist:
         if dist.startswith("MRG"):
             ctx.report(MERGE_UNSUPPORTED, op, f"no hardware stores with {dist}", at="dist")

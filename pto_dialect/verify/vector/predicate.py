@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from pto_dialect.analysis.facts import element_type
+from pto_dialect.analysis.type_facts import element_type
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import MaskType, element_name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from pto_dialect.analysis.facts import scalar_fits, vector_bits, vector_element, word
+from pto_dialect.analysis.type_facts import enumerator, scalar_fits, vector_bits, vector_element
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.operands import named
@@ -129,7 +129,7 @@ def check_lanes(op: Operation, ctx: Context) -> None:
 @checks(STRUCTURE, "pto.vmi.vmull")
 def check_wide_product(op: Operation, ctx: Context) -> None:
     """Checks the lanes of the two halves of a product; lanes without a product are zero."""
-    type_, mode = named(op, "a").type, word(op, "pmode")
+    type_, mode = named(op, "a").type, enumerator(op, "pmode")
     assert isinstance(type_, VmiVRegType)
     if type_.lanes not in (64, 128, 256):
         ctx.report(UNIFORM, op, f"vmull has 64, 128 or 256 lanes, found {type_.lanes}", at=named(op, "a"))
@@ -279,7 +279,7 @@ def check_exponential_difference(op: Operation, ctx: Context) -> None:
 @checks(TRIPLES, "pto.vmi.vcmp", "pto.vmi.vcmps")
 def check_predicate(op: Operation, ctx: Context) -> None:
     """Checks that integers are not compared with ordered-float predicates (those with an ``o``)."""
-    cmp = word(op, "cmp")
+    cmp = enumerator(op, "cmp")
     first, *_ = op.operands
     if cmp.startswith("o") and not is_float(getattr(first.type, "element", first.type)):
         message = f"integers compare with eq, ne, lt, le, gt or ge, found {cmp}"
@@ -376,7 +376,7 @@ def check_made_mask(op: Operation, ctx: Context) -> None:
 @checks(STRUCTURE, "pto.vmi.pset", "pto.vmi.pge")
 def check_pattern(op: Operation, ctx: Context) -> None:
     """Checks patterns of logical predicates."""
-    name = word(op, "pattern")
+    name = enumerator(op, "pattern")
     type_ = op.results[0].type
     if isinstance(op, VmiPsetOp):
         if name != "PAT_ALL":

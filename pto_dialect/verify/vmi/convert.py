@@ -9,7 +9,7 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import IntegerType, Signedness
 from xdsl.ir import Attribute, Operation
 
-from pto_dialect.analysis.facts import vector_element, word
+from pto_dialect.analysis.type_facts import enumerator, vector_element
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import VmiMaskType, VmiVRegType, bit_width, element_name, is_float, type_text
 from pto_dialect.ir.vmi.mask import VmiEnsureMaskGranularityOp
@@ -128,7 +128,7 @@ def check_conversion(op: Operation, ctx: Context) -> None:
         broken = PAIR_ELEMENT if "bf16x2" in pair and problem is None else VMI_CONVERSION
         ctx.report(broken, op, f"there is no conversion {pair}: {clauses}")
         return
-    rounding, saturation = word(op, "rounding"), "saturate" in op.attributes
+    rounding, saturation = enumerator(op, "rounding"), "saturate" in op.attributes
     if rounding and rounding not in clauses.rounding:
         allowed = f"rounds with {', '.join(clauses.rounding)}" if clauses.rounding else "does not round"
         ctx.report(VMI_CONVERSION, op, f"the conversion {pair} {allowed}, found {rounding}", at="rounding")
@@ -137,7 +137,7 @@ def check_conversion(op: Operation, ctx: Context) -> None:
         ctx.report(VMI_CONVERSION, op, message, help='saturate = "SAT" or "NOSAT"')
     elif saturation and not clauses.saturation:
         ctx.report(VMI_CONVERSION, op, f"the conversion {pair} takes no saturate", at="saturate")
-    elif pair == "si32 to si8" and word(op, "saturate") == "SAT":
+    elif pair == "si32 to si8" and enumerator(op, "saturate") == "SAT":
         message = "the conversion si32 to si8 does not saturate"
         ctx.report(VMI_CONVERSION, op, message, at="saturate", help='saturate = "NOSAT"')
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute, Operation
 
-from pto_dialect.analysis.facts import vector_bits
+from pto_dialect.analysis.type_facts import vector_bits
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import I1, MaskType, VmiMaskType, VmiVRegType, VRegType, element_name, type_text
 from pto_dialect.ir.vmi.convert import VmiPackOp

@@ -11,7 +11,7 @@ from typing import Final
 
 from xdsl.ir import Operation, SSAValue
 
-from pto_dialect.analysis.facts import integer
+from pto_dialect.analysis.type_facts import integer_attribute
 from pto_dialect.ir.core.types import VmiMaskType, VmiVRegType, type_text
 from pto_dialect.ir.vmi.load import VmiVLoadOp
 from pto_dialect.ir.vmi.rearrange import VmiChannelSplitOp
@@ -85,7 +85,7 @@ RESULTS: Final[Mapping[str, Demand]] = MappingProxyType(
 @checks(TRIPLES, *{**OPERANDS, **RESULTS})
 def check_usable(op: Operation, ctx: Context) -> None:
     """Checks the layouts of operands and results."""
-    groups = integer(op, "num_groups") or integer(op, "group")
+    groups = integer_attribute(op, "num_groups") or integer_attribute(op, "group")
     if groups is None and _WITH_GROUPS.get(op.name):
         return
     operands, results = vectors(tuple(op.operands)), vectors(tuple(op.results))

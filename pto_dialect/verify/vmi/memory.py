@@ -5,7 +5,14 @@ from __future__ import annotations
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType, Signedness
 from xdsl.ir import Operation, SSAValue
 
-from pto_dialect.analysis.facts import element_type, integer, space_of, vector_bits, vector_element, word
+from pto_dialect.analysis.type_facts import (
+    element_type,
+    enumerator,
+    integer_attribute,
+    space_of,
+    vector_bits,
+    vector_element,
+)
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
@@ -68,7 +75,7 @@ def check_memory(op: Operation, ctx: Context) -> None:
         ctx.report(MEMORY, op, f"{name} of {op.name} must be in ub, found {space}", at=pointer)
     element = element_type(pointer.type)
     moved = vectors(tuple(op.results if name == "source" else op.operands))
-    if element is None or not moved or word(op, "dist_mode") == "unpack":
+    if element is None or not moved or enumerator(op, "dist_mode") == "unpack":
         return
     type_ = moved[0].type
     assert isinstance(type_, VmiVRegType)
@@ -123,7 +130,7 @@ def check_modes(op: Operation, ctx: Context) -> None:
     groups = operand_groups(op)
     stores = isinstance(op, VmiVStoreOp)
     moved: tuple[SSAValue, ...] = groups["values"] if stores else tuple(op.results)
-    dist, group = word(op, "dist_mode"), integer(op, "group")
+    dist, group = enumerator(op, "dist_mode"), integer_attribute(op, "group")
     block, repeat = groups["block_stride"], groups["repeat_stride"]
     stride = groups["stride"]
     if group is not None and dist and (stores or dist != "brc"):
@@ -147,7 +154,7 @@ def check_modes(op: Operation, ctx: Context) -> None:
     elif wanted == 2 and moved[0].type != moved[1].type:
         found = f"{type_text(moved[0].type)} and {type_text(moved[1].type)}"
         ctx.report(UNIFORM, op, f"the two vectors of {op.name} have one type, found {found}")
-    if stores and word(op, "pmode") == "merge":
+    if stores and enumerator(op, "pmode") == "merge":
         ctx.report(VMI_MODES, op, "a store has no pmode merge", at="pmode")
     if group is not None and moved:
         _groups(op, ctx, moved[0].type, group, "group")
@@ -156,7 +163,7 @@ def check_modes(op: Operation, ctx: Context) -> None:
 @checks(STRUCTURE, "pto.vmi.vsstb")
 def check_store_mode(op: Operation, ctx: Context) -> None:
     """Checks that inactive blocks are not written."""
-    if word(op, "pmode") == "merge":
+    if enumerator(op, "pmode") == "merge":
         ctx.report(VMI_MODES, op, "a store has no pmode merge", at="pmode")
 
 
@@ -203,7 +210,7 @@ _PER_GROUP = dict.fromkeys(
 def check_groups(op: Operation, ctx: Context) -> None:
     """Checks the number of groups, and lanes of results per group."""
     name, divided = _GROUPED[op.name]
-    count = integer(op, name)
+    count = integer_attribute(op, name)
     if count is None:
         return
     type_ = op.results[0].type if divided is None else named(op, divided).type
@@ -231,7 +238,7 @@ def check_groups(op: Operation, ctx: Context) -> None:
 @checks(STRUCTURE, "pto.vmi.group_iota", "pto.vmi.vci")
 def check_numbered_groups(op: Operation, ctx: Context) -> None:
     """Checks that each group fills whole registers, or registers hold a whole number of groups."""
-    count, type_ = integer(op, "group"), op.results[0].type
+    count, type_ = integer_attribute(op, "group"), op.results[0].type
     if not isinstance(type_, VmiVRegType) or count is None or count < 2 or type_.lanes % count:
         return
     size, register = type_.lanes // count, 8 * VL_BYTES // (vector_bits(type_) or 8)
@@ -243,7 +250,7 @@ def check_numbered_groups(op: Operation, ctx: Context) -> None:
 @checks(STRUCTURE, "pto.vmi.create_group_mask")
 def check_group_mask(op: Operation, ctx: Context) -> None:
     """Checks that groups and lanes per group make the lanes of the mask."""
-    count, size = integer(op, "num_groups"), integer(op, "group_size")
+    count, size = integer_attribute(op, "num_groups"), integer_attribute(op, "group_size")
     type_ = op.results[0].type
     if count is None or size is None or not isinstance(type_, VmiMaskType):
         return

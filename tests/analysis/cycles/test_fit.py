@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pto_dialect.analysis.cycles.estimate import estimate
-from pto_dialect.analysis.cycles.fit import fit, neutral
+from pto_dialect.analysis.cycles.fit import fit, reset_to_priors
 from pto_dialect.analysis.cycles.measurements import Measurement
 from pto_dialect.analysis.cycles.table import CycleTable, shipped
 from pto_dialect.analysis.cycles.work import Work
@@ -44,7 +44,7 @@ def test_what_no_measurement_depends_on_stays() -> None:
 def test_an_operation_without_measurements_is_predicted_from_its_class() -> None:
     """Fitted from neutral values to other operations of the unit, a division by a scalar is met within 5 %."""
     truth = shipped("a5")
-    table = fit(neutral(truth), measured(truth, "texp", "trsqrt", "tmins", "tadd", "tneg"))
+    table = fit(reset_to_priors(truth), measured(truth, "texp", "trsqrt", "tmins", "tadd", "tneg"))
     for one in measured(truth, "tdivs"):
         assert estimate(one.work, table).cycles == pytest.approx(one.cycles, rel=0.05)
 

@@ -10,7 +10,7 @@ from math import ceil
 import pytest
 
 from pto_dialect.analysis.cycles.estimate import estimate
-from pto_dialect.analysis.cycles.fit import neutral
+from pto_dialect.analysis.cycles.fit import reset_to_priors
 from pto_dialect.analysis.cycles.table import CycleTable, shipped
 from pto_dialect.analysis.cycles.work import Work
 
@@ -169,7 +169,7 @@ def test_what_has_no_figures_has_a_range() -> None:
 
 def test_shapes_that_only_a_run_knows_widen_the_band() -> None:
     known = estimate(tile("texp", "f32", 16, 64), A5)
-    work = Work("texp", "f32", "f32", 16, 64, 16, 64, certain=False)
+    work = Work("texp", "f32", "f32", 16, 64, 16, 64, is_static=False)
     found = estimate(work, A5)
     assert found.evidence == "assumed"
     assert found.low < known.low
@@ -209,9 +209,9 @@ def test_what_has_no_family_has_a_range() -> None:
     known = estimate(tile("trecip", "f32", 8, 64, op_params="high_precision"), A5)
     assert (slow.evidence, known.evidence) == ("family", "measured") and slow.low < known.cycles < slow.high
     # A shape that only a run knows has one as well.
-    assert estimate(Work("tnew", "i8", "i8", 1, 1, 1, 1, certain=False), A5).evidence == "assumed"
+    assert estimate(Work("tnew", "i8", "i8", 1, 1, 1, 1, is_static=False), A5).evidence == "assumed"
     # An instruction for one register has none to know.
-    assert estimate(Work("vlds", "i8", "i8", 1, 1, 1, 1, certain=False), A5).cycles == 2
+    assert estimate(Work("vlds", "i8", "i8", 1, 1, 1, 1, is_static=False), A5).cycles == 2
 
 
 @pytest.mark.parametrize(
@@ -225,11 +225,11 @@ def test_what_has_no_family_has_a_range() -> None:
     ],
 )
 def test_what_an_operation_expands_to_tells_its_cycles_before_it_is_measured(work: Work, measured: float) -> None:
-    assert estimate(work, neutral(A5)).cycles == pytest.approx(measured, rel=0.12)
+    assert estimate(work, reset_to_priors(A5)).cycles == pytest.approx(measured, rel=0.12)
 
 
 def test_spread_masks_cost_the_same_in_conversions_and_selections() -> None:
-    dearer = A5.with_values({("flow", "spread", "*", "value"): A5.one("flow", "spread") + 1})
+    dearer = A5.with_values({("flow", "spread", "*", "value"): A5.value_of("flow", "spread") + 1})
     for work, registers in (
         (tile("tcvt", "f8e4m3", 4, 704, (4, 640), to="f32"), 40),
         (tile("tsel", "f32", 4, 672, (4, 640)), 40),

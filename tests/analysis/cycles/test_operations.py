@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pto_dialect import parse
-from pto_dialect.analysis.cycles.operations import Counted, counted
+from pto_dialect.analysis.cycles.operations import PipeWork, pipe_work_of
 from pto_dialect.analysis.cycles.work import Work
 from pto_dialect.ir.core.walk import walk
 
@@ -22,12 +22,12 @@ PART = "acc, 64x48xf32, valid=50x40, blayout=col_major, slayout=row_major, fract
 UNKNOWN = "acc, 64x48xf32, valid=?x40, blayout=col_major, slayout=row_major, fractal=1024"
 
 
-def told(text: str, types: list[str], arch: str = "a5", **options: str) -> Counted | None:
+def told(text: str, types: list[str], arch: str = "a5", **options: str) -> PipeWork | None:
     """What is told of the operation in ``text``, whose operands ``%a0``, ``%a1`` .. are arguments."""
     arguments = ", ".join(f"%a{number}: {type_}" for number, type_ in enumerate(types))
     head = f'module attributes {{pto.target_arch = "{arch}"}} {{\n  func.func @f({arguments}) {{\n'
     module = parse(f"{head}    {text}\n    return\n  }}\n}}")
-    found = [one for op in walk(module) if (one := counted(op, arch, options)) is not None]
+    found = [one for op in walk(module) if (one := pipe_work_of(op, arch, options)) is not None]
     assert len(found) < 2
     return found[0] if found else None
 
@@ -64,8 +64,8 @@ def tiles(name: str, ins: list[str], outs: list[str], attributes: str = "") -> W
         # An extent of none is known; one that only a run knows stands for the whole tile.
         ("texp", [F + ", valid=0x64"], [F + ", valid=0x64"], Work("texp", "f32", "f32", 16, 64, 0, 64)),
         ("texp", [F + ", valid=16x0"], [F + ", valid=16x0"], Work("texp", "f32", "f32", 16, 64, 16, 0)),
-        ("texp", [F + ", valid=?x9"], [F + ", valid=?x9"], Work("texp", "f32", "f32", 16, 64, 16, 9, certain=False)),
-        ("texp", [F + ", valid=9x?"], [F + ", valid=9x?"], Work("texp", "f32", "f32", 16, 64, 9, 64, certain=False)),
+        ("texp", [F + ", valid=?x9"], [F + ", valid=?x9"], Work("texp", "f32", "f32", 16, 64, 16, 9, is_static=False)),
+        ("texp", [F + ", valid=9x?"], [F + ", valid=9x?"], Work("texp", "f32", "f32", 16, 64, 9, 64, is_static=False)),
         # Two elements of four bits share a byte of the tile.
         ("tcvt", ["vec, 4x64xf16"], ["vec, 4x32x!pto.f4E1M2x2"], Work("tcvt", "f16", "f4e1m2", 4, 64, 4, 64)),
         ("tcvt", ["vec, 4x32x!pto.f4E2M1x2, valid=3x9"], ["vec, 4x64xf16, valid=3x18"],
@@ -112,8 +112,8 @@ def test_transfers_have_a_path_and_blocks(name: str, ins: list[str], outs: list[
     [
         (LEFT, ACC, Work("tmatmul", "f16", "f32", 64, 48, 64, 48, k=32)),
         (LEFT.replace("f16", "f16, valid=50x20"), PART, Work("tmatmul", "f16", "f32", 64, 48, 50, 40, k=20)),
-        (OPEN, ACC, Work("tmatmul", "f16", "f32", 64, 48, 64, 48, k=32, certain=False)),
-        (LEFT, UNKNOWN, Work("tmatmul", "f16", "f32", 64, 48, 64, 40, k=32, certain=False)),
+        (OPEN, ACC, Work("tmatmul", "f16", "f32", 64, 48, 64, 48, k=32, is_static=False)),
+        (LEFT, UNKNOWN, Work("tmatmul", "f16", "f32", 64, 48, 64, 40, k=32, is_static=False)),
         # A product of nothing is a sum of no terms, whatever its result is.
         (LEFT.replace("f16", "f16, valid=64x0"), ACC, Work("tmatmul", "f16", "f32", 64, 48, 0, 48, k=32)),
     ],
@@ -138,7 +138,7 @@ def test_products_of_pointers_have_the_stated_extents(
     body = f"pto.mad %a0, %a1, %a2, {', '.join(sizes)} : {', '.join(pointers)}, i64, i64, i64"
     found = told(f"{constants}\n{body}".replace("%n", "%a3"), [*pointers, "i64"])
     m, n, k = extents
-    assert found == Counted(Work("mad", "bf16", "f32", m, n, m, n, k=k, certain=certain), "PIPE_M")
+    assert found == PipeWork(Work("mad", "bf16", "f32", m, n, m, n, k=k, is_static=certain), "PIPE_M")
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_products_of_pointers_have_the_stated_extents(
     ],
 )
 def test_flags_and_barriers_are_on_the_pipe_that_runs_them(text: str, arch: str, name: str, pipe: str) -> None:
-    assert told(text, [], arch) == Counted(Work(name, "i8", "i8", 1, 1, 1, 1), pipe)
+    assert told(text, [], arch) == PipeWork(Work(name, "i8", "i8", 1, 1, 1, 1), pipe)
 
 
 def test_addresses_numbers_and_handles_take_nothing() -> None:

@@ -40,7 +40,7 @@ def test_loops_with_constant_bounds_are_counted() -> None:
     assert found.open == 1
     (total,) = found.pipes.values()
     assert total.cycles == pytest.approx(3 * sum(line.estimate.cycles for line in found.lines))
-    assert found.whole.high == total.high
+    assert found.total.high == total.high
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_dynamic_shapes_and_unknown_operations_have_ranges() -> None:
     found = cycles(body, arguments=f"%x: {VEC}, %t: {VEC}, %y: {column}")
     (line,) = found.lines
     assert line.estimate.evidence == "family" and found.ranges == {"pto.trowsum f32": 1}
-    assert found.whole.low == line.estimate.low and found.whole.high == line.estimate.high
+    assert found.total.low == line.estimate.low and found.total.high == line.estimate.high
 
 
 def test_products_count_their_inner_dimension() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pto_dialect.analysis.queues import CORE_INITS, HANDLE_INITS, HANDLED, NUMBERED, QUANT_SETTERS
+from pto_dialect.analysis.queues import CORE_INITS, HANDLE_INITS, HANDLE_OPERATIONS, ID_OPERATIONS, QUANT_SETTERS
 from pto_dialect.ir.core.base import op_spec
 from pto_dialect.ir.core.facts.queues import C2V, V2C
 from pto_dialect.ir.core.registry import all_op_classes
@@ -11,12 +11,12 @@ QUEUES = {cls.name: op_spec(cls).queue for cls in all_op_classes() if op_spec(cl
 
 
 def test_names_with_rules_are_those_with_an_action() -> None:
-    names = (*CORE_INITS, *HANDLE_INITS, *NUMBERED, *HANDLED, *QUANT_SETTERS)
+    names = (*CORE_INITS, *HANDLE_INITS, *ID_OPERATIONS, *HANDLE_OPERATIONS, *QUANT_SETTERS)
     assert sorted(names) == sorted(QUEUES)
 
 
 def test_numbered_transfers_say_where_they_run_and_which_way() -> None:
-    for name in NUMBERED:
+    for name in ID_OPERATIONS:
         action = QUEUES[name]
         assert action is not None and action.transfers
         other = "cube" if name.endswith("aic") else "vector"
@@ -27,7 +27,7 @@ def test_numbered_transfers_say_where_they_run_and_which_way() -> None:
 
 
 def test_transfers_on_a_handle_leave_core_and_direction_open() -> None:
-    for name in HANDLED:
+    for name in HANDLE_OPERATIONS:
         action = QUEUES[name]
         assert action is not None and action.transfers
         assert (action.core, action.direction) == (None, 0)

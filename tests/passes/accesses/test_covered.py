@@ -1,6 +1,6 @@
 """Which accesses later ones stand for. Source: docs/reference/synchronisation.md, "Dependences"."""
 
-from pto_dialect.analysis.affine import Sum
+from pto_dialect.analysis.affine import AffineExpr
 from pto_dialect.api import parse
 from pto_dialect.ir.core.base import Pipe
 from pto_dialect.ir.core.walk import walk
@@ -11,8 +11,8 @@ from pto_dialect.passes.accesses.state import Access, State
 V, MTE2, MTE3 = (NUMBER[pipe] for pipe in (Pipe.V, Pipe.MTE2, Pipe.MTE3))
 OP = next(op for op in walk(parse("func.func @f() {\nreturn\n}")) if op.name == "func.return")
 LEAF = Leaf(OP, 1, (), ())
-PART = Place("gm", "a", frame="v", sides=(Side(Sum(0), Sum(8)),))
-OTHER = PART._replace(sides=(Side(Sum(4), Sum(8)),))
+PART = Place("gm", "a", frame="v", sides=(Side(AffineExpr(0), AffineExpr(8)),))
+OTHER = PART._replace(sides=(Side(AffineExpr(4), AffineExpr(8)),))
 
 
 def kept(*accesses: tuple[Place, bool, int]) -> list[int]:

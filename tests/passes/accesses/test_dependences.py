@@ -57,7 +57,9 @@ def state(turn: int = 0, *earlier: Any) -> Any:
 def words(monkeypatch: pytest.MonkeyPatch) -> None:
     """Operations are words here: what they say of unit flags and of streams stands in them."""
     monkeypatch.setattr(dependences, "unit_flag", lambda op: "flag" in op)
-    monkeypatch.setattr(dependences, "streams", lambda one, other, kind: kind in one.op and one.number < other.number)
+    monkeypatch.setattr(
+        dependences, "is_streamed", lambda one, other, kind: kind in one.op and one.number < other.number
+    )
 
 
 @pytest.mark.parametrize("arch", ["a2a3", "a5"])

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pto_dialect import parse
-from pto_dialect.analysis.affine import Sum, Sums
+from pto_dialect.analysis.affine import AffineAnalysis, AffineExpr
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.overlap import may_overlap
 from pto_dialect.passes.accesses.places import Place, Side
@@ -18,7 +18,7 @@ from pto_dialect.passes.accesses.setting import ANY, Setting, Turn
 
 FUNCTION = next(op for op in walk(parse("func.func @f(%i: index, %a: index) {\nreturn\n}")) if op.name == "func.func")
 INDEX, OTHER = FUNCTION.regions[0].block.args
-SUMS = Sums()
+SUMS = AffineAnalysis()
 
 
 def place(*sides: tuple[int, int, int, int], root: object = "a", frame: object = "v") -> Place:
@@ -26,7 +26,7 @@ def place(*sides: tuple[int, int, int, int], root: object = "a", frame: object =
     found: list[Side] = []
     for constant, index, other, size in sides:
         terms = {((INDEX,), index), ((OTHER,), other)}
-        found.append(Side(Sum(constant, frozenset(term for term in terms if term[1])), Sum(size)))
+        found.append(Side(AffineExpr(constant, frozenset(term for term in terms if term[1])), AffineExpr(size)))
     return Place("gm", root, frame=frame, sides=tuple(found))
 
 

@@ -6,7 +6,7 @@ import pytest
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect import parse
-from pto_dialect.analysis.affine import Sum
+from pto_dialect.analysis.affine import AffineExpr
 from pto_dialect.analysis.alias import Alias
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.overlap import may_overlap
@@ -70,7 +70,7 @@ def test_slots() -> None:
     (found,) = places("x", MANY, f"%x = pto.multi_tile_get %m[%i] : {MULTI} -> {T}")
     assert (found.start, found.stop) == (1024, 1024 + 3 * size)
     assert isinstance(found.frame, tuple) and found.frame[:3] == ("slots", "bytes", 1024)
-    assert [side.size for side in found.sides] == [Sum(1)]
+    assert [side.size for side in found.sides] == [AffineExpr(1)]
 
 
 def subview(
@@ -86,7 +86,7 @@ def test_bytes_of_a_part(row: int, col: int) -> None:
     (found,) = places("y", ALLOC, *lines, subview("x", T, "r", "k"))
     assert found.start == 1024 + 4 * (row * 32 + col)
     assert found.stop == 1024 + 4 * ((row + 3) * 32 + col + 8)
-    assert [(side.start.number, side.size.number) for side in found.sides] == [(row, 4), (col, 8)]
+    assert [(side.start.constant_value, side.size.constant_value) for side in found.sides] == [(row, 4), (col, 8)]
 
 
 def test_bytes_of_a_part_of_columns() -> None:
@@ -105,14 +105,14 @@ def test_parts_whose_bytes_are_not_in_rows() -> None:
         "y", f"%x = pto.alloc_tile addr = %a1024 : {B}", subview("x", B, "c0", "c0", result=part, sizes="16, 16")
     )
     assert (found.start, found.stop) == (1024, 1024 + 16 * 32 * 2)
-    assert [(side.start.number, side.size.number) for side in found.sides] == [(0, 16), (0, 16)]
+    assert [(side.start.constant_value, side.size.constant_value) for side in found.sides] == [(0, 16), (0, 16)]
 
 
 def test_a_part_at_unknown_indices_keeps_the_bytes_of_the_whole() -> None:
     (found,) = places("y", ALLOC, subview("x", T, "i", "c8"))
-    assert (found.start, found.stop) == (1024, 1024 + 2048) and found.sides[1].start.number == 8
+    assert (found.start, found.stop) == (1024, 1024 + 2048) and found.sides[1].start.constant_value == 8
     (root,) = places("y", f"%x = pto.alloc_tile : {T}", subview("x", T, "c2", "c8"))
-    assert (root.start, root.stop) == (0, None) and root.sides[0].start.number == 2
+    assert (root.start, root.stop) == (0, None) and root.sides[0].start.constant_value == 2
 
 
 def test_a_part_of_a_part() -> None:
@@ -121,7 +121,7 @@ def test_a_part_of_a_part() -> None:
     lines = [ALLOC, subview("x", T, "c2", "c8", "m", middle, "8, 16"), subview("m", middle, "c1", "c4")]
     values, found = handles(*lines)
     outer, inner = found.of(values["m"])[0], found.of(values["y"])[0]
-    assert [(side.start.number, side.size.number) for side in inner.sides] == [(3, 4), (12, 8)]
+    assert [(side.start.constant_value, side.size.constant_value) for side in inner.sides] == [(3, 4), (12, 8)]
     assert inner.frame == outer.frame
 
 
@@ -143,7 +143,7 @@ def test_a_rectangle_of_global_memory() -> None:
     (view,), (part,) = found.of(values["v"]), found.of(values["w"])
     assert view.root is values["p"] and not view.sides and view.space == "gm"
     assert part.frame == view.frame is not None
-    assert [(side.start.number, side.size.number) for side in part.sides] == [(4, 8), (None, 32)]
+    assert [(side.start.constant_value, side.size.constant_value) for side in part.sides] == [(4, 8), (None, 32)]
 
 
 def test_pointers() -> None:
@@ -300,7 +300,7 @@ def test_elements_of_a_tile(index: str, expected: tuple[int, int, bool]) -> None
     values, found = handles(ALLOC)
     (one,) = found.element(values["x"], values[index])
     assert (one.start, one.stop, bool(one.sides)) == expected
-    assert not one.sides or [(side.start.number, side.size.number) for side in one.sides] == [(None, 1)]
+    assert not one.sides or [(side.start.constant_value, side.size.constant_value) for side in one.sides] == [(None, 1)]
 
 
 def test_an_element_of_a_part_or_of_a_pointer_is_all_of_it() -> None:
@@ -314,7 +314,7 @@ def test_an_element_of_a_tile_without_an_address() -> None:
     values, found = handles(f"%x = pto.alloc_tile : {T}")
     (one,), (other,) = (found.element(values["x"], values[name]) for name in ("c3", "c4"))
     assert one.frame == other.frame and one.root is values["x"]
-    assert [one.sides[0].start.number, other.sides[0].start.number] == [3, 4]
+    assert [one.sides[0].start.constant_value, other.sides[0].start.constant_value] == [3, 4]
 
 
 def test_a_part_of_a_view_that_is_an_argument() -> None:

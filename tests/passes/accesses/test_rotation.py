@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pto_dialect import parse
-from pto_dialect.analysis.affine import Sum, Sums
+from pto_dialect.analysis.affine import AffineAnalysis, AffineExpr
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.overlap import may_overlap
 from pto_dialect.passes.accesses.places import SLOTS, Place, Side
@@ -42,7 +42,7 @@ TEXT = """func.func @f(%n: index) {{
 
 def places(text: str, step: int) -> tuple[dict[str, Place], Setting, Setting]:
     """The slots of indices by name, and the settings of later iterations and of one iteration."""
-    sums, module = Sums(), parse(text)
+    sums, module = AffineAnalysis(), parse(text)
     ops = list(walk(module))
     loop: Any = next(op for op in ops if op.name == "scf.for")
     counter = loop.body.block.args[0]
@@ -50,7 +50,10 @@ def places(text: str, step: int) -> tuple[dict[str, Place], Setting, Setting]:
     same = Setting(lambda value: True, None, lambda value: ANY, sums)
     frame = (SLOTS, "m", 0, 8)
     named = {str(r.name_hint): r for op in ops for r in op.results if r.name_hint in ("x", "y", "z")}
-    found = {name: Place("ub", "m", 0, None, frame, (Side(sums.of(r), Sum(1)),)) for name, r in named.items()}
+    found = {
+        name: Place("ub", "m", 0, None, frame, (Side(sums.expression_of(r), AffineExpr(1)),))
+        for name, r in named.items()
+    }
     return found, later, same
 
 

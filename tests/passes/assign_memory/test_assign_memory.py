@@ -8,7 +8,7 @@ from lowering_programs import SCHEDULES, TILE, add, disorder, kernel, load, lowe
 from random_tile_programs import RandomProgram, arguments
 
 from pto_dialect import parse, print_module
-from pto_dialect.analysis.facts import integer
+from pto_dialect.analysis.type_facts import integer_attribute
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.core.base import op_spec
 from pto_dialect.ir.core.registry import all_op_classes
@@ -176,8 +176,8 @@ def test_memory_that_a_program_reserves_gets_an_address(location: str, size: int
     module, diagnostics = lowered(text, "assign-memory")
     assert not diagnostics
     (op,) = (op for op in module.walk() if op.name == "pto.reserve_buffer")
-    assert integer(op, "autoAlloc") == 0
-    base = integer(op, "base")
+    assert integer_attribute(op, "autoAlloc") == 0
+    base = integer_attribute(op, "base")
     assert base is not None and base % 32 == 0
     tile_bytes = 4 * 16 * 16
     for address in addresses(text).values():

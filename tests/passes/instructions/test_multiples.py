@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pto_dialect import parse
-from pto_dialect.analysis.affine import Sums
+from pto_dialect.analysis.affine import AffineAnalysis
 from pto_dialect.passes.instructions import geometry
 
 OPERATIONS: dict[str, Any] = {
@@ -23,8 +23,8 @@ def judged(lines: list[str], unit: int, name: str = "r") -> bool:
     constants = [f"%c{number} = arith.constant {number} : index" for number in NUMBERS]
     text = "func.func @f(%x: index, %y: index) {\n" + "\n".join([*constants, *lines]) + "\nreturn\n}\n"
     (value,) = [result for op in parse(text).walk() for result in op.results if result.name_hint == name]
-    sums = Sums()
-    return geometry._multiple(sums, sums.of(value), unit)
+    sums = AffineAnalysis()
+    return geometry._multiple(sums, sums.expression_of(value), unit)
 
 
 @pytest.mark.parametrize(

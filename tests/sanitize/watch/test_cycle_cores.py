@@ -57,7 +57,7 @@ def test_parts_of_what_was_read_are_warm(blocks: int) -> None:
     text = loads((0, 16), (0, 16), (8, 8), (0, 8), (8, 16))
     found = [one.estimate.cycles for one in cycles(text, "a2a3", [np.ones(1 << 14, np.float32)], blocks).lines]
     table = table_for("a2a3", None)
-    rate = table.one("machine", "memory_gbps") * 1e3 / table.one("machine", "clock_mhz")
+    rate = table.value_of("machine", "memory_gbps") * 1e3 / table.value_of("machine", "clock_mhz")
     whole, half = 264 + 16 * 512 / 128, 264 + 8 * 512 / 128
     cold = max(whole, blocks * 16 * 512 / rate)
     # Half of the last load is new.
@@ -102,7 +102,7 @@ def test_two_vector_cores_fill_interleaved_rows_side_by_side() -> None:
     """Each core makes its half and sends it; the two ends meet in the cube core, which pops last."""
     found = cycles(PUSH, "a5", [np.ones(1 << 14, np.float32)])
     one = found.pipes["PIPE_V"].cycles + found.pipes["PIPE_MTE3"].cycles
-    assert found.whole.cycles == pytest.approx(one + found.pipes["PIPE_MTE1"].cycles, abs=4)
+    assert found.total.cycles == pytest.approx(one + found.pipes["PIPE_MTE1"].cycles, abs=4)
 
 
 def extracts(right: int, left: int) -> str:
@@ -138,4 +138,4 @@ def test_left_and_right_operands_are_extracted_side_by_side(left: int, right: in
     # They start in order: the right one with the last left one.
     longer = max(left * LEFT, max(left - 1, 0) * LEFT + right * RIGHT)
     assert found.pipes["PIPE_MTE1"].cycles == pytest.approx(longer)
-    assert found.whole.cycles == pytest.approx(longer + PRODUCT)
+    assert found.total.cycles == pytest.approx(longer + PRODUCT)

@@ -62,8 +62,8 @@ def test_transfers_of_pointers_take_their_time_on_their_pipes() -> None:
         "mte_ub_gm": "PIPE_MTE3",
     }
     busy = sum(found.pipes[pipe].cycles for pipe in ("PIPE_MTE2", "PIPE_MTE3"))
-    assert found.whole.cycles >= busy > 0
-    assert found.whole.low <= found.whole.cycles <= found.whole.high
+    assert found.total.cycles >= busy > 0
+    assert found.total.low <= found.total.cycles <= found.total.high
 
 
 def test_a_transfer_costs_what_its_bytes_cost() -> None:
@@ -82,8 +82,8 @@ def test_what_the_scalar_unit_does_takes_no_time() -> None:
         "pto.store_scalar %v, %b[%i1] : !pto.ptr<f32, gm>, f32",
     )
     alone = cycles(program(*scalar)).cycles("k.pto")
-    assert (alone.lines, alone.pipes, alone.whole.high) == ([], {}, 0)
+    assert (alone.lines, alone.pipes, alone.total.high) == ([], {}, 0)
     moves = (ub("x", 0), load("%x"))
     with_both, without = (cycles(program(*lines)).cycles("k.pto") for lines in ((*moves, *scalar), moves))
     assert [line.operation for line in with_both.lines] == [line.operation for line in without.lines]
-    assert with_both.whole.cycles == without.whole.cycles > 0
+    assert with_both.total.cycles == without.total.cycles > 0

@@ -127,7 +127,7 @@ def test_bytes_that_come_the_first_time_take_their_share_of_the_bandwidth() -> N
     """docs/reference/cycles.md: cores that run share what global memory gives."""
     table = table_for("a5", None)
     timeline = CycleTimeline(table, "a5", {}, False)
-    bytes_per_cycle = table.one("machine", "memory_gbps") * 1e3 / table.one("machine", "clock_mhz")
+    bytes_per_cycle = table.value_of("machine", "memory_gbps") * 1e3 / table.value_of("machine", "clock_mhz")
     small: Any = SimpleNamespace(cycles=1.0, low=0.5, high=1.5, evidence="published")
     gm: Any = SimpleNamespace(public=True, capacity=1 << 24)
     ub_: Any = SimpleNamespace(public=False, capacity=1 << 24)

@@ -10,7 +10,7 @@ from typing import Any
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, SSAValue
 
-from pto_dialect.analysis.facts import space_of
+from pto_dialect.analysis.type_facts import space_of
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import OpaqueAttr
 from pto_dialect.ir.core.base import PtoOp

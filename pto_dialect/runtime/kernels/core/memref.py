@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, MemRefType, StridedLayoutAttr
 from xdsl.ir import Operation, SSAValue
 
-from pto_dialect.analysis.facts import space_of
+from pto_dialect.analysis.type_facts import space_of
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import SSAValue
 
-from pto_dialect.analysis.facts import element_type
+from pto_dialect.analysis.type_facts import element_type
 from pto_dialect.ir.core.base import Pipe, PtoOp
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import element_name

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pto_dialect.analysis.facts import integer
+from pto_dialect.analysis.type_facts import integer_attribute
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.placement import named_pipe
@@ -100,13 +100,13 @@ def token(op: PtoOp, g: Generator, function: Callable[[QueueCore, str, int, int]
     pipe = named_pipe(op.attributes["op_type"])
     if pipe is None:
         raise g.error("sync-buf-range", "a buffer number is held by one pipe", op)
-    static = integer(op, "buf_id")
+    static = integer_attribute(op, "buf_id")
     number = str(static) if static is not None else str(g.name(named(op, "buf_id")))
     if not g.queued:
         if static is None:
             g.emitter.line(f"{g.argument(check_number)}({number})")
         return
-    mode = integer(op, "mode") or BLOCKING
+    mode = integer_attribute(op, "mode") or BLOCKING
     g.emitter.line(f"{g.argument(function)}(core, {pipe.value!r}, {number}, {mode})")
     if pipe.value == "PIPE_S":
         g.emitter.line("yield from core.join_scalar()")

@@ -11,8 +11,8 @@ from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
-from pto_dialect.analysis.facts import integer
 from pto_dialect.analysis.queues import C2V, entry
+from pto_dialect.analysis.type_facts import integer_attribute
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import Pipe, PtoOp
 from pto_dialect.ir.core.operands import find, named
@@ -31,7 +31,7 @@ from .pipe_transfer import Fetch, Outgoing, Push, consumer_type
 
 
 def _reserved_address(op: Operation, g: Generator) -> int:
-    base = None if integer(op, "autoAlloc") else integer(op, "base")
+    base = None if integer_attribute(op, "autoAlloc") else integer_attribute(op, "base")
     if base is not None:
         return base
     if op not in g.placement:

@@ -12,7 +12,7 @@ import numpy as np
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 
-from pto_dialect.analysis.facts import space_of
+from pto_dialect.analysis.type_facts import space_of
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import Pipe, PtoOp
 from pto_dialect.ir.core.operands import named

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import SSAValue
 
-from pto_dialect.analysis.facts import integer
+from pto_dialect.analysis.type_facts import integer_attribute
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.faults import Fault
@@ -188,7 +188,7 @@ def reduction(op: PtoOp, g: Generator) -> None:
         g.call(function.reduce, source, axis, None if fmt.is_float else fmt.storage, out, True, pipe=pipe)
         return
     if label == "tcolsum" and fmt.name == "f16":
-        reduce: Reduce = HalfSum(bool(integer(op, "isBinary")), g.profile.arch)
+        reduce: Reduce = HalfSum(bool(integer_attribute(op, "isBinary")), g.profile.arch)
     else:
         reduce = _reduce(name, fmt, axis, exact)
     if views is not None:

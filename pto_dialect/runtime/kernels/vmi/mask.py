@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 
-from pto_dialect.analysis.facts import integer
+from pto_dialect.analysis.type_facts import integer_attribute
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
@@ -46,8 +46,8 @@ def create_group_mask(op: PtoOp, g: Generator) -> None:
         g,
         logical.group_prefix,
         named(op, "active_elems_per_group"),
-        integer(op, "num_groups"),
-        integer(op, "group_size"),
+        integer_attribute(op, "num_groups"),
+        integer_attribute(op, "group_size"),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerType, Signedness
 from xdsl.ir import SSAValue
 
-from pto_dialect.analysis.facts import element_type, integer
+from pto_dialect.analysis.type_facts import element_type, integer_attribute
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.runtime.compile.generator import Expr, Generator
@@ -61,9 +61,9 @@ def is_signed(value: SSAValue) -> bool:
 
 def group_count(op: PtoOp, default: int = 1) -> int:
     """Returns the number of groups that an operation states."""
-    count = integer(op, "group")
+    count = integer_attribute(op, "group")
     if count is None:
-        count = integer(op, "num_groups")
+        count = integer_attribute(op, "num_groups")
     return default if count is None else count
 
 

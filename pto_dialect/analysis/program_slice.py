@@ -11,10 +11,10 @@ from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 
 
-def followed(
+def compute_slice(
     function: Operation,
-    concerned: Callable[[Operation], bool],
-    uses: Callable[[Operation], Iterable[SSAValue]],
+    is_relevant: Callable[[Operation], bool],
+    relevant_operands: Callable[[Operation], Iterable[SSAValue]],
 ) -> tuple[set[Operation], set[Operation]]:
     """The operations that matter, and among them those that stand around or are operations that are ``concerned``.
 
@@ -37,9 +37,9 @@ def followed(
     around: set[Operation] = set()
     for op in walk(function):
         calls = has_role(op, Role.CALL)
-        if calls or (not op.regions and concerned(op)):
+        if calls or (not op.regions and is_relevant(op)):
             keep(op)
-            values.extend(op.operands if calls else uses(op))
+            values.extend(op.operands if calls else relevant_operands(op))
             place: Operation | None = op
             while place is not None and place not in around:
                 around.add(place)

@@ -72,13 +72,13 @@ def scalar_fits(scalar: Attribute, element: Attribute) -> bool:
     return scalar.width == element.width and scalar.signedness.data is Signedness.SIGNLESS
 
 
-def integer(op: Operation, name: str) -> int | None:
+def integer_attribute(op: Operation, name: str) -> int | None:
     """Value of an integer attribute, ``None`` when it is absent or no integer."""
     value = op.attributes.get(name)
     return value.value.data if isinstance(value, IntegerAttr) else None
 
 
-def word(op: Operation, name: str) -> str:
+def enumerator(op: Operation, name: str) -> str:
     """Word of an enumeration or string attribute, empty when it is absent."""
     value = op.attributes.get(name)
     if isinstance(value, EnumAttr):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from xdsl.dialects.builtin import IndexType, NoneType, f16, f32, i8
 
-from pto_dialect.analysis.numbers import Number, behind
+from pto_dialect.analysis.abstract_values import AbstractValue, offset_pointer
 from pto_dialect.ir.core.types import PtrType
 
 A, B = ("at", "ub", 64), ("argument", 3)
@@ -27,5 +27,7 @@ A, B = ("at", "ub", 64), ("argument", 3)
         (A, 1, NoneType(), None),
     ],
 )
-def test_places_behind_a_pointer(base: Number, distance: Number, element: IndexType, place: Number | None) -> None:
-    assert behind(base, distance, PtrType(element, "ub")) == place
+def test_places_behind_a_pointer(
+    base: AbstractValue, distance: AbstractValue, element: IndexType, place: AbstractValue | None
+) -> None:
+    assert offset_pointer(base, distance, PtrType(element, "ub")) == place
