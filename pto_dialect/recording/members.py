@@ -14,7 +14,7 @@ from io import BytesIO
 
 import numpy as np
 
-from pto_dialect.runtime.faults import size_text
+from pto_dialect.runtime.faults import format_size
 from pto_dialect.runtime.memory.free import SHARE, free_memory
 from pto_dialect.runtime.memory.spaces import Array
 
@@ -45,9 +45,9 @@ class Members:
     def take(self, size: int, what: str) -> None:
         """Accounts for memory. Raises ``RecordingError`` where that is too much."""
         if self.taken + size > self.limit:
-            needed = size_text(self.taken + size)
+            needed = format_size(self.taken + size)
             raise RecordingError(
-                f"'{self.path}' would take {needed} of memory with its {what}, more than {size_text(self.limit)}"
+                f"'{self.path}' would take {needed} of memory with its {what}, more than {format_size(self.limit)}"
             )
         self.taken += size
 

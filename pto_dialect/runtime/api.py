@@ -16,7 +16,7 @@ from pto_dialect.syntax.print.places import printed_places
 from pto_dialect.targets.backend import BACKENDS, Backend
 from pto_dialect.verify.verifier import verify_module
 
-from .errors import BindingError, NoValueError, ProgramError, located, takes
+from .errors import BindingError, NoValueError, ProgramError, located, takes_text
 from .run.launch import Kernel
 from .run.machine import RunOptions
 from .run.per_core import InParts, PerCore, launcher_value
@@ -177,7 +177,7 @@ def run(
         values.append(arguments[key] if key in arguments else launcher_value(name, type_))
     missing = [name for name, value in zip(kernel.arguments, values, strict=True) if value is None]
     if missing:
-        raise NoValueError(missing, takes(kernel.kernel.entry, kernel.types))
+        raise NoValueError(missing, takes_text(kernel.kernel.entry, kernel.types))
     unknown = set(arguments) - set(kernel.arguments) - {str(i) for i in range(len(values))}
     if unknown:
         raise BindingError(f"unknown arguments: {', '.join(sorted(unknown))}")

@@ -81,13 +81,13 @@ class NoValueError(BindingError):
         self.names = tuple(names)
 
 
-def takes(function: str, arguments: Sequence[tuple[str, Attribute]]) -> str:
+def takes_text(function: str, arguments: Sequence[tuple[str, Attribute]]) -> str:
     """Returns the sentence that states what a function takes; ``arguments`` are names and types of at least one
     argument."""
     return f"@{function} takes {_listed(arguments)}"
 
 
-def wrong_number(function: str, arguments: Sequence[tuple[str, Attribute]], found: int) -> BindingError:
+def wrong_argument_count(function: str, arguments: Sequence[tuple[str, Attribute]], found: int) -> BindingError:
     """Returns the error for ``found`` values by position, which is the wrong number."""
     which = f": {_listed(arguments)}" if arguments else ""
     return BindingError(f"@{function} takes {len(arguments)} arguments, found {found}{which}")

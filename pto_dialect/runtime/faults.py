@@ -34,7 +34,7 @@ class Fault(Exception):
         return "\n".join((f"{self.rule}: {self.message}", *(f"  note: {note}" for note in self.notes)))
 
 
-def size_text(number: int) -> str:
+def format_size(number: int) -> str:
     """Returns a size as text: ``3.5 GiB``, ``17 bytes``."""
     if number < 1024:
         return f"{number} byte" + ("" if number == 1 else "s")
@@ -56,5 +56,5 @@ class TooLarge(MemoryError):
 def exhausted(error: MemoryError) -> Fault:
     """Returns an out-of-memory error as a fault, whose message follows a name; numpy's errors state the size."""
     shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)
-    wanted = "" if shape is None or dtype is None else f": {size_text(math.prod(shape) * dtype.itemsize)}"
+    wanted = "" if shape is None or dtype is None else f": {format_size(math.prod(shape) * dtype.itemsize)}"
     return Fault(OUT_OF_MEMORY, f"takes more memory than there is{wanted}")

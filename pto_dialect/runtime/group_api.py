@@ -12,7 +12,7 @@ from pto_dialect.targets.backend import Backend
 
 from .api import checked_options, launch, verify_checked
 from .compile.group import Member, join
-from .errors import BindingError, NoValueError, ProgramError, located, takes, wrong_number
+from .errors import BindingError, NoValueError, ProgramError, located, takes_text, wrong_argument_count
 from .run.launch import Kernel
 from .run.per_core import launcher_value
 
@@ -75,7 +75,7 @@ def arguments_in_order(
         if len(given) == len(arguments):
             return list(given)
         if len(given) + sum(one is not None for one in own) != len(arguments):
-            raise wrong_number(function, arguments, len(given))
+            raise wrong_argument_count(function, arguments, len(given))
         rest = iter(given)
         return [next(rest) if one is None else one for one in own]
     names = {name for name, _ in arguments}
@@ -88,7 +88,7 @@ def arguments_in_order(
         values.append(given[key] if key in given else own[position])
     missing = [name for (name, _), value in zip(arguments, values, strict=True) if value is None]
     if missing:
-        raise NoValueError(missing, takes(function, arguments))
+        raise NoValueError(missing, takes_text(function, arguments))
     return values
 
 

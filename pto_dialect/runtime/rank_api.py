@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from pto_dialect.targets.backend import Backend
 
 from .api import CompiledKernel, compile
-from .errors import BindingError, NoValueError, ProgramError, located, takes
+from .errors import BindingError, NoValueError, ProgramError, located, takes_text
 from .memory.spaces import Array
 from .run.per_core import launcher_value
 from .run.rank_processes import run_ranks_apart
@@ -30,17 +30,17 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Word:
+class RankConstant:
     """An argument that every rank determines itself."""
 
     text: str
 
 
-CONTEXT: Final = Word("context")
+CONTEXT: Final = RankConstant("context")
 """The communication context: rank, number of ranks, addresses of windows."""
-RANK: Final = Word("rank")
+RANK: Final = RankConstant("rank")
 """The id of the rank."""
-RANKS: Final = Word("ranks")
+RANKS: Final = RankConstant("ranks")
 """The number of ranks."""
 
 
@@ -110,7 +110,7 @@ def _with_known(kernel: CompiledKernel, arguments: Mapping[str, Any]) -> dict[st
             given.setdefault(name, known)
     missing = [name for name in kernel.arguments if name not in given]
     if missing:
-        raise NoValueError(missing, takes(kernel.kernel.entry, kernel.types))
+        raise NoValueError(missing, takes_text(kernel.kernel.entry, kernel.types))
     return given
 
 
@@ -121,7 +121,7 @@ def _value(name: str, value: Any, rank: int, shared: Sequence[Mapping[str, Array
         if value.name not in shared[0] or not 0 <= peer < world.ranks:
             raise BindingError(f"argument {name}: there is no window {value.name} of rank {peer}", name)
         return shared[peer][value.name]
-    if isinstance(value, Word):
+    if isinstance(value, RankConstant):
         return {"context": world.context(rank), "rank": rank, "ranks": world.ranks}[value.text]
     if isinstance(value, list | tuple):
         if len(value) != world.ranks:

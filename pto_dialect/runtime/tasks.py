@@ -95,7 +95,7 @@ def parse_order(text: str) -> int | None:
     another order."""
     if text == SUBMITTED:
         return None
-    word, _, digits = text.partition(":")
-    if word != "random" or not (digits.isdecimal() and digits.isascii() and len(digits) <= 20):
+    kind, _, digits = text.partition(":")
+    if kind != "random" or not (digits.isdecimal() and digits.isascii() and len(digits) <= 20):
         raise BindingError(f"'{text}' is no order of tasks, expected submitted or random:SEED")
     return int(digits)

@@ -15,7 +15,7 @@ from pto_dialect.ir.core.location import span_of
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.queues.run import Deadlock, QueuedFault, run_queued
 from pto_dialect.runtime.run.arguments import hand_back
-from pto_dialect.runtime.run.ranks import Going, Part, bound_values, calls_text, program_error, stacks
+from pto_dialect.runtime.run.ranks import Part, RunningRank, bound_values, calls_text, program_error, stacks
 from pto_dialect.runtime.run.windows import WindowArena, World
 
 from .launch import WatchedKernel, watched_cores
@@ -36,7 +36,7 @@ def run_watched_ranks(parts: Sequence[Part], world: World, ranks: Sequence[int] 
     watch = kernels[0].watch
     watch.part()
     arena = watch.windows_class(WindowArena(world.layout, world.content), watch)
-    going: list[Going] = []
+    going: list[RunningRank] = []
     for rank, part, kernel, values in zip(numbers, parts, kernels, bound, strict=True):
         moved = [world.relocated(value, arena) for value in values]
         kernel.watch_buffers(moved)
@@ -44,7 +44,7 @@ def run_watched_ranks(parts: Sequence[Part], world: World, ranks: Sequence[int] 
         for block in started.device:
             block.join_rank(rank, arena)
         kernel.join_rank(rank, part.values, moved, started)
-        going.append(Going(rank, part, started))
+        going.append(RunningRank(rank, part, started))
     cores = [core for one in going for core in watched_cores(one.started)]
     watch.open_device(cores)
     programs = [program for one in going for program in one.started.programs]
@@ -75,7 +75,7 @@ def run_watched_ranks(parts: Sequence[Part], world: World, ranks: Sequence[int] 
     return [[] for _ in parts]
 
 
-def _stop(error: QueuedFault | Fault, going: Sequence[Going]) -> None:
+def _stop(error: QueuedFault | Fault, going: Sequence[RunningRank]) -> None:
     """A violation as a finding; raises ``ProgramError`` for one that no check covers."""
     failed = program_error(error, going)
     kernel = cast(WatchedKernel, going[0].part.kernel)
@@ -86,7 +86,7 @@ def _stop(error: QueuedFault | Fault, going: Sequence[Going]) -> None:
     kernel.stop(fault, place)
 
 
-def _deadlocked(fault: Deadlock, going: Sequence[Going], cores: Sequence[WatchedCore]) -> None:
+def _deadlocked(fault: Deadlock, going: Sequence[RunningRank], cores: Sequence[WatchedCore]) -> None:
     kernel = cast(WatchedKernel, going[0].part.kernel)
     if not kernel.watch.wants("deadlock"):
         raise program_error(fault, going)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pto_dialect.runtime.faults import Fault, TooLarge, exhausted, size_text
+from pto_dialect.runtime.faults import Fault, TooLarge, exhausted, format_size
 
 
 def test_the_text_of_a_fault_has_its_notes() -> None:
@@ -25,7 +25,7 @@ def test_the_text_of_a_fault_has_its_notes() -> None:
     ],
 )  # fmt: skip
 def test_sizes(number: int, text: str) -> None:
-    assert size_text(number) == text
+    assert format_size(number) == text
 
 
 def test_memory_that_runs_out_tells_what_was_wanted() -> None:

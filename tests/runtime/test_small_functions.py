@@ -211,11 +211,11 @@ def test_ranks_whose_memory_cannot_be_shared_run_here(monkeypatch: pytest.Monkey
     monkeypatch.setattr(rank_processes, "hand_back", lambda values: None)
     for shared, expected in ((None, "here"), ([], [["apart"], ["apart"]])):
         monkeypatch.setattr(rank_processes, "share", lambda own, kept, shared=shared: shared)
-        outcome = rank_processes.Outcome({0: ["apart"], 1: ["apart"]})
+        outcome = rank_processes.WorkerReport({0: ["apart"], 1: ["apart"]})
         apart: Any = SimpleNamespace(run=lambda outcome=outcome: [outcome])
         monkeypatch.setattr(rank_processes, "shared_copy", lambda content: content)
         monkeypatch.setattr(rank_processes, "WindowArena", lambda layout, windows: None)
-        monkeypatch.setattr(rank_processes, "Apart", lambda *rest, apart=apart: apart)
+        monkeypatch.setattr(rank_processes, "RankProcesses", lambda *rest, apart=apart: apart)
         world.layout = None
         assert rank_processes.run_ranks_apart([part, part], world, 2) == expected
         assert rank_processes.run_ranks_apart([part, part], world, 1) == "here"

@@ -17,7 +17,7 @@ import pytest
 from pto_dialect import deadline
 from pto_dialect.driver.run.memory_budget import MemoryBudget, SizeError, free_memory, parse_size
 from pto_dialect.runtime.errors import BindingError
-from pto_dialect.runtime.faults import size_text
+from pto_dialect.runtime.faults import format_size
 
 CHECKOUT = Path(__file__).parents[2]
 PROGRAMS = Path(__file__).parent / "programs"
@@ -214,7 +214,7 @@ def test_no_sizes(text: str) -> None:
 
 
 def test_size_texts() -> None:
-    assert [size_text(n) for n in (0, 1, 1023, 1536, 5 << 30)] == [
+    assert [format_size(n) for n in (0, 1, 1023, 1536, 5 << 30)] == [
         "0 bytes",
         "1 byte",
         "1023 bytes",

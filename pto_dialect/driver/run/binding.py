@@ -129,11 +129,11 @@ def _check_cores(kernel: Kernel, one: Bound, blocks: int) -> None:
     """Every core has a number that fits, and parts of a buffer are equal. Raises ``BindingError``."""
     try:
         if isinstance(one.value, PerCore):
-            places = kernel.places(blocks)
+            places = kernel.core_positions(blocks)
             for place, number in zip(places, one.value.values(places), strict=True):
                 _checked_number(number, one.type, one.fmt, f"{number} for core {place.core}")
         elif one.parts is not None:
-            part_size(one.value.size, one.parts, kernel.places(blocks))
+            part_size(one.value.size, one.parts, kernel.core_positions(blocks))
     except BindingError as error:
         raise BindingError(f"argument {one.name} ({t.type_text(one.type)}): {error}") from None
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from pto_dialect.diagnostics.file_kinds import OtherKind, check_kind, is_forced
 from pto_dialect.diagnostics.files import atomic_write, folders_locked
-from pto_dialect.runtime.faults import size_text
+from pto_dialect.runtime.faults import format_size
 from pto_dialect.runtime.memory.free import SHARE, free_memory
 from pto_dialect.runtime.memory.spaces import Array
 
@@ -161,7 +161,7 @@ def _other_members(path: str, replaced: Container[str]) -> dict[str, bytes]:
             kept = [info for info in archive.infolist() if info.filename not in replaced]
             size, free = sum(info.file_size for info in kept), free_memory()
             if free is not None and size > free * SHARE:
-                raise FileError(f"cannot add to '{path}': its other arrays would take {size_text(size)} of memory")
+                raise FileError(f"cannot add to '{path}': its other arrays would take {format_size(size)} of memory")
             return {info.filename: _member(archive, info) for info in kept}
     except (OSError, zipfile.BadZipFile) as error:
         raise FileError(f"cannot add to '{path}': {error}") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pto_dialect.runtime.errors import BindingError
-from pto_dialect.runtime.faults import size_text
+from pto_dialect.runtime.faults import format_size
 from pto_dialect.runtime.memory.free import SHARE, free_memory
 
 _WATCHED_COPIES = 8
@@ -51,11 +51,11 @@ class MemoryBudget:
             self.limit = int(free * SHARE)
         needed = kept * self.copies + passing
         if self.taken + needed > self.limit:
-            before = f", beside {size_text(self.taken)} of other arguments" if self.taken else ""
+            before = f", beside {format_size(self.taken)} of other arguments" if self.taken else ""
             source = "--max-memory allows" if self.stated else "a launch may take (80 % of what is free)"
             raise BindingError(
-                f"{what} would take {size_text(needed)} of memory{before}, more than the"
-                f" {size_text(self.limit)} that {source}; --max-memory SIZE sets the limit"
+                f"{what} would take {format_size(needed)} of memory{before}, more than the"
+                f" {format_size(self.limit)} that {source}; --max-memory SIZE sets the limit"
             )
         self.taken += kept * self.copies
 

@@ -73,7 +73,7 @@ def run_range(program: Program, values: bytes, first: int, end: int, blocks: int
     """Runs the blocks from ``first`` to before ``end``; ``values`` are those of the arguments, pickled."""
     kernel = _kernel(program)
     bound = kernel.bind(pickle.loads(values))
-    prepare(bound, kernel.arguments, kernel.places, blocks)
+    prepare(bound, kernel.arguments, kernel.core_positions, blocks)
     before = {position: _bytes(bound[position]).copy() for position in kernel.usage.written}
     results: list[Any] | None = None
     for index in range(first, end):

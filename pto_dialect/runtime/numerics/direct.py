@@ -57,14 +57,14 @@ def direct(source: Format, target: Format, letter: str, saturate: bool, rest: Co
     if target.is_float:
         if source.name == "bf16" and target.name == "f32":
             return cast
-        return Looked(source, target, letter, saturate, rest) if source.bits == _HALF_WORD else None
+        return TableConversion(source, target, letter, saturate, rest) if source.bits == _HALF_WORD else None
     if source.name in ("f32", "bf16") and letter in ROUNDINGS:
-        if target.name == "i32" and _casts_tell():
-            return told(source, target, letter, saturate)
+        if target.name == "i32" and _cast_signals_range():
+            return checked_cast(source, target, letter, saturate)
         usual = rounded(source, target, letter, rest)
         small = target.bits <= _HALF_WORD and target.min_value < 0
         return added(target, usual) if source.name == "f32" and letter == "R" and small else usual
-    return Looked(source, target, letter, saturate, rest) if source.bits == _HALF_WORD else None
+    return TableConversion(source, target, letter, saturate, rest) if source.bits == _HALF_WORD else None
 
 
 def _of_integers(source: Format, target: Format, letter: str, saturate: bool) -> Convert | None:
@@ -245,7 +245,7 @@ else:
     _raising: Any = _make_extobj(all="ignore", invalid="raise")
 
 
-def _told(whole: Array, out: Array) -> bool:
+def _cast_in_range(whole: Array, out: Array) -> bool:
     """Casts float32 and returns whether all numbers are in the range of ``out``."""
     before = _handling.set(_raising)
     try:
@@ -258,7 +258,7 @@ def _told(whole: Array, out: Array) -> bool:
 
 
 @cache
-def _casts_tell() -> bool:
+def _cast_signals_range() -> bool:
     """Returns whether this machine's cast of float32 to i32 signals numbers out of range, in each position of its
     vectors."""
     if _handling is None:
@@ -267,13 +267,13 @@ def _casts_tell() -> bool:
     for number in (np.nan, np.inf, -np.inf, 2.0**31, -(2.0**31) - 256):
         for place in range(67):
             whole[place] = number
-            if _told(whole, out):
+            if _cast_in_range(whole, out):
                 return False
             whole[place] = -(2.0**31) if place % 2 else 2.0**31 - 128
-    return _told(whole, out)
+    return _cast_in_range(whole, out)
 
 
-def told(source: Format, target: Format, letter: str, saturate: bool) -> Convert:
+def checked_cast(source: Format, target: Format, letter: str, saturate: bool) -> Convert:
     """Returns the conversion of float32 or bfloat16 to i32 by numpy's cast, which signals numbers out of range."""
     wide, round_ = source.storage == np.float32, ROUNDINGS[letter]
     last_values, last_out = _NOTHING, _NOTHING
@@ -287,7 +287,7 @@ def told(source: Format, target: Format, letter: str, saturate: bool) -> Convert
         if whole.shape != given.shape:
             whole = _aligned(given.shape)
 
-    def told(values: Array, out: Array) -> None:
+    def checked_cast(values: Array, out: Array) -> None:
         if values is not last_values or out is not last_out:
             take(values, out)
         if wide:
@@ -308,8 +308,8 @@ def told(source: Format, target: Format, letter: str, saturate: bool) -> Convert
             # Not from the values, whose memory may be that of the results. Rounding integral numbers changes nothing.
             results[...] = by_steps(whole, FORMATS["f32"], target, letter, saturate)
 
-    vars(told).update(source=source, target=target, letter=letter, saturate=saturate)
-    return told
+    vars(checked_cast).update(source=source, target=target, letter=letter, saturate=saturate)
+    return checked_cast
 
 
 _LINE = 64
@@ -324,7 +324,7 @@ def _aligned(shape: tuple[int, ...], dtype: npt.DTypeLike = np.float32) -> Array
     return room[begin : begin + size].view(dtype).reshape(shape)
 
 
-class Looked:
+class TableConversion:
     """Sources of 16 bits: a table of all results, made once that many elements have been converted."""
 
     def __init__(self, source: Format, target: Format, letter: str, saturate: bool, rest: Convert) -> None:

@@ -54,7 +54,7 @@ class FifoEnd:
         self.scale: float | ValueTile | None = None
         # The participants and their tokens are the same for every entry of a kind.
         self._waited: dict[tuple[str, int, bool, int], tuple[Token, ...]] = {}
-        self._told: dict[tuple[str, int, bool, int], tuple[tuple[Core, Token], ...]] = {}
+        self._known_others: dict[tuple[str, int, bool, int], tuple[tuple[Core, Token], ...]] = {}
         for direction in DIRECTIONS:
             if facts.mask & direction and (core.cube if direction == C2V else core.vector):
                 for vector in self._vectors(direction, True, 1):
@@ -82,9 +82,9 @@ class FifoEnd:
     def _others(self, kind: str, direction: int, producing: bool, split: int) -> tuple[tuple[Core, Token], ...]:
         """Returns the cores at the other end, each with the token that concerns it."""
         key = (kind, direction, producing, split)
-        known = self._told.get(key)
+        known = self._known_others.get(key)
         if known is None:
-            known = self._told[key] = self._find_others(kind, direction, producing, split)
+            known = self._known_others[key] = self._find_others(kind, direction, producing, split)
         return known
 
     def _find_others(self, kind: str, direction: int, producing: bool, split: int) -> tuple[tuple[Core, Token], ...]:

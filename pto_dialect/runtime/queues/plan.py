@@ -200,8 +200,8 @@ def _epilogue(init: Operation) -> Epilogue | None:
 
 
 def _function(op: Operation) -> Operation:
-    place: Operation | None = op
-    while place is not None and not has_role(place, Role.FUNCTION):
-        place = place.parent_op()
-    assert place is not None
-    return place
+    ancestor: Operation | None = op
+    while ancestor is not None and not has_role(ancestor, Role.FUNCTION):
+        ancestor = ancestor.parent_op()
+    assert ancestor is not None
+    return ancestor

@@ -18,7 +18,7 @@ from pto_dialect.deadline import TimedOut
 from ..faults import Fault, exhausted
 from ..run.machine import Block, Core, NeedsQueues
 from ..vector.holding import HOLDER
-from .held_stores import HeldStores
+from .pending_stores import PendingStores
 from .schedule import Schedule
 from .senders import awaited
 
@@ -64,7 +64,7 @@ class QueueCore(Core):
         self.chooser = None if schedule is None else schedule.chooser(f"{block.index} {kind} {index}")
         super().__init__(block, kind, index)
         self.in_turn: tuple[str, ...] = ()
-        self.held: HeldStores | None = None
+        self.held: PendingStores | None = None
 
     def reset(self) -> None:
         """Resets the control state: nothing is queued, nothing waits."""
@@ -102,8 +102,8 @@ class QueueCore(Core):
         if self.waiting:
             issued = copy(tile)
             for queue in self.queues.values():
-                for place, entry in enumerate(queue):
-                    queue[place] = _with_handle(entry, tile, issued)
+                for index, entry in enumerate(queue):
+                    queue[index] = _with_handle(entry, tile, issued)
         super().set_valid(tile, rows, cols)
 
     # signals
@@ -217,7 +217,7 @@ class QueueCore(Core):
             self.drain()
             return
         if self.held is None:
-            self.held = HeldStores(self.arena("ub"))
+            self.held = PendingStores(self.arena("ub"))
         self.held.begin()
 
     def stored(self) -> None:
@@ -242,7 +242,7 @@ class QueueCore(Core):
             others = (self.queues.get(other) for other in self.in_turn)
             if any(queue and queue[0][0] < head[0] for queue in others):
                 return False
-        return head[2] < WAIT or self._may_go_on(head)
+        return head[2] < WAIT or self._may_continue(head)
 
     def step(self) -> bool:
         """Runs a queue head that can run, the oldest one unless a schedule decides otherwise; returns False when none
@@ -255,7 +255,7 @@ class QueueCore(Core):
         for queue in self.queues.values():
             if queue:
                 head = queue[0]
-                if head[0] < oldest and (head[2] < WAIT or self._may_go_on(head)):
+                if head[0] < oldest and (head[2] < WAIT or self._may_continue(head)):
                     best, oldest = queue, head[0]
         return best is not None and self._run(best.popleft())
 
@@ -285,7 +285,7 @@ class QueueCore(Core):
             self._take(arguments)
         return True
 
-    def _may_go_on(self, waiting: Entry) -> bool:
+    def _may_continue(self, waiting: Entry) -> bool:
         arguments = waiting[4]
         if waiting[2] == WAIT:
             return self._ready(arguments)
@@ -302,8 +302,8 @@ class QueueCore(Core):
         waits.append(("PIPE_S", self._missing(self.scalar_wait)))
         if self.scalar_level is not None:
             waits.append(("PIPE_S", self.scalar_level[:1]))
-        told = [f"{self.name}: {pipe} waits for {awaited(self, key)}" for pipe, keys in waits for key in keys]
-        return told if self.polled is None else [*told, f"{self.name}: PIPE_S waits {self.polled()}"]
+        waits_text = [f"{self.name}: {pipe} waits for {awaited(self, key)}" for pipe, keys in waits for key in keys]
+        return waits_text if self.polled is None else [*waits_text, f"{self.name}: PIPE_S waits {self.polled()}"]
 
     def _missing(self, keys: tuple[Key, ...]) -> tuple[Key, ...]:
         return tuple(key for key in keys if not self.flags.get(key, 0))

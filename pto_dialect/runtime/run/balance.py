@@ -11,7 +11,7 @@ import os
 FIRST_ESTIMATE = 0.02
 """Assumed cost of processes in seconds, before a measurement."""
 
-CREW_ESTIMATE = 0.001
+POOL_ESTIMATE = 0.001
 """The same for processes that already run."""
 
 PER_BYTE = 1e-9
@@ -63,5 +63,5 @@ def processors() -> int:
 BALANCE = Balance()
 """Balance of this process, where processes are started for a launch."""
 
-CREW_BALANCE = Balance(CREW_ESTIMATE)
+POOL_BALANCE = Balance(POOL_ESTIMATE)
 """Balance where processes of an earlier launch exist."""

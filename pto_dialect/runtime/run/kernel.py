@@ -32,14 +32,14 @@ from ..compile.flavours import PLAIN, PROFILED, Flavour
 from ..compile.generator import Generator as CodeGenerator
 from ..compile.program import Root, Symbols, find_entry, find_program
 from ..compile.usage import Usage, buffer_usage
-from ..errors import ProgramError, wrong_number
+from ..errors import ProgramError, wrong_argument_count
 from ..faults import OUT_OF_MEMORY, Fault, exhausted
 from ..memory.spaces import Array, Pointer
 from ..memory.values import content_of
 from ..queues.run import Deadlock, OrderedCore, QueueCore, QueuedFault, run_queued
 from .arguments import argument_of_core, bind_foreign, binder, hand_back
 from .machine import Block, Core, NeedsQueues, RunOptions
-from .per_core import CorePlace, core_places, prepare
+from .per_core import CorePosition, core_positions, prepare
 from .profiling import ProfileLog
 from .threads import single_threaded_products
 
@@ -160,7 +160,7 @@ class CompiledKernel:
 
     def run_bound(self, bound: list[Any], blocks: int = 1, jobs: int = 1) -> list[Any]:
         """Runs all blocks on arguments that ``bind`` has prepared, in up to ``jobs`` processes."""
-        prepare(bound, self.arguments, self.places, blocks)
+        prepare(bound, self.arguments, self.core_positions, blocks)
         if self.compiled.holds:
             self._mark_constant(bound)
         try:
@@ -174,7 +174,7 @@ class CompiledKernel:
     def bind(self, values: Sequence[Any]) -> list[Any]:
         """Returns the run-time values of all arguments. Raises ``BindingError``."""
         if len(values) != len(self.arguments):
-            raise wrong_number(self.entry, self.arguments, len(values))
+            raise wrong_argument_count(self.entry, self.arguments, len(values))
         return [bind(value) for bind, value in zip(self._binders, values, strict=True)]
 
     def _bind_foreign(self, position: int, value: Any) -> Any:
@@ -186,9 +186,9 @@ class CompiledKernel:
         name, type_ = self.arguments[position]
         return bind_foreign(name, type_, value, self.profile, may_write, self.entry)
 
-    def places(self, blocks: int) -> list[CorePlace]:
+    def core_positions(self, blocks: int) -> list[CorePosition]:
         """Returns all cores of a launch of ``blocks`` blocks."""
-        return core_places(blocks, self.kinds, self.program.vector_cores)
+        return core_positions(blocks, self.kinds, self.program.vector_cores)
 
     def _mark_constant(self, bound: Sequence[Any]) -> None:
         """Marks the buffers of arguments in global memory that no block can change, under any alias."""

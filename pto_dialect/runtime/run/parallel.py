@@ -52,7 +52,7 @@ class Failure(NamedTuple):
         return ProgramError(self.rule, self.message, self.span, self.notes)
 
 
-class Outcome(NamedTuple):
+class WorkerReport(NamedTuple):
     """The report of one process: results of the first block, the block that failed, times."""
 
     results: list[Any] | None = None
@@ -83,21 +83,21 @@ def run_blocks(kernel: CompiledKernel, bound: list[Any], first: int, blocks: int
         # The measurements of this process are in its log already.
         mine = run_taken(kernel, bound, blocks, tickets)._replace(times=None)
         with grace():
-            outcomes = [mine, *(worker.outcome() for worker in workers)]
+            reports = [mine, *(worker.report() for worker in workers)]
     finally:
         for end in (tickets, alive, life):
             os.close(end)
         for worker in workers:
             worker.stop()
-    failures = [outcome.failure for outcome in outcomes if outcome.failure is not None]
+    failures = [report.failure for report in reports if report.failure is not None]
     if failures:
         raise min(failures, key=lambda failure: failure.block).exception()
     for original, copy in shared:
         original[...] = copy
     if kernel.profile_log is not None:
-        for outcome in outcomes:
-            kernel.profile_log.add_times(outcome.times)
-    return next((o.results for o in outcomes if o.results is not None), [])
+        for report in reports:
+            kernel.profile_log.add_times(report.times)
+    return next((o.results for o in reports if o.results is not None), [])
 
 
 # ------------------------------------------------------------ memory
@@ -186,7 +186,7 @@ class Worker:
         self.reports = os.fdopen(source, "rb")
         self.running = True
 
-    def outcome(self) -> Outcome:
+    def report(self) -> WorkerReport:
         """Returns the report of the process; waits for its end."""
         report = self.reports.read()
         _, status = os.waitpid(self.pid, 0)
@@ -194,7 +194,7 @@ class Worker:
         if report:
             return pickle.loads(report)
         message = f"a process that ran blocks has ended early ({os.waitstatus_to_exitcode(status)})"
-        return Outcome(failure=Failure(0, "internal", message))
+        return WorkerReport(failure=Failure(0, "internal", message))
 
     def stop(self) -> None:
         """Ends the process if it still runs."""
@@ -243,7 +243,7 @@ def _work(kernel: CompiledKernel, bound: list[Any], blocks: int, tickets: int, s
         os._exit(code)
 
 
-def run_taken(kernel: CompiledKernel, bound: list[Any], blocks: int, tickets: int) -> Outcome:
+def run_taken(kernel: CompiledKernel, bound: list[Any], blocks: int, tickets: int) -> WorkerReport:
     """Runs blocks as long as there are tickets."""
     log = kernel.profile_log
     mark = log.mark() if log is not None else None
@@ -254,15 +254,15 @@ def run_taken(kernel: CompiledKernel, bound: list[Any], blocks: int, tickets: in
         except Exception as error:
             for _ in _taken(tickets):
                 pass
-            return Outcome(failure=failure_of(index, error, kernel))
+            return WorkerReport(failure=failure_of(index, error, kernel))
         except TimedOut as over:
-            return Outcome(failure=Failure(index, "", "", span_of(kernel.stopped_at(over)), late=True))
+            return WorkerReport(failure=Failure(index, "", "", span_of(kernel.stopped_at(over)), late=True))
         if index == 0:
             results = returned
     if log is None:
-        return Outcome(results)
+        return WorkerReport(results)
     assert mark is not None
-    return Outcome(results, None, log.since(mark))
+    return WorkerReport(results, None, log.since(mark))
 
 
 def failure_of(block: int, error: Exception, kernel: CompiledKernel) -> Failure:

@@ -31,7 +31,7 @@ By = Literal["core", "block"]
 
 
 @dataclass(frozen=True)
-class CorePlace:
+class CorePosition:
     """One core of a launch.
 
     ``block`` of ``count`` blocks; ``core`` of ``cores``, block by block, in each the cube core before the vector cores;
@@ -51,15 +51,15 @@ class CorePlace:
 class PerCore:
     """A number for each core.
 
-    ``source`` is an expression over the fields of ``CorePlace`` (``"block * 2 + subblock"``), a function of the
-    ``CorePlace``, or an array with one value for each core (``by="block"``: for each block). ``identity`` is the same
-    for functions that give the same numbers, ``None`` where that is not known. Raises ``ExpressionError`` for a text
-    that is no expression.
+    ``source`` is an expression over the fields of ``CorePosition`` (``"block * 2 + subblock"``), a function of the
+    ``CorePosition``, or an array with one value for each core (``by="block"``: for each block). ``identity`` is equal
+    for functions that return the same numbers, ``None`` where that is unknown. Raises ``ExpressionError`` for a text
+    that is not an expression.
     """
 
     def __init__(
         self,
-        source: str | Callable[[CorePlace], Any] | Array | Sequence[Any],
+        source: str | Callable[[CorePosition], Any] | Array | Sequence[Any],
         by: By = "core",
         identity: Hashable = None,
     ) -> None:
@@ -71,7 +71,7 @@ class PerCore:
         given = self._expression is not None or self._function is not None
         self._array = None if given else np.asarray(source).reshape(-1)
 
-    def values(self, places: Sequence[CorePlace]) -> list[Any]:
+    def values(self, places: Sequence[CorePosition]) -> list[Any]:
         """Returns the number of each core in ``places``, which are all cores of a launch. Raises ``BindingError``."""
         if self._array is not None:
             needed = len(places) if self.by == "core" else places[-1].count
@@ -117,7 +117,7 @@ class BoundPerCore:
         self.check = check
         self._values: list[Any] = []
 
-    def prepare(self, places: Sequence[CorePlace]) -> None:
+    def prepare(self, places: Sequence[CorePosition]) -> None:
         """Computes the numbers of all cores. Raises ``BindingError``."""
         try:
             values = self.source.values(places)
@@ -142,7 +142,7 @@ class PartedPointer(Pointer):
         self.nbytes = nbytes
         self.part = part
 
-    def prepared(self, name: str, places: Sequence[CorePlace]) -> PartedPointer:
+    def prepared(self, name: str, places: Sequence[CorePosition]) -> PartedPointer:
         """Returns the same pointer with the size of a part. Raises ``BindingError`` where parts are not equal."""
         try:
             elements = part_size(self.nbytes // self.item_bytes, self.by, places)
@@ -163,7 +163,7 @@ class PartedPointer(Pointer):
         return self.shifted(index * self.part)
 
 
-def part_size(elements: int, by: By, places: Sequence[CorePlace]) -> int:
+def part_size(elements: int, by: By, places: Sequence[CorePosition]) -> int:
     """Returns the elements of each of the equal parts of a buffer. Raises ``BindingError`` where there are none."""
     parts = len(places) if by == "core" else places[-1].count
     if elements % parts:
@@ -171,24 +171,24 @@ def part_size(elements: int, by: By, places: Sequence[CorePlace]) -> int:
     return elements // parts
 
 
-def core_places(blocks: int, kinds: Sequence[str], vector_cores: int) -> list[CorePlace]:
+def core_positions(blocks: int, kinds: Sequence[str], vector_cores: int) -> list[CorePosition]:
     """Returns all cores of a launch of ``blocks`` blocks that have cores of ``kinds``."""
     inside = [(kind, index) for kind in kinds for index in range(vector_cores if kind == "aiv" else 1)]
     subblocks = vector_cores if "aiv" in kinds else 1
     cores = blocks * len(inside)
     return [
-        CorePlace(block, blocks, block * len(inside) + number, cores, index, subblocks, int(kind == "aic"))
+        CorePosition(block, blocks, block * len(inside) + number, cores, index, subblocks, int(kind == "aic"))
         for block in range(blocks)
         for number, (kind, index) in enumerate(inside)
     ]
 
 
 def prepare(
-    bound: list[Any], arguments: Sequence[tuple[str, Any]], places: Callable[[int], list[CorePlace]], blocks: int
+    bound: list[Any], arguments: Sequence[tuple[str, Any]], places: Callable[[int], list[CorePosition]], blocks: int
 ) -> None:
     """Computes the arguments that differ between the cores of a launch of ``blocks`` blocks. Raises
     ``BindingError``."""
-    known: list[CorePlace] = []
+    known: list[CorePosition] = []
     for index, value in enumerate(bound):
         if isinstance(value, (BoundPerCore, PartedPointer)):
             known = known or places(blocks)
@@ -209,7 +209,7 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _launch_text(place: CorePlace) -> str:
+def _launch_text(place: CorePosition) -> str:
     each = place.cores // place.count
     blocks = f"{place.count} block{'s' if place.count > 1 else ''}"
     return blocks if each == 1 else f"{blocks} of {each} cores"

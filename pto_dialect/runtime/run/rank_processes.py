@@ -63,7 +63,7 @@ class Failure(NamedTuple):
         return ProgramError(*self) if self.rule else TimedOut(self.span)
 
 
-class Outcome(NamedTuple):
+class WorkerReport(NamedTuple):
     """The report of one process: results by rank, or how it failed; ``waits`` are those of ranks that stopped."""
 
     results: dict[int, list[Any]]
@@ -135,26 +135,26 @@ def run_ranks_apart(parts: Sequence[Part], world: World, jobs: int) -> list[list
     if shared is None:
         return run_ranks(parts, world)
     windows = shared_copy(world.content)
-    going = Apart(parts, bound, world, WindowArena(world.layout, windows), min(jobs, len(parts)))
-    outcomes = going.run()
-    failures = [outcome for outcome in outcomes if outcome.failure is not None]
+    going = RankProcesses(parts, bound, world, WindowArena(world.layout, windows), min(jobs, len(parts)))
+    reports = going.run()
+    failures = [report for report in reports if report.failure is not None]
     if failures:
-        raise _worst(failures)
+        raise _first_failure(failures)
     world.content[...] = windows
     for original, copy in shared:
         original[...] = copy
     for values in bound:
         hand_back(values)
-    results = {rank: returned for outcome in outcomes for rank, returned in outcome.results.items()}
+    results = {rank: returned for report in reports for rank, returned in report.results.items()}
     return [results[rank] for rank in range(len(parts))]
 
 
-def _worst(failures: Sequence[Outcome]) -> BaseException:
+def _first_failure(failures: Sequence[WorkerReport]) -> BaseException:
     """Returns the first failure that has stopped the others, otherwise the deadlock."""
-    causes = [outcome.failure for outcome in failures if outcome.failure is not None and not outcome.stopped]
+    causes = [report.failure for report in failures if report.failure is not None and not report.stopped]
     if causes:
         return causes[0].exception()
-    stopped = [outcome.failure for outcome in failures if outcome.failure is not None]
+    stopped = [report.failure for report in failures if report.failure is not None]
     notes = tuple(sorted((note for one in stopped for note in one.notes), key=_rank_first))
     return stopped[0]._replace(notes=notes).exception()
 
@@ -164,7 +164,7 @@ def _rank_first(note: str) -> int:
     return int(found[1]) if found else 0
 
 
-class Apart:
+class RankProcesses:
     """Ranks in processes: rank i runs in process i modulo their number."""
 
     def __init__(
@@ -177,7 +177,7 @@ class Apart:
         self.board = Board(processes)
         self.processes = processes
 
-    def run(self) -> list[Outcome]:
+    def run(self) -> list[WorkerReport]:
         """Returns the reports of the processes."""
         for part in self.parts:
             part.kernel.prepare_queues()
@@ -194,10 +194,10 @@ class Apart:
             for worker in workers:
                 worker.stop()
 
-    def _outcomes(self, workers: Sequence[Worker]) -> list[Outcome]:
+    def _outcomes(self, workers: Sequence[Worker]) -> list[WorkerReport]:
         """Waits for all processes, and stops them when one fails or none can continue."""
         heard: dict[int, bytearray] = {worker.reports.fileno(): bytearray() for worker in workers}
-        found: dict[int, Outcome] = {}
+        found: dict[int, WorkerReport] = {}
         try:
             self._listen(heard, found)
         except TimedOut:
@@ -206,16 +206,16 @@ class Apart:
                 self._listen(heard, found)
         return [found[worker.reports.fileno()] for worker in workers]
 
-    def _listen(self, heard: dict[int, bytearray], found: dict[int, Outcome]) -> None:
+    def _listen(self, heard: dict[int, bytearray], found: dict[int, WorkerReport]) -> None:
         before = self.board.rows.copy()
         while len(found) < len(heard):
             for pipe in select.select([pipe for pipe in heard if pipe not in found], [], [], _LOOK)[0]:
                 if chunk := os.read(pipe, 1 << 16):
                     heard[pipe] += chunk
                     continue
-                outcome = pickle.loads(heard[pipe]) if heard[pipe] else _LOST
-                found[pipe] = outcome
-                if outcome.failure is not None:
+                report = pickle.loads(heard[pipe]) if heard[pipe] else _LOST
+                found[pipe] = report
+                if report.failure is not None:
                     self.board.over[0] = 1
             if self.board.halted(before):
                 self.board.over[0] = 1
@@ -238,7 +238,7 @@ class Apart:
         finally:
             os._exit(code)
 
-    def _outcome(self, number: int) -> Outcome:
+    def _outcome(self, number: int) -> WorkerReport:
         ranks = range(number, len(self.parts), self.processes)
         patience = Patience(self.board, number)
         kernel = self.parts[number].kernel
@@ -247,13 +247,13 @@ class Apart:
                 self.parts, self.bound, ranks, self.world, self.arena, patience.enter, patience.relieve
             )
         except TimedOut as over:
-            return Outcome({}, Failure("", "", span_of(kernel.stopped_at(over))))
+            return WorkerReport({}, Failure("", "", span_of(kernel.stopped_at(over))))
         except Exception as error:
-            return Outcome({}, _failure(error, kernel), bool(self.board.over[0]))
-        return Outcome(dict(zip(ranks, returned, strict=True)))
+            return WorkerReport({}, _failure(error, kernel), bool(self.board.over[0]))
+        return WorkerReport(dict(zip(ranks, returned, strict=True)))
 
 
-_LOST = Outcome({}, Failure("internal", "a process that ran ranks has ended early"))
+_LOST = WorkerReport({}, Failure("internal", "a process that ran ranks has ended early"))
 
 
 def _failure(error: Exception, kernel: Kernel) -> Failure:

@@ -37,7 +37,7 @@ class Part(NamedTuple):
     blocks: int = 1
 
 
-class Going(NamedTuple):
+class RunningRank(NamedTuple):
     """A running rank: its id, and the programs of its cores."""
 
     rank: int
@@ -65,7 +65,7 @@ def bound_values(rank: int, part: Part) -> list[Any]:
     kernel = part.kernel
     try:
         bound = kernel.bind(part.values)
-        prepare(bound, kernel.arguments, kernel.places, part.blocks)
+        prepare(bound, kernel.arguments, kernel.core_positions, part.blocks)
         return bound
     except BindingError as error:
         raise BindingError(f"rank {rank}: {error}", error.subject, error.rule) from None
@@ -85,7 +85,7 @@ def run_bound(
     ``arena`` has the windows, ``enter`` is called with the blocks of each, ``relieve`` is called to make progress when
     nothing here can.
     """
-    going: list[Going] = []
+    running_ranks: list[RunningRank] = []
     for rank in ranks:
         part = parts[rank]
         values = [world.relocated(value, arena) for value in bound[rank]]
@@ -94,22 +94,24 @@ def run_bound(
             block.join_rank(rank, arena)
         if enter is not None:
             enter(started)
-        going.append(Going(rank, part, started))
-    programs = [(core, _told(core, program)) for one in going for core, program in one.started.programs]
-    schedule = going[0].part.kernel.options.schedule
+        running_ranks.append(RunningRank(rank, part, started))
+    programs = [
+        (core, _with_core_in_faults(core, program)) for one in running_ranks for core, program in one.started.programs
+    ]
+    schedule = running_ranks[0].part.kernel.options.schedule
     try:
         with np.errstate(all="ignore"), single_threaded_products():
             returned = run_queued(programs, relieve, schedule)
     except (QueuedFault, Fault) as error:
-        raise program_error(error, going) from None
+        raise program_error(error, running_ranks) from None
     results: list[list[Any]] = []
-    for one in going:
+    for one in running_ranks:
         mine, returned = returned[: len(one.started.programs)], returned[len(one.started.programs) :]
         results.append(one.part.kernel.end(one.started, mine[one.started.first]))
     return results
 
 
-def _told(core: QueueCore, program: Program) -> Program:
+def _with_core_in_faults(core: QueueCore, program: Program) -> Program:
     """Returns ``program``, whose faults state the rank and core on which it ran."""
     try:
         return (yield from program)
@@ -118,39 +120,41 @@ def _told(core: QueueCore, program: Program) -> Program:
         raise
 
 
-def program_error(error: QueuedFault | Fault, going: Sequence[Going]) -> ProgramError:
+def program_error(error: QueuedFault | Fault, running_ranks: Sequence[RunningRank]) -> ProgramError:
     """Returns the error of a run at its operation, with what each rank waited for in a deadlock."""
     if isinstance(error, Deadlock):
-        notes = tuple(note for one in going for note in stopped_at(one))
+        notes = tuple(note for one in running_ranks for note in stopped_at(one))
         fault = Fault(error.rule, "the ranks cannot go on", notes)
-        place = next((stack[-1] for one in going for _, stack in stacks(one) if stack), None)
-        return going[0].part.kernel.located(fault, place)
+        operation = next((stack[-1] for one in running_ranks for _, stack in stacks(one) if stack), None)
+        return running_ranks[0].part.kernel.located(fault, operation)
     fault, trace, line = error, error.__traceback__, 0
-    kernels = [one.part.kernel for one in going]
+    kernels = [one.part.kernel for one in running_ranks]
     if isinstance(error, QueuedFault):
         fault, trace, line = error.fault, error.fault.__traceback__, error.line
         fault.notes = (*fault.notes, f"on {error.core.name}")
-        kernels = [one.part.kernel for one in going if any(core is error.core for core, _ in one.started.programs)]
+        kernels = [
+            one.part.kernel for one in running_ranks if any(core is error.core for core, _ in one.started.programs)
+        ]
     assert isinstance(fault, Fault)
     for kernel in kernels:
-        place = kernel.prepare_queues().locate(trace)
-        if place is not None:
-            return kernel.located(fault, place)
+        operation = kernel.prepare_queues().locate(trace)
+        if operation is not None:
+            return kernel.located(fault, operation)
     return kernels[0].located(fault, kernels[0].prepare_queues().at_line(line) if line else None)
 
 
-def stacks(one: Going) -> list[tuple[QueueCore, list[Operation]]]:
+def stacks(one: RunningRank) -> list[tuple[QueueCore, list[Operation]]]:
     """Returns the current operations of the cores of a rank that have not ended, with the calls that lead to them."""
     compiled = one.part.kernel.prepare_queues()
     return [(core, stack) for core, program in one.started.programs if (stack := compiled.stack_of(program))]
 
 
-def stopped_at(one: Going) -> list[str]:
+def stopped_at(one: RunningRank) -> list[str]:
     """Returns what each core of a rank waits for, and at which operation."""
     found: list[str] = []
-    told = {id(core): stack for core, stack in stacks(one)}
+    stack_of = {id(core): stack for core, stack in stacks(one)}
     for core, _ in one.started.programs:
-        stack = told.get(id(core), [])
+        stack = stack_of.get(id(core), [])
         found += [wait + stack_text(stack) for wait in core.blocked()]
     return found
 

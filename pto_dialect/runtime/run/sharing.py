@@ -10,8 +10,8 @@ from pto_dialect.accel import enabled
 from pto_dialect.deadline import may_be_limited
 
 from ..memory.values import content_of
-from .balance import BALANCE, COLD, CREW_BALANCE, FEW
-from .crew import Crew, form_of, hire
+from .balance import BALANCE, COLD, POOL_BALANCE, FEW
+from .pool import WorkerPool, form_of, acquire_pool
 from .parallel import run_blocks
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Sharing:
     timed: int = 0
 
     def __init__(self) -> None:
-        self.crew: Crew | None = None
+        self.pool: WorkerPool | None = None
         self._shared_before = False
         self._refused = not enabled()
 
@@ -35,44 +35,44 @@ class Sharing:
         is unknown."""
         if self.each is None or (self.timed < 2 and blocks > FEW):
             return True
-        return (BALANCE if self.crew is None and not self._invests() else CREW_BALANCE).pays(self.each, blocks, jobs, 0)
+        return (BALANCE if self.pool is None and not self._invests() else POOL_BALANCE).pays(self.each, blocks, jobs, 0)
 
     def _invests(self) -> bool:
         """Returns whether a worker pool may be started for the first time. That costs once what starting processes
         does; later launches save this cost, because one launch of this kernel has been worth a start of its own."""
-        return self._shared_before and self.crew is None and not self._refused
+        return self._shared_before and self.pool is None and not self._refused
 
     def run(self, kernel: CompiledKernel, bound: list[Any], blocks: int, jobs: int) -> list[Any]:
         """Runs blocks here, one by one, until it is faster to have ``jobs`` processes run the rest."""
-        crew = self._free_crew(bound, min(jobs, blocks))
+        pool = self._free_pool(bound, min(jobs, blocks))
         try:
-            return self._balanced(kernel, bound, blocks, jobs, crew)
+            return self._balanced(kernel, bound, blocks, jobs, pool)
         finally:
-            if crew is not None:
-                crew.lock.release()
+            if pool is not None:
+                pool.lock.release()
 
-    def _free_crew(self, bound: list[Any], jobs: int) -> Crew | None:
+    def _free_pool(self, bound: list[Any], jobs: int) -> WorkerPool | None:
         """Returns the pool of earlier launches of this form, locked, if it is not in use."""
-        if self.crew is None or may_be_limited() or not self.crew.lock.acquire(blocking=False):
+        if self.pool is None or may_be_limited() or not self.pool.lock.acquire(blocking=False):
             return None
-        if self.crew.suits(form_of(bound), jobs):
-            return self.crew
-        self.crew.lock.release()
+        if self.pool.suits(form_of(bound), jobs):
+            return self.pool
+        self.pool.lock.release()
         return None
 
     def _balanced(
-        self, kernel: CompiledKernel, bound: list[Any], blocks: int, jobs: int, crew: Crew | None
+        self, kernel: CompiledKernel, bound: list[Any], blocks: int, jobs: int, pool: WorkerPool | None
     ) -> list[Any]:
         contents = (content_of(bound[position]) for position in kernel.usage.written)
-        nbytes = sum(content.nbytes for content in contents if content is not None) if crew is None else crew.nbytes
-        balance = BALANCE if crew is None else CREW_BALANCE
-        asked = CREW_BALANCE if self._invests() else balance
+        nbytes = sum(content.nbytes for content in contents if content is not None) if pool is None else pool.nbytes
+        balance = BALANCE if pool is None else POOL_BALANCE
+        asked = POOL_BALANCE if self._invests() else balance
         results: list[Any] = []
         for index in range(blocks):
             rest, each, started = blocks - index, self.each, perf_counter()
             known = rest > 1 and (self.timed > 1 or blocks <= FEW)
             if each is not None and known and asked.pays(each, rest, jobs, nbytes):
-                returned = self._with_processes(kernel, bound, index, blocks, min(jobs, rest), crew)
+                returned = self._with_processes(kernel, bound, index, blocks, min(jobs, rest), pool)
                 balance.learn(perf_counter() - started, each, rest, min(jobs, rest), nbytes)
                 return results if index else returned
             returned = kernel.run_block(bound, index, blocks)
@@ -84,15 +84,15 @@ class Sharing:
         return results
 
     def _with_processes(
-        self, kernel: CompiledKernel, bound: list[Any], first: int, blocks: int, jobs: int, crew: Crew | None
+        self, kernel: CompiledKernel, bound: list[Any], first: int, blocks: int, jobs: int, pool: WorkerPool | None
     ) -> list[Any]:
         """Runs the blocks from ``first`` on in several processes, from the second such launch on in a worker pool."""
-        if crew is not None:
-            return crew.run(kernel, bound, first, blocks)
+        if pool is not None:
+            return pool.run(kernel, bound, first, blocks)
         if self._shared_before and enabled():
-            hired = hire(kernel, bound, form_of(bound), jobs)
+            hired = acquire_pool(kernel, bound, form_of(bound), jobs)
             if hired is not None:
-                self.crew = hired
+                self.pool = hired
                 with hired.lock:
                     return hired.run(kernel, bound, first, blocks)
             self._refused = True

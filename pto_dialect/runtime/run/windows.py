@@ -86,9 +86,9 @@ class Layout:
         if found is None:
             raise Fault("mem-oob", f"{what}: bytes [{low}, {high}) are in the window of no rank")
         if high > found.high:
-            place = f"bytes [{low - found.low}, {high - found.low})"
+            range_text = f"bytes [{low - found.low}, {high - found.low})"
             raise Fault(
-                "mem-oob", f"{what}: {place} are outside {found.label}, which has {found.high - found.low} bytes"
+                "mem-oob", f"{what}: {range_text} are outside {found.label}, which has {found.high - found.low} bytes"
             )
 
 
@@ -122,10 +122,10 @@ class Bounded(Arena):
         self._check_all(offsets, values.shape[1])
         super().put(offsets, values)
 
-    def place(self, offset: int) -> tuple[str, int]:
+    def range_text(self, offset: int) -> tuple[str, int]:
         """The buffer of the rank."""
         found = self.layout.around(offset)
-        return super().place(offset) if found is None else (found.label, offset - found.low)
+        return super().range_text(offset) if found is None else (found.label, offset - found.low)
 
     def _check_all(self, offsets: Array, nbytes: int) -> None:
         if offsets.size:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..memory.spaces import Arena, Array, DType
-from .addresses import AnyPointer, places
+from .addresses import AnyPointer, locations
 from .items import Mask, WorkItems
 
 
@@ -54,7 +54,7 @@ class Element:
 def load(element: Element, items: WorkItems, mask: Mask, pointer: AnyPointer, offset: Any) -> Array:
     """Returns the element of each running work-item, zero for the others."""
     result: Array | None = None
-    for arena, chosen, starts in places(items, mask, pointer, offset, element.nbytes):
+    for arena, chosen, starts in locations(items, mask, pointer, offset, element.nbytes):
         values = element.read(arena, starts)
         if items.observer is not None:
             items.observer.access("reads", arena, chosen, starts, element.nbytes)
@@ -69,7 +69,7 @@ def load(element: Element, items: WorkItems, mask: Mask, pointer: AnyPointer, of
 def store(element: Element, items: WorkItems, mask: Mask, pointer: AnyPointer, offset: Any, value: Array) -> None:
     """Stores the value of each running work-item, in the order of their ids."""
     value = items.spread(value)
-    for arena, chosen, starts in places(items, mask, pointer, offset, element.nbytes):
+    for arena, chosen, starts in locations(items, mask, pointer, offset, element.nbytes):
         values = value if chosen is None else value[chosen]
         element.write(arena, starts, values)
         if items.observer is not None:
@@ -85,7 +85,7 @@ def update(
     """
     spread = [items.spread(operand) for operand in operands]
     result = np.zeros(element.shape(items.count), element.dtype)
-    for arena, chosen, starts in places(items, mask, pointer, 0, element.nbytes):
+    for arena, chosen, starts in locations(items, mask, pointer, 0, element.nbytes):
         mine = spread if chosen is None else [operand[chosen] for operand in spread]
         before = arena.take(starts, element.nbytes)
         old = _updated(element, combine, arena, starts, mine)
@@ -108,12 +108,12 @@ def _updated(element: Element, combine: Combine, arena: Arena, starts: Array, op
     elif sizes.max() == 1:
         turns = [slice(None)]
     elif sizes.max() <= sizes.size:
-        turns = _turns(order, first, sizes)
+        turns = _rounds(order, first, sizes)
     else:
         for mine in np.split(order, first[1:]):
-            place = starts[mine[:1]]
-            old[mine], last = combine.chain(element.read(arena, place), *(operand[mine] for operand in operands))
-            element.write(arena, place, last)
+            location = starts[mine[:1]]
+            old[mine], last = combine.chain(element.read(arena, location), *(operand[mine] for operand in operands))
+            element.write(arena, location, last)
         return old
     for turn in turns:
         old[turn] = element.read(arena, starts[turn])
@@ -121,7 +121,7 @@ def _updated(element: Element, combine: Combine, arena: Arena, starts: Array, op
     return old
 
 
-def _turns(order: Array, first: Array, sizes: Array) -> list[Array]:
+def _rounds(order: Array, first: Array, sizes: Array) -> list[Array]:
     """Splits accesses into rounds in which each location occurs once, so that accesses to one location keep their
     order.
 

@@ -65,9 +65,9 @@ def choose_pointers(condition: Array, a: AnyPointer, b: AnyPointer) -> Pointers:
     known = list(first.arenas)
     numbers: list[int] = []
     for arena in second.arenas:
-        places = [number for number, other in enumerate(known) if other is arena]
-        numbers.append(places[0] if places else len(known))
-        if not places:
+        locations = [number for number, other in enumerate(known) if other is arena]
+        numbers.append(locations[0] if locations else len(known))
+        if not locations:
             known.append(arena)
     mine = np.zeros(1, np.intp) if first.which is None else first.which
     other = np.array(numbers)[np.zeros(1, np.intp) if second.which is None else second.which]
@@ -116,7 +116,7 @@ class PointersAt:
 # ------------------------------------------------------------ addresses of elements
 
 
-def places(
+def locations(
     items: WorkItems, mask: Mask, pointer: AnyPointer, offset: Array | int, nbytes: int
 ) -> Iterator[tuple[Arena, Array | None, Array]]:
     """Yields the locations that the running work-items access, ``nbytes`` bytes each.

@@ -75,9 +75,9 @@ def find_code(program: Program, each_access: bool = False) -> SimtCode:
 
 
 def _section(op: Operation, function: Operation) -> bool:
-    place = op.parent_op()
-    while place is not None and place is not function:
-        if section_of(place) == SIMT:
+    ancestor = op.parent_op()
+    while ancestor is not None and ancestor is not function:
+        if section_of(ancestor) == SIMT:
             return True
-        place = place.parent_op()
+        ancestor = ancestor.parent_op()
     return False

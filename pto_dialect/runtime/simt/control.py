@@ -39,7 +39,7 @@ class Loop:
         return items.both(mask, self.number < self.trips)
 
 
-class Standstill:
+class LivelockDetector:
     """Detects that a loop, in which memory changes by atomic updates alone, repeats a state: it does not terminate.
     Work-items that have left the loop continue after it when all others have left it as well."""
 
@@ -74,9 +74,9 @@ def branches(items: WorkItems, mask: Mask, blocks: int) -> Array:
     return np.where(items.whole(mask), 0, blocks)
 
 
-def next_block(place: Array) -> int:
+def next_block(blocks: Array) -> int:
     """Returns the block that runs next: the first that has a work-item."""
-    return int(place.min())
+    return int(blocks.min())
 
 
 def finish(items: WorkItems, mask: Array) -> None:

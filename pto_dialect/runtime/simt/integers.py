@@ -234,10 +234,10 @@ def permute_bytes(a: Array, b: Array, selector: Array) -> Array:
     to 7 of a."""
     pair = unsigned(b).astype(np.uint64) | unsigned(a).astype(np.uint64) << np.uint64(32)
     result = np.zeros(1, np.uint32)
-    for place in range(4):
-        number = unsigned(selector) >> np.uint32(4 * place) & np.uint32(7)
+    for position in range(4):
+        number = unsigned(selector) >> np.uint32(4 * position) & np.uint32(7)
         byte = pair >> number.astype(np.uint64) * np.uint64(8) & np.uint64(0xFF)
-        result = result | byte.astype(np.uint32) << np.uint32(8 * place)
+        result = result | byte.astype(np.uint32) << np.uint32(8 * position)
     return result.view(np.int32)
 
 

@@ -53,8 +53,8 @@ def element_number(items: WorkItems, mask: Mask, array: PrivateArray | MemRef, i
         wrong = items.both(mask, (index < 0) | (index >= extent))
         if wrong.any():
             at = int(np.argmax(wrong))
-            place = [int(items.spread(other)[at]) for other in indices]
+            position = [int(items.spread(other)[at]) for other in indices]
             shape = "x".join(map(str, array.shape))
-            raise Fault("mem-oob", f"{items.name(at)} accesses element {place} of an array of shape {shape}")
+            raise Fault("mem-oob", f"{items.name(at)} accesses element {position} of an array of shape {shape}")
         distance = distance + index * stride
     return distance

@@ -24,7 +24,7 @@ from ..numerics.encode import encode
 from ..numerics.formats import Format
 from .access import Element
 from .code import SimtCode
-from .variance import decisive, is_private, is_structured
+from .variance import deciding_values, is_private, is_structured
 
 
 class CodeWriter(Protocol):
@@ -65,9 +65,9 @@ class LaneScope:
     @contextmanager
     def masked(self, mask: str) -> Iterator[None]:
         """Context in which only the work-items in the local ``mask`` run."""
-        kept, self.mask = self.mask, mask
+        outer, self.mask = self.mask, mask
         yield
-        self.mask = kept
+        self.mask = outer
 
     def varies(self, value: SSAValue) -> bool:
         """Returns whether the value differs between work-items."""
@@ -81,7 +81,7 @@ class LaneScope:
         if self.code.each_access and Role.ELEMENT_STORE in roles:
             return True
         if is_structured(op):
-            return self.code.variance.any(decisive(op))
+            return self.code.variance.any(deciding_values(op))
         return self.code.variance.any((*op.operands, *op.results))
 
     # ------------------------------------------------------------ values

@@ -45,7 +45,7 @@ def is_structured(op: Operation) -> bool:
     return op.dialect_name() == "scf"
 
 
-def decisive(op: Operation) -> Sequence[SSAValue]:
+def deciding_values(op: Operation) -> Sequence[SSAValue]:
     """Returns the values that decide what an operation of ``scf`` runs, and how often."""
     # A program with such operations has loaded their dialect.
     from xdsl.dialects import scf  # deferred: start-up
@@ -194,7 +194,7 @@ class Variance:
 
     def _for(self, op: ForOp) -> None:
         body = op.body.block
-        if self.any(decisive(op)):
+        if self.any(deciding_values(op)):
             self._mark((*body.args, *op.results))
         self._pass(op.iter_args, body.args[1:])
         self._blocks([body])
@@ -203,7 +203,7 @@ class Variance:
 
     def _parallel(self, op: ParallelOp) -> None:
         body = op.body.block
-        if self.any(decisive(op)):
+        if self.any(deciding_values(op)):
             self._mark((*body.args, *op.results))
         self._pass(op.initVals, op.results)
         self._blocks([body])
@@ -222,7 +222,7 @@ class Variance:
         condition = before.last_op
         assert condition is not None
         given = listed(condition, "args")
-        if self.any(decisive(op)):
+        if self.any(deciding_values(op)):
             self._mark((*before.args, *after.args, *op.results))
         self._pass(given, after.args)
         self._blocks([after])

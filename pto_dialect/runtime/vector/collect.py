@@ -37,8 +37,8 @@ def total(a: Array, mask: Array, dtype: np.dtype[Any]) -> Array:
 def _extremum(values: Array, largest: bool) -> tuple[Any, int]:
     """Returns the extremum and the position of its first occurrence; NaN prevails."""
     wide = np.asarray(values, np.float32) if values.dtype.kind not in "iu" else values
-    place = int(np.argmax(wide) if largest else np.argmin(wide))
-    return values[place], place
+    position = int(np.argmax(wide) if largest else np.argmin(wide))
+    return values[position], position
 
 
 def neutral(dtype: np.dtype[Any], largest: bool) -> Any:
@@ -53,8 +53,8 @@ def extremum(a: Array, mask: Array, largest: bool) -> Array:
     """lane 0 = extremum of the active lanes, lane 1 = bits of the index of its first lane."""
     result = np.zeros_like(a)
     rest = a.dtype.type(neutral(a.dtype, largest))
-    result[0], place = _extremum(np.where(_active(mask, a.dtype), a, rest), largest)
-    result.view(f"u{a.dtype.itemsize}")[1] = place
+    result[0], position = _extremum(np.where(_active(mask, a.dtype), a, rest), largest)
+    result.view(f"u{a.dtype.itemsize}")[1] = position
     return result
 
 

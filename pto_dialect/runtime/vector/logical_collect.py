@@ -66,9 +66,9 @@ class Pairing:
 
 def compress(a: Array, mask: Array) -> Array:
     """The active lanes moved to the front, followed by 0."""
-    kept = a[mask]
+    active_values = a[mask]
     result = np.zeros_like(a)
-    result[: kept.size] = kept
+    result[: active_values.size] = active_values
     return result
 
 

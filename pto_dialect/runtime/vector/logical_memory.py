@@ -71,9 +71,9 @@ def load_masked(pointer: Pointer, start: int, mask: Array, passthru: Array) -> A
     if chosen(mask) is True:
         return load(pointer, start, passthru.dtype, mask.size)
     result = passthru.copy()
-    places = np.flatnonzero(mask)
-    if places.size:
-        result[places] = _elements(pointer, start, passthru.dtype, int(places[-1]) + 1)[places]
+    addresses = np.flatnonzero(mask)
+    if addresses.size:
+        result[addresses] = _elements(pointer, start, passthru.dtype, int(addresses[-1]) + 1)[addresses]
     return result
 
 
@@ -100,12 +100,12 @@ def load_blocks(
     """Blocks of 32 bytes, ``stride`` blocks apart; lanes that are not active are 0."""
     result = np.zeros(count * dtype.itemsize, np.uint8)
     active = _active_bytes(mask, dtype.itemsize)
-    for part, place in _blocks(pointer, start, stride, result.size):
+    for part, block_address in _blocks(pointer, start, stride, result.size):
         if active is True or active[part].all():
-            result[part] = window(*place)
+            result[part] = window(*block_address)
         elif active[part].any():
-            places = np.flatnonzero(active[part])
-            result[part][places] = window(*place)[places]
+            addresses = np.flatnonzero(active[part])
+            result[part][addresses] = window(*block_address)[addresses]
     return result.view(dtype)
 
 
@@ -154,20 +154,20 @@ def store_low_bytes(values: Array, pointer: Pointer, start: int, groups: int, st
 
 def store_compressed(values: Array, pointer: Pointer, start: int, mask: Array) -> None:
     """The active lanes to consecutive elements."""
-    kept = values[mask]
-    if kept.size:
-        store(kept, pointer, start)
+    active_values = values[mask]
+    if active_values.size:
+        store(active_values, pointer, start)
 
 
 def store_blocks(values: Array, pointer: Pointer, start: int, stride: int, mask: Array | None = None) -> None:
     """Active lanes to blocks of 32 bytes, ``stride`` blocks apart."""
     source = values.view(np.uint8)
     active = _active_bytes(mask, values.dtype.itemsize)
-    for part, place in _blocks(pointer, start, stride, source.size):
+    for part, block_address in _blocks(pointer, start, stride, source.size):
         if active is True:
-            window(*place)[...] = source[part]
+            window(*block_address)[...] = source[part]
         elif active[part].any():
-            np.copyto(window(*place), source[part], where=active[part])
+            np.copyto(window(*block_address), source[part], where=active[part])
 
 
 def _active_bytes(mask: Array | None, size: int) -> Any:
@@ -178,7 +178,7 @@ def _active_bytes(mask: Array | None, size: int) -> Any:
 # ------------------------------------------------------------ scattered addresses
 
 
-def _places(offsets: Array, mask: Array) -> tuple[Array, Array]:
+def _active_addresses(offsets: Array, mask: Array) -> tuple[Array, Array]:
     """Returns the indices of the active lanes, and the addresses of their offsets; offsets have no sign."""
     active = np.flatnonzero(mask)
     return active, offsets.view(f"u{offsets.dtype.itemsize}")[active].astype(np.int64)
@@ -187,28 +187,28 @@ def _places(offsets: Array, mask: Array) -> tuple[Array, Array]:
 def gather(pointer: Pointer, offsets: Array, mask: Array, passthru: Array) -> Array:
     """lane i = element offsets[i] where active, else of ``passthru``; narrower elements are zero-extended."""
     result = passthru.copy()
-    lanes, places = _places(offsets, mask)
+    lanes, addresses = _active_addresses(offsets, mask)
     if lanes.size:
         size = min(pointer.item_bytes, passthru.dtype.itemsize)
-        elements = _elements(pointer, 0, np.dtype(f"u{size}"), int(places.max()) + 1)
-        result.view(f"u{result.dtype.itemsize}")[lanes] = elements[places]
+        elements = _elements(pointer, 0, np.dtype(f"u{size}"), int(addresses.max()) + 1)
+        result.view(f"u{result.dtype.itemsize}")[lanes] = elements[addresses]
     return result
 
 
 def gather_bytes(pointer: Pointer, offsets: Array, mask: Array, passthru: Array) -> Array:
     """lane i = element at byte offset offsets[i] where active, else of ``passthru``."""
     result = passthru.copy()
-    lanes, places = _places(offsets, mask)
+    lanes, addresses = _active_addresses(offsets, mask)
     if lanes.size:
         size = passthru.dtype.itemsize
-        memory = window(pointer, 0, int(places.max()) + size)
-        rows = memory[places[:, None] + np.arange(size)]
+        memory = window(pointer, 0, int(addresses.max()) + size)
+        rows = memory[addresses[:, None] + np.arange(size)]
         result[lanes] = np.ascontiguousarray(rows).view(passthru.dtype).reshape(-1)
     return result
 
 
 def scatter(values: Array, pointer: Pointer, offsets: Array, mask: Array) -> None:
     """element offsets[i] = lane i of the active lanes, the highest lane last."""
-    lanes, places = _places(offsets, mask)
+    lanes, addresses = _active_addresses(offsets, mask)
     if lanes.size:
-        _elements(pointer, 0, values.dtype, int(places.max()) + 1)[places] = values[lanes]
+        _elements(pointer, 0, values.dtype, int(addresses.max()) + 1)[addresses] = values[lanes]

@@ -142,8 +142,8 @@ def store_blocks(values: Array, pointer: Pointer, start: int, stride: int, mask:
     """The active blocks of 32 bytes, ``stride`` blocks apart."""
     source = values.view(np.uint8)
     for block in np.flatnonzero(mask[::4][:BLOCKS]).tolist():
-        place = slice(block * VLANE_BYTES, (block + 1) * VLANE_BYTES)
-        window(pointer, start + block * stride * VLANE_BYTES, VLANE_BYTES)[...] = source[place]
+        lanes_of_block = slice(block * VLANE_BYTES, (block + 1) * VLANE_BYTES)
+        window(pointer, start + block * stride * VLANE_BYTES, VLANE_BYTES)[...] = source[lanes_of_block]
 
 
 # ------------------------------------------------------------ scattered addresses

@@ -19,27 +19,27 @@ from ..memory.spaces import Array
 
 
 @cache
-def places(layout: tuple[tuple[str, int], ...], lanes: int, size: int, registers: int) -> Array | None:
+def lane_positions(layout: tuple[tuple[str, int], ...], lanes: int, size: int, registers: int) -> Array | None:
     """Returns the position of each lane among all positions of ``size`` bytes in ``registers`` registers; ``None``
     where they are not the registers of such a vector. ``layout`` has the parameters of the layout by name."""
     fields = dict(layout)
     width, number = VL_BYTES // size, np.arange(lanes)
     if "num_groups" in fields:
         slots = fields.get("slots") or fields["num_groups"]
-        register, place = np.divmod(number, slots)
+        register, position = np.divmod(number, slots)
         last = registers
     else:
         streams = fields.get("deinterleaved") or fields.get("block_deinterleaved") or 1
         block = VLANE_BYTES // size if "block_deinterleaved" in fields else 1
         turn, stream = np.divmod(number // block, streams)
-        register, place = stream * (registers // streams), turn * block + number % block
+        register, position = stream * (registers // streams), turn * block + number % block
         last = register + registers // streams
-    place *= fields.get("lane_stride", 1)
+    position *= fields.get("lane_stride", 1)
     if "num_groups" not in fields:
-        register, place = register + place // width, place % width
-    if (register >= last).any() or (place >= width).any():
+        register, position = register + position // width, position % width
+    if (register >= last).any() or (position >= width).any():
         return None
-    return register * width + place
+    return register * width + position
 
 
 def registers_of(a: Array, at: Array, count: int) -> tuple[Array, ...]:

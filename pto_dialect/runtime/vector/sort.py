@@ -63,13 +63,13 @@ def _merged(lists: list[Array], size: int, dtype: np.dtype[Any], stop: bool) -> 
     return np.concatenate(lists)[order], counts.tolist()
 
 
-def merge_order(scores: Sequence[Array], room: int | None = None, stop: bool = False) -> tuple[Array, Array]:
+def merge_order(scores: Sequence[Array], capacity: int | None = None, stop: bool = False) -> tuple[Array, Array]:
     """Returns the order in which a merge takes the elements of lists, which are numbered consecutively through all of
     them, and how many it takes from each: the largest of the heads of the lists, of equal ones that of the first list.
-    It takes at most ``room`` and, with ``stop``, no more when a list that was not empty is exhausted."""
+    It takes at most ``capacity`` and, with ``stop``, no more when a list that was not empty is exhausted."""
     keys = np.concatenate([falling(part) for part in scores])
     origin = np.repeat(np.arange(len(scores)), [part.size for part in scores])
-    order = np.argsort(-keys, kind="stable")[:room]
+    order = np.argsort(-keys, kind="stable")[:capacity]
     if stop:
         ends = [np.flatnonzero(origin[order] == number) for number, part in enumerate(scores) if part.size]
         last = [part.size for part in scores if part.size]

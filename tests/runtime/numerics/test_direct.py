@@ -10,7 +10,7 @@ import pytest
 
 from pto_dialect.runtime.kernels.tile.convert import Conversion, conversion
 from pto_dialect.runtime.numerics import direct as module
-from pto_dialect.runtime.numerics.direct import Looked, added, by_steps, cast, direct, rounded, told
+from pto_dialect.runtime.numerics.direct import TableConversion, added, by_steps, cast, checked_cast, direct, rounded
 from pto_dialect.runtime.numerics.formats import format_of
 from pto_dialect.targets.tcvt_pairs import A5_TCVT_PAIRS
 
@@ -116,8 +116,8 @@ def test_pairs_have_the_conversion_that_was_measured_for_them() -> None:
     assert made_by(found("i16", "ui8")) == "clamped"
     assert made_by(found("f32", "i16")) == "added" and made_by(found("f32", "i16", "F")) == "rounded"
     assert made_by(found("f32", "ui8")) == made_by(found("bf16", "i64", "F")) == "rounded"
-    assert made_by(found("bf16", "i32", "F")) == made_by(found("f32", "i32")) == "told"
-    assert isinstance(found("f16", "ui8"), Looked) and isinstance(found("bf16", "i32", "O"), Looked)
+    assert made_by(found("bf16", "i32", "F")) == made_by(found("f32", "i32")) == "checked_cast"
+    assert isinstance(found("f16", "ui8"), TableConversion) and isinstance(found("bf16", "i32", "O"), TableConversion)
     assert found("f32", "f16") is None and found("f4E1M2x2", "bf16") is None and found("i1", "i8") is None
 
 
@@ -129,7 +129,7 @@ def test_a_table_is_made_when_it_pays() -> None:
         calls.append(values.size)
         out[...] = by_steps(values, have, want, "R", True)
 
-    looked = Looked(have, want, "R", True, rest)
+    looked = TableConversion(have, want, "R", True, rest)
     values, out = np.ones((128, 128), np.float16), np.zeros((128, 128), np.int8)
     for _ in range(6):
         looked(values, out)
@@ -179,7 +179,7 @@ def test_casts_that_tell_what_does_not_fit_take_no_look_at_the_numbers(monkeypat
         return by_steps(values, *key)
 
     monkeypatch.setattr(module, "by_steps", counted)
-    convert = told(format_of("f32"), format_of("i32"), "R", True)
+    convert = checked_cast(format_of("f32"), format_of("i32"), "R", True)
     out = np.zeros((1, 2), np.int32)
     for values, steps in (([2147483520.0, -2147483648.0], 0), ([2147483648.0, 0.5], 1), ([np.nan, 0.5], 2)):
         convert(singles(*values), out)
@@ -189,7 +189,7 @@ def test_casts_that_tell_what_does_not_fit_take_no_look_at_the_numbers(monkeypat
 
 def test_without_such_casts_numbers_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     have, want = format_of("f32"), format_of("i32")
-    monkeypatch.setattr(module, "_told", lambda whole, out: True)
-    module._casts_tell.cache_clear()
+    monkeypatch.setattr(module, "_cast_in_range", lambda whole, out: True)
+    module._cast_signals_range.cache_clear()
     assert made_by(direct(have, want, "R", True, Conversion(have, want, "R", True))) == "rounded"
-    module._casts_tell.cache_clear()
+    module._cast_signals_range.cache_clear()

@@ -12,7 +12,7 @@ import pytest
 from parse_helpers import parsed
 
 from pto_dialect.runtime.run import balance, launch, sharing
-from pto_dialect.runtime.run.balance import CREW_ESTIMATE, FIRST_ESTIMATE, Balance
+from pto_dialect.runtime.run.balance import FIRST_ESTIMATE, POOL_ESTIMATE, Balance
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
 
@@ -40,11 +40,11 @@ def test_one_processor_saves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_processes_that_are_there_pay_for_less() -> None:
-    assert Balance(CREW_ESTIMATE).pays(0.0005, 24, 2, 0) and not Balance().pays(0.0005, 24, 2, 0)
-    found = Balance(CREW_ESTIMATE)
+    assert Balance(POOL_ESTIMATE).pays(0.0005, 24, 2, 0) and not Balance().pays(0.0005, 24, 2, 0)
+    found = Balance(POOL_ESTIMATE)
     for _ in range(20):
         found.learn(took=0.005, each=0.0005, blocks=20, jobs=2, nbytes=0)
-    assert found.seconds == pytest.approx(CREW_ESTIMATE / 2)
+    assert found.seconds == pytest.approx(POOL_ESTIMATE / 2)
 
 
 def test_costs_are_learnt_and_forgotten() -> None:
@@ -68,8 +68,8 @@ class Launches:
         monkeypatch.setattr(launch, "can_fork", lambda: True)
         monkeypatch.setattr(sharing, "BALANCE", Balance())
         monkeypatch.setattr(sharing, "run_blocks", self.shared)
-        # tests/runtime/run/test_crew.py has the processes that stay.
-        monkeypatch.setattr(sharing, "hire", lambda *_: None)
+        # tests/runtime/run/test_worker_pool.py has the processes that stay.
+        monkeypatch.setattr(sharing, "acquire_pool", lambda *_: None)
         module, _ = parsed(EMPTY)
         self.kernel = Kernel(module, None, None, RunOptions())
         monkeypatch.setattr(self.kernel, "run_block", self.one)
@@ -109,8 +109,8 @@ def test_long_blocks_are_shared_after_two(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_processes_that_stay_come_though_starting_some_has_been_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     launches = Launches(monkeypatch, 0.005)
-    monkeypatch.setattr(sharing, "CREW_BALANCE", Balance(CREW_ESTIMATE))
-    monkeypatch.setattr(sharing, "hire", launches.hired)
+    monkeypatch.setattr(sharing, "POOL_BALANCE", Balance(POOL_ESTIMATE))
+    monkeypatch.setattr(sharing, "acquire_pool", launches.hired)
     assert launches.run(24) == [0, 1, (2, 24, 2)]
     sharing.BALANCE.seconds = 0.2
     assert launches.run(24) == ["hired", (0, 24, 2)]

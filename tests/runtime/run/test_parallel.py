@@ -20,8 +20,8 @@ from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.runtime.run.parallel import (
     Failure,
-    Outcome,
     Worker,
+    WorkerReport,
     _taken,
     _tickets,
     _work,
@@ -139,7 +139,7 @@ def a_kernel() -> Kernel:
     return Kernel(module, None, "a5", RunOptions())
 
 
-def taken(blocks: Any, first: int, count: int) -> tuple[Outcome, list[int]]:
+def taken(blocks: Any, first: int, count: int) -> tuple[WorkerReport, list[int]]:
     """What a process tells of the blocks from ``first`` on, and those that are left to others."""
     tickets = _tickets(first, count)
     outcome = run_taken(blocks, ["bound"], count, tickets)
@@ -149,8 +149,8 @@ def taken(blocks: Any, first: int, count: int) -> tuple[Outcome, list[int]]:
 
 
 def test_results_are_those_of_block_0() -> None:
-    assert taken(Blocks(), 0, 3) == (Outcome([["bound"], 0, 3]), [])
-    assert taken(Blocks(), 1, 3) == (Outcome(None), [])
+    assert taken(Blocks(), 0, 3) == (WorkerReport([["bound"], 0, 3]), [])
+    assert taken(Blocks(), 1, 3) == (WorkerReport(None), [])
 
 
 def test_times_are_those_of_these_blocks() -> None:
@@ -202,11 +202,11 @@ def test_life_of_a_process(fails: bool, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(parallel, "resume", lambda: codes.append(-1))
     before = signal.getsignal(signal.SIGINT)
 
-    def result(*given: Any) -> Outcome:
+    def result(*given: Any) -> WorkerReport:
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN and given[1:] == ([5], 8, 77)
         if fails:
             raise RuntimeError
-        return Outcome([3])
+        return WorkerReport([3])
 
     monkeypatch.setattr(parallel, "run_taken", result)
     source, sink = os.pipe()
@@ -220,7 +220,7 @@ def test_life_of_a_process(fails: bool, monkeypatch: pytest.MonkeyPatch) -> None
     finally:
         signal.signal(signal.SIGINT, before)
     assert codes == [-1, 1 if fails else 0]
-    assert text == b"" if fails else pickle.loads(text) == Outcome([3])
+    assert text == b"" if fails else pickle.loads(text) == WorkerReport([3])
 
 
 # ------------------------------------------------------------ processes
@@ -240,8 +240,8 @@ def started(report: bytes, code: int, waits: bool = False) -> Worker:
 
 
 def test_what_a_process_reports() -> None:
-    worker = started(pickle.dumps(Outcome([4])), 0)
-    assert worker.running and worker.outcome() == Outcome([4]) and not worker.running
+    worker = started(pickle.dumps(WorkerReport([4])), 0)
+    assert worker.running and worker.report() == WorkerReport([4]) and not worker.running
     worker.stop()
 
 
@@ -249,7 +249,7 @@ def test_what_a_process_reports() -> None:
 def test_a_process_that_ends_without_a_word(code: int) -> None:
     worker = started(b"", code)
     text = f"a process that ran blocks has ended early ({code})"
-    assert worker.outcome() == Outcome(failure=Failure(0, "internal", text))
+    assert worker.report() == WorkerReport(failure=Failure(0, "internal", text))
     worker.stop()
 
 

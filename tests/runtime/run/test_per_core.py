@@ -10,7 +10,7 @@ from pto_dialect.runtime import api
 from pto_dialect.runtime.errors import BindingError
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
-from pto_dialect.runtime.run.per_core import CorePlace, InParts, PerCore
+from pto_dialect.runtime.run.per_core import CorePosition, InParts, PerCore
 from pto_dialect.sanitize.launch import WatchedKernel
 from pto_dialect.sanitize.options import SanitizeOptions
 
@@ -78,14 +78,14 @@ def test_by_name_the_values_of_launchers_are_filled_in() -> None:
 
 def test_places_tell_everything() -> None:
     module, _ = parsed(MIXED)
-    places = Kernel(module, None, None, RunOptions()).places(2)
+    places = Kernel(module, None, None, RunOptions()).core_positions(2)
     assert places[3:] == [
-        CorePlace(1, 2, 3, 6, 0, 2, 1),
-        CorePlace(1, 2, 4, 6, 0, 2, 0),
-        CorePlace(1, 2, 5, 6, 1, 2, 0),
+        CorePosition(1, 2, 3, 6, 0, 2, 1),
+        CorePosition(1, 2, 4, 6, 0, 2, 0),
+        CorePosition(1, 2, 5, 6, 1, 2, 0),
     ]
     module, _ = parsed(STORE)
-    assert Kernel(module, None, None, RunOptions()).places(1) == [CorePlace(0, 1, 0, 1, 0, 1, 0)]
+    assert Kernel(module, None, None, RunOptions()).core_positions(1) == [CorePosition(0, 1, 0, 1, 0, 1, 0)]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -17,7 +17,15 @@ from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.run import rank_processes
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
-from pto_dialect.runtime.run.rank_processes import Apart, Board, Failure, Outcome, Patience, _failure, _worst
+from pto_dialect.runtime.run.rank_processes import (
+    Board,
+    Failure,
+    Patience,
+    RankProcesses,
+    WorkerReport,
+    _failure,
+    _first_failure,
+)
 
 
 def board(*rows: tuple[int, int, int]) -> Board:
@@ -82,20 +90,20 @@ def test_blocks_tell_when_they_go_on() -> None:
     assert patience.board.rows.tolist() == [[0, 1, 0]]
 
 
-def outcome(rule: str, stopped: bool, *notes: str) -> Outcome:
-    return Outcome({}, Failure(rule, f"of {rule}", None, notes), stopped)
+def outcome(rule: str, stopped: bool, *notes: str) -> WorkerReport:
+    return WorkerReport({}, Failure(rule, f"of {rule}", None, notes), stopped)
 
 
 def test_the_failure_that_counts() -> None:
     """The first that has stopped the others; of ranks that wait for each other, all with their places in order."""
-    fine = Outcome({0: []})
-    found = _worst([fine, outcome("deadlock", True), outcome("mem-oob", False), outcome("mem-align", False)])
+    fine = WorkerReport({0: []})
+    found = _first_failure([fine, outcome("deadlock", True), outcome("mem-oob", False), outcome("mem-align", False)])
     assert isinstance(found, ProgramError) and (found.rule, found.message) == ("mem-oob", "of mem-oob")
     notes = ("AIV0 of rank 10 waits", "AIV0 of rank 2 waits"), ("a hint", "AIC of rank 1 waits")
-    found = _worst([fine, outcome("first", True, *notes[0]), outcome("second", True, *notes[1])])
+    found = _first_failure([fine, outcome("first", True, *notes[0]), outcome("second", True, *notes[1])])
     assert isinstance(found, ProgramError) and found.rule == "first"
     assert found.notes == ("a hint", "AIC of rank 1 waits", "AIV0 of rank 2 waits", "AIV0 of rank 10 waits")
-    assert isinstance(_worst([outcome("", False)]), TimedOut)
+    assert isinstance(_first_failure([outcome("", False)]), TimedOut)
 
 
 def a_kernel() -> Kernel:
@@ -115,7 +123,7 @@ def apart(count: int, processes: int) -> Any:
     """Ranks of one small kernel in several processes."""
     kernel = a_kernel()
     parts: Any = [PartOf(kernel) for _ in range(count)]
-    return Apart(parts, [[0]] * count, None, None, processes)  # pyright: ignore[reportArgumentType]
+    return RankProcesses(parts, [[0]] * count, None, None, processes)  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.parametrize(("number", "ranks"), [(0, [0, 3, 6]), (1, [1, 4]), (2, [2, 5])])
@@ -129,7 +137,7 @@ def test_each_process_has_its_ranks(number: int, ranks: list[int], monkeypatch: 
         return [[rank * 10] for rank in ranks]
 
     monkeypatch.setattr(rank_processes, "run_bound", run_bound)
-    assert going._outcome(number) == Outcome({rank: [rank * 10] for rank in ranks})
+    assert going._outcome(number) == WorkerReport({rank: [rank * 10] for rank in ranks})
     assert asked == [ranks]
 
 
@@ -171,15 +179,15 @@ def test_life_of_a_process(fails: bool, monkeypatch: pytest.MonkeyPatch) -> None
     going = apart(2, 2)
     codes: list[int] = []
     monkeypatch.setattr(rank_processes.os, "_exit", codes.append)
-    monkeypatch.setattr(rank_processes.gc, "freeze", lambda: None)
+    monkeypatch.setattr(rank_processes, "put_all_aside", lambda: None)
     monkeypatch.setattr(rank_processes, "resume", lambda: codes.append(-1))
     before = signal.getsignal(signal.SIGINT)
 
-    def result(number: int) -> Outcome:
+    def result(number: int) -> WorkerReport:
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
         if fails:
             raise RuntimeError
-        return Outcome({number: [5]})
+        return WorkerReport({number: [5]})
 
     monkeypatch.setattr(going, "_outcome", result)
     source, sink = os.pipe()
@@ -194,7 +202,7 @@ def test_life_of_a_process(fails: bool, monkeypatch: pytest.MonkeyPatch) -> None
         signal.signal(signal.SIGINT, before)
     assert codes == [-1, 1 if fails else 0]
     assert going.board.rows[:, 2].tolist() == [0, int(not fails)]
-    assert text == b"" if fails else pickle.loads(text) == Outcome({1: [5]})
+    assert text == b"" if fails else pickle.loads(text) == WorkerReport({1: [5]})
 
 
 def test_a_standstill_stops_all(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,13 +211,13 @@ def test_a_standstill_stops_all(monkeypatch: pytest.MonkeyPatch) -> None:
     going = apart(2, 2)
     ends = [os.pipe() for _ in range(2)]
     going.board.rows[:, 0] = 9
-    heard, found = {source: bytearray() for source, _ in ends}, dict[int, Outcome]()
+    heard, found = {source: bytearray() for source, _ in ends}, dict[int, WorkerReport]()
     halted: list[int] = []
 
     def looks(_: Any) -> bool:
         halted.append(going.board.over[0])
         if len(halted) == 2:
-            os.write(ends[0][1], pickle.dumps(Outcome({0: [1]})))
+            os.write(ends[0][1], pickle.dumps(WorkerReport({0: [1]})))
             os.close(ends[0][1])
         if len(halted) == 9:
             os.close(ends[1][1])
@@ -217,7 +225,7 @@ def test_a_standstill_stops_all(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(going.board, "halted", looks)
     going._listen(heard, found)
-    assert found[ends[0][0]] == Outcome({0: [1]})
+    assert found[ends[0][0]] == WorkerReport({0: [1]})
     lost = found[ends[1][0]].failure
     assert lost is not None and (lost.rule, lost.message) == ("internal", "a process that ran ranks has ended early")
     assert halted[:6] == [0, 0, 0, 0, 0, 1] and going.board.over[0] == 1

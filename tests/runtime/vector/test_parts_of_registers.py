@@ -12,7 +12,7 @@ import pytest
 from pto_dialect.runtime.memory.spaces import Arena
 from pto_dialect.runtime.vector.logical_memory import load_blocks
 from pto_dialect.runtime.vector.memory import gather, scatter
-from pto_dialect.runtime.vector.physical import places
+from pto_dialect.runtime.vector.physical import lane_positions
 from pto_dialect.runtime.vector.register import PREFIXES, lanes, spread
 
 
@@ -52,8 +52,8 @@ def test_offsets_are_as_many_as_their_register_holds(count: int) -> None:
     ({"deinterleaved": 2}, 128, 2, True), ({"deinterleaved": 2}, 128, 1, False), ({}, 64, 1, True), ({}, 65, 1, False),
 ])  # fmt: skip
 def test_places_of_lanes(layout: dict[str, int], lane_count: int, registers: int, fits: bool) -> None:
-    """64 places of 32 bits in each register; a group is in one register, its lanes ``lane_stride`` places apart."""
-    found = places(tuple(layout.items()), lane_count, 4, registers)
+    """A register has 64 positions of 32 bits; a group is in one register, its lanes ``lane_stride`` positions apart."""
+    found = lane_positions(tuple(layout.items()), lane_count, 4, registers)
     assert (found is not None) == fits
     if found is None:
         return

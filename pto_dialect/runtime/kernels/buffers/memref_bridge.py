@@ -42,13 +42,13 @@ def tile_type(type_: Attribute, config: Attribute | None, g: Generator) -> t.Til
     if t.DYNAMIC in shape or space not in _LOCATIONS:
         raise g.error("unmodelled", f"{t.type_text(type_)} is no tile")
     fields = dict(_FIELD.findall(config.data)) if isinstance(config, OpaqueAttr) else {}
-    layout: dict[str, Any] = {name: _word(fields.get(name, "0"), words) for name, words in _LAYOUTS.items()}
+    layout: dict[str, Any] = {name: _layout_name(fields.get(name, "0"), words) for name, words in _LAYOUTS.items()}
     fractal = int(fields.get("s_fractal_size", "512"))
     loc = _LOCATIONS[space]
     return t.TileBufType(loc, rows, cols, type_.element_type, fractal=fractal, **layout)
 
 
-def _word(text: str, words: tuple[str, ...]) -> str:
+def _layout_name(text: str, words: tuple[str, ...]) -> str:
     text = text.rpartition(".")[2]
     return words[int(text)] if text.isdecimal() else text
 

@@ -145,13 +145,13 @@ def retyped(maker: TileMaker, tile: Tile) -> Tile:
     known = arena.handles.get((maker, offset)) if maker.fixed else None
     if known is not None:
         return known
-    found = maker.at(Pointer(arena, offset, maker.fmt.storage, maker.fmt.bytes), *_kept(maker.type, tile))
+    found = maker.at(Pointer(arena, offset, maker.fmt.storage, maker.fmt.bytes), *_valid_sizes(maker.type, tile))
     if maker.fixed:
         arena.handles[maker, offset] = found
     return found
 
 
-def _kept(type_: t.TileBufType, tile: Tile) -> tuple[int | None, int | None]:
+def _valid_sizes(type_: t.TileBufType, tile: Tile) -> tuple[int | None, int | None]:
     rows = tile.valid_rows if type_.valid_rows == t.DYNAMIC else None
     cols = tile.valid_cols if type_.valid_cols == t.DYNAMIC else None
     return rows, cols

@@ -134,17 +134,17 @@ def _mixed(op: Operation, g: Generator) -> list[list[str]]:
     return lists
 
 
-def kept_dimensions(sizes: Sequence[str], result: MemRefType) -> list[int]:
+def retained_dimensions(sizes: Sequence[str], result: MemRefType) -> list[int]:
     """Returns the dimensions of a subview that its result retains: unit ones are dropped from the left until the ranks
     agree."""
     dropped = len(sizes) - len(result.get_shape())
-    kept: list[int] = []
+    retained: list[int] = []
     for axis, size in enumerate(sizes):
         if dropped and size == "1":
             dropped -= 1
         else:
-            kept.append(axis)
-    return kept
+            retained.append(axis)
+    return retained
 
 
 @kernel("memref.subview")
@@ -153,10 +153,10 @@ def subview(op: Operation, g: Generator) -> None:
     dropped."""
     offsets, sizes, strides = _mixed(op, g)
     result = op.results[0]
-    kept = kept_dimensions(sizes, memref_type(result))
-    if len(kept) != len(memref_type(result).get_shape()):
+    retained = retained_dimensions(sizes, memref_type(result))
+    if len(retained) != len(memref_type(result).get_shape()):
         raise g.error("unmodelled", "the result of this subview drops dimensions that are not 1", op)
-    lists = ", ".join(_tuple(part) for part in (offsets, sizes, strides, kept))
+    lists = ", ".join(_tuple(part) for part in (offsets, sizes, strides, retained))
     g.define(result, f"{g.name(named(op, 'source'))}.subview({lists})")
 
 

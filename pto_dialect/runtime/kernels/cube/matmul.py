@@ -120,17 +120,17 @@ def _left_scales(tile: AnyTile, m: int, k: int) -> Array:
     """Returns the scale bytes [m, k / 32]."""
     if tile.fmt.bytes == 1:
         return region(tile, m, -(-k // MX_SCALE_GROUP)).view(np.uint8)
-    return read_mx_scales_left(*_scale_place(tile), m, k)
+    return read_mx_scales_left(*_scale_address(tile), m, k)
 
 
 def _right_scales(tile: AnyTile, k: int, n: int) -> Array:
     """Returns the scale bytes [k / 32, n]."""
     if tile.fmt.bytes == 1:
         return region(tile, -(-k // MX_SCALE_GROUP), n).view(np.uint8)
-    return read_mx_scales_right(*_scale_place(tile), k, n)
+    return read_mx_scales_right(*_scale_address(tile), k, n)
 
 
-def _scale_place(tile: AnyTile) -> tuple[Arena, int]:
+def _scale_address(tile: AnyTile) -> tuple[Arena, int]:
     """Returns the address of the scales of an operand that a tile of wider elements names: only its address counts."""
     if not isinstance(tile, Tile):
         raise Fault("mx-scale-dtype", f"scales of type {tile.fmt.name} cannot be used; f8E8M0, ui8 or i8 can")

@@ -63,5 +63,5 @@ def set_atomic_operation(op: PtoOp, g: Generator) -> None:
 
 
 def _change(change: Callable[[int, str], int], op: PtoOp, g: Generator) -> None:
-    word = op.name.removeprefix("pto.set_atomic_")
-    g.emitter.line(f"core.state['ctrl'] = {g.argument(change)}(core.state['ctrl'], {word!r})")
+    mode = op.name.removeprefix("pto.set_atomic_")
+    g.emitter.line(f"core.state['ctrl'] = {g.argument(change)}(core.state['ctrl'], {mode!r})")

@@ -11,7 +11,7 @@ from pto_dialect.runtime.simt import groups
 from pto_dialect.targets.work_items import GROUP_ITEMS
 
 from ..registry import kernel, lane_kernel
-from ..vector.values import word
+from ..vector.values import enumerator
 from .lane_values import ITEMS, invoke, lane, mask_of
 
 _VOTES = {
@@ -47,5 +47,5 @@ def shuffle(op: PtoOp, g: Generator) -> None:
 @lane_kernel(*_REDUCTIONS)
 def reduction(op: PtoOp, g: Generator) -> None:
     """Sum, maximum or minimum over the running lanes of the group, in all of them."""
-    function = groups.Reduction(_REDUCTIONS[op.name], word(op, "signedness") == "unsigned")
+    function = groups.Reduction(_REDUCTIONS[op.name], enumerator(op, "signedness") == "unsigned")
     g.define(op.results[0], invoke(g, function, ITEMS, mask_of(g), lane(named(op, "value"), g)))

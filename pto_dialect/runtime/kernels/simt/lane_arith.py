@@ -31,7 +31,7 @@ from pto_dialect.runtime.simt.selection import choose
 from ..core.math import COUNTS, fused_double
 from ..core.math import FUNCTIONS as MATH
 from ..registry import kernel, lane_kernel
-from .lane_values import ITEMS, give, invoke, lane, mask_of
+from .lane_values import ITEMS, define_result, invoke, lane, mask_of
 
 
 @lane_kernel("arith.constant")
@@ -57,7 +57,7 @@ def constant(op: Operation, g: Generator) -> None:
 def integer_binary(op: Operation, g: Generator) -> None:
     """Arithmetic, bit operations and shifts of integers, wrapped at their width."""
     single = element_of(op.results[0].type, g).dtype == np.bool_
-    give(op, g, (integers.SINGLE_BITS if single else integers.PLAIN)[op.name.removeprefix("arith.")])
+    define_result(op, g, (integers.SINGLE_BITS if single else integers.PLAIN)[op.name.removeprefix("arith.")])
 
 
 @lane_kernel(*(f"arith.{name}" for name in integers.DIVISIONS))
@@ -73,62 +73,62 @@ def division(op: Operation, g: Generator) -> None:
 def float_arithmetic(op: Operation, g: Generator) -> None:
     """Arithmetic of floats, rounded to their type."""
     name, fmt = op.name.removeprefix("arith."), number_format(op.results[0].type, g)
-    give(op, g, ARITHMETIC[name] if computes_in(fmt) else FloatArithmetic(name, fmt))
+    define_result(op, g, ARITHMETIC[name] if computes_in(fmt) else FloatArithmetic(name, fmt))
 
 
 @lane_kernel("arith.cmpi")
 def compare_integers(op: Operation, g: Generator) -> None:
     """Which integers compare according to the predicate, signed or unsigned."""
-    give(op, g, integers.compare(CMPI[op.properties["predicate"].value.data]))  # pyright: ignore[reportAttributeAccessIssue]
+    define_result(op, g, integers.compare(CMPI[op.properties["predicate"].value.data]))  # pyright: ignore[reportAttributeAccessIssue]
 
 
 @lane_kernel("arith.cmpf")
 def compare_floats(op: Operation, g: Generator) -> None:
     """Which floats compare according to the predicate; ordered predicates are false for NaN, unordered ones true."""
     predicate = CMPF[op.properties["predicate"].value.data]  # pyright: ignore[reportAttributeAccessIssue]
-    give(op, g, FloatComparison(predicate, number_format(named(op, "lhs").type, g)))
+    define_result(op, g, FloatComparison(predicate, number_format(named(op, "lhs").type, g)))
 
 
 @lane_kernel("arith.select")
 def select(op: Operation, g: Generator) -> None:
     """One of two values for each work-item, selected by its condition."""
-    give(op, g, choose)
+    define_result(op, g, choose)
 
 
 @lane_kernel("arith.index_cast", "arith.extsi", "arith.trunci")
 def resize_signed(op: Operation, g: Generator) -> None:
     """Signed integers in another width."""
-    give(op, g, integers.Resize(element_of(op.results[0].type, g).dtype, True))
+    define_result(op, g, integers.Resize(element_of(op.results[0].type, g).dtype, True))
 
 
 @lane_kernel("arith.index_castui", "arith.extui")
 def resize_unsigned(op: Operation, g: Generator) -> None:
     """Unsigned integers in another width."""
-    give(op, g, integers.Resize(element_of(op.results[0].type, g).dtype, False))
+    define_result(op, g, integers.Resize(element_of(op.results[0].type, g).dtype, False))
 
 
 @lane_kernel("arith.sitofp")
 def signed_to_float(op: Operation, g: Generator) -> None:
     """Signed integers as the nearest numbers of a float type."""
-    give(op, g, FromInteger(number_format(op.results[0].type, g), True))
+    define_result(op, g, FromInteger(number_format(op.results[0].type, g), True))
 
 
 @lane_kernel("arith.uitofp")
 def unsigned_to_float(op: Operation, g: Generator) -> None:
     """Unsigned integers as the nearest numbers of a float type."""
-    give(op, g, FromInteger(number_format(op.results[0].type, g), False))
+    define_result(op, g, FromInteger(number_format(op.results[0].type, g), False))
 
 
 @lane_kernel("arith.fptosi", "arith.fptoui")
 def to_integer(op: Operation, g: Generator) -> None:
     """Floats rounded toward zero, as integers of the type of the result."""
-    give(op, g, ToInteger(number_format(named(op, "input").type, g), number_format(op.results[0].type, g)))
+    define_result(op, g, ToInteger(number_format(named(op, "input").type, g), number_format(op.results[0].type, g)))
 
 
 @lane_kernel("arith.extf", "arith.truncf")
 def resize_float(op: Operation, g: Generator) -> None:
     """Floats rounded to another float type."""
-    give(op, g, FromFloat(op, g))
+    define_result(op, g, FromFloat(op, g))
 
 
 class FromFloat:
@@ -169,7 +169,7 @@ def bitcast(op: Operation, g: Generator) -> None:
             raise g.error("unmodelled", f"{op.name} of {t.type_text(value.type)} cannot be executed", op)
     if element_of(source.type, g).nbytes != element_of(result.type, g).nbytes:
         raise g.error("unmodelled", f"{op.name} between types of different sizes", op)
-    give(op, g, Reinterpretation(element_of(result.type, g)))
+    define_result(op, g, Reinterpretation(element_of(result.type, g)))
 
 
 # ------------------------------------------------------------ math
@@ -180,14 +180,14 @@ def math_function(op: Operation, g: Generator) -> None:
     """A function of floats, rounded once to the type of the result."""
     name = op.name.removeprefix("math.")
     formats = [number_format(value.type, g) for value in op.operands]
-    give(op, g, MathFunction(MATH[name], formats, number_format(op.results[0].type, g), name))
+    define_result(op, g, MathFunction(MATH[name], formats, number_format(op.results[0].type, g), name))
 
 
 @lane_kernel("math.fma")
 def fused_multiply_add(op: Operation, g: Generator) -> None:
     """a·b + c of floats with one rounding."""
     fmt = number_format(op.results[0].type, g)
-    give(op, g, fused_doubles if fmt.name == "f64" else FusedMultiplyAdd(fmt))
+    define_result(op, g, fused_doubles if fmt.name == "f64" else FusedMultiplyAdd(fmt))
 
 
 def fused_doubles(a: Array, b: Array, c: Array) -> Array:
@@ -198,7 +198,7 @@ def fused_doubles(a: Array, b: Array, c: Array) -> Array:
 @lane_kernel(*(f"math.{name}" for name in COUNTS))
 def count_bits(op: Operation, g: Generator) -> None:
     """Numbers of leading zeros, trailing zeros or set bits."""
-    give(op, g, integers.BitCount(COUNTS[op.name.removeprefix("math.")]))
+    define_result(op, g, integers.BitCount(COUNTS[op.name.removeprefix("math.")]))
 
 
 @lane_kernel("math.ipowi")
@@ -221,4 +221,4 @@ def two_results(op: Operation, g: Generator) -> None:
 @lane_kernel("math.absi")
 def absolute(op: Operation, g: Generator) -> None:
     """Absolute values of integers."""
-    give(op, g, np.abs)
+    define_result(op, g, np.abs)

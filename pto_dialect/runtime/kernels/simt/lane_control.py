@@ -21,7 +21,7 @@ from pto_dialect.runtime.compile.program import callee_name
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.simt.code import is_body
-from pto_dialect.runtime.simt.control import Loop, Standstill, branches, finish, next_block
+from pto_dialect.runtime.simt.control import LivelockDetector, Loop, branches, finish, next_block
 from pto_dialect.runtime.simt.items import Mask, WorkItems
 from pto_dialect.runtime.simt.scope import is_number
 from pto_dialect.runtime.simt.selection import merge
@@ -137,7 +137,7 @@ def parallel_loop(op: Operation, g: Generator) -> None:
         text = lane(value, g)
         _line(g, g.bind(result), text)
 
-    def give(mask: str, targets: Sequence[SSAValue], sources: Sequence[SSAValue]) -> None:
+    def define_result(mask: str, targets: Sequence[SSAValue], sources: Sequence[SSAValue]) -> None:
         _merged(mask, targets, sources, g)
 
     def nest(axis: int, outer: str) -> None:
@@ -145,7 +145,7 @@ def parallel_loop(op: Operation, g: Generator) -> None:
             with scope_of(g).masked(outer):
                 for inner in body.ops:
                     if inner is body.last_op:
-                        reduce(inner, op.results, g, lambda targets, sources, _: give(outer, targets, sources))
+                        reduce(inner, op.results, g, lambda targets, sources, _: define_result(outer, targets, sources))
                     else:
                         g.operation(inner)
             return
@@ -186,7 +186,7 @@ def while_loop(op: Operation, g: Generator) -> None:
         _line(g, g.bind(argument), text)
     _results(op, g)
     mask = _mask(g, f"items.whole({mask_of(g)})")
-    still = _mask(g, f"{g.argument(Standstill)}()", "still") if _polls(op) else None
+    still = _mask(g, f"{g.argument(LivelockDetector)}()", "still") if _polls(op) else None
     with g.emitter.block("while True:"), scope_of(g).masked(mask):
         for inner in before.ops:
             if inner is before.last_op:
@@ -259,30 +259,30 @@ def split_body(function: Operation, g: Generator) -> None:
     blocks = list(function.regions[0].blocks)
     numbers = {block: number for number, block in enumerate(blocks)}
     end = len(blocks)
-    held = _held(blocks, scope_of(g).code.variance, g)
+    held = _declare_shared_locals(blocks, scope_of(g).code.variance, g)
     returned = [g.emitter.fresh("returned") for _ in _types(function)]
     for name in (*held.values(), *returned):
         _line(g, name, "None")
     for block in blocks[1:]:
         for argument in block.args:
             _line(g, g.bind(argument), "None")
-    place = _mask(g, f"{g.argument(branches)}(items, {mask_of(g)}, {end})", "place")
+    at_block = _mask(g, f"{g.argument(branches)}(items, {mask_of(g)}, {end})", "place")
     current = g.emitter.fresh("current")
     mask = g.emitter.fresh("running")
     with g.emitter.block("while True:"):
-        _line(g, current, invoke(g, next_block, Expr(place)))
+        _line(g, current, invoke(g, next_block, Expr(at_block)))
         with g.emitter.block(f"if {current} == {end}:"):
             g.emitter.line(f"return ({''.join(f'{name}, ' for name in returned)})")
-        _line(g, mask, f"{place} == {current}")
+        _line(g, mask, f"{at_block} == {current}")
         for block, number in numbers.items():
             header = f"{'if' if number == 0 else 'elif'} {current} == {number}:"
             with g.emitter.block(header), scope_of(g).masked(mask):
                 for op in block.ops:
                     g.emitter.current = op
                     if has_role(op, Role.RETURN):
-                        _leave(op, function, returned, place, end, g)
+                        _leave(op, function, returned, at_block, end, g)
                     elif op.successors:
-                        _jump(op, numbers, place, g)
+                        _jump(op, numbers, at_block, g)
                     else:
                         g.operation(op)
                         _hold(op, held, mask, g)
@@ -293,7 +293,7 @@ def _types(function: Operation) -> Sequence[object]:
     return next((list(op.operands) for op in ends), [])
 
 
-def _held(blocks: Sequence[Block], variance: Variance, g: Generator) -> dict[SSAValue, str]:
+def _declare_shared_locals(blocks: Sequence[Block], variance: Variance, g: Generator) -> dict[SSAValue, str]:
     """Writes locals of the values that are used in other blocks: work-items reach a block at different times."""
     found: dict[SSAValue, str] = {}
     for block in blocks[1:]:
@@ -313,22 +313,22 @@ def _hold(op: Operation, held: dict[SSAValue, str], mask: str, g: Generator) -> 
             g.names[result] = held[result]
 
 
-def _leave(op: Operation, function: Operation, returned: list[str], place: str, end: int, g: Generator) -> None:
+def _leave(op: Operation, function: Operation, returned: list[str], at_block: str, end: int, g: Generator) -> None:
     mask = scope_of(g).mask
     for name, value in zip(returned, op.operands, strict=True):
         _line(g, name, invoke(g, merge, Expr(mask), lane(value, g), Expr(name)))
     if is_body(function):
         g.emitter.line(f"{g.argument(finish)}(items, {mask})")
-    g.emitter.line(f"{place}[{mask}] = {end}")
+    g.emitter.line(f"{at_block}[{mask}] = {end}")
 
 
-def _jump(op: Operation, numbers: dict[Block, int], place: str, g: Generator) -> None:
+def _jump(op: Operation, numbers: dict[Block, int], at_block: str, g: Generator) -> None:
     """Moves each running work-item to the block that a branch selects for it."""
     mask = scope_of(g).mask
 
     def go(way: Way, who: str) -> None:
         _merged(who, way.block.args, way.values, g)
-        g.emitter.line(f"{place}[{who}] = {numbers[way.block]}")
+        g.emitter.line(f"{at_block}[{who}] = {numbers[way.block]}")
 
     flag = flag_of(op)
     *chosen, default = ways(op)

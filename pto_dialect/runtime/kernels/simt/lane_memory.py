@@ -82,7 +82,7 @@ def store_element(op: PtoOp, g: Generator) -> None:
     _store(groups["value"][0], pointer_text(groups["ptr"][0], g), g.name(groups["offset"][0]), g)
 
 
-def _place(array: SSAValue, indices: tuple[SSAValue, ...], g: Generator) -> Expr:
+def _element_index(array: SSAValue, indices: tuple[SSAValue, ...], g: Generator) -> Expr:
     return invoke(g, element_number, ITEMS, mask_of(g), g.name(array), tuple(lane(index, g) for index in indices))
 
 
@@ -90,7 +90,7 @@ def _place(array: SSAValue, indices: tuple[SSAValue, ...], g: Generator) -> Expr
 def load_indexed(op: Operation, g: Generator) -> None:
     """The element of a memref or local array at the indices of each running work-item."""
     array, *indices = op.operands
-    _load(op.results[0], Expr(f"{g.name(array)}.pointer"), _place(array, tuple(indices), g), g)
+    _load(op.results[0], Expr(f"{g.name(array)}.pointer"), _element_index(array, tuple(indices), g), g)
 
 
 @lane_kernel("memref.store")
@@ -98,14 +98,14 @@ def store_indexed(op: Operation, g: Generator) -> None:
     """Stores the value of each running work-item in a memref; of several at one address the highest
     work-item id wins."""
     value, array, *indices = op.operands
-    _store(value, Expr(f"{g.name(array)}.pointer"), _place(array, tuple(indices), g), g)
+    _store(value, Expr(f"{g.name(array)}.pointer"), _element_index(array, tuple(indices), g), g)
 
 
 @lane_kernel("pto.local_array_set")
 def set_local(op: Operation, g: Generator) -> None:
     """Stores the value of each running work-item in its local array."""
     array, *indices, value = op.operands
-    _store(value, Expr(f"{g.name(array)}.pointer"), _place(array, tuple(indices), g), g)
+    _store(value, Expr(f"{g.name(array)}.pointer"), _element_index(array, tuple(indices), g), g)
 
 
 # ------------------------------------------------------------ private memory

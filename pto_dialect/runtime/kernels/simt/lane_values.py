@@ -62,7 +62,7 @@ class SharedNumbers:
         return decode(result, self.target)[0].item()
 
 
-def give(op: Operation, g: Generator, function: Callable[..., Array]) -> None:
+def define_result(op: Operation, g: Generator, function: Callable[..., Array]) -> None:
     """Defines the result of ``op`` as ``function`` of its operands: for each work-item, or of plain numbers."""
     operands, result = op.operands, op.results[0]
     if g.lanes is not None and g.lanes.concerns(op):

@@ -15,8 +15,8 @@ from pto_dialect.runtime.simt.floats import FUNCTIONS, Converter, FloatFunction,
 from pto_dialect.runtime.simt.scope import element_of, number_format
 
 from ..registry import kernel, lane_kernel
-from ..vector.values import word
-from .lane_values import give
+from ..vector.values import enumerator
+from .lane_values import define_result
 
 _FUNCTIONS = tuple(f"pto.{name}" for name in FUNCTIONS)
 
@@ -26,20 +26,20 @@ _FUNCTIONS = tuple(f"pto.{name}" for name in FUNCTIONS)
 def function(op: PtoOp, g: Generator) -> None:
     """A function of one or two floats, rounded to their type."""
     name, fmt = op.name.removeprefix("pto."), number_format(op.results[0].type, g)
-    give(op, g, FUNCTIONS[name] if computes_in(fmt) else FloatFunction(name, fmt))
+    define_result(op, g, FUNCTIONS[name] if computes_in(fmt) else FloatFunction(name, fmt))
 
 
 @kernel("pto.fma")
 @lane_kernel("pto.fma")
 def fused(op: PtoOp, g: Generator) -> None:
     """a·b + c with one rounding."""
-    give(op, g, FusedMultiplyAdd(number_format(op.results[0].type, g)))
+    define_result(op, g, FusedMultiplyAdd(number_format(op.results[0].type, g)))
 
 
 def _format(op: PtoOp, value_type: object, g: Generator) -> Format:
     """Returns the format that a conversion reads or writes: the sign of integers is a clause."""
     if isinstance(value_type, IntegerType):
-        return format_of(f"{'ui' if word(op, 'signedness') == 'unsigned' else 'i'}{value_type.width.data}")
+        return format_of(f"{'ui' if enumerator(op, 'signedness') == 'unsigned' else 'i'}{value_type.width.data}")
     return number_format(value_type, g)  # pyright: ignore[reportArgumentType]
 
 
@@ -48,30 +48,30 @@ def _format(op: PtoOp, value_type: object, g: Generator) -> Format:
 def convert(op: PtoOp, g: Generator) -> None:
     """A number in another type, rounded and saturated according to the clauses. Raises ``ProgramError`` for hybrid
     rounding."""
-    letter = (word(op, "rounding") or "r").upper()
+    letter = (enumerator(op, "rounding") or "r").upper()
     if letter == "H":
         raise g.error("unmodelled", "hybrid rounding cannot be executed: no page defines it", op)
     source, target = (_format(op, value.type, g) for value in (named(op, "src"), op.results[0]))
     result = element_of(op.results[0].type, g).dtype
-    give(op, g, Converter(source, target, letter, word(op, "saturation") == "sat", result))
+    define_result(op, g, Converter(source, target, letter, enumerator(op, "saturation") == "sat", result))
 
 
 @kernel("pto.mulhi")
 @lane_kernel("pto.mulhi")
 def high_half(op: PtoOp, g: Generator) -> None:
     """The upper half of the product of two integers."""
-    give(op, g, integers.high_half(word(op, "signedness") == "signed"))
+    define_result(op, g, integers.high_half(enumerator(op, "signedness") == "signed"))
 
 
 @kernel("pto.mul_i32toi64")
 @lane_kernel("pto.mul_i32toi64")
 def wide_product(op: PtoOp, g: Generator) -> None:
     """The 64-bit product of two 32-bit integers."""
-    give(op, g, integers.wide_product(word(op, "signedness") == "signed"))
+    define_result(op, g, integers.wide_product(enumerator(op, "signedness") == "signed"))
 
 
 @kernel("pto.prmt")
 @lane_kernel("pto.prmt")
 def permute(op: PtoOp, g: Generator) -> None:
     """Four bytes of two 32-bit numbers, selected by the digits of a selector."""
-    give(op, g, integers.permute_bytes)
+    define_result(op, g, integers.permute_bytes)

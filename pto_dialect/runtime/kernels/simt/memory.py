@@ -19,7 +19,7 @@ from pto_dialect.runtime.simt.scope import Widener, element_of, number_format
 from pto_dialect.runtime.simt.variance import is_packed
 
 from ..registry import kernel, lane_kernel
-from ..vector.values import word
+from ..vector.values import enumerator
 from .lane_memory import pointer_text
 from .lane_values import ITEMS, invoke, lane, mask_of
 
@@ -30,7 +30,7 @@ _ATOMICS = {f"pto.atomic_{kind}": kind for kind in _KINDS}
 def _parts(op: PtoOp, g: Generator) -> tuple[Element, Combine, list[Any]]:
     groups = g.operands(op)
     value = groups["value"][0]
-    function = combination(_ATOMICS[op.name], number_format(value.type, g), word(op, "signedness") == "unsigned")
+    function = combination(_ATOMICS[op.name], number_format(value.type, g), enumerator(op, "signedness") == "unsigned")
     return element_of(value.type, g), function, [*groups.get("compare", ()), value]
 
 

@@ -84,8 +84,8 @@ class CompareRepeats:
         bits = self.compare(decode(src.read(), self.fmt), value)
         size = dst.fmt.bytes
         if -(-bits.size // 8) > dst.rows * dst.cols * size:
-            room = f"{dst.rows}x{dst.cols} elements of {size} bytes"
-            raise Fault("tile-cmp-dst", f"{bits.size} bits do not fit into {room}")
+            capacity = f"{dst.rows}x{dst.cols} elements of {size} bytes"
+            raise Fault("tile-cmp-dst", f"{bits.size} bits do not fit into {capacity}")
         image = pack_repeats(bits, self.fmt.bytes)
         # The last repeat may be wider than its elements; only their bits must fit.
         image = np.pad(image, (0, -image.size % size)).view(dst.fmt.storage)

@@ -38,10 +38,10 @@ def rounding_letter(source: Format, target: Format, mode: str | None, backend: B
     ties away from zero in every mode."""
     if target.name == "hif8":
         return "A"
-    word = mode or "RINT"
-    if word == "NONE" and backend == "emitc" and not target.is_float:
+    mode_name = mode or "RINT"
+    if mode_name == "NONE" and backend == "emitc" and not target.is_float:
         return "Z"
-    return ROUND_MODE_LETTERS[word]
+    return ROUND_MODE_LETTERS[mode_name]
 
 
 def saturates(source: Format, target: Format, mode: str | None, arch: str, backend: Backend, release: Release) -> bool:

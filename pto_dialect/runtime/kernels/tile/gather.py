@@ -116,10 +116,10 @@ class GatherMatches:
         for row in range(rows):
             positions = np.flatnonzero(matches[row])
             found[row] = positions.size
-            kept = positions[: dst.valid_cols] + (row * cols + self.offset)
-            if kept.size:
+            fitting = positions[: dst.valid_cols] + (row * cols + self.offset)
+            if fitting.size:
                 # The elements after the positions are unchanged.
-                write_at(dst, row, kept.astype(dst.fmt.storage).reshape(1, -1))
+                write_at(dst, row, fitting.astype(dst.fmt.storage).reshape(1, -1))
         if found.size > counts.rows * counts.cols:
             raise Fault("tile-valid-rows", f"{rows} counts do not fit into {counts.rows}x{counts.cols}")
         write_linear(counts, found.astype(counts.fmt.storage))

@@ -103,7 +103,7 @@ class RandomWords:
             return
         keys = (key0 & _WORD, key1 & _WORD)
         words = (counter0, counter1, counter2, counter3)
-        counter = sum((word & _WORD) << (32 * i) for i, word in enumerate(words))
+        counter = sum((digits & _WORD) << (32 * i) for i, digits in enumerate(words))
         steps = -(-cols // (4 * _LANES))
         result = np.empty((rows, steps * 4 * _LANES), np.uint32)
         for row in range(rows):

@@ -33,24 +33,24 @@ class Histogram:
         values = np.ascontiguousarray(src.read()).view(f"u{self.bits // 8}").astype(np.int64)
         rows = values.shape[0]
         counts = np.zeros((rows, _BINS), np.int64)
-        kept = self._kept(values, idx)
+        matches = self._matches(values, idx)
         selected = values >> (8 * self.byte) & 0xFF
         for row in range(rows):
-            counts[row] = np.bincount(selected[row][kept[row]], minlength=_BINS)
+            counts[row] = np.bincount(selected[row][matches[row]], minlength=_BINS)
         dst.write(np.cumsum(counts, axis=1).astype(dst.fmt.storage))
 
-    def _kept(self, values: Array, idx: AnyTile) -> Array:
-        kept = np.ones(values.shape, np.bool_)
+    def _matches(self, values: Array, idx: AnyTile) -> Array:
+        matches = np.ones(values.shape, np.bool_)
         top = self.bits // 8 - 1
         depth = top - self.byte
         if depth <= 0:
-            return kept
+            return matches
         if self.bits == 16:
             return values >> 8 == region(idx, values.shape[0], 1).view(np.uint8)
         filters = region(idx, depth, 1).view(np.uint8)
         for row in range(depth):
-            kept &= values >> (8 * (top - row)) & 0xFF == filters[row, 0]
-        return kept
+            matches &= values >> (8 * (top - row)) & 0xFF == filters[row, 0]
+        return matches
 
 
 @kernel("pto.thistogram")

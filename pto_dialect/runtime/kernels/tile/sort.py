@@ -24,7 +24,7 @@ from ..registry import kernel
 from .generate import integer_attribute
 from .operands import AnyTile, region, tile_format, tile_operand
 
-_WAYS = 4
+_MERGED_LISTS = 4
 """Maximum number of lists of one merge."""
 
 
@@ -96,12 +96,12 @@ class MergeBlocks:
         per_record = RECORD // self.fmt.bytes
         if block <= 0 or block % per_record:
             raise Fault("mrgsort-form", f"a block of {block} elements holds no whole records")
-        size = _WAYS * block // per_record
+        size = _MERGED_LISTS * block // per_record
         records = records_of(src, self.fmt)
         count = min(records.size, dst.valid_cols // per_record)
         whole = count // size * size
         grouped = records[:whole].reshape(-1, size)
-        keys = falling(scores_of(grouped, self.fmt).reshape(-1, _WAYS, size // _WAYS)).reshape(-1, size)
+        keys = falling(scores_of(grouped, self.fmt).reshape(-1, _MERGED_LISTS, size // _MERGED_LISTS)).reshape(-1, size)
         order = np.argsort(-keys, axis=-1, kind="stable")
         merged = np.take_along_axis(grouped, order, axis=-1).reshape(-1)
         if self.clears:
@@ -123,24 +123,24 @@ class MergeLists:
         self.fmt = fmt
         self.exhausted = exhausted
 
-    def merge(self, lists: Sequence[Array], room: int) -> tuple[Array, Array]:
-        """Returns the merged records, at most ``room``, and the number taken from each list."""
-        order, counts = merge_order([scores_of(records, self.fmt) for records in lists], room, self.exhausted)
-        return np.concatenate(lists)[order], np.pad(counts, (0, _WAYS - counts.size))
+    def merge(self, lists: Sequence[Array], capacity: int) -> tuple[Array, Array]:
+        """Returns the merged records, at most ``capacity``, and the number taken from each list."""
+        order, counts = merge_order([scores_of(records, self.fmt) for records in lists], capacity, self.exhausted)
+        return np.concatenate(lists)[order], np.pad(counts, (0, _MERGED_LISTS - counts.size))
 
     def __call__(self, dst: AnyTile, counts: Any, *sources: AnyTile) -> None:
         """Merges ``sources`` into ``dst``; ``counts``, where it is large enough, receives the number of records from
         each."""
-        room = dst.valid_cols * self.fmt.bytes // RECORD
-        merged, taken = self.merge([records_of(tile, self.fmt) for tile in sources], room)
+        capacity = dst.valid_cols * self.fmt.bytes // RECORD
+        merged, taken = self.merge([records_of(tile, self.fmt) for tile in sources], capacity)
         dst.write(merged.view(self.fmt.storage).reshape(1, -1))
-        if isinstance(counts, np.ndarray) and counts.size == _WAYS:
+        if isinstance(counts, np.ndarray) and counts.size == _MERGED_LISTS:
             counts[...] = taken.astype(np.uint16).astype(counts.dtype).reshape(counts.shape)
 
 
 def no_counts() -> Array:
     """Returns counts before a merge, as a new array."""
-    return np.zeros(_WAYS, np.int16)
+    return np.zeros(_MERGED_LISTS, np.int16)
 
 
 @kernel("pto.tsort32")

@@ -131,7 +131,7 @@ class TableScatter:
             view.write(table)
 
 
-def _word(op: PtoOp, name: str) -> str | None:
+def _enumerator(op: PtoOp, name: str) -> str | None:
     attr = op.attributes.get(name)
     return attr.value if isinstance(attr, EnumAttr) else None
 
@@ -150,7 +150,7 @@ def mgather(op: PtoOp, g: Generator) -> None:
     if idx is None or not isinstance(idx.type, t.ShapedView):
         idx = tile_operand(op, g, "idx")
     tile_format(dst, g)
-    instruction = TableGather(_word(op, "coalesce"), _word(op, "gatherOob") or "undefined")
+    instruction = TableGather(_enumerator(op, "coalesce"), _enumerator(op, "gatherOob") or "undefined")
     g.call(instruction, _table(op, g), idx, dst, pipe=g.pipe(op))
 
 
@@ -158,6 +158,6 @@ def mgather(op: PtoOp, g: Generator) -> None:
 def mscatter(op: PtoOp, g: Generator) -> None:
     """Rows or elements of a table in global memory, at the indices of another tile, = src, or combined with it."""
     src, idx = tile_operand(op, g, "src"), tile_operand(op, g, "idx")
-    oob, atomic = _word(op, "scatterOob") or "undefined", _word(op, "scatterAtomicOp") or "none"
-    instruction = TableScatter(_word(op, "coalesce"), oob, atomic)
+    oob, atomic = _enumerator(op, "scatterOob") or "undefined", _enumerator(op, "scatterAtomicOp") or "none"
+    instruction = TableScatter(_enumerator(op, "coalesce"), oob, atomic)
     g.call(instruction, src, idx, _table(op, g), pipe=g.pipe(op))

@@ -20,7 +20,7 @@ from pto_dialect.runtime.vector.register import constant, lanes
 from pto_dialect.targets.vector_unit import VL_BYTES
 
 from ..registry import kernel, kernels
-from .values import direct, give, register_format, stated, word
+from .values import define_result, direct, enumerator, register_format, required_enumerator
 
 INSTRUCTIONS: dict[str, c.LaneWise] = {
     f"pto.{name}": c.LaneWise(function, name)
@@ -33,28 +33,28 @@ FUSED = c.LaneWise(c.fused, "fma")
 @kernel(*INSTRUCTIONS)
 def lane_wise(op: PtoOp, g: Generator) -> None:
     """The function of the operation on the active lanes; the others are 0."""
-    give(op, g, INSTRUCTIONS[op.name], *op.operands)
+    define_result(op, g, INSTRUCTIONS[op.name], *op.operands)
 
 
 @kernel("pto.vmula")
 def vmula(op: PtoOp, g: Generator) -> None:
     """Active lanes = lhs·rhs + acc with one rounding."""
     acc, lhs, rhs, mask = (named(op, name) for name in ("acc", "lhs", "rhs", "mask"))
-    give(op, g, FUSED, lhs, rhs, acc, mask)
+    define_result(op, g, FUSED, lhs, rhs, acc, mask)
 
 
 @kernel("pto.vmadd")
 def vmadd(op: PtoOp, g: Generator) -> None:
     """Active lanes = lhs·acc + rhs with one rounding."""
     acc, lhs, rhs, mask = (named(op, name) for name in ("acc", "lhs", "rhs", "mask"))
-    give(op, g, FUSED, lhs, acc, rhs, mask)
+    define_result(op, g, FUSED, lhs, acc, rhs, mask)
 
 
 @kernel("pto.vaxpy")
 def vaxpy(op: PtoOp, g: Generator) -> None:
     """Active lanes = src0·alpha + src1 with one rounding."""
     src0, src1, alpha, mask = (named(op, name) for name in ("src0", "src1", "alpha", "mask"))
-    give(op, g, FUSED, src0, alpha, src1, mask)
+    define_result(op, g, FUSED, src0, alpha, src1, mask)
 
 
 direct(
@@ -76,19 +76,21 @@ direct(
 def with_carries(op: PtoOp, g: Generator, function: Callable[..., Any]) -> None:
     """As ``vaddc`` and ``vsubc``, with the carries of lower words."""
     lhs, rhs, carry_in, mask = (named(op, name) for name in ("lhs", "rhs", "carry_in", "mask"))
-    give(op, g, function, lhs, rhs, mask, carry_in)
+    define_result(op, g, function, lhs, rhs, mask, carry_in)
 
 
 @kernel("pto.vexpdif")
 def vexpdif(op: PtoOp, g: Generator) -> None:
     """Active lanes = e^(input − max) in float32; of 16-bit lanes those with even or odd indices."""
-    give(op, g, c.exponential_difference, *op.operands, int(stated(op, g, "part").endswith("ODD")))
+    define_result(
+        op, g, c.exponential_difference, *op.operands, int(required_enumerator(op, g, "part").endswith("ODD"))
+    )
 
 
 @kernel("pto.vcmp", "pto.vcmps")
 def compare(op: PtoOp, g: Generator) -> None:
     """The predicate of the active lanes that compare with those of another register or with a number."""
-    give(op, g, c.Comparison(stated(op, g, "cmp_mode")), *op.operands)
+    define_result(op, g, c.Comparison(required_enumerator(op, g, "cmp_mode")), *op.operands)
 
 
 # ------------------------------------------------------------ registers from scalars
@@ -110,7 +112,7 @@ def masked_broadcast(value: Any, mask: Array, dtype: np.dtype[Any]) -> Array:
 @kernel("pto.vbr")
 def vbr(op: PtoOp, g: Generator) -> None:
     """A number in every lane."""
-    give(op, g, broadcast, named(op, "value"), register_format(op.results[0], g).storage)
+    define_result(op, g, broadcast, named(op, "value"), register_format(op.results[0], g).storage)
 
 
 @kernel("pto.vdup")
@@ -118,22 +120,22 @@ def vdup(op: PtoOp, g: Generator) -> None:
     """A number, or the lowest or highest lane of a register, in the active lanes."""
     source, mask = (named(op, name) for name in ("input", "mask"))
     if isinstance(source.type, t.VRegType):
-        give(op, g, collect.duplicate, source, mask, word(op, "position") == "HIGHEST")
+        define_result(op, g, collect.duplicate, source, mask, enumerator(op, "position") == "HIGHEST")
     else:
-        give(op, g, masked_broadcast, source, mask, register_format(op.results[0], g).storage)
+        define_result(op, g, masked_broadcast, source, mask, register_format(op.results[0], g).storage)
 
 
 @kernel("pto.vci")
 def vci(op: PtoOp, g: Generator) -> None:
     """Lane i = start + i, or start − i."""
-    step = -1 if word(op, "order") == "DESC" else 1
-    give(op, g, c.sequence, named(op, "index"), register_format(op.results[0], g).storage, Expr(str(step)))
+    step = -1 if enumerator(op, "order") == "DESC" else 1
+    define_result(op, g, c.sequence, named(op, "index"), register_format(op.results[0], g).storage, Expr(str(step)))
 
 
 @kernel("pto.vtrc")
 def vtrc(op: PtoOp, g: Generator) -> None:
     """Active lanes rounded to integral values. Raises ``ProgramError`` for integers."""
-    letter = stated(op, g, "round_mode")
+    letter = required_enumerator(op, g, "round_mode")
     if isinstance(register_format(op.results[0], g), IntegerType):
         raise g.error("unmodelled", "integers have no fraction", op)
-    give(op, g, partial(c.truncated, letter=letter), *op.operands)
+    define_result(op, g, partial(c.truncated, letter=letter), *op.operands)

@@ -13,7 +13,7 @@ from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.vector import collect, sort
 
 from ..registry import kernel, kernels
-from .values import direct, give, register_format, word
+from .values import define_result, direct, enumerator, register_format
 
 STATE = Expr("core.state")
 
@@ -21,7 +21,7 @@ STATE = Expr("core.state")
 @kernel("pto.vcadd")
 def vcadd(op: PtoOp, g: Generator) -> None:
     """The sum of the active lanes in lane 0, in the type of the result."""
-    give(op, g, collect.total, *op.operands, register_format(op.results[0], g).storage)
+    define_result(op, g, collect.total, *op.operands, register_format(op.results[0], g).storage)
 
 
 direct(
@@ -56,20 +56,20 @@ direct(
 def half(op: PtoOp, g: Generator, function: Callable[..., Any]) -> None:
     """Returns one of the two registers of ``vintlv`` or ``vdintlv``."""
     text = ", ".join(g.name(operand) for operand in op.operands)
-    g.define(op.results[0], f"{g.argument(function)}({text})[{int(word(op, 'part') == 'HIGHER')}]")
+    g.define(op.results[0], f"{g.argument(function)}({text})[{int(enumerator(op, 'part') == 'HIGHER')}]")
 
 
 @kernel("pto.vpack")
 def vpack(op: PtoOp, g: Generator) -> None:
     """The low halves of all lanes in one half of the register, 0 in the other."""
     target = register_format(op.results[0], g).storage
-    give(op, g, collect.pack, named(op, "src"), word(op, "part") == "HIGHER", target)
+    define_result(op, g, collect.pack, named(op, "src"), enumerator(op, "part") == "HIGHER", target)
 
 
 @kernels({"pto.vsunpack": True, "pto.vzunpack": False})
 def unpack(op: PtoOp, g: Generator, signs: bool) -> None:
     """The lanes of one half, extended with their signs or with zeros to lanes of twice the width."""
-    give(op, g, collect.unpack, *op.operands, register_format(op.results[0], g).storage, signs)
+    define_result(op, g, collect.unpack, *op.operands, register_format(op.results[0], g).storage, signs)
 
 
 @kernel("pto.vbitsort")

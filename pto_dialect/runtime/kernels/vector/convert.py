@@ -8,7 +8,7 @@ from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.vector.convert import Conversion, scaled
 
 from ..registry import kernel
-from .values import give, register_format, stated, word
+from .values import define_result, enumerator, register_format, required_enumerator
 
 PARTS = {"EVEN": 0, "ODD": 1, "P0": 0, "P1": 1, "P2": 2, "P3": 3}
 
@@ -16,11 +16,11 @@ PARTS = {"EVEN": 0, "ODD": 1, "P0": 0, "P1": 1, "P2": 2, "P3": 3}
 @kernel("pto.vcvt")
 def vcvt(op: PtoOp, g: Generator) -> None:
     """Active lanes in another type; between widths one part of the lanes is read or written."""
-    part = PARTS[word(op, "part") or "EVEN"]
-    letter = word(op, "rnd") or "R"
-    saturate = word(op, "sat") == "SAT"
+    part = PARTS[enumerator(op, "part") or "EVEN"]
+    letter = enumerator(op, "rnd") or "R"
+    saturate = enumerator(op, "sat") == "SAT"
     source, target = register_format(named(op, "input"), g), register_format(op.results[0], g)
-    give(op, g, Conversion(source, target, letter, saturate, part), *op.operands)
+    define_result(op, g, Conversion(source, target, letter, saturate, part), *op.operands)
 
 
 @kernel("pto.vbitcast")
@@ -38,6 +38,6 @@ def vmulscvt(op: PtoOp, g: Generator) -> None:
     source, target = register_format(values, g), register_format(op.results[0], g)
     if source.bytes != 2 * target.bytes:
         raise g.error("unmodelled", f"{source.name} cannot be scaled to {target.name}", op)
-    letter = stated(op, g, "rnd")
-    odd = PARTS[stated(op, g, "part")]
-    give(op, g, scaled, values, scalar, mask, target, letter, odd)
+    letter = required_enumerator(op, g, "rnd")
+    odd = PARTS[required_enumerator(op, g, "part")]
+    define_result(op, g, scaled, values, scalar, mask, target, letter, odd)

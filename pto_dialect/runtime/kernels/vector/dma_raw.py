@@ -41,7 +41,7 @@ LATCHES = (
 """Registers of raw copies that are not executed: their content is never read."""
 
 
-@kernel(*(f"pto.{name}_{way}" for name in LOOP_REGISTERS for way in ("outtoub", "ubtoout")))
+@kernel(*(f"pto.{name}_{direction}" for name in LOOP_REGISTERS for direction in ("outtoub", "ubtoout")))
 def set_loop(op: PtoOp, g: Generator) -> None:
     """Writes a register with counts or strides of the outer loops of later copies."""
     first, second = (g.name(named(op, name)) for name in ("first", "second"))
@@ -53,13 +53,13 @@ def latch(op: PtoOp, g: Generator) -> None:
     """Does nothing: no executed operation reads the register."""
 
 
-def loops(core: Core, way: str) -> tuple[LoopGroup, LoopGroup]:
+def loops(core: Core, direction: str) -> tuple[LoopGroup, LoopGroup]:
     """Returns the outer loops of raw copies in one direction, inner to outer: count, source stride,
     destination stride."""
-    inner, outer = core.state.get(f"loop_size_{way}", (1, 1))
+    inner, outer = core.state.get(f"loop_size_{direction}", (1, 1))
     return (
-        (inner, *core.state.get(f"loop1_stride_{way}", (0, 0))),
-        (outer, *core.state.get(f"loop2_stride_{way}", (0, 0))),
+        (inner, *core.state.get(f"loop1_stride_{direction}", (0, 0))),
+        (outer, *core.state.get(f"loop2_stride_{direction}", (0, 0))),
     )
 
 

@@ -14,7 +14,16 @@ from pto_dialect.runtime.vector import streams
 from pto_dialect.targets.vector_unit import VLANE_BYTES
 
 from ..registry import kernel, kernels
-from .values import access, give, optional_result, pointer, register_format, stated, update, word
+from .values import (
+    access,
+    define_result,
+    enumerator,
+    optional_result,
+    pointer,
+    register_format,
+    required_enumerator,
+    update,
+)
 
 _WIDTH = re.compile(r"_B(\d+)$")
 
@@ -59,7 +68,7 @@ def _elements(op: PtoOp, g: Generator, name: str) -> str:
 @kernel("pto.vlds", "pto.uvld")
 def vlds(op: PtoOp, g: Generator) -> None:
     """A register from memory in the distribution that ``dist`` names; the offset counts elements."""
-    function, further = _load_function(word(op, "dist") or "NORM")
+    function, further = _load_function(enumerator(op, "dist") or "NORM")
     result, updated = op.results[0], optional_result(op, 1)
     step = _elements(op, g, "source")
     base, start = access(op, g, "source", step, updated)
@@ -71,7 +80,7 @@ def vlds(op: PtoOp, g: Generator) -> None:
 @kernel("pto.vldsx2")
 def vldsx2(op: PtoOp, g: Generator) -> None:
     """Two registers from 512 bytes of memory, their units alternating."""
-    dist = stated(op, g, "dist")
+    dist = required_enumerator(op, g, "dist")
     low, high = op.results[:2]
     updated = optional_result(op, 2)
     step = _elements(op, g, "source")
@@ -100,7 +109,7 @@ def _store_function(dist: str | None, size: int) -> tuple[Any, tuple[int, ...]]:
 def vsts(op: PtoOp, g: Generator) -> None:
     """Active lanes to memory in the distribution that ``dist`` names. Raises ``ProgramError`` for merging
     distributions, which the hardware does not have."""
-    dist = word(op, "dist")
+    dist = enumerator(op, "dist")
     if dist is not None and dist.startswith("MRG"):
         raise g.error("unmodelled", f"{dist} has no defined result: the hardware does not support it", op)
     value, mask = g.operand(op, "value"), g.operand(op, "mask")
@@ -118,7 +127,7 @@ def vstsx2(op: PtoOp, g: Generator) -> None:
     """The lanes of two registers alternating to memory."""
     low, high = g.operand(op, "low"), g.operand(op, "high")
     base, start = access(op, g, "destination", _elements(op, g, "destination"), None)
-    g.call(m.store_pair, low, high, base, start, _width(stated(op, g, "dist")))
+    g.call(m.store_pair, low, high, base, start, _width(required_enumerator(op, g, "dist")))
 
 
 @kernel("pto.vsldb")
@@ -149,7 +158,7 @@ def gather(op: PtoOp, g: Generator, function: Callable[..., Any]) -> None:
     """Active lane i = the element at offset i, in elements, or active block i of 32 bytes = the block at offset i, in
     bytes; inactive lanes and blocks are 0."""
     source, offsets, mask = op.operands
-    give(op, g, function, pointer(source, g), offsets, mask, register_format(op.results[0], g).storage)
+    define_result(op, g, function, pointer(source, g), offsets, mask, register_format(op.results[0], g).storage)
 
 
 @kernel("pto.vscatter")
@@ -206,7 +215,7 @@ def vstus(op: PtoOp, g: Generator) -> None:
 def vstur(op: PtoOp, g: Generator) -> None:
     """Appends the bytes that the last compaction counted to the stream, at the offset in register AR."""
     state, value, base = (named(op, name) for name in ("align_in", "value", "base"))
-    advance = word(op, "mode") == "POST_UPDATE"
+    advance = enumerator(op, "mode") == "POST_UPDATE"
     call = f"{g.argument(streams.append_counted)}({g.name(state)}, {g.name(value)}, {pointer(base, g)}"
     g.define(op.results[0], f"{call}, core.state, {advance})")
 

@@ -15,7 +15,7 @@ from pto_dialect.runtime.vector.streams import append_mask
 from pto_dialect.targets.vector_unit import MASK_BITS
 
 from ..registry import kernel, kernels
-from .values import access, give, mask_step, optional_result, pointer, stated, update, word
+from .values import access, define_result, enumerator, mask_step, optional_result, pointer, required_enumerator, update
 
 _UNITS = {"NORM": 32, "US": 16, "PK": 16, "DS": 32}
 """Bytes of one unit of the offset of ``pldi`` and ``psti``."""
@@ -37,7 +37,7 @@ def pattern(name: str, step: int) -> Array:
 def from_pattern(op: PtoOp, g: Generator) -> None:
     """The predicate that a pattern names."""
     step = mask_step(op.results[0])
-    g.define(op.results[0], g.emitter.constant(pattern(stated(op, g, "pattern"), step), "mask"))
+    g.define(op.results[0], g.emitter.constant(pattern(required_enumerator(op, g, "pattern"), step), "mask"))
 
 
 def below(prefixes: list[Array], bound: int) -> tuple[Array, int]:
@@ -51,7 +51,9 @@ def below(prefixes: list[Array], bound: int) -> tuple[Array, int]:
 @kernel(*(f"pto.plt_{width}" for width in FINEST))
 def plt(op: PtoOp, g: Generator) -> None:
     """The first lanes, as many as a number states, and the remaining count."""
-    give(op, g, below, Expr(g.emitter.constant(PREFIXES[mask_step(op.results[0])], "prefixes")), named(op, "scalar"))
+    define_result(
+        op, g, below, Expr(g.emitter.constant(PREFIXES[mask_step(op.results[0])], "prefixes")), named(op, "scalar")
+    )
 
 
 @kernel(*(f"pto.pltm_{width}" for width in FINEST))
@@ -86,7 +88,7 @@ def select(a: Array, b: Array, mask: Array) -> Array:
 @kernel("pto.psel")
 def psel(op: PtoOp, g: Generator) -> None:
     """Bits of one predicate where the mask is set, otherwise of the other."""
-    give(op, g, select, *op.operands)
+    define_result(op, g, select, *op.operands)
 
 
 @kernel("pto.pbitcast")
@@ -114,25 +116,25 @@ def unpack(mask: Array, higher: bool) -> Array:
 @kernel("pto.ppack")
 def ppack(op: PtoOp, g: Generator) -> None:
     """Every second bit of a predicate in the half that ``part`` names, 0 in the other."""
-    give(op, g, pack, named(op, "input"), word(op, "part") == "HIGHER")
+    define_result(op, g, pack, named(op, "input"), enumerator(op, "part") == "HIGHER")
 
 
 @kernel("pto.punpack")
 def punpack(op: PtoOp, g: Generator) -> None:
     """The bits of the half that ``part`` names, each followed by a 0."""
-    give(op, g, unpack, named(op, "input"), word(op, "part") == "HIGHER")
+    define_result(op, g, unpack, named(op, "input"), enumerator(op, "part") == "HIGHER")
 
 
 @kernel(*(f"pto.pintlv_{width}" for width in FINEST))
 def interleave(op: PtoOp, g: Generator) -> None:
     """The lanes of two predicates alternating, as two predicates."""
-    give(op, g, collect.interleave_masks, *op.operands, mask_step(op.results[0]), False)
+    define_result(op, g, collect.interleave_masks, *op.operands, mask_step(op.results[0]), False)
 
 
 @kernel(*(f"pto.pdintlv_{width}" for width in FINEST))
 def deinterleave(op: PtoOp, g: Generator) -> None:
     """The even lanes of two predicates in one predicate, the odd ones in another."""
-    give(op, g, collect.interleave_masks, *op.operands, mask_step(op.results[0]), True)
+    define_result(op, g, collect.interleave_masks, *op.operands, mask_step(op.results[0]), True)
 
 
 # ------------------------------------------------------------ memory
@@ -147,7 +149,7 @@ def _step(op: PtoOp, g: Generator, unit: int) -> str:
 @kernels({"pto.plds": {}, "pto.pldi": _UNITS})
 def load(op: PtoOp, g: Generator, units: dict[str, int]) -> None:
     """A predicate from memory; the offset counts bytes, or what the distribution takes."""
-    dist, updated = word(op, "dist") or "NORM", optional_result(op, 1)
+    dist, updated = enumerator(op, "dist") or "NORM", optional_result(op, 1)
     step = _step(op, g, units.get(dist, 1))
     base, start = access(op, g, "source", step, updated)
     g.define(op.results[0], f"{g.argument(m.load_mask)}({base}, {start}, {dist!r})")
@@ -157,7 +159,7 @@ def load(op: PtoOp, g: Generator, units: dict[str, int]) -> None:
 @kernels({"pto.psts": {}, "pto.psti": _UNITS})
 def store(op: PtoOp, g: Generator, units: dict[str, int]) -> None:
     """A predicate to memory; the offset counts bytes, or what the distribution takes."""
-    dist, updated = word(op, "dist") or "NORM", optional_result(op, 0)
+    dist, updated = enumerator(op, "dist") or "NORM", optional_result(op, 0)
     step = _step(op, g, units.get(dist, 1))
     base, start = access(op, g, "destination", step, updated)
     g.call(m.store_mask, g.operand(op, "value"), base, start, dist)

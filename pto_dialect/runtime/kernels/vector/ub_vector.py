@@ -80,7 +80,7 @@ def active_lanes(state: State, repeats: int, size: int) -> list[Array]:
     return [np.flatnonzero(bits)] * repeats
 
 
-def places(pointer: Pointer, lanes: Array, repeat: int, block_stride: int, repeat_stride: int) -> Array:
+def byte_offsets(pointer: Pointer, lanes: Array, repeat: int, block_stride: int, repeat_stride: int) -> Array:
     """Returns the byte offsets of ``lanes`` of one repeat. Raises ``Fault``: ``mem-oob``."""
     size = pointer.dtype.itemsize
     in_block = VLANE_BYTES // size
@@ -113,7 +113,7 @@ class UbInstruction:
         dtype = self.fmt.storage
         for repeat, lanes in enumerate(active_lanes(state, repeats, dtype.itemsize)):
             offsets = [
-                places(pointer, lanes, repeat, *strides)
+                byte_offsets(pointer, lanes, repeat, *strides)
                 for pointer, *strides in zip((dst, *sources), block_strides, repeat_strides, strict=True)
             ]
             if not lanes.size:
@@ -127,9 +127,9 @@ class UbInstruction:
             dst.arena.put(offsets[0], out.reshape(-1, 1).view(np.uint8))
 
 
-def number_in(word: int, fmt: Format) -> Any:
+def number_in(register: int, fmt: Format) -> Any:
     """Returns the number of format ``fmt`` in the low bits of a 64-bit register."""
-    raw = np.array([word % (1 << _MASK_BITS)], "<u8").view(fmt.storage)[0]
+    raw = np.array([register % (1 << _MASK_BITS)], "<u8").view(fmt.storage)[0]
     return float(raw) if fmt.is_float else int(raw)
 
 
@@ -170,8 +170,8 @@ def ub_binary(op: PtoOp, g: Generator) -> None:
 @kernel(*_SCALAR)
 def ub_number(op: PtoOp, g: Generator) -> None:
     """A function of each active element and of the number that the low bits of a register hold."""
-    word, fmt = g.name(named(op, "shiftDist")), _format(op, g, ("src",))
-    _emit(op, g, _SCALAR[op.name], ("src",), (Expr(f"{g.argument(number_in)}({word}, {g.argument(fmt)})"),))
+    register, fmt = g.name(named(op, "shiftDist")), _format(op, g, ("src",))
+    _emit(op, g, _SCALAR[op.name], ("src",), (Expr(f"{g.argument(number_in)}({register}, {g.argument(fmt)})"),))
 
 
 @kernel(*_SHIFTS)

@@ -30,7 +30,7 @@ def mask_step(value: SSAValue) -> int:
     return FINEST[value.type.granularity]
 
 
-def word(op: PtoOp, name: str) -> str | None:
+def enumerator(op: PtoOp, name: str) -> str | None:
     """Returns the enumerator of an attribute."""
     attr = op.attributes.get(name)
     if isinstance(attr, EnumAttr):
@@ -38,16 +38,16 @@ def word(op: PtoOp, name: str) -> str | None:
     return attr.data if isinstance(attr, StringAttr) else None
 
 
-def stated(op: PtoOp, g: Generator, name: str) -> str:
+def required_enumerator(op: PtoOp, g: Generator, name: str) -> str:
     """Returns the enumerator of a required attribute; raises an error of an unverified operation where it is absent or
     not an enumerator."""
-    found = word(op, name)
+    found = enumerator(op, name)
     if found is None:
         raise g.error("unmodelled", f"{op.name} without {name} cannot be executed", op)
     return found
 
 
-def give(op: PtoOp, g: Generator, function: Any, *arguments: Any) -> None:
+def define_result(op: PtoOp, g: Generator, function: Any, *arguments: Any) -> None:
     """Defines the results of ``op``, in order, as what ``function`` returns."""
     text = f"{g.argument(function)}({', '.join(g.argument(a) for a in arguments)})"
     if len(op.results) == 1:
@@ -64,7 +64,7 @@ def direct(table: Mapping[str, tuple[Any, ...]]) -> None:
     @kernel(*table)
     def applied(op: PtoOp, g: Generator) -> None:
         function, *more = table[op.name]
-        give(op, g, function, *op.operands, *more)
+        define_result(op, g, function, *op.operands, *more)
 
 
 def pointer(value: SSAValue, g: Generator) -> Expr:

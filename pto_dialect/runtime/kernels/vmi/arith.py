@@ -16,7 +16,7 @@ from pto_dialect.runtime.vector import compute as c
 from pto_dialect.runtime.vector import logical_compute as lc
 
 from ..registry import kernel, kernels
-from ..vector.values import give, stated, word
+from ..vector.values import define_result, enumerator, required_enumerator
 from .values import group_count, is_signed, is_signless, lanes_of, mask_of, number_format
 
 _RAW = frozenset(("vand", "vor", "vxor", "vnot"))
@@ -69,8 +69,8 @@ MASK_FUNCTIONS: dict[str, Callable[..., Any]] = {
 def _lane_wise(op: PtoOp, g: Generator, name: str, operands: list[Any], mask: Any) -> None:
     if name not in _RAW:
         number_format(op.results[0], g)
-    table = MERGING if name in MERGING and word(op, "pmode") == "merge" else FUNCTIONS
-    give(op, g, table[name], mask, *operands)
+    table = MERGING if name in MERGING and enumerator(op, "pmode") == "merge" else FUNCTIONS
+    define_result(op, g, table[name], mask, *operands)
 
 
 @kernel(*(f"pto.vmi.{name}" for name in PLAIN))
@@ -85,7 +85,7 @@ def masked(op: PtoOp, g: Generator) -> None:
     retain the accumulator."""
     name = op.name.removeprefix("pto.vmi.")
     if isinstance(op.results[0].type, t.VmiMaskType):
-        give(op, g, MASK_FUNCTIONS[name.removeprefix("v")], *op.operands)
+        define_result(op, g, MASK_FUNCTIONS[name.removeprefix("v")], *op.operands)
         return
     mask = mask_of(op, g)
     operands = [value for value in op.operands if value is not mask]
@@ -96,7 +96,7 @@ def masked(op: PtoOp, g: Generator) -> None:
 def vshr(op: PtoOp, g: Generator) -> None:
     """Active lanes shifted to the right, filled with the sign where the lanes have one."""
     if is_signless(named(op, "lhs")):
-        give(op, g, SHIFT_LOGICAL, mask_of(op, g), named(op, "lhs"), named(op, "rhs"))
+        define_result(op, g, SHIFT_LOGICAL, mask_of(op, g), named(op, "lhs"), named(op, "rhs"))
     else:
         masked(op, g)
 
@@ -104,41 +104,41 @@ def vshr(op: PtoOp, g: Generator) -> None:
 @kernel(*(f"pto.vmi.mask_{name}" for name in MASK_FUNCTIONS))
 def mask_logic(op: PtoOp, g: Generator) -> None:
     """Bits of predicates combined."""
-    give(op, g, MASK_FUNCTIONS[op.name.removeprefix("pto.vmi.mask_")], *op.operands)
+    define_result(op, g, MASK_FUNCTIONS[op.name.removeprefix("pto.vmi.mask_")], *op.operands)
 
 
 @kernel("pto.vmi.shrui")
 def shrui(op: PtoOp, g: Generator) -> None:
     """Lanes shifted to the right, filled with zeros."""
-    give(op, g, SHIFT_LOGICAL, None, *op.operands)
+    define_result(op, g, SHIFT_LOGICAL, None, *op.operands)
 
 
 @kernel("pto.vmi.fma")
 def fma(op: PtoOp, g: Generator) -> None:
     """Lanes = a·b + c with one rounding."""
     number_format(op.results[0], g)
-    give(op, g, FUSED, None, *op.operands)
+    define_result(op, g, FUSED, None, *op.operands)
 
 
 @kernel("pto.vmi.vmull")
 def vmull(op: PtoOp, g: Generator) -> None:
     """Low and high words of the products of the active lanes."""
     a, b, mask = (named(op, name) for name in ("a", "b", "mask"))
-    give(op, g, lc.long_product, mask, a, b)
+    define_result(op, g, lc.long_product, mask, a, b)
 
 
 @kernel("pto.vmi.vaddc")
 def vaddc(op: PtoOp, g: Generator) -> None:
     """Sums of the active lanes, and which of them exceed the width of a lane."""
     a, b, mask = (named(op, name) for name in ("lhs", "rhs", "mask"))
-    give(op, g, lc.add_carry, mask, a, b)
+    define_result(op, g, lc.add_carry, mask, a, b)
 
 
 @kernel("pto.vmi.vaddcs")
 def vaddcs(op: PtoOp, g: Generator) -> None:
     """As ``vaddc``, with the carries of lower words."""
     a, b, carry, mask = (named(op, name) for name in ("lhs", "rhs", "carry_in", "mask"))
-    give(op, g, lc.add_carry, mask, a, b, carry)
+    define_result(op, g, lc.add_carry, mask, a, b, carry)
 
 
 @kernel("pto.vmi.vexpdif")
@@ -146,36 +146,36 @@ def vexpdif(op: PtoOp, g: Generator) -> None:
     """Active lanes = e^(a − max) in float32."""
     a, largest, mask = (named(op, name) for name in ("x", "max", "mask"))
     number_format(a, g)
-    give(op, g, lc.exponential_difference, mask, a, largest)
+    define_result(op, g, lc.exponential_difference, mask, a, largest)
 
 
 @kernels({"pto.vmi.vcmp": "lhs", "pto.vmi.vcmps": "src"})
 def compare(op: PtoOp, g: Generator, source: str) -> None:
     """Which active lanes of a vector compare with those of another one, or with a number."""
     lanes = named(op, source)
-    mode = stated(op, g, "cmp")
+    mode = required_enumerator(op, g, "cmp")
     # Logical vectors compare integers without a sign as unsigned ones.
     unsigned = not number_format(lanes, g).is_float and not is_signed(lanes)
-    give(op, g, lc.Comparison(mode, unsigned), *op.operands)
+    define_result(op, g, lc.Comparison(mode, unsigned), *op.operands)
 
 
 @kernel("pto.vmi.cmpf", "pto.vmi.cmpi")
 def compare_plain(op: PtoOp, g: Generator) -> None:
     """Which lanes of two vectors compare. Raises ``ProgramError`` for a signed comparison of unsigned lanes."""
-    mode = stated(op, g, "predicate")
+    mode = required_enumerator(op, g, "predicate")
     fmt = number_format(named(op, "lhs"), g)
     if fmt.is_float or mode in ("eq", "ne"):
-        give(op, g, lc.Comparison(mode, False), *op.operands, None)
+        define_result(op, g, lc.Comparison(mode, False), *op.operands, None)
         return
     if mode[0] == "s" and fmt.kind == "uint":
         raise g.error("unmodelled", f"{mode} of unsigned lanes has no defined meaning", op)
-    give(op, g, lc.Comparison(mode[1:], mode[0] == "u"), *op.operands, None)
+    define_result(op, g, lc.Comparison(mode[1:], mode[0] == "u"), *op.operands, None)
 
 
 @kernel("pto.vmi.select", "pto.vmi.vsel")
 def select(op: PtoOp, g: Generator) -> None:
     """Lanes of one vector where the predicate is set, else of the other."""
-    give(op, g, lc.select, *op.operands)
+    define_result(op, g, lc.select, *op.operands)
 
 
 # ------------------------------------------------------------ sequences
@@ -185,6 +185,6 @@ def select(op: PtoOp, g: Generator) -> None:
 def sequence(op: PtoOp, g: Generator) -> None:
     """Lane i of each group = start + i, or start − i."""
     result = op.results[0]
-    step = Expr("-1" if word(op, "order") == "DESC" else "1")
+    step = Expr("-1" if enumerator(op, "order") == "DESC" else "1")
     fmt = number_format(result, g)
-    give(op, g, lc.sequence, named(op, "base"), fmt.storage, step, lanes_of(result, g), group_count(op))
+    define_result(op, g, lc.sequence, named(op, "base"), fmt.storage, step, lanes_of(result, g), group_count(op))

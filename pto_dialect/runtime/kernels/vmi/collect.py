@@ -17,7 +17,7 @@ from pto_dialect.runtime.vector import logical_compute as lc
 from pto_dialect.runtime.vector.compute import select_lanes
 
 from ..registry import kernel, kernels
-from ..vector.values import direct, give
+from ..vector.values import define_result, direct
 from .mask import dense_values
 from .values import group_count, lane_format, lanes_of, number_format
 
@@ -28,21 +28,21 @@ INTERLEAVE, DEINTERLEAVE = collect.Pairing(False), collect.Pairing(True)
 def total(op: PtoOp, g: Generator) -> None:
     """The sum of the active lanes of each group."""
     number_format(named(op, "source"), g)
-    give(op, g, collect.sums, *op.operands, group_count(op))
+    define_result(op, g, collect.sums, *op.operands, group_count(op))
 
 
 @kernel("pto.vmi.vcmax", *(f"pto.vmi.{group}reduce_max{kind}" for group in ("", "group_") for kind in "fi"))
 def maximum(op: PtoOp, g: Generator) -> None:
     """The largest active lane of each group."""
     number_format(named(op, "source"), g)
-    give(op, g, collect.extrema, *op.operands, group_count(op), True)
+    define_result(op, g, collect.extrema, *op.operands, group_count(op), True)
 
 
 @kernel("pto.vmi.vcmin", *(f"pto.vmi.{group}reduce_min{kind}" for group in ("", "group_") for kind in "fi"))
 def minimum(op: PtoOp, g: Generator) -> None:
     """The smallest active lane of each group."""
     number_format(named(op, "source"), g)
-    give(op, g, collect.extrema, *op.operands, group_count(op), False)
+    define_result(op, g, collect.extrema, *op.operands, group_count(op), False)
 
 
 # ------------------------------------------------------------ broadcast
@@ -53,9 +53,9 @@ def broadcast(op: PtoOp, g: Generator, source: str) -> None:
     """A number in every lane, or the lanes of a short vector, or values of groups, each in as many lanes."""
     value, result = named(op, source), op.results[0]
     if isinstance(value.type, t.VmiVRegType):
-        give(op, g, collect.spread, value, lanes_of(result, g))
+        define_result(op, g, collect.spread, value, lanes_of(result, g))
     else:
-        give(op, g, lc.broadcast, value, number_format(result, g).storage, lanes_of(result, g))
+        define_result(op, g, lc.broadcast, value, number_format(result, g).storage, lanes_of(result, g))
 
 
 @kernel("pto.vmi.constant")
@@ -105,10 +105,10 @@ def shuffle(op: PtoOp, g: Generator) -> None:
 @kernel("pto.vmi.channel_split")
 def channel_split(op: PtoOp, g: Generator) -> None:
     """Lanes that alternate between channels as one vector for each channel."""
-    give(op, g, collect.split, named(op, "source"), Expr(str(len(op.results))))
+    define_result(op, g, collect.split, named(op, "source"), Expr(str(len(op.results))))
 
 
 @kernel("pto.vmi.channel_merge")
 def channel_merge(op: PtoOp, g: Generator) -> None:
     """Lanes of the vectors alternating in one vector."""
-    give(op, g, collect.merge, *op.operands)
+    define_result(op, g, collect.merge, *op.operands)

@@ -9,7 +9,7 @@ from pto_dialect.runtime.numerics.formats import Format, format_of
 from pto_dialect.runtime.vector.logical_convert import Conversion
 
 from ..registry import kernel
-from ..vector.values import give, word
+from ..vector.values import define_result, enumerator
 from .values import lane_format
 
 
@@ -21,10 +21,10 @@ def _with_sign(fmt: Format, sign: str) -> Format:
 def _convert(op: PtoOp, g: Generator, source: Format, target: Format) -> None:
     if source.is_packed != target.is_packed:
         raise g.error("unmodelled", f"no page defines how {source.name} lanes become {target.name} lanes", op)
-    letter = word(op, "rounding") or "R"
+    letter = enumerator(op, "rounding") or "R"
     if letter == "H":
         raise g.error("unmodelled", "no page defines what rounding H rounds to", op)
-    give(op, g, Conversion(source, target, letter, word(op, "saturate") == "SAT"), named(op, "source"))
+    define_result(op, g, Conversion(source, target, letter, enumerator(op, "saturate") == "SAT"), named(op, "source"))
 
 
 @kernel("pto.vmi.vcvt", "pto.vmi.extf", "pto.vmi.truncf", "pto.vmi.trunci", "pto.vmi.sitofp")

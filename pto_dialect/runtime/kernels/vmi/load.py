@@ -15,8 +15,8 @@ from pto_dialect.runtime.vector import logical_memory as m
 from pto_dialect.targets.vector_unit import VL_BYTES
 
 from ..registry import kernel, kernels
-from ..vector.values import give, word
-from .values import group_count, lane_format, lanes_of, memory, memory_format, place
+from ..vector.values import define_result, enumerator
+from .values import access_address, group_count, lane_format, lanes_of, memory, memory_format
 
 
 def _lanes(value: SSAValue, g: Generator) -> tuple[Any, int]:
@@ -34,25 +34,29 @@ def check_repeat(op: PtoOp, g: Generator, vector: SSAValue) -> None:
 @kernel("pto.vmi.load")
 def load(op: PtoOp, g: Generator) -> None:
     """Lanes from consecutive elements; the offset counts elements."""
-    give(op, g, m.load, *place(op, g, "source"), *_lanes(op.results[0], g))
+    define_result(op, g, m.load, *access_address(op, g, "source"), *_lanes(op.results[0], g))
 
 
 @kernel("pto.vmi.deinterleave_load")
 def deinterleave_load(op: PtoOp, g: Generator) -> None:
     """Two vectors from elements that alternate between them."""
-    give(op, g, m.load_pair, *place(op, g, "source"), *_lanes(op.results[0], g))
+    define_result(op, g, m.load_pair, *access_address(op, g, "source"), *_lanes(op.results[0], g))
 
 
 @kernel("pto.vmi.masked_load")
 def masked_load(op: PtoOp, g: Generator) -> None:
     """Active lanes from consecutive elements; the others are those of ``passthru``."""
-    give(op, g, m.load_masked, *place(op, g, "source"), g.operand(op, "mask"), g.operand(op, "passthru"))
+    define_result(
+        op, g, m.load_masked, *access_address(op, g, "source"), g.operand(op, "mask"), g.operand(op, "passthru")
+    )
 
 
 @kernel("pto.vmi.expand_load")
 def expand_load(op: PtoOp, g: Generator) -> None:
     """Consecutive elements in the active lanes, in order; the others are those of ``passthru``."""
-    give(op, g, m.load_expanded, *place(op, g, "source"), g.operand(op, "mask"), g.operand(op, "passthru"))
+    define_result(
+        op, g, m.load_expanded, *access_address(op, g, "source"), g.operand(op, "mask"), g.operand(op, "passthru")
+    )
 
 
 @kernels(
@@ -67,7 +71,7 @@ def load_groups(op: PtoOp, g: Generator, row: tuple[Callable[..., Any], str]) ->
     """Elements of groups; an operand states their distance in elements."""
     function, stride = row
     lanes = _lanes(op.results[0], g)
-    give(op, g, function, *place(op, g, "source"), *lanes, group_count(op), named(op, stride))
+    define_result(op, g, function, *access_address(op, g, "source"), *lanes, group_count(op), named(op, stride))
 
 
 @kernel("pto.vmi.stride_load")
@@ -75,11 +79,11 @@ def stride_load(op: PtoOp, g: Generator) -> None:
     """Active blocks of 32 bytes from memory, ``block_stride`` blocks apart."""
     result = op.results[0]
     check_repeat(op, g, result)
-    give(
+    define_result(
         op,
         g,
         m.load_blocks,
-        *place(op, g, "source"),
+        *access_address(op, g, "source"),
         *_lanes(result, g),
         g.operand(op, "block_stride"),
         g.operand(op, "mask"),
@@ -91,25 +95,25 @@ def vload(op: PtoOp, g: Generator) -> None:
     """Lanes from memory: in order, in groups, by blocks, alternating, repeated or widened, according to the operands
     and ``dist_mode``."""
     result = op.results[0]
-    where, what = place(op, g, "source"), _lanes(result, g)
-    block, dist = g.operand(op, "block_stride"), word(op, "dist_mode") or "continuous"
+    where, what = access_address(op, g, "source"), _lanes(result, g)
+    block, dist = g.operand(op, "block_stride"), enumerator(op, "dist_mode") or "continuous"
     if block is not None:
         check_repeat(op, g, result)
-        give(op, g, m.load_blocks, *where, *what, block)
+        define_result(op, g, m.load_blocks, *where, *what, block)
     elif "group" in op.attributes:
         function = m.load_group_values if dist == "brc" else m.load_groups
-        give(op, g, function, *where, *what, group_count(op), g.operand(op, "stride"))
+        define_result(op, g, function, *where, *what, group_count(op), g.operand(op, "stride"))
     elif dist == "dintlv":
-        give(op, g, m.load_pair, *where, *what)
+        define_result(op, g, m.load_pair, *where, *what)
     elif dist == "brc":
-        give(op, g, m.load_broadcast, *where, *what)
+        define_result(op, g, m.load_broadcast, *where, *what)
     elif dist == "unpack":
         narrow = memory_format(named(op, "source"), g).bytes
         if narrow >= what[0].itemsize:
             raise g.error("unmodelled", "dist_mode unpack has a meaning for elements narrower than the lanes only", op)
-        give(op, g, m.load_widened, *where, *what, narrow)
+        define_result(op, g, m.load_widened, *where, *what, narrow)
     else:
-        give(op, g, m.load, *where, *what)
+        define_result(op, g, m.load, *where, *what)
 
 
 # ------------------------------------------------------------ scattered addresses
@@ -125,14 +129,14 @@ def _zeros(value: SSAValue, g: Generator) -> Expr:
 def gather(op: PtoOp, g: Generator) -> None:
     """Active lane i = the element at index i; the others are those of ``passthru``."""
     indices, mask, passthru = (named(op, name) for name in ("indices", "mask", "passthru"))
-    give(op, g, m.gather, memory(op, g, "source"), indices, mask, passthru)
+    define_result(op, g, m.gather, memory(op, g, "source"), indices, mask, passthru)
 
 
 @kernel("pto.vmi.vgather")
 def vgather(op: PtoOp, g: Generator) -> None:
     """Active lane i = the element at offset i, in elements; the others are 0."""
     offsets, mask = (named(op, name) for name in ("offsets", "mask"))
-    give(op, g, m.gather, memory(op, g, "source"), offsets, mask, _zeros(op.results[0], g))
+    define_result(op, g, m.gather, memory(op, g, "source"), offsets, mask, _zeros(op.results[0], g))
 
 
 @kernel("pto.vmi.vgatherb")
@@ -143,4 +147,4 @@ def vgatherb(op: PtoOp, g: Generator) -> None:
     if lanes_of(offsets, g) != lanes_of(op.results[0], g):
         message = f"no page defines how {lanes_of(offsets, g)} byte offsets gather {lanes_of(op.results[0], g)} lanes"
         raise g.error("unmodelled", message, op)
-    give(op, g, m.gather_bytes, memory(op, g, "source"), offsets, mask, _zeros(op.results[0], g))
+    define_result(op, g, m.gather_bytes, memory(op, g, "source"), offsets, mask, _zeros(op.results[0], g))

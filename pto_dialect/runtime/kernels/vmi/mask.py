@@ -12,7 +12,7 @@ from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.vector import logical
 
 from ..registry import kernel
-from ..vector.values import give, stated
+from ..vector.values import define_result, required_enumerator
 from .values import group_count, lane_format, lanes_of
 
 
@@ -22,26 +22,26 @@ def from_pattern(op: PtoOp, g: Generator) -> None:
     count, groups = lanes_of(op.results[0], g), group_count(op)
     if groups <= 0 or count % groups:
         raise g.error("vmi-group", f"{groups} groups do not divide {count} lanes", op)
-    mask = logical.pattern(stated(op, g, "pattern"), count, groups)
+    mask = logical.pattern(required_enumerator(op, g, "pattern"), count, groups)
     g.define(op.results[0], g.emitter.constant(mask, "mask"))
 
 
 @kernel("pto.vmi.plt")
 def plt(op: PtoOp, g: Generator) -> None:
     """The first lanes, as many as a number states, and the remaining count."""
-    give(op, g, logical.below, named(op, "scalar"), lanes_of(op.results[0], g))
+    define_result(op, g, logical.below, named(op, "scalar"), lanes_of(op.results[0], g))
 
 
 @kernel("pto.vmi.create_mask")
 def create_mask(op: PtoOp, g: Generator) -> None:
     """The first lanes, as many as a number states."""
-    give(op, g, logical.prefix, named(op, "active_lanes"), lanes_of(op.results[0], g))
+    define_result(op, g, logical.prefix, named(op, "active_lanes"), lanes_of(op.results[0], g))
 
 
 @kernel("pto.vmi.create_group_mask")
 def create_group_mask(op: PtoOp, g: Generator) -> None:
     """The first lanes of each group, as many as a number states."""
-    give(
+    define_result(
         op,
         g,
         logical.group_prefix,
@@ -61,7 +61,7 @@ def same(op: PtoOp, g: Generator) -> None:
 @kernel("pto.vmi.active_prefix_index")
 def active_prefix_index(op: PtoOp, g: Generator) -> None:
     """Lane i = the number of active lanes before it."""
-    give(op, g, logical.ranks, named(op, "mask"), lane_format(op.results[0], g).storage)
+    define_result(op, g, logical.ranks, named(op, "mask"), lane_format(op.results[0], g).storage)
 
 
 @kernel("pto.vmi.constant_mask")

@@ -17,18 +17,18 @@ from pto_dialect.syntax.types.vmi_layout import layout_fields
 from pto_dialect.verify.vmi.common import layout_text
 
 from ..registry import kernel
-from ..vector.values import give
+from ..vector.values import define_result
 from .values import lane_format
 
 
-def _places(op: PtoOp, g: Generator, whole: SSAValue, registers: int) -> Array:
+def _lane_positions(op: PtoOp, g: Generator, whole: SSAValue, registers: int) -> Array:
     """Returns the position of each lane among the lanes, or the bits, of all registers."""
     type_ = whole.type
     assert isinstance(type_, (t.VmiVRegType, t.VmiMaskType))
     mask = isinstance(type_, t.VmiMaskType)
     size = FINEST[type_.granularity] if mask else lane_format(whole, g).bytes
     fields = tuple(layout_fields(layout_text(type_)).items())
-    found = physical.places(fields, type_.lanes, size, registers)
+    found = physical.lane_positions(fields, type_.lanes, size, registers)
     if found is None:
         raise g.error("unmodelled", f"{registers} registers do not hold {t.type_text(type_)}", op)
     return found * size if mask else found
@@ -41,7 +41,7 @@ def unpack(op: PtoOp, g: Generator) -> None:
     source, count = named(op, "source"), len(op.results)
     function = physical.masks_of if isinstance(source.type, t.VmiMaskType) else physical.registers_of
     names = [g.bind(result) for result in op.results]
-    at = g.emitter.constant(_places(op, g, source, count), "places")
+    at = g.emitter.constant(_lane_positions(op, g, source, count), "places")
     g.emitter.line(f"{', '.join(names)}, = {g.argument(function)}({g.name(source)}, {at}, {count})")
 
 
@@ -50,5 +50,5 @@ def pack(op: PtoOp, g: Generator) -> None:
     """Physical registers as a logical vector or predicate, in the layout of its type. Raises ``ProgramError`` where
     they do not hold it."""
     result = op.results[0]
-    at = _places(op, g, result, len(op.operands))
-    give(op, g, physical.joined, at, *op.operands)
+    at = _lane_positions(op, g, result, len(op.operands))
+    define_result(op, g, physical.joined, at, *op.operands)

@@ -10,33 +10,33 @@ from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.vector import logical_memory as m
 
 from ..registry import kernel
-from ..vector.values import word
+from ..vector.values import enumerator
 from .load import check_repeat
-from .values import group_count, lane_format, memory, memory_format, place
+from .values import access_address, group_count, lane_format, memory, memory_format
 
 
 @kernel("pto.vmi.store", "pto.vmi.masked_store")
 def store(op: PtoOp, g: Generator) -> None:
     """Active lanes to consecutive elements; the offset counts elements."""
-    g.call(m.store, named(op, "value"), *place(op, g, "destination"), g.operand(op, "mask"))
+    g.call(m.store, named(op, "value"), *access_address(op, g, "destination"), g.operand(op, "mask"))
 
 
 @kernel("pto.vmi.interleave_store")
 def interleave_store(op: PtoOp, g: Generator) -> None:
     """The lanes of two vectors alternating to memory."""
-    g.call(m.store_pair, named(op, "low"), named(op, "high"), *place(op, g, "destination"))
+    g.call(m.store_pair, named(op, "low"), named(op, "high"), *access_address(op, g, "destination"))
 
 
 @kernel("pto.vmi.compress_store")
 def compress_store(op: PtoOp, g: Generator) -> None:
     """Active lanes to consecutive elements without gaps."""
-    g.call(m.store_compressed, named(op, "value"), *place(op, g, "destination"), g.operand(op, "mask"))
+    g.call(m.store_compressed, named(op, "value"), *access_address(op, g, "destination"), g.operand(op, "mask"))
 
 
 def _store_groups(op: PtoOp, g: Generator, value: SSAValue, stride: SSAValue | None) -> None:
     destination = g.operand(op, "destination")
     assert destination is not None
-    address, start = place(op, g, "destination")
+    address, start = access_address(op, g, "destination")
     lanes, elements = lane_format(value, g), memory_format(destination, g)
     function = m.store_groups
     if elements.bytes < lanes.bytes:
@@ -57,7 +57,7 @@ def block_store(op: PtoOp, g: Generator) -> None:
     """Active blocks of 32 bytes to memory, ``block_stride`` blocks apart."""
     value = named(op, "value")
     check_repeat(op, g, value)
-    where = place(op, g, "destination")
+    where = access_address(op, g, "destination")
     g.call(m.store_blocks, value, *where, g.operand(op, "block_stride"), g.operand(op, "mask"))
 
 
@@ -66,13 +66,13 @@ def vstore(op: PtoOp, g: Generator) -> None:
     """Lanes to memory: in order, in groups, by blocks or alternating, according to the operands and ``dist_mode``."""
     values, mask = g.operands(op)["values"], g.operand(op, "mask")
     block = g.operand(op, "block_stride")
-    where = place(op, g, "destination")
+    where = access_address(op, g, "destination")
     if block is not None:
         check_repeat(op, g, values[0])
         g.call(m.store_blocks, values[0], *where, block, mask)
     elif "group" in op.attributes:
         _store_groups(op, g, values[0], g.operand(op, "stride"))
-    elif word(op, "dist_mode") == "dintlv":
+    elif enumerator(op, "dist_mode") == "dintlv":
         g.call(m.store_pair, *values, *where, mask)
     else:
         g.call(m.store, values[0], *where, mask)

@@ -79,7 +79,7 @@ def memory(op: PtoOp, g: Generator, name: str) -> Expr:
     return pointer(base, g)
 
 
-def place(op: PtoOp, g: Generator, name: str) -> tuple[Expr, Expr]:
+def access_address(op: PtoOp, g: Generator, name: str) -> tuple[Expr, Expr]:
     """Returns pointer and first byte of an access at operand ``name`` plus the offset operand, in elements of the
     memory."""
     offset = g.operand(op, "offset")

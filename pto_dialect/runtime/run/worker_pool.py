@@ -27,7 +27,7 @@ from pto_dialect.interrupts import interrupts_held
 
 from ..memory.spaces import Arena, Array, Pointer
 from ..memory.values import move_content
-from .parallel import Failure, Outcome, end_with, run_taken, tickets_for
+from .parallel import Failure, WorkerReport, end_with, run_taken, tickets_for
 
 if TYPE_CHECKING:
     from .kernel import CompiledKernel
@@ -81,7 +81,7 @@ def form_of(bound: Sequence[Any]) -> Form | None:
     return tuple(found)
 
 
-class Member:
+class PoolWorker:
     """One process: its id, the pipe for orders, and the pipe on which it reports."""
 
     def __init__(self, pid: int, orders: int, reports: int) -> None:
@@ -94,7 +94,7 @@ class Member:
         self.orders.write(order)
         self.orders.flush()
 
-    def outcome(self) -> Outcome:
+    def report(self) -> WorkerReport:
         """Returns the result of the order."""
         try:
             return pickle.load(self.reports)
@@ -102,9 +102,9 @@ class Member:
             _, status = os.waitpid(self.pid, 0)
             self.pid = 0
             message = f"a process that ran blocks has ended early ({os.waitstatus_to_exitcode(status)})"
-            return Outcome(failure=Failure(0, "internal", message))
+            return WorkerReport(failure=Failure(0, "internal", message))
 
-    def lives(self) -> bool:
+    def is_alive(self) -> bool:
         """Returns whether the process is alive."""
         try:
             if self.pid and os.waitpid(self.pid, os.WNOHANG)[0]:
@@ -120,13 +120,13 @@ class Member:
             # An unsent message cannot be sent any more.
             with suppress(OSError):
                 stream.close()
-        if mine and self.lives():
+        if mine and self.is_alive():
             os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
             self.pid = 0
 
 
-class Crew:
+class WorkerPool:
     """``jobs - 1`` processes for launches of one kernel with arguments of one form."""
 
     def __init__(self, kernel: CompiledKernel, bound: Sequence[Any], form: Form, jobs: int) -> None:
@@ -139,7 +139,7 @@ class Crew:
         self.tickets, self.sink = os.pipe()
         os.set_blocking(self.tickets, False)
         self.alive, self.life = os.pipe()
-        self.members: list[Member] = []
+        self.members: list[PoolWorker] = []
         try:
             with interrupts_held():
                 for _ in range(jobs - 1):
@@ -158,7 +158,7 @@ class Crew:
         """Returns whether the pool is for such a launch."""
         if self.closed or self.owner != os.getpid() or form != self.form or jobs != self.jobs:
             return False
-        if not all(member.lives() for member in self.members):
+        if not all(member.is_alive() for member in self.members):
             self.close()
         return not self.closed
 
@@ -181,12 +181,12 @@ class Crew:
             for member in self.members:
                 member.send(order)
             mine = run_taken(kernel, bound, blocks, self.tickets)
-            outcomes = [mine, *(member.outcome() for member in self.members)]
+            outcomes = [mine, *(member.report() for member in self.members)]
             done = all(member.pid for member in self.members)
         finally:
             if not done:
                 self.close()
-        failures = [outcome.failure for outcome in outcomes if outcome.failure is not None]
+        failures = [report.failure for report in outcomes if report.failure is not None]
         if failures:
             raise min(failures, key=lambda failure: failure.block).exception()
         for place in kernel.usage.written & self.memory.keys():
@@ -203,7 +203,7 @@ class Crew:
         for end in (self.tickets, self.sink, self.alive, self.life):
             os.close(end)
 
-    def _start(self, kernel: CompiledKernel, bound: Sequence[Any]) -> Member:
+    def _start(self, kernel: CompiledKernel, bound: Sequence[Any]) -> PoolWorker:
         source, orders = os.pipe()
         reports, sink = os.pipe()
         with quiet_fork():
@@ -211,7 +211,7 @@ class Crew:
         if pid:
             os.close(source)
             os.close(sink)
-            return Member(pid, orders, reports)
+            return PoolWorker(pid, orders, reports)
         _close_all_but(source, sink, self.tickets, self.alive)
         Thread(target=end_with, args=(self.alive,), daemon=True).start()
         self._serve(kernel, bound, source, sink)
@@ -271,11 +271,11 @@ def _shared(form: Form) -> dict[int, Array]:
     return {place: whole[start : start + sizes[place]] for place, start in places.items()}
 
 
-_latest: weakref.ref[Crew] | None = None
+_latest: weakref.ref[WorkerPool] | None = None
 """There is one pool at a time; it is dismissed when another kernel needs one."""
 
 
-def hire(kernel: CompiledKernel, bound: Sequence[Any], form: Form | None, jobs: int) -> Crew | None:
+def acquire_pool(kernel: CompiledKernel, bound: Sequence[Any], form: Form | None, jobs: int) -> WorkerPool | None:
     """Returns a pool for a launch and later ones of the same form; ``None`` where the launch has something that only
     one-off processes can share: other kinds of arguments, a time limit, a profile."""
     global _latest
@@ -290,6 +290,6 @@ def hire(kernel: CompiledKernel, bound: Sequence[Any], form: Form | None, jobs: 
             before.close()
         finally:
             before.lock.release()
-    crew = Crew(kernel, bound, form, jobs)
-    _latest = weakref.ref(crew)
-    return crew
+    pool = WorkerPool(kernel, bound, form, jobs)
+    _latest = weakref.ref(pool)
+    return pool

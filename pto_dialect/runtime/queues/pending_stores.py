@@ -23,7 +23,7 @@ class Held(NamedTuple):
     new: ByteArray
 
 
-class HeldStores:
+class PendingStores:
     """Stores to ``memory``, which has the content that the scalar unit sees."""
 
     def __init__(self, memory: Arena) -> None:

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from pto_dialect.runtime.memory.spaces import Arena, Pointer
-from pto_dialect.runtime.run import crew
-from pto_dialect.runtime.run.crew import ALIGNMENT, Crew, Member, Order, _shared, form_of
-from pto_dialect.runtime.run.parallel import Failure, Outcome
+from pto_dialect.runtime.run import worker_pool
+from pto_dialect.runtime.run.parallel import Failure, WorkerReport
+from pto_dialect.runtime.run.worker_pool import ALIGNMENT, Order, PoolWorker, WorkerPool, _shared, form_of
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes stay on Linux only")
 
@@ -54,9 +54,9 @@ def test_shared_memory_begins_at_pages() -> None:
     assert _shared((None,)) == {}
 
 
-def a_crew(bound: list[Any]) -> Any:
-    """A crew without processes."""
-    found = Crew.__new__(Crew)
+def a_pool(bound: list[Any]) -> Any:
+    """A pool without processes."""
+    found = WorkerPool.__new__(WorkerPool)
     form = form_of(bound)
     assert form is not None
     found.form, found.memory = form, _shared(form)
@@ -66,7 +66,7 @@ def a_crew(bound: list[Any]) -> Any:
 def test_arguments_are_those_of_the_order() -> None:
     array, other = np.arange(6, dtype=np.float32), np.arange(3, dtype=np.int16)
     bound = [pointer(array, "x", 8), 5, pointer(other, "y")]
-    made = a_crew(bound)
+    made = a_pool(bound)
     made.memory[0][...] = array.view(np.uint8)
     x, number, y = made._arguments(Order({1: 77}, [2], 4))
     assert number == 77 and made.nbytes == 30
@@ -83,18 +83,18 @@ def test_arguments_are_those_of_the_order() -> None:
 def test_life_of_a_process(broken: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """It carries out orders until the pipe ends, which is no error; anything else is."""
     codes: list[int] = []
-    monkeypatch.setattr(crew.os, "_exit", codes.append)
-    monkeypatch.setattr(crew.gc, "freeze", lambda: None)
+    monkeypatch.setattr(worker_pool.os, "_exit", codes.append)
+    monkeypatch.setattr(worker_pool, "put_all_aside", lambda: None)
     before = signal.getsignal(signal.SIGINT)
-    made = a_crew([pointer(np.zeros(2, np.float32)), 5])
+    made = a_pool([pointer(np.zeros(2, np.float32)), 5])
     made.tickets = 99
 
-    def result(kernel: Any, bound: list[Any], blocks: int, tickets: int) -> Outcome:
+    def result(kernel: Any, bound: list[Any], blocks: int, tickets: int) -> WorkerReport:
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
         assert (kernel, blocks, tickets) == ("kernel", bound[1] + 1, 99)
-        return Outcome([blocks])
+        return WorkerReport([blocks])
 
-    monkeypatch.setattr(crew, "run_taken", result)
+    monkeypatch.setattr(worker_pool, "run_taken", result)
     source, orders = os.pipe()
     reports, sink = os.pipe()
     os.write(orders, b"".join(pickle.dumps(Order({1: n}, [], n + 1)) for n in (3, 8)) + b"?" * broken)
@@ -109,10 +109,10 @@ def test_life_of_a_process(broken: bool, monkeypatch: pytest.MonkeyPatch) -> Non
         signal.signal(signal.SIGINT, before)
     assert codes == [os.EX_SOFTWARE if broken else os.EX_OK]
     with os.fdopen(reports, "rb") as told:
-        assert [pickle.load(told), pickle.load(told)] == [Outcome([4]), Outcome([9])]
+        assert [pickle.load(told), pickle.load(told)] == [WorkerReport([4]), WorkerReport([9])]
 
 
-def member(live: Any) -> Member:
+def member(live: Any) -> PoolWorker:
     """A process that does something with the ends of its pipes."""
     source, orders = os.pipe()
     reports, sink = os.pipe()
@@ -124,7 +124,7 @@ def member(live: Any) -> Member:
         os._exit(5)
     os.close(source)
     os.close(sink)
-    return Member(pid, orders, reports)
+    return PoolWorker(pid, orders, reports)
 
 
 def echo(source: int, sink: int) -> None:
@@ -136,42 +136,42 @@ def echo(source: int, sink: int) -> None:
 def test_orders_and_outcomes() -> None:
     one = member(echo)
     for text in ([1], [2]):
-        one.send(pickle.dumps(Outcome(text)))
-        assert one.outcome() == Outcome(text) and one.lives()
+        one.send(pickle.dumps(WorkerReport(text)))
+        assert one.report() == WorkerReport(text) and one.is_alive()
     one.end(True)
-    assert one.pid == 0 and not one.lives() and one.orders.closed and one.reports.closed
+    assert one.pid == 0 and not one.is_alive() and one.orders.closed and one.reports.closed
     one.end(True)
 
 
 def test_a_process_that_ends_early() -> None:
     one = member(lambda *_: None)
     text = "a process that ran blocks has ended early (5)"
-    assert one.outcome() == Outcome(failure=Failure(0, "internal", text))
-    assert one.pid == 0 and not one.lives()
+    assert one.report() == WorkerReport(failure=Failure(0, "internal", text))
+    assert one.pid == 0 and not one.is_alive()
     one.end(True)
 
 
 def test_a_process_of_another_one_is_left_alone() -> None:
     one = member(lambda source, _: signal.pause())
     one.end(False)
-    assert one.lives() and one.pid
+    assert one.is_alive() and one.pid
     os.kill(one.pid, signal.SIGKILL)
     os.waitpid(one.pid, 0)
     # Somebody else has waited for it.
-    assert not one.lives() and one.pid == 0
+    assert not one.is_alive() and one.pid == 0
 
 
 def test_only_what_is_needed_stays_open() -> None:
     def live(source: int, sink: int) -> None:
         other = os.dup(sink)
-        crew._close_all_but(source, sink)
+        worker_pool._close_all_but(source, sink)
         found = []
         for end in (0, 1, 2, source, sink, other):
             with suppress(OSError):
                 os.fstat(end)
                 found.append(end)
-        os.write(sink, pickle.dumps(Outcome([found == [0, 1, 2, source, sink]])))
+        os.write(sink, pickle.dumps(WorkerReport([found == [0, 1, 2, source, sink]])))
 
     one = member(live)
-    assert one.outcome() == Outcome([True])
+    assert one.report() == WorkerReport([True])
     one.end(True)

@@ -66,8 +66,8 @@ def kernel() -> Iterator[Kernel]:
     module, _ = parsed(ADD)
     made = Kernel(module, None, None, RunOptions())
     yield made
-    if made.sharing.crew is not None:
-        made.sharing.crew.close()
+    if made.sharing.pool is not None:
+        made.sharing.pool.close()
 
 
 def values(seed: int = 1, rows: int = 32) -> list[Any]:
@@ -77,7 +77,7 @@ def values(seed: int = 1, rows: int = 32) -> list[Any]:
 
 def members(kernel: Kernel) -> list[int]:
     """Ids of the processes that stay."""
-    return [member.pid for member in kernel.sharing.crew.members] if kernel.sharing.crew is not None else []
+    return [member.pid for member in kernel.sharing.pool.members] if kernel.sharing.pool is not None else []
 
 
 def check(kernel: Kernel, given: list[Any], jobs: int = 3, blocks: int = 8) -> None:
@@ -194,7 +194,7 @@ def test_a_process_that_is_killed_between_launches(kernel: Kernel) -> None:
         check(kernel, values(seed))
     found = members(kernel)
     os.kill(found[0], signal.SIGKILL)
-    # It is gone once there is a status to be waited for, which the crew does.
+    # It is gone once there is a status to be waited for, which the pool does.
     os.waitid(os.P_PID, found[0], os.WEXITED | os.WNOWAIT)
     check(kernel, values(3))
     check(kernel, values(4))
@@ -223,7 +223,7 @@ def test_a_process_that_is_killed_during_a_launch(
     finally:
         Path(marker).unlink()
     assert "ended early (-9)" in caught.value.message
-    assert kernel.sharing.crew is not None and kernel.sharing.crew.closed
+    assert kernel.sharing.pool is not None and kernel.sharing.pool.closed
     kernel.run(values(), blocks=8, jobs=3)
 
 
@@ -261,7 +261,7 @@ def test_another_kernel_dismisses_them(kernel: Kernel) -> None:
         check(other, values(seed))
     assert members(other) and all(map(gone, found))
     check(kernel, values(5))
-    other.sharing.crew.close()  # pyright: ignore[reportOptionalMemberAccess]
+    other.sharing.pool.close()  # pyright: ignore[reportOptionalMemberAccess]
 
 
 def test_a_copy_of_the_process_leaves_them_alone(kernel: Kernel) -> None:
@@ -303,7 +303,7 @@ Sharing.each, Sharing.timed = 0.0, 2
 kernel = pto_dialect.compile(pto_dialect.parse({ADD!r}))
 for _ in range(3):
     kernel(np.ones((32, 8), np.float32), np.ones((32, 8), np.float32), 0, blocks=8, jobs=2)
-print(*[member.pid for member in kernel._kernel.sharing.crew.members], flush=True)
+print(*[member.pid for member in kernel._kernel.sharing.pool.members], flush=True)
 sys.stdin.read()
 """
 
