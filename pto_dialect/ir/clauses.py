@@ -1,4 +1,4 @@
-"""The tables of clauses by the shape whose statements have them, and which clauses an operation takes."""
+"""The tables of clauses by the shape of the statements, and the clauses that an operation takes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CLAUSES: dict[str, Clauses] = {
 
 
 class Taken(NamedTuple):
-    """A clause that a class takes, the names of its operands there, and the keyword with which it is printed."""
+    """A clause that a class takes, the names of its operands in that class, and the keyword that the printer writes."""
 
     row: Clause
     names: tuple[str, ...]
@@ -40,7 +40,7 @@ class Taken(NamedTuple):
 
 @cache
 def clauses_of(cls: type[PtoOp]) -> tuple[Taken, ...]:
-    """The clauses that ``cls`` takes, in the order of their table; none for shapes without a table."""
+    """Returns the clauses that ``cls`` takes, in the order of their table; none for shapes without a table."""
     spec = op_spec(cls)
     slots = {slot.name: slot for slot in signature(cls).operands}
     taken: list[Taken] = []
@@ -52,7 +52,7 @@ def clauses_of(cls: type[PtoOp]) -> tuple[Taken, ...]:
         elif row.form is Form.INPUT:
             takes = names[0] in (*spec.keyed, *spec.unnamed)
         else:
-            # An operand that stands with the others has no clause.
+            # An operand among the other operands has no clause.
             takes = bool(names) and (row.needed or slots[names[0]].arity != "1")
         if takes:
             keyword = next((word for operand, word in row.beside if operand in slots), row.name)
@@ -61,6 +61,6 @@ def clauses_of(cls: type[PtoOp]) -> tuple[Taken, ...]:
 
 
 def clause_keywords() -> Iterator[str]:
-    """Every word that begins a clause of any shape."""
+    """Returns every keyword that starts a clause of any shape."""
     for clauses in CLAUSES.values():
         yield from clauses.keywords

@@ -1,8 +1,7 @@
 """Structural comparison of two programs: everything but the names of values and blocks, and source locations.
 
-Unlike xDSL's own comparison it says what differs, does not recurse, takes values used before their
-definition, and sees NaN and negative zero as the bits they are. An attribute that is absent equals one that
-has its default value.
+Unlike xDSL's own comparison it reports the difference, does not recurse, accepts values used before their definition,
+and compares NaN and negative zero by their bits. An absent attribute equals one that has its default value.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ from .print.generic import name_and_attributes
 
 
 def same_module(a: Operation, b: Operation) -> str | None:
-    """The first difference between two operations with all they contain; ``None`` when they are the same."""
+    """Returns the first difference between two operations with all they contain; ``None`` when they are equal."""
     return _Comparison().run(a, b)
 
 
 def same_attribute(a: Attribute, b: Attribute) -> bool:
-    """True for equal attributes; numbers must agree in every bit."""
+    """Returns whether attributes are equal; numbers must agree in every bit."""
     if type(a) is not type(b):
         return False
     if isinstance(a, FloatAttr) and isinstance(b, FloatAttr):
@@ -38,7 +37,7 @@ def same_attribute(a: Attribute, b: Attribute) -> bool:
 
 
 def _difference(a: Mapping[str, Attribute], b: Mapping[str, Attribute]) -> str | None:
-    """First attribute that two dictionaries do not agree on."""
+    """Returns the first attribute in which two dictionaries differ."""
     for key in sorted({*a, *b}):
         if key not in a or key not in b:
             return f"{key} = {attribute_text(a[key] if key in a else b[key])} on one side only"
@@ -58,7 +57,7 @@ class _Comparison:
         self.stack: list[tuple[Operation | None, Operation | None]] = []
 
     def run(self, a: Operation, b: Operation) -> str | None:
-        """The first difference."""
+        """Returns the first difference."""
         found = self._operations(a, b)
         while found is None and self.stack:
             left, right = self.stack.pop()
@@ -114,7 +113,7 @@ class _Comparison:
         return None
 
     def _pair(self, a: SSAValue, b: SSAValue) -> bool:
-        """Pairs two values seen for the first time; True unless either has another partner."""
+        """Pairs two values seen for the first time; returns True unless either has another partner."""
         return self.values.setdefault(id(a), b) is b and self.partners.setdefault(id(b), a) is a
 
     def _successors(self, a: Operation, b: Operation) -> str | None:

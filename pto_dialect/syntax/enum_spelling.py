@@ -13,7 +13,7 @@ ASSEMBLY_ENUM = re.compile(r"#pto\.(cmp|round_mode|reduce_op|notify_op)<\s*(\w+)
 
 
 def respelled(found: re.Match[str]) -> str:
-    """A match of ``ASSEMBLY_ENUM`` as the dialect spells it; an unknown value stays as it is."""
+    """Returns a match of ``ASSEMBLY_ENUM`` as the dialect spells it; an unknown value is unchanged."""
     kind, value = found.groups()
     return ENUMS[kind].spell(next((word for word in ENUMS[kind].values if _plain(word) == _plain(value)), value))
 

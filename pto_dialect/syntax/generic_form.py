@@ -1,4 +1,4 @@
-"""What the generic form leaves out or spells differently: segment sizes, flags of arithmetic."""
+"""Parts that the generic form omits or spells differently: segment sizes, flags of arithmetic."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES
 
 
 def infer_segments(cls: type[PtoOp], operands: int, results: int) -> tuple[int, ...] | None:
-    """Number of values of each declared operand of ``cls``; ``None`` if the total does not decide it.
+    """Returns the number of values of each declared operand of ``cls``; ``None`` if the total does not determine it.
 
-    Destinations are counted as present - the value form, which has none, has results instead - and stand in
-    order: a later one is there only if the earlier ones are.
+    Destinations are counted as present - the value form, which has none, has results instead - and are in order: a
+    later one is present only if the earlier ones are.
     """
     spec = op_spec(cls)
     style = spec.shape.value.startswith("OP_DPS")
@@ -29,7 +29,7 @@ def infer_segments(cls: type[PtoOp], operands: int, results: int) -> tuple[int, 
 def _distributions(
     slots: Sequence[Slot], total: int, outs: frozenset[str], value_form: bool
 ) -> Iterator[tuple[int, ...]]:
-    """Ways to give ``total`` values to ``slots``."""
+    """Yields the distributions of ``total`` values to ``slots``."""
     first_out = next((slot.name for slot in slots if slot.name in outs), None)
     required = [slot.arity == "1" or (slot.name == first_out and not value_form) for slot in slots]
     least = [sum(required[position:]) for position in range(len(slots) + 1)]
@@ -55,7 +55,7 @@ def _distributions(
 
 
 def complete_flags(name: str, declared: frozenset[str], properties: dict[str, Attribute]) -> None:
-    """Gives the flags of an arithmetic operation the form that the custom syntax gives them, in place."""
+    """Converts the flags of an arithmetic operation to the form of the custom syntax, in place."""
     flagged = CORE_SHAPES.get(name) in ("OP_SAME", "OP_COMPARE")
     for key, spelled, read in (
         ("fastmath", "#arith.fastmath", _fastmath),
@@ -77,7 +77,7 @@ def complete_flags(name: str, declared: frozenset[str], properties: dict[str, At
 
 
 def _fastmath(words: list[str]) -> Attribute | None:
-    """Flags of floating-point arithmetic; ``None`` for a word that is none of them."""
+    """Returns flags of floating-point arithmetic; ``None`` for an unknown flag."""
     from xdsl.dialects.arith import FastMathFlagsAttr  # deferred: start-up
     from xdsl.dialects.utils import FastMathFlag  # deferred: start-up
 
@@ -88,7 +88,7 @@ def _fastmath(words: list[str]) -> Attribute | None:
 
 
 def _overflow(words: list[str]) -> Attribute | None:
-    """Flags of integer arithmetic; ``None`` for a word that is none of them."""
+    """Returns flags of integer arithmetic; ``None`` for an unknown flag."""
     from xdsl.dialects.arith import IntegerOverflowAttr, IntegerOverflowFlag  # deferred: start-up
 
     if words == ["none"]:
@@ -101,7 +101,7 @@ _FLAGS = (("fastmath", "#arith.fastmath", _fastmath), ("overflowFlags", "#arith.
 
 
 def explicit_attributes(op: Operation, attributes: dict[str, Attribute]) -> dict[str, Attribute]:
-    """The attributes of ``op`` without those that say the same as their absence."""
+    """Returns the attributes of ``op`` without those that have their default value."""
     if not attributes or not isinstance(op, PtoOp):
         return attributes
     defaults = signature(type(op)).defaults

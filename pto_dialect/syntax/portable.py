@@ -1,11 +1,11 @@
-"""Spellings of the generic form that tools without this dialect accept, and their way back.
+"""Spellings of the generic form that tools without this dialect accept, and the reverse conversion.
 
-MLIR reads any ``!pto`` type and ``#pto`` attribute without knowing them, except in two places of its own types: a
-memref has neither an unknown attribute as memory space nor an unknown type as element. There the generic form says
+MLIR reads any ``!pto`` type and ``#pto`` attribute without knowing them, except in two positions of its own types: a
+memref has neither an unknown attribute as memory space nor an unknown type as element. There the generic form is
 ``memref<16x32xi8, {pto.element = !pto.hif8, pto.space = #pto.address_space<gm>}>``: the memory space is a dictionary,
-which MLIR allows, and the element type an integer of the same width. In the same way a call needs a symbol table
-around it that MLIR knows; an unknown operation with one region may be one itself, one with two may not, so a region
-around a call is followed by an empty one.
+which MLIR allows, and the element type an integer of the same width. In the same way a call needs an enclosing symbol
+table that MLIR knows; an unknown operation with one region may be one itself, one with two may not, so a region around
+a call is followed by an empty one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SYMBOL_USERS = frozenset(("func.call", "func.constant", "llvm.call", "llvm.mlir
 
 
 def portable(attr: Attribute) -> Attribute:
-    """``attr`` with all memrefs in it as MLIR can read them; the same object where nothing changes."""
+    """Returns ``attr`` with all its memrefs in a form that MLIR can read; the same object where nothing changes."""
     if isinstance(attr, builtin.MemRefType):
         element, space = _memref_parts(attr.element_type, attr.memory_space)
         if element is attr.element_type and space is attr.memory_space:
@@ -56,14 +56,14 @@ def portable(attr: Attribute) -> Attribute:
 
 
 def _all(attrs: Iterable[Attribute]) -> list[Attribute] | None:
-    """Every attribute as MLIR can read it; ``None`` where nothing changes."""
+    """Returns every attribute in a form that MLIR can read; ``None`` where nothing changes."""
     old = list(attrs)
     new = [portable(attr) for attr in old]
     return new if any(a is not b for a, b in zip(old, new, strict=True)) else None
 
 
 def _memref_parts(element: Attribute, space: Attribute) -> tuple[Attribute, Attribute]:
-    """Element type and memory space as MLIR can read them."""
+    """Returns element type and memory space in a form that MLIR can read."""
     entries: dict[str, Attribute] = {}
     inner = portable(element)
     if not isinstance(inner, (*_ELEMENTS, builtin.MemRefType, builtin.UnrankedMemRefType)):
@@ -72,19 +72,19 @@ def _memref_parts(element: Attribute, space: Attribute) -> tuple[Attribute, Attr
     if not isinstance(space, _SPACES):
         entries[PORTABLE_SPACE] = space
     elif entries and not isinstance(space, builtin.NoneAttr):
-        # A plain memory space beside an element type that MLIR does not know has no place in the dictionary.
+        # A plain memory space beside an element type that MLIR does not know cannot be in the dictionary.
         return element, space
     return inner, builtin.DictionaryAttr(entries) if entries else space
 
 
 def regions_around_calls(module: Operation) -> frozenset[int]:
-    """Ids of the PTO operations with one region that has a call inside."""
+    """Returns the ids of the PTO operations with one region that contains a call."""
     found: set[int] = set()
     stack: list[Operation | None] = [module]
     while stack:
         op = stack.pop()
         while op is not None:
-            # MLIR's operations, of which most have no class here, and no trait tells what MLIR looks up.
+            # MLIR's operations, of which most have no class here; no trait states which of them look up symbols.
             if op.name in _SYMBOL_USERS:
                 _mark(op.parent_op(), found)
             stack += [block.first_op for region in op.regions for block in region.blocks]

@@ -22,17 +22,18 @@ _NUMERIC_NAME = re.compile(r"\d+")
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
-    """``1 operand``, ``2 operands``."""
+    """Returns ``1 operand``, ``2 operands``."""
     return f"{number} {noun}" if number == 1 else f"{number} {plural or noun + 's'}"
 
 
 def strip_comments(part: str) -> str:
-    """``part`` without comments and surrounding space."""
+    """Returns ``part`` without comments and surrounding space."""
     return COMMENT.sub("", part).strip()
 
 
 def expand_aliases(text: str, aliases: Mapping[str, str], limit: int) -> str:
-    """``text`` with the names of ``aliases`` (``!name``, ``#name``) outside strings replaced by what they stand for.
+    """Returns ``text`` with the names of ``aliases`` (``!name``, ``#name``) outside strings replaced by their
+    definitions.
 
     Raises OverflowError when these are more than ``limit`` characters.
     """
@@ -47,19 +48,19 @@ def expand_aliases(text: str, aliases: Mapping[str, str], limit: int) -> str:
         if total > limit:
             raise OverflowError
         arrow = found["arrow"] or ""
-        # A function type that is a result stands in parentheses.
+        # A function type that is a result is in parentheses.
         return f"{arrow}({known})" if arrow and known[0] == "(" else arrow + known
 
     return _ALIAS_USE.sub(meaning, text)
 
 
 def alias_uses(text: str) -> Iterator[str]:
-    """The names in ``text`` that may be aliases."""
+    """Returns the names in ``text`` that may be aliases."""
     return (found["name"] for found in _ALIAS_USE.finditer(text) if found["name"])
 
 
 def split_types(text: str) -> list[tuple[str, int]]:
-    """Spellings of a comma list of types with their offsets."""
+    """Returns the spellings of a comma list of types with their offsets."""
     result: list[tuple[str, int]] = []
     depth = start = 0
     previous = ""
@@ -82,7 +83,8 @@ def _trimmed(text: str, start: int, end: int) -> tuple[str, int]:
 
 
 def result_names(token: Tok) -> tuple[list[tuple[str, int]], list[str]]:
-    """Names that a RESULTS token defines with their offsets (``%p:2`` gives ``%p#0``, ``%p#1``), and the pack names."""
+    """Returns the names that a RESULTS token defines with their offsets (``%p:2`` gives ``%p#0``, ``%p#1``), and the
+    pack names."""
     names: list[tuple[str, int]] = []
     packs: list[str] = []
     offset = token.start
@@ -100,7 +102,7 @@ def result_names(token: Tok) -> tuple[list[tuple[str, int]], list[str]]:
 
 
 def set_name(value: SSAValue, name: str) -> None:
-    """Keeps the written name (with ``%``) of ``value`` for printing; numbers and pack members are numbered anew.
+    """Sets the written name (with ``%``) of ``value`` for printing; numbers and pack members are numbered again.
 
     xDSL's own setter drops ``_<digits>`` suffixes, which real programs use throughout.
     """
@@ -110,13 +112,13 @@ def set_name(value: SSAValue, name: str) -> None:
 
 
 def symbol(text: str) -> SymbolRefAttr:
-    """The symbol reference written ``@root::@nested``."""
+    """Returns the symbol reference written ``@root::@nested``."""
     root, *nested = (unescape(p) if p.startswith('"') else p for p in re.findall(r'@("(?:[^"\\]|\\.)*"|[\w$.]+)', text))
     return SymbolRefAttr(root, [StringAttr(n) for n in nested])
 
 
 def signed_integer(token: Tok, width: int = 64) -> int:
-    """Value of an INTEGER token that is kept in ``width`` bits with a sign."""
+    """Returns the value of an INTEGER token that is stored in ``width`` bits with a sign."""
     value = integer(token.text)
     if not -(1 << (width - 1)) <= value < 1 << (width - 1):
         raise at(token, "literal-range", f"{token.text} does not fit into {width} bits with a sign")
@@ -124,9 +126,9 @@ def signed_integer(token: Tok, width: int = 64) -> int:
 
 
 def number_attribute(token: Tok, type_: Attribute) -> Attribute:
-    """The attribute of a typed literal; a hexadecimal literal of a float type is a bit pattern."""
+    """Returns the attribute of a typed literal; a hexadecimal literal of a float type is a bit pattern."""
     text = token.text
-    # Not isinstance, which asks all classes below when the answer is no: most literals are integers.
+    # Compare the class: isinstance is slow when the answer is no, and most literals are integers.
     integral = type(type_) is IntegerType or type(type_) is builtin.IndexType
     if not integral and isinstance(type_, builtin.AnyFloat):
         if token.type == "FLOAT":
@@ -160,7 +162,7 @@ def _from_bits(token: Tok, type_: builtin.AnyFloat) -> float:
 
 
 def starts_line(text: str, position: int) -> bool:
-    """True when only blanks stand before ``position`` on its line."""
+    """Returns whether only blanks precede ``position`` on its line."""
     while position and text[position - 1].isspace():
         position -= 1
         if text[position] == "\n":
@@ -169,7 +171,7 @@ def starts_line(text: str, position: int) -> bool:
 
 
 def indentation(text: str, position: int) -> int:
-    """Blanks at the beginning of the line of ``position``."""
+    """Returns the blanks at the start of the line of ``position``."""
     begin = text.rfind("\n", 0, position) + 1
     found = _BLANKS.match(text, begin)
     return found.end() - begin if found else 0

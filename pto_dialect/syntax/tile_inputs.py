@@ -1,4 +1,4 @@
-"""Which declared inputs the values of a tile operation are, where their number alone does not say it."""
+"""Assignment of the values of a tile operation to declared inputs, where their number alone does not determine it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pto_dialect.ir.core.base import Slot
 from pto_dialect.ir.core.kinds import TILE_OR_VIEW
 
 MERGE_SORT_SOURCES = 4
-"""Lists that one merge takes at most; a further tile is the scratch operand."""
+"""Maximum number of lists of one merge; a further tile is the scratch operand."""
 
 
 def fitting_slots(slots: Sequence[Slot], values: Sequence[SSAValue]) -> Sequence[Slot]:
-    """Slots that ``values`` fill in order: an optional one only where the type of the value there fits.
+    """Returns the slots that ``values`` fill in order: an optional one only where the type of the value fits.
 
-    All slots when some value fits nowhere, so that the usual count and kind checks speak about it.
+    All slots when some value fits nowhere, so that the usual count and kind checks report it.
     """
     chosen: list[Slot] = []
     position = 0
@@ -29,7 +29,7 @@ def fitting_slots(slots: Sequence[Slot], values: Sequence[SSAValue]) -> Sequence
 
 
 def merge_sort_inputs(values: Sequence[SSAValue], scratch: bool) -> dict[str, list[SSAValue]]:
-    """Inputs of ``tmrgsort``: sources and a block length, or sources and (``scratch``) the scratch tile.
+    """Returns the inputs of ``tmrgsort``: sources and a block length, or sources and (``scratch``) the scratch tile.
 
     Source: docs/reference/language.md, "Shapes".
     """

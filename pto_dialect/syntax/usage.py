@@ -1,6 +1,6 @@
-"""How an operation is written, in one line, for messages about statements that are not.
+"""The syntax of an operation on one line, for messages about incorrect statements.
 
-The line is made from the declaration: ``%value = pto.vlds %source[%offset] : type -> type``. Optional parts stand in
+The line is made from the declaration: ``%value = pto.vlds %source[%offset] : type -> type``. Optional parts are in
 ``[..]``. Source: docs/reference/language.md, "Shapes".
 """
 
@@ -44,7 +44,8 @@ _OTHER = {
 
 
 def view_lists(name: str) -> tuple[str, ...]:
-    """Names of the lists in brackets of the operation ``name``; none for operations that have no such lists."""
+    """Returns the names of the lists in brackets of the operation ``name``; none for operations that have no such
+    lists."""
     if name not in OPS or OPS[name][2] != Shape.VIEW_LISTS:
         return ()
     return tuple(slot.name for slot in signature(op_class(name)).operands if slot.arity == "*")
@@ -52,7 +53,7 @@ def view_lists(name: str) -> tuple[str, ...]:
 
 @cache
 def usage(name: str) -> str | None:
-    """The form of the operation ``name``; ``None`` where no single line tells it."""
+    """Returns the form of the operation ``name``; ``None`` where no single line describes it."""
     name = MNEMONIC_ALIASES.get(name, name)
     if name not in OPS:
         form = _CORE.get(CORE_SHAPES.get(name, ""))
@@ -64,7 +65,7 @@ def usage(name: str) -> str | None:
 
 
 def value_form(name: str) -> str | None:
-    """The form of the tile operation ``name`` on values; ``None`` for other operations."""
+    """Returns the form of the tile operation ``name`` on values; ``None`` for other operations."""
     name = MNEMONIC_ALIASES.get(name, name)
     if name not in OPS:
         return None
@@ -78,7 +79,7 @@ def value_form(name: str) -> str | None:
 
 
 def value_usage(spelling: str, inputs: Sequence[Slot]) -> str:
-    """The form of a tile operation on values, as ``spelling`` with its ``inputs``."""
+    """Returns the form of a tile operation on values, as ``spelling`` with its ``inputs``."""
     given = [slot for slot in inputs if slot.arity != "?"]
     return f"the form is %result = {spelling} {_names(given)} : ({_types(given)}) -> type"
 
@@ -137,7 +138,7 @@ def _flat(cls: type[PtoOp], order: list[Slot], results: list[Slot]) -> str:
 
 
 def _indexed(given: list[Slot]) -> str:
-    """Operands with the offset in brackets behind its base."""
+    """Returns operands with the offset in brackets after its base."""
     names = [slot.name for slot in given]
     index = next((n for n in names if n in ("offset", "index", "indices", "position")), None)
     if index is None or names.index(index) == 0:
@@ -154,11 +155,11 @@ _EXAMPLES = {
     "dst_pipe": "PIPE_V",
     "pipe": "PIPE_ALL",
 }
-"""Words that an example shows for a token, where the first one of its kind would be no good one."""
+"""Example enumerators of a token, where the first one of its kind would be a poor example."""
 
 
 def _word(cls: type[PtoOp], name: str) -> str | None:
-    """The first word that a token attribute may be."""
+    """Returns the first enumerator of a token attribute."""
     kind = signature(cls).attributes[name].kind
     if kind.enums == ("pipe",) and name in _EXAMPLES:
         return _EXAMPLES[name]

@@ -1,4 +1,4 @@
-"""Which operand of ``syncall`` a value is: its operands are told apart by their types."""
+"""Assignment of values to the operands of ``syncall``, which their types identify."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NAMES = {"ub": "ub_workspace", "vec": "ub_workspace", "l1": "l1_workspace", "ma
 
 
 def workspace_name(value: SSAValue) -> str:
-    """Name of the ``syncall`` operand that ``value`` is."""
+    """Returns the name of the ``syncall`` operand that ``value`` is."""
     if value.type in (t.I32, t.INDEX):
         return "used_cores"
     space = getattr(value.type, "space", None) or location(value)

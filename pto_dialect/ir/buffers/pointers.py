@@ -108,7 +108,7 @@ class StDevOp(ElementStoreOp, name="pto.st_dev", pipe=Pipe.S, text=(), since="au
 
 
 class ScalarDeclarationOp(DeclarationOp, pipe=Pipe.S, roles=Role.LANE | Role.VARIES):
-    """Something of the scalar unit whose contents are undefined until set."""
+    """A declaration of the scalar unit whose contents are undefined until set."""
 
 
 class DeclareLocalArrayOp(ScalarDeclarationOp, name="pto.declare_local_array"):
@@ -150,16 +150,15 @@ class FieldOp(ScalarElementOp, tokens=("path",), since="august"):
 
 
 class StructGetOp(FieldOp, name="pto.struct_get", reads=("s",)):
-    """Field of the struct at a path of field numbers (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """Field of the struct at a path of field indices (docs/reference/execution.md, "Pointers, tiles and views")."""
 
     s = operand_def(STRUCT)
     value = result_def(ANY)
 
 
 class StructSetOp(FieldOp, name="pto.struct_set", writes=("s",)):
-    """Field of the struct at a path of field numbers = value (docs/reference/execution.md, "Pointers, tiles and
-    views").
-    """
+    """Field of the struct at a path of field indices = value (docs/reference/execution.md, "Pointers, tiles and
+    views")."""
 
     s = operand_def(STRUCT)
     value = operand_def(ANY)

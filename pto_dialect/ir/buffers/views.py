@@ -1,4 +1,4 @@
-"""Tile buffers and global-memory views: allocation, windows, valid regions, other types. No data moves."""
+"""Tile buffers and global-memory views: allocation, windows, valid regions, reinterpretation. No data moves."""
 
 from __future__ import annotations
 
@@ -120,9 +120,8 @@ class GetValidshapeOp(
 class SetValidshapeOp(
     PtoOp, name="pto.set_validshape", shape=Shape.FLAT_VOID, state_writes=("valid_shape",), typed=("source",)
 ):
-    """Sets the run-time valid rows and columns of a tile whose type leaves them open
-    (docs/reference/execution.md, "Pointers, tiles and views").
-    """
+    """Sets the run-time valid rows and columns of a tile whose type leaves them dynamic (docs/reference/execution.md,
+    "Pointers, tiles and views")."""
 
     source = operand_def(TILE)
     valid_row = valid_col = operand_def(INDEX)

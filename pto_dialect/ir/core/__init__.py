@@ -1,1 +1,1 @@
-"""What all families stand on: types, attributes, the base class of operations, and where each operation is found."""
+"""Shared parts of all families: types, attributes, the base class of operations, and the index of operations."""

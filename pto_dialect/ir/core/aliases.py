@@ -1,4 +1,4 @@
-"""Other spellings of mnemonics, and what replaced the operations that the newer dialect dropped.
+"""Other spellings of mnemonics, and replacements of the operations that the newer dialect removed.
 
 Source: docs/reference/language.md, "Other names", "Versions".
 """
@@ -37,7 +37,7 @@ MNEMONIC_ALIASES: dict[str, str] = SUFFIXED | {
         "vmrgsort": "vmrgsort4",
     }.items()
 }
-"""Documented spelling to mnemonic, where the spelling alone decides."""
+"""Documented spelling to mnemonic, where the spelling alone determines it."""
 
 OPERAND_DEPENDENT_ALIASES: dict[str, tuple[str, ...]] = {
     "pto.pld": ("pto.plds", "pto.pldi"),
@@ -46,14 +46,14 @@ OPERAND_DEPENDENT_ALIASES: dict[str, tuple[str, ...]] = {
     "pto.tscatter": ("pto.tscatter", "pto.comm.tscatter"),
     "pto.tmov": ("pto.tmov", "pto.tmov.fp"),
 }
-"""Documented spelling to the mnemonics it may mean, which the operands decide."""
+"""Documented spelling to the mnemonics it may mean, which the operands determine."""
 
 ATTRIBUTE_ALIASES: dict[str, dict[str, str]] = {
     "pto.tcvt": {"satmode": "sat_mode"},
     "pto.vcvt": {"round_mode": "rnd"},
 }
-"""Mnemonic to other names of its attributes, with the declared names; the text is read with these only. Synonyms of
-enumerators are ``attributes.ENUM_ALIASES``, those of quoted words stand in ``words``."""
+"""Mnemonic to other names of its attributes, with the declared names; only the reader accepts these. Synonyms of
+enumerators are ``attributes.ENUM_ALIASES``, those of quoted enumerators are in ``words``."""
 
 DEPRECATED: dict[str, str] = {
     "pto.textract_fp": "use pto.textract with an fp operand",
@@ -68,10 +68,10 @@ DEPRECATED: dict[str, str] = {
     "pto.pointer_cast": "use pto.alloc_tile with addr",
     "pto.simd.tile_to_memref": "use pto.tile_buf_addr",
 }
-"""Operations of the older dialect only, with what to write instead."""
+"""Operations of the older dialect only, with their replacements."""
 
 
 def canonical(mnemonic: str) -> str:
-    """The mnemonic that a documented spelling stands for; other spellings only lose their upper case."""
+    """Returns the mnemonic of a documented spelling; other spellings are only lowercased."""
     lowered = mnemonic.lower()
     return MNEMONIC_ALIASES.get(lowered, lowered)

@@ -1,7 +1,7 @@
 """Text of any attribute or type, spelled as ``mlir-opt`` spells it.
 
-Types keep their text; attributes are spelled anew. Source: docs/reference/language.md,
-"Attributes", "Printing".
+Types retain their text; attributes are printed from their fields. Source: docs/reference/language.md, "Attributes",
+"Printing".
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _RESERVED = frozenset(("true", "false", "ins", "outs", "fp"))
 
 
 def string_literal(text: str) -> str:
-    """``text`` as a quoted literal; what is not printable ASCII becomes ``\\HH`` escapes of its UTF-8
-    bytes."""
+    r"""Returns ``text`` as a quoted literal; characters other than printable ASCII become ``\\HH`` escapes of their
+    UTF-8 bytes."""
     if _PRINTABLE.fullmatch(text):
         return f'"{text}"'
     parts: list[str] = []
@@ -43,32 +43,32 @@ def string_literal(text: str) -> str:
 
 
 def symbol_name(name: str) -> str:
-    """``@name``, quoted where the name is not an identifier."""
+    """Returns ``@name``, quoted where the name is not an identifier."""
     return "@" + (name if _BARE.fullmatch(name) else string_literal(name))
 
 
 @cache
 def key_text(key: str) -> str:
-    """Attribute name as a dictionary key: quoted unless it is an identifier that means nothing else."""
+    """Returns an attribute name as a dictionary key: quoted unless it is an identifier without another meaning."""
     taken = key in _RESERVED or key in OPS or key in MNEMONIC_ALIASES or key in CORE_SHAPES
     plain = _BARE.fullmatch(key) and not taken and not _SCALAR_LIKE.fullmatch(key)
     return key if plain else string_literal(key)
 
 
 def entry_text(key: str, value: Attribute) -> str:
-    """``key = value``; the key alone for a unit attribute."""
+    """Returns ``key = value``; the key alone for a unit attribute."""
     if isinstance(value, builtin.UnitAttr):
         return key_text(key)
     return f"{key_text(key)} = {attribute_text(value)}"
 
 
 def dictionary_text(entries: Mapping[str, Attribute]) -> str:
-    """``{a = 1 : i64, b}`` with sorted keys."""
+    """Returns ``{a = 1 : i64, b}`` with sorted keys."""
     return "{" + ", ".join([entry_text(key, entries[key]) for key in sorted(entries)]) + "}"
 
 
 def attribute_text(attr: Attribute) -> str:
-    """Full text of an attribute or type; numbers carry their type."""
+    """Returns the full text of an attribute or type; numbers have their type."""
     spell = _SPELLINGS.get(type(attr))
     if spell is not None:
         return spell(attr)
@@ -96,7 +96,7 @@ def _float(attr: Any) -> str:
 
 
 def _element(attr: Attribute) -> str:
-    """Text inside an array, where 64-bit numbers need no type."""
+    """Returns the text inside an array, where 64-bit numbers need no type."""
     if isinstance(attr, builtin.IntegerAttr) and attr.type == builtin.i64:
         return str(attr.value.data)
     if isinstance(attr, builtin.FloatAttr) and isinstance(attr.type, builtin.Float64Type):
@@ -188,7 +188,7 @@ def _function(attr: Any) -> str:
 
 
 def results_text(types: Iterable[Attribute]) -> str:
-    """Result part of a function type: one type bare, otherwise a parenthesised list."""
+    """Returns the result part of a function type: one type without parentheses, otherwise a parenthesised list."""
     found = tuple(types)
     if len(found) == 1 and not isinstance(found[0], builtin.FunctionType):
         return type_text(found[0])
@@ -227,7 +227,7 @@ _texts: dict[Attribute, str] = {}
 
 
 def type_text(type_: Attribute) -> str:
-    """Canonical spelling of a type, memoised."""
+    """Returns the canonical spelling of a type, cached."""
     text = _texts.get(type_)
     if text is None:
         spell = _TYPE_SPELLINGS.get(type(type_))

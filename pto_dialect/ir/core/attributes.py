@@ -120,10 +120,10 @@ ENUMS: dict[str, EnumSpec] = _forms(
 )
 
 PIPE_ALIASES = {"PIPE_CUBE": "PIPE_M", "PIPE_FIXP": "PIPE_FIX"}
-"""Pipe names of the documents, read and printed canonically."""
+"""Pipe names of the documents, which are read and printed canonically."""
 
 ENUM_ALIASES: dict[str, dict[str, str]] = {"pipe": PIPE_ALIASES, "round_mode": {"CAST_RINT": "RINT"}}
-"""Enumeration to other spellings of its enumerators; the text is read with these, the IR has the canonical ones."""
+"""Enumeration to other spellings of its enumerators, which the reader accepts; the IR has the canonical ones."""
 
 
 class EnumAttr(Data[tuple[str, str]], BuiltinAttribute):
@@ -133,14 +133,14 @@ class EnumAttr(Data[tuple[str, str]], BuiltinAttribute):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> tuple[str, str]:
-        """Refuses: attributes of PTO are read by the parser of the dialect only."""
+        """Refuses: only the parser of the dialect reads attributes of PTO."""
         raise parser.raise_error("pto enumerations are read by the pto parser only")
 
     def print_parameter(self, printer: Printer) -> None:
-        """Prints the parameter as xDSL's own printer wants it."""
+        """Prints the parameter in the form that xDSL's printer requires."""
         printer.print_string(str(self))
 
-    # One class has many names in the text, so xDSL's printer must leave the whole spelling to it.
+    # One class has many names in the text, so xDSL's printer must delegate the whole spelling.
     print_builtin = print_parameter
 
     @property
@@ -158,18 +158,18 @@ class EnumAttr(Data[tuple[str, str]], BuiltinAttribute):
 
 
 class KeptText(Data[str], BuiltinAttribute):
-    """Something that is kept as text and never looked into; ``kept`` says in words what."""
+    """Something that is stored as text without interpretation; ``kept`` describes it."""
 
     name = "pto.kept_text"
     kept: ClassVar[str] = ""
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> str:
-        """Refuses: what belongs to PTO is read by the parser of the dialect only."""
+        """Refuses: only the parser of the dialect reads attributes and types of PTO."""
         raise parser.raise_error(f"{cls.kept} are read by the pto parser only")
 
     def print_parameter(self, printer: Printer) -> None:
-        """Prints the parameter as xDSL's own printer wants it."""
+        """Prints the parameter in the form that xDSL's printer requires."""
         printer.print_string(self.data)
 
     print_builtin = print_parameter
@@ -179,26 +179,26 @@ class KeptText(Data[str], BuiltinAttribute):
 
 
 class OpaqueAttr(KeptText):
-    """An attribute of another dialect (or a structured ``#pto`` attribute without own fields), kept as text."""
+    """An attribute of another dialect (or a structured ``#pto`` attribute without own fields), stored as text."""
 
     name = "pto.opaque_attr"
     kept = "opaque attributes"
 
 
 class PlaceholderAttr(OpaqueAttr):
-    """A word of documentation that stands for the value of an attribute, whatever it may be: ``PATTERN``."""
+    """A token of documentation that represents the value of an attribute, whatever it may be: ``PATTERN``."""
 
     name = "pto.placeholder"
 
 
 BROKEN = OpaqueAttr("#broken")
-"""Stands for an attribute whose spelling was wrong and has been reported."""
+"""Represents an attribute whose incorrect spelling has been reported."""
 
 _interned: dict[tuple[str, str], EnumAttr] = {}
 
 
 def enum_attr(kind: str, value: str) -> EnumAttr:
-    """The interned attribute for ``value`` of enumeration ``kind``; raises KeyError for an unknown value."""
+    """Returns the interned attribute for ``value`` of enumeration ``kind``; raises KeyError for an unknown value."""
     attr = _interned.get((kind, value))
     if attr is None:
         if value not in ENUMS[kind].values:

@@ -1,13 +1,13 @@
-"""Base class of all PTO operations and what can be looked up about one of them.
+"""Base class of all PTO operations, and the queries on one of them.
 
-An operation is declared once, as a class; everything else (text form, structure checks, effects, the pipe it
-runs on) is looked up from that declaration:
+An operation is declared once, as a class; everything else (text form, structure checks, effects, the pipe it runs on)
+is derived from that declaration:
 
->>> class TAddOp(PtoOp, name="pto.tadd", shape=Shape.DPS, pipe=Pipe.V, reads=("src0", "src1"), writes=("dst",)):
-...     src0 = operand_def(TILE)
-...     src1 = operand_def(TILE)
-...     dst = opt_operand_def(TILE)
-...     result = opt_result_def(TILE)
+    >>> class TAddOp(PtoOp, name="pto.tadd", shape=Shape.DPS, pipe=Pipe.V, reads=("src0", "src1"), writes=("dst",)):
+    ...     src0 = operand_def(TILE)
+    ...     src1 = operand_def(TILE)
+    ...     dst = opt_operand_def(TILE)
+    ...     result = opt_result_def(TILE)
 """
 
 from __future__ import annotations
@@ -57,10 +57,11 @@ class Slot:
 
 @dataclass(frozen=True)
 class Signature:
-    """Declared operands, results and attributes of an operation class; a ``maximum_results`` of ``None`` is none.
+    """Declared operands, results and attributes of an operation class; a ``maximum_results`` of ``None`` means no
+    limit.
 
     ``sizes`` has the number of values of each operand, ``None`` where it is not always one; ``defaults`` the texts of
-    the values that the absence of attributes means.
+    the values that absent attributes mean.
     """
 
     operands: tuple[Slot, ...]
@@ -74,8 +75,8 @@ class Signature:
 
 
 def sizes_by_order(slots: Sequence[Slot], number: int) -> list[int]:
-    """How many of ``number`` values each slot takes: required ones one, optional ones one while values remain, a
-    repeated one all that do."""
+    """Returns how many of ``number`` values each slot takes: a required slot one, an optional one while values remain,
+    a repeated one all the rest."""
     spare = number - sum(slot.arity == "1" for slot in slots)
     sizes: list[int] = []
     for slot in slots:
@@ -92,7 +93,7 @@ class DeclaredEffects(MemoryEffect):
 
     @classmethod
     def get_effects(cls, op: Operation) -> Set[EffectInstance] | None:
-        """Effects on operands and results; ``None`` where they are not only on memory."""
+        """Returns the effects on operands and results; ``None`` where they are not only on memory."""
         assert isinstance(op, PtoOp)
         spec = op_spec(type(op))
         return effects_of(op, spec, operand_groups(op) if spec.effect is None else {})
@@ -105,7 +106,7 @@ class PtoOp(DeferredOp):
 
     @property
     def attributes(self) -> dict[str, Attribute]:
-        """The attributes. An operation made like others gets dictionaries of its own when somebody asks for them."""
+        """The attributes. An operation that shares a template gets dictionaries of its own on first access."""
         try:
             return self._attributes
         except AttributeError:
@@ -113,7 +114,7 @@ class PtoOp(DeferredOp):
             return self._attributes
 
     def seen_attributes(self) -> Mapping[str, Attribute]:
-        """The attributes for somebody who changes nothing, without a dictionary for this operation alone."""
+        """The attributes for callers that only read, without a dictionary for this operation alone."""
         own: dict[str, Attribute] | None = getattr(self, "_attributes", None)
         return own if own is not None else self._likeness.attributes  # pyright: ignore[reportAttributeAccessIssue]
 
@@ -125,7 +126,7 @@ class PtoOp(DeferredOp):
 
     @property
     def properties(self) -> dict[str, Attribute]:
-        """The properties, in which operations of this dialect have nothing."""
+        """The properties, which are empty in this dialect."""
         try:
             return self._properties
         except AttributeError:
@@ -169,7 +170,7 @@ _SPELLED_OUT = frozenset(
         Shape.SYNC_TOKEN,
     }
 )
-"""Shapes whose attributes are words of the statement."""
+"""Shapes whose attributes are tokens of the statement."""
 
 SEGMENT_SIZES = frozenset({"operandSegmentSizes", "resultSegmentSizes"})
 """Attributes of the generic form that count operands and results per declared name."""
@@ -181,12 +182,13 @@ def _words_of_clauses(cls: type[PtoOp], table: Clauses) -> tuple[str, ...]:
 
 
 def is_pto(op: Operation) -> TypeIs[PtoOp]:
-    """True for operations of this dialect."""
+    """Returns whether an operation is of this dialect."""
     return type(op) in SPECS
 
 
 def section_of(op: Operation) -> str:
-    """Kind of code in the region of a section: ``cube``, ``vector`` or ``simt``; empty for other operations."""
+    """Returns the kind of code in the region of a section: ``cube``, ``vector`` or ``simt``; empty for other
+    operations."""
     spec = SPECS.get(type(op))
     return "" if spec is None else spec.section
 
@@ -201,7 +203,7 @@ def _slot(name: str, field: Any) -> Slot:
 
 
 def _kind(constraint: Any) -> Kind:
-    """The kind inside xDSL's range constraints."""
+    """Returns the kind inside xDSL's range constraints."""
     while not isinstance(constraint, Kind):
         if isinstance(constraint, RangeLengthConstraint):
             constraint = constraint.constraint
@@ -214,7 +216,7 @@ def _kind(constraint: Any) -> Kind:
 
 @cache
 def signature(cls: type[PtoOp]) -> Signature:
-    """Declared operands, results and attributes of ``cls``."""
+    """Returns the declared operands, results and attributes of ``cls``."""
     operands = tuple([_slot(*one) for one in declared(cls, Part.OPERANDS).items()])
     results = declared(cls, Part.RESULTS)
     attributes = {name: _slot(name, field) for name, field in declared(cls, Part.ATTRIBUTES).items()}
@@ -232,14 +234,15 @@ def signature(cls: type[PtoOp]) -> Signature:
 
 @cache
 def stores(cls: type[PtoOp]) -> bool:
-    """Whether a destination of ``cls`` is always there: memory, which a value form writes as well."""
+    """Returns whether a destination of ``cls`` is always present: memory, which a value form also writes."""
     outs = op_spec(cls).outs
     return any(slot.name in outs and slot.arity == "1" for slot in signature(cls).operands)
 
 
 @cache
 def takes_lists(cls: type[PtoOp]) -> bool:
-    """Whether one of several inputs of ``cls`` is a list, so that the number of values does not tell which is which."""
+    """Returns whether one of several inputs of ``cls`` is a list, so that the number of values does not identify the
+    inputs."""
     inputs = [slot for slot in signature(cls).operands if slot.name not in op_spec(cls).outs]
     return len(inputs) > 1 and any(slot.arity == "*" for slot in inputs)
 
@@ -247,7 +250,7 @@ def takes_lists(cls: type[PtoOp]) -> bool:
 def up_to(number: int, kind: Kind = ANY) -> Any:
     """Declares at most ``number`` results, for operations whose value form has more results than the other forms.
 
-    One repeated result instead of several optional ones, which xDSL would tell apart by an attribute that the text
+    One repeated result instead of several optional ones, which xDSL would distinguish by an attribute that the text
     does not have.
     """
     return var_result_def(RangeOf(kind).of_length(AtMost(number)))
@@ -267,18 +270,18 @@ def _maximum_results(fields: Sequence[Any]) -> int | None:
 
 @cache
 def segment_sizes(sizes: tuple[int, ...]) -> Attribute:
-    """The interned ``operandSegmentSizes`` attribute."""
+    """Returns the interned ``operandSegmentSizes`` attribute."""
     interned = DenseArrayBase.from_list(i32, sizes)
     _sizes_of_interned[id(interned)] = sizes
     return interned
 
 
-# The cache above keeps these attributes alive, so that their identity stays theirs.
+# The cache above keeps these attributes alive, so that their identity is stable.
 _sizes_of_interned: dict[int, tuple[int, ...]] = {}
 
 
 def sizes_of(segments: Attribute | None) -> Sequence[int] | None:
-    """The numbers of an ``operandSegmentSizes`` attribute; ``None`` for other attributes and without one."""
+    """Returns the numbers of an ``operandSegmentSizes`` attribute; ``None`` for other attributes and without one."""
     known = _sizes_of_interned.get(id(segments))
     if known is None and isinstance(segments, DenseArrayBase):
         return [int(n) for n in segments.get_values()]
@@ -286,7 +289,7 @@ def sizes_of(segments: Attribute | None) -> Sequence[int] | None:
 
 
 def operand_name(op: PtoOp, index: int) -> str:
-    """Declared name of the operand at ``index``; empty beyond the last."""
+    """Returns the declared name of the operand at ``index``; empty beyond the last."""
     for name, values in operand_groups(op).items():
         if index < len(values):
             return name
@@ -295,24 +298,25 @@ def operand_name(op: PtoOp, index: int) -> str:
 
 
 def operand_groups(op: PtoOp) -> dict[str, tuple[SSAValue, ...]]:
-    """Operands of ``op`` by declared name; an absent optional operand is an empty tuple."""
-    # A part of xDSL's own tuple costs ten times as much as one of a plain tuple.
+    """Returns the operands of ``op`` by declared name; an absent optional operand is an empty tuple."""
+    # Slicing xDSL's tuple of operands costs ten times as much as slicing a plain tuple.
     operands = tuple(op._operands)
     return {name: operands[start:end] for name, start, end in operand_layout(op)}
 
 
 OperandLayout = tuple[tuple[str, int, int], ...]
-"""Names of operands in their order, and the positions where each begins and ends."""
+"""Names of operands in their order, and the start and end positions of each."""
 
 
 def operand_layout(op: PtoOp) -> OperandLayout:
-    """Where the operands of ``op`` lie. Raises ``ValueError`` where the numbers of operands contradict each other."""
+    """Returns the positions of the operands of ``op``. Raises ``ValueError`` where operand counts contradict each
+    other."""
     declared = signature(type(op))
     number = len(op._operands)
     segments: Attribute | None = None
     if declared.segmented:
         segments = op.seen_attributes().get("operandSegmentSizes") or op.properties.get("operandSegmentSizes")
-    # Known sizes are told by identity, as they are those of interned attributes.
+    # Known sizes are compared by identity, because their attributes are interned.
     key = (type(op), number, id(segments) if id(segments) in _sizes_of_interned else None)
     layout = _layouts.get(key) if key[2] is not None or segments is None else None
     if layout is None:

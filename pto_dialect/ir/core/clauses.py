@@ -1,8 +1,8 @@
-"""What a clause of a statement is: a row of a table.
+"""Clauses of statements as rows of a table.
 
-A row says how a clause is written, what it sets, where it stands and what is told when it is wrong. Reading, printing,
-messages, the reference and the editor support follow from the rows; a class takes the clauses whose attributes (for
-clauses without one: whose operands) it declares. ``ir/clauses.py`` lists the tables by shape.
+A row states how a clause is written, what it sets, its position, and the messages about incorrect ones. Reading,
+printing, messages, the reference and the editor support follow from the rows; a class takes the clauses whose
+attributes (for clauses without one: whose operands) it declares. ``ir/clauses.py`` lists the tables by shape.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ class Form(Enum):
     FLAG = "keyword"
     """The keyword alone sets a unit attribute."""
     KEYWORD = "keyword or keyword(..)"
-    """The keyword itself is the word of the attribute; some keywords take an option or an operand."""
+    """The keyword itself is the enumerator of the attribute; some keywords take an option or an operand."""
     CHOICE = "keyword(word)"
-    """The word in parentheses is that of the attribute."""
+    """The token in parentheses is the enumerator of the attribute."""
     OPERANDS = "keyword(%a, %b, ..)"
     """All operands, in their order."""
     NAMED = "keyword(%payload, name = ..)"
-    """An operand, then words and operands by name."""
+    """An operand, then enumerators and operands by name."""
     REPEATED = "keyword(%a, %b, ..) keyword(..)"
     """Any number of times; each adds a value to every one of its operands, which take any number."""
     LIST = "keyword(%a, ..)"
@@ -33,20 +33,20 @@ class Form(Enum):
     INPUT = "keyword %a : type"
     """One of the inputs, with a type of its own."""
     FIELD = "keyword = .."
-    """A word, or a value with its type."""
+    """An enumerator, or a value with its type."""
 
 
 class Stated(Enum):
-    """How the type list says the types of a clause: with its keyword, or without."""
+    """How the type list states the types of a clause: with its keyword, or without."""
 
     PLAIN = "{1}"
-    """Nothing: the types only."""
+    """The types only."""
     KEYWORD = "{0} {1}"
     PARENTHESES = "{0}({1})"
 
 
 class Said(NamedTuple):
-    """What a diagnostic says: its rule, its message, what would be right."""
+    """A diagnostic: its rule, its message, its help."""
 
     rule: str
     message: str
@@ -57,16 +57,17 @@ class Said(NamedTuple):
 class Clause:
     """One clause.
 
-    ``keywords`` begin it, its name where nothing else is said; ``attribute`` is what its keyword or word sets and
-    ``words`` those it takes where its enumeration has more. ``operands`` stand in its parentheses: all of them
-    (``OPERANDS``), the first where it is given (``NAMED``), or one in place of a word, which then is ``single``
-    (``CHOICE``). ``by_keyword`` names the operand that a keyword takes, ``options`` the word of the attribute for a
-    keyword with an option. ``named`` pairs the names inside the parentheses with attributes and operands; ``required``
-    are the attributes and operands without which it is ``incomplete``. ``leads`` is the clause that all others follow.
+    ``keywords`` start it, by default its name; ``attribute`` is set by its keyword or enumerator and ``words`` are the
+    enumerators it takes in addition to those of its enumeration. ``operands`` are in its parentheses: all of them
+    (``OPERANDS``), the first where it is given (``NAMED``), or one instead of an enumerator, which then is ``single``
+    (``CHOICE``). ``by_keyword`` names the operand that a keyword takes, ``options`` the enumerator of the attribute for
+    a keyword with an option. ``named`` pairs the names inside the parentheses with attributes and operands;
+    ``required`` are the attributes and operands without which it is ``incomplete``. ``leads`` is the clause that
+    precedes all others.
 
-    Of operands that have another name in each class all names stand in one entry, separated by bars. ``numbers`` are
-    how many of its operands a clause may have (empty: all), ``needed`` tells that it may not be left out, ``numbered``
-    that a number may follow the keyword, ``stated`` how its types stand in the type list. ``beside`` pairs an operand
+    Operands that have another name in each class are one entry with all names, separated by bars. ``numbers`` are the
+    allowed numbers of its operands (empty: all), ``needed`` states that the clause is required, ``numbered`` that a
+    number may follow the keyword, ``stated`` the position of its types in the type list. ``beside`` pairs an operand
     with the keyword that is printed where a class declares it.
     """
 
@@ -84,23 +85,24 @@ class Clause:
     required: tuple[str, ...] = ()
     leads: bool = False
     incomplete: Said | None = None
-    """About a clause that lacks its parentheses or something in them."""
+    """Diagnostic about a clause that lacks its parentheses or something in them."""
     wrong_word: str = "parse-syntax"
-    """The rule that a word breaks which the clause does not take."""
+    """The rule about an enumerator that the clause does not take."""
     wrong_option: Said | None = None
     twice: Said | None = None
-    """About a second clause of this kind, where more is to be said than that; ``{}`` stands for its keyword."""
+    """Diagnostic about a second clause of this kind, where it has a message of its own; ``{}`` is its keyword."""
     foreign: Said | None = None
-    """About the clause on an operation that does not take it; ``{}`` stands for the operation."""
+    """Diagnostic about the clause on an operation that does not take it; ``{}`` is the operation."""
     numbers: tuple[int, ...] = ()
     needed: bool = False
     numbered: bool = False
     stated: Stated = Stated.PLAIN
     beside: tuple[tuple[str, str], ...] = ()
     wrong_number: Said | None = None
-    """About another number of operands; formatted with the keyword, the number, and the number with its noun."""
+    """Diagnostic about another number of operands; formatted with the keyword, the number, and the number with its
+    noun."""
     absent: Said | None = None
-    """About a statement without a clause that is needed; ``{}`` stands for the operation."""
+    """Diagnostic about a statement without a required clause; ``{}`` is the operation."""
 
     def __post_init__(self) -> None:
         if not self.keywords:
@@ -108,15 +110,16 @@ class Clause:
 
     @property
     def declares(self) -> str:
-        """The attribute by which a class shows that it takes the clause; empty for clauses of operands alone."""
+        """Returns the attribute by which a class declares that it takes the clause; empty for clauses of operands
+        alone."""
         return self.attribute or next((key for _, key in self.named), "")
 
 
 @dataclass(frozen=True)
 class Clauses:
-    """The clauses of a shape in their order, what separates them, and the rules that they break as a whole.
+    """The clauses of a shape in their order, their separator, and the rules about them as a whole.
 
-    ``title`` and ``intro`` are what the reference says of the table.
+    ``title`` and ``intro`` are the text of the reference about the table.
     """
 
     title: str
@@ -124,21 +127,21 @@ class Clauses:
     rows: tuple[Clause, ...]
     separator: str
     foreign: Said
-    """About a word that an operation does not take; formatted with the operation and the word, the help with all
-    keywords that it takes."""
+    """Diagnostic about a keyword that an operation does not take; formatted with the operation and the keyword, the
+    help with all keywords that it takes."""
     unknown: str = "parse-syntax"
     duplicate: str = "parse-clause-duplicate"
     order: str = "parse-clause-order"
     elsewhere: tuple[tuple[str, Said], ...] = ()
-    """Words that are no clauses of their own but stand inside one."""
+    """Keywords that are not clauses of their own but occur inside one."""
 
     def find(self, keyword: str) -> Clause | None:
-        """The clause that begins with ``keyword``."""
+        """Returns the clause that starts with ``keyword``."""
         known = self._by_keyword
         return known.get(keyword) or known.get(f"{keyword.rstrip('0123456789')}#")
 
     def sets(self, attribute: str) -> Clause | None:
-        """The clause that sets ``attribute``."""
+        """Returns the clause that sets ``attribute``."""
         return self._by_attribute.get(attribute)
 
     @cached_property
@@ -147,28 +150,29 @@ class Clauses:
 
     @cached_property
     def _by_keyword(self) -> dict[str, Clause]:
-        """Clauses by what they begin with; ``#`` stands for a number behind a keyword."""
+        """Returns the clauses by their keywords; ``#`` represents a number after a keyword."""
         known = {keyword: row for row in self.rows for keyword in row.keywords}
         return known | {f"{keyword}#": row for keyword, row in known.items() if row.numbered}
 
     @property
     def keywords(self) -> tuple[str, ...]:
-        """All words that begin a clause; those of the leading one last."""
+        """Returns all keywords that start a clause; those of the leading one last."""
         rows = sorted(self.rows, key=lambda row: row.leads)
         return tuple(keyword for row in rows for keyword in row.keywords)
 
     @property
     def sets_in_order(self) -> tuple[str, ...]:
-        """What the words of the clauses set, by name, in the order of the rows; operands by name are among it."""
+        """Returns what the tokens of the clauses set, by name, in the order of the rows; operands by name
+        are included."""
         return tuple(name for row in self.rows for name in (row.attribute, *(key for _, key in row.named)) if name)
 
     @property
     def in_order(self) -> str:
-        """The clauses after the leading one, for messages."""
+        """Returns the clauses after the leading one, for messages."""
         return " -> ".join(row.name for row in self.rows if not row.leads)
 
     @property
     def order_in_words(self) -> str:
-        """The same in a sentence."""
+        """Returns the same as a sentence."""
         names = (row.name.replace("/", " or ") for row in self.rows if not row.leads)
         return f"clauses stand in the order {', '.join(names)}"

@@ -1,9 +1,9 @@
-"""What xDSL's own passes are told of the memory that operations of PTO touch.
+"""Effects of PTO operations on memory, as xDSL's own passes query them.
 
-Common subexpressions and dead code are judged by effects. They follow from the declaration: an operation that computes
-its results from its operands has none, one that makes a buffer allocates its result, one that only reads may be left
-out where its results are not used, one that writes stays. About everything that orders, signals, prints or changes a
-state of the machine nothing is said, which passes take for any effect.
+Common subexpression elimination and dead code elimination depend on effects. They follow from the declaration: an
+operation that computes its results from its operands has none, one that makes a buffer allocates its result, one that
+only reads may be removed where its results are not used, one that writes remains. Operations that order, signal, print
+or change a state of the machine declare no effects, which passes treat as unknown effects.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Groups = Mapping[str, Sequence[SSAValue]]
 
 
 def effects_of(op: Operation, spec: OpSpec, groups: Groups) -> Set[EffectInstance] | None:
-    """Effects on operands and results; ``None`` where they are not only on memory."""
+    """Returns the effects on operands and results; ``None`` where they are not only on memory."""
     if spec.state_reads or spec.state_writes or op.regions or spec.roles & Role.UNIQUE:
         return None
     if spec.effect is None:
@@ -42,7 +42,7 @@ def _of_memory(
     if written:
         return effects
     if not op.results:
-        # What only reads and has no result is there for something else.
+        # An operation that only reads and has no result has another purpose.
         return None
     if writes:
         # The value form of an operation that otherwise writes to a tile of the program.

@@ -1,4 +1,4 @@
-"""How many bytes of its memory a tile takes: those that its layout touches.
+"""Size of a tile in its memory: the bytes that its layout touches.
 
 Source: docs/reference/layouts.md, "Tile layouts"; docs/reference/memory-planning.md, "Sizes".
 """
@@ -26,8 +26,8 @@ _FRACTALS = {32, 512, 1024}
 
 @lru_cache(maxsize=4096)
 def tile_extent(tile: TileBufType, arch: str) -> int:
-    """Bytes from the first to the last one that a tile touches on a chip; 0 when its elements have no size, those of
-    its elements where its layout has no meaning."""
+    """Returns the bytes from the first to the last one that a tile touches on a chip; 0 when its elements have no size,
+    those of its elements where its layout is not meaningful."""
     size = byte_width(tile.element)
     if size is None:
         return 0
@@ -41,12 +41,12 @@ def tile_extent(tile: TileBufType, arch: str) -> int:
 
 
 def slot_pitch(tile: TileBufType, arch: str) -> int:
-    """Bytes from one slot of a multi-buffer to the next."""
+    """Returns the bytes from one slot of a multi-buffer to the next."""
     return -(-tile_extent(tile, arch) // C0_BYTES) * C0_BYTES
 
 
 def buffer_extent(kind: Attribute, arch: str) -> int:
-    """Bytes that an allocation of a type takes: a tile, or all slots of a multi-buffer; 0 for other types."""
+    """Returns the bytes of an allocation of a type: a tile, or all slots of a multi-buffer; 0 for other types."""
     if isinstance(kind, MultiTileBufType):
         return slot_pitch(kind.slot, arch) * kind.count
     return tile_extent(kind, arch) if isinstance(kind, TileBufType) else 0

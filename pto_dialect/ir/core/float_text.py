@@ -1,8 +1,8 @@
 """Spelling of floating-point literals, digit for digit as ``mlir-opt`` prints them.
 
-A number is written with six significant digits (``1.000000e+00``) when these say it exactly, else with as
-many digits as its format needs (``3.14159274``), else - infinities, NaNs, integers too long for a decimal
-point - as the bits of the format (``0x7F800000``).
+A number is written with six significant digits (``1.000000e+00``) when they represent it exactly, otherwise with as
+many digits as its format needs (``3.14159274``), otherwise - infinities, NaNs, integers too long for a decimal point -
+as the bits of the format (``0x7F800000``).
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _SIGNIFICAND_BITS: dict[type[builtin.AnyFloat], int] = {
     builtin.Float8E4M3Type: 4,
     builtin.Float8E5M2Type: 3,
 }
-"""Bits of the significand with the implied one."""
+"""Bits of the significand including the implicit one."""
 
 
 def float_text(value: float, type_: builtin.AnyFloat) -> str:
-    """Literal of ``value`` in format ``type_``, without the type; reading it back yields the same value."""
+    """Returns the literal of ``value`` in format ``type_``, without the type; reading it back yields the same value."""
     if math.isfinite(value):
         digits = _digits(value, _SHORT_PRECISION)
         short = _scientific(*digits, pad=_SHORT_PRECISION, mark="e", exponent_digits=2)
@@ -43,7 +43,7 @@ def float_text(value: float, type_: builtin.AnyFloat) -> str:
 
 
 def float_bits(value: float, type_: builtin.AnyFloat) -> int:
-    """Bit pattern of ``value`` in format ``type_``."""
+    """Returns the bit pattern of ``value`` in format ``type_``."""
     if isinstance(type_, builtin.Float64Type):
         return int.from_bytes(struct.pack(">d", value), "big")
     if isinstance(type_, builtin.BFloat16Type):
@@ -54,7 +54,7 @@ def float_bits(value: float, type_: builtin.AnyFloat) -> int:
 
 
 def float_from_bits(bits: int, type_: builtin.AnyFloat) -> float:
-    """Value of a bit pattern of format ``type_``, which must have room for it."""
+    """Returns the value of a bit pattern of format ``type_``, which must be wide enough."""
     if isinstance(type_, builtin.Float64Type):
         return struct.unpack(">d", bits.to_bytes(8, "big"))[0]
     if isinstance(type_, builtin.BFloat16Type):
@@ -65,7 +65,7 @@ def float_from_bits(bits: int, type_: builtin.AnyFloat) -> float:
 
 
 def nearest_float(value: float, type_: builtin.AnyFloat) -> FloatAttr:
-    """The number of format ``type_`` closest to ``value``; infinity where ``value`` is too large for it."""
+    """Returns the number of format ``type_`` closest to ``value``; infinity where ``value`` is too large for it."""
     try:
         return FloatAttr(value, type_)
     except OverflowError:
@@ -89,10 +89,10 @@ def _reads_back(text: str, value: float, type_: builtin.AnyFloat) -> bool:
 
 
 def _digits(value: float, precision: int) -> tuple[str, int]:
-    """Significant decimal digits of ``value`` without trailing zeros and the power of ten of the last one.
+    """Returns the significant decimal digits of ``value`` without trailing zeros and the power of ten of the last one.
 
-    Digits beyond the first ``precision`` are rounded half up, after a quick cut of the digits that cannot
-    matter; the cut makes the last digit one too small now and then, which is part of the spelling.
+    Digits beyond the first ``precision`` are rounded half up, after a quick cut of the digits that cannot matter; the
+    cut occasionally makes the last digit one too small, which is part of the spelling.
     """
     significand, denominator = abs(value).as_integer_ratio()
     twos = denominator.bit_length() - 1
@@ -118,7 +118,7 @@ def _scientific(digits: str, exponent: int, pad: int, mark: str, exponent_digits
 
 
 def _natural(digits: str, exponent: int, precision: int) -> str:
-    """Positional notation for numbers of ordinary size, scientific for others."""
+    """Returns positional notation for numbers of ordinary size, scientific notation for others."""
     if exponent >= 0:
         if exponent <= 3 and len(digits) + exponent <= precision:
             return digits + "0" * exponent

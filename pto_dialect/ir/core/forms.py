@@ -1,6 +1,6 @@
-"""Forms of operations that several families share: transfers, accesses to elements and vectors, tiles.
+"""Base classes that several families share: transfers, accesses to elements and vectors, tiles.
 
-Fields follow each other in the order of the base classes: those of a class itself first, then those of its bases.
+Fields are ordered by the base classes: those of a class itself first, then those of its bases.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ class HandleOp(PtoOp, shape=Shape.FLAT_VALUE, effect=Effect.HANDLE):
 
 
 class ViewOp(HandleOp, roles=Role.VIEW):
-    """Shows bytes of its first operand."""
+    """Makes a view of the bytes of its first operand."""
 
 
 class DeclarationOp(HandleOp, shape=Shape.NULLARY_ARROW):
-    """Makes a handle out of nothing."""
+    """Makes a handle without a source."""
 
 
 class ElementLoadOp(PtoOp, shape=Shape.INDEXED, reads=("ptr",), typed=("ptr",), roles=Role.ELEMENT_LOAD):
-    """Reads one element of memory, ``offset`` elements behind ``ptr``."""
+    """Reads one element of memory, ``offset`` elements after ``ptr``."""
 
     ptr = operand_def(PTR)
     offset = operand_def(INDEX)
@@ -40,7 +40,7 @@ class ElementStoreOp(
     typed=("ptr", "value"),
     roles=Role.ELEMENT_STORE,
 ):
-    """Writes one element of memory, ``offset`` elements behind ``ptr``."""
+    """Writes one element of memory, ``offset`` elements after ``ptr``."""
 
     ptr = operand_def(PTR)
     offset = operand_def(INDEX)
@@ -48,7 +48,7 @@ class ElementStoreOp(
 
 
 class ScalarElementOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.S):
-    """Reads or writes one element of what the scalar unit declares."""
+    """Reads or writes one element of a declaration of the scalar unit."""
 
 
 class IndexedLoadOp(PtoOp, shape=Shape.INDEXED, pipe=Pipe.V, reads=("source",)):
@@ -67,14 +67,14 @@ class IndexedStoreOp(PtoOp, shape=Shape.INDEXED_STORE, pipe=Pipe.V, writes=("des
 
 
 class OffsetStoreOp(IndexedStoreOp):
-    """Stores vectors to a pointer and one offset. What is stored comes before in the order of operands."""
+    """Stores vectors to a pointer and one offset. The stored operands come before these."""
 
     destination = operand_def(PTR_OR_MEMREF)
     offset = operand_def(INDEX)
 
 
 class UpdatedBaseOp(PtoOp):
-    """Goes on from its base: yields the base plus the step, and uses the base itself."""
+    """Advances its base: yields the base plus the step, and accesses the base itself."""
 
     updated_base = opt_result_def(PTR_OR_MEMREF)
 
@@ -88,19 +88,19 @@ class BurstOp(TransferOp, shape=Shape.DMA_BURST, roles=Role.ADDRESSES):
 
 
 class BurstStridesOp(BurstOp):
-    """How many bursts, and their distances."""
+    """The number of bursts, and their distances."""
 
     n_burst = nburst_src_stride = nburst_dst_stride = operand_def(I64)
 
 
 class LoopsOp(BurstOp):
-    """Up to any number of outer loops, inner to outer."""
+    """Any number of outer loops, inner to outer."""
 
     loop_counts = loop_src_strides = loop_dst_strides = var_operand_def(I64)
 
 
 class PaddingOp(BurstOp):
-    """What each burst is filled up with."""
+    """The padding of each burst."""
 
     pad_value = opt_operand_def(INT_OR_FLOAT)
     left_padding_count = right_padding_count = opt_operand_def(I64)
@@ -114,11 +114,11 @@ class LoopedBurstOp(BurstStridesOp, LoopsOp):
 
 
 class CopyOp(TransferOp, shape=Shape.FLAT_VOID):
-    """A transfer as the hardware encodes it, without clauses."""
+    """A transfer in hardware encoding, without clauses."""
 
 
 class StridedCopyOp(CopyOp):
-    """Strided bursts as the hardware encodes them."""
+    """Strided bursts in hardware encoding."""
 
     n_burst = len_burst = src_stride = dst_stride = operand_def(I64)
 
@@ -143,7 +143,7 @@ class PlainBurstOp(
 
 
 class TileOp(PtoOp, shape=Shape.DPS, pipe=Pipe.V, writes=("dst",)):
-    """Computes a tile: into a destination, or as a value. What it reads comes before in the order of operands."""
+    """Computes a tile: into a destination, or as a value. The operands that it reads come first."""
 
     dst = opt_operand_def(TILE_OR_VIEW)
     result = opt_result_def(ANY)

@@ -1,7 +1,7 @@
-"""Operand and result kinds: the coarse type classes an operation's declaration names.
+"""Operand and result kinds: the coarse type classes that the declaration of an operation names.
 
-A kind answers one question quickly - may a value of this type stand here at all? - and says in words what it
-wants. Everything finer (address spaces, element types, shapes) is a verification rule.
+A kind decides quickly whether an operand may have a type at all, and describes the allowed types for messages.
+Everything finer (address spaces, element types, shapes) is a verification rule.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from .attributes import ENUMS, EnumAttr
 class Kind(AttrConstraint):
     """A set of types (or attributes) with a phrase that describes it.
 
-    Attribute kinds also say what a bare token of the text means: a keyword is a value of one of ``enums`` or
-    one of ``words`` (or of ``synonyms``, other spellings of these, which the IR does not have), an integer without a
-    type has the type ``integer``. ``default`` is the text of the value that an
-    absent attribute means, empty where it means none.
+    Attribute kinds also define the meaning of a bare token of the text: a keyword is a value of one of ``enums`` or one
+    of ``words`` (or of ``synonyms``, other spellings of these, which the IR does not have), an integer without a type
+    has the type ``integer``. ``default`` is the text of the value that an absent attribute means, empty where it means
+    none.
     """
 
     label: str
@@ -38,7 +38,7 @@ class Kind(AttrConstraint):
     default: str = field(default="", compare=False)
 
     def by_default(self, text: str) -> Kind:
-        """The same for an attribute whose absence means the value that ``text`` spells."""
+        """Returns the same kind for an attribute whose absence means the value that ``text`` spells."""
         return replace(self, default=text)
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
@@ -47,13 +47,13 @@ class Kind(AttrConstraint):
             raise VerifyException(f"expected {self.label}, found {attr}")
 
     def mapping_type_vars(self, type_var_mapping: object) -> Kind:
-        """The kind itself; it has no type variables."""
+        """Returns the kind itself; it has no type variables."""
         return self
 
 
 def _of(label: str, *classes: type[Attribute]) -> Kind:
     allowed = (*classes, t.OpaqueType)
-    # isinstance asks all classes below when the answer is no; no class of attributes changes its bases.
+    # isinstance is slow when the answer is no; attribute classes never change their bases.
     answers: dict[type[Attribute], bool] = {}
 
     def accepts(attr: Attribute) -> bool:
@@ -184,7 +184,7 @@ BOOL = Kind("true or false", lambda attr: isinstance(attr, builtin.IntegerAttr) 
 
 
 def _integer_of(width: int) -> Kind:
-    """Attribute kind: an integer without sign of ``width`` bits."""
+    """Returns the attribute kind of a signless integer of ``width`` bits."""
     wanted = IntegerType(width)
     return Kind(
         f"an i{width} attribute",
@@ -200,8 +200,8 @@ ARRAY = Kind("an array attribute", lambda attr: isinstance(attr, (builtin.ArrayA
 
 
 def enum(*names: str, default: str = "") -> Kind:
-    """Attribute kind: a value of one of the named enumerations; ``default`` is the one that an absent attribute means,
-    of the first of them."""
+    """Returns the attribute kind of a value of one of the named enumerations; ``default`` is the value, of the first of
+    them, that an absent attribute means."""
     wanted = frozenset(names)
     for name in names:
         ENUMS[name]
@@ -211,7 +211,7 @@ def enum(*names: str, default: str = "") -> Kind:
 
 
 def words(*tokens: str, synonyms: Mapping[str, str] | None = None) -> Kind:
-    """Attribute kind: a string out of a closed list; ``synonyms`` are other spellings that a text may have."""
+    """Returns the attribute kind of a string from a closed list; ``synonyms`` are other accepted spellings."""
     allowed = frozenset(tokens)
     return Kind(
         "one of " + ", ".join(tokens),

@@ -16,13 +16,13 @@ _set = object.__setattr__
 
 
 class SourceLoc(Data[Span], BuiltinAttribute):
-    """Where an operation stands in its source text; ``data`` may include trailing space and comments."""
+    """The span of an operation in its source text; ``data`` may include trailing space and comments."""
 
     name = "pto.source_loc"
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> Span:
-        """Refuses: locations are read by the parser of the dialect only."""
+        """Refuses: only the parser of the dialect reads locations."""
         raise parser.raise_error("source locations are not written")
 
     def print_parameter(self, printer: Printer) -> None:
@@ -37,7 +37,7 @@ class SourceLoc(Data[Span], BuiltinAttribute):
 
 
 def locate(op: Operation, source: SourceFile, start: int, end: int) -> None:
-    """Records that ``op`` was read from ``source[start:end]``."""
+    """Sets the location of ``op`` to ``source[start:end]``."""
     set_location(op, Span(source, start, end))
 
 
@@ -50,26 +50,27 @@ def set_place(op: Operation, source: SourceFile, start: int, end: int) -> None:
 
 
 def place_of(op: Operation) -> tuple[SourceFile, int, int]:
-    """What :func:`set_place` recorded."""
+    """Returns the record of :func:`set_place`."""
     return op._source, op._start, op._end  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def set_location(op: Operation, span: Span) -> None:
-    """Records that ``op`` was read from ``span``."""
+    """Sets the location of ``op`` to ``span``."""
     loc = SourceLoc.__new__(SourceLoc)
     _set(loc, "data", span)
     op.location = loc  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def share_location(op: Operation, other: Operation) -> None:
-    """Gives ``op`` the location of ``other``, whatever that is."""
+    """Sets the location of ``op`` to that of ``other``."""
     op.location = other.location
 
 
 class _ReadLocation:
-    """What ``Operation.location`` is for operations that only say where they were read: made when somebody asks.
+    """The descriptor of ``Operation.location`` for operations that only record their extent: the location is made on
+    first access.
 
-    An operation with a location of its own never gets here, because its own attributes come first.
+    An operation with a location of its own never uses it, because its own attributes come first.
     """
 
     def __get__(self, op: Operation | None, owner: type[Operation]) -> SourceLoc:
@@ -84,8 +85,8 @@ if enabled():
 
 
 def _trimmed(text: str, start: int, end: int) -> int:
-    """The end of what stands between two places, without trailing space and comments."""
-    # Only the last line that has more than these can hold it; a search through a long function would take its time.
+    """Returns the end of the text between two offsets, without trailing space and comments."""
+    # Only the last line that has more than these can hold it; searching a long function would be slow.
     first = end
     while (found := text.rfind("\n", start, first)) >= 0:
         line = text[found + 1 : first].lstrip()
@@ -97,7 +98,7 @@ def _trimmed(text: str, start: int, end: int) -> int:
 
 
 def span_of(op: Operation | None) -> Span | None:
-    """The source text of ``op`` without trailing space, or of the nearest enclosing operation that has one."""
+    """Returns the source text of ``op`` without trailing space, or of the nearest enclosing operation that has one."""
     while op is not None:
         loc: object = op.location
         if isinstance(loc, SourceLoc):
@@ -108,7 +109,7 @@ def span_of(op: Operation | None) -> Span | None:
 
 
 def span_of_value(value: SSAValue) -> Span | None:
-    """Where ``value`` is defined: its name in a result list, else the operation that owns it."""
+    """Returns the span that defines ``value``: its name in a result list, otherwise the operation that owns it."""
     owner = value.owner
     op = owner.parent_op() if isinstance(owner, Block) else owner
     span = span_of(op)
@@ -116,11 +117,11 @@ def span_of_value(value: SSAValue) -> Span | None:
 
 
 _BEHIND_NAME = re.compile(r"(?![\w$.\-])(?:#\d+)?")
-"""What stands behind a whole name: nothing that goes on with it, perhaps the number of a result."""
+"""Lookahead after a complete name: no character that continues it, optionally the index of a result."""
 
 
 def find_name(span: Span, value: SSAValue, occurrence: int = 0) -> Span | None:
-    """The ``occurrence``-th place inside ``span`` where the name of ``value`` is written."""
+    """Returns the span of the ``occurrence``-th use of the name of ``value`` inside ``span``."""
     if value.name_hint is None:
         return None
     source, start, end = span

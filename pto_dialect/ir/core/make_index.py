@@ -1,4 +1,5 @@
-"""Writes ``index.py``, where each operation is declared. Run as ``python -m pto_dialect.ir.core.make_index``."""
+"""Writes ``index.py``, which states the declaration of each operation. Run as ``python -m
+pto_dialect.ir.core.make_index``."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ OPS: dict[str, tuple[str, str, str]] = {
 
 
 def declared(module_name: str) -> list[type[PtoOp]]:
-    """Operation classes that a module below ``ir`` declares itself, in order."""
+    """Returns the operation classes that a module below ``ir`` declares itself, in order."""
     module = import_module(f"pto_dialect.ir.{module_name}")
     return [
         value
@@ -34,7 +35,8 @@ def declared(module_name: str) -> list[type[PtoOp]]:
 
 
 def render() -> str:
-    """Text of ``index.py`` for what is declared now; raises ValueError for a mnemonic declared twice."""
+    """Returns the text of ``index.py`` for the present declarations; raises ValueError for a mnemonic
+    declared twice."""
     entries: dict[str, str] = {}
     for name, family in FAMILIES.items():
         for cls in declared(family.operations) if family.operations else ():

@@ -1,4 +1,4 @@
-"""Operands by the names that their operation declares, where classes of one kind share a name.
+"""Access to operands by declared name, where classes of one kind share a name.
 
 Where the class is known, its own attribute does the same (``op.src``).
 """
@@ -13,12 +13,12 @@ from xdsl.ir import Operation, SSAValue
 from .base import PtoOp, is_pto, operand_groups, operand_layout, signature
 
 _at: Callable[[tuple[SSAValue, ...], int], SSAValue] = tuple.__getitem__
-"""xDSL's own tuple asks what kind of index it is given first."""
+"""xDSL's own tuple first checks the kind of its index."""
 
 
 @cache
 def _place(cls: type[PtoOp], name: str) -> int | None:
-    """Position of an operand before which all have one value each; ``None`` for any other operand."""
+    """Returns the position of an operand when all operands before it have one value each; otherwise ``None``."""
     for place, slot in enumerate(signature(cls).operands):
         if slot.arity != "1":
             return None
@@ -28,7 +28,7 @@ def _place(cls: type[PtoOp], name: str) -> int | None:
 
 
 def named(op: Operation, name: str) -> SSAValue:
-    """The one operand of ``op`` that is declared as ``name``; ``op`` has the operands that its class declares.
+    """Returns the one operand of ``op`` that is declared as ``name``; the operand count of ``op`` must fit its class.
 
     Raises ``KeyError`` or ``AttributeError`` for a name that the class does not declare, ``ValueError`` for an optional
     operand that is absent.
@@ -45,7 +45,8 @@ def named(op: Operation, name: str) -> SSAValue:
 
 
 def first(op: PtoOp, name: str) -> SSAValue | None:
-    """The first operand of ``op`` that is declared as ``name``, ``None`` when there is none; ``op`` is sound."""
+    """Returns the first operand of ``op`` that is declared as ``name``, ``None`` when there is none; the operand count
+    of ``op`` must fit its class."""
     place = _place(type(op), name)
     if place is not None:
         return _at(op._operands, place) if place < len(op._operands) else None
@@ -53,27 +54,28 @@ def first(op: PtoOp, name: str) -> SSAValue | None:
 
 
 def first_of(op: PtoOp, name: str) -> SSAValue | None:
-    """As ``first``, for operations that need not be sound; raises ``ValueError`` where numbers of operands contradict
-    each other."""
+    """Returns the same as ``first`` for operations that may be invalid; raises ``ValueError`` where operand counts
+    contradict each other."""
     for found, start, end in operand_layout(op):
         if found == name:
-            # A part of xDSL's own tuple costs ten times as much as one of a plain tuple.
+            # Slicing xDSL's tuple of operands costs ten times as much as slicing a plain tuple.
             return next(iter(tuple(op._operands)[start:end]), None)
     return None
 
 
 def shown(view: Operation) -> SSAValue:
-    """The operand of which the result of ``view`` shows bytes: the first one, by what ``Role.VIEW`` means."""
+    """Returns the operand whose bytes the result of ``view`` shares: the first one, by the definition of
+    ``Role.VIEW``."""
     return view.operands[0]
 
 
 def listed(op: Operation, name: str) -> Sequence[SSAValue]:
-    """The operands of ``op`` declared as ``name``, any number of them; errors as for ``named``."""
+    """Returns the operands of ``op`` declared as ``name``, any number of them; errors as for ``named``."""
     return operand_groups(op)[name] if isinstance(op, PtoOp) else tuple(getattr(op, name))
 
 
 def find(op: Operation, name: str) -> SSAValue | None:
-    """The operand ``name`` of any operation, sound or not; ``None`` when it has none that can be told apart."""
+    """Returns the operand ``name`` of any operation, valid or not; ``None`` when it has none that can be identified."""
     if not is_pto(op):
         return None
     try:

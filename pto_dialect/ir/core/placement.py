@@ -1,4 +1,5 @@
-"""Where tiles live, and which pipe that implies. Source: docs/reference/execution.md, "Pipes of operations"."""
+"""Locations of tiles, and the pipe that a location implies. Source: docs/reference/execution.md, "Pipes of
+operations"."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ _PIPE_OF_OPERATION_CLASS = {
 
 
 def named_pipe(attr: Attribute | None) -> Pipe | None:
-    """The pipe a pipe attribute names, or that of an operation class; ``None`` for pipes without a queue."""
+    """Returns the pipe a pipe attribute names, or that of an operation class; ``None`` for pipes without a queue."""
     if not isinstance(attr, EnumAttr):
         return None
     if attr.kind == "pipe":
@@ -36,7 +37,7 @@ def named_pipe(attr: Attribute | None) -> Pipe | None:
 
 
 def location(value: SSAValue | None) -> str | None:
-    """Location of the tile behind ``value`` (``"vec"``, ``"mat"`` ...); ``None`` where its type has none."""
+    """Returns the location of the tile ``value`` (``"vec"``, ``"mat"`` ...); ``None`` where its type has none."""
     if value is None:
         return None
     kind = value.type
@@ -50,7 +51,7 @@ def location(value: SSAValue | None) -> str | None:
 
 
 def element_of(value: SSAValue) -> str | None:
-    """Name of the element type of a tile, view or memref (``"f16"`` ...)."""
+    """Returns the name of the element type of a tile, view or memref (``"f16"`` ...)."""
     kind = value.type
     element = kind.element_type if isinstance(kind, MemRefType) else getattr(kind, "element", None)
     return None if element is None else element_name(element)

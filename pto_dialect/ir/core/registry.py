@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
 @cache
 def op_class(mnemonic: str) -> type[PtoOp]:
-    """The class of ``mnemonic`` (``"pto.tadd"``); raises KeyError for an unknown one."""
+    """Returns the class of ``mnemonic`` (``"pto.tadd"``); raises KeyError for an unknown one."""
     family, name, _ = OPS[mnemonic]
     return getattr(import_module(f"pto_dialect.ir.{FAMILIES[family].operations}"), name)
 
 
 def all_op_classes() -> list[type[PtoOp]]:
-    """Every operation class, sorted by mnemonic; imports all families."""
+    """Returns every operation class, sorted by mnemonic; imports all families."""
     return [op_class(mnemonic) for mnemonic in OPS]
 
 
 def family_named(name: str) -> str:
-    """Name of the family of operation ``name``; for other dialects than this one the dialect."""
+    """Returns the family of operation ``name``; for an operation of another dialect the dialect."""
     return OPS[name][0] if name in OPS else name.partition(".")[0]
 
 
 def family_of(cls: type[PtoOp]) -> str:
-    """Name of the family that ``cls`` belongs to: ``"matmul"``, ``"tile_elementwise"`` ..."""
+    """Returns the family that ``cls`` belongs to: ``"matmul"``, ``"tile_elementwise"`` ..."""
     return OPS[cls.name][0]

@@ -1,8 +1,7 @@
-"""What an operation is to whoever follows a program, asked without comparing names.
+"""Roles of operations, queried without comparing names.
 
-Operations of PTO state their roles where they are declared (``roles=Role.VIEW``); those of the core dialects stand in
-the table below. An operation may have several roles, most have none: what it reads and writes, its pipe and its form
-are told by its specification.
+PTO operations declare their roles (``roles=Role.VIEW``); those of the core dialects are in the table below. An
+operation may have several roles, most have none: its specification states reads and writes, pipe and form.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ CORE_ROLES: dict[str, Role] = {
     **dict.fromkeys(("memref.atomic_rmw", "memref.generic_atomic_rmw"), Role.ATOMIC),
     "builtin.unrealized_conversion_cast": Role.VIEW,
 }
-"""Roles of operations of the core dialects; all of ``arith``, ``math`` and ``index`` are scalar besides."""
+"""Roles of operations of the core dialects; all of ``arith``, ``math`` and ``index`` are scalar in addition."""
 
 _SCALAR_DIALECTS = frozenset(("arith", "math", "index"))
 _found: dict[object, Role] = {}
@@ -51,7 +50,7 @@ _bits: dict[object, int] = {}
 
 
 def roles_of(op: Operation) -> Role:
-    """All roles of ``op``."""
+    """Returns all roles of ``op``."""
     cls = type(op)
     found = _found.get(cls)
     if found is None:
@@ -63,7 +62,7 @@ def roles_of(op: Operation) -> Role:
 
 
 def has_role(op: Operation, role: Role) -> bool:
-    """Whether ``op`` has ``role``, or one of several joined with ``|``."""
+    """Returns whether ``op`` has ``role``, or one of several joined with ``|``."""
     cls = type(op)
     bits = _bits.get(cls)
     if bits is None:

@@ -1,4 +1,4 @@
-"""What the declaration of an operation class says besides its operands, attributes and results."""
+"""The specification of an operation class besides its operands, attributes and results."""
 
 from __future__ import annotations
 
@@ -81,32 +81,29 @@ class Effect(StrEnum):
 
 @dataclass(frozen=True)
 class OpSpec:
-    """What a declaration says besides its operands, attributes and results.
+    """The specification of an operation class besides its operands, attributes and results.
 
-    ``reads`` and ``writes`` name the operands whose memory the operation may read or write, ``state_reads``
-    and ``state_writes`` the machine state it touches besides (``"ctrl"``, ``"fifo"`` ...); an operation
-    with none of the four says why in ``effect``. ``pipes`` lists further pipes of an operation that drives
-    more than one, ``pipe_from`` is the attribute that names the pipe where one does.
+    ``reads`` and ``writes`` name the operands whose memory the operation may read or write, ``state_reads`` and
+    ``state_writes`` the machine state it also touches (``"ctrl"``, ``"fifo"`` ...); an operation with none of the four
+    states the reason in ``effect``. ``pipes`` lists further pipes of an operation that drives more than one,
+    ``pipe_from`` is the attribute that names the pipe, if one does.
 
-    ``text`` gives the order of operands in the text where that differs from the declaration, ``typed`` the
-    operands whose types the text spells (``None``: all, in text order); ``tokens`` names the attributes
-    spelled outside the dictionary, in text order; some shapes spell all of them out, in the order of the declaration,
-    where the class says nothing else; where ``clauses`` is the table of what stands behind the operands,
-    they are those of its attributes that the class declares, without those that stand ``in_braces`` all the same;
-    ``outs`` names the operands that stand in ``outs(...)``;
-    ``fixed_results`` gives the types of results that the text never spells. ``roles`` is what those ask about who
-    follow a program, ``forms`` what differs between the forms of the operation, ``scratch`` the names of operands that
-    are written and whose contents are undefined afterwards, ``drains`` the pipes whose earlier work is complete before
-    the operation takes effect; ``operation_form.py`` puts all of it together. ``section`` is the kind of code in
-    the region of a section (``"cube"``, ``"vector"`` or ``"simt"``), ``queue`` what the operation does on a queue
-    between cores.
-    ``in_place`` names the destinations that keep what is not written, or to which is added: the value form takes the
-    old tile. ``by_type`` tells that the type of a value, not its place, says which operand it is. ``keyed`` are inputs
-    with a type of their own behind a word, ``unnamed`` such behind a comma; ``inner_with`` is the operand without which
-    the dictionary does not stand among the inputs.
-    ``unexecuted`` says why a run refuses the operation, empty for those that run.
-    ``since`` is ``"june"`` for operations that only the older dialect had, ``"august"`` for those only the newer one
-    has.
+    ``text`` is the order of operands in the text where that differs from the declaration, ``typed`` the operands whose
+    types the text spells (``None``: all, in text order); ``tokens`` names the attributes spelled outside the
+    dictionary, in text order: by default, in shapes that spell all of them, those of the declaration, and with
+    ``clauses``, the table of the clauses after the operands, those of its attributes that the class declares, except
+    the ones ``in_braces``; ``outs`` names the operands in ``outs(...)``; ``fixed_results`` states the types of results
+    that the text never spells. ``roles`` are its roles in control flow and dataflow, ``forms`` the differences between
+    the forms of the operation, ``scratch`` the names of operands that are written and whose contents are undefined
+    afterwards, ``drains`` the pipes whose earlier work is complete before the operation takes effect;
+    ``operation_form.py`` combines all of it. ``section`` is the kind of code in the region of a section (``"cube"``,
+    ``"vector"`` or ``"simt"``), ``queue`` the action of the operation on a queue between cores. ``in_place`` names the
+    destinations that retain elements which are not written, or to which is added: the value form takes the old tile.
+    ``by_type`` states that the type of a value, not its position, identifies the operand. ``keyed`` are inputs with a
+    type of their own after a keyword, ``unnamed`` such after a comma; ``inner_with`` is the operand without which the
+    dictionary is not among the inputs. ``unexecuted`` is the reason why a run refuses the operation, empty for those
+    that run. ``since`` is ``"june"`` for operations that only the older dialect had, ``"august"`` for those only the
+    newer one has.
     """
 
     shape: Shape = Shape.GENERIC
@@ -140,10 +137,10 @@ class OpSpec:
     unexecuted: str = ""
 
     def but(self, entries: dict[str, Any]) -> OpSpec:
-        """The same with other ``entries``. Raises ``TypeError`` for names of none."""
+        """Returns the same specification with other ``entries``. Raises ``TypeError`` for unknown names."""
         if unknown := entries.keys() - vars(self).keys():
             raise TypeError(f"declarations have no {', '.join(sorted(unknown))}")
-        # dataclasses.replace takes five times as long, and is asked for each class.
+        # dataclasses.replace takes five times as long, and this runs for each class.
         other = object.__new__(OpSpec)
         vars(other).update(vars(self), **entries)
         return other
@@ -152,14 +149,14 @@ class OpSpec:
 UNDECLARED = OpSpec()
 
 SPECS: dict[type[Operation], OpSpec] = {}
-"""The declaration data of every operation class."""
+"""The specification of every operation class."""
 
 
 def op_spec(cls: type[Operation]) -> OpSpec:
-    """The declaration data of a PTO operation class."""
+    """Returns the specification of a PTO operation class."""
     return SPECS[cls]
 
 
 def is_declared(cls: type[Operation]) -> bool:
-    """True for classes of operations of this dialect."""
+    """Returns whether a class is one of operations of this dialect."""
     return cls in SPECS

@@ -20,14 +20,14 @@ SUFFIX_ATTRIBUTES: dict[str, dict[str, tuple[str, str]]] = {
         **{f"atomic_{word}": ("scatterAtomicOp", word) for word in ("add", "max", "min")},
     },
 }
-"""Mnemonic to what its suffixes stand for: attribute and value."""
+"""Mnemonic to the meaning of its suffixes: attribute and value."""
 
 _MOVES = ("m2l", "m2r", "m2b", "m2s", "a2v", "v2v", "s2d")
-"""Suffixes of ``tmov``: the places of source and destination, which the tiles themselves have as well."""
+"""Suffixes of ``tmov``: the locations of source and destination, which the types of the tiles also state."""
 
 
 def _with_suffixes(mnemonic: str) -> list[str]:
-    """All opcodes of ``mnemonic``: one word of each kind, in the order of the table."""
+    """Returns all opcodes of ``mnemonic``: one suffix of each kind, in the order of the table."""
     kinds: dict[str, list[str]] = {}
     for word, (name, _) in SUFFIX_ATTRIBUTES[mnemonic].items():
         kinds.setdefault(name, []).append(word)
@@ -47,4 +47,4 @@ KEYS: dict[str, tuple[str, str]] = {
     "cmp": ("cmpMode", ""),
     "phase": ("reluPreMode", "normal_"),
 }
-"""Key to the attribute that it sets, and what its value lacks to be one of the attribute's."""
+"""Key to the attribute that it sets, and the missing part of its value."""

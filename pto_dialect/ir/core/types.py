@@ -1,7 +1,7 @@
 """PTO types and the element types they are built from.
 
 Every PTO type is an xDSL attribute whose payload (``data``) is its canonical text between ``<`` and ``>``; two types
-are equal exactly when class and canonical text are equal. Native Python fields (``rows``, ``element`` ...) sit beside
+are equal exactly when class and canonical text are equal. Native Python fields (``rows``, ``element`` ...) accompany
 it.
 
 Source: docs/reference/language.md, "Types".
@@ -22,7 +22,7 @@ from .attribute_text import type_text
 from .attributes import KeptText
 
 DYNAMIC = -1
-"""Marks a dimension that is only known at run time (``?`` in the text)."""
+"""Represents a dimension that is only known at run time (``?`` in the text)."""
 
 _SIGNED = {"": Signedness.SIGNLESS, "s": Signedness.SIGNED, "u": Signedness.UNSIGNED}
 
@@ -63,11 +63,11 @@ class PtoType(Data[str], TypeAttribute):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> str:
-        """Refuses: types of PTO are read by the parser of the dialect only."""
+        """Refuses: only the parser of the dialect reads types of PTO."""
         raise parser.raise_error(f"!{cls.name} is read by the pto parser only")
 
     def print_parameter(self, printer: Printer) -> None:
-        """Prints the parameter as xDSL's own printer wants it."""
+        """Prints the parameter in the form that xDSL's printer requires."""
         printer.print_string(f"<{self.data}>" if self.data else "")
 
     def __str__(self) -> str:
@@ -89,7 +89,7 @@ class TileBufType(PtoType):
     """Handle of a tile in one on-chip buffer (Level 2).
 
     ``rows``/``cols`` are the physical shape, ``valid_rows``/``valid_cols`` the valid region (``DYNAMIC`` for ``?``).
-    The block layout of a ``left`` tile is not significant (each target has its native one) and is kept as
+    The block layout of a ``left`` tile is not significant (each target has its native one) and is stored as
     ``col_major``.
     """
 
@@ -151,7 +151,7 @@ class TileBufType(PtoType):
         )
 
     def replace(self, **changes: Any) -> TileBufType:
-        """The same type with some fields changed; ``valid`` is a pair."""
+        """Returns the same type with some fields changed; ``valid`` is a pair."""
         fields: dict[str, Any] = {
             "loc": self.loc,
             "rows": self.rows,
@@ -370,14 +370,14 @@ class Bf16x2Type(PtoType):
 
 
 class OpaqueType(KeptText, TypeAttribute):
-    """A type of another dialect, or a schematic ``!pto.tile<...>``: kept as text, never looked into."""
+    """A type of another dialect, or a schematic ``!pto.tile<...>``: stored as text without interpretation."""
 
     name = "pto.opaque_type"
     kept = "opaque types"
 
     @property
     def schematic(self) -> bool:
-        """True for a documentation type whose parameters are written ``...``."""
+        """Whether it is a documentation type whose parameters are written ``...``."""
         return "..." in self.data
 
 
@@ -412,13 +412,14 @@ _BITS_BY_NAME = {
     "index": 64,
     **{"bf16": 16, "f16": 16, "f32": 32, "f64": 64},
 }
-"""Storage bits of elements by the name of their class; classes of all other names are asked themselves."""
+"""Storage bits of elements by the name of their class; other classes are computed."""
 
 
 def shape_of(attr: Attribute) -> tuple[int, ...]:
-    """Dimensions of a view, tile, memref, tensor or vector with ``DYNAMIC`` for ``?``; empty for other types.
+    """Returns the dimensions of a view, tile, memref, tensor or vector with ``DYNAMIC`` for ``?``; empty for other
+    types.
 
-    Shaped types of the core dialects mark an open dimension by another number themselves.
+    Shaped types of the core dialects mark a dynamic dimension by another number themselves.
     """
     if isinstance(attr, ShapedView):
         return attr.shape
@@ -430,19 +431,21 @@ def shape_of(attr: Attribute) -> tuple[int, ...]:
 
 
 def dim_text(dim: int) -> str:
-    """Spelling of one dimension."""
+    """Returns the spelling of one dimension."""
     return "?" if dim == DYNAMIC else str(dim)
 
 
 def element_name(attr: Attribute) -> str:
-    """Name of an element type without the dialect prefix: ``f16``, ``ui8``, ``hif8``; the key of all type tables."""
+    """Returns the name of an element type without the dialect prefix: ``f16``, ``ui8``, ``hif8``; the key of all type
+    tables."""
     text = type_text(attr)
     return text[5:] if text.startswith("!pto.") else text
 
 
 def bit_width(attr: Attribute) -> int | None:
-    """Storage bits of one element (a packed pair counts as one element); ``None`` for a type without a size."""
-    # Not isinstance, which asks all classes below when the answer is no; names of classes tell the others apart.
+    """Returns the storage bits of one element (a packed pair counts as one element); ``None`` for a type without a
+    size."""
+    # Compare class names: isinstance is slow when the answer is no.
     if type(attr) is IntegerType:
         return attr.width.data
     known = _BITS_BY_NAME.get(attr.name)
@@ -460,11 +463,12 @@ def bit_width(attr: Attribute) -> int | None:
 
 
 def byte_width(attr: Attribute) -> int | None:
-    """Storage bytes of one element; ``None`` for a type without a size. A lone 4-bit integer counts as one byte."""
+    """Returns the storage bytes of one element; ``None`` for a type without a size. A single 4-bit integer counts as
+    one byte."""
     bits = bit_width(attr)
     return None if bits is None else max(1, bits // 8)
 
 
 def is_float(attr: Attribute) -> bool:
-    """True for every floating element type, low-precision ones included."""
+    """Returns whether a type is a floating element type, low-precision ones included."""
     return isinstance(attr, (builtin.AnyFloat, *LOW_PRECISION_SCALARS))

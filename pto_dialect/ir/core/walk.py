@@ -1,7 +1,7 @@
-"""The operations inside others, in text order.
+"""Iteration over nested operations, in text order.
 
 xDSL's own ``walk`` resumes a generator for each level of nesting at each operation; here every operation costs the
-same, however deep it stands.
+same, whatever its depth.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation, Region
 
 
 def walk(root: Operation | Region | Block) -> Iterator[Operation]:
-    """All operations in ``root``, each before those in its regions; an operation comes first itself."""
+    """Yields all operations in ``root``, each before those in its regions; an operation comes first itself."""
     stack: list[Operation | None] = []
     if isinstance(root, Operation):
         yield root

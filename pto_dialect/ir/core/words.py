@@ -19,7 +19,7 @@ PATTERN = _words(
 
 
 def _prefixed(prefix: str, tokens: Iterable[str]) -> Kind:
-    """A list whose words may also be spelled with ``prefix``."""
+    """Returns a list whose enumerators may also be spelled with ``prefix``."""
     found = tuple(tokens)
     return words(*found, synonyms={prefix + token: token for token in found})
 
@@ -64,7 +64,7 @@ SPECIAL_REGISTER = words("AR")
 AXIS = words("row", "col")
 
 VMI_PMODE = words("merge", "zero")
-"""What inactive lanes of a logical vector become."""
+"""Result of the inactive lanes of a logical vector."""
 VMI_COMPARE_PMODE = words("merge", "zeroing")
 VMI_LOAD_DIST = words("continuous", "unpack", "dintlv", "brc")
 VMI_STORE_DIST = words("continuous", "dintlv")
@@ -94,5 +94,5 @@ _WORD_RULES = {
 
 
 def word_rule(mnemonic: str, attribute: str) -> str | None:
-    """The rule that an unknown word of an attribute breaks, where it has one of its own."""
+    """Returns the rule about an unknown enumerator of an attribute, where it has one of its own."""
     return _WORD_RULES.get(f"{mnemonic}.{attribute}") or _WORD_RULES.get(attribute)

@@ -1,1 +1,1 @@
-"""Operations of the core dialects of MLIR, as far as xDSL does not tell what is asked about them."""
+"""Operations of the core dialects of MLIR, with the facts that xDSL does not provide."""

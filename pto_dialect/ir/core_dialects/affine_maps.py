@@ -1,4 +1,4 @@
-"""Affine maps and sets of integers, which attributes keep as text: their names and expressions.
+"""Affine maps and sets of integers, which attributes store as text: their names and expressions.
 
 Source: docs/reference/core-dialects.md, "Affine maps".
 """
@@ -15,7 +15,7 @@ _DIVISIONS = frozenset(("floordiv", "ceildiv", "mod"))
 
 
 class Linear(NamedTuple):
-    """What is known about an expression: whether it uses dimensions or symbols, and its name if it is just one."""
+    """The facts about an expression: whether it uses dimensions or symbols, and its name if it is just one."""
 
     dimensional: bool
     symbolic: bool
@@ -31,18 +31,18 @@ class AffineText(NamedTuple):
 
     @property
     def inputs(self) -> int:
-        """Number of operands that it takes."""
+        """Returns the number of operands that it takes."""
         return len(self.dims) + len(self.symbols)
 
     @property
     def permutation(self) -> bool:
-        """True for a map that gives each of its dimensions once."""
+        """Returns whether a map yields each of its dimensions once."""
         names = [result.name for result in self.results]
         return not self.symbols and sorted(map(str, names)) == sorted(self.dims)
 
 
 class _NotAffine(ValueError):
-    """The text is no map or set of affine expressions."""
+    """The text is not a map or set of affine expressions."""
 
 
 class _Reader:
@@ -114,7 +114,7 @@ def _joined(a: Linear, b: Linear) -> Linear:
 
 @cache
 def affine_text(text: str) -> AffineText | None:
-    """The map or set that ``affine_map<..>`` or ``affine_set<..>`` spells; ``None`` for what is none."""
+    """Returns the map or set that ``affine_map<..>`` or ``affine_set<..>`` spells; ``None`` for other text."""
     word, _, body = text.partition("<")
     head = _HEAD.match(body)
     if head is None or not body.endswith(">") or word.strip() not in ("affine_map", "affine_set"):

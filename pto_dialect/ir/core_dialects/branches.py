@@ -1,4 +1,4 @@
-"""Where a branch between blocks goes on, and with which values."""
+"""Successors of a branch between blocks, and the values that it passes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..core.roles import Role, has_role
 
 
 class Way(NamedTuple):
-    """One way of a branch: it is taken when the flag is ``case``, ``None`` when no other way is."""
+    """One edge of a branch: it is taken when the flag is ``case``, ``None`` for the default edge."""
 
     case: int | bool | None
     block: Block
@@ -20,7 +20,7 @@ class Way(NamedTuple):
 
 
 def flag_of(op: Operation) -> SSAValue | None:
-    """The value that decides where a branch goes on; ``None`` without a choice, and for other operations."""
+    """Returns the value that selects the successor of a branch; ``None`` without a choice, and for other operations."""
     if not has_role(op, Role.BRANCH):
         return None
     # A program with branches has loaded their dialect.
@@ -32,7 +32,7 @@ def flag_of(op: Operation) -> SSAValue | None:
 
 
 def ways(op: Operation) -> list[Way]:
-    """The ways of a branch in the order in which they are tried, the one without a case last."""
+    """Returns the edges of a branch in the order in which they are tried, the one without a case last."""
     from xdsl.dialects.cf import ConditionalBranchOp, SwitchOp  # deferred: start-up
 
     if isinstance(op, ConditionalBranchOp):
@@ -43,7 +43,7 @@ def ways(op: Operation) -> list[Way]:
     default, *targets = op.successors
     numbers = op.properties.get("case_values")
     cases = [int(case) for case in numbers.get_values()] if isinstance(numbers, DenseIntOrFPElementsAttr) else []
-    # The operands of all cases lie one behind the other.
+    # The operands of all cases are consecutive.
     rest = iter(op.case_operands)
     found = [
         Way(case, block, tuple(next(rest) for _ in block.args)) for case, block in zip(cases, targets, strict=True)

@@ -1,4 +1,4 @@
-"""Operations of the core dialects that xDSL has no class for. Semantics are those of the MLIR dialects."""
+"""Operations of the core dialects without a class in xDSL. Semantics are those of the MLIR dialects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations of the dialects around ``pto``: how each is written and which xDSL class represents it.
+"""Operations of the dialects around ``pto``: their syntax and the xDSL class of each.
 
 Source: docs/reference/core-dialects.md, "Operations".
 """
@@ -83,13 +83,13 @@ ALIASES = {
 KNOWN_DIALECTS = frozenset(
     ("builtin", "func", "arith", "scf", "cf", "memref", "math", "affine", "index", "llvm", "pto")
 )
-"""Dialects whose unknown operations are errors; operations of other dialects are kept in generic form."""
+"""Dialects whose unknown operations are errors; operations of other dialects are stored in generic form."""
 
 CLOSED_DIALECTS = frozenset(("func", "arith", "scf", "cf", "memref", "math", "affine", "index"))
 """Dialects all of whose operations are known by name."""
 
 UNMODELLED = frozenset(("affine.dma_start", "affine.dma_wait"))
-"""Their operations that are kept as written, in generic form, and not checked."""
+"""Their operations that are stored as written, in generic form, and not checked."""
 
 
 @cache
@@ -98,7 +98,7 @@ def _dialect_classes(dialect: str) -> dict[str, type[IRDLOperation]]:
         module = import_module(f"xdsl.dialects.{dialect}")
     classes: dict[str, type[IRDLOperation]] = {}
     for cls in vars(module).values():
-        # Abstract base classes answer issubclass by asking all their subclasses.
+        # Abstract base classes make issubclass slow: it iterates over all their subclasses.
         if isinstance(cls, type) and IRDLOperation in cls.__mro__ and isinstance(getattr(cls, "name", None), str):
             classes[cls.name] = cls
     return classes
@@ -106,7 +106,7 @@ def _dialect_classes(dialect: str) -> dict[str, type[IRDLOperation]]:
 
 @cache
 def core_class(name: str) -> type[IRDLOperation] | None:
-    """xDSL's class for a core operation, or ``None`` when xDSL has none."""
+    """Returns xDSL's class for a core operation, or ``None`` when xDSL has none."""
     dialect = name.partition(".")[0]
     if dialect not in KNOWN_DIALECTS or dialect == "pto":
         return None

@@ -1,6 +1,6 @@
 """Operations of ``affine``, ``index``, ``scf`` and ``memref`` that are read and printed in generic form only.
 
-What each demands stands in the verifier's table of the core dialects; here are the names of their properties.
+The verifier's table of the core dialects states their constraints; this module has the names of their properties.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ PLAIN_NAMES = frozenset(_PROPERTIES)
 
 @cache
 def plain_class(name: str) -> type[IRDLOperation]:
-    """The class of an operation of ``PLAIN_NAMES``; any operands, results and regions belong to it."""
+    """Returns the class of an operation of ``PLAIN_NAMES``; it accepts any operands, results and regions."""
     fields: dict[str, Any] = {
         "__doc__": f"``{name}``, as the MLIR dialect defines it.",
         "__module__": __name__,

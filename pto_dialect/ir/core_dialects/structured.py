@@ -1,4 +1,4 @@
-"""Structured control flow of ``scf``, told apart without importing the dialect: a program without loops never needs its
+"""Structured control flow of ``scf``, identified without importing the dialect: a program without loops never needs its
 classes."""
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ if TYPE_CHECKING:
 
 
 def is_for(op: Operation) -> TypeGuard[scf.ForOp]:
-    """True for ``scf.for``."""
+    """Returns whether an operation is ``scf.for``."""
     return op.name == "scf.for"
 
 
 def is_while(op: Operation) -> TypeGuard[scf.WhileOp]:
-    """True for ``scf.while``."""
+    """Returns whether an operation is ``scf.while``."""
     return op.name == "scf.while"
 
 
 def is_if(op: Operation) -> TypeGuard[scf.IfOp]:
-    """True for ``scf.if``."""
+    """Returns whether an operation is ``scf.if``."""
     return op.name == "scf.if"
 
 
 def is_switch(op: Operation) -> TypeGuard[scf.IndexSwitchOp]:
-    """True for ``scf.index_switch``."""
+    """Returns whether an operation is ``scf.index_switch``."""
     return op.name == "scf.index_switch"

@@ -1,4 +1,4 @@
-"""Words and types of arithmetic that reader, printer and runtime share: predicates, operations of several types.
+"""Enumerators and types of arithmetic that reader, printer and runtime share: predicates, operations of several types.
 
 Source: docs/reference/core-dialects.md, "Operations".
 """
@@ -13,14 +13,14 @@ CMPF = (
     *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
 )
 PREDICATES = {"arith.cmpi": CMPI, "arith.cmpf": CMPF}
-"""Predicates of a comparison; the attribute is the place in the list."""
+"""Predicates of a comparison; the attribute is the index in the list."""
 
 
 class Mixed(NamedTuple):
     """How an operation with operands or results of two types is written.
 
-    ``types`` is how many are stated; ``exponent`` tells that the second one is that of the second operand, otherwise it
-    is that of the second result.
+    ``types`` is the number of stated types; ``exponent`` states that the second one is that of the second operand,
+    otherwise it is that of the second result.
     """
 
     types: int

@@ -158,4 +158,4 @@ MAD = Clauses(
 )
 
 UNSUPPORTED_WORDS = frozenset(("pwl",))
-"""Words that are read and then refused by a rule of their own."""
+"""Enumerators that are read and then refused by a rule of their own."""

@@ -16,12 +16,12 @@ _LOOP3 = ("loop3_count", "loop3_src_stride", "loop3_dst_stride")
 
 
 def _in_text(*own: str) -> tuple[str, ...]:
-    """Operands in text order; ``own`` are those that only one destination has."""
+    """Returns the operands in text order; ``own`` are those that only one destination has."""
     return (*_FIRST, *own, "pre_quant", "pre_relu", "clip_value", "loop0_src_stride", "split", *_LOOP3)
 
 
 def _typed(*own: str) -> tuple[str, ...]:
-    """Operands in the order of their types."""
+    """Returns the operands in the order of their types."""
     return (*_FIRST, *own, "pre_quant", "pre_relu", "clip_value", "split", "loop0_src_stride", *_LOOP3)
 
 

@@ -1,4 +1,4 @@
-"""Cube multiply-accumulate on L0 pointers: sizes and modes as operands or packed in one word.
+"""Cube multiply-accumulate on L0 pointers: sizes and modes as operands or packed in a configuration word.
 
 The kinds of buffers and sizes are wide; the rules ``mad-typed-ptr`` and ``mad-mnk-type`` narrow them.
 """
@@ -22,7 +22,7 @@ class ClausedMadOp(
     clauses=MAD,
     roles=Role.ADDRESSES,
 ):
-    """What all multiply-adds with clauses have behind their buffers: sizes m, n, k in elements."""
+    """The operands after the buffers of all multiply-adds with clauses: sizes m, n, k in elements."""
 
     m = n = k = operand_def(SCALAR)
     unit_flag_mode = opt_attr_def(enum("mad_unit_flag_mode"))

@@ -1,4 +1,4 @@
-"""Transfers into L1, L0 and the parameter tables as the hardware encodes them, outer loops in registers."""
+"""Transfers into L1, L0 and the parameter tables in hardware encoding, outer loops in registers."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Operations of the scalar unit: registers, questions about the launch, regions that say where operations run."""
+"""Operations of the scalar unit: registers, queries of the launch, regions that select a core."""

@@ -16,7 +16,7 @@ class GetCtrlOp(PtoOp, name="pto.get_ctrl", shape=Shape.NULLARY_TYPED, pipe=Pipe
 
 
 class RegisterWordOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.S):
-    """One register, one word."""
+    """One register, one 64-bit word."""
 
     value = operand_def(I64)
 

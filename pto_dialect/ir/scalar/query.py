@@ -1,4 +1,4 @@
-"""Which core of which block runs."""
+"""The ids of the running core and block."""
 
 from __future__ import annotations
 

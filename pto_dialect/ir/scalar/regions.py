@@ -1,4 +1,4 @@
-"""Regions that say where their operations run."""
+"""Regions that select the core of their operations."""
 
 from __future__ import annotations
 
@@ -27,9 +27,8 @@ class SectionVectorOp(SectionOp, name="pto.section.vector", section="vector"):
 
 
 class VecscopeOp(SectionOp, name="pto.vecscope", pipe=Pipe.V, roles=Role.SCOPE):
-    """The body is one vector function: the only place for register, mask and align values
-    (docs/reference/constraints.md, "Vector registers").
-    """
+    """The body is one vector function; only there register, mask and align values exist (docs/reference/constraints.md,
+    "Vector registers")."""
 
 
 class SectionSimtOp(

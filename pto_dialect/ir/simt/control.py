@@ -50,7 +50,7 @@ class KeepOp(SlotOp, name="pto.keep", shape=Shape.FLAT_VOID, reads=("payload",),
 class ResumeOp(
     SlotOp, name="pto.resume", shape=Shape.NULLARY_TYPED, state_reads=("slots",), roles=Role.LANE | Role.VARIES
 ):
-    """The value that an earlier launch kept in a slot (docs/reference/work-items.md, "Launches")."""
+    """The value that an earlier launch retained in a slot (docs/reference/work-items.md, "Launches")."""
 
     result = result_def(ANY)
 

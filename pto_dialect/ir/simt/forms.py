@@ -1,4 +1,4 @@
-"""Forms that operations of work-items share."""
+"""Base classes that operations of work-items share."""
 
 from __future__ import annotations
 

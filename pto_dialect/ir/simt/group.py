@@ -69,7 +69,7 @@ class ShuffleIdxOp(ShuffleOp, name="pto.shuffle_idx"):
 
 
 class ShuffleBflyOp(ShuffleOp, name="pto.shuffle_bfly"):
-    """Value of the lane whose number differs by the bits of ``mask`` (docs/reference/work-items.md, "Operations")."""
+    """Value of the lane whose index differs by the bits of ``mask`` (docs/reference/work-items.md, "Operations")."""
 
     value = operand_def(SHUFFLE_VALUE)
     mask = operand_def(I32)

@@ -1,4 +1,4 @@
-"""What a SIMT work item knows about itself, and the limits of a launch."""
+"""Queries of a SIMT work item about itself, and the limits of a launch."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ class CommTReduceOp(
 
 
 class SignalOp(PtoOp, shape=Shape.PAREN, reads=("signal",)):
-    """Works on a signal, a word for each element."""
+    """Works on a signal, a 32-bit word for each element."""
 
 
 class CommTNotifyOp(

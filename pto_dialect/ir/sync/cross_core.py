@@ -11,7 +11,7 @@ from .forms import NamedPipeOp
 
 
 class SemaphoreOp(NamedPipeOp, shape=Shape.SYNC_TOKEN, pipe_from="pipe", typed=()):
-    """Semaphore of a pipe; its number is an attribute or an index operand."""
+    """Semaphore of a pipe; its id is an attribute or an index operand."""
 
     event_id_dyn = opt_operand_def(INDEX)
     pipe = attr_def(enum("pipe"))

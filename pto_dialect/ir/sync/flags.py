@@ -29,7 +29,7 @@ class WaitFlagOp(FlagOp, name="pto.wait_flag", pipe_from="dst_pipe", roles=Role.
 
 
 class DynamicFlagOp(NamedPipeOp, shape=Shape.SYNC_BRACKET, typed=()):
-    """Flag whose number, 0 to 7, is computed at run time."""
+    """Flag whose id, 0 to 7, is computed at run time."""
 
     event_id = operand_def(INDEX)
     src_pipe = dst_pipe = attr_def(enum("pipe"))
@@ -111,7 +111,7 @@ class FenceBarrierAllOp(MemoryOrderOp, name="pto.fence.barrier_all", pipe=Pipe.A
 
 
 class BufferTokenOp(NamedPipeOp, shape=Shape.SYNC_TOKEN, pipe_from="op_type"):
-    """Buffer number 0 to 31 used as a lock between pipes."""
+    """Buffer id 0 to 31 used as a lock between pipes."""
 
     op_type = attr_def(enum("pipe", "pipe_event_type", "sync_op_type"))
     buf_id = attr_def(I32_ATTR)
@@ -131,7 +131,7 @@ class RlsBufOp(BufferTokenOp, name="pto.rls_buf", roles=Role.LOCK | Role.WAITS):
 
 
 class DynamicBufferTokenOp(BufferTokenOp, typed=(), since="august"):
-    """As the static form, with a number computed at run time."""
+    """As the static form, with an id computed at run time."""
 
     buf_id = operand_def(INDEX)
 
@@ -155,7 +155,7 @@ class DeclareEventidArrayOp(DeclarationOp, name="pto.declare_eventid_array"):
 
 
 class FlagNumberOp(ScalarElementOp, typed=("array",)):
-    """Reads or writes a flag number of an array."""
+    """Reads or writes a flag id of an array."""
 
 
 class EventidArrayGetOp(FlagNumberOp, name="pto.eventid_array_get", reads=("array",), fixed_results=("index",)):

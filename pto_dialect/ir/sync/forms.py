@@ -1,4 +1,4 @@
-"""Forms that operations of synchronisation share."""
+"""Base classes that operations of synchronization share."""
 
 from __future__ import annotations
 

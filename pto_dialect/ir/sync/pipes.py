@@ -34,7 +34,7 @@ _COPIED_ON_A2A3 = FormCase(targets=("a2a3",), pipe=Pipe.MTE2)
 
 
 class CorePipeOp(PtoOp, shape=Shape.PIPE_INIT, effect=Effect.CHANNEL):
-    """Queue known to a core by its number; named buffers hold its slots."""
+    """Queue that a core identifies by an id; named buffers hold its slots."""
 
     gm_slot_buffer = opt_operand_def(PTR)
     gm_slot_tensor = opt_operand_def(TENSOR_VIEW)
@@ -136,14 +136,14 @@ class DeclareGlobalOp(DeclarationOp, name="pto.declare_global"):
 
 
 class NumberedQueueOp(PtoOp):
-    """Names a queue by its number."""
+    """Names a queue by its id."""
 
     id = opt_attr_def(I32_ATTR)
     split = attr_def(I8_ATTR)
 
 
 class NumberedReleaseOp(NumberedQueueOp, shape=Shape.BRACE_FIELDS, pipe=Pipe.S, state_writes=("fifo",)):
-    """Consumer side of a queue known by its number."""
+    """Consumer side of a queue with an id."""
 
     entry = opt_operand_def(ENTRY)
 
@@ -157,7 +157,7 @@ class TFreeFromAivOp(NumberedReleaseOp, name="pto.tfree_from_aiv", queue=QueueAc
 
 
 class NumberedAllocationOp(NumberedQueueOp, shape=Shape.BRACE_FIELDS, pipe=Pipe.MTE3, state_writes=("fifo",)):
-    """Producer side of a queue known by its number; no data moves."""
+    """Producer side of a queue with an id; no data moves."""
 
     entry = result_def(TENSOR_VIEW)
 
@@ -194,7 +194,7 @@ class TPushOp(
 class NumberedPushOp(
     NumberedQueueOp, shape=Shape.PAREN, reads=("tile",), state_writes=("fifo",), tokens=("id", "split")
 ):
-    """Stores a tile in a queue that is known by its number."""
+    """Stores a tile in a queue with an id."""
 
 
 class TPushToAicOp(
@@ -227,7 +227,7 @@ class TPopOp(
 class NumberedPopOp(
     NumberedQueueOp, shape=Shape.BRACE_FIELDS, pipe=Pipe.S, state_reads=("fifo",), forms=(_COPIED_ON_A2A3,), typed=()
 ):
-    """Binds its result to the next full slot of a queue that is known by its number."""
+    """Binds its result to the next full slot of a queue with an id."""
 
     tile = result_def(ENTRY)
 

@@ -1,4 +1,4 @@
-"""Words among the inputs of tile operations and behind their outputs."""
+"""Keywords among the inputs of tile operations and after their outputs."""
 
 from __future__ import annotations
 
@@ -33,4 +33,4 @@ LOAD_FIELDS = Clauses(
 )
 
 NO_SCRATCH = "no_tmp"
-"""Stands among the inputs of a merge of several lists that has no scratch tile."""
+"""Occurs among the inputs of a merge of several lists that has no scratch tile."""

@@ -50,14 +50,14 @@ class TernaryTileOp(TileOp, reads=("src0", "src1", "src2")):
 
 
 class TileScalarOp(TileOp, reads=("src",)):
-    """Source tile and a number."""
+    """Source tile and a scalar."""
 
     src = operand_def(TILE_OR_VIEW)
     scalar = operand_def(NUMBER)
 
 
 class TileScalarScratchOp(TileOp, reads=("src",), writes=("tmp", "dst")):
-    """Source tile and a number, optional scratch tile."""
+    """Source tile and a scalar, optional scratch tile."""
 
     src = operand_def(TILE_OR_VIEW)
     scalar = operand_def(NUMBER)
@@ -72,7 +72,7 @@ class TileIntegerScalarOp(TileOp, reads=("src",)):
 
 
 class TileScalarTileOp(TileOp, reads=("src0", "src1")):
-    """Two source tiles with a number between them."""
+    """Two source tiles with a scalar between them."""
 
     src0 = operand_def(TILE_OR_VIEW)
     scalar = operand_def(NUMBER)

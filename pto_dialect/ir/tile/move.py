@@ -18,7 +18,7 @@ class ConvertingMoveOp(
     reads=("src", "fp"),
     writes=("dst",),
 ):
-    """A move that may pass the fixpipe: what stands behind its inputs."""
+    """A move that may pass the fixpipe: the operands and attributes after its inputs."""
 
     dst = fp = opt_operand_def(TILE_OR_VIEW)
     preQuantScalar = opt_operand_def(I64)

@@ -59,7 +59,7 @@ class PgeB32Op(PatternB32Op, name="pto.pge_b32"):
 
 
 class PltOp(LanewiseOp):
-    """Predicate of the lanes before a number, and what is left of the number."""
+    """Predicate of the lanes before a number, and the remaining count."""
 
     scalar = operand_def(I32)
     scalar_out = result_def(I32)
@@ -90,7 +90,7 @@ class PltB32Op(PltOp, name="pto.plt_b32"):
 
 
 class PltmOp(LanewiseOp, since="august"):
-    """Predicate of the lanes before a bound, in one turn of a loop."""
+    """Predicate of the lanes before a bound, in one iteration of a loop."""
 
     loop = operand_def(I16)
     bound = operand_def(I32)

@@ -47,7 +47,7 @@ class VCpaddOp(MaskedUnaryOp, name="pto.vcpadd"):
 
 
 class BroadcastExtremumOp(LanewiseOp, since="august"):
-    """Extremum and the lanes where it stands."""
+    """Extremum and the lanes that hold it."""
 
     input = operand_def(VREG)
     mask = operand_def(MASK)

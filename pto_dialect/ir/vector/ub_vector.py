@@ -12,7 +12,7 @@ from ..core.kinds import I64, PTR
 
 
 class MaskedRunsOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("dst",), state_reads=("mask",), since="august"):
-    """Goes along vectors in the unified buffer, as the mask register says."""
+    """Runs along vectors in the unified buffer under the mask register."""
 
 
 class StridedOp(MaskedRunsOp):

@@ -20,7 +20,8 @@ class VmiVectorOp(VmiLanewiseOp):
 
 
 class VmiMaskedOp(VmiVectorOp):
-    """Computes a logical vector under a mask, which is the last operand; ``pmode`` says what the other lanes become."""
+    """Computes a logical vector under a mask, which is the last operand; ``pmode`` states the result of the other
+    lanes."""
 
     mask = operand_def(VMI_MASK)
     pmode = opt_attr_def(VMI_PMODE)
@@ -39,7 +40,7 @@ class VmiBinaryOp(VmiVectorOp):
 
 
 class VmiOptionalMaskOp(PtoOp):
-    """Works under a mask where one is given; ``pmode`` says what the other lanes become."""
+    """Works under a mask where one is given; ``pmode`` states the result of the other lanes."""
 
     mask = var_operand_def(VMI_MASK)
     pmode = opt_attr_def(VMI_PMODE)

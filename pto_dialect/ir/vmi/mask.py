@@ -109,7 +109,7 @@ class VmiActivePrefixIndexOp(VmiVectorOp, name="pto.vmi.active_prefix_index"):
 
 
 class ComparisonOp(MaskOp, shape=Shape.LEAD_STRING):
-    """Compares lanes; the predicate is a word before the operands."""
+    """Compares lanes; the predicate is an enumerator before the operands."""
 
     lhs = rhs = operand_def(VMI_VREG)
 

@@ -1,4 +1,4 @@
-"""Logical-vector arithmetic under masks; ``pmode`` says what inactive lanes become."""
+"""Logical-vector arithmetic under masks; ``pmode`` states the result of inactive lanes."""
 
 from __future__ import annotations
 

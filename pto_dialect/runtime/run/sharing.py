@@ -11,7 +11,7 @@ from pto_dialect.deadline import may_be_limited
 
 from ..memory.values import content_of
 from .balance import BALANCE, COLD, POOL_BALANCE, FEW
-from .pool import WorkerPool, form_of, acquire_pool
+from .worker_pool import WorkerPool, acquire_pool, form_of
 from .parallel import run_blocks
 
 if TYPE_CHECKING:

@@ -1,1 +1,1 @@
-"""Reductions of the grammar to operations: one method for each grammar rule."""
+"""Builders of operations: one method for each grammar rule."""

@@ -1,4 +1,5 @@
-"""What only the assembly form writes: memory operands, numbers, destinations first, keys, directives.
+"""Builders of the parts that only the assembly form has: memory operands, numbers, destinations first, keys,
+directives.
 
 Source: docs/reference/language.md, "PTO-AS assembly".
 """
@@ -29,20 +30,20 @@ from .step import statement
 from .tile import TileBuilder
 
 _GAP = 80
-"""Characters before an operation in which the end of its result list is looked for."""
+"""Number of characters before an operation in which the end of its result list is searched."""
 
 
 class AssemblyBuilder(TileBuilder):
-    """Builders of the parts of value forms that stand in assembly text only."""
+    """Builders of the parts of value forms that only occur in assembly text."""
 
     # ------------------------------------------------------------ memory operands
 
     def is_memory(self, value: SSAValue) -> bool:
-        """True for a value of the assembly form that names global memory."""
+        """Returns whether a value of the assembly form names global memory."""
         return isinstance(value.type, (t.TensorViewType, t.AsMemRefType))
 
     def window(self, token: Tok, view: SSAValue, indices: list[Tok], tile: t.TileType) -> SSAValue:
-        """``%m[%r, %c]``: the part of a memory operand that starts there and has the shape of ``tile``."""
+        """Builds ``%m[%r, %c]``: the part of a memory operand that starts there and has the shape of ``tile``."""
         source = view.type
         assert isinstance(source, (t.TensorViewType, t.AsMemRefType))
         offsets: list[SSAValue] = []
@@ -53,7 +54,7 @@ class AssemblyBuilder(TileBuilder):
         return self._part(token, view, offsets, (tile.rows, tile.cols))
 
     def whole(self, token: Tok, view: SSAValue) -> SSAValue:
-        """A memory operand without indices: all of it, as far as its extents are known."""
+        """Builds a memory operand without indices: all of it, as far as its extents are known."""
         source = view.type
         assert isinstance(source, (t.TensorViewType, t.AsMemRefType))
         if t.DYNAMIC in source.shape:
@@ -72,7 +73,7 @@ class AssemblyBuilder(TileBuilder):
         return op.results[0]
 
     def window_tile(self, token: Tok, signature_part: Any, values: list[SSAValue]) -> t.TileType:
-        """The tile type that gives a memory window its shape: a stated one, else that of an operand."""
+        """Returns the tile type that gives a memory window its shape: a stated one, otherwise that of an operand."""
         if isinstance(signature_part, tuple):
             for part in signature_part:
                 for type_ in self.types_of(part):
@@ -86,7 +87,7 @@ class AssemblyBuilder(TileBuilder):
     # ------------------------------------------------------------ numbers
 
     def literal_constant(self, token: Tok) -> SSAValue:
-        """A number written as an operand, as ``arith.constant``."""
+        """Builds a number written as an operand, as ``arith.constant``."""
         cls = core_class("arith.constant")
         assert cls is not None
         type_ = t.INDEX if token.type == "INTEGER" else t.F32
@@ -105,12 +106,12 @@ class AssemblyBuilder(TileBuilder):
 
     @staticmethod
     def _whole_float(token: Tok, type_: Attribute) -> bool:
-        """True for a whole number that stands for a float."""
+        """Returns whether an integer literal represents a float."""
         return isinstance(type_, AnyFloat) and token.text.lstrip("-").isdecimal()
 
     def literal_type(self, slot: Slot, operands: Operands) -> Attribute | None:
-        """Type of a number for which the statement states none: an index where one stands, else the tiles' element,
-        or i32 where no tile has one."""
+        """Returns the type of a number for which the statement states none: index in the position of an index,
+        otherwise the tiles' element, or i32 where no tile has one."""
         if slot.kind.accepts(t.INDEX):
             return None
         tiles = (value.type for value in operands.values if isinstance(value.type, t.TileType))
@@ -124,7 +125,7 @@ class AssemblyBuilder(TileBuilder):
         return items[0], items[1]
 
     def assembly_keys(self, token: Tok, cls: type[PtoOp], keys: list[Any], attributes: dict[str, Attribute]) -> None:
-        """Adds what ``#key=value`` behind the operands says."""
+        """Adds the attributes that ``#key=value`` after the operands state."""
         slots = signature(cls).attributes
         for key, word in keys:
             spelled = key.text.strip("#= \t\n")
@@ -139,11 +140,12 @@ class AssemblyBuilder(TileBuilder):
     # ------------------------------------------------------------ destinations first
 
     def has_results(self, token: Tok) -> bool:
-        """True when names stand before the operation."""
+        """Returns whether names precede the operation."""
         return self.source.text[max(0, token.start - _GAP) : token.start].rstrip().endswith("=")
 
     def destination_first(self, cls: type[PtoOp], operands: Operands) -> Tok | None:
-        """The destination of ``op %dst, %src, .. : T``: a first operand that is not defined yet, one too many."""
+        """Returns the destination of ``op %dst, %src, .. : T``: a first operand that is not defined yet,
+        one too many."""
         wanted = sum(s.arity == "1" and s.name not in op_spec(cls).outs for s in signature(cls).operands)
         if stores(cls) or len(operands.values) <= wanted:
             return None
@@ -162,7 +164,7 @@ class AssemblyBuilder(TileBuilder):
 
     @statement
     def directive(self, items: list[Any]) -> None:
-        """``.arg`` or ``.const``: an argument of the function around the statements, or a constant."""
+        """Builds ``.arg`` or ``.const``: an argument of the function around the statements, or a constant."""
         token = items[0]
         frame = self.scope.frame
         stated = items[1]

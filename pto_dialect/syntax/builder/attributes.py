@@ -23,12 +23,12 @@ from .error import BuildError
 
 
 def _alias_name(token: Tok) -> str:
-    """The name that a TYPE_ALIAS or ATTRIBUTE_ALIAS token (``!name =``) defines."""
+    """Returns the name that a TYPE_ALIAS or ATTRIBUTE_ALIAS token (``!name =``) defines."""
     return token.text.rstrip("=").strip()
 
 
 PARENTHESISED = object()
-"""Marks the token of a type list that stands in parentheses."""
+"""Marks the token of a type list in parentheses."""
 
 SCHEMATIC = object()
 """Signature written ``...`` in a documentation snippet."""
@@ -38,8 +38,8 @@ FALSE = IntegerAttr(0, 1)
 
 
 class JoinedTypes(Tok):
-    """A TYPES token of several pieces; ``depth`` is how deep brackets stand in one another. Its text is made when it is
-    asked for, so that a token of many pieces costs no more than they do."""
+    """A TYPES token of several pieces; ``depth`` is the nesting depth of brackets. Its text is made on demand, so that
+    a token of many pieces costs no more than they do."""
 
     __slots__ = ("_end", "_source", "depth")
 
@@ -53,12 +53,12 @@ class JoinedTypes(Tok):
 
     @property
     def text(self) -> str:
-        """The pieces and what stands between them, without comments."""
+        """The pieces and the text between them, without comments."""
         return without_comments(self._source[self.start : self._end])
 
     @property
     def end(self) -> int:
-        """Offset behind the last token."""
+        """End offset of the last token."""
         return self._end
 
 
@@ -73,12 +73,12 @@ class TypeRun:
 
 
 class AttributeBuilder(BuilderBase):
-    """Builders of what stands around operands: lists, signatures, attributes."""
+    """Builders of the parts around operands: lists, signatures, attributes."""
 
-    # ------------------------------------------------------------ lists that mean themselves
+    # ------------------------------------------------------------ lists that are returned unchanged
 
     def nothing(self, items: list[Any]) -> None:
-        """A part that was left out."""
+        """Builds an absent part."""
         return None
 
     def empty(self, items: list[Any]) -> list[Any]:
@@ -98,7 +98,7 @@ class AttributeBuilder(BuilderBase):
         return None
 
     def some_uses(self, items: list[Any]) -> Tok:
-        """Operands that may be left out."""
+        """Builds optional operands."""
         return items[0]
 
     def bracketed_uses(self, items: list[Any]) -> Tok:
@@ -106,11 +106,11 @@ class AttributeBuilder(BuilderBase):
         return items[1]
 
     def types(self, items: list[Any]) -> Tok:
-        """A list of types, kept as text until it is known what they belong to."""
+        """Builds a list of types, stored as text until its owner is known."""
         return items[0]
 
     def joined_types(self, items: list[Any]) -> Tok:
-        """Neighbouring tokens as one TYPES token: the pieces of a function type, or of a list that contains one."""
+        """Joins adjacent tokens into one TYPES token: the pieces of a function type, or of a list that contains one."""
         depth = max([item.depth for item in items if isinstance(item, JoinedTypes)], default=0)
         depth += items[0].type == "LPAR"
         if depth > FUNCTIONS:
@@ -118,21 +118,21 @@ class AttributeBuilder(BuilderBase):
         return JoinedTypes(self.text.text, items[0].start, items[-1].end, depth)
 
     def words(self, items: list[Any]) -> list[Tok]:
-        """A list of words."""
+        """Builds a list of keywords."""
         return items
 
     # ------------------------------------------------------------ signatures
 
     def no_signature(self, items: list[Any]) -> None:
-        """No types behind the statement."""
+        """Builds an absent signature."""
         return None
 
     def some_signature(self, items: list[Any]) -> Any:
-        """The types behind ``:``."""
+        """Builds the types after ``:``."""
         return items[1]
 
     def schematic_signature(self, items: list[Any]) -> Any:
-        """Types of a documentation snippet, which may be left open."""
+        """Builds types of a documentation snippet, which may be omitted."""
         token = items[0]
         if not self.schematic:
             self.report(
@@ -174,7 +174,7 @@ class AttributeBuilder(BuilderBase):
         return items[1]
 
     def types_of(self, part: Any) -> list[Attribute]:
-        """Types of a result part: a TYPES token, or nothing."""
+        """Returns the types of a result part: a TYPES token, or nothing."""
         return self.type_list(part) if isinstance(part, Tok) else []
 
     # ------------------------------------------------------------ attributes
@@ -210,7 +210,7 @@ class AttributeBuilder(BuilderBase):
         return items[1]
 
     def some_dict(self, items: list[Any]) -> dict[str, Attribute]:
-        """``{..}``: attributes by name; a name given twice is an error."""
+        """``{..}``: attributes by name; a duplicate name is an error."""
         result: dict[str, Attribute] = {}
         for token, name, value in items[1:-1:2]:
             if name in result:
@@ -255,7 +255,7 @@ class AttributeBuilder(BuilderBase):
         return self.boolean(items)
 
     def and_types(self, value: Attribute, types: Sequence[Attribute]) -> Attribute | TypeRun:
-        """A typed value; the types after the first are the next entries of the array it stands in."""
+        """Builds a typed value; the types after the first are the next entries of the array around it."""
         return value if len(types) == 1 else TypeRun([value, *types[1:]])
 
     def string(self, items: list[Any]) -> Attribute:
@@ -293,7 +293,7 @@ class AttributeBuilder(BuilderBase):
         return BROKEN if expanded is None else self.attribute_text(token, expanded)
 
     def attribute_text(self, token: Tok, text: str, type_: Attribute | None = None) -> Attribute:
-        """The attribute spelled ``text``; a wrong spelling is reported at ``token``."""
+        """Returns the attribute spelled ``text``; an incorrect spelling is reported at ``token``."""
         try:
             return parse_attribute(text, type_)
         except TypeSyntaxError as error:
@@ -320,13 +320,13 @@ class AttributeBuilder(BuilderBase):
         return symbol(items[0].text)
 
     def uses_value(self, items: list[Any]) -> Attribute:
-        """A value where an attribute belongs, which is an error."""
+        """Reports a value where an attribute belongs."""
         token = items[0]
         self.report("parse-syntax", "a value cannot stand in an attribute", token.start, token.end)
         return UnitAttr()
 
     def word_value(self, items: list[Any]) -> Attribute:
-        """A bare word."""
+        """Builds a bare keyword."""
         word = items[0].text
         if self.schematic and PLACEHOLDER_WORD.fullmatch(word):
             return PlaceholderAttr(word)
@@ -344,7 +344,7 @@ class AttributeBuilder(BuilderBase):
         return self.nested(DictionaryAttr(items[0]), items[0].values(), self.text.cursor)
 
     def nested(self, attr: Attribute, parts: Iterable[Attribute], start: int) -> Attribute:
-        """``attr``, which consists of ``parts``; raises ``NestingError`` for ``start`` if it is too deep."""
+        """Returns ``attr``, which consists of ``parts``; raises ``NestingError`` for ``start`` if it is too deep."""
         inner = [part for part in parts if isinstance(part, (ArrayAttr, DictionaryAttr))]
         if inner:
             depth = 1 + max(self.depths[id(part)][1] if id(part) in self.depths else 1 for part in inner)

@@ -1,8 +1,8 @@
 """Builds IR while the parser reduces rules: statements, scopes, regions, attributes.
 
-Each method named after a grammar rule gets the rule's items (tokens and results of inner rules) and returns its
-meaning. Nothing here raises for wrong input: an error is reported and the statement yields ``None``; the names it would
-have defined become poison values, so that one mistake is reported once.
+Each method named after a grammar rule gets the rule's items (tokens and results of inner rules) and returns its value.
+Nothing here raises for incorrect input: an error is reported and the statement yields ``None``; the names it would have
+defined become poison values, so that one mistake is reported once.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from .scope import Forward, Scope
 from .types import POISON, TypeReader
 
 _NAME_HINTS = 50
-"""Undefined names of a program for which near ones are looked for."""
+"""Number of undefined names of a program for which similar names are searched."""
 
 Stated = tuple[SSAValue, Attribute, Tok, int]
-"""A value, the type stated for it, and where it is written: a USES token and the index in it."""
+"""A value, its stated type, and its location: a USES token and the index in it."""
 
 
 SSA_NAME = re.compile(SSA)
 
 _LEFT_OUT = 2
-"""Levels that a text may leave out, and that are printed: the module, and the function of assembly statements."""
+"""Levels that a text may omit, and that are printed: the module, and the function of assembly statements."""
 
 
 class RegionStart:
-    """What a header announces about the region that follows it."""
+    """The facts about the next region that its header states."""
 
     __slots__ = ("arguments", "isolated")
 
@@ -56,10 +56,10 @@ class RegionStart:
 
 
 class BuilderBase(TypeReader):
-    """State of one parse and what all statement builders share."""
+    """The state of one parse and the shared parts of all statement builders."""
 
     def learn(self, op: Operation) -> None:
-        """Told of each operation that a whole statement became; whoever reads for this builder may listen."""
+        """Called with each operation that a complete statement became; a reader may override it."""
 
     def reset(self, source: SourceFile, text: ProgramText, engine: DiagnosticEngine, schematic: bool) -> None:
         """Prepares for parsing ``source``."""
@@ -67,11 +67,11 @@ class BuilderBase(TypeReader):
         self.text = text
         self.scope = Scope()
         self.pending: RegionStart | None = None
-        # How deep attributes stand in one another that are deeper than most; they are kept, so that ids are theirs.
+        # Nesting depth of attributes that are deeper than most; they are retained, so that their ids are stable.
         self.depths: dict[int, tuple[Attribute, int]] = {}
         self.attribute_aliases: dict[str, Attribute] = {}
         self.unregistered: set[str] = set()
-        # Regions without an opening brace, which was told; their closing ones are no errors.
+        # Regions whose missing opening brace was reported; their closing braces are no errors.
         self.unopened = 0
         self.name_hints = 0
         self.undefined: set[str] = set()
@@ -79,7 +79,7 @@ class BuilderBase(TypeReader):
         self.dependent = 0
         # Regions written "{}": with one empty block in custom forms, without a block in generic ones.
         self.bare_regions: set[Region] = set()
-        # Where the first of the deepest regions begin, by depth.
+        # Start offsets of the first of the deepest regions, by depth.
         self.deep: dict[int, int] = {}
         region = Region(Block())
         self.top = region
@@ -88,7 +88,7 @@ class BuilderBase(TypeReader):
     # ------------------------------------------------------------ values
 
     def use(self, token: Tok) -> list[SSAValue]:
-        """The values that a USES token names."""
+        """Returns the values that a USES token names."""
         values = self.scope.values
         text = token.text
         if "," not in text:
@@ -110,7 +110,7 @@ class BuilderBase(TypeReader):
         return result
 
     def one_use(self, token: Tok) -> SSAValue:
-        """The single value of a USES token."""
+        """Returns the single value of a USES token."""
         values = self.use(token)
         if len(values) != 1:
             raise at(token, "parse-operand-count", f"expected one value here, found {len(values)}")
@@ -123,8 +123,8 @@ class BuilderBase(TypeReader):
         types_token: Tok | None,
         mismatched: list[Stated] | None = None,
     ) -> list[SSAValue]:
-        """The values of a USES token, checked against the types stated for them; those that have another type go to
-        ``mismatched`` instead where it is given."""
+        """Returns the values of a USES token, checked against their stated types; those of another type go to
+        ``mismatched`` where it is given."""
         values = self.use(token)
         if len(values) != len(types):
             where = types_token if types_token is not None else token
@@ -145,7 +145,7 @@ class BuilderBase(TypeReader):
         return values
 
     def check_types(self, entries: list[Stated]) -> None:
-        """As ``check_type`` for several values, of which two may stand in each other's place."""
+        """Checks several values as ``check_type`` does; two of them may be swapped."""
         wrong = [entry for entry in entries if entry[0].type not in (entry[1], UNKNOWN, POISON)]
         if len(wrong) == 2:
             (first, wanted, token, index), (second, other, other_token, other_index) = wrong
@@ -166,7 +166,7 @@ class BuilderBase(TypeReader):
                 self.check_type(value, stated, token, index)
 
     def check_type(self, value: SSAValue, stated: Attribute, token: Tok, index: int, need: str | None = None) -> None:
-        """Reports a value whose type is not the stated one, or the one that ``need`` tells about; gives placeholders
+        """Reports a value whose type is not the stated one, or the one that ``need`` describes; gives placeholders
         their type."""
         if value.type == stated or stated is POISON or value.type is POISON:
             return
@@ -182,7 +182,7 @@ class BuilderBase(TypeReader):
         constant = core_class("arith.constant") or ()
         use = Span(self.source, start, end)
         if need is None and isinstance(value, OpResult) and not self.engine.first(span, t.type_text(stated), use):
-            # Wrong all the same: no plan is learnt from such a statement.
+            # The statement is incorrect all the same: no template is learnt from it.
             self.reports += 1
             return
         if (
@@ -200,7 +200,7 @@ class BuilderBase(TypeReader):
         self.report("operand-type", message, start, end, help, notes=notes)
 
     def name_extent(self, token: Tok, index: int) -> tuple[int, int]:
-        """Extent of the ``index``-th name of a USES token."""
+        """Returns the extent of the ``index``-th name of a USES token."""
         offset = token.start
         for number, part in enumerate(token.text.split(",")):
             if number == index:
@@ -224,7 +224,7 @@ class BuilderBase(TypeReader):
         set_name(value, name)
         earlier = self.scope.define(name, value)
         if earlier is not None and self.schematic:
-            # Pages show several ways of writing one statement below each other.
+            # Pages show several spellings of one statement below each other.
             self.scope.values[name] = value
             return
         if earlier is not None:
@@ -261,7 +261,7 @@ class BuilderBase(TypeReader):
         regions: Sequence[Region] = (),
         successors: Sequence[Block] = (),
     ) -> Operation:
-        """A new operation with its source location."""
+        """Returns a new operation with its source location."""
         if successors or has_defaults(cls):
             op = cls.create(
                 operands=operands,
@@ -280,7 +280,7 @@ class BuilderBase(TypeReader):
         return op
 
     def plain_statement(self, items: list[Any]) -> None:
-        """A statement without results."""
+        """Builds a statement without results."""
         op = items[0]
         if isinstance(op, Operation):
             append_operation(self.scope.frames[-1].block, op)
@@ -288,7 +288,7 @@ class BuilderBase(TypeReader):
                 self.learn(op)
 
     def result_statement(self, items: list[Any]) -> None:
-        """A statement with results: their names are defined."""
+        """Builds a statement with results and defines their names."""
         token, op = items[0], items[1]
         names, packs = result_names(token)
         if "#" in token.text:
@@ -323,19 +323,19 @@ class BuilderBase(TypeReader):
             self.learn(op)
 
     def result_help(self, op: Operation, token: Tok) -> str | None:
-        """What would be right where an operation without results has names before it."""
+        """Returns the help where an operation without results has names before it."""
         return f"remove {' '.join(token.text.split())}" if not op.results else None
 
     # ------------------------------------------------------------ regions
 
     def refuse_deep(self, left_out: int) -> None:
-        """Refuses regions that are nested too deeply with the levels that the text left out."""
+        """Refuses regions whose nesting, including the omitted levels, is too deep."""
         start = self.deep.get(LIMIT - left_out + 1)
         if start is not None:
             raise NestingError("regions", start)
 
     def region_open(self, items: list[Any]) -> int:
-        """The ``{`` of a region: its scope begins, its arguments are defined."""
+        """Opens a region at its ``{``: its scope starts, its arguments are defined."""
         start, self.pending = self.pending or RegionStart(), None
         block = Block(arg_types=[type_ for _, type_ in start.arguments])
         region = Region(block)
@@ -353,12 +353,12 @@ class BuilderBase(TypeReader):
         return items[0].start
 
     def broken_header(self, items: list[Any]) -> None:
-        """A header with a syntax error: its region gets all names of the header that nothing defines yet."""
+        """Handles a header with a syntax error: its region gets all undefined names of the header as arguments."""
         isolated, tokens = items[0].value
         self.poison_region(tokens, isolated)
 
     def poison_region(self, tokens: list[Tok], isolated: bool = False) -> None:
-        """Announces a region whose arguments are the names in ``tokens`` that nothing defines yet."""
+        """Announces a region whose arguments are the undefined names in ``tokens``."""
         names: dict[str, Tok] = {}
         for token in tokens:
             if token.type not in ("USES", "BINDINGS", "RESULTS"):
@@ -370,15 +370,15 @@ class BuilderBase(TypeReader):
         self.pending = RegionStart([(name, POISON) for name in names.values()], isolated)
 
     def broken_region(self, items: list[Any]) -> None:
-        """A further region of such a statement."""
+        """Opens a further region of such a statement."""
         return None
 
     def broken_op(self, items: list[Any]) -> None:
-        """A statement whose header has a syntax error; it was reported."""
+        """Builds a statement whose header has a syntax error, which was reported."""
         return None
 
     def region(self, items: list[Any]) -> Region:
-        """A region at its ``}``: its scope ends."""
+        """Closes a region at its ``}``: its scope ends."""
         self.close_frame()
         frame = self.closed
         if frame.block.is_empty and not frame.labels and not frame.block.args:
@@ -386,7 +386,7 @@ class BuilderBase(TypeReader):
         return frame.region
 
     def close_frame(self) -> None:
-        """Leaves the innermost region and reports what stayed undefined."""
+        """Leaves the innermost region and reports undefined names."""
         frame, lost = self.scope.leave()
         for label, position in frame.pending_labels.items():
             known = [other for other in frame.labels if other not in frame.pending_labels]
@@ -397,7 +397,7 @@ class BuilderBase(TypeReader):
         self.closed = frame
 
     def undefined_name(self, name: str, forward: Forward, defined: Sequence[str] = ()) -> None:
-        """A name that is used and never defined; ``defined`` are those of the region that ends."""
+        """Reports a name that is used and never defined; ``defined`` are those of the region that ends."""
         if self.schematic:
             if forward.value.type is UNKNOWN:
                 forward.value._type = UNSTATED
@@ -410,7 +410,7 @@ class BuilderBase(TypeReader):
             forward.value._type = POISON
 
     def _name_hint(self, name: str, forward: Forward, defined: Sequence[str]) -> str | None:
-        """What was probably meant by a name that nothing defines."""
+        """Returns the name that was probably meant by an undefined one."""
         self.name_hints += 1
         if self.name_hints > _NAME_HINTS:
             return None
@@ -424,7 +424,7 @@ class BuilderBase(TypeReader):
         return did_you_mean_hint(name, [*defined, *self.scope.values])
 
     def block_label(self, items: list[Any]) -> None:
-        """``^name(..):``: the next block of the region begins."""
+        """Builds ``^name(..):``: starts the next block of the region."""
         token = items[0]
         arguments = items[2] if len(items) > 3 and isinstance(items[2], list) else []
         frame = self.scope.frame
@@ -457,7 +457,7 @@ class BuilderBase(TypeReader):
         return items[0], self.type_list(items[2])[0]
 
     def block_use(self, token: Tok) -> Block:
-        """The block that a label names; labels may be used before they are defined."""
+        """Returns the block that a label names; labels may be used before they are defined."""
         frame = self.scope.frame
         block = frame.labels.get(token.text)
         if block is None:
@@ -471,4 +471,4 @@ UNKNOWN = t.OpaqueType("!unknown")
 """Type of a value that is used before its definition is read."""
 
 UNSTATED = t.OpaqueType("!manual.type<...>")
-"""Type of a value of documentation of which no page says anything."""
+"""Type of a value of documentation whose type no page states."""

@@ -1,6 +1,6 @@
 """Statement builders for the cube operations with clauses: accumulator write-back and multiply-add.
 
-What clauses there are, and what each takes, stands in ``ir/cube/clauses.py``.
+``ir/cube/clauses.py`` lists the clauses and their parameters.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from .step import statement
 from .structure import StructureBuilder
 
 Written = tuple[Tok, list[Any]]
-"""A clause of the text: its keyword and what stands in its parentheses."""
+"""A clause of the text: its keyword and the contents of its parentheses."""
 
 
 class ClauseBuilder(StructureBuilder):
-    """Builders of the shapes whose clauses stand between operands and types."""
+    """Builders of the shapes whose clauses are between operands and types."""
 
     @statement
     def acc_store(self, items: list[Any]) -> Operation:
@@ -94,8 +94,8 @@ class ClauseBuilder(StructureBuilder):
 
 
 def clause_rows(table: Clauses, written: list[Written]) -> list[Clause]:
-    """The rows of the clauses of a statement; raises ``BuildError`` for the first that is unknown, given twice, out of
-    place or without its parentheses."""
+    """Returns the rows of the clauses of a statement; raises ``BuildError`` for the first that is unknown, duplicate,
+    out of order or without its parentheses."""
     wrong = misplaced(table, [word for word, _ in written])
     rows: list[Clause] = []
     for word, arguments in written:
@@ -130,7 +130,7 @@ class ClauseReading:
         self.attributes = attributes
 
     def read(self, table: Clauses, row: Clause, word: Tok, arguments: list[Any]) -> None:
-        """One clause."""
+        """Reads one clause."""
         if row.declares and row.declares not in op_spec(self.cls).tokens:
             said = row.foreign or table.foreign
             taken = ", ".join(keyword for taken in clauses_of(self.cls) for keyword in taken.row.keywords)
@@ -139,13 +139,13 @@ class ClauseReading:
         _READERS[row.form](self, row, word, arguments)
 
     def flag(self, row: Clause, word: Tok, arguments: list[Any]) -> None:
-        """A keyword alone."""
+        """Reads a keyword without parameters."""
         if arguments:
             raise at(word, "parse-syntax", f"{word.text} takes nothing in parentheses", f"remove {word.text}(..)")
         self.attributes[row.attribute] = UnitAttr()
 
     def keyword(self, row: Clause, word: Tok, arguments: list[Any]) -> None:
-        """A keyword that is the word of its attribute, with an option or an operand."""
+        """Reads a keyword that is the enumerator of its attribute, with an option or an operand."""
         spelled = word
         if arguments:
             given = arguments[0]
@@ -161,7 +161,7 @@ class ClauseReading:
         self.attributes[row.attribute] = self.builder.token_attribute(self.cls, row.attribute, spelled)
 
     def choice(self, row: Clause, word: Tok, arguments: list[Any]) -> None:
-        """A word in parentheses, or the operand that stands for one."""
+        """Reads an enumerator in parentheses, or the operand that replaces it."""
         given, *more = arguments
         if more or isinstance(given, tuple) or (given.type == "USES" and not row.operands):
             raise self._unexpected(row, word, more)
@@ -173,7 +173,7 @@ class ClauseReading:
             self._word(row, row.attribute, given, word)
 
     def all_operands(self, row: Clause, word: Tok, arguments: list[Any]) -> None:
-        """Operands in their order."""
+        """Reads operands in their order."""
         given, *more = arguments
         assert row.incomplete is not None
         if more or isinstance(given, tuple) or given.type != "USES":
@@ -188,7 +188,7 @@ class ClauseReading:
             self.groups[name] = [value]
 
     def by_name(self, row: Clause, word: Tok, arguments: list[Any]) -> None:
-        """An operand, then words and operands by name."""
+        """Reads an operand, then enumerators and operands by name."""
         named = dict(row.named)
         for position, argument in enumerate(arguments):
             if isinstance(argument, tuple):
@@ -230,7 +230,7 @@ class ClauseReading:
         return at(place, rule, message.format(word.text, place.text), help)
 
     def _unexpected(self, row: Clause, word: Tok, more: list[Any]) -> BuildError:
-        """Something of another kind than the clause takes, or ``more`` than it takes."""
+        """Reports an item of another kind than the clause takes, or ``more`` than it takes."""
         assert row.incomplete is not None
         if not more:
             return at(word, *row.incomplete)

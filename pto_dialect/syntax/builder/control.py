@@ -44,7 +44,7 @@ class ControlBuilder(CoreBuilder):
         return self.create(operation_class(token), token.start, operands)
 
     def unsigned(self, items: list[Any]) -> bool:
-        """The word ``unsigned`` of a loop."""
+        """Builds the keyword ``unsigned`` of a loop."""
         return bool(items)
 
     def iter_args(self, items: list[Any]) -> tuple[Tok, Any] | None:
@@ -52,7 +52,7 @@ class ControlBuilder(CoreBuilder):
         return (items[2], items[5]) if items else None
 
     def for_type(self, items: list[Any]) -> Tok | None:
-        """The type of a loop's bounds, where it is no index."""
+        """Builds the type of a loop's bounds, where it is not index."""
         return items[1] if items else None
 
     @header
@@ -83,7 +83,7 @@ class ControlBuilder(CoreBuilder):
         return self.create(operation_class(token), token.start, operands, types, attributes, regions=[region])
 
     def _check_bounds(self, bounds: list[SSAValue], places: Sequence[Tok], type_: Attribute) -> None:
-        """Bounds and step of a loop; several of one wrong type are one mistake."""
+        """Checks bounds and step of a loop; several of one incorrect type are one mistake."""
         if all(value.type is type_ for value in bounds):
             return
         known = [value.type for value in bounds if value.type not in (UNKNOWN, POISON)]
@@ -95,7 +95,7 @@ class ControlBuilder(CoreBuilder):
             self.check_type(value, type_, place, 0, f"bounds and step of scf.for have type {t.type_text(type_)}")
 
     def condition_value(self, token: Tok, condition: Tok) -> list[SSAValue]:
-        """The value behind ``token`` that decides where it goes."""
+        """Returns the value after ``token`` that is the condition."""
         value = self.one_use(condition)
         self.check_type(value, t.I1, condition, 0, f"the condition of {token.text} has type i1")
         return [value]
@@ -154,7 +154,7 @@ class ControlBuilder(CoreBuilder):
         return self.create(operation_class(token), token.start, operands, (), items[-1], regions=regions)
 
     def separate(self, token: Tok) -> list[Tok]:
-        """The names of a USES token, each as a token of its own."""
+        """Returns the names of a USES token, each as a token of its own."""
         names: list[Tok] = []
         for index in range(token.text.count(",") + 1):
             start, end = self.name_extent(token, index)
@@ -196,8 +196,8 @@ class ControlBuilder(CoreBuilder):
         operands: list[SSAValue],
         arguments: list[tuple[Tok | str, Attribute]],
     ) -> list[Attribute]:
-        """Adds the initial values and the variables of a loop; returns their types, poison where their number is
-        wrong."""
+        """Adds the initial values and the variables of a loop; returns their types, poison where their
+        number is wrong."""
         if len(types) != len(pairs):
             message = f"{count(len(pairs), 'loop variable')} but {count(len(types), 'type')}"
             self.report("parse-type-count", message, place.start, place.end)
@@ -302,7 +302,7 @@ class ControlBuilder(CoreBuilder):
     # ------------------------------------------------------------ branches
 
     def target(self, items: list[Any]) -> tuple[Block, list[SSAValue]]:
-        """``^name(%x, .. : types)``: a block and what it is given."""
+        """``^name(%x, .. : types)``: a block and its operands."""
         block = self.block_use(items[0])
         try:
             operands = self.use_typed(items[2], self.type_list(items[4]), items[4]) if len(items) > 1 else []
@@ -376,7 +376,7 @@ class ControlBuilder(CoreBuilder):
     # ------------------------------------------------------------ shared helpers
 
     def bindings(self, token: Tok) -> list[tuple[Tok, Tok]]:
-        """Pairs (name, value) of a BINDINGS token, as USES tokens of their own."""
+        """Returns pairs (name, value) of a BINDINGS token, as USES tokens of their own."""
         pairs: list[tuple[Tok, Tok]] = []
         offset = token.start
         for part in token.text.split(","):
@@ -391,7 +391,7 @@ class ControlBuilder(CoreBuilder):
         return pairs
 
     def value_of(self, token: Tok) -> SSAValue:
-        """The value that a one-name USES token names."""
+        """Returns the value that a one-name USES token names."""
         return self.use(token)[0]
 
 

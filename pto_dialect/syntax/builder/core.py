@@ -35,7 +35,7 @@ DYNAMIC = builtin.DYNAMIC_INDEX
 
 
 def operation_class(token: Tok) -> type[IRDLOperation]:
-    """xDSL's class for the core operation that ``token`` names."""
+    """Returns xDSL's class for the core operation that ``token`` names."""
     name = ALIASES.get(token.text, token.text)
     cls = core_class(name)
     assert cls is not None, name  # Every name of the grammar has a class.
@@ -139,7 +139,7 @@ class CoreBuilder(AttributeBuilder):
         return self.create(cls, token.start, properties=properties, attributes=attributes, regions=[Region()])
 
     def _missing_body(self, token: Tok, start: RegionStart) -> None:
-        """Reports a header with named arguments and an indented line behind it: the brace of its body is missing."""
+        """Reports a header with named arguments followed by an indented line: the brace of its body is missing."""
         names = [name for name, _ in start.arguments if isinstance(name, Tok)]
         text, following = self.source.text, self.text.cursor
         if not starts_line(text, following) or following >= len(text):
@@ -187,7 +187,7 @@ class CoreBuilder(AttributeBuilder):
         cls = operation_class(token)
         stated = self.type_list(types)
         number = uses.text.count(",") + 1
-        # The only one of these words whose first operand has a type of its own.
+        # The only one of these operations whose first operand has a type of its own.
         if token.text == "arith.select":
             if number != 3:
                 raise at(uses, "parse-operand-count", f"arith.select takes 3 operands, found {number}")
@@ -212,7 +212,7 @@ class CoreBuilder(AttributeBuilder):
                 message = f"the operands of {token.text} have type {t.type_text(common)}, "
                 message += f"but {t.type_text(wanted)} is stated"
                 self.report("operand-type", message, types.start, types.end, f": {t.type_text(common)}")
-                # With the type of the operands nothing follows from this.
+                # Nothing follows from this with the type of the operands.
                 return self.create(cls, token.start, operands, [common], attributes)
             operands = self.use_typed(uses, stated * number, types)
         properties: dict[str, Attribute] = {}
@@ -249,20 +249,20 @@ class CoreBuilder(AttributeBuilder):
 
     @cached_property
     def no_fastmath(self) -> Attribute:
-        """The attribute that a left-out ``fastmath`` means."""
+        """Returns the attribute that an omitted ``fastmath`` means."""
         from xdsl.dialects.arith import FastMathFlagsAttr  # deferred: start-up
 
         return FastMathFlagsAttr("none")
 
     @cached_property
     def no_overflow(self) -> Attribute:
-        """The attribute that a left-out ``overflow`` means."""
+        """Returns the attribute that an omitted ``overflow`` means."""
         from xdsl.dialects.arith import IntegerOverflowAttr  # deferred: start-up
 
         return IntegerOverflowAttr("none")
 
     def arithmetic_flags(self, token: Tok, cls: type[IRDLOperation]) -> tuple[str, Attribute]:
-        """The property that ``overflow<..>`` or ``fastmath<..>`` sets."""
+        """Returns the property that ``overflow<..>`` or ``fastmath<..>`` sets."""
         from xdsl.dialects.arith import (  # deferred: start-up
             FastMathFlagsAttr,
             IntegerOverflowAttr,
@@ -328,16 +328,16 @@ class CoreBuilder(AttributeBuilder):
 
 
 def symbol_text(token: Tok) -> str:
-    """Name of a SYMBOL token without ``@`` and quotes."""
+    """Returns the name of a SYMBOL token without ``@`` and quotes."""
     text = token.text[1:]
     return unescape(text) if text.startswith('"') else text
 
 
 def takes_any_number(cls: type[IRDLOperation]) -> bool:
-    """Whether a core operation is declared with any number of operands."""
+    """Returns whether a core operation is declared with any number of operands."""
     return any(isinstance(definition, VarOperandDef) for _, definition in cls.get_irdl_definition().operands)
 
 
 def core_arity(cls: type[IRDLOperation]) -> int:
-    """Number of operands of a core operation whose operands all have one type."""
+    """Returns the operand count of a core operation whose operands all have one type."""
     return len(cls.get_irdl_definition().operands)

@@ -1,4 +1,4 @@
-"""The error a statement builder raises for a wrong statement."""
+"""The error a statement builder raises for an incorrect statement."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..errors.located import LocatedError
 from ..read.tokens import Tok
 
 _LISTED = 16
-"""Words that a suggestion lists."""
+"""Maximum number of names that a suggestion lists."""
 
 
 class BuildError(LocatedError):
-    """A statement that cannot be built, with notes about other places."""
+    """A statement that cannot be built, with notes about other locations."""
 
     def __init__(
         self, rule: str, message: str, start: int, end: int, help: str | None = None, notes: tuple[Note, ...] = ()
@@ -25,18 +25,18 @@ class BuildError(LocatedError):
 
 
 class FollowUp(BuildError):
-    """A statement that cannot be built because of a mistake that was told before; nothing is reported."""
+    """A statement that cannot be built because of a mistake that was already reported; nothing is reported."""
 
     def __init__(self) -> None:
         super().__init__("", "", 0, 0)
 
 
 def near_word(word: str, allowed: Sequence[str]) -> str | None:
-    """A suggestion for a wrong ``word``: the near ones of those allowed, else all of them."""
+    """Returns a suggestion for an unknown ``word``: the similar ones of those allowed, otherwise all of them."""
     listed = ", ".join(allowed[:_LISTED]) + (", .." if len(allowed) > _LISTED else "")
     return word_hint(word, allowed) or (f"one of {listed}" if allowed else None)
 
 
 def at(token: Tok, rule: str, message: str, help: str | None = None) -> BuildError:
-    """The error that ``token`` is wrong."""
+    """Returns the error about ``token``."""
     return BuildError(rule, message, token.start, token.end, help)

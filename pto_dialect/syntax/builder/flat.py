@@ -25,7 +25,7 @@ from .step import statement
 
 
 class FlatBuilder(PtoBuilder):
-    """Builders of the shapes NULLARY to INDEXED_STORE and of the synchronisation shapes."""
+    """Builders of the shapes NULLARY to INDEXED_STORE and of the synchronization shapes."""
 
     @statement
     def nullary(self, items: list[Any]) -> Operation:
@@ -36,7 +36,7 @@ class FlatBuilder(PtoBuilder):
         return self.assemble(cls, token, {}, results, attributes)
 
     def flat_statement(self, token: Tok, uses: list[Tok], attributes: dict[str, Any], signature_part: Any) -> Operation:
-        """A statement whose operands stand in declared text order."""
+        """Builds a statement whose operands are in declared text order."""
         cls = self.pto_class(token)
         operands = Operands()
         for use in uses:
@@ -53,18 +53,19 @@ class FlatBuilder(PtoBuilder):
         required = outputs is None and signature(cls).results and not op_spec(cls).fixed_results
         if required and any(slot.arity == "1" for slot in signature(cls).results):
             if self.is_assembly_opcode(token) and len(operands.values) == len(stated) == 1:
-                # One type is that of all operands and of the result.
+                # A single type is that of all operands and of the result.
                 return self.assemble(cls, token, groups, stated, attributes)
             raise at(token, "parse-missing-types", f"{token.text} needs its result type after '->'", usage(token.text))
         self.check_stated(cls, groups, operands, stated, where)
         return self.assemble(cls, token, groups, self.result_list_types(token, cls, outputs), attributes)
 
     def is_assembly_opcode(self, token: Tok) -> bool:
-        """True for an operation that is written without its prefix."""
+        """Returns whether an operation is written without its prefix."""
         return isinstance(token.value, str) and not token.text.lower().startswith("pto.")
 
     def by_type(self, cls: Any, operands: Operands) -> Groups:
-        """Operands of ``vmi.vload`` and ``vmi.vstore``; what follows the address is told apart by its type."""
+        """Assigns the operands of ``vmi.vload`` and ``vmi.vstore``; the type identifies the operands after
+        the address."""
         spec = op_spec(cls)
         (memory,) = spec.reads or spec.writes
         groups: Groups = {}
@@ -94,11 +95,11 @@ class FlatBuilder(PtoBuilder):
         return self.flat_statement(token, [uses], attributes, signature_part)
 
     def mixed(self, items: list[Any]) -> list[Tok]:
-        """Operands, strings and words in one list."""
+        """Reads operands, strings and keywords in one list."""
         return items[::2]
 
     def surplus_word(self, words: list[Tok], most: int) -> BuildError:
-        """The error that more than ``most`` words are given; one that is a value's name lacks its ``%``."""
+        """Returns the error about more than ``most`` keywords; one that is a value's name lacks its ``%``."""
         value = next((word for word in words if word.type == "WORD" and f"%{word.text}" in self.scope.values), None)
         if value is not None:
             return at(value, "parse-syntax", f"expected a value, found {value.text!r}", f"did you mean %{value.text}?")
@@ -120,18 +121,18 @@ class FlatBuilder(PtoBuilder):
 
     @statement
     def flat_token(self, items: list[Any]) -> Operation:
-        """Operands, strings and words in one list before the types."""
+        """Reads operands, strings and keywords in one list before the types."""
         token, mixed, attributes, signature_part = items
         uses = [item for item in mixed if item.type == "USES"]
         self.token_attributes(token, [item for item in mixed if item.type != "USES"], attributes)
         return self.flat_statement(token, uses, attributes, signature_part)
 
     def clause(self, items: list[Any]) -> tuple[Tok, list[Any]]:
-        """``word`` or ``word(..)``: the word, and what stands in its parentheses."""
+        """``word`` or ``word(..)``: the keyword, and the contents of its parentheses."""
         return items[0], items[2] if len(items) > 1 else []
 
     def clause_args(self, items: list[Any]) -> list[Any]:
-        """What stands in the parentheses of a clause."""
+        """Reads the contents of the parentheses of a clause."""
         return items[::2]
 
     def clause_pair(self, items: list[Any]) -> tuple[Tok, Tok]:
@@ -139,7 +140,8 @@ class FlatBuilder(PtoBuilder):
         return items[0], items[2]
 
     def suffix_attributes(self, token: Tok, clauses: list[tuple[Tok, list[Any]]], attributes: dict[str, Any]) -> None:
-        """Adds attributes written as suffix words (``signed``, ``sat``) or as ``word(value)`` (``l2cache(nmfv)``)."""
+        """Adds attributes written as suffix keywords (``signed``, ``sat``) or as ``word(value)``
+        (``l2cache(nmfv)``)."""
         cls = self.pto_class(token)
         slots = signature(cls).attributes
         order = list(op_spec(cls).tokens)
@@ -170,7 +172,7 @@ class FlatBuilder(PtoBuilder):
 
     @statement
     def flat_suffix(self, items: list[Any]) -> Operation:
-        """Operands followed by suffix words."""
+        """Builds operands followed by suffix keywords."""
         token, uses, *clauses, attributes, signature_part = items
         self.suffix_attributes(token, clauses, attributes)
         return self.flat_statement(token, [uses], attributes, signature_part)
@@ -222,7 +224,7 @@ class FlatBuilder(PtoBuilder):
 
     @statement
     def indexed_array(self, items: list[Any]) -> Operation:
-        """``op %a[[%i, ..]]``: indices that the text puts into one array."""
+        """``op %a[[%i, ..]]``: indices in one array."""
         token, uses, bracket, numbers, _, attributes, signature_part = items
         if self.index_attribute_name(token) != "indices":
             raise at(bracket, "parse-syntax", f"{token.text} takes no array between the brackets")
@@ -232,7 +234,7 @@ class FlatBuilder(PtoBuilder):
         return self.flat_statement(token, [uses], attributes, signature_part)
 
     def index_attribute_name(self, token: Tok) -> str:
-        """Attribute that holds integers written between the brackets (``struct_get``, ``vmi.shuffle``)."""
+        """Returns the attribute that holds integers written between the brackets (``struct_get``, ``vmi.shuffle``)."""
         slots = signature(self.pto_class(token)).attributes
         return next((name for name in ("path", "indices", "position") if name in slots), "")
 
@@ -246,14 +248,15 @@ class FlatBuilder(PtoBuilder):
             raise at(numbers[0], "parse-syntax", message, "define it with arith.constant")
         attributes[name] = DenseArrayBase.from_list(i64, [signed_integer(n) for n in numbers])
 
-    # ------------------------------------------------------------ synchronisation
+    # ------------------------------------------------------------ synchronization
 
     def sync_args(self, items: list[Any]) -> list[Tok]:
-        """The arguments of a synchronisation in square brackets."""
+        """Reads the arguments of a synchronization in square brackets."""
         return [part for item in items[::2] for part in split_angle(item)]
 
     def sync_statement(self, token: Tok, arguments: list[Tok], attributes: dict[str, Any]) -> Operation:
-        """A synchronisation statement: token attributes first, a value in place of the last one where allowed."""
+        """Builds a synchronization statement: token attributes first, a value in place of the last one
+        where allowed."""
         cls = self.pto_class(token)
         spec = op_spec(cls)
         names = [name for name in spec.tokens if name in signature(cls).attributes]
@@ -283,7 +286,7 @@ class FlatBuilder(PtoBuilder):
         return self.assemble(cls, token, groups, (), attributes)
 
     def _check_items(self, token: Tok, names: list[str], words: list[Tok], operands: Operands) -> None:
-        """The items of a synchronisation are of the right kinds: no value for a name, none left out before others."""
+        """Checks the kinds of the items of a synchronization: no value for a name, no gap."""
         cls = self.pto_class(token)
         if operands.values:
             if not text_slots(cls) and f"{token.text}_dyn" in OPS:
@@ -338,7 +341,7 @@ class FlatBuilder(PtoBuilder):
         return self.assemble(cls, token, groups, (), attributes)
 
     def by_space(self, cls: Any, operands: Operands) -> dict[str, list[Any]]:
-        """Workspaces of ``syncall`` by the memory they lie in."""
+        """Returns the workspaces of ``syncall`` by their memory space."""
         groups: dict[str, list[Any]] = {}
         for value in operands.values:
             groups.setdefault(workspace_name(value), []).append(value)
@@ -374,12 +377,13 @@ class FlatBuilder(PtoBuilder):
 
 
 def names_word(kind: Kind, word: str) -> bool:
-    """True when ``word`` is an enumerator of an attribute kind."""
+    """Returns whether ``word`` is an enumerator of an attribute kind."""
     return any(word in ENUMS[name].values for name in kind.enums)
 
 
 def suffix_words(slots: Mapping[str, Slot]) -> list[str]:
-    """The words that may follow the operands: clauses with an argument by name, others by their enumerators."""
+    """Returns the keywords that may follow the operands: clauses with an argument by name, others by their
+    enumerators."""
     words: list[str] = []
     for name, slot in slots.items():
         row = SUFFIXES.sets(name)
@@ -391,7 +395,7 @@ def suffix_words(slots: Mapping[str, Slot]) -> list[str]:
 
 
 def split_angle(token: Tok) -> list[Tok]:
-    """The entries of a comma list of stripped forms, each as its own token."""
+    """Splits a comma list of stripped forms into entries, each as its own token."""
     if token.type != "ANGLE" or "," not in token.text:
         return [token]
     parts: list[Tok] = []

@@ -1,4 +1,4 @@
-"""Reads clauses that take operands in parentheses by the rows of their table, for transfers and their kin."""
+"""Reads clauses with operands in parentheses by the rows of their table, for transfers and similar operations."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class GroupReading:
         self.seen: dict[str, str] = {}
 
     def find(self, word: Tok) -> Taken:
-        """The clause that begins with ``word``; raises ``BuildError`` where the operation takes none, or it is given
-        twice."""
+        """Returns the clause that starts with ``word``; raises ``BuildError`` where the operation takes none, or for a
+        duplicate."""
         row = self.table.find(word.text)
         taken = self.taken.get(row.name) if row is not None else None
         if taken is None:
@@ -55,8 +55,8 @@ class GroupReading:
         return taken
 
     def earlier(self, word: Tok | None) -> str | None:
-        """The last keyword read where a clause that begins with ``word``, or an operand without a clause, stands before
-        it."""
+        """Returns the last keyword read that a clause starting with ``word``, or an operand without a clause, must
+        precede."""
         if not self.seen:
             return None
         row = self.table.find(word.text) if word is not None else None
@@ -66,7 +66,7 @@ class GroupReading:
         return None if behind else spelled
 
     def give(self, taken: Taken, word: Tok, use: Tok, values: list[SSAValue]) -> None:
-        """Gives the operands of a clause their values; raises ``BuildError`` for another number of them."""
+        """Assigns the values of a clause to its operands; raises ``BuildError`` for another number of them."""
         row, names, _ = taken
         if row.form is Form.LIST:
             self.groups[names[0]] = values
@@ -82,7 +82,7 @@ class GroupReading:
                 self.groups[name] = [value]
 
     def absent(self) -> BuildError | None:
-        """The error that a clause is missing, if one is that may not be left out."""
+        """Returns the error about a missing required clause, if there is one."""
         for row, *_ in self.taken.values():
             if row.absent is not None and row.name not in self.seen:
                 rule, message, help = row.absent

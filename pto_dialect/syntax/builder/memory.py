@@ -35,7 +35,7 @@ from .step import statement
 
 @cache
 def is_isolated(name: str) -> bool:
-    """Whether values from outside have no names in the region of operation ``name``."""
+    """Returns whether the region of operation ``name`` is isolated from outer names."""
     pto = op_class(name) if name in OPS else None
     return CORE_ROLES.get(name) is Role.FUNCTION if pto is None else pto.has_trait(IsolatedFromAbove)
 
@@ -93,12 +93,12 @@ class MemoryBuilder(ControlBuilder):
         return self.create(cls, token.start, [*values, *subscripts], (), attributes, properties)
 
     def _inherent(self, cls: type[IRDLOperation], attributes: dict[str, Attribute]) -> dict[str, Attribute]:
-        """Takes the entries of a dictionary that the operation declares as properties out of it."""
+        """Removes from a dictionary the entries that the operation declares as properties, and returns them."""
         declared = cls.get_irdl_definition().properties
         return {name: attributes.pop(name) for name in list(attributes) if name in declared}
 
     def dynamic_list(self, entries: list[Tok]) -> tuple[list[SSAValue], list[int]]:
-        """Values and static numbers of a mixed index list; a dynamic place holds the ``DYNAMIC`` marker."""
+        """Returns values and static numbers of a mixed index list; a dynamic entry has the ``DYNAMIC`` marker."""
         values: list[SSAValue] = []
         static: list[int] = []
         for entry in entries:
@@ -265,7 +265,7 @@ class MemoryBuilder(ControlBuilder):
         if name in OPS:
             pto = op_class(name)
             if len(regions) == 2 and regions[1] in self.bare_regions:
-                # The empty region that tells MLIR that the operation is no symbol table.
+                # The empty region that marks the operation as no symbol table for MLIR.
                 regions = regions[:1]
             merged = {**properties, **attributes}
             self.canonical_attributes(pto, merged, token)
@@ -284,7 +284,7 @@ class MemoryBuilder(ControlBuilder):
         return self.create(cls, token.start, operands, results, rest, own, regions, successors)
 
     def canonical_attributes(self, cls: type[PtoOp], attributes: dict[str, Attribute], token: Tok) -> None:
-        """Brings the attributes of a PTO operation into canonical form, in place; see the builder of PTO statements."""
+        """Converts the attributes of a PTO operation to canonical form, in place; see the builder of PTO statements."""
 
     def _complete_segments(
         self, cls: type[PtoOp], token: Tok, attributes: dict[str, Attribute], operands: int, results: int
@@ -334,7 +334,7 @@ class MemoryBuilder(ControlBuilder):
         return op
 
     def unknown_operation(self, token: Tok, name: str) -> Any:
-        """The error for an operation name that does not exist, with the nearest ones that do."""
+        """Returns the error for an unknown operation name, with the nearest known ones."""
         from ..errors.words import operation_hint  # deferred: start-up
 
         return at(token, "op-unknown", f"unknown operation {name!r}", operation_hint(name))
@@ -342,16 +342,16 @@ class MemoryBuilder(ControlBuilder):
 
 @lru_cache(maxsize=1024)
 def unregistered_class(name: str) -> type[Operation]:
-    """The class of operations of an unknown dialect, one for each name.
+    """Returns the class of operations of an unknown dialect, one for each name.
 
-    A class costs far more than an operation and is never freed while others of its base are asked about their bases,
-    so that a class for each operation would fill the memory of a process that reads many programs.
+    A class costs far more than an operation and is never freed while others of its base are used in subclass checks, so
+    that a class for each operation would fill the memory of a process that reads many programs.
     """
     return UnregisteredOp.with_name(name)
 
 
 def element_of_struct(type_: Attribute, path: list[int]) -> Attribute | None:
-    """Type of the element of an ``!llvm.struct`` that ``path`` selects."""
+    """Returns the type of the element of an ``!llvm.struct`` that ``path`` selects."""
     from xdsl.dialects import llvm  # deferred: start-up
 
     for index in path:
@@ -368,7 +368,7 @@ def element_of_struct(type_: Attribute, path: list[int]) -> Attribute | None:
 
 
 def opaque_struct_fields(text: str) -> list[Attribute]:
-    """Field types of an ``!llvm.struct<(..)>`` kept as text; no fields when one of them is no type."""
+    """Returns the field types of an ``!llvm.struct<(..)>`` stored as text; none when one of them is not a type."""
     start, end = text.find("("), text.rfind(")")
     if start < 0:
         return []
@@ -380,7 +380,7 @@ def opaque_struct_fields(text: str) -> list[Attribute]:
 
 
 def _element(stated: Attribute, token: Tok) -> Attribute:
-    """What a pointer of LLVM points to."""
+    """Returns the pointee type of an LLVM pointer."""
     if isinstance(stated, FunctionType):
         raise at(token, "operand-kind", f"the elements of {token.text} are no functions")
     return stated

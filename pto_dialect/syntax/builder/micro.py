@@ -37,7 +37,7 @@ class MicroBuilder(ClauseBuilder):
         return [(None, items[0])]
 
     def more_dma_types(self, items: list[Any]) -> list[tuple[Tok | None, Tok]]:
-        """Types of a further group, behind its word."""
+        """Builds the types of a further group, after its keyword."""
         earlier = items[0]
         return [*earlier, (items[2], items[3])] if len(items) > 3 else [*earlier, (None, items[2])]
 
@@ -77,7 +77,7 @@ class MicroBuilder(ClauseBuilder):
         return self.assemble(cls, token, groups, (), attributes)
 
     def _check_listed(self, operands: Operands, stated: list[Attribute], where: Tok) -> None:
-        """Compares all operands, in the order of the text, with the types stated for them."""
+        """Compares all operands, in text order, with their stated types."""
         values = operands.values
         if len(stated) != len(values):
             raise at(where, "parse-type-count", f"{count(len(values), 'operand')} but {count(len(stated), 'type')}")
@@ -100,7 +100,7 @@ class MicroBuilder(ClauseBuilder):
         return [items[0]]
 
     def more_frac_types(self, items: list[Any]) -> list[Tok]:
-        """Types of a further group, or the word of the mode."""
+        """Builds the types of a further group, or the keyword of the mode."""
         return [*items[0], *(item for item in items[1:] if isinstance(item, Tok))]
 
     @statement

@@ -1,4 +1,5 @@
-"""What the builders of all PTO statements share: naming operands, checking stated types, assembling the operation."""
+"""Shared parts of the builders of all PTO statements: naming operands, checking stated types, assembling
+the operation."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ Groups = dict[str, list[SSAValue]]
 
 _RESULT_NAMES = re.compile(r"(%[\w$.\-]+(?:\s*,\s*%[\w$.\-]+)*)\s*=\s*\Z")
 _GAP = 200
-"""Characters before an operation in which the names of its results are looked for."""
+"""Number of characters before an operation in which the names of its results are searched."""
 
 
 class Operands:
@@ -54,15 +55,15 @@ class Operands:
         self.values.extend(values)
 
     def drop_first(self) -> Tok:
-        """Takes the first value away; returns the token that names it."""
+        """Removes the first value; returns the token that names it."""
         token, _ = self.tokens[0]
         self.values.pop(0)
-        # The name stays in its token, which therefore begins before the values that are left.
+        # The name stays in its token, which therefore starts before the remaining values.
         self.tokens = [(each, start - 1) for each, start in self.tokens]
         return token
 
     def place(self, position: int) -> tuple[Tok, int]:
-        """Token and index inside it of the value at ``position``."""
+        """Returns token and index inside it of the value at ``position``."""
         token, first = self.tokens[0]
         for candidate, start in self.tokens:
             if start <= position:
@@ -72,7 +73,7 @@ class Operands:
 
 @cache
 def text_slots(cls: type[PtoOp]) -> tuple[Slot, ...]:
-    """Declared operands in the order in which the text spells them."""
+    """Returns declared operands in text order."""
     slots = {slot.name: slot for slot in signature(cls).operands}
     order = op_spec(cls).text or tuple(slots)
     return tuple(slots[name] for name in order)
@@ -80,14 +81,14 @@ def text_slots(cls: type[PtoOp]) -> tuple[Slot, ...]:
 
 @cache
 def typed_names(cls: type[PtoOp]) -> tuple[str, ...]:
-    """Names of the operands whose types the text spells, in that order."""
+    """Returns the names of the operands whose types the text spells, in that order."""
     typed = op_spec(cls).typed
     return typed if typed is not None else tuple(slot.name for slot in text_slots(cls))
 
 
 @cache
 def fixed_result_types(cls: type[PtoOp]) -> list[Attribute]:
-    """Result types that the text never spells."""
+    """Returns result types that the text never spells."""
     return [parse_type(spelling) for spelling in op_spec(cls).fixed_results]
 
 
@@ -98,7 +99,7 @@ _VALUE = re.compile(r'"[^"\n]*"|[^\s,}]+')
 
 
 def declared_integer(value: IntegerAttr, type_: IntegerType) -> IntegerAttr:
-    """``value`` as an integer of the declared type, if it had none (which reads as i64) and fits."""
+    """Returns ``value`` as an integer of the declared type, if it had none (which reads as i64) and fits."""
     width = type_.width.data
     if value.type != i64 or not -(1 << (width - 1)) <= value.value.data < 1 << width:
         return value
@@ -109,13 +110,13 @@ class PtoBuilder(MemoryBuilder):
     """Shared part of the PTO statement builders."""
 
     def result_help(self, op: Operation, token: Tok) -> str | None:
-        """What would be right where an operation that needs a result has none."""
+        """Returns the help where an operation that needs a result has none."""
         if isinstance(op, PtoOp) and signature(type(op)).results and not op_spec(type(op)).shape.startswith("OP_DPS"):
             return None if op.results else "state the type of the result: -> type"
         return super().result_help(op, token)
 
     def pto_class(self, token: Tok) -> type[PtoOp]:
-        """The operation class that an operation token names; warns about retired names."""
+        """Returns the operation class that an operation token names; warns about retired names."""
         name = token.value if isinstance(token.value, str) else token.text
         if name in DEPRECATED:
             self.report(
@@ -131,7 +132,8 @@ class PtoBuilder(MemoryBuilder):
     # ------------------------------------------------------------ operands
 
     def distribute(self, token: Tok, slots: Sequence[Slot], operands: Operands) -> Groups:
-        """Gives each declared operand its values: required ones always, optional ones in order while values remain."""
+        """Assigns values to each declared operand: to required ones always, to optional ones in order while values
+        remain."""
         values = operands.values
         required = sum(slot.arity == "1" for slot in slots)
         limit = None if any(slot.arity == "*" for slot in slots) else len(slots)
@@ -147,7 +149,7 @@ class PtoBuilder(MemoryBuilder):
     def operand_count(
         self, token: Tok, operands: Operands, slots: Sequence[Slot], required: int, limit: int | None
     ) -> BuildError:
-        """The error for a wrong number of operands; names what is missing or points at what is too much."""
+        """Returns the error for a wrong operand count; names the missing operands or points at the surplus."""
         given = len(operands.values)
         names = [slot.name for slot in slots]
         if limit is None:
@@ -172,7 +174,7 @@ class PtoBuilder(MemoryBuilder):
         if len(expected) != len(stated):
             optional = any(slot.arity != "1" for slot in signature(cls).operands)
             if optional and any(value.type is POISON for value in operands.values):
-                # Which place a value takes may depend on its type.
+                # The operand that a value belongs to may depend on its type.
                 raise FollowUp
             raise at(
                 where,
@@ -198,7 +200,7 @@ class PtoBuilder(MemoryBuilder):
         attributes: dict[str, Attribute] | None = None,
         regions: Sequence[Region] = (),
     ) -> Operation:
-        """The operation with operands in declared order and its attributes in canonical form."""
+        """Returns the operation with operands in declared order and its attributes in canonical form."""
         declared = signature(cls)
         operands: list[SSAValue] = []
         sizes: list[int] = []
@@ -214,8 +216,8 @@ class PtoBuilder(MemoryBuilder):
         return self.create(cls, token.start, operands, results, attributes, regions=regions)
 
     def canonical_attributes(self, cls: type[PtoOp], attributes: dict[str, Attribute], token: Tok) -> None:
-        """Turns bare words and stripped forms given for enumerations into their attributes, in place, gives integers
-        without a type the declared one, replaces aliases, and drops what says the same as nothing."""
+        """Converts bare enumerators and stripped forms to their attributes, in place, gives integers without a type the
+        declared one, replaces aliases, and drops attributes with their default value."""
         declared = signature(cls)
         aliases = ATTRIBUTE_ALIASES.get(cls.name)
         slots = declared.attributes
@@ -243,8 +245,8 @@ class PtoBuilder(MemoryBuilder):
     def typed_attributes(
         self, slots: dict[str, Slot], attributes: dict[str, Attribute], token: Tok, written: tuple[str, ...] = ()
     ) -> None:
-        """Attributes as the kinds of the declaration want them, in place; the form of the operation says the type of
-        those in ``written``. A number without a type is an i64 anywhere else, as in all dictionaries."""
+        """Returns attributes in the declared kinds, in place; the form of the operation determines the type of those in
+        ``written``. A number without a type is an i64 anywhere else, as in all dictionaries."""
         for name, value in attributes.items():
             slot = slots.get(name)
             if self.schematic and isinstance(value, StringAttr) and PLACEHOLDER_WORD.fullmatch(value.data):
@@ -264,12 +266,13 @@ class PtoBuilder(MemoryBuilder):
                 attributes[name] = self.enumerator(slot, value.data[1:-1].strip(), place)
 
     def _states_type(self, token: Tok, name: str) -> bool:
-        """Whether the text gives the number of attribute ``name`` a type."""
+        """Returns whether the text states a type for the number of attribute ``name``."""
         place = self.attribute_place(token, name)
         return place is not token and _TYPE_FOLLOWS.match(self.source.text, place.end) is not None
 
     def attribute_place(self, token: Tok, name: str) -> Tok:
-        """The value of the attribute ``name`` in the statement of ``token``, or ``token`` itself."""
+        """Returns the token of the value of the attribute ``name`` in the statement of ``token``, or
+        ``token`` itself."""
         text, start = self.source.text, token.start
         while (start := text.find(name, start, self.text.cursor)) >= 0:
             found = _EQUALS.match(text, start + len(name), self.text.cursor)
@@ -280,7 +283,7 @@ class PtoBuilder(MemoryBuilder):
         return token
 
     def enumerator(self, slot: Slot, word: str, token: Tok) -> Attribute:
-        """The enumerator ``word`` of an attribute that takes one of several enumerations."""
+        """Returns the enumerator ``word`` of an attribute that takes one of several enumerations."""
         for kind in slot.kind.enums:
             if word in ENUMS[kind].values:
                 return pto_enum(kind, word, 0, 0)
@@ -290,7 +293,7 @@ class PtoBuilder(MemoryBuilder):
             raise BuildError(error.rule, error.message, token.start, token.end, error.help) from None
 
     def token_attribute(self, cls: type[PtoOp], name: str, token: Tok) -> Attribute:
-        """Value of an attribute that the syntax spells as a token: quoted, stripped, full or a bare word."""
+        """Returns the value of an attribute that the syntax spells as a token: quoted, stripped, full or bare."""
         slot = signature(cls).attributes[name]
         text = token.text
         if token.type == "HASH":
@@ -317,7 +320,7 @@ class PtoBuilder(MemoryBuilder):
         return StringAttr(word)
 
     def result_list_types(self, token: Tok, cls: type[PtoOp], outputs: Any) -> list[Attribute]:
-        """Types of the results stated after the arrow (or the fixed ones)."""
+        """Returns the types of the results stated after the arrow (or the fixed ones)."""
         if outputs is None:
             return list(fixed_result_types(cls))
         results = self.types_of(outputs)
@@ -332,18 +335,18 @@ class PtoBuilder(MemoryBuilder):
         return results
 
     def stated_types(self, signature_part: Any, token: Tok) -> tuple[Tok, list[Attribute], Any]:
-        """Token, operand types and result part of a ``: types [-> types]`` tail."""
+        """Returns token, operand types and result part of a ``: types [-> types]`` tail."""
         if signature_part is None:
             raise at(token, "parse-missing-types", f"{token.text} needs its operand types after ':'", usage(token.text))
         types, outputs = signature_part
         return (types, self.type_list(types), outputs) if types is not None else (token, [], outputs)
 
     def is_schematic(self, signature_part: Any) -> bool:
-        """True for a signature written ``...``."""
+        """Returns whether a signature is written ``...``."""
         return signature_part is SCHEMATIC
 
     def schematic_results(self, cls: type[PtoOp], token: Tok) -> list[Attribute]:
-        """Result types of a statement whose signature is ``...``: as many as it names."""
+        """Returns the result types of a statement whose signature is ``...``: as many as it names."""
         declared = signature(cls).results
         least = sum(slot.arity == "1" for slot in declared)
         text = self.source.text

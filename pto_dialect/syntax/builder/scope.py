@@ -1,4 +1,4 @@
-"""Which SSA names are visible, and the blocks and regions under construction.
+"""Visible SSA names, and the blocks and regions under construction.
 
 A name stays visible in nested regions, not outside its own; isolated regions (function bodies) see no outer names. A
 use before its definition is allowed between blocks of one region and becomes a placeholder until the definition is
@@ -14,7 +14,7 @@ from xdsl.ir import Block, Region, SSAValue
 
 @dataclass
 class Forward:
-    """A name used before its definition: the placeholder that stands for it and the places of use."""
+    """A name used before its definition: its placeholder and the locations of its uses."""
 
     value: SSAValue
     position: int
@@ -45,7 +45,7 @@ class Scope:
 
     @property
     def frame(self) -> Frame:
-        """The innermost open region."""
+        """Returns the innermost open region."""
         return self.frames[-1]
 
     def enter(self, region: Region, block: Block, isolated: bool) -> None:

@@ -1,4 +1,4 @@
-"""How the methods of the builder that may find a statement wrong are marked."""
+"""Decorators of the builder methods that may reject a statement."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def statement(method: Callable[[Any, list[Any]], Any]) -> Callable[[Any, list[An
 
     def wrapped(self: Any, items: list[Any]) -> Any:
         try:
-            # A header that was wrong leaves nothing to build.
+            # An incorrect header leaves nothing to build.
             return method(self, items) if items[0] is not None else None
         except BuildError as error:
             self.fail(error)
@@ -39,7 +39,7 @@ def header(method: Callable[[Any, list[Any]], Any]) -> Callable[[Any, list[Any]]
 
 
 def tokens_of(values: Sequence[Any]) -> Iterator[Tok]:
-    """The tokens among partly reduced values, in text order."""
+    """Returns the tokens among partly reduced values, in text order."""
     for value in values:
         if isinstance(value, Tok):
             yield value

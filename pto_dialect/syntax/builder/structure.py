@@ -32,7 +32,7 @@ class StructureBuilder(ValueBuilder):
     # ------------------------------------------------------------ tiles and views
 
     def keyed_uses(self, items: list[Any]) -> list[Any]:
-        """``name = %x`` one after the other."""
+        """Reads consecutive ``name = %x``."""
         return items
 
     def keyed_use(self, items: list[Any]) -> tuple[Tok, Tok]:
@@ -185,7 +185,7 @@ class StructureBuilder(ValueBuilder):
 
     @header
     def region_header(self, items: list[Any]) -> Any:
-        """The name of an operation with a region, what it captures, and its sizes."""
+        """Reads the name of an operation with a region, its captures, and its sizes."""
         token = items[0]
         captures = next((item for item in items[1:] if isinstance(item, Tok) and item.type == "USES"), None)
         dims = items[2] if len(items) > 2 and isinstance(items[2], list) else []
@@ -239,7 +239,7 @@ class StructureBuilder(ValueBuilder):
         return items[0]
 
     def named_uses(self, items: list[Any]) -> tuple[Tok, Tok, dict[str, Attribute]]:
-        """``word(%x) {..}`` behind the operands."""
+        """``word(%x) {..}`` after the operands."""
         return items[0], items[2], items[4]
 
     def arrow_result(self, items: list[Any]) -> Tok:
@@ -346,7 +346,7 @@ class StructureBuilder(ValueBuilder):
         stated = self.type_list(types_token)
         typed = groups
         if len(stated) == len(operands.values) - 1:
-            # The type of a second tile may be left out.
+            # The type of a second tile may be omitted.
             second = {name for row, names, _ in clauses_of(cls) if row.form is Form.OPERANDS for name in names[1:]}
             typed = {name: values for name, values in groups.items() if name not in second}
         self.check_stated(cls, typed, operands, stated, types_token)
@@ -369,7 +369,7 @@ class StructureBuilder(ValueBuilder):
 
 
 def _comm_form(cls: type[PtoOp]) -> str:
-    """How the operands of a collective transfer are written."""
+    """Returns how the operands of a collective transfer are written."""
     clauses = [f"{keyword}({'%a, %b' if row.form is Form.LIST else '%tile'})" for row, _, keyword in clauses_of(cls)]
     inside = {name for _, names, _ in clauses_of(cls) for name in names}
     plain = [f"%{slot.name}" for slot in text_slots(cls) if slot.name not in inside]
@@ -377,6 +377,7 @@ def _comm_form(cls: type[PtoOp]) -> str:
 
 
 def _first_optional(slots: list[Any], given: int) -> list[Any]:
-    """Slots for ``given`` values when a leading optional operand may be left out (``tfree`` without an entry)."""
+    """Returns slots for ``given`` values when a leading optional operand may be omitted (``tfree`` without
+    an entry)."""
     required = [slot for slot in slots if slot.arity == "1"]
     return required if given == len(required) else slots

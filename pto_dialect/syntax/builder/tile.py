@@ -37,7 +37,7 @@ class Typed:
 
 
 class Input(Typed):
-    """A group with what else is written in it: attributes, a word behind the values, a key before them."""
+    """A group with the other items in it: attributes, a keyword after the values, a key before them."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Input(Typed):
 
 
 _BY_KIND = frozenset((Shape.DPS_TLOAD, Shape.DPS_KEYED, Shape.DPS_MASK))
-"""Shapes whose optional inputs are told apart by the types of the values."""
+"""Shapes whose optional inputs are identified by the types of the values."""
 
 
 class TileBuilder(FlatBuilder):
@@ -67,7 +67,7 @@ class TileBuilder(FlatBuilder):
         return Typed(items[0], items[2])
 
     def inner_word(self, items: list[Any]) -> Input:
-        """A word among the inputs."""
+        """Reads a keyword among the inputs."""
         return Input(items[0], items[4], items[2], items[1])
 
     def inner_dict(self, items: list[Any]) -> Input:
@@ -106,7 +106,7 @@ class TileBuilder(FlatBuilder):
         return items[1]
 
     def more_keyed(self, items: list[Any]) -> list[Any]:
-        """A further ``name = %x`` behind ``outs(..)``."""
+        """Reads a further ``name = %x`` after ``outs(..)``."""
         items[0].append(items[1])
         return items[0]
 
@@ -119,20 +119,20 @@ class TileBuilder(FlatBuilder):
         return items[0], items[2]
 
     def keyed_value(self, items: list[Any]) -> Any:
-        """The value behind ``name =``."""
+        """Reads the value after ``name =``."""
         return Typed(items[0], items[2]) if len(items) > 1 else items[0]
 
     def tail(self, items: list[Any]) -> list[Any]:
-        """What stands behind ``outs(..)``."""
+        """Reads the part after ``outs(..)``."""
         return items
 
     def keyed_tail(self, items: list[Any]) -> list[Any]:
-        """Named operands behind ``outs(..)``."""
+        """Reads named operands after ``outs(..)``."""
         first, others, result = items
         return [{}, [first, *others], result]
 
     def result_tail(self, items: list[Any]) -> list[Any]:
-        """A result type behind ``outs(..)``."""
+        """Reads a result type after ``outs(..)``."""
         return [{}, [], items[1]]
 
     def no_result(self, items: list[Any]) -> None:
@@ -155,7 +155,7 @@ class TileBuilder(FlatBuilder):
     def dps_statement(
         self, token: Tok, inputs: list[Any], outputs: Any, attributes: dict[str, Any], keyed: list[Any], result: Any
     ) -> Operation:
-        """The operation of a statement with everything that may be written in it."""
+        """Builds the operation of a statement with all its parts."""
         cls = self.pto_class(token)
         self.suffix_words(token, cls, attributes)
         self.mismatched: list[Stated] = []
@@ -174,7 +174,7 @@ class TileBuilder(FlatBuilder):
                 scratch = False
             if entry.key is not None:
                 row = KEYED_INPUTS.find(entry.key.text)
-                assert row is not None  # The grammar reads no other words.
+                assert row is not None  # The grammar reads no other keywords.
                 self._named_input(token, cls, row.operands[0], entry, values, named)
             elif operands.values and op_spec(cls).shape is Shape.DPS_KEYED and len(inputs) > 1:
                 self._named_input(token, cls, _extra_name(values), entry, values, named)
@@ -207,7 +207,7 @@ class TileBuilder(FlatBuilder):
         return self.assemble(cls, token, groups, results, attributes)
 
     def suffix_words(self, token: Tok, cls: type[PtoOp], attributes: dict[str, Attribute]) -> bool:
-        """Adds the attributes that an opcode's suffixes stand for (``mgather.row.clamp``); True if there are any."""
+        """Adds the attributes of an opcode's suffixes (``mgather.row.clamp``); returns True if there are any."""
         table = SUFFIX_ATTRIBUTES.get(cls.name)
         if table is None:
             return False
@@ -231,7 +231,7 @@ class TileBuilder(FlatBuilder):
         named[name] = values
 
     def _axis(self, token: Tok, cls: type[PtoOp], word: Tok, attributes: dict[str, Attribute]) -> None:
-        """The axis of a mask pattern, a string behind the type of the source; elsewhere the leading format."""
+        """Returns the axis of a mask pattern, a string after the type of the source; elsewhere the leading format."""
         if "axis" not in signature(cls).attributes:
             self.token_attributes(token, [word], attributes)
             return
@@ -265,6 +265,6 @@ class TileBuilder(FlatBuilder):
 
 
 def _extra_name(values: list[SSAValue]) -> str:
-    """Which optional input of a keyed operation an unnamed extra value is: a tile gives channel parameters, a
+    """Returns the optional input of a keyed operation that an unnamed extra value is: a tile is channel parameters, a
     number one parameter for all channels."""
     return "preQuantScalar" if values and values[0].type == t.I64 else "fp"

@@ -1,4 +1,4 @@
-"""Reads types while the parser reduces rules, and reports what is wrong: what the builder needs below statements."""
+"""Reads types while the parser reduces rules, and reports errors: the layer below statement builders."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from .error import BuildError, FollowUp, at
 _ABOUT_NAMES = frozenset(("name-undefined", "name-redefined"))
 
 POISON = t.OpaqueType("!poison")
-"""Type of a value whose definition was wrong; nothing is checked against it."""
+"""Type of a value with an incorrect definition; nothing is checked against it."""
 
 
 class AliasedTypes(dict[str, list[Attribute]]):
-    """What spellings mean in a program with aliases. Each use of those that contain one counts for what it stands
-    for, as if it were read anew."""
+    """Cached types of spellings in a program with aliases. Each use of one that contains an alias costs the size of its
+    expansion, as if it were read again."""
 
     def __init__(self, builder: TypeReader) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class AliasedTypes(dict[str, list[Attribute]]):
         self.sizes: dict[str, int] = {}
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The types of ``key``; the default as well when the budget of the program does not allow for them."""
+        """Returns the types of ``key``; the default also when the budget of the program is exhausted."""
         size = self.sizes.get(key)
         if size is not None:
             self.builder.budget -= size
@@ -77,7 +77,7 @@ class TypeReader:
         """Reports a diagnostic about ``text[start:end]``."""
         self.reports += 1
         if rule in _ABOUT_NAMES and start > self.braces.doubtful_from:
-            # A brace is missing or too much, which is told; what is visible here is not what was meant.
+            # A missing or surplus brace was reported; what is visible here is not what was meant.
             return
         self.engine.report(Diagnostic(rule, severity, message, Span(self.source, start, end), notes, help))
 
@@ -90,7 +90,7 @@ class TypeReader:
     # ------------------------------------------------------------ types
 
     def type_list(self, token: Tok) -> list[Attribute]:
-        """The types of a TYPES or ANGLE token."""
+        """Returns the types of a TYPES or ANGLE token."""
         text = token.text
         known = self.known_types.get(text)
         if known is not None:
@@ -112,9 +112,9 @@ class TypeReader:
         return result
 
     def define_alias(self, name: str, meaning: str, start: int) -> str | None:
-        """From here on ``name`` stands for the text ``meaning``, in which earlier aliases are expanded; ``None`` if
-        that is too much."""
-        # What spellings mean in this program is no longer what they mean in others.
+        """Defines ``name`` as the text ``meaning``, in which earlier aliases are expanded, or as ``None`` if that is
+        too long."""
+        # The meaning of spellings in this program differs from now on from that in others.
         self.known_types = AliasedTypes(self)
         wrong = not self.wrong_aliases.isdisjoint(alias_uses(meaning)) if self.wrong_aliases else False
         text = None if wrong else self.expanded(meaning, start, len(meaning))
@@ -125,7 +125,7 @@ class TypeReader:
         return text
 
     def expanded(self, text: str, start: int, length: int) -> str | None:
-        """``text`` without aliases; ``None``, reported at ``start``, if that is too much."""
+        """Returns ``text`` without aliases; ``None``, reported at ``start``, if that is too long."""
         if not self.alias_texts:
             return text
         try:
@@ -137,8 +137,8 @@ class TypeReader:
         return result if self.spend(len(result) - len(text), start, length) else None
 
     def spend(self, characters: int, start: int, length: int) -> bool:
-        """Takes what a use of an alias stands for off the budget of the program; False when nothing is left, which
-        is reported once, at ``start``."""
+        """Charges the expansion of an alias to the budget of the program; returns False when it is exhausted, which is
+        reported once, at ``start``."""
         self.budget -= characters
         if self.budget >= 0 or not characters:
             return True
@@ -150,7 +150,7 @@ class TypeReader:
         return False
 
     def one_type(self, token: Tok) -> Attribute:
-        """The single type of a TYPES token."""
+        """Returns the single type of a TYPES token."""
         types = self.type_list(token)
         if len(types) != 1:
             raise at(token, "parse-syntax", f"expected one type here, found {len(types)}")
@@ -169,7 +169,7 @@ class TypeReader:
             first, last = (error.start, error.end) if same else (0, len(spelling))
             self.report(error.rule, error.message, start + first, start + max(last, first + 1), error.help)
             return POISON
-        # Not isinstance, which asks all classes below when the answer is no.
+        # Compare the class: isinstance is slow when the answer is no.
         if type(result) is t.OpaqueType:
             if result.schematic and not self.schematic:
                 self.report(
@@ -190,9 +190,9 @@ class TypeReader:
         return result
 
     def poison_alias(self, token: Tok) -> None:
-        """Remembers a broken definition of a type alias so that its uses are not errors as well."""
+        """Records an incorrect definition of a type alias so that its uses are not errors as well."""
         self.wrong_aliases.add(token.text.rstrip("=").strip())
 
 
 _known_types: dict[str, list[Attribute]] = {}
-"""The types that a comma list of spellings means in programs without aliases."""
+"""Returns the types of a comma list of spellings in programs without aliases."""

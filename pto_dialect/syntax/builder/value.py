@@ -33,8 +33,8 @@ ACCUMULATOR = {"i8": t.I32, "si8": t.I32, "ui8": t.I32}
 class Written:
     """The operands of a value form as they are written.
 
-    ``indices`` are the positions of those between brackets behind a tile, of which the type list says nothing;
-    ``unread`` counts indices of memory that is nowhere defined; ``literals`` are numbers.
+    ``indices`` are the positions of those between brackets after a tile, which the type list omits; ``unread`` counts
+    indices of undefined memory; ``literals`` are numbers.
     """
 
     __slots__ = ("indices", "literals", "operands", "unread")
@@ -46,14 +46,14 @@ class Written:
         self.literals: dict[SSAValue, Tok] = {}
 
     def tiles_of(self, type_: Attribute) -> list[Attribute | None]:
-        """The one stated type for every tile; scalars have types of their own."""
+        """Returns the one stated type for every tile; scalars have types of their own."""
         return [
             type_ if isinstance(value.type, t.TileType | t.OpaqueType) and place not in self.indices else None
             for place, value in enumerate(self.operands.values)
         ]
 
     def with_indices(self, types: list[Attribute]) -> list[Attribute]:
-        """``types`` with that of an index in the place of every index."""
+        """Returns ``types`` with the index type at the position of every index."""
         rest = iter(types)
         values = self.operands.values
         return [
@@ -79,7 +79,7 @@ class ValueBuilder(AssemblyBuilder):
 
     @statement
     def value_form(self, items: list[Any]) -> Operation:
-        """``%r = op %a, .. : (types) -> type``: a tile operation that gives its result as a value."""
+        """``%r = op %a, .. : (types) -> type``: a tile operation that returns its result as a value."""
         token, parts, *keys, attributes, signature_part = items
         cls = self.pto_class(token)
         memory_first = self.suffix_words(token, cls, attributes) and stores(cls)
@@ -110,7 +110,7 @@ class ValueBuilder(AssemblyBuilder):
         return op
 
     def written_operands(self, token: Tok, cls: type[PtoOp], parts: list[Any], signature_part: Any) -> Written:
-        """The operands of a statement in text order: windows of memory, numbers, tiles with their indices."""
+        """Returns the operands of a statement in text order: windows of memory, numbers, tiles with their indices."""
         written = Written()
         operands = written.operands
         for use, indices in parts:
@@ -131,7 +131,7 @@ class ValueBuilder(AssemblyBuilder):
                 written.unread = sum(index.text.count(",") + 1 for index in indices)
                 indices = []
             elif indices and values[-1].type is POISON:
-                # A memory operand whose definition is wrong: what its indices mean is not known.
+                # A memory operand with an incorrect definition: the meaning of its indices is unknown.
                 indices = []
             elif self.text.assembly:
                 values = [self.whole(token, value) if self.is_memory(value) else value for value in values]
@@ -143,7 +143,7 @@ class ValueBuilder(AssemblyBuilder):
         return written
 
     def check_inputs(self, written: Written, inputs: Sequence[Attribute | None]) -> None:
-        """Compares the operands with the types stated for them; numbers get theirs."""
+        """Compares the operands with their stated types; numbers get theirs."""
         wrong: list[Stated] = []
         operands, literals = written.operands, written.literals
         for position, (value, stated) in enumerate(zip(operands.values, inputs, strict=False)):
@@ -157,7 +157,7 @@ class ValueBuilder(AssemblyBuilder):
             self.check_types(wrong)
 
     def type_literals(self, cls: type[PtoOp], written: Written, groups: Groups) -> None:
-        """Gives numbers of which the statement says nothing the type that their place asks for."""
+        """Gives numbers without a stated type the type that their position requires."""
         slots = {slot.name: slot for slot in text_slots(cls)}
         for name, values in groups.items():
             for value in values:
@@ -167,12 +167,12 @@ class ValueBuilder(AssemblyBuilder):
                         self.retype_literal(value, written.literals[value], type_)
 
     def value_groups(self, cls: type[PtoOp], token: Tok, slots: Sequence[Slot], operands: Operands) -> Groups:
-        """Gives each input its values; one more than is required is the old tile of a read-modify-write."""
+        """Assigns values to each input; one more than required is the old tile of a read-modify-write."""
         required = sum(slot.arity == "1" for slot in slots)
         if not op_spec(cls).in_place or len(operands.values) <= required:
             return self.distribute(token, slots, operands)
         destination = next(slot for slot in text_slots(cls) if slot.name in op_spec(cls).in_place)
-        # The old tile is always there in this form, what stands before it may be absent.
+        # The old tile is always present in this form, the inputs before it may be absent.
         return self.distribute(token, [*slots, replace(destination, arity="1")], operands)
 
     # ------------------------------------------------------------ types
@@ -180,7 +180,7 @@ class ValueBuilder(AssemblyBuilder):
     def value_types(
         self, cls: type[PtoOp], token: Tok, written: Written, signature_part: Any, has_destination: bool
     ) -> tuple[Sequence[Attribute | None], list[Attribute] | None]:
-        """Stated operand and result types: ``None`` for those of which the text says nothing."""
+        """Returns stated operand and result types: ``None`` for those that the text omits."""
         if signature_part is None:
             return (), None
         if self.is_schematic(signature_part):
@@ -191,7 +191,7 @@ class ValueBuilder(AssemblyBuilder):
         number = len(operands.values)
         destination: Attribute | None = None
         if has_destination and len(inputs) in (number + 1, number + 1 - len(written.indices)):
-            # The list may name the type of the destination, which stands first, as well.
+            # The list may also name the type of the destination, which is first.
             destination, *inputs = inputs
         if written.indices and len(inputs) == number - len(written.indices):
             inputs = written.with_indices(inputs)
@@ -221,11 +221,12 @@ class ValueBuilder(AssemblyBuilder):
         return inputs if len(inputs) == number else (), results
 
     def tile_results(self, cls: type[PtoOp]) -> int:
-        """Number of tiles the value form of ``cls`` yields."""
+        """Returns the number of tiles the value form of ``cls`` yields."""
         return 0 if stores(cls) else len(signature(cls).results)
 
     def inferred_results(self, cls: type[PtoOp], token: Tok, groups: Groups) -> list[Attribute]:
-        """Result types where the text states none: the shape rule of the operation, else the first tile's type."""
+        """Returns the result types where the text states none: the shape rule of the operation, otherwise the first
+        tile's type."""
         if not self.tile_results(cls):
             return []
         values = [v for name in groups for v in groups[name]]

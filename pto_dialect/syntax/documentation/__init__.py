@@ -1,1 +1,1 @@
-"""Statements as documentation writes them, brought to what the grammar reads."""
+"""Conversion of statements as documentation writes them to the grammar's form."""

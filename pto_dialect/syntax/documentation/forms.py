@@ -1,7 +1,7 @@
-"""Statements of documentation that mean an operation of the dialect, and write it otherwise.
+"""Statements of documentation that mean an operation of the dialect, in another notation.
 
-Each form brings one kind of statement to what a program says, or answers ``None`` where the statement is another one.
-What a form adds (a full mask, an offset of zero) or leaves away is in its note, which becomes a diagnostic.
+Each form converts one kind of statement to the notation of programs, or returns ``None`` for other statements.
+Additions (a full mask, an offset of zero) and omissions of a form are in its note, which becomes a diagnostic.
 
 Source: docs/reference/language.md, "Level 1 and Level 2", "Other names", "Notations of documents"; the pages of the
 instructions.
@@ -20,7 +20,7 @@ from pto_dialect.ir.core.registry import op_class
 from .statement import Statement
 
 ANY = "!manual.type<...>"
-"""A type of which a page says nothing; any name will do for the parser."""
+"""An unstated type of a page; the parser accepts any name."""
 
 INDEXED = re.compile(r"(%[\w$.\-]+)\s*\[\s*([^\[\]]*?)\s*\]")
 _REGISTER = re.compile(r"!pto\.vreg<\d+x[a-z]+?(\d+)\w*>")
@@ -30,7 +30,7 @@ _TILE_SHAPE = re.compile(r"<(?:\w+,\s*)?(\d+)x(\d+)x")
 
 
 class Reading(NamedTuple):
-    """What a program would say instead, and in words what was understood."""
+    """The equivalent statement of a program, and the interpretation as text."""
 
     text: str
     note: str
@@ -55,7 +55,7 @@ def _renamed(mnemonic: str) -> Form:
 
 
 def _width(statement: Statement) -> int | None:
-    """Bits of an element of the first register that the statement types."""
+    """Returns the bits of an element of the first register that the statement types."""
     for type_ in (*(statement.types or ()), *(statement.outputs or ())):
         if found := _REGISTER.fullmatch(type_):
             return int(found[1])
@@ -63,7 +63,7 @@ def _width(statement: Statement) -> int | None:
 
 
 def _full_mask(statement: Statement, names: Names) -> Reading | None:
-    """All operands but the mask: every lane takes part."""
+    """All operands but the mask: every lane is active."""
     indices = sum(bool(INDEXED.fullmatch(value)) for value in statement.values)
     declared = signature(op_class(statement.name))
     if len(statement.values) + indices != declared.required - 1:
@@ -82,7 +82,7 @@ def _full_mask(statement: Statement, names: Names) -> Reading | None:
 
 
 def _whole_difference(statement: Statement, names: Names) -> Reading | None:
-    """``vexpdif`` of f32, where every lane has its result and the part says nothing."""
+    """``vexpdif`` of f32, where every lane has its result and the part has no effect."""
     if len(statement.operands) != 2 or not statement.types or _width(statement) != 32:
         return None
     return _full_mask(replace(statement, operands=(*statement.operands, '"EVEN"')), names)
@@ -136,7 +136,7 @@ def _flush(statement: Statement, names: Names) -> Reading | None:
 
 
 def _post_update(statement: Statement, names: Names) -> Reading | None:
-    """``vstus`` with a mode, which its second result already says."""
+    """``vstus`` with a mode, which its second result already implies."""
     del names
     words = [each for each in statement.operands if each.startswith('"')]
     if len(words) != 1 or len(statement.values) != 4 or len(statement.results) != 2:
@@ -145,7 +145,7 @@ def _post_update(statement: Statement, names: Names) -> Reading | None:
     return Reading(text, f"{statement.name} has no mode: it updates the base if that is a result")
 
 
-# ---------------------------------------------------------------- synchronisation
+# ---------------------------------------------------------------- synchronization
 
 
 def _buffer_number(statement: Statement, names: Names) -> Reading | None:
@@ -187,7 +187,7 @@ def _signal(statement: Statement, names: Names) -> Reading | None:
     del names
     if len(statement.values) != 2 or len(statement.operands) != 2:
         return None
-    # What the memory operand of the assembly form holds is no type of a view.
+    # The content of the memory operand of the assembly form is not a type of a view.
     types = (ANY, *statement.types[1:]) if statement.types and len(statement.types) == 2 else (ANY, "i32")
     attributes = re.sub(r"#pto<cmp\b", "#pto<wait_cmp", statement.attributes)
     attributes = re.sub(r"\bop =", "notifyOp =", attributes)
@@ -201,7 +201,7 @@ def _signal(statement: Statement, names: Names) -> Reading | None:
 
 
 def _bound(statement: Statement, names: Names) -> Reading | None:
-    """``tassign %t, %addr``: from there on the name stands for the tile at the address."""
+    """``tassign %t, %addr``: from there on the name denotes the tile at the address."""
     del names
     if statement.results or len(statement.operands) != 2:
         return None
@@ -269,4 +269,4 @@ FORMS: dict[str, Form] = {
     "pto.subview": _window,
     "pto.ttri": _triangle,
 }
-"""Operation (or name of the manual) to how its other forms are read."""
+"""Operation (or name of the manual) to the readers of its other forms."""

@@ -1,8 +1,8 @@
-"""Text of documentation brought to the forms that the grammar reads; only done where schematic text is allowed.
+"""Conversion of documentation text to the forms of the grammar; only done where schematic text is allowed.
 
 Pages of the instruction manual write placeholders for types (``!pto.vreg<NxT>``, ``dtype``) and use notations besides
 those of programs: destinations first and no prefix (``vabs %r, %s, %m``), ``ins(..) outs(..)`` for every operation,
-operations that the dialect does not have. Each statement is rewritten in its place; no line moves.
+operations that the dialect does not have. Each statement is rewritten in its position; no line moves.
 
 Source: docs/reference/language.md, "PTO-AS assembly", "Notations of documents".
 """
@@ -40,7 +40,7 @@ _ELEMENT_FIRST = re.compile(r"\s*([a-z]+\d+|predicate)\s*,\s*(\d+(?:\s*,\s*\d+)*
 _PAGE_COMMENT = re.compile(r"[ \t]--[ \t][^\n]*|^[ \t]*#(?![\w.]*[<=]|[\w.]+[ \t]*=)[^\n]*", re.MULTILINE)
 
 _OTHER_STATEMENTS = ("//", "}", "^", '"', "%", "return", "scf.", "arith.", "func.", "pto.")
-"""What a line begins with that does not continue the statement above."""
+"""The start of a line that does not continue the statement above."""
 
 _NAMES = r"%[\w$.\-]+(?::\d+)?(?:\s*,\s*%[\w$.\-]+)*"
 _STATEMENT = re.compile(
@@ -49,7 +49,7 @@ _STATEMENT = re.compile(
     re.MULTILINE,
 )
 _PREDICATE_MOVES = {name: name for name in ("pldi", "plds", "psti", "psts")} | {"pld": "plds", "pst": "psts"}
-"""Loads and stores of predicates, whose pages write the offset as an operand of its own, or leave it out."""
+"""Loads and stores of predicates, whose pages write the offset as an operand of its own, or omit it."""
 _TYPES_AT_END = re.compile(r"\s*:\s*\w+(?:\s*,\s*\w+)*\s*(?=//|$)", re.MULTILINE)
 _COMMENT = re.compile(r"//[^\n]*")
 _REPEATED_TYPE = re.compile(r"\b([a-z]+\d+) x(\d)\b")
@@ -59,7 +59,7 @@ _NO_RESULT_TYPE = re.compile(r"->\s*\Z")
 
 
 class Remark(NamedTuple):
-    """What was understood in a statement that programs write otherwise; the place is that in the new text."""
+    """The interpretation of a statement that programs write differently; the location is that in the new text."""
 
     start: int
     end: int
@@ -67,19 +67,20 @@ class Remark(NamedTuple):
 
 
 class Documentation(NamedTuple):
-    """A text as programs would say it."""
+    """A text in the notation of programs."""
 
     text: str
     remarks: list[Remark]
 
 
 def normalise(text: str) -> str:
-    """``text`` with placeholders and notations of documentation replaced; every statement stays on its first line."""
+    """Returns ``text`` with placeholders and notations of documentation replaced; every statement stays on its first
+    line."""
     return read_documentation(text).text
 
 
 def read_documentation(text: str) -> Documentation:
-    """``normalise``, with remarks on what was understood."""
+    """Returns the result of ``normalise``, with remarks on the interpretation."""
     text = _PAGE_COMMENT.sub(lambda found: " " * len(found.group()), text)
     text = _SCHEMATIC_SIGNATURE.sub(": ...", text)
     text = _MEMREF.sub(ANY, text)
@@ -111,7 +112,7 @@ def read_documentation(text: str) -> Documentation:
 
 
 def _end_of_statement(text: str, start: int, limit: int) -> int:
-    """Where a statement ends: before an empty line, a comment line, or a line that is none of its continuation."""
+    """Returns the end of a statement: before an empty line, a comment line, or a line that does not continue it."""
     position = text.find("\n", start, limit)
     while 0 <= position < limit:
         line_end = text.find("\n", position + 1, limit)
@@ -123,7 +124,8 @@ def _end_of_statement(text: str, start: int, limit: int) -> int:
 
 
 def _known_type(found: re.Match[str]) -> str:
-    """A type whose parameters are placeholders, or that is none of the dialect, with ``...`` for its parameters."""
+    """Returns a type whose parameters are placeholders, or that is not of the dialect, with ``...`` for its
+    parameters."""
     name, body = found.groups()
     if f"pto.{name}" in PLAIN_TYPES:
         return f"!pto.{name}"
@@ -144,7 +146,7 @@ def _first_enumerator(found: re.Match[str]) -> str:
 
 
 def _mnemonic(word: str) -> str | None:
-    """The operation that a word at the start of a statement names; ``None`` for other words."""
+    """Returns the operation that a token at the start of a statement names; ``None`` for other tokens."""
     name = word.lower().removeprefix("pto.")
     if name in _PREDICATE_MOVES:
         return f"pto.{_PREDICATE_MOVES[name]}"
@@ -155,7 +157,8 @@ def _mnemonic(word: str) -> str | None:
 
 
 def _rewritten(found: re.Match[str], rest: str, names: Names, text: str) -> tuple[str, str]:
-    """One statement in a form that the grammar reads, and what was understood if programs say it otherwise."""
+    """Returns one statement in a form that the grammar reads, and its interpretation if programs write it
+    differently."""
     lead, word = found["lead"], found["name"]
     name = _mnemonic(word)
     assert name is not None
@@ -193,7 +196,7 @@ def _rewritten(found: re.Match[str], rest: str, names: Names, text: str) -> tupl
 
 
 def _several_results(statement: Statement, text: str) -> Statement | None:
-    """One name for several results (``%m``, used as ``%m#0``) as programs write it: ``%m:2``."""
+    """Returns one name for several results (``%m``, used as ``%m#0``) as programs write it: ``%m:2``."""
     if len(statement.results) != 1 or statement.outputs is None or len(statement.outputs) < 2:
         return None
     (name,) = statement.results
@@ -203,7 +206,7 @@ def _several_results(statement: Statement, text: str) -> Statement | None:
 
 
 def _foreign(statement: Statement) -> str:
-    """An operation that the dialect does not have, in generic form: its values, all of unknown type."""
+    """Returns an operation that the dialect does not have in generic form: its values, all of unknown type."""
     values = [value for operand in statement.operands for value in _VALUE.findall(operand)]
     head = f"{', '.join(statement.results)} = " if statement.results else ""
     types = ", ".join([ANY] * len(values))

@@ -1,4 +1,4 @@
-"""Words that stand for an attribute in schematic text: ``"PATTERN"``, ``"PIPE_*"``."""
+"""Tokens that represent an attribute in schematic text: ``"PATTERN"``, ``"PIPE_*"``."""
 
 from __future__ import annotations
 

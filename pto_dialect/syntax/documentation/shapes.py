@@ -1,4 +1,5 @@
-"""Whether a statement of documentation has the operands of the dialect, and small repairs that fit every operation.
+"""Checks whether a statement of documentation has the operands of the dialect, and small conversions that fit every
+operation.
 
 Source: docs/reference/language.md, "Level 1 and Level 2", "Notations of documents".
 """
@@ -22,8 +23,8 @@ TILE_SHAPES = ("OP_DPS", "OP_INS_ONLY")
 _NUMBER = re.compile(r"-?\d+")
 _WORD = re.compile(r'["<#A-Za-z]')
 _DESTINATIONS = {"vstu": 2, **dict.fromkeys(("vsst", "vtranspose", "vsort32", "pto.tassign"), 0)}
-"""Destinations of operations whose shape does not tell how many they have. Other register operations that the dialect
-does not have give one result."""
+"""Number of destinations of operations whose shape does not determine it. Other register operations that the dialect
+does not have yield one result."""
 
 
 def _without_outs(statement: Statement) -> bool | None:
@@ -36,11 +37,12 @@ _TOLD_BY: dict[str, Callable[[Statement], bool | None]] = {
     "pto.treshape": _without_outs,
     "pto.tgetval": _without_outs,
 }
-"""What tells the form of the dialect from that of a document, where operands and words do not; ``None`` for neither."""
+"""Predicates that distinguish the form of the dialect from that of a document where operands and enumerators do not;
+``None`` where undecided."""
 
 
 def destinations(name: str, statement: Statement) -> int:
-    """How many operands of ``op %dst, %src`` are destinations; 0 for an operation that has none."""
+    """Returns how many operands of ``op %dst, %src`` are destinations; 0 for an operation that has none."""
     known = _DESTINATIONS.get(name)
     if known is not None:
         return known
@@ -52,7 +54,7 @@ def destinations(name: str, statement: Statement) -> int:
     least = sum(slot.arity == "1" for slot in declared.results)
     values = count(statement)
     if values == declared.required == len(statement.types or ()) and statement.outputs is not None:
-        return 0  # All types are given and none is left for a destination: the results have no names.
+        return 0  # All types are given and none remains for a destination: the results have no names.
     spare = values - declared.required
     if len(statement.operands) <= least:
         return max(0, spare)  # A result without a name.
@@ -60,7 +62,7 @@ def destinations(name: str, statement: Statement) -> int:
 
 
 def count(statement: Statement) -> int:
-    """Values among the operands; numbers count where the operation takes them as values."""
+    """Returns the number of values among the operands; numbers count where the operation takes them as values."""
     numbers = not OPS[statement.name][2].startswith("OP_SYNC")
     total = 0
     for operand in statement.operands:
@@ -73,7 +75,7 @@ def count(statement: Statement) -> int:
 
 
 def is_dialect_form(statement: Statement) -> bool:
-    """Whether a statement has the operands, words and results that the dialect wants."""
+    """Returns whether a statement has the operands, enumerators and results of the dialect."""
     name = statement.name
     if name not in OPS:
         return False
@@ -104,7 +106,7 @@ def is_dialect_form(statement: Statement) -> bool:
 
 
 def as_dialect(statement: Statement, names: Names) -> str | None:
-    """A statement with the operands of the dialect as a program writes it; ``None`` if it needs no change."""
+    """Returns a statement with the operands of the dialect as a program writes it; ``None`` if it needs no change."""
     shape = OPS[statement.name][2]
     if shape.startswith(TILE_SHAPES):
         return _grouped(statement, names)
@@ -115,7 +117,8 @@ def as_dialect(statement: Statement, names: Names) -> str | None:
 
 
 def _grouped(statement: Statement, names: Names) -> str | None:
-    """``ins(..) outs(..)`` with one type for several values, types in parentheses or ``...`` for all operands."""
+    """Returns ``ins(..) outs(..)`` with one type for several values, types in parentheses or ``...`` for
+    all operands."""
     if not statement.outs or statement.types is None or statement.outputs is None:
         return None
     operands, types = statement.operands, statement.types
@@ -141,12 +144,12 @@ def _grouped(statement: Statement, names: Names) -> str | None:
 
 
 def _takes_indices(name: str) -> bool:
-    """Whether a tile operation has a row and a column among its inputs."""
+    """Returns whether a tile operation has a row and a column among its inputs."""
     return any(slot.name == "indexRow" for slot in signature(op_class(name)).operands)
 
 
 def _filled(statement: Statement, names: Names) -> Statement:
-    """``...`` at the end of the operands stands for the rest of them, elements of lists for values."""
+    """Replaces ``...`` at the end of the operands by the rest of them, elements of lists for values."""
     operands = tuple(
         f"{found[1]}_{found[2].lstrip('%')}" if (found := INDEXED.fullmatch(operand)) else operand
         for operand in statement.operands
@@ -160,7 +163,7 @@ def _filled(statement: Statement, names: Names) -> Statement:
 
 
 def _untyped_left_out(statement: Statement) -> Statement:
-    """Without the types of operands for which programs write none."""
+    """Removes the types of operands for which programs write none."""
     cls = op_class(statement.name)
     slots, typed = text_slots(cls), typed_names(cls)
     types = statement.types

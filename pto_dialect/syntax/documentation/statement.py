@@ -1,4 +1,4 @@
-"""One statement of documentation taken apart: results, operands, attributes and types, in any of the notations.
+"""Parser of one statement of documentation: results, operands, attributes and types, in any of the notations.
 
 ``%r = op %a, "W" {k = v} : A -> R``, ``op ins(%a : A) outs(%r : R)`` and ``op %r, %a`` have the same parts.
 
@@ -19,8 +19,8 @@ _INS_OUTS = re.compile(
 
 @dataclass(frozen=True)
 class Statement:
-    """``types`` and ``outputs`` are ``None`` where the text states none; ``outs`` says that the results stood in
-    outs(..), ``in_parentheses`` that the types of ins(..) stood in parentheses."""
+    """``types`` and ``outputs`` are ``None`` where the text states none; ``outs`` states that the results were in
+    outs(..), ``in_parentheses`` that the types of ins(..) were in parentheses."""
 
     name: str
     results: tuple[str, ...] = ()
@@ -34,11 +34,11 @@ class Statement:
 
     @property
     def values(self) -> list[str]:
-        """The operands that are values, with the indices behind them."""
+        """Returns the operands that are values, with their indices."""
         return [operand for operand in self.operands if operand.startswith("%")]
 
     def destinations_first(self, number: int) -> Statement:
-        """The same with the first ``number`` operands as results."""
+        """Returns the statement with the first ``number`` operands as results."""
         moved, rest = self.operands[:number], self.operands[number:]
         types, outputs = self.types, self.outputs
         if types is not None and len(types) == len(self.operands):
@@ -50,7 +50,7 @@ class Statement:
         return replace(self, results=moved, operands=rest, types=types, outputs=outputs)
 
     def with_operand(self, position: int, operand: str, type_: str) -> Statement:
-        """The same with one more operand."""
+        """Returns the statement with one more operand."""
         values = [place for place, each in enumerate(self.operands[:position]) if each.startswith("%")]
         types = self.types
         if types is not None:
@@ -58,7 +58,7 @@ class Statement:
         return replace(self, operands=(*self.operands[:position], operand, *self.operands[position:]), types=types)
 
     def text(self, *, typed: bool = True) -> str:
-        """The statement as programs write it, ``: ...`` where a type is missing."""
+        """Returns the statement as programs write it, ``: ...`` where a type is missing."""
         head = f"{', '.join(self.results)} = " if self.results else ""
         body = " ".join(part for part in (self.name, ", ".join(self.operands), self.attributes) if part)
         if not typed:
@@ -73,7 +73,8 @@ class Statement:
 
 
 def split(text: str, separator: str) -> list[str]:
-    """``text`` at each ``separator`` (one of ``,``, ``:``, ``->``) outside brackets and strings, without blanks."""
+    """Splits ``text`` at each ``separator`` (one of ``,``, ``:``, ``->``) outside brackets and strings,
+    without blanks."""
     parts: list[str] = []
     start = depth = 0
     for found in _WORD.finditer(text):
@@ -89,7 +90,7 @@ def split(text: str, separator: str) -> list[str]:
 
 
 def types_of(text: str) -> tuple[str, ...]:
-    """The types of a list that may stand in parentheses."""
+    """Returns the types of a list that may be in parentheses."""
     text = text.strip()
     if text.startswith("(") and text.endswith(")"):
         text = text[1:-1]
@@ -97,7 +98,7 @@ def types_of(text: str) -> tuple[str, ...]:
 
 
 def take_apart(name: str, results: str, rest: str, *, prefixed: bool) -> Statement:
-    """The parts of ``results name rest``."""
+    """Returns the parts of ``results name rest``."""
     named = tuple(re.findall(r"%[\w$.\-]+(?::\d+)?", results))
     groups = _INS_OUTS.fullmatch(rest)
     if groups is not None and (groups["ins"] is not None or groups["outs"] is not None):
@@ -125,7 +126,7 @@ def take_apart(name: str, results: str, rest: str, *, prefixed: bool) -> Stateme
 
 
 def _in_groups(statement: Statement, groups: re.Match[str]) -> Statement:
-    """``ins(..) "W" outs(..)``, where both groups hold values and types."""
+    """Reads ``ins(..) "W" outs(..)``, where both groups hold values and types."""
     values, types, attributes = _typed(groups["ins"] or "")
     outs, outputs, _ = _typed(groups["outs"] or "")
     middle = (groups["middle"],) if groups["middle"] else ()
@@ -142,14 +143,14 @@ def _in_groups(statement: Statement, groups: re.Match[str]) -> Statement:
 
 
 def _typed(group: str) -> tuple[tuple[str, ...], tuple[str, ...], str]:
-    """The values and types of ``%a, %b {..} : A, B``, and the dictionary between them."""
+    """Returns the values and types of ``%a, %b {..} : A, B``, and the dictionary between them."""
     values, *types = split(group, ":")
     values, attributes = _trailing_dictionary(values)
     return tuple(each for each in split(values, ",") if each), types_of(": ".join(types)), attributes
 
 
 def _trailing_dictionary(text: str) -> tuple[str, str]:
-    """``text`` without the ``{..}`` at its end, and that."""
+    """Returns ``text`` without the ``{..}`` at its end, and that dictionary."""
     text = text.strip()
     if not text.endswith("}"):
         return text, ""

@@ -1,4 +1,4 @@
-"""What the instruction manual describes and the dialect does not have: operations, and forms of operations.
+"""Operations, and forms of operations, that the instruction manual describes and the dialect does not have.
 
 Source: docs/reference/language.md, "Level 1 and Level 2", "Notations of documents".
 """
@@ -19,11 +19,11 @@ UNSUPPORTED = frozenset(
     for word in words.split()
     if f"pto.{word}" not in OPS
 )
-"""Operations that the manual describes and the dialect does not have; they become operations of dialect ``manual``. One
-that the dialect gets is read as what it is, whether it stands here or not."""
+"""Operations that the manual describes and the dialect does not have; they become operations of dialect ``manual``. An
+operation that the dialect has takes precedence over an entry here."""
 
 OTHER_NAMES = frozenset(("vbroadcast", "vperm", "tsync.op"))
-"""Operations that the dialect has under a name that the operands decide."""
+"""Operations that the dialect has under a name that the operands determine."""
 
 OTHER_FORMS = {
     "pto.tcolargmax": "the manual also has a result for the value",
@@ -48,7 +48,7 @@ OTHER_FORMS = {
     **dict.fromkeys(("pto.comm.tnotify", "pto.comm.twait", "pto.comm.ttest"), "the manual leaves out the operands"),
     "pto.subview": "the manual has operands and outs(..) in place of sizes",
 }
-"""Operations that some pages write with other operands than the dialect has, and what is different. Such a statement
+"""Operations that some pages write with other operands than the dialect has, and the difference. Such a statement
 becomes an operation of dialect ``manual`` as well."""
 
 OTHER_ATTRIBUTES = {
@@ -57,7 +57,7 @@ OTHER_ATTRIBUTES = {
     "pto.ttri": {"isUpperOrLower": "upperOrLower"},
     "pto.vcvt": {"round_mode": "rnd"},
 }
-"""Operation to attributes that the manual calls otherwise than the dialect."""
+"""Operation to attributes that have another name in the manual than in the dialect."""
 
 WITHOUT_BUFFERS = "the manual leaves out the buffers, or the part of the queue, that the dialect names"
 """The same for operations in parentheses: communication and queues."""

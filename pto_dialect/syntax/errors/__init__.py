@@ -1,1 +1,1 @@
-"""What is said about text that is no program, and how each mistake is told from others."""
+"""Diagnosis of syntax errors: the message for each kind of mistake."""

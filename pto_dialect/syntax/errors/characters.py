@@ -1,5 +1,5 @@
 """Characters that the language does not have, and what was meant by them: marks of other languages and tools, letters
-that look like the right ones, words that touch a number."""
+that resemble the right ones, letters directly after a number."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LOOK_ALIKE = {
     **{chr(code + 0xFEE0): chr(code) for code in range(0x23, 0x7F) if chr(code) not in "-"},
     "\u3001": ",",
 }
-"""Characters of word processors and of other keyboards, and what programs have in their place."""
+"""Characters of word processors and of other keyboards, and their equivalents in programs."""
 _INVISIBLE = frozenset("\u00ad\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2060\ufeff")
 _KINDS = {"!": "type", "%": "value", "@": "function", "#": "attribute", "^": "block"}
 _HELP = {
@@ -34,7 +34,7 @@ _GLUED = re.compile(r"[\w$.]+")
 
 
 def bad_character(s: Situation) -> Message:
-    """What is told about a character that begins no token."""
+    """Returns the message about a character that starts no token."""
     token, previous = s.token, s.previous
     text = token.text
     if text == '"':
@@ -55,7 +55,7 @@ def bad_character(s: Situation) -> Message:
 
 
 def missing_name(mark: str, at: Tok | None = None) -> Message:
-    """A mark of names without a name behind it."""
+    """Reports a sigil of names without a name after it."""
     return Message("parse-character", f"the name of a {_KINDS[mark]} is missing after '{mark}'", None, at)
 
 
@@ -76,7 +76,7 @@ def _foreign(s: Situation, text: str) -> Message:
 
 
 def foreign_mark(s: Situation) -> Message | None:
-    """Marks of merges and of other languages, numbers with letters at their end."""
+    """Reports merge markers, marks of other languages, and numbers with trailing letters."""
     begin = s.text.rfind("\n", 0, s.token.start) + 1
     merge = _MERGE.match(s.text, begin)
     if merge is not None:
@@ -88,7 +88,7 @@ def foreign_mark(s: Situation) -> Message | None:
 
 
 def _behind(s: Situation) -> Message | None:
-    """A character that no program has behind the token that it made the wrong one."""
+    """Reports an invalid character after the token that it corrupts."""
     following = s.following
     if following is None or following.type != "BAD":
         return None
@@ -122,7 +122,7 @@ def _assignment(s: Situation) -> Message | None:
 
 
 def _glued(s: Situation) -> Message | None:
-    """``2.0f``, ``0xZZ`` and ``%0a``: a word directly behind a number."""
+    """Reports ``2.0f``, ``0xZZ`` and ``%0a``: letters directly after a number."""
     first, word = s.previous, s.token
     if first is None and s.token.type == "USES":
         first, word = s.token, s.following

@@ -1,5 +1,5 @@
-"""What keeps a clause of an accumulator write-back or of a multiply-add from being read: what separates it, and empty
-parentheses. What is wrong with clauses that can be read, their builder tells."""
+"""Errors that prevent a clause of an accumulator write-back or of a multiply-add from being read: separators and empty
+parentheses. The builder reports errors in clauses that can be read."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ..read.situation import Message, Situation
 from ..read.tokens import Tok
 
 _TABLES: dict[str, Clauses] = {Shape.ACC_STORE: ACC_STORE, Shape.MAD: MAD}
-"""Tables of the shapes in which a clause of any word is read first and judged afterwards."""
+"""Tables of the shapes in which a clause of any keyword is read first and checked afterwards."""
 
 KEYWORDS = frozenset(keyword for table in _TABLES.values() for keyword in table.keywords)
-"""Words that begin a clause of these."""
+"""Keywords that start a clause of these."""
 
 
 def misplaced(table: Clauses, keywords: Sequence[Tok]) -> tuple[Tok, Said] | None:
-    """The first of the words that begin the clauses of a statement which is unknown, given twice or out of place."""
+    """Returns the first of the clause keywords of a statement that is unknown, duplicate or out of order."""
     rows: list[Clause] = []
     for position, word in enumerate(keywords):
         row = table.find(word.text)
@@ -49,7 +49,7 @@ def _unknown(table: Clauses, word: Tok) -> Said:
 
 
 def clause_error(s: Situation) -> Message | None:
-    """The message for a clause that is not separated as it must be, incomplete, misplaced, or behind the types."""
+    """Returns the message for a clause that is incorrectly separated, incomplete, out of order, or after the types."""
     table = _TABLES.get(s.head.type) if s.head is not None else None
     if table is None:
         return None
@@ -71,7 +71,8 @@ def clause_error(s: Situation) -> Message | None:
 
 
 def _keywords(statement: list[Tok]) -> list[Tok]:
-    """The words of a statement that begin its clauses: those behind the operands and outside of parentheses."""
+    """Returns the keywords of a statement that start its clauses: those after the operands and outside of
+    parentheses."""
     found: list[Tok] = []
     depth = 0
     for token in statement[next((n + 1 for n, tok in enumerate(statement) if tok.type == "USES"), len(statement)) :]:
@@ -92,7 +93,7 @@ def _inside_parentheses(statement: list[Tok]) -> bool:
 
 
 def _between_commas(token: Tok, statement: list[Tok]) -> Message | None:
-    """Clauses of an accumulator write-back."""
+    """Returns the error about clauses of an accumulator write-back."""
     if not _is_word(token) or not any(tok.type == "USES" for tok in statement):
         return None
     inside = dict(ACC_STORE.elsewhere).get(token.text)
@@ -104,7 +105,7 @@ def _between_commas(token: Tok, statement: list[Tok]) -> Message | None:
 
 
 def _between_blanks(s: Situation) -> Message | None:
-    """Clauses of a multiply-add."""
+    """Returns the error about clauses of a multiply-add."""
     following = s.following
     if s.token.type == "COMMA":
         seen = any(MAD.find(tok.text) is not None for tok in s.statement)

@@ -1,4 +1,4 @@
-"""What is wrong with the commas of a statement: left out, one too many, or in place of nothing."""
+"""Errors about the commas of a statement: missing, surplus, or without an entry."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ..text import split_types
 _TYPES = frozenset(("TYPES", "ANGLE"))
 _ENDS_A_LIST = frozenset(("RPAR", "RSQB", "RBRACE", "COLON", "ARROW", "LBRACE"))
 _ALIKE = frozenset(("STRING", "ANGLE", "HASH", "INTEGER", "FLOAT", "SYMBOL", "WORD"))
-"""Tokens of which two do not follow each other inside brackets."""
+"""Tokens that are never adjacent inside brackets."""
 _KEYS = frozenset(("WORD", "OP_UNKNOWN", "STRING", "TYPES"))
 _HYPHENATED = re.compile(r"[\w.]+(?:-[\w.]+)+")
 
 
 def comma_error(s: Situation) -> Message | None:
-    """What is known about the commas around the wrong token."""
+    """Returns the error about the commas around the unexpected token."""
     if s.previous is None:
         return None
     return _followed_by_nothing(s) or _needless(s) or _between_entries(s) or _between_types(s) or _between_others(s)

@@ -1,4 +1,4 @@
-"""Near names of element types, in the spellings that people bring from other languages."""
+"""Similar names of element types, in the spellings of other languages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _INTEGER = re.compile(r"(u?)int(\d+)(?:_t)?|u(\d+)|s(\d+)")
 
 
 def element_suggestion(word: str) -> str | None:
-    """The number type that ``word`` was probably meant to be."""
+    """Returns the number type that ``word`` was probably meant to be."""
     lower = word.lower()
     found = _OTHER_SPELLINGS.get(lower)
     integer = _INTEGER.fullmatch(lower)

@@ -1,4 +1,4 @@
-"""Parts of a statement that are missing, needless or written in another way: keywords, parentheses, arrows, braces of
+"""Parts of a statement that are missing, surplus or spelled differently: keywords, parentheses, arrows, braces of
 attributes."""
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MARKS = {
     "LAUNCH_CLOSE": ">>>",
 }
 _DIRECTIVES = {".arg": ".arg %x : memref<16x16xf32>", ".const": ".const %k = 2.0 : f32"}
-"""Statements of assembly that are no operations, and an example of each."""
+"""Assembly statements that are not operations, and an example of each."""
 _KEYWORDS = {
     name: name.lower()
     for name in ("TO", "STEP", "OFFSET", "SIZES", "STRIDES", "DO", "DEFAULT", "ATTRIBUTES", "ITER_ARGS")
@@ -41,11 +41,11 @@ _BITS = {
 }
 _QUOTED_NUMBER = re.compile(r'"(-?\d+(?:\.\d+)?)"')
 _WITHOUT_ATTRIBUTES = re.compile(r"\{[^{}\n]*\}\s*(?:\{|->)")
-"""A dictionary with a region or a result type behind it."""
+"""A dictionary followed by a region or a result type."""
 
 
 def form_error(s: Situation) -> Message | None:
-    """What is known about the form of the statement."""
+    """Returns the error about the form of the statement."""
     if s.previous is None:
         return _no_operation(s)
     return (
@@ -71,14 +71,14 @@ def form_error(s: Situation) -> Message | None:
 
 
 def lacks_attributes(text: str, brace: Tok) -> bool:
-    """True when the dictionary of a header begins at ``brace``, without its word."""
+    """Returns whether the dictionary of a header starts at ``brace``, without its keyword."""
     return _WITHOUT_ATTRIBUTES.match(text, brace.start) is not None
 
 
 _HEADER = re.compile(
     r"(?P<results>%[\w$.\-]+(?::\d+)?)\s*=\s*(?P<value>%[\w$.\-]+)\s*(?:(?P<loop>to\s+%[\w$.\-]+\s+step)\b|->\s*\()"
 )
-"""What follows the lost name of a loop or condition."""
+"""The text after the missing name of a loop or condition."""
 
 
 def _no_operation(s: Situation) -> Message | None:
@@ -97,7 +97,7 @@ def _no_operation(s: Situation) -> Message | None:
 
 
 def _generic_region(s: Situation) -> Message | None:
-    """``"scf.if"(%c) { "op"(..``: the brace of a region without its parenthesis, read as that of attributes."""
+    """Reports ``"scf.if"(%c) { "op"(..``: the brace of a region without its parenthesis, read as that of attributes."""
     if s.token.type != "LPAR" or s.head is not None or not s.inside("LBRACE"):
         return None
     if [tok.type for tok in s.statement[-3:]] != ["RPAR", "LBRACE", "STRING"]:
@@ -129,7 +129,7 @@ def _late_result(s: Situation) -> Message | None:
 
 
 def _attribute_braces(s: Situation) -> Message | None:
-    """``key = value`` outside of braces where attributes may stand."""
+    """Reports ``key = value`` outside of braces where attributes may occur."""
     key = s.statement[-1]
     if s.token.type != "EQUAL" or key.type != "WORD" or "LBRACE" not in s.expected or s.inside("LBRACE"):
         return None
@@ -162,7 +162,7 @@ def _directive(s: Situation) -> Message | None:
 
 
 def _name_of_directive(s: Situation, word: str, form: str) -> Message:
-    """Nothing that could be its name stands behind ``.arg`` or ``.const``."""
+    """Reports that no possible name follows ``.arg`` or ``.const``."""
     token = s.token
     name, _, value = (part.strip() for part in shown(token.text).partition("="))
     if token.type == "BINDINGS" and word == ".const":
@@ -204,7 +204,7 @@ def _parentheses(s: Situation) -> Message | None:
 
 
 def _indices(s: Situation) -> bool:
-    """Whether numbers or values alone stand in the parentheses at the wrong token, as a subscript has them."""
+    """Returns whether only numbers or values are in the parentheses at the unexpected token, as in a subscript."""
     return s.head is not None and _SUBSCRIPT.match(s.text, s.token.start) is not None
 
 
@@ -216,7 +216,7 @@ def _equal_sign(s: Situation) -> Message | None:
 
 
 def _wrong_arrow(s: Situation) -> Message | None:
-    """An arrow where a colon or ``to`` belongs, or where the type of the result is known without it."""
+    """Reports an arrow where a colon or ``to`` belongs, or where the type of the result is implied."""
     if s.token.text == "to" and "ARROW" in s.expected and s.following is not None and s.following.type in _TYPES:
         return Message("parse-missing-token", "the result type follows '->', not 'to'", "->")
     if s.token.type != "ARROW" or "ARROW" in s.expected:
@@ -232,7 +232,7 @@ def _wrong_arrow(s: Situation) -> Message | None:
 
 
 def _types_missing(s: Situation) -> Message | None:
-    """Operands or arguments that end without their types, casts that end without their result."""
+    """Reports operands or arguments without their types, casts without their result."""
     previous = s.statement[-1]
     ends = s.token.type in ("RPAR", "OUTS") or s.begins_statement
     if not ends:
@@ -314,7 +314,7 @@ def _number(s: Situation) -> Message | None:
 
 
 def _list_missing(s: Situation) -> Message | None:
-    """A view that ends after its first list."""
+    """Reports a view that ends after its first list."""
     lists = view_lists(s.head.text) if s.head is not None else ()
     if s.token.text in lists and s.inside("LSQB"):
         return Message("parse-unbalanced", "this '[' is not closed", "add the missing ']'", s.open_brackets[-1])
@@ -329,7 +329,7 @@ def _list_missing(s: Situation) -> Message | None:
 
 
 def missing_mark(s: Situation) -> Message | None:
-    """The one mark or keyword that could stand here is missing."""
+    """Returns the only punctuation or keyword that could follow and is missing."""
     if s.previous is None:
         return None
     wanted = s.expected - _OPTIONAL

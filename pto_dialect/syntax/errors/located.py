@@ -1,10 +1,10 @@
-"""What errors of the reader say: their rule, a message, a place and what would be right."""
+"""The content of a reader's error: rule, message, location and help."""
 
 from __future__ import annotations
 
 
 class LocatedError(Exception):
-    """A mistake in a text: rule id, message, extent, suggestion."""
+    """A mistake in a text: rule id, message, extent, help."""
 
     def __init__(self, rule: str, message: str, start: int, end: int, help: str | None = None) -> None:
         super().__init__(message)

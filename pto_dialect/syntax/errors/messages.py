@@ -1,4 +1,4 @@
-"""What to say about a token that the grammar does not allow where it stands."""
+"""Messages about a token that the grammar does not allow in its position."""
 
 from __future__ import annotations
 
@@ -48,23 +48,23 @@ _NAMES = {
     "$END": "the end of the file",
 }
 _NAMED = 5
-"""Things that a message names as expected."""
+"""Maximum number of expected items that a message names."""
 _QUIET = frozenset(
     ("LOC", "SEMICOLON", "FLAGS", "ELLIPSIS", "TYPE_ALIAS", "ATTRIBUTE_ALIAS", "ASSEMBLY_KEY", "OP_BROKEN")
 )
 
 
 _WORDS = frozenset(("WORD", "OP_UNKNOWN", "INTEGER", "FLOAT", "COMMA", "RESULTS"))
-"""Tokens about which words are asked before marks."""
+"""Tokens for which checks of keywords precede checks of punctuation."""
 
 
 def explain(s: Situation) -> Message:
-    """The error for the token that does not fit."""
+    """Returns the error for the unexpected token."""
     found = _explained(s)
     if s.head is None or found.help is None or s.statement[:1] == [s.head]:
         return found
     if found.help == usage(s.head.text) and not any(tok.type in ("INS", "OUTS") for tok in s.statement):
-        # A name of a result stands before it, so it is meant to work on values.
+        # A result name precedes it, so it is meant to work on values.
         return found._replace(help=value_form(s.head.text) or found.help)
     return found
 
@@ -110,7 +110,7 @@ def _explained(s: Situation) -> Message:
 
 
 def _incomplete(s: Situation, head: Tok) -> Message:
-    """The next statement begins before this one is complete."""
+    """Reports that the next statement starts before this one is complete."""
     wanted = _expected(s.expected)
     if s.previous is head:
         return Message("parse-syntax", f"{shown(head.text)} needs more than its name", usage(head.text), head)
@@ -119,7 +119,7 @@ def _incomplete(s: Situation, head: Tok) -> Message:
 
 
 def _expected(terminals: Collection[str]) -> str:
-    """What could stand here, in words; of many things the first ones."""
+    """Returns the tokens that could follow as text, at most the first ones."""
     if "RESULTS" in terminals:
         return "a statement"
     names: list[str] = []

@@ -1,4 +1,4 @@
-"""Brackets that nest deeper than the lexer follows them, so that their type, attribute or location is no token."""
+"""Brackets that nest deeper than the lexer supports, so that their type, attribute or location is not a token."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LOCATION = re.compile(r"\s*\(")
 
 
 def nesting_error(s: Situation) -> Message | None:
-    """The error that brackets at or behind the wrong token are too deep."""
+    """Returns the error that brackets at or after the unexpected token are too deep."""
     token, text = s.token, s.text
     if token.text == "loc" and _LOCATION.match(text, token.end):
         return _location(token, text)

@@ -1,6 +1,6 @@
-"""What is wrong with the marks of a statement: brackets, commas, colons, arrows and equal signs.
+"""Errors about the punctuation of a statement: brackets, commas, colons, arrows and equal signs.
 
-The grammar only says which tokens could come next; these are the cases in which something more useful is known.
+The grammar only reports which tokens could come next; these are the cases with a more useful message.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _ALIAS_VALUE = re.compile(r"[ \t]*=[ \t]*([!#])")
 _NOT_IN_BRACKETS = frozenset(
     ("RESULTS", "RBRACE", "BLOCK", "$END", "COLON", "ARROW", "OUTS", "INS", "LBRACE", "ATTRIBUTES")
 )
-"""Tokens that cannot stand between brackets where the grammar asks for the closing one."""
+"""Tokens that cannot occur between brackets where the grammar expects the closing one."""
 
 
 def separator_error(s: Situation) -> Message | None:
-    """What is known about the marks around the wrong token."""
+    """Returns the error about the punctuation around the unexpected token."""
     if s.previous is None:
         return _result_without_equal(s)
     return (
@@ -70,7 +70,7 @@ def _result_without_equal(s: Situation) -> Message | None:
 
 
 def alias_without_mark(text: str, token: Tok) -> str | None:
-    """The alias that ``name = !type`` or ``name = #attribute`` was meant to define."""
+    """Returns the alias that ``name = !type`` or ``name = #attribute`` was meant to define."""
     found = _ALIAS_VALUE.match(text, token.end)
     return f"{found[1]}{token.text}" if found is not None else None
 
@@ -86,7 +86,7 @@ def _angle(s: Situation) -> Message | None:
 
 
 def unopened_angle(s: Situation) -> Message | None:
-    """A type without the bracket before its parameters."""
+    """Reports a type without the bracket before its parameters."""
     previous = s.previous
     if previous is None or s.token.text not in (">", "?") or previous.type not in _TYPES:
         return None
@@ -185,13 +185,13 @@ def _has_results(head: Tok) -> bool:
 
 
 def _open_bracket(s: Situation) -> Message | None:
-    """A bracket that is still open where the next part of the statement, or the next statement, begins."""
+    """Reports a bracket that is still open where the next part of the statement, or the next statement, starts."""
     token = s.token
     if not s.open_brackets or not (token.type in _NOT_IN_BRACKETS or token.type.startswith("OP_")):
         return _one_value(s)
     opening = s.open_brackets[-1]
     if s.begins_statement and opening is s.previous and opening.type == "LBRACE" and len(s.open_brackets) > 1:
-        # The brace of a region behind an open bracket.
+        # The brace of a region after an open bracket.
         opening = s.open_brackets[-2]
     closing, bracket, mark = _BRACKETS[opening.type]
     if closing not in s.expected and not s.begins_statement:
@@ -200,7 +200,7 @@ def _open_bracket(s: Situation) -> Message | None:
 
 
 def _one_value(s: Situation) -> Message | None:
-    """A closing bracket is the only thing that may follow."""
+    """Reports that only a closing bracket may follow."""
     if not s.open_brackets or s.expected - {"COMMA"} != {_BRACKETS[s.open_brackets[-1].type][0]}:
         return None
     _, _, mark = _BRACKETS[s.open_brackets[-1].type]

@@ -1,4 +1,4 @@
-"""What is wrong with the spelling of a type that the grammar does not admit."""
+"""Errors in the spelling of a type that the grammar does not accept."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WORD = re.compile(r"[^\s<>(),=:]+")
 
 
 def misfit(text: str, start: int, end: int) -> TypeSyntaxError:
-    """The error for the token ``text[start:end]`` of a type, which does not fit where it stands."""
+    """Returns the error for the unexpected token ``text[start:end]`` of a type."""
     head = _HEAD.match(text)
     form = FORMS.get(head.group() if head else "")
     token = text[start:end].strip()

@@ -1,4 +1,4 @@
-"""Near names of types, in the spellings that people bring from other languages."""
+"""Similar names of types, in the spellings of other languages."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _BUILTIN_HEADS = ("memref", "vector", "tensor", "complex", "tuple")
 
 
 def type_suggestion(word: str) -> str | None:
-    """The type that ``word`` (with or without ``!`` and dialect) was probably meant to be; the names of PTO types
-    come with their ``!``."""
+    """Returns the type that ``word`` (with or without ``!`` and dialect) was probably meant to be; the names of PTO
+    types include their ``!``."""
     bare = word.removeprefix("!")
     names = (*PTO_FORMS, *t.PLAIN_TYPES)
     for name in (bare, f"pto.{bare}"):

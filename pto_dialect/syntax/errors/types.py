@@ -1,4 +1,4 @@
-"""The error that reading a type raises; the program parser turns it into a diagnostic at the right place."""
+"""The error that reading a type raises; the program parser turns it into a diagnostic at the right location."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from .located import LocatedError
 
 
 class TypeSyntaxError(LocatedError):
-    """A spelling that is no legal type; the extent is that inside the spelling."""
+    """A spelling that is not a valid type; the extent is relative to the spelling."""
 
 
 def said(parameter: Any) -> str:
-    """A parameter as it stands in the text, for messages."""
+    """Returns a parameter as it is written, for messages."""
     from pto_dialect.ir.core.types import type_text  # deferred: start-up
 
     value = parameter.value

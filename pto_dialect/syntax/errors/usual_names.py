@@ -1,6 +1,6 @@
-"""Which operations are usual, and what other languages call them: for suggestions about unknown names.
+"""Frequent operations and their names in other languages, for suggestions about unknown names.
 
-The usual ones come in the order of how many programs use them.
+The frequent ones are ordered by the number of programs that use them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _OTHER_LANGUAGES: dict[str, str] = {
 }
 
 FOREIGN_NAMES: dict[str, list[str]] = {}
-"""What users of other languages write for an operation, without ``pto.``, and the operations they mean."""
+"""Names that users of other languages write for an operation, without ``pto.``, and the operations they mean."""
 for _meant, _words in _OTHER_LANGUAGES.items():
     for _word in _words.split():
         FOREIGN_NAMES.setdefault(_word, []).append(_meant)

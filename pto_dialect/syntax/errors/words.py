@@ -1,4 +1,4 @@
-"""What is wrong with words: unknown operations, types without ``!``, values without ``%``, misspelt keywords."""
+"""Errors about words: unknown operations, types without ``!``, values without ``%``, misspelled keywords."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NEEDED_PARTS = {
     "OP_INDEXED": ("an offset in brackets", "%pointer[%offset]"),
     "OP_LEAD_STRING": ("a quoted word", '"PAT_ALL"'),
 }
-"""What comes first after an operation of a shape, in words, with an example."""
+"""The first part after an operation of a shape, as text, with an example."""
 
 TERMINAL_WORDS = frozenset(
     (
@@ -36,11 +36,11 @@ TERMINAL_WORDS = frozenset(
         *("lessthan", "morethan", "loc", "semicolon", "flags", "ellipsis"),
     )
 )
-"""Names of terminals that are no keywords."""
+"""Names of terminals that are not keywords."""
 
 
 def word_error(s: Situation) -> Message | None:
-    """What is known about a word or number in the wrong place."""
+    """Returns the error about an unexpected word or number."""
     return (
         _symbol(s)
         or _type(s)
@@ -54,7 +54,7 @@ def word_error(s: Situation) -> Message | None:
 
 
 def unknown_operation(name: str, at: Tok | None = None) -> Message:
-    """The message for a name that is no operation."""
+    """Returns the message for an unknown operation name."""
     dialect = name.partition(".")[0]
     help = operation_hint(name)
     if name in PLAIN_NAMES:
@@ -78,7 +78,7 @@ def unknown_operation(name: str, at: Tok | None = None) -> Message:
 
 @lru_cache(maxsize=1024)
 def operation_hint(name: str) -> str | None:
-    """The operations that ``name`` was probably meant to be, as a question."""
+    """Returns the operations that ``name`` was probably meant to be, as a question."""
     foreign = FOREIGN_NAMES.get(name.removeprefix("pto."))
     if foreign is not None:
         return f"did you mean {alternatives(foreign)}?"
@@ -86,7 +86,7 @@ def operation_hint(name: str) -> str | None:
 
 
 def _type(s: Situation) -> Message | None:
-    """A word where a type belongs: behind a colon, an arrow, or a comma behind a type."""
+    """Reports a bare token where a type belongs: after a colon, an arrow, or a comma after a type."""
     token, before = s.token, [tok.type for tok in s.statement[-2:]]
     if "USES" in s.expected and s.following is not None and s.following.type == "COLON":
         return None
@@ -110,7 +110,7 @@ def _type(s: Situation) -> Message | None:
 
 
 def _value(s: Situation) -> Message | None:
-    """A word or number where a value belongs."""
+    """Reports a bare token or number where a value belongs."""
     token = s.token
     if token.type == "COMMA" and s.previous is not None and s.previous.type == "BINDINGS" and s.following is not None:
         name = shown(s.following.text.rstrip("= \t\n"))
@@ -130,7 +130,7 @@ def _value(s: Situation) -> Message | None:
         return None
     name = f"%{token.text}"
     close = [name] if name in s.names else did_you_mean(name, list(s.names))
-    # A misspelt keyword is told as such, unless a value has this very name.
+    # A misspelled keyword is reported as such, unless a value has this very name.
     if _keyword(s) is not None and name not in s.names:
         return None
     help = f"did you mean {close[0]}?" if close else f"{name}: names of values begin with %"
@@ -138,7 +138,7 @@ def _value(s: Situation) -> Message | None:
 
 
 def _binding(s: Situation) -> Message | None:
-    """What stands in place of ``%name = %value``."""
+    """Reports what replaces ``%name = %value``."""
     token, following = s.token, s.following
     if token.type == "RESULTS" and following is not None and following.type in ("INTEGER", "FLOAT"):
         message = f"bounds and initial values are values, found the number {shown(following.text)}"
@@ -149,7 +149,7 @@ def _binding(s: Situation) -> Message | None:
 
 
 def _symbol(s: Situation) -> Message | None:
-    """A name without ``@`` where a symbol belongs."""
+    """Reports a name without ``@`` where a symbol belongs."""
     if s.token.type != "WORD" or "SYMBOL" not in s.expected or _keyword(s) is not None:
         return None
     return Message(
@@ -158,7 +158,7 @@ def _symbol(s: Situation) -> Message | None:
 
 
 def _operation(s: Situation) -> Message | None:
-    """A word where an operation belongs: at the beginning of a statement or behind the result list."""
+    """Reports a bare token where an operation belongs: at the start of a statement or after the result list."""
     if s.following is not None and s.following.type == "EQUAL" and not s.statement:
         return None
     if s.token.type == "WORD" and all(tok.type == "RESULTS" for tok in s.statement):
@@ -169,7 +169,8 @@ def _operation(s: Situation) -> Message | None:
 
 
 def swallowed_operation(s: Situation) -> Message | None:
-    """A name without ``pto.`` that begins a line, but was read as an optional part of the statement above."""
+    """Reports a name without ``pto.`` at the start of a line that was read as an optional part of the
+    statement above."""
     for word in (*s.statement[1:], s.token):
         if word.type == "WORD" and f"pto.{word.text}" in OPERATION_TERMINALS and s.starts_line(word):
             return unknown_operation(word.text, word)
@@ -194,7 +195,7 @@ def _keyword(s: Situation) -> Message | None:
 
 
 def _dangling_word(s: Situation) -> Message | None:
-    """A word at the end of a line that would have to go on behind it."""
+    """Reports a bare token at the end of a line that requires a continuation."""
     previous = s.previous
     if previous is None or previous.type != "WORD" or not s.starts_line(s.token) or s.open_brackets:
         return None
@@ -202,7 +203,7 @@ def _dangling_word(s: Situation) -> Message | None:
 
 
 def _bare_name(s: Situation) -> Message | None:
-    """A word earlier in the statement that is the name of a value."""
+    """Reports a bare token earlier in the statement that is the name of a value."""
     word = next((tok for tok in s.statement if tok.type == "WORD" and f"%{tok.text}" in s.names), None)
     if word is None or s.begins_statement:
         return None
@@ -210,7 +211,7 @@ def _bare_name(s: Situation) -> Message | None:
 
 
 def _missing_part(s: Situation) -> Message | None:
-    """What an operation wants directly after its name, or (transfers) after its operands."""
+    """Reports what an operation requires directly after its name, or (transfers) after its operands."""
     if s.head is None:
         return None
     part = NEEDED_PARTS.get(s.head.type)

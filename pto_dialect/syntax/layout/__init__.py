@@ -1,1 +1,1 @@
-"""How a program is laid out on lines: what ``pto-fmt`` does. Only white space changes, never a token."""
+"""Layout of a program on lines, as ``pto-fmt`` does it. Only white space changes, never a token."""

@@ -1,4 +1,4 @@
-"""Laying out a whole program."""
+"""Formatting of a whole program."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from .tokens import Token, tokens
 from .wrap import CONTINUED, joined, wrapped
 
 WIDTH = 100
-"""Columns of a line."""
+"""Maximum columns of a line."""
 
 INDENT = "  "
-"""How far the statements of a region stand behind the operation that has it."""
+"""Indentation of the statements of a region relative to their operation."""
 
 _COUNTS_LINES = re.compile(r"//.*(?:expected-\w+\s*@|@LINE)")
-"""Comments that speak of other lines by their distance: such programs keep their lines."""
+"""Comments that refer to other lines by their distance: such programs keep their lines."""
 
 COMMENT_SPACE = "  "
 
 
 def laid_out(text: str, width: int = WIDTH, only: Sequence[range] = ()) -> str:
-    """``text`` in the one style: the same tokens and comments, other white space.
+    """Returns ``text`` in the canonical style: the same tokens and comments, other white space.
 
-    Statements stand on lines of their own, indented by two spaces for each region; one longer than ``width`` columns
-    goes on, four spaces further, where a clause or an operand begins. Runs of empty lines become one. Comments behind
-    statements of adjoining lines begin in one column. Programs whose comments count lines (``expected-error@+1``) keep
-    their lines. With ``only``, lines outside of these ranges, from 1, stay as they are.
+    Statements are on lines of their own, indented by two spaces for each region; one longer than ``width`` columns
+    continues, four spaces further, where a clause or an operand starts. Runs of empty lines become one. Comments after
+    statements of adjacent lines start in one column. Programs whose comments count lines (``expected-error@+1``) keep
+    their lines. With ``only``, lines outside of these ranges, from 1, are unchanged.
     """
     fixed = counts_lines(text)
     assembly = is_assembly(text)
@@ -51,12 +51,12 @@ def laid_out(text: str, width: int = WIDTH, only: Sequence[range] = ()) -> str:
 
 
 def counts_lines(text: str) -> bool:
-    """Whether comments of ``text`` speak of other lines by their distance."""
+    """Returns whether comments of ``text`` refer to other lines by their distance."""
     return _COUNTS_LINES.search(text) is not None
 
 
 class _Row:
-    """A line, and the comment behind it."""
+    """A line, and the comment after it."""
 
     def __init__(self, text: str, comment: str | None) -> None:
         self.text = text
@@ -82,7 +82,7 @@ def _beside(row: _Row, piece: Statement) -> list[_Row]:
 
 
 def _author_lines(piece: Statement, indent: str) -> list[_Row]:
-    """The statement on the lines that its author gave it."""
+    """Returns the statement on its original lines."""
     rows = [_Row(indent, None)]
     for item in spaced(piece.tokens):
         token = item.token
@@ -100,7 +100,7 @@ def _author_lines(piece: Statement, indent: str) -> list[_Row]:
 
 
 def _text(rows: Sequence[_Row]) -> Iterator[str]:
-    """The lines, comments of adjoining ones in one column."""
+    """Returns the lines, with comments of adjacent ones in one column."""
     place = 0
     while place < len(rows):
         end = place
@@ -115,7 +115,7 @@ def _text(rows: Sequence[_Row]) -> Iterator[str]:
 
 
 def _in_part(text: str, pieces: Sequence[Statement], width: int, fixed: bool, only: Sequence[range]) -> str:
-    """Statements that touch the lines ``only`` laid out, the others as they are."""
+    """Formats the statements that touch the lines ``only``; the others are unchanged."""
     lines = text.removesuffix("\n").split("\n")
     out: list[str] = []
     done = 0

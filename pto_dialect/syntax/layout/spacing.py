@@ -1,4 +1,4 @@
-"""Between which tokens of a statement a space stands."""
+"""The spaces between the tokens of a statement."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ class Spaced(NamedTuple):
 
     token: Token
     space: bool
-    """A space stands before it, or the end of a line."""
+    """Whether a space, or the end of a line, precedes it."""
 
     depth: int
-    """How many brackets it stands in."""
+    """Number of brackets around it."""
 
 
 def spaced(tokens: Sequence[Token]) -> list[Spaced]:
-    """The tokens of a statement with the spaces of the one style, and single ones elsewhere where some stood."""
+    """Returns the tokens of a statement with the spaces of the canonical style, and single ones elsewhere where some
+    were."""
     found: list[Spaced] = []
     stack: list[tuple[str, str]] = []
     declares = OPERATION_TERMINALS.get(tokens[0].text) == _DECLARING or tokens[0].text.startswith("^")
@@ -61,7 +62,8 @@ def spaced(tokens: Sequence[Token]) -> list[Spaced]:
 
 
 def _space(before: str, text: str, inner: tuple[str, str], closes: bool, label: bool) -> bool | None:
-    """Whether a space stands between two tokens inside of the bracket ``inner``; ``None`` where the author decides."""
+    """Returns whether there is a space between two tokens inside of the bracket ``inner``; ``None`` where the original
+    is retained."""
     if text in (",", ")", "]") or closes or (before in ("(", "[", "<", "{") and before == inner[0]):
         return False
     if before == ",":
@@ -84,7 +86,8 @@ def _space(before: str, text: str, inner: tuple[str, str], closes: bool, label: 
 
 
 def _colon(before: str, text: str) -> bool | None:
-    """Around the colon before types; one before a number counts results or stands in a place of the source."""
+    """Returns the spaces around the colon before types; one before a number counts results or is part of a source
+    location."""
     if text == ":":
         return True
     return True if before == ":" and not text[0].isdigit() else None

@@ -1,7 +1,7 @@
-"""Which tokens belong to one statement, and how deep it stands.
+"""Division of a program into statements, and their nesting depth.
 
-Nothing ends a statement of MLIR: the next one begins. A line of the author begins one when it stands outside of all
-brackets and begins as statements do: results before `=`, an operation, a label, an alias, a directive, a bracket that
+Nothing ends a statement of MLIR: the next one starts. A line of the source starts one when it is outside of all
+brackets and starts as statements do: results before `=`, an operation, a label, an alias, a directive, a bracket that
 closes a region. Every other line continues the statement.
 """
 
@@ -16,16 +16,16 @@ from .tokens import Token
 OPENING = {"(": ")", "[": "]", "<": ">", "{": "}"}
 CLOSING = frozenset(OPENING.values())
 _DEMANDING = frozenset((",", ":", "->", "=", "(", "[", "<"))
-"""Behind these a statement goes on."""
+"""Tokens after which a statement continues."""
 
 _PLAIN_WORDS = frozenset(("return", "module", "func"))
 """Names of operations that are written without the dialect."""
 
 _LOOPS = ("for", "forall", "parallel")
-"""Last parts of the names of operations that define values before `=`."""
+"""Last components of the names of operations that define values before `=`."""
 
 _GOES_ON = frozenset(("else", "do"))
-"""Words between two regions of an operation."""
+"""Keywords between two regions of an operation."""
 
 
 @dataclass
@@ -34,13 +34,13 @@ class Statement:
 
     tokens: list[Token]
     depth: int
-    """How many regions it stands in."""
+    """Number of regions around it."""
 
     comment: Token | None = None
-    """A comment behind it, on its last line."""
+    """A comment after it, on its last line."""
 
     own_lines: bool = False
-    """Lines of the author stay: a comment stands inside."""
+    """Whether the source lines are retained: a comment is inside."""
 
     @property
     def first(self) -> str:
@@ -49,7 +49,7 @@ class Statement:
 
 
 def statements(found: Sequence[Token], assembly: bool) -> Iterator[Statement]:
-    """The statements of a program, in order."""
+    """Returns the statements of a program, in order."""
     return _Reader(found, assembly).read()
 
 
@@ -108,13 +108,13 @@ class _Reader:
             yield current
 
     def _ends(self, place: int, brackets: int) -> bool:
-        """Whether the statement ends before the token at ``place``."""
+        """Returns whether the statement ends before the token at ``place``."""
         if place == len(self.found) or self.regions.get(place) == "close":
             return True
         return not brackets and self._begins(place)
 
     def _begins(self, place: int) -> bool:
-        """Whether the token at ``place``, outside of brackets, begins a statement."""
+        """Returns whether the token at ``place``, outside of brackets, starts a statement."""
         token = self.found[place]
         if place in self.labelled:
             return True
@@ -133,7 +133,7 @@ class _Reader:
 
 
 def begins_operation(found: Sequence[Token], place: int) -> bool:
-    """Whether the tokens from ``place`` on are written as the beginning of an operation, a label or an alias."""
+    """Returns whether the tokens from ``place`` on start an operation, a label or an alias."""
     text = found[place].text
     following = found[place + 1].text if place + 1 < len(found) else ""
     if text.startswith("%"):
@@ -153,7 +153,7 @@ def begins_operation(found: Sequence[Token], place: int) -> bool:
 
 
 def _behind_labels(found: Sequence[Token]) -> Iterator[int]:
-    """Places behind the colons of labels, which have a line of their own."""
+    """Returns the positions after the colons of labels, which have a line of their own."""
     for place, token in enumerate(found):
         if token.text.startswith("^") and token.lines:
             at = place + 1
@@ -181,7 +181,7 @@ def _has_results(found: Sequence[Token], place: int) -> bool:
 
 
 def regions(found: Sequence[Token]) -> dict[int, str]:
-    """Places of the braces around regions that have lines of their own: `open` and `close`."""
+    """Returns the positions of the braces around regions that have lines of their own: `open` and `close`."""
     kinds: dict[int, str] = {}
     stack: list[int] = []
     for place, token in enumerate(found):
@@ -195,7 +195,7 @@ def regions(found: Sequence[Token]) -> dict[int, str]:
 
 
 def _is_region(found: Sequence[Token], start: int, end: int) -> bool:
-    """Braces over several lines with operations between, or with nothing."""
+    """Returns whether braces enclose a region: several lines with operations between, or nothing."""
     lines = any(token.lines for token in found[start + 1 : end + 1])
     if not lines:
         return False

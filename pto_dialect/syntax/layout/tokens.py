@@ -1,7 +1,7 @@
-"""The tokens of a program between white space, as a formatter sees them.
+"""The tokens of a program between white space, for the formatter.
 
-They are finer than those of the reader, and know nothing of what they mean: white space between two of them may be
-anything that separates, where it stood, and nothing where it did not.
+They are finer than those of the reader, and have no meaning: white space between two of them may be any white space
+where there was some, and must be absent where there was none.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _HASH_COMMENT = re.compile(r"[ \t]*(#(?![\w.]*[<=]|[\w.]+[ \t]*=)[^\n]*)")
 
 
 class Token(NamedTuple):
-    """A token, whether white space stands before it, and the numbers of line ends before it."""
+    """A token, whether white space precedes it, and the number of line ends before it."""
 
     text: str
     space: bool
     lines: int
     number: int
-    """The line it stands on, from 1."""
+    """Its line, from 1."""
 
     comment: bool = False
     """A comment, which ends with the line."""
@@ -38,7 +38,8 @@ class Token(NamedTuple):
 
 
 def tokens(text: str, assembly: bool = False) -> Iterator[Token]:
-    """The tokens of ``text``, comments among them; in the ``assembly`` form ``#`` begins a comment on a line."""
+    """Returns the tokens of ``text``, comments among them; in the ``assembly`` form ``#`` starts a comment
+    on a line."""
     space, lines, number, at, size = False, 0, 1, 0, len(text)
     while at < size:
         if assembly and (lines or at == 0):

@@ -1,4 +1,4 @@
-"""Statements that are longer than a line end it where a clause or an operand begins."""
+"""Breaks statements that are longer than a line where a clause or an operand starts."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from .spacing import Spaced
 
 _CLAUSES = frozenset((":", "->", "outs", "ins", "attributes", "iter_args", "{"))
-"""What a new line begins with, outside of brackets, before any other word does."""
+"""Preferred starts of a new line, outside of brackets."""
 
 DEEPEST = 12
-"""Brackets in more brackets than that stay on a line."""
+"""Nesting depth of brackets beyond which they stay on a line."""
 
 CONTINUED = "    "
-"""How far the further lines of a statement stand behind its first one."""
+"""Indentation of the further lines of a statement relative to its first one."""
 
 
 def wrapped(found: Sequence[Spaced], indent: str, width: int) -> list[str]:
-    """The lines of a statement, none longer than ``width`` where a space allows to end it."""
+    """Returns the lines of a statement, none longer than ``width`` where a space allows a break."""
     text = indent + joined(found)
     if len(text) <= width:
         return [text]
@@ -28,12 +28,12 @@ def wrapped(found: Sequence[Spaced], indent: str, width: int) -> list[str]:
 
 
 def joined(found: Sequence[Spaced]) -> str:
-    """The tokens on one line."""
+    """Returns the tokens on one line."""
     return "".join([f" {item.token.text}" if item.space else item.token.text for item in found])
 
 
 def _put(lines: list[str], piece: Sequence[Spaced], indent: str, width: int, level: int) -> None:
-    """Adds ``piece`` to the last line, or begins others."""
+    """Adds ``piece`` to the last line, or starts others."""
     text = joined(piece)
     if len(lines[-1]) + len(text) <= width:
         lines[-1] += text
@@ -54,7 +54,7 @@ def _put(lines: list[str], piece: Sequence[Spaced], indent: str, width: int, lev
 
 
 def _pieces(found: Sequence[Spaced], level: int) -> list[Sequence[Spaced]]:
-    """``found`` in parts that begin with a space: at clauses first, then behind commas outside of brackets, then
+    """Returns ``found`` in parts that start with a space: at clauses first, then after commas outside of brackets, then
     anywhere, one bracket deeper with each further level."""
     starts = [0, *(place for place in range(1, len(found)) if found[place].space and _may_break(found, place, level))]
     return [found[a:b] for a, b in zip(starts, [*starts[1:], len(found)], strict=True)]

@@ -1,1 +1,1 @@
-"""Operations to text."""
+"""Printing of operations as text."""

@@ -1,7 +1,7 @@
 """The assembly form of a program: one statement on each line, without functions and regions.
 
-A part of memory whose place and size go without saying stands as ``%m[%r, %c]`` where it is used, a number that has no
-name where it is an index. Source: docs/reference/language.md, "PTO-AS assembly".
+A part of memory with implied offsets and sizes is written as ``%m[%r, %c]`` where it is used, a number without a name
+where it is an index. Source: docs/reference/language.md, "PTO-AS assembly".
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .writer import Inexpressible, Writer, require
 
 
 def print_assembly(block: Block) -> str:
-    """The text of the statements of ``block``, whose arguments are directives.
+    """Returns the text of the statements of ``block``, whose arguments are directives.
 
     Raises ``Inexpressible`` for a statement that the form does not have.
     """
@@ -53,7 +53,7 @@ class _Assembly:
         return "".join(f"{line}\n" for line in lines)
 
     def _part(self, op: Operation) -> None:
-        """Keeps how a part of memory is written where it is used."""
+        """Records how a part of memory is written at its uses."""
         source, result = named(op, "source"), op.results[0]
         offsets = listed(op, "offsets")
         memory = self.writer.type(_memory(source.type))
@@ -84,7 +84,7 @@ class _Assembly:
 
 
 def _memory(type_: Attribute) -> Attribute:
-    """The type by which the form calls a view of global memory."""
+    """Returns the type by which the form names a view of global memory."""
     return t.AsMemRefType(type_.shape, type_.element) if isinstance(type_, t.TensorViewType) else type_
 
 
@@ -95,15 +95,15 @@ def _number(value: SSAValue) -> int | None:
 
 
 def implied(op: Operation) -> bool:
-    """Whether the form says the number of ``op``, a constant, where it is used: as the size of a part of memory, or as
-    an index of one without a name."""
+    """Returns whether the form states the number of ``op``, a constant, where it is used: as the size of a part of
+    memory, or as an unnamed index."""
     return bool(op.results[0].first_use) and all(
         _goes_without_saying(op.results[0], use.operation) for use in op.results[0].uses
     )
 
 
 def implied_value(value: SSAValue) -> bool:
-    """Whether ``value`` is a number that stands where it is used."""
+    """Returns whether ``value`` is a number that is written where it is used."""
     return isinstance(value.owner, Operation) and has_role(value.owner, Role.CONSTANT) and implied(value.owner)
 
 

@@ -19,18 +19,18 @@ _Find = Callable[[Statement, Clause, tuple[str, ...]], Sequence[Sequence[SSAValu
 
 
 def clause_texts(s: Statement) -> list[str]:
-    """The clauses that the operation has, in their order."""
+    """Returns the clauses of the operation, in their order."""
     return [text for write, row in _printers(type(s.op)) if (text := write(s, row)) is not None]
 
 
 @cache
 def _printers(cls: type[PtoOp]) -> tuple[tuple[_Print, Clause], ...]:
-    """The clauses of a class with what prints them."""
+    """Returns the clauses of a class with their printers."""
     return tuple((_PRINTERS[row.form], row) for row, *_ in layout(cls).clauses)
 
 
 def group_texts(s: Statement) -> tuple[list[str], list[str]]:
-    """The clauses of operands that the operation has, in their order, and what the type list has for each."""
+    """Returns the operand clauses of the operation, in their order, with the type list entry of each."""
     texts: list[str] = []
     types: list[str] = []
     for find, row, names, keyword in _finders(type(s.op)):
@@ -43,13 +43,13 @@ def group_texts(s: Statement) -> tuple[list[str], list[str]]:
 
 @cache
 def _finders(cls: type[PtoOp]) -> tuple[tuple[_Find, Clause, tuple[str, ...], str], ...]:
-    """The clauses of operands of a class with what finds their values."""
+    """Returns the operand clauses of a class with the functions that return their values."""
     clauses = layout(cls).clauses
     return tuple((_VALUES[row.form], row, names, keyword) for row, names, keyword in clauses if row.form in _VALUES)
 
 
 def _operands_of(s: Statement, row: Clause, names: tuple[str, ...]) -> Sequence[Sequence[SSAValue]]:
-    """The values of a clause that is written once, or not at all."""
+    """Returns the values of a clause that is written at most once."""
     given = s.present(*names)
     if not given and not row.needed:
         return ()
@@ -58,14 +58,14 @@ def _operands_of(s: Statement, row: Clause, names: tuple[str, ...]) -> Sequence[
 
 
 def _repeated(s: Statement, row: Clause, names: tuple[str, ...]) -> Sequence[Sequence[SSAValue]]:
-    """The values of each time that a clause is written."""
+    """Returns the values of each occurrence of a clause."""
     columns = [s.group(name) for name in names]
     require(len({len(column) for column in columns}) == 1)
     return list(zip(*columns, strict=True))
 
 
 def _list(s: Statement, row: Clause, names: tuple[str, ...]) -> Sequence[Sequence[SSAValue]]:
-    """All values of one operand."""
+    """Returns all values of one operand."""
     values = s.group(names[0])
     require(values)
     return (values,)
@@ -131,7 +131,7 @@ def _named(s: Statement, row: Clause) -> str | None:
 
 
 def _known(row: Clause, word: str | None) -> None:
-    """Custom forms hold the words that a clause takes; others are printed in generic form."""
+    """Requires an enumerator that a clause takes; others are printed in generic form."""
     require(word is None or not row.words or word in row.words or word in UNSUPPORTED_WORDS)
 
 

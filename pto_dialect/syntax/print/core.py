@@ -92,7 +92,7 @@ def _function_results(types: Sequence[Attribute], extras: list[str]) -> str:
 
 
 def _dictionaries(attr: Attribute | None, length: int) -> list[str]:
-    """Texts of argument or result attributes, each with a leading blank or empty."""
+    """Returns the texts of argument or result attributes, each with a leading blank or empty."""
     if attr is None:
         return [""] * length
     entries = [checked(entry, DictionaryAttr) for entry in checked(attr, ArrayAttr).data]
@@ -165,7 +165,7 @@ def print_constant(writer: Writer, op: Operation) -> str:
 
 
 def _flags(op: Operation, hidden: bool) -> str:
-    """``overflow<..>`` or ``fastmath<..>``; ``hidden`` leaves out the flags' absence."""
+    """Returns ``overflow<..>`` or ``fastmath<..>``; ``hidden`` omits the flags' default."""
     for name, spelled in (("fastmath", "fastmath"), ("overflowFlags", "overflow")):
         value = op.properties.get(name)
         if value is not None:
@@ -179,7 +179,7 @@ def _flags(op: Operation, hidden: bool) -> str:
 
 
 def _flags_stated(op: Operation) -> None:
-    """The custom form of arithmetic always sets flags; an operation without them is not said by it."""
+    """Requires flags: the custom form of arithmetic always sets them."""
     declared = type(op).get_irdl_definition().properties  # pyright: ignore[reportAttributeAccessIssue]
     require(all(name in op.properties for name in ("fastmath", "overflowFlags") if name in declared))
 
@@ -251,16 +251,16 @@ def print_cast(writer: Writer, op: Operation) -> str:
 
 
 def implied_yield(op: Operation, region: Region) -> Operation | None:
-    """The ``scf.yield`` at the end of ``region`` that goes without saying."""
+    """Returns the implied ``scf.yield`` at the end of ``region``."""
     last = region.last_block.last_op if region.last_block is not None else None
-    # The word of the text is meant: no other operation that ends a region goes without saying.
+    # The operation name is meant: no other operation that ends a region is implied.
     if last is None or last.name != "scf.yield" or op.results:
         return None
     return None if last.operands or last.attributes or last.properties else last
 
 
 def _carried(op: Operation, values: Sequence[SSAValue], arguments: Sequence[SSAValue]) -> None:
-    """Loop variables, their initial values and results must agree in number and type."""
+    """Requires that loop variables, their initial values and results agree in number and type."""
     types = [value.type for value in values]
     require([arg.type for arg in arguments] == types and [result.type for result in op.results] == types)
 

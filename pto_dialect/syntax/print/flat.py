@@ -60,7 +60,7 @@ def print_flat(writer: Writer, op: Operation) -> str:
     """F4, F5: ``name %a, %b {dict} : types [-> types]``."""
     shape = layout(type(checked(op, PtoOp)))
     if not op.attributes and not op.properties and shape.straight and not shape.spec.fixed_results:
-        # Nothing to leave out or reorder: half of all statements in real programs.
+        # Nothing to omit or reorder: half of all statements in real programs.
         operands = op.operands
         require(operands)
         arrow = f" -> {writer.types(op.results)}" if op.results else ""
@@ -119,7 +119,7 @@ PATH_NAMES = ("path", "indices")
 
 
 def _path(s: Statement) -> str | None:
-    """Integers between the brackets, for the operations that take these instead of values."""
+    """Returns integers between the brackets, for the operations that take these instead of values."""
     name = next((name for name in PATH_NAMES if name in s.layout.attributes), None)
     if name is None:
         return None
@@ -127,12 +127,12 @@ def _path(s: Statement) -> str | None:
     numbers = integer_list(value)
     require(isinstance(value, DenseArrayBase) and value.elt_type == i64 and numbers)
     listed = ", ".join(map(str, numbers))
-    # A path stands between the brackets, an array brings its own.
+    # A path is between the brackets, an array has its own.
     return listed if name == "path" else f"[{listed}]"
 
 
 def integer_list(attr: Attribute) -> list[int]:
-    """The integers of an array of either kind."""
+    """Returns the integers of an array of either kind."""
     if isinstance(attr, DenseArrayBase):
         return [int(value) for value in attr.get_values()]
     return [checked(item, IntegerAttr).value.data for item in checked(attr, ArrayAttr).data]
@@ -189,7 +189,7 @@ def print_indexed_store(writer: Writer, op: Operation) -> str:
 
 
 def _strides(s: Statement) -> list[SSAValue]:
-    """Stride operands of a logical-vector access: one group stride, or i16 block and repeat strides."""
+    """Returns the stride operands of a logical-vector access: one group stride, or i16 block and repeat strides."""
     if s.group("stride"):
         require(not s.group("block_stride") and not s.group("repeat_stride"))
         (stride,) = s.expect("stride", 1)

@@ -1,7 +1,7 @@
 """Generic form of any operation: ``"name"(%a)[^bb1] <{properties}> ({regions}) {attributes} : signature``.
 
-Properties are those of the core dialects; operations of this dialect keep everything in the attribute
-dictionary, which tools that do not know them accept as well.  Source: docs/reference/language.md, "Generic form".
+Properties are those of the core dialects; operations of this dialect store everything in the attribute dictionary,
+which tools that do not know them accept as well.  Source: docs/reference/language.md, "Generic form".
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .writer import Body, Piece, Writer, dictionary_part
 
 
 def generic_pieces(writer: Writer, op: Operation) -> list[Piece]:
-    """The pieces of ``op`` in generic form."""
+    """Returns the pieces of ``op`` in generic form."""
     name, attributes = name_and_attributes(op)
     attributes = explicit_attributes(op, attributes)
     head = f"{string_literal(name)}({writer.uses(op.operands)})"
@@ -44,12 +44,12 @@ def _readable(writer: Writer, entries: dict[str, Attribute]) -> dict[str, Attrib
 
 
 def generic_leaf(writer: Writer, op: Operation) -> str:
-    """The text of an operation without regions in generic form."""
+    """Returns the text of an operation without regions in generic form."""
     return "".join([piece for piece in generic_pieces(writer, op) if isinstance(piece, str)])
 
 
 def name_and_attributes(op: Operation) -> tuple[str, dict[str, Attribute]]:
-    """Full name of ``op`` and its attributes; operations of unknown dialects carry their name as one."""
+    """Returns the full name of ``op`` and its attributes; operations of unknown dialects store their name as one."""
     if isinstance(op, UnregisteredOp):
         return op.op_name.data, {key: value for key, value in op.attributes.items() if key != "op_name__"}
     return op.name, op.attributes

@@ -15,7 +15,7 @@ from .writer import Leaf, Writer, checked, dictionary_part, integers, only_prope
 _NOT_ATOMIC = builtin.IntegerAttr(0, 64)
 
 _DYNAMIC_GEP = -(2**31)
-"""Marks a run-time index among the constant ones of ``llvm.getelementptr``."""
+"""Represents a run-time index among the constant ones of ``llvm.getelementptr``."""
 
 
 def _indices(values: Sequence[SSAValue]) -> None:
@@ -23,7 +23,7 @@ def _indices(values: Sequence[SSAValue]) -> None:
 
 
 def _mixed(writer: Writer, static: list[int], dynamic: Iterator[SSAValue], marker: int) -> str:
-    """``[0, %i]``: constants, with values in the marked places."""
+    """Returns ``[0, %i]``: constants, with values at the marked positions."""
     items: list[str] = []
     for number in static:
         if number != marker:
@@ -70,7 +70,8 @@ def print_access(writer: Writer, op: Operation) -> str:
 
 
 def _all_attributes(op: Operation, *spelled: str) -> str:
-    """The dictionary with those properties in it that have no other place; plain accesses have ordering 0."""
+    """Returns the dictionary including those properties that are not written elsewhere; plain accesses have
+    ordering 0."""
     shown = {name: value for name, value in op.properties.items() if name not in spelled}
     if shown.get("ordering") == _NOT_ATOMIC:
         del shown["ordering"]
@@ -79,7 +80,7 @@ def _all_attributes(op: Operation, *spelled: str) -> str:
 
 
 def _strided_lists(writer: Writer, op: Operation) -> tuple[SSAValue, str, str, str]:
-    """The source of a view operation, and its offset, size and stride lists."""
+    """Returns the source of a view operation, and its offset, size and stride lists."""
     names = ("static_offsets", "static_sizes", "static_strides")
     only_properties(op, "operandSegmentSizes", *names)
     segments = integers(op, "operandSegmentSizes")
@@ -138,7 +139,7 @@ _WORDS = {"volatile_": "volatile ", "inbounds": "inbounds "}
 
 
 def _words(op: Operation) -> str:
-    """The leading keywords of an ``llvm`` statement."""
+    """Returns the leading keywords of an ``llvm`` statement."""
     present = [name for name in _WORDS if name in op.properties]
     require(all(isinstance(op.properties[name], builtin.UnitAttr) for name in present))
     return "".join([_WORDS[name] for name in present])

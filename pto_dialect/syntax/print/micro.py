@@ -66,7 +66,7 @@ def print_mad(writer: Writer, op: Operation) -> str:
 
 @prints(Shape.L0_LOAD)
 def print_l0_load(writer: Writer, op: Operation) -> str:
-    """X5: controls by position where their number tells which they are, by name otherwise."""
+    """X5: controls by position where their number identifies them, by name otherwise."""
     s = Statement(writer, op)
     buffers = s.outside()
     controls = [name for _, (name,), _ in s.layout.clauses]

@@ -1,4 +1,4 @@
-"""Places for operations that were read from no text: where they stand in the text that the printer makes of them."""
+"""Source locations of operations without a source text: those in the text that the printer makes of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAME = "<module>"
 
 
 class _PlacingPrinter(ModulePrinter):
-    """Keeps which pieces of the output each statement is made of."""
+    """Records the output pieces of each statement."""
 
     def __init__(self, generic: bool) -> None:
         super().__init__(generic, debuginfo=False, portable=False)
@@ -41,7 +41,7 @@ class _PlacingPrinter(ModulePrinter):
 
 @contextmanager
 def printed_places(module: Operation) -> Iterator[None]:
-    """While it lasts, the operations of ``module`` are located in its printed text, those aside that have a place in
+    """Context in which the operations of ``module`` are located in its printed text, except those with a location in
     another text."""
     before = {op: op.location for op in module.walk() if span_of(op) is None}
     try:

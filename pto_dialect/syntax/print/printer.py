@@ -31,12 +31,12 @@ from .writer import Body, Composite, Inexpressible, Leaf, Piece, Writer
 
 
 def print_module(op: Operation, *, generic: bool = False, debuginfo: bool = False, portable: bool = True) -> str:
-    """Text of ``op`` with everything inside, ending with a newline.
+    """Returns the text of ``op`` with everything inside, ending with a newline.
 
-    ``generic`` prints every statement in generic form, which needs no knowledge of the operations to be read; with
-    ``portable`` also none of the types and attributes (see ``syntax.portable``).
-    A module whose attribute ``pto.form`` says so is printed as assembly, unless one of the others is asked for.
-    ``debuginfo`` adds ``loc("file":line:col)`` to every statement.
+    ``generic`` prints every statement in generic form, which can be read without knowledge of the operations; with
+    ``portable`` also without that of the types and attributes (see ``syntax.portable``). A module whose attribute
+    ``pto.form`` is ``assembly`` is printed as assembly, unless one of the others is requested. ``debuginfo`` adds
+    ``loc("file":line:col)`` to every statement.
     """
     with paused():
         if not (generic or debuginfo) and op.attributes.get(FORM) == ASSEMBLY:
@@ -48,11 +48,11 @@ def print_module(op: Operation, *, generic: bool = False, debuginfo: bool = Fals
 
 FORM = "pto.form"
 ASSEMBLY = StringAttr("assembly")
-"""Value of the attribute ``pto.form`` of a module that is to be printed as assembly."""
+"""Value of the attribute ``pto.form`` of a module that is printed as assembly."""
 
 
 def _assembly(module: Operation) -> str | None:
-    """The assembly text of a module of one function; ``None`` where it has none."""
+    """Returns the assembly text of a module of one function; ``None`` where it has none."""
     from .assembly import print_assembly  # deferred: start-up
 
     function = module.regions[0].block.first_op
@@ -65,7 +65,7 @@ def _assembly(module: Operation) -> str | None:
 
 
 UNPRINTABLE = (Inexpressible, AssertionError, AttributeError, LookupError, TypeError, ValueError)
-"""What a custom form raises for an operation that it cannot say, or that has not the parts it demands."""
+"""Errors that a custom form raises for an operation that it cannot express, or that lacks its required parts."""
 
 
 class _Statements:
@@ -113,7 +113,7 @@ class ModulePrinter:
         self._leaves: dict[type[Operation], Leaf] = {}
 
     def run(self, op: Operation) -> str:
-        """The text of ``op``."""
+        """Returns the text of ``op``."""
         stack = self.stack
         if self.writer.portable:
             self.writer.around_calls = regions_around_calls(op)
@@ -141,7 +141,7 @@ class ModulePrinter:
     # ------------------------------------------------------------ statements
 
     def _statements(self, task: _Statements) -> None:
-        """Prints statements up to the first one with regions, which goes to the stack, as does the rest."""
+        """Prints statements up to the first one with regions, which is pushed on the stack, as is the rest."""
         op, elided = task.op, task.elided
         while op is not elided:
             following = op.next_op
@@ -156,7 +156,7 @@ class ModulePrinter:
             op = following
 
     def _leaf(self, op: Operation) -> str:
-        """The line of a statement without regions."""
+        """Prints the line of a statement without regions."""
         writer = self.writer
         cls = type(op)
         leaf = self._leaves.get(cls)
@@ -176,7 +176,7 @@ class ModulePrinter:
         return f"{writer.indent}{text}\n"
 
     def _composite(self, op: Operation) -> None:
-        """Puts the pieces of a statement with regions on the stack."""
+        """Pushes the pieces of a statement with regions on the stack."""
         writer = self.writer
         names = writer.names.announce(op.results)
         texts = [writer.names.texts[id(value)] for value in op.results]
@@ -196,7 +196,7 @@ class ModulePrinter:
         if not self.debuginfo:
             return ""
         location: object = op.location
-        # The start is all that is printed; looking for the end of every statement would cost quadratic time.
+        # Only the start is printed; searching the end of every statement would take quadratic time.
         span = location.data if isinstance(location, SourceLoc) else span_of(op)
         if span is None:
             return " loc(unknown)"
@@ -206,7 +206,7 @@ class ModulePrinter:
     # ------------------------------------------------------------ regions
 
     def _open(self, body: Body) -> None:
-        """Starts a region: brace, names, labels; its blocks go to the stack."""
+        """Starts a region: brace, names, labels; its blocks are pushed on the stack."""
         writer, region = self.writer, body.region
         if not body.entered:
             writer.names.enter(region, body.isolated)
@@ -224,7 +224,7 @@ class ModulePrinter:
         writer.indent += "  "
 
     def _needs_label(self, body: Body, blocks: list[Block]) -> bool:
-        """True when the label of the entry block says something: arguments, a target, an empty block."""
+        """Returns whether the label of the entry block is required: arguments, a target, an empty block."""
         entry = blocks[0]
         if entry.args and body.labelled:
             return True
@@ -246,7 +246,7 @@ class ModulePrinter:
 
 
 def is_target(block: Block, blocks: list[Block]) -> bool:
-    """True when one of ``blocks`` branches to ``block``."""
+    """Returns whether one of ``blocks`` branches to ``block``."""
     return any(last is not None and block in last.successors for last in (b.last_op for b in blocks))
 
 

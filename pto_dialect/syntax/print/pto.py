@@ -1,7 +1,6 @@
-"""What the printers of all PTO statements share: operands by name, attributes spelled outside the dictionary.
+"""Shared parts of the printers of all PTO statements: operands by name, attributes spelled outside the dictionary.
 
-A statement is printed in custom form only if the parser would give every operand back its name; see
-``Statement``.
+A statement is printed in custom form only if the parser would assign every operand its name again; see ``Statement``.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class Layout:
     spec: OpSpec
     slots: tuple[Slot, ...]
     required: tuple[str, ...]
-    """Operands that are always there, in text order."""
+    """Operands that are always present, in text order."""
     typed: tuple[str, ...]
     attributes: dict[str, Slot]
     defaults: dict[str, str]
@@ -51,14 +50,14 @@ class Layout:
     lists: bool
     clauses: tuple[Taken, ...]
     outside: tuple[str, ...]
-    """Operands that stand in no clause."""
+    """Operands that are in no clause."""
     straight: bool
-    """True when text order is operand order and every operand is typed and present."""
+    """Whether text order is operand order and every operand is typed and present."""
 
 
 @cache
 def layout(cls: type[PtoOp]) -> Layout:
-    """The layout of ``cls``."""
+    """Returns the layout of ``cls``."""
     declared, spec = signature(cls), op_spec(cls)
     by_name = {slot.name: slot for slot in declared.operands}
     order = spec.text or tuple(by_name)
@@ -82,7 +81,7 @@ def layout(cls: type[PtoOp]) -> Layout:
 
 
 class Statement:
-    """One operation under print: its operands by declared name, and which attributes are spelled already."""
+    """The operation being printed: its operands by declared name, and which attributes are already spelled."""
 
     __slots__ = ("groups", "layout", "op", "spelled", "writer")
 
@@ -106,53 +105,53 @@ class Statement:
     # ------------------------------------------------------------ operands
 
     def group(self, name: str) -> tuple[SSAValue, ...]:
-        """Values of a declared operand; empty when it is absent."""
+        """Returns the values of a declared operand; empty when it is absent."""
         return self.groups[name]
 
     def single(self, name: str) -> str:
-        """Name of the one value of an operand."""
+        """Returns the name of the one value of an operand."""
         (value,) = self.expect(name, 1)
         return self.writer.use(value)
 
     def expect(self, name: str, *counts: int) -> tuple[SSAValue, ...]:
-        """Values of an operand that has one of the given numbers of them."""
+        """Returns the values of an operand whose count must be one of the given numbers."""
         values = self.groups[name]
         require(len(values) in counts)
         return values
 
     def present(self, *names: str) -> int:
-        """How many of ``names`` have a value; these must be the first ones, with one value each."""
+        """Returns how many of ``names`` have a value; these must be the first ones, with one value each."""
         sizes = [len(self.groups[name]) for name in names]
         found = sum(sizes)
         require(sizes == [1] * found + [0] * (len(names) - found))
         return found
 
     def outside(self) -> list[SSAValue]:
-        """Values of the operands that stand in no clause, in text order; each has one."""
+        """Returns the values of the operands that are in no clause, in text order; each has one."""
         groups = self.groups
         values = [value for name in self.layout.outside for value in groups[name]]
         require(len(values) == len(self.layout.outside))
         return values
 
     def flatten(self, slots: Iterable[Slot]) -> list[SSAValue]:
-        """Values of operands written as one list; raises unless the list alone tells which is which."""
+        """Returns the values of operands written as one list; raises unless the list alone identifies them."""
         chosen = list(slots)
         sizes = [len(self.groups[slot.name]) for slot in chosen]
         require(sizes == sizes_by_order(chosen, sum(sizes)))
         return [value for slot in chosen for value in self.groups[slot.name]]
 
     def values(self, names: Iterable[str]) -> list[SSAValue]:
-        """Values of the named operands, in that order."""
+        """Returns the values of the named operands, in that order."""
         return [value for name in names for value in self.groups[name]]
 
     def typed_values(self) -> list[SSAValue]:
-        """Values whose types the text spells."""
+        """Returns the values whose types the text spells."""
         return self.values(self.layout.typed)
 
     # ------------------------------------------------------------ attributes
 
     def attribute(self, name: str) -> Attribute | None:
-        """Value of an attribute that the statement spells outside the dictionary."""
+        """Returns the value of an attribute that the statement spells outside the dictionary."""
         value = self.op.attributes.get(name)
         if value is None:
             require(self.layout.attributes[name].arity != "1")
@@ -162,7 +161,7 @@ class Statement:
         return value
 
     def word(self, name: str) -> str | None:
-        """An enumerator, word or unit attribute as a bare word."""
+        """Returns an enumerator, string or unit attribute as a bare keyword."""
         value = self.attribute(name)
         if value is None:
             return None
@@ -171,23 +170,23 @@ class Statement:
         return value.value if isinstance(value, EnumAttr) else checked(value, StringAttr).data
 
     def required_word(self, name: str) -> str:
-        """The word of an attribute that must be there."""
+        """Returns the enumerator of a required attribute."""
         return checked(self.word(name), str)
 
     def quoted(self, name: str) -> str:
-        """A required word in quotes."""
+        """Returns a required enumerator in quotes."""
         return string_literal(self.required_word(name))
 
     def stripped(self, name: str) -> str:
-        """A required enumerator in stripped form, ``<PIPE_V>``."""
+        """Returns a required enumerator in stripped form, ``<PIPE_V>``."""
         return f"<{self.required_word(name)}>"
 
     def full(self, name: str) -> str:
-        """A required attribute in full."""
+        """Returns a required attribute in full."""
         return attribute_text(checked(self.attribute(name), Attribute))
 
     def field(self, name: str) -> str | None:
-        """Value of an attribute in a field list: integers of the declared type need none."""
+        """Returns the value of an attribute in a field list: integers of the declared type need no type."""
         value = self.attribute(name)
         if value is None:
             return None
@@ -197,8 +196,8 @@ class Statement:
         return attribute_text(value)
 
     def dictionary(self, before: str = " ", *names: str) -> str:
-        """The attribute dictionary: what is neither spelled elsewhere nor the default; only ``names``, if
-        given."""
+        """Returns the attribute dictionary: attributes that are neither spelled elsewhere nor the default; only
+        ``names``, if given."""
         attributes = self.op.attributes
         if not attributes:
             return ""
@@ -216,21 +215,21 @@ class Statement:
     # ------------------------------------------------------------ results
 
     def results(self) -> str:
-        """Types of the results."""
+        """Returns the types of the results."""
         return self.writer.types(self.op.results)
 
     def arrow_part(self) -> str:
-        """``-> types``, nothing without results."""
+        """Returns ``-> types``, nothing without results."""
         return f" -> {self.results()}" if self.op.results else ""
 
 
 def comma(parts: Sequence[str]) -> str:
-    """The parts that are not empty, separated by commas."""
+    """Joins the parts that are not empty by commas."""
     return ", ".join([part for part in parts if part])
 
 
 LEAVES: dict[Shape, Leaf] = {}
-"""Printers of operations without regions, by shape, as far as their modules are loaded."""
+"""Printers of operations without regions, by shape, for the loaded modules."""
 
 
 def prints(*shapes: Shape) -> Callable[[Leaf], Leaf]:

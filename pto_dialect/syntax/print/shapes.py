@@ -16,12 +16,12 @@ from .writer import Composite, Leaf
 
 
 def pto_leaf(op: Operation) -> Leaf | None:
-    """Printer of the shape of a PTO operation without regions; ``None`` for other operations."""
+    """Returns the printer of the shape of a PTO operation without regions; ``None`` for other operations."""
     return _tables()[0].get(op_spec(type(op)).shape) if isinstance(op, PtoOp) else None
 
 
 def pto_composite(op: Operation) -> Composite | None:
-    """Printer of the shape of a PTO operation with regions; ``None`` for other operations."""
+    """Returns the printer of the shape of a PTO operation with regions; ``None`` for other operations."""
     return _tables()[1].get(op_spec(type(op)).shape) if isinstance(op, PtoOp) else None
 
 

@@ -1,4 +1,4 @@
-"""Custom forms of synchronisation statements.
+"""Custom forms of synchronization statements.
 
 Source: docs/reference/language.md, "Shapes", "Attributes".
 """
@@ -21,7 +21,7 @@ _OP_KINDS = ("pipe_event_type", "sync_op_type")
 
 
 def _item(s: Statement, name: str) -> str:
-    """A bracketed item: pipes, events and the operation kind of a barrier stripped, other kinds in full."""
+    """Returns a bracketed item: pipes, events and the operation kind of a barrier stripped, other kinds in full."""
     enums = s.layout.attributes[name].kind.enums
     return s.stripped(name) if len(enums) == 1 else s.full(name)
 
@@ -37,7 +37,7 @@ def print_sync_bracket(writer: Writer, op: Operation) -> str:
 
 
 def _number(s: Statement, name: str, default: str | None = None) -> str | None:
-    """An integer in a keyword position, which shows no type; ``default`` for an absent one."""
+    """Returns an integer in a keyword position, which has no type; ``default`` for an absent one."""
     value = s.attribute(name)
     if value is None:
         return default
@@ -47,7 +47,7 @@ def _number(s: Statement, name: str, default: str | None = None) -> str | None:
 
 
 def _one_of(*candidates: str | None) -> str:
-    """The only candidate that is there."""
+    """Returns the only candidate that is present."""
     found = [candidate for candidate in candidates if candidate is not None]
     require(len(found) == 1)
     return found[0]

@@ -1,4 +1,4 @@
-"""Custom forms of tile operations: ``ins(..) outs(..)``, or values in and out where there is no destination.
+"""Custom forms of tile operations: ``ins(..) outs(..)``, or operand and result values where there is no destination.
 
 Source: docs/reference/language.md, "Shapes", "Level 1 and Level 2".
 """
@@ -20,13 +20,14 @@ from .writer import Writer, require
 
 
 def has_destination(s: Statement) -> bool:
-    """True for destination-passing style; the destinations there must be the first ones declared."""
+    """Returns whether a statement is in destination-passing style; the present destinations must be the first ones
+    declared."""
     outs = [slot.name for slot in s.layout.slots if slot.name in s.layout.spec.outs]
     return s.present(*outs) > 0 and not old_value(s)
 
 
 def old_value(s: Statement) -> tuple[SSAValue, ...]:
-    """The old tile of a read-modify-write in value form, the last operand there; empty for other statements."""
+    """Returns the old tile of a read-modify-write in value form, the last operand there; empty for other statements."""
     if not s.op.results:
         return ()
     kept = s.values(s.layout.spec.in_place)
@@ -34,19 +35,19 @@ def old_value(s: Statement) -> tuple[SSAValue, ...]:
 
 
 def input_slots(s: Statement) -> list[Slot]:
-    """Declared inputs in text order."""
+    """Returns declared inputs in text order."""
     return [slot for slot in s.layout.slots if slot.name not in s.layout.spec.outs]
 
 
 def inputs(s: Statement) -> list[SSAValue]:
-    """Values of ``ins(..)`` where their number tells which is which."""
+    """Returns the values of ``ins(..)`` where their number identifies them."""
     values = s.flatten(input_slots(s))
     require(values)
     return values
 
 
 def inputs_by_kind(s: Statement, slots: Sequence[Slot]) -> list[SSAValue]:
-    """Values of ``slots`` where their types tell which is which."""
+    """Returns the values of ``slots`` where their types identify them."""
     values = s.values(slot.name for slot in slots)
     chosen = fitting_slots(slots, values)
     require(values and s.flatten(chosen) == values)
@@ -54,7 +55,7 @@ def inputs_by_kind(s: Statement, slots: Sequence[Slot]) -> list[SSAValue]:
 
 
 def merge_sort_values(s: Statement, scratch: bool | None) -> list[SSAValue]:
-    """Inputs of ``tmrgsort``, whose text tells (``scratch``) whether the last one is the scratch tile."""
+    """Returns the inputs of ``tmrgsort``, whose text states (``scratch``) whether the last one is the scratch tile."""
     names = ("srcs", "blockLen", "tmp")
     values = s.values(names)
     told = merge_sort_inputs(values, len(values) > MERGE_SORT_SOURCES if scratch is None else scratch)
@@ -92,10 +93,10 @@ def value_form(s: Statement) -> str:
 
 
 def stored_value(s: Statement) -> str | None:
-    """Level 1 of what yields no tile: ``name %tile, %view {dict} : (T, V) -> ()``.
+    """Level 1 of operations that yield no tile: ``name %tile, %view {dict} : (T, V) -> ()``.
 
-    ``None`` for tiles that have a place in memory already, and for statements with optional operands, which the
-    value form cannot tell apart.
+    ``None`` for tiles with a memory address, and for statements with optional operands, which the value form cannot
+    distinguish.
     """
     values = s.values(slot.name for slot in s.layout.slots)
     required = sum(slot.arity == "1" for slot in s.layout.slots)
@@ -122,7 +123,7 @@ def print_dps(writer: Writer, op: Operation) -> str:
 
 @prints(Shape.DPS_INNER)
 def print_dps_inner(writer: Writer, op: Operation) -> str:
-    """D2: the dictionary stands inside ``ins(..)``, where the operation allows it."""
+    """D2: the dictionary is inside ``ins(..)``, where the operation allows it."""
     s = Statement(writer, op)
     if not has_destination(s):
         return value_form(s)
@@ -149,10 +150,9 @@ def print_dps_keyed(writer: Writer, op: Operation) -> str:
     if (text := form_of_values(s)) is not None:
         return text
     keyed = {name: "" if name in s.layout.spec.unnamed else row.name for row, (name,), _ in s.layout.clauses}
-    # An unnamed extra input is told by its type: a number is the scalar parameter, a tile those of the
-    # channels.
+    # The type identifies an unnamed extra input: a number is the scalar parameter, a tile those of the channels.
     require(all(value.type == t.I64 for value in s.expect("preQuantScalar", 0, 1)))
-    # The reference takes the first of several inputs without a word for the tile.
+    # The reference treats the first of several inputs without a keyword as the tile.
     s.present(*(name for name, word in keyed.items() if not word))
     require(all(value.type != t.I64 for value in s.expect("fp", 0, 1)))
     text = typed_group(writer, inputs_by_kind(s, [slot for slot in input_slots(s) if slot.name not in keyed]))

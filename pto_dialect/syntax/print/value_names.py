@@ -1,8 +1,8 @@
 """Names of SSA values in printed text, one scope per region.
 
-A value keeps the name it was written with; values without one, or with a number for a name, are numbered in
-text order. A name that is taken already gets a suffix ``_0``, ``_1`` and so on. Names end with their region,
-so that regions side by side use the same ones; an isolated region does not see the names around it.
+A value retains the name it was written with; values without one, or with a number for a name, are numbered in text
+order. A name that is taken already gets a suffix ``_0``, ``_1`` and so on. Names end with their region, so that sibling
+regions use the same ones; an isolated region does not see the names around it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _FOREIGN = re.compile(r"[^A-Za-z0-9_$.\-]")
 
 
 class _Frame:
-    """One open region: what is restored when it closes."""
+    """One open region: the state to restore when it closes."""
 
     __slots__ = ("counted", "isolated", "names", "number", "outer", "region")
 
@@ -44,8 +44,7 @@ class ValueNames:
     # ------------------------------------------------------------ regions
 
     def enter(self, region: Region, isolated: bool = False) -> None:
-        """Opens ``region``. With several blocks all its values are named at once, as they may be read
-        earlier."""
+        """Opens ``region``. With several blocks all its values are named at once, as they may be read earlier."""
         frame = _Frame(region, isolated, self._number)
         if isolated:
             frame.outer = (self._used, self._announced, self._suffixes)
@@ -75,13 +74,13 @@ class ValueNames:
     # ------------------------------------------------------------ values
 
     def define(self, values: Iterable[SSAValue]) -> None:
-        """Names ``values`` in the innermost region, those that have no name yet."""
+        """Names those ``values`` in the innermost region that have no name yet."""
         for value in values:
             if id(value) not in self.texts:
                 self._name(value, self._frames[-1])
 
     def announce(self, values: Iterable[SSAValue]) -> list[str]:
-        """Names results of an operation whose regions do not see them; returns what ``publish`` takes."""
+        """Names results of an operation whose regions do not see them; returns the argument of ``publish``."""
         frame = self._frames[-1]
         names: list[str] = []
         for value in values:
@@ -101,7 +100,7 @@ class ValueNames:
         self._used.update(names)
 
     def late(self, value: SSAValue) -> str:
-        """Name of a value used before (or without) its definition: one of the region it belongs to."""
+        """Returns the name of a value used before (or without) its definition: one of the region it belongs to."""
         owner = value.owner
         block = owner.parent if isinstance(owner, Operation) else owner
         region = block.parent if block is not None else None

@@ -1,4 +1,4 @@
-"""What all statement printers share: names and types already spelled, regions as pieces of a statement."""
+"""Shared parts of all statement printers: names and types already spelled, regions as pieces of a statement."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ T = TypeVar("T")
 
 
 class Inexpressible(Exception):
-    """The operation has no custom form that says all of it; it is printed in generic form instead."""
+    """The operation has no custom form that expresses all of it; it is printed in generic form instead."""
 
 
 @dataclass(slots=True, eq=False)
 class Body:
     """A region inside a statement, printed as ``{`` .. ``}``.
 
-    ``entered`` says that the statement has opened the region for names already, ``labelled`` that the
-    arguments of the entry block are still to be written; ``elided`` is a terminator that goes without saying;
-    ``generic`` that a block without anything has a label.
+    ``entered`` states that the statement has opened the region for names already, ``labelled`` that the arguments of
+    the entry block are still to be written; ``elided`` is an implied terminator; ``generic`` states that an empty block
+    has a label.
     """
 
     region: Region
@@ -63,51 +63,51 @@ class Writer:
         self._types: dict[int, str] = {}
 
     def use(self, value: SSAValue) -> str:
-        """Name of a value where it is read."""
+        """Returns the name of a value where it is read."""
         return self.names.texts.get(id(value)) or self.names.late(value)
 
     def uses(self, values: Iterable[SSAValue]) -> str:
-        """Comma list of names."""
+        """Returns a comma list of names."""
         texts = self.names.texts
         return ", ".join([texts.get(id(value)) or self.names.late(value) for value in values])
 
     def type(self, attr: Attribute) -> str:
-        """Text of a type that a value of the printed program has."""
+        """Returns the text of a type that a value of the printed program has."""
         text = self._types.get(id(attr))
         if text is None:
             text = self._types[id(attr)] = type_text(self.readable(attr))
         return text
 
     def readable(self, attr: Attribute) -> Attribute:
-        """The attribute or type to be spelled for ``attr``: one that MLIR can read, in a text meant for it."""
+        """Returns the attribute or type to be spelled for ``attr``: one that MLIR can read, in a text meant for it."""
         return portable(attr) if self.portable else attr
 
     def types(self, values: Iterable[SSAValue]) -> str:
-        """Comma list of the types of ``values``."""
+        """Returns a comma list of the types of ``values``."""
         return ", ".join([self.type(value.type) for value in values])
 
     def arrow(self, values: Iterable[SSAValue]) -> str:
-        """Result part of a function type: one type bare, otherwise a parenthesised list."""
+        """Returns the result part of a function type: one type without parentheses, otherwise a parenthesised list."""
         texts = [self.type(value.type) for value in values]
         if len(texts) == 1 and texts[0][0] != "(":
             return texts[0]
         return f"({', '.join(texts)})"
 
     def signature(self, operands: Iterable[SSAValue], results: Iterable[SSAValue]) -> str:
-        """``(types) -> types``."""
+        """Returns ``(types) -> types``."""
         return f"({self.types(operands)}) -> {self.arrow(results)}"
 
     def bindings(self, arguments: Iterable[SSAValue], values: Iterable[SSAValue]) -> str:
-        """``%i = %x, %j = %y``: region arguments with their initial values."""
+        """Returns ``%i = %x, %j = %y``: region arguments with their initial values."""
         pairs = zip(arguments, values, strict=True)
         return ", ".join([f"{self.use(name)} = {self.use(value)}" for name, value in pairs])
 
     def block(self, block: Block) -> str:
-        """Label of a block of an open region."""
+        """Returns the label of a block of an open region."""
         return self.blocks.get(id(block), "^invalid")
 
     def target(self, block: Block, values: Iterable[SSAValue]) -> str:
-        """``^bb1(%a : i32)``: a branch target with the values it is given."""
+        """Returns ``^bb1(%a : i32)``: a branch target with its operands."""
         given = tuple(values)
         if not given:
             return self.block(block)
@@ -115,12 +115,12 @@ class Writer:
 
 
 def dictionary_part(entries: Mapping[str, Attribute], before: str = " ") -> str:
-    """The dictionary with ``before`` in front of it, nothing when it is empty."""
+    """Returns the dictionary after ``before``, nothing when it is empty."""
     return before + dictionary_text(entries) if entries else ""
 
 
 def one_block(region: Region) -> Block:
-    """The only block of a region; raises ``Inexpressible`` when there are none or several."""
+    """Returns the only block of a region; raises ``Inexpressible`` when there are none or several."""
     block = region.first_block
     if block is None or block is not region.last_block:
         raise Inexpressible
@@ -134,7 +134,7 @@ def require(condition: object) -> None:
 
 
 def checked(value: object, cls: type[T]) -> T:
-    """``value`` as a ``cls``; raises ``Inexpressible`` when it is something else."""
+    """Returns ``value`` as a ``cls``; raises ``Inexpressible`` when it is something else."""
     if not isinstance(value, cls):
         raise Inexpressible
     return value
@@ -146,6 +146,6 @@ def only_properties(op: Operation, *allowed: str) -> None:
 
 
 def integers(op: Operation, name: str) -> list[int]:
-    """The integers of an array property."""
+    """Returns the integers of an array property."""
     values = checked(op.properties.get(name), DenseArrayBase)
     return [int(value) for value in values.get_values()]  # pyright: ignore[reportAttributeAccessIssue]

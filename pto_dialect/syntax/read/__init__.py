@@ -1,1 +1,1 @@
-"""Characters to a stream of reductions: lexer, grammar tables, parser, recovery from errors."""
+"""From characters to reductions: lexer, grammar tables, parser, error recovery."""

@@ -1,4 +1,4 @@
-"""The curly braces of a program: which one has no partner, judged by counting and by indentation."""
+"""Unbalanced curly braces of a program, found by counting and by indentation."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _BRACES = re.compile(r"//[^\n]*|\"(?:[^\"\\\n]++|\\.)*+\"|([{}])")
 
 
 class _Scan(NamedTuple):
-    """What one walk over the braces finds, as positions: the opening one without partner, the closing one too many."""
+    """The results of one scan of the braces, as positions: the unclosed opening brace, the surplus closing brace."""
 
     unclosed: int | None
     surplus: int | None
 
 
 class Braces:
-    """The braces of ``text``, looked at when something is wrong with it."""
+    """The braces of ``text``, scanned when it has an error."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -32,7 +32,7 @@ class Braces:
         return [p for p, _ in found], list(accumulate((s for _, s in reversed(found)), initial=0))
 
     def closing_behind(self, position: int) -> int:
-        """How many more closing than opening braces stand behind ``position``."""
+        """Returns how many more closing than opening braces follow ``position``."""
         positions, closing = self._positions
         return closing[len(positions) - bisect_left(positions, position)]
 
@@ -71,15 +71,16 @@ class Braces:
 
     @property
     def unclosed(self) -> int | None:
-        """The opening brace that has no closing one: the first whose partner is indented like an outer one's."""
+        """Returns the opening brace without a closing one: the first whose partner is indented like an outer one's."""
         return self._scan.unclosed
 
     @property
     def surplus(self) -> int | None:
-        """The closing brace that has no opening one: the first that is indented deeper than its partner's line."""
+        """Returns the closing brace without an opening one: the first that is indented deeper than its
+        partner's line."""
         return self._scan.surplus
 
     @cached_property
     def doubtful_from(self) -> int:
-        """Position from which on the regions are not those that were meant."""
+        """Returns the position from which on the regions are not those that were meant."""
         return min((p for p in self._scan if p is not None), default=len(self.text) + 1)

@@ -2,7 +2,7 @@
 
 Lark itself is not loaded for it: a start would take some 30 ms longer, and its loop looks up the state, the rule's
 callback (by a hash computed in Python) and the rule's symbols at each step. Here each state's row becomes, when it is
-first reached, a dictionary that holds the next rows themselves and for reductions what is needed to carry them out.
+first reached, a dictionary that holds the next rows themselves and for reductions their parameters.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any, NamedTuple, Protocol
 from .tokens import Tok
 
 END = "$END"
-"""Type of the token behind the last one of a text."""
+"""Type of the token after the last one of a text."""
 
 _STATEMENT = "statement"
-"""The symbol whose beginnings :attr:`Parser.begin` is asked about."""
+"""The symbol at whose start :attr:`Parser.begin` is called."""
 
 _STATE = None
-"""Key under which a row keeps the number of its state; never the name of a symbol."""
+"""Key of the state id of a row; never the name of a symbol."""
 
 Callback = Callable[[list[Any]], Any]
 
@@ -28,12 +28,11 @@ Reduction = tuple[int, Callback | None, str]
 value."""
 
 Row = dict[Any, Any]
-"""By symbol: the next row after a shift, its state number while that row was never reached, a ``Begin``, or a
-reduction."""
+"""By symbol: the next row after a shift, its state id while that row was never reached, a ``Begin``, or a reduction."""
 
 
 class Begin:
-    """The shift of a token with which a statement begins; ``row`` is the next row, or its number."""
+    """The shift of a token that starts a statement; ``row`` is the next row, or its id."""
 
     __slots__ = ("row",)
 
@@ -42,11 +41,11 @@ class Begin:
 
 
 class Rule(NamedTuple):
-    """A way to write something: its ``symbol``, how many ``size`` symbols it is made of, and the ``method`` of the
-    builder that is called with their values.
+    """A production: its ``symbol``, how many ``size`` symbols it has, and the ``method`` of the builder that is called
+    with their values.
 
-    ``single``: a single value is passed on without a call. ``repeated`` are the places of symbols that stand for any
-    number of values; Lark makes such symbols of ``*`` and ``+``, and their names begin with an underscore.
+    ``single``: a single value is passed on without a call. ``repeated`` are the positions of symbols that represent any
+    number of values; Lark makes such symbols of ``*`` and ``+``, and their names start with an underscore.
     """
 
     symbol: str
@@ -57,11 +56,11 @@ class Rule(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """What a grammar says, in plain data.
+    """A compiled grammar as plain data.
 
-    ``columns`` are lists of symbols. ``rows`` are pairs of a column and what each of its symbols calls for, or the one
+    ``columns`` are lists of symbols. ``rows`` are pairs of a column and the action for each of its symbols, or the one
     action of all: a state after a shift, or -1 - n for a reduction by ``rules[n]``. ``states`` has the row of each
-    state, ``literals`` the terminals of the texts that stand in the grammar.
+    state, ``literals`` the terminals of the literal texts in the grammar.
     """
 
     columns: tuple[tuple[str, ...], ...]
@@ -73,7 +72,7 @@ class Tables(NamedTuple):
     literals: dict[str, str]
 
     def actions(self, state: int) -> dict[str, int]:
-        """What each symbol calls for in a state."""
+        """Returns the action for each symbol in a state."""
         column, actions = self.rows[self.states[state]]
         names = self.columns[column]
         return dict.fromkeys(names, actions) if isinstance(actions, int) else dict(zip(names, actions, strict=True))
@@ -83,12 +82,12 @@ class Lexer(Protocol):
     """Splits texts into tokens."""
 
     def lex(self, data: Any) -> Iterator[Tok]:
-        """The tokens of ``data`` from where it is to be read on."""
+        """Yields the tokens of ``data`` from its read position."""
         ...
 
 
 class State:
-    """How far a parse has come: numbers of states, and the values of the symbols between them."""
+    """The state of a parse: the stack of states, and the values of the symbols between them."""
 
     __slots__ = ("stack", "values")
 
@@ -98,10 +97,10 @@ class State:
 
 
 class UnexpectedToken(Exception):
-    """A token that the grammar does not allow where it stands; ``expected`` are the terminals that could stand there
-    as far as one state knows.
+    """A token that the grammar does not allow in its position; ``expected`` are the terminals that could follow as far
+    as one state knows.
 
-    ``state`` may be changed: the parse goes on from there.
+    ``state`` may be changed: the parse continues from there.
     """
 
     def __init__(self, token: Tok, expected: frozenset[str], state: State) -> None:
@@ -112,7 +111,7 @@ class UnexpectedToken(Exception):
 
 
 class _Repetition:
-    """The values that a symbol for any number of them stands for."""
+    """The values of a repeated symbol."""
 
     __slots__ = ("values",)
 
@@ -124,8 +123,8 @@ class Parser:
     """A grammar with a lexer and a builder, whose methods are called as rules complete."""
 
     begin: Callable[[Tok], bool] | None = None
-    """Asked at each token with which a statement begins: True when it was read, and reading goes on where the data says
-    now."""
+    """Called at each token that starts a statement; returns True when it was read, and reading continues at the
+    position of the data."""
 
     def __init__(self, tables: Tables, lexer: Callable[[dict[str, str]], Lexer], builder: object) -> None:
         self.tables = tables
@@ -135,9 +134,9 @@ class Parser:
         self.reductions: list[Reduction] = [_reduction(rule, builder) for rule in tables.rules]
 
     def parse(self, data: Any, on_error: Callable[[UnexpectedToken], bool] | None = None) -> Any:
-        """The value of the whole text.
+        """Returns the value of the whole text.
 
-        ``on_error`` may change the state of an error and answer True, whereupon reading goes on; raises
+        ``on_error`` may change the state of an error and return True, whereupon reading continues; raises
         :class:`UnexpectedToken` otherwise.
         """
         state = State(self.tables.start)
@@ -149,7 +148,7 @@ class Parser:
                     raise
 
     def _run(self, data: Any, state: State) -> Any:
-        """Parses from the stacks of ``state`` on; they are brought up to date when an error is raised."""
+        """Parses from the stacks of ``state`` on; they are updated when an error is raised."""
         values = state.values
         rows = [self.row(number) for number in state.stack]
         row = rows[-1]
@@ -206,13 +205,13 @@ class Parser:
                 return values[-1]
 
     def unexpected(self, token: Tok, rows: list[Row], state: State) -> UnexpectedToken:
-        """The error for a token that no action exists for, with everything that is needed to resume."""
+        """Returns the error for a token without an action, with everything that is needed to resume."""
         state.stack[:] = [row[_STATE] for row in rows]
         symbols = self.actions(state.stack[-1])
         return UnexpectedToken(token, frozenset(symbol for symbol in symbols if symbol.isupper()), state)
 
     def row(self, number: int) -> Row:
-        """The row of a state."""
+        """Returns the row of a state."""
         known = self.rows.get(number)
         if known is None:
             known = self.rows[number] = {_STATE: number}
@@ -228,14 +227,14 @@ class Parser:
         return known
 
     def actions(self, number: int) -> dict[str, int]:
-        """What each symbol calls for in a state, kept for the many questions that an error raises."""
+        """Returns the action for each symbol in a state, cached for error handling."""
         known = self._actions.get(number)
         if known is None:
             known = self._actions[number] = self.tables.actions(number)
         return known
 
     def reduce(self, state: State, action: int) -> None:
-        """Carries out a reduction that :meth:`actions` names."""
+        """Performs a reduction that :meth:`actions` names."""
         size, callback, symbol = self.reductions[-1 - action]
         stack, values = state.stack, state.values
         parts = values[len(values) - size :]
@@ -271,7 +270,7 @@ def _with_repetitions(callback: Callback, places: frozenset[int]) -> Callback:
             elif found:
                 found += part.values
             else:
-                # Nobody else sees the list of a repetition, so that a long one is not copied at each step.
+                # The list of a repetition is not shared, so that a long one is not copied at each step.
                 found = part.values
         return callback(found)
 

@@ -1,6 +1,6 @@
-"""Parse tables from a grammar, made by Lark.
+"""Makes parse tables from a grammar by Lark.
 
-This takes about a second for the grammar of programs; ``grammar.py`` keeps what comes out.
+This takes about a second for the grammar of programs; ``grammar.py`` caches the result.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ OPTIONS: dict[str, Any] = {"parser": "lalr", "start": "start", "keep_all_tokens"
 
 
 class NoLexer(Lexer):
-    """Stands for a lexer: the terminals are only declared."""
+    """Placeholder for a lexer: the terminals are only declared."""
 
     def __init__(self, conf: object) -> None: ...
 
@@ -29,12 +29,12 @@ class NoLexer(Lexer):
 
 
 def build(text: str) -> Tables:
-    """The tables of a grammar; raises ``lark.exceptions.GrammarError`` for one with conflicts."""
+    """Returns the tables of a grammar; raises ``lark.exceptions.GrammarError`` for one with conflicts."""
     return tables_of(lark.Lark(text, lexer=NoLexer, **OPTIONS))
 
 
 def tables_of(parser: lark.Lark) -> Tables:
-    """The tables of a parser, with every list of symbols and every row stored once."""
+    """Returns the tables of a parser, with every list of symbols and every row stored once."""
     front: Any = parser.parser
     table = front.parser.parser.parse_table
     rules: dict[LarkRule, int] = {}
@@ -65,7 +65,7 @@ def tables_of(parser: lark.Lark) -> Tables:
 def _plain(rule: LarkRule) -> Rule:
     repeated = (n for n, symbol in enumerate(rule.expansion) if not symbol.is_term and symbol.name.startswith("_"))
     single = bool(rule.options.expand1) and rule.alias is None
-    # Names are tokens of Lark, which are no plain text.
+    # Names are tokens of Lark, not plain text.
     return Rule(
         str(rule.origin.name), len(rule.expansion), str(rule.alias or rule.origin.name), single, tuple(repeated)
     )

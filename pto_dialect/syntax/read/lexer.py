@@ -1,7 +1,7 @@
 """The lexer of programs.
 
-One regular expression finds the next token; words are then looked up: an operation name becomes the terminal of its
-shape, a keyword its own terminal, everything else ``WORD``.  See ``grammar/pto.lark`` for the terminals that stand for
+One regular expression matches the next token; words are then looked up: an operation name becomes the terminal of its
+shape, a keyword its own terminal, everything else ``WORD``.  See ``grammar/pto.lark`` for the terminals that represent
 whole comma lists.
 """
 
@@ -61,8 +61,8 @@ _ASSEMBLY = re.compile(
     r"|(?:%[\w.$, %:]+=[ \t]*)?(?:t(?!o\b)[a-z]\w*|m(?:gather|scatter))(?:\.\w+)*[ \t]+[%#])",
     re.IGNORECASE,
 )
-"""A statement of the assembly form behind the end of a line; a search for a character skips what lies between. The
-upper bound of a loop (`to %n`) may begin a line in any form."""
+"""A statement of the assembly form after the end of a line; a search for a character skips the text between. The upper
+bound of a loop (`to %n`) may start a line in any form."""
 _HASH_COMMENT = re.compile(r"^[ \t]*#(?![\w.]*[<=]|[\w.]+[ \t]*=)[^\n]*", re.MULTILINE)
 
 _COMMA_LISTS = frozenset(("USES", "RESULTS", "BINDINGS", "TYPES", "ANGLE"))
@@ -78,7 +78,7 @@ _SHARED_RULES = {
 
 
 def terminal_of(name: str) -> str:
-    """Terminal of a PTO operation."""
+    """Returns the terminal of a PTO operation."""
     shape = OPS[name][2]
     return _SHARED_RULES.get(shape, shape)
 
@@ -94,13 +94,15 @@ OPERATION_TERMINALS: dict[str, str] = {
 
 
 def is_assembly(text: str) -> bool:
-    """True when the text contains statements of the assembly form (directives, or tile operations without a prefix)."""
+    """Returns whether the text contains statements of the assembly form (directives, or tile operations without a
+    prefix)."""
     first, end, _ = text.partition("\n")
     return _ASSEMBLY.search(text) is not None or _ASSEMBLY.match(f"\n{first}{end}") is not None
 
 
 def mask_hash_comments(text: str) -> str:
-    """Documents' ``# comment`` lines replaced by blanks of equal length (only used for assembly and schematic text)."""
+    """Returns the text with ``# comment`` lines of documents replaced by blanks of equal length (only used for assembly
+    and schematic text)."""
     return _HASH_COMMENT.sub(lambda m: " " * len(m.group()), text)
 
 
@@ -125,7 +127,7 @@ class ProgramLexer:
         words = self.words
         matches = _TOKEN.finditer(text, data.position)
         while True:
-            # Every alternative is a named group, and at each place one of them fits.
+            # Every alternative is a named group, and at each position one of them matches.
             found = next(matches)
             kind: str = found.lastgroup  # pyright: ignore[reportAssignmentType]
             if kind == "MARK":
@@ -171,7 +173,7 @@ class ProgramLexer:
             yield Tok(kind, spelling, start)
 
     def _opcodes(self, tokens: Iterator[Tok], text: str) -> Iterator[Tok]:
-        """Turns opcodes without prefix into operations: words after a result list or at the start of a line.
+        """Converts opcodes without prefix to operations: words after a result list or at the start of a line.
 
         ``#key=`` inside a line belongs to the statement there; at its start it defines an alias.
         """
@@ -190,16 +192,16 @@ class ProgramLexer:
 
 
 def first_token(text: str, position: int) -> tuple[str, str]:
-    """Kind (name of a group of the regular expression) and spelling of the token at ``position``."""
+    """Returns kind (name of a group of the regular expression) and spelling of the token at ``position``."""
     found = _TOKEN.match(text, position)
     kind = found.lastgroup if found is not None else None
     return (kind, found[kind]) if found is not None and kind is not None else ("END", "")
 
 
 def _unknown_word(spelling: str, text: str, position: int) -> str:
-    """A dotted word is an unknown operation unless it stands as a key or bare value in a dictionary.
+    """Returns whether a dotted word is an unknown operation: it is not a key or bare value in a dictionary.
 
-    ``constant @f`` is how MLIR prints ``func.constant``; without a symbol the word is one like others.
+    ``constant @f`` is how MLIR prints ``func.constant``; without a symbol it is like any other.
     """
     if spelling == "constant" and _SYMBOL_FOLLOWS.match(text, position):
         return OPERATION_TERMINALS["func.constant"]
@@ -208,8 +210,8 @@ def _unknown_word(spelling: str, text: str, position: int) -> str:
 
 
 class ProgramText:
-    """The text under parse: where lexing starts or resumes, the token last handed out, and whether opcodes without
-    prefix are recognised. ``locations`` are those that were read, by their begin."""
+    """The text under parse: where lexing starts or resumes, the last token passed on, and whether opcodes without
+    prefix are recognized. ``locations`` are those that were read, by their start."""
 
     __slots__ = ("assembly", "cursor", "lexer", "locations", "position", "text")
 
@@ -228,10 +230,11 @@ _OTHER_OPCODES = frozenset(("pto.tsync", "pto.tassign", "pto.tprint", "pto.tresh
 
 
 def assembly_mnemonic(word: str) -> str | None:
-    """Operation that an assembly opcode (any case, the ``pto.`` prefix optional) names, if it is one of tiles."""
+    """Returns the operation that an assembly opcode (any case, the ``pto.`` prefix optional) names, if it is one of
+    tiles."""
     name = word.lower()
     name = name if name.startswith("pto.") else f"pto.{name}"
     name = MNEMONIC_ALIASES.get(name, name)
     shape = OPS[name][2] if name in OPS else ""
-    # Words of the text: which opcodes the assembly form has, not what the operations do.
+    # Spellings in the text: which opcodes the assembly form has, not what the operations do.
     return name if shape.startswith("OP_DPS") or name in _OTHER_OPCODES else None

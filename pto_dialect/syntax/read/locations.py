@@ -1,7 +1,7 @@
-"""Locations behind statements: where one ends in the text, and whether it is one.
+"""Locations after statements: where one ends in the text, and whether it is valid.
 
-What a location says is not kept, but text that is none is an error as it is in MLIR: an unclosed string in a location
-would otherwise swallow the statements behind it. Source: docs/reference/language.md, "Attributes".
+The content of a location is not stored, but invalid text is an error as it is in MLIR: an unclosed string in a location
+would otherwise swallow the following statements. Source: docs/reference/language.md, "Attributes".
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _NESTED = re.compile(
 
 
 def location_end(text: str, start: int) -> int | None:
-    """Where the brackets at ``start`` are closed that hold a location; ``None`` where none are, a string does not end,
-    or they are too deep."""
+    """Returns the end of the brackets at ``start`` that hold a location; ``None`` where there are none, a string does
+    not end, or they are too deep."""
     depth = 0
     for found in _MARK.finditer(text, start):
         mark = found[0]
@@ -52,8 +52,8 @@ def location_end(text: str, start: int) -> int | None:
 
 
 def is_location(text: str) -> bool:
-    """Whether ``loc(..)`` holds a location of MLIR: a name, a place in a file, ``unknown``, ``callsite``, ``fused`` or
-    an alias."""
+    """Returns whether ``loc(..)`` holds a location of MLIR: a name, a position in a file, ``unknown``, ``callsite``,
+    ``fused`` or an alias."""
     inside = text[text.index("(") + 1 : -1]
     if "\0" in inside or "\x01" in inside:
         return False

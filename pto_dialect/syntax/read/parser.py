@@ -1,6 +1,6 @@
 """Parses a program into a module: drives the grammar, recovers from errors, wraps assembly text into a function.
 
-After a wrong statement parsing resumes at the next one, so that independent errors are reported in one run.
+After an incorrect statement parsing resumes at the next one, so that independent errors are reported in one run.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ProgramParser:
         self.lock = threading.RLock()
 
     def _recovery(self, data: ProgramText) -> Callable[[UnexpectedToken], bool]:
-        """What handles errors of ``data``; nothing of it is loaded for a program without errors."""
+        """Returns the error handler of ``data``; it is not loaded for a program without errors."""
         made: list[Callable[[UnexpectedToken], bool]] = []
 
         def handle(error: UnexpectedToken) -> bool:
@@ -91,11 +91,11 @@ class ProgramBuilder(MicroBuilder):
     """The complete builder."""
 
     def start(self, items: list[Any]) -> None:
-        """The end of the program; everything was built on the way."""
+        """The end of the program; everything was built before."""
         return None
 
     def finish(self) -> ModuleOp:
-        """The module of the parsed file: the file's own, or an implicit one around its top-level operations."""
+        """Returns the module of the parsed file: the file's own, or an implicit one around its top-level operations."""
         self.close_frame()
         region = self.closed.region
         block = region.block
@@ -112,7 +112,8 @@ class ProgramBuilder(MicroBuilder):
         return module
 
     def _assembly_module(self, block: Block) -> ModuleOp:
-        """The function ``@main`` around assembly statements: directives are its arguments, unread tiles its results."""
+        """Returns the function ``@main`` around assembly statements: directives are its arguments, unread tiles its
+        results."""
         self.refuse_deep(2)
         if self.schematic:
             self._undefined_values(block)
@@ -137,7 +138,7 @@ class ProgramBuilder(MicroBuilder):
         return module
 
     def _undefined_values(self, block: Block) -> None:
-        """Values that documentation does not define are further arguments."""
+        """Makes values that documentation does not define further arguments."""
         arguments: dict[SSAValue, SSAValue] = {}
         for op in walk(block):
             for place, value in enumerate(op.operands):

@@ -1,7 +1,7 @@
-"""A text as its functions and what stands around them.
+"""Division of a text into its functions and the frame around them.
 
-Functions are what a text is split into, because an edit mostly changes one of them: the others keep what was found out
-about them. What stands around them, the frame, is the text without them: aliases, headers of modules, their braces.
+A text is split into functions, because an edit mostly changes one of them: the others keep their cached results. The
+frame is the text without the functions: aliases, headers of modules, their braces.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _MARK = re.compile(r"//[^\n]*|\"(?:[^\"\\\n]++|\\.)*+\"|([{}])|(func\.func)(?<![
 _START = re.compile(r"^([ \t]*)func\.func(?![\w.])", re.MULTILINE)
 _BEHIND = re.compile(r"(?:\s++|//[^\n]*+)*+")
 _GOES_ON = re.compile(r"[{,):]|->|attributes\b")
-"""What stands behind the braces of an attribute in the header of a function."""
+"""The text after the braces of an attribute in the header of a function."""
 _NO_END = re.compile(r"loc\s*\(|[=%]")
-"""What cannot stand behind a function: its location (which is not followed here), or a piece of a statement."""
+"""The text that cannot follow a function: its location (which is not parsed here), or a part of a statement."""
 _TRAILER = re.compile(r"(?<!\s)(?:\s++|//[^\n]*+)*+\Z")
 _CLOSING = re.compile(r"^[ \t]*\}[ \t]*$", re.MULTILINE)
 
@@ -32,21 +32,21 @@ class Pieces(NamedTuple):
     frame: str
 
     def places(self) -> list[int]:
-        """Where in the frame each function belongs."""
+        """Returns the positions of the functions in the frame."""
         lengths = accumulate((end - start for start, end in self.functions), initial=0)
         return [start - before for (start, _), before in zip(self.functions, lengths, strict=False)]
 
     def at(self, offset: int) -> int | None:
-        """The number of the function around a character, or in front of it."""
+        """Returns the index of the function around a character, or after it."""
         number = bisect_right(self.functions, (offset, len(self.text) + 1)) - 1
         return number if number >= 0 and offset <= self.functions[number][1] else None
 
 
 def split(text: str) -> Pieces | None:
-    """The pieces of ``text``; ``None`` for one that has no functions, and for the assembly form.
+    """Returns the pieces of ``text``; ``None`` for one that has no functions, and for the assembly form.
 
-    Braces say where functions end. Where these do not come out even, as while somebody writes, a function reaches to
-    the next line that begins with one.
+    Braces determine where functions end. Where these are unbalanced, as during editing, a function reaches to the next
+    line that starts one.
     """
     if is_assembly(text):
         return None
@@ -66,8 +66,8 @@ _MARKS = re.compile(r"[{}\"\r]|//|func\.func")
 
 
 def edited(pieces: Pieces | None, start: int, end: int, new: str) -> Pieces | None:
-    """The pieces after the characters from ``start`` to ``end`` were replaced by ``new``, where that can be told from
-    the lines of the edit: they are inside of one function and have nothing that says where functions end."""
+    """Returns the pieces after the characters from ``start`` to ``end`` were replaced by ``new``, where the lines of
+    the edit determine them: they are inside of one function and contain nothing that could end a function."""
     if pieces is None:
         return None
     text = pieces.text
@@ -76,7 +76,7 @@ def edited(pieces: Pieces | None, start: int, end: int, new: str) -> Pieces | No
     if number is None or last < 0:
         return None
     begin, stop = pieces.functions[number]
-    # What stands behind a brace says whether the function ends there.
+    # The text after a brace determines whether the function ends there.
     brace = text.rfind("}", 0, first)
     if not begin < first <= last < stop or (brace >= begin and _after(text, brace + 1) >= first):
         return None
@@ -93,7 +93,7 @@ def edited(pieces: Pieces | None, start: int, end: int, new: str) -> Pieces | No
 
 
 def _after(text: str, offset: int) -> int:
-    """Where white space and comments end."""
+    """Returns the end of white space and comments."""
     found = _BEHIND.match(text, offset)
     assert found is not None
     return found.end()
@@ -112,7 +112,7 @@ def _by_braces(text: str) -> list[tuple[int, int]] | None:
         if kind is None:
             continue
         if kind == 2:
-            # One without a body stays in the frame; inside of a body there can be none.
+            # A function without a body stays in the frame; there is none inside of a body.
             if start is not None and depth != level:
                 return None
             start, level = found.start(), depth
@@ -143,7 +143,7 @@ def _by_lines(text: str) -> list[tuple[int, int]] | None:
     begins = [found.end(1) for found in starts if len(found[1]) == indent]
     end = len(text)
     if indent:
-        # The braces of the modules around the last function stand further out than it.
+        # The braces of the modules around the last function are indented less than it.
         for closing in reversed(list(_CLOSING.finditer(text, begins[-1]))):
             if len(closing[0]) - len(closing[0].lstrip()) >= indent:
                 break

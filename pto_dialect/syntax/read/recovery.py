@@ -1,7 +1,7 @@
-"""Moves on after a syntax error, so that independent errors are reported in one run.
+"""Error recovery, so that independent errors are reported in one run.
 
-The wrong statement is dropped, the names it would have defined become poison values, and parsing resumes at the next
-statement. A wrong header with a region behind it is replaced by a stand-in, so that the region is still read.
+The incorrect statement is dropped, the names it would have defined become poison values, and parsing resumes at the
+next statement. An incorrect header followed by a region is replaced by a placeholder, so that the region is still read.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from .situation import Message, Situation
 from .tokens import SPACE, Tok
 
 _LIMIT = 500
-"""Syntax errors after which the rest of a program is left alone."""
+"""Number of syntax errors after which the rest of a program is skipped."""
 
 _DICTIONARY = re.compile(rf"{SPACE}[=,}}]")
 _SIGNATURE = re.compile(r"[ \t]*(?::|->)")
-"""What follows the dictionary of a statement, but seldom a region that ends in the middle of a line."""
+"""The text after the dictionary of a statement, but seldom after a region that ends in the middle of a line."""
 
 _BEGINS_STATEMENT = re.compile(r"RESULTS|BLOCK|OP_(?!UNKNOWN)")
 
@@ -55,7 +55,7 @@ class Recovery(Repair):
         self.told: set[str] = set()
 
     def __call__(self, error: UnexpectedToken) -> bool:
-        """Reports ``error`` and moves on to the next statement; False when parsing cannot go on."""
+        """Reports ``error`` and skips to the next statement; returns False when parsing cannot continue."""
         token, state = error.token, error.state
         text = self.data.text
         keep = self._statement_depth(state.stack)
@@ -84,7 +84,7 @@ class Recovery(Repair):
         return True
 
     def _continues(self, statement: list[Tok], token: Tok) -> bool:
-        """True for a word at the beginning of a line that belongs to the statement above."""
+        """Returns whether a token at the start of a line belongs to the statement above."""
         clauses = any(tok.type in ("OP_ACC_STORE", "OP_MAD") for tok in statement[:2])
         behind_comma = bool(statement) and statement[-1].type == "COMMA" and token.type == "WORD"
         return behind_comma or (clauses and token.text in CLAUSE_KEYWORDS)
@@ -92,7 +92,7 @@ class Recovery(Repair):
     def _report(
         self, token: Tok, expected: frozenset[str], statement: list[Tok], begins_line: bool, at_end: bool
     ) -> bool:
-        """Tells what is wrong; whether it is worth while to read on."""
+        """Reports the error; returns whether reading on is worthwhile."""
         following = None if at_end else self._after(token)
         if "RESULTS" in expected and begins_line:
             # The statement above, or the header of this region, is complete.
@@ -116,10 +116,10 @@ class Recovery(Repair):
             self.builder.report(found.rule, found.text, place.start, end, found.help, notes=notes)
         return not found.last
 
-    # ------------------------------------------------------------ what was read so far
+    # ------------------------------------------------------------ the text read so far
 
     def _statement_depth(self, stack: list[int]) -> int:
-        """Number of values below the innermost place where a statement may begin."""
+        """Returns the number of values below the innermost position where a statement may start."""
         for depth in range(len(stack) - 1, -1, -1):
             actions = self.parser.actions(stack[depth])
             if "statement" in actions or "plain_statement" in actions:
@@ -127,7 +127,7 @@ class Recovery(Repair):
         return 0
 
     def _statement(self, values: list[Any], token: Tok) -> list[Tok]:
-        """The tokens of the statement before ``token``; of regions that end in it none."""
+        """Returns the tokens of the statement before ``token``, without those of regions that end in it."""
         last = next((n for n in range(len(values) - 1, -1, -1) if isinstance(values[n], Region)), -1)
         head = list(tokens_of(values[: last + 1]))
         rest = next(tokens_of(values[last + 1 :]), None)
@@ -142,7 +142,7 @@ class Recovery(Repair):
         return head
 
     def _after(self, token: Tok) -> Tok | None:
-        """The token behind ``token``."""
+        """Returns the token after ``token``."""
         ahead = ProgramText(self.data.text, self.data.assembly)
         ahead.position = token.end
         return next(self.data.lexer.tokens(ahead), None)
@@ -150,18 +150,18 @@ class Recovery(Repair):
     # ------------------------------------------------------------ the parser's stacks
 
     def _complete(self, state: State) -> None:
-        """Reduces what stands before a wrong token as if a statement followed, so that a whole statement on the line
-        above is kept and a region just opened is entered."""
+        """Reduces the symbols before an unexpected token as if a statement followed, so that a whole statement on the
+        line above is built and a region just opened is entered."""
         self._reduce(state, "RESULTS")
 
     def _closed_region(self, state: State) -> bool:
-        """True right behind the closing brace of a region."""
+        """Returns whether the position is directly after the closing brace of a region."""
         rules = self.parser.tables.rules
         actions = self.parser.actions(state.stack[-1]).values()
         return any(action < 0 and rules[-1 - action].symbol == "region" for action in actions)
 
     def _poison_results(self, statement: list[Tok], token: Tok) -> None:
-        """Defines the names of a broken statement so that their uses are not errors as well."""
+        """Defines the names of an incorrect statement so that their uses are not errors as well."""
         first = statement[0] if statement else token
         if first.text in _DIRECTIVES and (name := _DIRECTIVE_NAME.match(self.data.text, first.end)):
             statement = [Tok("RESULTS", f"%{name[1]} =", name.start(1))]
@@ -183,12 +183,12 @@ class Recovery(Repair):
             elif found.type == "TYPE_ALIAS":
                 self.builder.poison_alias(found)
 
-    # ------------------------------------------------------------ where to go on
+    # ------------------------------------------------------------ where to resume
 
     def _resume(self, state: State, statement: list[Tok], token: Tok, begins_line: bool) -> None:
-        """Sets where lexing goes on: at the next statement, or inside the region of the broken one.
+        """Sets where lexing resumes: at the next statement, or inside the region of the incorrect one.
 
-        Attribute dictionaries are skipped. One that is never closed ends where a line begins with a statement.
+        Attribute dictionaries are skipped. One that is never closed ends where a line starts with a statement.
         """
         data, text = self.data, self.data.text
         data.position = max(token.start, self.resumed + 1)
@@ -228,7 +228,7 @@ class Recovery(Repair):
         data.position = len(text)
 
     def _begins(self, token: Tok, previous: Tok | None, following: Tok | None, depth: int) -> bool:
-        """True when a statement begins with ``token``, which stands between the other two."""
+        """Returns whether a statement starts with ``token``, which is between the other two."""
         line = starts_line(self.data.text, token.start)
         if depth > 0:
             return line and _BEGINS_STATEMENT.match(token.type) is not None
@@ -251,7 +251,8 @@ class Recovery(Repair):
         self.resumed = self.data.position = position
 
     def _opens_region(self, following: Tok | None, generic: bool) -> bool:
-        """True when a brace before ``following`` opens a region: no attribute dictionary, no ``generic`` form."""
+        """Returns whether a brace before ``following`` opens a region: not an attribute dictionary, not a ``generic``
+        form."""
         if following is None or generic:
             return False
         kind = following.type
@@ -260,7 +261,7 @@ class Recovery(Repair):
         return kind in ("RESULTS", "BLOCK", "USES") or kind.startswith("OP_")
 
     def _between(self, first: Tok, last: Tok) -> Iterator[Tok]:
-        """The tokens from ``first`` up to ``last``."""
+        """Yields the tokens from ``first`` up to ``last``."""
         ahead = ProgramText(self.data.text, self.data.assembly)
         ahead.position = first.start
         for found in self.data.lexer.tokens(ahead):
@@ -269,7 +270,7 @@ class Recovery(Repair):
             yield found
 
     def _enter(self, state: State, header: list[Tok], brace: Tok) -> None:
-        """Opens the region of a broken header; names that are new in the header are its arguments."""
+        """Opens the region of an incorrect header; names that are new in the header are its arguments."""
         head = next((tok for tok in header if tok.type.startswith("OP_")), None)
         following = self._after(brace)
         if following is not None and following.type == "BLOCK":
@@ -284,17 +285,18 @@ class Recovery(Repair):
     # ------------------------------------------------------------ unbalanced braces
 
     def _is_stray(self, brace: Tok) -> bool:
-        """True for a closing brace without which the braces of the rest of the text would fit the open regions."""
+        """Returns whether the braces of the rest of the text would match the open regions without this
+        closing brace."""
         if starts_line(self.data.text, brace.start):
             return False
         return _SIGNATURE.match(self.data.text, brace.end) is not None or self._surplus(brace) == 0
 
     def _surplus(self, brace: Tok) -> int:
-        """How many more closing braces stand behind ``brace`` than regions are open."""
+        """Returns how many more closing braces follow ``brace`` than regions are open."""
         return self.builder.braces.closing_behind(brace.end) - (len(self.builder.scope.frames) - 1)
 
     def _end_of_region(self, brace: Tok) -> tuple[Note, ...]:
-        """A note at the first line behind ``brace`` that is not indented deeper than its line."""
+        """Returns a note at the first line after ``brace`` that is not indented deeper than its line."""
         text = self.data.text
         least = indentation(text, brace.start)
         position = text.find("\n", brace.start) + 1
@@ -306,7 +308,7 @@ class Recovery(Repair):
         return ()
 
     def _surplus_brace(self, token: Tok) -> tuple[Note, ...]:
-        """A note at the closing brace that is one too many, where it is not ``token``."""
+        """Returns a note at the surplus closing brace, where it is not ``token``."""
         found = self.builder.braces.surplus
         return self._note("this '}' seems to be one too many", found) if found not in (None, token.start) else ()
 
@@ -315,7 +317,7 @@ class Recovery(Repair):
 
 
 def _with_signs(header: list[Tok]) -> list[Tok]:
-    """``header`` with the names of arguments and loop variables that lack their % as values."""
+    """Returns ``header`` with the names of arguments and loop variables that lack their % as values."""
     found = list(header)
     for place, (token, following) in enumerate(pairwise(header)):
         if token.type == "WORD" and following.type in ("EQUAL", "COLON"):
@@ -324,7 +326,7 @@ def _with_signs(header: list[Tok]) -> list[Tok]:
 
 
 def _misspelt_beginning(token: Tok, following: Tok | None) -> bool:
-    """True when a value or word at the beginning of a line probably begins a statement."""
+    """Returns whether a value or word at the start of a line probably starts a statement."""
     if following is None:
         return False
     if token.type == "USES":

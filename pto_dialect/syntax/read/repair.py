@@ -1,7 +1,7 @@
-"""Mistakes that are mended in place: the parser goes on as if the text were right, so that nothing behind them is an
-error as well.
+"""In-place repair of mistakes: the parser continues as if the text were right, so that no later text is an error
+because of them.
 
-These are braces left out around regions, marks of block labels, and comments of other languages.
+These are missing braces around regions, marks of block labels, and comments of other languages.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from .lexer import ProgramText
 from .tokens import Tok
 
 _LABEL = re.compile(r"\((?:[^()\n]|\([^()\n]*\))*\)[ \t]*:(?=[ \t]*(?://[^\n]*)?\n)")
-"""Arguments of a block, behind its name, and the colon at the end of the line."""
+"""Arguments of a block, after its name, and the colon at the end of the line."""
 _DEPTH = 200
-"""Entries of the parser's stack that are looked at; a statement takes up fewer."""
+"""Number of inspected entries of the parser's stack; a statement takes up fewer."""
 
 
 class Repair:
-    """What ``Recovery`` tries first."""
+    """The repairs that ``Recovery`` tries first."""
 
     parser: Parser
     builder: BuilderBase
@@ -29,7 +29,7 @@ class Repair:
     commented = False
 
     def repaired(self, state: State, statement: list[Tok], token: Tok, following: Tok | None) -> bool:
-        """Reports the mistake before or at ``token`` and mends it; False when it is none of these."""
+        """Reports the mistake before or at ``token`` and repairs it; returns False when it is none of these."""
         return (
             self._comment(token)
             or self._swallowed_brace(statement, token)
@@ -45,7 +45,7 @@ class Repair:
         return True
 
     def _comment(self, token: Tok) -> bool:
-        """A comment as in Python or C; only the first one of a file is told."""
+        """Repairs a comment as in Python or C; only the first one of a file is reported."""
         text, start = self.data.text, token.start
         line_end = text.find("\n", start)
         end = line_end if line_end >= 0 else len(text)
@@ -65,7 +65,7 @@ class Repair:
         return True
 
     def _swallowed_brace(self, statement: list[Tok], token: Tok) -> bool:
-        """The closing brace of a region whose opening one is missing, which was told there."""
+        """Repairs the closing brace of a region whose opening one is missing, which was reported there."""
         if token.type != "RBRACE" or statement or not self.builder.unopened:
             return False
         self.builder.unopened -= 1
@@ -75,7 +75,7 @@ class Repair:
     def _brace_before_else(self, state: State, statement: list[Tok], token: Tok) -> bool:
         word = statement[-1] if statement else None
         if word is not None and word.type == "ELSE" and token.type == "LBRACE":
-            # It was read as a word of the statement above.
+            # It was read as a token of the statement above.
             if not self._accepts(state.stack[:-1], "RBRACE", "ELSE"):
                 return False
             del state.stack[-1], state.values[-1]
@@ -87,13 +87,13 @@ class Repair:
         return True
 
     def _opening_brace(self, state: State, statement: list[Tok], token: Tok) -> bool:
-        """A header at the end of a line with a deeper indented statement on the next one."""
+        """Repairs a header at the end of a line with a deeper indented statement on the next one."""
         text = self.data.text
         if not statement or statement[-1].type == "LBRACE" or not starts_line(text, token.start):
             return False
         if indentation(text, token.start) <= indentation(text, statement[0].start):
             return False
-        # A region, no dictionary.
+        # A region, not a dictionary.
         if not all(self._accepts(state.stack, "LBRACE", kind) for kind in (token.type, "RESULTS")):
             return False
         end = statement[-1].end
@@ -143,12 +143,12 @@ class Repair:
     # ------------------------------------------------------------ the parser's stacks
 
     def _go_on_with(self, state: State, token: Tok, position: int) -> None:
-        """Reads ``token`` as if it stood in the text, which goes on at ``position``."""
+        """Reads ``token`` as if it were in the text, which continues at ``position``."""
         self._feed(state, token)
         self.data.position = position
 
     def _accepts(self, stack: list[int], *kinds: str) -> bool:
-        """True when tokens of these kinds could come next."""
+        """Returns whether tokens of these kinds could come next."""
         stack = stack[-_DEPTH:]
         rules = self.parser.tables.rules
         for kind in kinds:
@@ -164,12 +164,12 @@ class Repair:
         return True
 
     def _reduce(self, state: State, terminal: str) -> None:
-        """Carries out the reductions that ``terminal`` calls for."""
+        """Performs the reductions that ``terminal`` requires."""
         while (action := self.parser.actions(state.stack[-1]).get(terminal)) is not None and action < 0:
             self.parser.reduce(state, action)
 
     def _feed(self, state: State, token: Tok) -> None:
-        """Reads ``token`` as if it stood in the text."""
+        """Reads ``token`` as if it were in the text."""
         self._reduce(state, token.type)
         state.stack.append(self.parser.actions(state.stack[-1])[token.type])
         state.values.append(token)

@@ -1,4 +1,4 @@
-"""Where parsing came to a stop: the token that does not fit, and everything around it that a message may need."""
+"""The situation at a syntax error: the unexpected token, and its context for messages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..text import starts_line
 from .tokens import Tok
 
 _SHOWN = 60
-"""Characters of a token that a message shows."""
+"""Maximum number of characters of a token in a message."""
 
 _ARROW_FOLLOWS = re.compile(r"(?:[^\n>-]|-(?!>)|(?<!-)>|\n[ \t]*(?=:|,|->))*->")
 """Up to an arrow on this line or on those that continue it."""
@@ -21,9 +21,9 @@ _CLOSING = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
 
 
 class Message(NamedTuple):
-    """Rule id, message, suggestion, and the token to point at where it is not the unexpected one.
+    """Rule id, message, help, and the token to point at if it is not the unexpected one.
 
-    Of messages that are told ``once`` in a program others of the same text are left out; nothing is read behind one
+    Of messages that are reported ``once`` in a program others of the same text are omitted; nothing is read after one
     that is the ``last``.
     """
 
@@ -36,17 +36,17 @@ class Message(NamedTuple):
 
 
 def shown(text: str) -> str:
-    """A piece of the program as messages show it: its first line, shortened."""
+    """Returns a piece of the program as messages show it: its first line, shortened."""
     line = text.split("\n")[0]
     return line if len(line) <= _SHOWN else line[: _SHOWN - 2] + ".."
 
 
 @dataclass(eq=False)
 class Situation:
-    """A token that the grammar does not allow where it stands.
+    """A token that the grammar does not allow in its position.
 
-    ``expected`` are the terminals that could stand there, ``statement`` the tokens of its statement before it,
-    ``following`` the token behind it, ``names`` the values visible here.
+    ``expected`` are the terminals that could follow, ``statement`` the tokens of its statement before it, ``following``
+    the token after it, ``names`` the values visible here.
     """
 
     token: Tok
@@ -58,17 +58,17 @@ class Situation:
 
     @property
     def previous(self) -> Tok | None:
-        """The last token of the statement before the wrong one."""
+        """Returns the last token of the statement before the unexpected one."""
         return self.statement[-1] if self.statement else None
 
     @cached_property
     def head(self) -> Tok | None:
-        """The operation of the statement."""
+        """Returns the operation of the statement."""
         return next((tok for tok in self.statement if tok.type.startswith("OP_")), None)
 
     @cached_property
     def open_brackets(self) -> list[Tok]:
-        """Brackets of the statement that are still open, the innermost last."""
+        """Returns the open brackets of the statement, the innermost last."""
         opened: list[Tok] = []
         for tok in self.statement:
             if tok.type in ("INS", "OUTS"):
@@ -82,25 +82,25 @@ class Situation:
 
     @property
     def last(self) -> Tok | None:
-        """The last character before the wrong token."""
+        """Returns the last character before the unexpected token."""
         previous = self.previous
         return Tok(previous.type, previous.text[-1:], previous.end - 1) if previous is not None else None
 
     @cached_property
     def arrow_follows(self) -> bool:
-        """True when an arrow stands between the wrong token and the end of its statement."""
+        """Returns whether there is an arrow between the unexpected token and the end of its statement."""
         return _ARROW_FOLLOWS.match(self.text, self.token.end) is not None
 
     def inside(self, bracket: str) -> bool:
-        """True when ``bracket`` is the innermost open one."""
+        """Returns whether ``bracket`` is the innermost open one."""
         return bool(self.open_brackets) and self.open_brackets[-1].type == bracket
 
     def starts_line(self, token: Tok) -> bool:
-        """True when only blanks stand before ``token`` on its line."""
+        """Returns whether only blanks precede ``token`` on its line."""
         return starts_line(self.text, token.start)
 
     @property
     def begins_statement(self) -> bool:
-        """True when the wrong token looks like the beginning of the next statement."""
+        """Returns whether the unexpected token looks like the start of the next statement."""
         kind = self.token.type
         return kind in ("RESULTS", "RBRACE", "BLOCK", "$END") or (kind.startswith("OP_") and kind != "OP_UNKNOWN")

@@ -1,6 +1,6 @@
 """The token object shared by both lexers, and regular expressions for the lexical forms.
 
-The parser's loop only looks at ``type``; the rest is for the builder and for error messages.
+The parser's loop only reads ``type``; the rest is for the builder and for error messages.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 
 
 class Tok:
-    """One token: terminal name, text, offset of its first character, and (for types and attributes) its meaning."""
+    """One token: terminal name, text, offset of its first character, and (for types and attributes) its value."""
 
     __slots__ = ("start", "text", "type", "value")
 
@@ -43,12 +43,13 @@ BARE_ID = r"[A-Za-z_][\w$.]*"
 
 
 def balanced(depth: int) -> str:
-    """Regular expression of ``<...>`` with ``depth`` further levels of nesting; ``->`` and strings do not count."""
+    """Returns a regular expression of ``<...>`` with ``depth`` further levels of nesting; ``->`` and strings do not
+    count."""
     return _nested("<", r'[^<>"\-]++|->|-|"(?:[^"\\\n]++|\\.)*+"', ">", depth)
 
 
 def braced(depth: int) -> str:
-    """Regular expression of ``{...}`` with ``depth`` further levels of nesting; strings do not count."""
+    """Returns a regular expression of ``{...}`` with ``depth`` further levels of nesting; strings do not count."""
     return _nested(r"\{", r'[^{}"]++|"(?:[^"\\\n]++|\\.)*+"', r"\}", depth)
 
 
@@ -60,20 +61,20 @@ def _nested(opening: str, plain: str, closing: str, depth: int) -> str:
 
 
 def without_comments(text: str) -> str:
-    """``text`` with every comment replaced by as many blanks."""
+    """Returns ``text`` with every comment replaced by as many blanks."""
     return COMMENT.sub(lambda found: " " * len(found.group()), text)
 
 
 def is_alias(text: str) -> bool:
-    """True for the spelling of an attribute that can only be an alias: dialects' own have a point or brackets."""
+    """Returns whether the spelling of an attribute can only be an alias: dialects' own have a point or brackets."""
     return text[0] == "#" and "." not in text and "<" not in text
 
 
 def integer(text: str) -> int:
-    """Value of an INTEGER token."""
+    """Returns the value of an INTEGER token."""
     return int(text, 16) if "x" in text else int(text)
 
 
 def fits_64_bits(text: str) -> bool:
-    """True for an INTEGER token whose value is a signed or unsigned 64-bit number."""
+    """Returns whether the value of an INTEGER token is a signed or unsigned 64-bit number."""
     return len(text) <= 20 and -(1 << 63) <= integer(text) < 1 << 64

@@ -30,7 +30,7 @@ class _SemiAffineParser(AffineParser):
 
 
 def layout_map(text: str) -> AffineMapAttr:
-    """The map that ``affine_map<..>`` spells; raises ValueError or ParseError for what is none."""
+    """Returns the map that ``affine_map<..>`` spells; raises ValueError or ParseError for other text."""
     if affine_text(text) is None:
         raise ValueError("no affine map")
     body = text[text.index("<") + 1 : -1]

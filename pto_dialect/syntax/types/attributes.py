@@ -1,6 +1,6 @@
 """Reads one attribute token: ``#pto.pipe<PIPE_V>``, ``#pto<cmp gt>``, ``dense<..>``, ``array<..>``, ``strided<..>``.
 
-Attributes are memoised by spelling. Source: docs/reference/language.md, "Attributes".
+Attributes are cached by spelling. Source: docs/reference/language.md, "Attributes".
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)|true|
 _STRIDE = re.compile(r"-?\d{1,18}|\?")
 _WHOLE = re.compile(r"-?\d+|true|false")
 LARGEST_LITERAL = 1 << 20
-"""Elements of a dense literal, also of one that names a single number for all."""
+"""Maximum number of elements of a dense literal, including a splat."""
 
 STRUCTURED = frozenset(("tile_buf_config", "acc_push_epilogue", "vmi.layout", "op"))
 
 
 def unescape(text: str) -> str:
-    """Value of a string literal written with its quotes; ``\\HH`` escapes are UTF-8 bytes."""
+    r"""Returns the value of a string literal written with its quotes; ``\\HH`` escapes are UTF-8 bytes."""
     if "\\" not in text:
         return text[1:-1]
     data = bytearray()
@@ -52,7 +52,7 @@ def unescape(text: str) -> str:
 
 
 _UNITS = {"PIPE_VECTOR": "PIPE_V", "PIPE_SCALAR": "PIPE_S", "PIPE_MATRIX": "PIPE_M"}
-"""Pipes under the names of their units, which are far from their own."""
+"""Pipes under the names of their units, which differ too much for a suggestion by distance."""
 _ROUNDINGS = {
     **dict.fromkeys(("NEAREST", "NEAREST_EVEN", "EVEN", "RNE", "RTNE", "R"), "RINT"),
     **dict.fromkeys(("ZERO", "TOWARD_ZERO", "TRUNCATE", "RTZ", "RZ", "Z"), "TRUNC"),
@@ -61,11 +61,11 @@ _ROUNDINGS = {
     **dict.fromkeys(("UP", "RU", "C"), "CEIL"),
     "O": "ODD",
 }
-"""Round modes under the names that others give them."""
+"""Round modes under the names of other languages."""
 
 
 def _meant(kind: str, value: str) -> str | None:
-    """The enumerator that a word of another vocabulary means."""
+    """Returns the enumerator that a name of another vocabulary means."""
     if kind != "round_mode":
         return _UNITS.get(value)
     plain = value.upper().removeprefix("CAST_").removeprefix("ROUND_")
@@ -76,7 +76,7 @@ _NO_ALIASES: dict[str, str] = {}
 
 
 def pto_enum(kind: str, value: str, start: int, end: int) -> EnumAttr:
-    """The enumerator; raises ``TypeSyntaxError`` with the allowed words for an unknown one."""
+    """Returns the enumerator; raises ``TypeSyntaxError`` with the allowed enumerators for an unknown one."""
     value = ENUM_ALIASES.get(kind, _NO_ALIASES).get(value, value)
     try:
         return enum_attr(kind, value)
@@ -102,7 +102,7 @@ ENUM_RULES = {
 
 @cache
 def parse_attribute(text: str, type_: Attribute | None = None) -> Attribute:
-    """The attribute with this spelling; ``type_`` is the type written after ``dense<..>``."""
+    """Returns the attribute with this spelling; ``type_`` is the type written after ``dense<..>``."""
     deep = too_deep(text, LIMIT)
     if deep is not None:
         raise TypeSyntaxError(NESTING, deep[0], deep[1], deep[1] + 1)
@@ -139,7 +139,7 @@ def parse_attribute(text: str, type_: Attribute | None = None) -> Attribute:
 
 
 def _on_one_line(text: str) -> str:
-    """``text`` with single spaces, and none inside of its brackets where these begin and end."""
+    """Returns ``text`` with single spaces, and none directly inside of its brackets."""
     text = " ".join(text.split())
     return text if '"' in text else text.replace("< ", "<").replace(" >", ">")
 
@@ -223,14 +223,14 @@ def _strided(text: str) -> Attribute:
 
 
 def number_of(attr: Attribute | None) -> int | float | bool | None:
-    """Python value of a number attribute, ``None`` for anything else."""
+    """Returns the Python value of a number attribute, ``None`` for anything else."""
     if isinstance(attr, (IntegerAttr, FloatAttr)):
         return attr.value.data
     return None
 
 
 def int_list(attr: Attribute | None) -> list[int] | None:
-    """Integers of an array attribute, ``None`` for anything else."""
+    """Returns the integers of an array attribute, ``None`` for anything else."""
     if isinstance(attr, ArrayAttr):
         values = [number_of(a) for a in attr.data]
         return [int(v) for v in values if v is not None] if None not in values else None

@@ -21,7 +21,7 @@ from .attributes import parse_attribute, unescape
 
 PORTABLE_ELEMENT = "pto.element"
 PORTABLE_SPACE = "pto.space"
-"""Entries of the dictionary that holds what MLIR does not admit in a memref; see ``syntax.portable``."""
+"""Entries of the dictionary that holds what MLIR does not allow in a memref; see ``syntax.portable``."""
 
 _PORTABLE = re.compile(
     rf"\{{\s*(?:{PORTABLE_ELEMENT}\s*=\s*(![^#{{}}]+?)\s*)?(,\s*)?(?:{PORTABLE_SPACE}\s*=\s*(#[\w.]+(?:{balanced(2)})?)\s*)?\}}"
@@ -29,7 +29,8 @@ _PORTABLE = re.compile(
 
 
 def builtin_form(head: Any, parameters: list[Any], parse_type: Callable[[str], Attribute]) -> Attribute:
-    """The type that ``head`` (memref, vector or tensor) makes of its parameters; ``parse_type`` reads types in them."""
+    """Returns the type that ``head`` (memref, vector or tensor) makes of its parameters; ``parse_type`` reads types in
+    them."""
     if head.text == "tuple":
         if any(parameter.form != "type" for parameter in parameters):
             raise _fail("tuple takes types", head, "tuple<i32, f32>")
@@ -61,7 +62,7 @@ def _fail(message: str, where: Any, help: str | None = None) -> TypeSyntaxError:
 def _memref(
     element: Attribute, dims: list[int], parameters: list[Any], parse_type: Callable[[str], Attribute]
 ) -> Attribute:
-    """A memref with layout and memory space, each of which may be missing."""
+    """Returns a memref with layout and memory space, each of which may be missing."""
     layout: Any = builtin.NoneAttr()
     if parameters and parameters[0].form == "attribute" and parameters[0].value.startswith(("strided", "affine_map")):
         layout = _layout(parameters[0])
@@ -85,7 +86,7 @@ def _complex(head: Any, parameters: list[Any]) -> Attribute:
 
 
 def _unranked(head: Any, parameters: list[Any]) -> Attribute:
-    """A memref or tensor of any rank."""
+    """Returns a memref or tensor of any rank."""
     if len(parameters) > (2 if head.text == "memref" else 1):
         raise _fail("a memref of any rank has at most a memory space", parameters[-1])
     if head.text == "tensor":
@@ -107,7 +108,7 @@ def _layout(parameter: Any) -> Attribute:
 
 
 def _attribute(parameter: Any) -> Attribute:
-    """A memory space or an encoding."""
+    """Returns a memory space or an encoding."""
     if parameter.form == "integer":
         return builtin.IntegerAttr(parameter.value, 64)
     if parameter.form == "typed_integer" and isinstance(parameter.value[1], (builtin.IntegerType, builtin.IndexType)):

@@ -1,4 +1,4 @@
-"""Parameter lists of the individual types: which parameters each takes, in which spellings."""
+"""Parameter lists of the individual types: the parameters of each, and their spellings."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SPACE_ALIASES = {
     "bias": "bt",
     "scaling": "fb",
 }
-"""Every accepted address-space word and the pointer space it names."""
+"""Every accepted address-space name and the pointer space it means."""
 
 LOCS = ("vec", "mat", "left", "right", "acc", "bias", "scaling")
 _WORD_KEYS = {
@@ -63,7 +63,7 @@ def _space(parameter: Any) -> str:
 
 
 def _unknown_element(word: str, start: int, end: int) -> TypeSyntaxError:
-    """The error for a word that stands in place of an element type."""
+    """Returns the error for a token in place of an element type."""
     close = element_suggestion(word)
     help = f"did you mean {close}?" if close else "for example f16, bf16, f32, i8, i32 or !pto.hif8"
     return TypeSyntaxError("type-syntax", f"unknown element type {word!r}", start, end, help)
@@ -113,7 +113,7 @@ _OTHER_LOCS = {
     "bt": "bias",
     "fb": "scaling",
 }
-"""Places of tiles by the names of memories."""
+"""Tile locations by the names of memories."""
 
 
 def _tile_word(key: str, parameter: Any, allowed: tuple[str, ...], rule: str) -> str:
@@ -182,7 +182,7 @@ def _tile_buf(head: Any, parameters: list[Any]) -> Attribute:
 
 
 def _known_key(entry: Any, keys: Iterable[str], what: str) -> None:
-    """Raises ``TypeSyntaxError`` for an entry of a tile type that has none of its keys."""
+    """Raises ``TypeSyntaxError`` for an entry of a tile type without one of its keys."""
     known = tuple(keys)
     if entry.form != "keyed" or entry.key not in known:
         name = entry.key or said(entry)
@@ -238,7 +238,7 @@ def _checked_tile(
 
 
 def _require_extents(rows: int, cols: int, where: Any, help: str) -> None:
-    """Refuses extents that no tile has; ``help`` is for those that are left open."""
+    """Refuses extents that no tile has; ``help`` is for dynamic ones."""
     if rows <= 0 or cols <= 0:
         open_ = help if t.DYNAMIC in (rows, cols) else None
         raise _fail("tile-rank2", "rows and cols of a tile must be positive numbers", where, open_)
@@ -256,7 +256,7 @@ def _multi_tile_buf(head: Any, parameters: list[Any]) -> Attribute:
 
 
 def _tile(head: Any, parameters: list[Any]) -> Attribute:
-    """Level 1 tile: ``16x16xf32`` or the documents' ``f32, 16, 16`` with ignored layout words."""
+    """Reads a Level 1 tile: ``16x16xf32`` or the documents' ``f32, 16, 16`` with ignored layout words."""
     rest = [p for p in parameters if p.form not in ("keyed", "word")]
     if len(rest) == 1 and rest[0].form == "shaped" and len(rest[0].value[0]) == 2:
         (rows, cols), element = rest[0].value
@@ -360,7 +360,7 @@ def _struct(head: Any, parameters: list[Any]) -> Attribute:
 
 
 def _kept(head: Any, parameters: list[Any]) -> Attribute:
-    """Document-only types without fields of their own."""
+    """Reads document-only types without fields of their own."""
     return t.OpaqueType(f"{head.text}<{', '.join(str(p.value) for p in parameters)}>")
 
 
@@ -382,4 +382,4 @@ PTO_FORMS: dict[str, Callable[[Any, list[Any]], Attribute]] = {
     "pto.group": _kept,
     "pto.fmatrix_config": _kept,
 }
-"""How each parametrised PTO type reads its parameters."""
+"""The reader of the parameters of each PTO type."""

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Parameter:
-    """One entry of a parameter list: its form, its meaning and where it stands in the spelling."""
+    """One entry of a parameter list: its form, its value and its extent in the spelling."""
 
     __slots__ = ("end", "form", "key", "start", "value")
 

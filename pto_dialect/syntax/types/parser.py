@@ -1,6 +1,6 @@
 """Parses one type spelling into its interned type object.
 
-``parse_type`` is memoised: the same spelling always yields the same object, so types of values can be compared with
+``parse_type`` is cached: the same spelling always yields the same object, so types of values can be compared with
 ``is`` first.  Source: docs/reference/language.md, "Types".
 """
 
@@ -48,11 +48,11 @@ _TOKEN = re.compile(
 )
 
 _FOLLOWING = re.compile(r"\s*+([<=])")
-"""What tells a key, or the head of a type, from other words."""
+"""Lookahead that distinguishes a key, or the head of a type, from other words."""
 
 
 class TypeLexer:
-    """Splits the text of one type; keywords and types are told apart by the word itself."""
+    """Splits the text of one type into tokens; keywords and types are identified by their spelling."""
 
     def __init__(self, literals: dict[str, str]) -> None:
         self.punctuation = literals
@@ -84,11 +84,11 @@ class TypeLexer:
 
 
 class _TypeBuilder:
-    """Callbacks of ``grammar/types.lark``; every value carries its extent for error messages."""
+    """Callbacks of ``grammar/types.lark``; every value has its extent for error messages."""
 
     def __init__(self) -> None:
         self.parameters: list[Parameter] = []
-        """Those of the type that was completed last."""
+        """The parameters of the type that was completed last."""
 
     def start(self, items: list[Any]) -> Attribute:
         return items[0].value
@@ -168,7 +168,7 @@ def _dims(text: str) -> tuple[int, ...]:
 
 
 def _named(head: Tok, parameters: list[Parameter] | None, text: str) -> Attribute:
-    """A type that begins with ``head``; types of other dialects are kept as ``text``."""
+    """Returns a type that starts with ``head``; types of other dialects are stored as ``text``."""
     name = head.text[1:]
     if name in t.PLAIN_TYPES and not parameters:
         return t.PLAIN_TYPES[name]()
@@ -189,7 +189,7 @@ def _builtin(head: Tok, parameters: list[Parameter]) -> Attribute:
 
 
 def unknown_type(name: str, start: int, end: int) -> TypeSyntaxError:
-    """The error that ``name`` is no type."""
+    """Returns the error that ``name`` is not a type."""
     close = type_suggestion(name)
     help = f"did you mean {close}?" if close else None
     return TypeSyntaxError("type-unknown", f"unknown type {name}", start, end, help)
@@ -200,7 +200,7 @@ WITHOUT_TYPES = frozenset(("func", "arith", "scf", "cf", "memref", "math", "affi
 
 
 def _without_dialect(text: str) -> bool:
-    """True for a type of another dialect that is spelled like one of PTO without its ``pto.``."""
+    """Returns whether a type of another dialect is spelled like one of PTO without its ``pto.``."""
     name = f"pto.{text[1:].partition('<')[0]}"
     return name in PTO_FORMS and "<" in text
 
@@ -210,9 +210,9 @@ _current = ""
 
 
 def parse_type(text: str) -> Attribute:
-    """The type with this spelling.
+    """Returns the type with this spelling.
 
-    Raises ``TypeSyntaxError`` (rule, message and offsets inside ``text``) for a spelling that is no type.
+    Raises ``TypeSyntaxError`` (rule, message and offsets inside ``text``) for a spelling that is not a type.
     """
     found = _cache.get(text)
     if found is not None:
@@ -226,8 +226,8 @@ def parse_type(text: str) -> Attribute:
 
 
 def _from_parts(text: str) -> Attribute | None:
-    """A type of parameters that were read before; ``None`` where the grammar has to read it, or to say what is wrong
-    and where."""
+    """Returns a type of parameters that were read before; ``None`` where the grammar has to read it, or to report the
+    error and its position."""
     found = _parts.of(text)
     if found is None or found[0].text[1:] not in PTO_FORMS:
         return None
@@ -274,7 +274,7 @@ _interned: dict[Attribute, Attribute] = {attr: attr for attr in t.BUILTIN_SCALAR
 
 
 def intern_type(attr: Attribute) -> Attribute:
-    """The one instance that parsing yields for a type equal to ``attr``."""
+    """Returns the one instance that parsing yields for a type equal to ``attr``."""
     return _interned.setdefault(attr, attr)
 
 

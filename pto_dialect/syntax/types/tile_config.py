@@ -1,4 +1,4 @@
-"""What ``#pto.tile_buf_config<..>`` says: the layout of a tile over a memref.
+"""The content of ``#pto.tile_buf_config<..>``: the layout of a tile over a memref.
 
 Source: docs/reference/language.md, "Attributes".
 """

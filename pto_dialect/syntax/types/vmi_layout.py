@@ -17,20 +17,20 @@ _FIELDS = {
     "block_deinterleaved": (),
     "num_groups": ("slots", "lane_stride"),
 }
-"""What may follow each kind of layout."""
+"""The fields that may follow each kind of layout."""
 
 _PARTS = (2, 4)
 
 
 @cache
 def layout_fields(text: str) -> dict[str, int]:
-    """The numbers of a layout by name, that of its kind included."""
+    """Returns the numbers of a layout by name, that of its kind included."""
     return {name: int(value) for name, value in _FIELD.findall(text)}
 
 
 @cache
 def layout_fault(text: str) -> str | None:
-    """What is wrong about the spelling or the numbers of a layout; ``None`` for a good one."""
+    """Returns what is wrong with the spelling or the numbers of a layout; ``None`` for a valid one."""
     found = _LAYOUT.fullmatch(text)
     kind = found[1] if found is not None else ""
     if found is None or kind not in _FIELDS or (kind == "contiguous") is not (found[2] is None):

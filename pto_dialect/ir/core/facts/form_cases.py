@@ -1,4 +1,4 @@
-"""How the forms of one operation differ: which operands are present, where tiles lie, the target and the backend.
+"""Differences between the forms of one operation: operands that are present, locations of tiles, target and backend.
 
 An operation class declares its cases in ``OpSpec.forms``; ``operation_form.py`` derives the record of a form from them.
 """
@@ -46,6 +46,6 @@ class FormCase:
 
 
 IDLE_SCRATCH_ON_A5 = FormCase(targets=("a5",), unused=("tmp",))
-"""The header of a5 takes the scratch tile for the sake of a2a3 and does not touch it."""
+"""The a5 header takes the scratch tile for compatibility with a2a3 and does not touch it."""
 SEVERAL_PIPES_ON_A2A3 = FormCase(targets=("a2a3",), self_ordered=True)
 """A macro of several pipes on a2a3, with an order between these and the scalar unit."""

@@ -1,8 +1,8 @@
-"""The record of an operation form: what every part of the package believes of one operation.
+"""The record of an operation form: the facts about one operation that every part of the package uses.
 
 A form is an operation class with the operands that are present, on a target, through a backend. The record is derived
-from the declaration of the class (``OpSpec`` and its ``forms``); nothing else keeps a list of operation names for these
-facts. Source: docs/reference/execution.md, "Pipes of operations".
+from the declaration of the class (``OpSpec`` and its ``forms``); no other module lists operation names for these facts.
+Source: docs/reference/execution.md, "Pipes of operations".
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ if TYPE_CHECKING:
 
 
 class Completion(StrEnum):
-    """When the accesses of a form are complete, as another pipe sees them."""
+    """When the accesses of a form are complete, as another pipe observes them."""
 
     ISSUE = "issue"
-    """With the issue: it touches no memory, or only hands values to the scalar unit."""
+    """At issue: it touches no memory, or only passes values to the scalar unit."""
     FLAG = "flag"
     """Some time after the issue: another pipe needs a flag, a barrier or a lock."""
 
 
 @dataclass(frozen=True)
 class OperationForm:
-    """What is true of all operations of one form.
+    """The facts about all operations of one form.
 
     ``reads`` and ``writes`` name the operands, among those that are present, whose memory the form may access, scratch
-    included; ``writes_results`` tells that the tiles which a value form yields count as written. ``must_write`` are
+    included; ``writes_results`` states that the tiles which a value form yields count as written. ``must_write`` are
     those of ``writes`` whose whole valid region it overwrites with defined values, ``scratch`` those that it needs for
     intermediate results, ``clobbered`` all whose contents are undefined afterwards: scratch, and sources that it
-    overwrites; ``unused`` the scratch operands that it names and does not touch.
-    ``pipes`` are all pipes that it drives, ``pipe`` the one that it is issued to (``None`` for what computes no more
-    than handles and values). ``drains`` are pipes whose earlier work is complete before the form takes effect.
-    ``cycle_key`` is its row of the cycle table.
+    overwrites; ``unused`` the scratch operands that it names and does not touch. ``pipes`` are all pipes that it
+    drives, ``pipe`` the one that it is issued to (``None`` for an operation that computes only handles and values).
+    ``drains`` are pipes whose earlier work is complete before the form takes effect. ``cycle_key`` is its row of the
+    cycle table.
     """
 
     pipe: Pipe | None
@@ -70,7 +70,7 @@ class OperationForm:
 
 
 def form_of(op: PtoOp, target: str = "a5", backend: str = "emitc") -> OperationForm:
-    """The record of ``op`` on the chip family ``target`` (``"a5"`` or ``"a2a3"``) through ``backend``."""
+    """Returns the record of ``op`` on the chip family ``target`` (``"a5"`` or ``"a2a3"``) through ``backend``."""
     cls = type(op)
     asked = _asked(cls)
     values = asked.values_of(op) if asked else ()
@@ -88,13 +88,13 @@ _MOST_FORMS = 20_000
 
 
 def pipe_of(op: Operation, target: str = "a5", backend: str = "emitc") -> Pipe | None:
-    """The pipe that ``op`` is issued to; ``None`` for operations of other dialects."""
+    """Returns the pipe that ``op`` is issued to; ``None`` for operations of other dialects."""
     return form_of(op, target, backend).pipe if isinstance(op, PtoOp) else None
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """What decides between the forms of a class besides its operands: locations, element types, an attribute."""
+    """The inputs besides the operands that select a form of a class: locations, element types, an attribute."""
 
     locations: tuple[str, ...]
     elements: tuple[str, ...]
@@ -193,5 +193,5 @@ def _must_write(spec: OpSpec, name: str, undefined: tuple[str, ...]) -> bool:
 def _completion(pipe: Pipe | None, reads: tuple[str, ...], writes: tuple[str, ...]) -> Completion:
     if pipe is None or not (reads or writes):
         return Completion.ISSUE
-    # The scalar unit waits for what it reads; what it stores reaches memory later.
+    # The scalar unit waits for its reads; its stores reach memory later.
     return Completion.ISSUE if pipe is Pipe.S and not writes else Completion.FLAG

@@ -1,4 +1,4 @@
-"""What operations do on the queues between the cube core and the vector cores, stated on their classes.
+"""Actions of operations on the queues between the cube core and the vector cores, declared on their classes.
 
 Source: docs/reference/execution.md, "Queues between cores".
 """
@@ -12,15 +12,15 @@ C2V, V2C = 1, 2
 """Bits of a direction mask: cube to vector, vector to cube."""
 
 QueueRole = Literal["init", "push", "alloc", "pop", "free", "scale"]
-"""Makes a queue, fills an entry, takes an empty one, takes a full one, gives it back, sets the scale of pushes."""
+"""Makes a queue, fills an entry, takes an empty one, takes a full one, returns it, sets the scale of pushes."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueueAction:
-    """What an operation does on a queue.
+    """The action of an operation on a queue.
 
-    ``core`` is the kind of core (``"cube"`` or ``"vector"``) that it runs on where the queue is known by its number,
-    ``None`` where it is known by its handle; ``direction`` is that of the entry, 0 where the queue decides.
+    ``core`` is the kind of core (``"cube"`` or ``"vector"``) that runs it where the queue is identified by an id,
+    ``None`` where it is identified by a handle; ``direction`` is that of the entry, 0 where the queue determines it.
     """
 
     role: QueueRole
@@ -29,5 +29,5 @@ class QueueAction:
 
     @property
     def transfers(self) -> bool:
-        """True for actions on one entry."""
+        """Returns whether the action is on one entry."""
         return self.role not in ("init", "scale")

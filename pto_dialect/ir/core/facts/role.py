@@ -1,4 +1,4 @@
-"""What an operation is to whoever follows a program."""
+"""Roles of operations in the control flow and dataflow of a program."""
 
 from __future__ import annotations
 
@@ -6,71 +6,71 @@ from enum import Flag, auto
 
 
 class Role(Flag):
-    """Roles that several rooms of the package ask about."""
+    """Roles that several subpackages query."""
 
     NONE = 0
 
     FUNCTION = auto()
     """Defines a function."""
     CALL = auto()
-    """Runs a function that it names."""
+    """Calls a function that it names."""
     RETURN = auto()
     """Ends a function."""
     YIELD = auto()
-    """Ends a region and gives its values to the operation around it."""
+    """Ends a region and passes its values to the operation around it."""
     CONDITION = auto()
-    """Ends the first region of a loop and decides whether its values go on into the second or leave it."""
+    """Ends the first region of a loop and decides whether its values continue to the second or leave it."""
     LOOP = auto()
     """Runs its region several times."""
     COUNTED = auto()
-    """Has bounds, a step and an index: ``scf.for`` and its kin."""
+    """A counted loop with bounds, a step and an induction variable: ``scf.for`` and similar ones."""
     CHOICE = auto()
-    """Runs one of its regions, or gives one of its values."""
+    """Runs one of its regions, or yields one of its values."""
     BRANCH = auto()
-    """Goes on in a block that it names."""
+    """Continues at a block that it names."""
 
     CONSTANT = auto()
-    """Its result is the number, or the function, that it states."""
+    """Its result is the constant, or the function, that it states."""
     SELECT = auto()
-    """Gives one of two values."""
+    """Selects one of two values."""
     COMPARISON = auto()
-    """Compares two numbers; which of them stands first makes no other question."""
+    """Compares two numbers; their order does not matter."""
     SCALAR = auto()
     """Computes with numbers alone."""
     ACCUMULATES = auto()
-    """Goes on with a sum in its accumulators, which may stay where it is under another handle."""
+    """Continues a sum in its accumulators, which may remain in memory under another handle."""
     ELEMENT_LOAD = auto()
     """Reads one element of memory."""
     ELEMENT_STORE = auto()
     """Writes one element of memory."""
     ATOMIC = auto()
-    """Combines a value with an element of memory in one step."""
+    """Atomically combines a value with an element of memory."""
     LANEWISE = auto()
-    """Each element of the result depends on the same element of its sources, and nothing is read again after the
-    result is written: the result may lie exactly where a source lies."""
+    """Each element of the result depends on the same element of its sources, and nothing is read again after the result
+    is written: the result may have the address of a source."""
     PARTIAL = auto()
-    """May leave elements of its destination as they were, whatever the shapes of its operands."""
+    """May leave elements of its destination unchanged, whatever the shapes of its operands."""
     SCATTERS = auto()
-    """Which elements it writes depends on what is in its sources."""
+    """The set of elements that it writes depends on the contents of its sources."""
     COPY = auto()
-    """Copies memory without looking at what is in it."""
+    """Copies memory without interpreting its contents."""
     REPORT = auto()
-    """Prints or stops: who runs first can be seen."""
+    """Prints or stops: the order of execution is observable."""
     EXTENT = auto()
-    """Gives the extent of one dimension of a memref."""
+    """Returns the extent of one dimension of a memref."""
     ADDRESSES = auto()
     """Takes a memref as the address of its first element."""
 
     ALLOCATION = auto()
     """Its result is a buffer of its own."""
     UNIQUE = auto()
-    """Can be neither left out nor repeated nor taken for another one, although it touches no memory."""
+    """Must not be removed, duplicated or replaced by an equal one, although it touches no memory."""
     TILE_ALLOCATION = auto()
     """Its result is a tile, or several, of its own."""
     VIEW = auto()
-    """Its result shows bytes of its first operand."""
+    """Its result is a view of the bytes of its first operand."""
     DISPLACEMENT = auto()
-    """Its result is the pointer of its first operand, moved by a number of elements."""
+    """Its result is the pointer of its first operand, advanced by a number of elements."""
     ADDRESS = auto()
     """Its result is a pointer made from a number."""
 
@@ -86,7 +86,7 @@ class Role(Flag):
     PIPES = auto()
     """Orders the pipes of a core."""
     LOCK = auto()
-    """Orders the pipes of a core by holding a buffer number."""
+    """Orders the pipes of a core by holding a buffer id."""
     CORES = auto()
     """Orders the cores of a block."""
     BLOCKS = auto()
@@ -94,24 +94,24 @@ class Role(Flag):
     PEERS = auto()
     """Moves data or signals between peers."""
     SIGNAL = auto()
-    """Changes, or looks at, a signal in memory that cores of any block or rank may see."""
+    """Changes, or reads, a signal in memory that cores of any block or rank may observe."""
     BARRIER = auto()
-    """Stands alone: orders all that is before it and all that is behind it."""
+    """Is not part of a pair: orders everything before it and everything after it."""
     SETS = auto()
     """First of a pair that orders: sets a flag, signals, takes a lock."""
     WAITS = auto()
     """Second of such a pair: waits for the flag or the signal, releases the lock."""
     JOINS = auto()
-    """The scalar unit goes on when all pipes of its core have done what is before it."""
+    """The scalar unit continues when all pipes of its core have completed the earlier work."""
 
     SCOPE = auto()
     """Runs its region as one instruction of the vector unit."""
     VECTOR_CORES = auto()
-    """Asks about the vector cores of a block."""
+    """Queries the vector cores of a block."""
     LAUNCH = auto()
     """Runs a function that it names once for each work-item."""
     LANE = auto()
-    """Means something else in code that work-items run, or something there alone."""
+    """Has another meaning in code that work-items run, or a meaning only there."""
     VARIES = auto()
     """Its results differ between work-items whatever its operands are."""
 

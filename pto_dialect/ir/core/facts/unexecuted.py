@@ -1,4 +1,4 @@
-"""Reasons for which a run refuses operations, those that several share and long ones (``OpSpec.unexecuted``)."""
+"""Shared and long reasons why a run refuses operations (``OpSpec.unexecuted``)."""
 
 from __future__ import annotations
 
