@@ -17,6 +17,21 @@ import pytest
 from markdown_pages import ROOT, pages, prose
 
 CONVERTED = (
+    "pto_dialect/ir/buffers",
+    "pto_dialect/ir/core/facts",
+    "pto_dialect/ir/cube",
+    "pto_dialect/ir/scalar",
+    "pto_dialect/ir/simt",
+    "pto_dialect/ir/sync",
+    "pto_dialect/ir/tile",
+    "pto_dialect/ir/vector",
+    "pto_dialect/ir/vmi",
+    "pto_dialect/syntax/builder",
+    "pto_dialect/syntax/documentation",
+    "pto_dialect/syntax/errors",
+    "pto_dialect/syntax/layout",
+    "pto_dialect/syntax/print",
+    "pto_dialect/syntax/types",
     "pto_dialect/runtime/kernels",
     "pto_dialect/runtime/memory",
     "pto_dialect/runtime/numerics",

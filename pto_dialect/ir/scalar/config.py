@@ -157,7 +157,7 @@ class SetMovPadValOp(RegisterWordOp, name="pto.set_mov_pad_val", state_writes=("
 
 
 class RegisterPairOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.S):
-    """One register, two words."""
+    """One register, two 64-bit operands."""
 
     first = second = operand_def(I64)
 

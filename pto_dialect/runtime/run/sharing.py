@@ -10,9 +10,9 @@ from pto_dialect.accel import enabled
 from pto_dialect.deadline import may_be_limited
 
 from ..memory.values import content_of
-from .balance import BALANCE, COLD, POOL_BALANCE, FEW
-from .worker_pool import WorkerPool, acquire_pool, form_of
+from .balance import BALANCE, COLD, FEW, POOL_BALANCE
 from .parallel import run_blocks
+from .worker_pool import WorkerPool, acquire_pool, form_of
 
 if TYPE_CHECKING:
     from .kernel import CompiledKernel

@@ -122,10 +122,10 @@ class Bounded(Arena):
         self._check_all(offsets, values.shape[1])
         super().put(offsets, values)
 
-    def range_text(self, offset: int) -> tuple[str, int]:
+    def place(self, offset: int) -> tuple[str, int]:
         """The buffer of the rank."""
         found = self.layout.around(offset)
-        return super().range_text(offset) if found is None else (found.label, offset - found.low)
+        return super().place(offset) if found is None else (found.label, offset - found.low)
 
     def _check_all(self, offsets: Array, nbytes: int) -> None:
         if offsets.size:

@@ -44,7 +44,7 @@ _SCALE_BLOCK: Final[Mapping[int, int]] = MappingProxyType({32: 64, 16: 128})
 
 @relation("pto.tquant.mx")
 def check_block_capacity(t: TileOperands) -> Iterator[Finding]:
-    """Known sizes, lengths of rows and room of the tiles whose valid elements are right."""
+    """Known sizes, row lengths and capacity of the tiles whose valid elements are right."""
     shaped = {finding.operand for finding in check_block_shapes(t)}
     yield from (finding for finding in _block_capacity(t) if finding.operand not in shaped)
 
