@@ -1,1 +1,2 @@
-"""Sanitizers: watch a run for missing synchronisation, deadlock, unwritten memory, and accesses out of bounds."""
+"""Sanitizers: instrument a run to find missing synchronization, deadlocks, uninitialized memory, and accesses out of
+bounds."""

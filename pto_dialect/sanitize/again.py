@@ -1,9 +1,9 @@
-"""Launches that come again under watch: one that was watched and found in order is not watched a second time.
+"""Repeated launches in a sanitized run: one that was checked without findings is not instrumented a second time.
 
-What a launch accesses, in which order and through which tiles follows from its numbers alone in most kernels, and from
-the content of small buffers that single elements are loaded from. So do the findings, unless a check had to look at
-what memory holds. A later launch with the same numbers, whose buffers have all that the first one has accessed and
-overlap in the same way, runs in plain code. Source: docs/sanitizers.md, "Repeated launches".
+In most kernels the accesses of a launch, their order and their tiles depend on its numbers alone, and on the content of
+small buffers from which single elements are loaded. So do the findings, unless a check depended on the content of
+memory. A later launch with the same numbers, whose buffers contain everything that the first one accessed and overlap
+in the same way, runs in plain code. Source: docs/sanitizers.md, "Repeated launches".
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ from .state.arena import WatchedArena
 _NUMBERS = (bool, int, float, np.number, np.bool_)
 
 PATIENCE = 0.1
-"""Seconds that launches of a kernel are watched before plain code, which has to be compiled, takes over."""
+"""Seconds of instrumented launches of a kernel after which plain code, which has to be compiled, is used."""
 
 MOST_KEYS = 512
-"""Launches of one kernel, different in their numbers, that are known."""
+"""Maximum number of known launches of one kernel that differ in their numbers."""
 
 LEAST_BYTES = 1 << 14
 BYTES_PER_SECOND = 10_000_000
-"""Bytes of the largest buffer whose content is compared: in any case, and for each second that the last launch was
-watched, which a comparison makes longer by a hundredth."""
+"""Maximum bytes of a buffer whose content is compared: in any case, and for each second of the last instrumented
+launch, which a comparison makes longer by a hundredth."""
 
 
 class RepeatedKernel(WatchedKernel):
-    """A kernel that may be launched often: ``patience`` are the seconds that its launches are watched at least."""
+    """A kernel that may be launched often: ``patience`` is the minimum number of seconds of instrumented launches."""
 
     patience = PATIENCE
     _watched = 0.0
-    """Seconds that launches were watched."""
+    """Seconds of instrumented launches."""
     _most_bytes = LEAST_BYTES
 
     def run(self, values: Sequence[Any], blocks: int = 1, jobs: int = 1) -> list[Any]:
-        """As in ``Kernel``; a launch that is known to be in order is not watched."""
+        """Runs as ``Kernel`` does; a launch that is known to have no findings is not instrumented."""
         looked_up = self._looked_up
         key = None if looked_up is None else _key(values, blocks, looked_up, self._most_bytes)
         reach = self._known.get(key)
@@ -69,8 +69,8 @@ class RepeatedKernel(WatchedKernel):
 
     @cached_property
     def _looked_up(self) -> frozenset[int] | None:
-        """Positions of the buffers whose elements decide, beside the numbers of a launch, what it does; ``None`` where
-        something else decides as well."""
+        """Returns the positions of the buffers whose elements, beside the numbers of a launch, determine what it does;
+        ``None`` where something else does as well."""
         if not enabled() or self.watch.numbers is not None or self.timeline is not None:
             return None
         given: dict[SSAValue, set[int]] = {}
@@ -87,8 +87,8 @@ class RepeatedKernel(WatchedKernel):
 
     @cached_property
     def _known(self) -> dict[Hashable, list[tuple[int, int]]]:
-        """The launches that are in order: of each buffer its position among the arguments, and the bytes up to the last
-        one that was accessed."""
+        """Returns the launches without findings: for each buffer its position among the arguments, and the bytes up to
+        the last accessed one."""
         return {}
 
     @cached_property
@@ -97,7 +97,8 @@ class RepeatedKernel(WatchedKernel):
         return Kernel(self.module, self.entry, self.profile.name, options, group=self.group)
 
     def _learn(self, key: Hashable, bound: Sequence[Any]) -> None:
-        """A launch was watched: it is in order if nothing was found, and if nothing could be in another one like it."""
+        """Records an instrumented launch: it is in order if it has no findings, and a launch of the same key cannot
+        have any."""
         if self.stopped or self.watch.judged_by_content or self.watch.findings.any:
             return
         if len(self._known) >= MOST_KEYS:
@@ -109,8 +110,9 @@ class RepeatedKernel(WatchedKernel):
 
 
 def _key(values: Sequence[Any], blocks: int, looked_up: frozenset[int], most_bytes: int) -> Hashable:
-    """What the findings of a launch follow from, apart from the sizes of its buffers; ``None`` for values of which that
-    is not known. Of buffers at the positions ``looked_up`` the content is part of it, if they are not too large."""
+    """Returns the key that determines the findings of a launch, apart from the sizes of its buffers; ``None`` for
+    values of which that is unknown. The content of buffers at the positions ``looked_up`` is part of it, if they are
+    not too large."""
     words: list[Hashable] = [blocks]
     places: list[tuple[int, int, int]] = []
     for position, value in enumerate(values):
@@ -134,8 +136,8 @@ def _key(values: Sequence[Any], blocks: int, looked_up: frozenset[int], most_byt
 
 
 def _overlaps(places: list[tuple[int, int, int]], words: list[Hashable], looked_up: frozenset[int]) -> Hashable:
-    """``words`` with the distances between buffers that overlap: first address, last one and position of each; ``None``
-    where one that is looked up overlaps with another."""
+    """Returns ``words`` with the distances between buffers that overlap: first address, last one and position of each;
+    ``None`` where one that is looked up overlaps another."""
     places.sort()
     first = end = before = 0
     for start, stop, position in places:

@@ -1,4 +1,4 @@
-"""What checks are told: the operation that is carried out, and what they ask of the watch that calls them."""
+"""The interface of the checks: the operation that is executed, and the instrumentation that calls them."""
 
 from __future__ import annotations
 
@@ -17,21 +17,20 @@ from .state.regions import Bytes
 NO_HANDLES: dict[int, Any] = {}
 
 Extent = tuple[Any, Any, int]
-"""Memory of a tile and its bytes: the first one, and the one behind the last; without a memory the pointer itself."""
+"""Memory of a tile and its byte range [first, end); without a memory the pointer itself."""
 
 
 class Context:
-    """One operation while it runs: who runs it, where it stands, and what it has accessed.
+    """One operation while it runs: its thread, its site, and its accesses.
 
-    ``event`` is its number, 0 before the first access. ``unwritten`` lists reads of bytes that were never written,
-    ``offsets`` these bytes, ``written`` writes with the bytes they replace; both with their sites; ``good`` and
-    ``doubtful`` tell that it has read bytes of that kind. ``doubled`` lists findings that two cores have written bytes
-    in one operation, with what the first has left there. Inside a vector scope ``scope`` is the event that started it,
-    and ``bars`` lists its barriers: the last event before, and the kind. ``handles`` has, by number of the operand, the
-    handles of tiles that the text does not tell; ``copied`` what a copy inside one memory has read, and what it has
-    written (``True``); ``undefined`` bytes whose content is undefined after it; ``tiles`` where the tiles among its
-    operands lie, once somebody has asked. ``step`` and ``issue`` are its numbers in a recording, -1 where it has none
-    yet.
+    ``event`` is its event id, 0 before the first access. ``unwritten`` lists reads of uninitialized bytes, ``offsets``
+    these bytes, ``written`` writes with the bytes they replace; both with their sites; ``good`` and ``doubtful`` state
+    that it has read bytes of that kind. ``doubled`` lists findings that two cores have written bytes in one operation,
+    with the content that the first has left there. Inside a vector scope ``scope`` is the event that started it, and
+    ``bars`` lists its barriers: the last event before, and the kind. ``handles`` has, by operand index, the handles of
+    tiles that the text does not determine; ``copied`` what a copy inside one memory has read, and what it has written
+    (``True``); ``undefined`` bytes whose content is undefined after it; ``tiles`` the locations of the tiles among its
+    operands, once queried. ``step`` and ``issue`` are its indices in a recording, -1 where it has none yet.
     """
 
     __slots__ = (
@@ -61,11 +60,11 @@ class Context:
 
 
 class Watch(Protocol):
-    """The watch over one run, as checks see it.
+    """The instrumentation of one run, as checks see it.
 
-    ``current`` is the operation that is carried out; while ``muted`` nothing is noted. ``ordered`` tells that the
-    program leaves the order of its pipes to the compiler. A check that looks at what memory holds sets
-    ``judged_by_content``: with other content it may come to another result.
+    ``current`` is the operation that is executed; while ``muted`` nothing is recorded. ``ordered`` states that the
+    program leaves the order of its pipes to the compiler. A check that depends on the content of memory sets
+    ``judged_by_content``: with other content it may have another result.
     """
 
     sites: Sites
@@ -77,21 +76,21 @@ class Watch(Protocol):
     judged_by_content: bool
 
     def wants(self, check: str) -> bool:
-        """True when ``check`` was asked for."""
+        """Returns whether ``check`` was requested."""
         ...
 
 
 class Core(Protocol):
-    """A core under watch, as checks see it."""
+    """An instrumented core, as checks see it."""
 
     block: Block
 
     @property
     def watch(self) -> Watch:
-        """Who watches it."""
+        """Returns the instrumentation of the core."""
         ...
 
     @property
     def name(self) -> str:
-        """For messages: ``AIV0``."""
+        """Returns the name for messages: ``AIV0``."""
         ...

@@ -1,4 +1,4 @@
-"""Runs a program under watch. Source: docs/reference/instrumentation.md, "Order of events"."""
+"""Sanitized runs of a program. Source: docs/reference/instrumentation.md, "Order of events"."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ FAULTS = {
 
 
 def watched_cores(started: Started) -> list[WatchedCore]:
-    """The cores of blocks under watch."""
+    """Returns the instrumented cores of blocks."""
     return [core for core, _ in started.programs if isinstance(core, WatchedCore)]
 
 
 class WatchedKernel(Kernel):
-    """An entry function that is ready to run under watch.
+    """An entry function that is ready to run instrumented.
 
-    ``watch`` has what its runs have found, and those of other kernels that have the same; ``stopped`` tells that one of
-    them was ended by a violation.
+    ``watch`` has the findings of its runs, and those of other kernels with the same instrumentation; ``stopped`` states
+    that a violation has ended one of them.
     """
 
     core_class: type[WatchedCore] = WatchedCore
@@ -84,56 +84,56 @@ class WatchedKernel(Kernel):
 
     @property
     def watch(self) -> Watch:
-        """What observes the runs of this kernel."""
+        """The instrumentation of the runs of this kernel."""
         if self._watch is None:
             self._watch = self.watch_class(self.sanitize, self.compiler_orders, self.timeline)
         return self._watch
 
     @property
     def compiler_orders(self) -> bool:
-        """True when the compiler, not the program, orders the pipes of a core."""
+        """Returns whether the compiler, not the program, orders the pipes of a core."""
         mode = self.sanitize.sync
         return mode == "compiler" or (mode == "auto" and not self.orders_pipes)
 
     @property
     def flavour(self) -> Flavour:
-        """The flavour of the code."""
+        """Returns the code generation variant."""
         return WATCHED
 
     @property
     def generator_class(self) -> Callable[..., WatchedGenerator]:
-        """What writes the code; all of it has the same places."""
+        """Returns the code generator class; all generated code has the same sites."""
         return partial(WatchedGenerator, sites=self.watch.sites)
 
     @cached_property
     def flag_pipes(self) -> list[str]:
-        """Names of pipes that flags of the program stand between, and on which no operation runs."""
+        """Returns the names of pipes that flags of the program connect, and that run no operation."""
         flags = [op for op in self.program.operations if has_role(op, Role.PIPES) and not has_role(op, Role.BARRIER)]
         words = [attr for op in flags for attr in op.attributes.values() if isinstance(attr, EnumAttr)]
         return [word.value for word in words if word.kind == "pipe" and named_pipe(word) in (None, Pipe.ALL)]
 
     def start(self, bound: list[Any], indices: Iterable[int], count: int) -> Started:
-        """Cores of blocks that are about to run."""
+        """Returns the cores of blocks that are about to run."""
         self.watch.add_pipes(self.flag_pipes)
         return super().start(bound, indices, count)
 
     def join_rank(self, rank: int, values: Sequence[Any], bound: Sequence[Any], started: Started) -> None:
-        """Blocks of ``rank`` are about to run on ``values``, ``bound`` to the arguments."""
+        """Handles that blocks of ``rank`` are about to run on ``values``, ``bound`` to the arguments."""
 
     def leave_ranks(self) -> None:
-        """All ranks have ended."""
+        """Handles the end of all ranks."""
 
     @cached_property
     def accepted(self) -> list[Suppression]:
-        """What comments of the program accept. Raises ``SuppressionError`` for one that cannot be read."""
+        """Returns what comments of the program accept. Raises ``SuppressionError`` for an invalid one."""
         span = span_of(self.function)
         return [] if span is None else comments_of(span.source)
 
     # ------------------------------------------------------------ run
 
     def _run_blocks(self, bound: list[Any], blocks: int, jobs: int) -> list[Any]:
-        """All blocks, one after the other in this process. A violation that a check covers becomes a finding and ends
-        the run; buffers then hold what was stored up to there."""
+        """Runs all blocks in sequence in this process. A violation that a check covers becomes a finding and ends the
+        run; buffers then hold what was stored up to there."""
         self.watch_buffers(bound)
         if blocks > 1 or self.program.cores > 1:
             self.watch.part()
@@ -150,7 +150,7 @@ class WatchedKernel(Kernel):
         return results
 
     def watch_buffers(self, bound: list[Any]) -> None:
-        """Puts the memory of the host under watch where it is not yet; buffers over the same memory are one."""
+        """Instruments the memory of the host where it is not yet; buffers over the same memory are one."""
         watch = self.watch
         rebind(bound, WatchedArena, lambda arena: watch.arena_class(arena, watch, arena.bytes, public=True))
 
@@ -172,11 +172,11 @@ class WatchedKernel(Kernel):
         return block
 
     def queued_blocks(self, indices: Iterable[int], count: int) -> list[Block]:
-        """The blocks ``indices`` of ``count``, under watch."""
+        """Runs the blocks ``indices`` of ``count``, instrumented."""
         return [self._watched_block(index, count) for index in indices]
 
     def end(self, started: Started, returned: Sequence[Any] | None) -> list[Any]:
-        """What the entry function returned in the first of these blocks; signals that are left are findings."""
+        """Returns the result of the entry function in the first of these blocks; remaining signals are findings."""
         if self.watch.wants("sync"):
             for core in watched_cores(started):
                 core.signals.leftovers()
@@ -184,7 +184,7 @@ class WatchedKernel(Kernel):
         return [value.read() if hasattr(value, "read") else value for value in returned or ()]
 
     def _side_by_side_blocks(self, bound: list[Any], indices: Iterable[int], count: int) -> list[Any] | None:
-        """Runs blocks side by side; what the entry returns in the first, ``None`` when they were stopped."""
+        """Runs blocks concurrently; returns the result of the entry in the first, ``None`` when they were stopped."""
         compiled = self.prepare_queues()
         started = self.start(bound, indices, count)
         cores = watched_cores(started)
@@ -213,7 +213,7 @@ class WatchedKernel(Kernel):
     # ------------------------------------------------------------ ends
 
     def stop(self, fault: Fault, op: Operation | None) -> None:
-        """A violation as a finding; raises ``ProgramError`` for one that no check covers."""
+        """Reports a violation as a finding; raises ``ProgramError`` for one that no check covers."""
         place = op if op is not None else self.function
         if not any(fault.rule in rules for check, rules in FAULTS.items() if self.watch.wants(check)):
             raise self.located(fault, place)

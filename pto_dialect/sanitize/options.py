@@ -1,4 +1,4 @@
-"""What the sanitizers look for, and how."""
+"""Options of the sanitizers: the checks, and how they work."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ CHECKS: dict[str, str] = {
 """Names of the checks."""
 
 ON_REQUEST = frozenset(("numeric",))
-"""Checks that ``all`` leaves out: what they report is often meant."""
+"""Checks that ``all`` excludes: what they report is often intended."""
 
 SyncMode = Literal["auto", "strict", "compiler"]
 
 
 class UnknownCheckError(ValueError):
-    """A list of checks names one that does not exist."""
+    """A list of checks names an unknown one."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class SanitizeOptions:
 
 
 def parse_checks(texts: Iterable[str]) -> frozenset[str]:
-    """Checks of lists such as ``race,init``; ``all`` stands for every check but those ``ON_REQUEST``.
+    """Returns the checks of lists such as ``race,init``; ``all`` means every check but those ``ON_REQUEST``.
 
     Raises :class:`UnknownCheckError`.
     """

@@ -1,4 +1,4 @@
-"""Runs ranks under watch, all in one process: races between them and waits that never end are findings.
+"""Sanitized runs of ranks, all in one process: races between them and infinite waits are findings.
 
 Source: docs/ranks.md, "Sanitizers"; docs/reference/instrumentation.md, "Order of events".
 """
@@ -24,10 +24,10 @@ from .watch.deadlock import deadlock_finding
 
 
 def run_watched_ranks(parts: Sequence[Part], world: World, ranks: Sequence[int] | None = None) -> list[list[Any]]:
-    """Runs ranks side by side; what the entry of each returns, nothing for those that a violation has stopped.
+    """Runs ranks concurrently; returns the result of the entry of each, nothing for those that a violation has stopped.
 
-    ``ranks`` are the numbers of those that have ``parts``, by default all. The kernels are :class:`WatchedKernel`s of
-    one watch, which has what was found. Raises ``BindingError`` for values that do not fit, ``ProgramError`` for a
+    ``ranks`` are the ids of those that have ``parts``, by default all. The kernels are :class:`WatchedKernel`s of one
+    instrumentation, which has the findings. Raises ``BindingError`` for values that do not fit, ``ProgramError`` for a
     fault that no check covers.
     """
     numbers = range(len(parts)) if ranks is None else ranks
@@ -76,7 +76,7 @@ def run_watched_ranks(parts: Sequence[Part], world: World, ranks: Sequence[int] 
 
 
 def _stop(error: QueuedFault | Fault, going: Sequence[RunningRank]) -> None:
-    """A violation as a finding; raises ``ProgramError`` for one that no check covers."""
+    """Reports a violation as a finding; raises ``ProgramError`` for one that no check covers."""
     failed = program_error(error, going)
     kernel = cast(WatchedKernel, going[0].part.kernel)
     fault = error.fault if isinstance(error, QueuedFault) else error

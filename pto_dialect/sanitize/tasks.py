@@ -1,6 +1,5 @@
-"""Tasks that touch the same memory although nothing orders them. Source: docs/reference/execution.md, "Tasks";
-docs/reference/instrumentation.md, "Findings".
-"""
+"""Tasks that access the same memory although nothing orders them. Source: docs/reference/execution.md, "Tasks";
+docs/reference/instrumentation.md, "Findings"."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ Sites = npt.NDArray[np.int32]
 
 
 class Touched(NamedTuple):
-    """What a task did in one buffer: for each byte the site that read or wrote it last, 0 for none."""
+    """The accesses of a task in one buffer: for each byte the site that read or wrote it last, 0 for none."""
 
     name: str
     start: int
@@ -35,14 +34,14 @@ class Touched(NamedTuple):
 
 
 class Footprint:
-    """What one task has touched, by the address of the buffer; ``sites`` numbers its operations."""
+    """The accesses of one task, by the address of the buffer; ``sites`` numbers its operations."""
 
     def __init__(self) -> None:
         self.buffers: dict[int, Touched] = {}
         self.sites: Sequence[Site | None] = ()
 
     def note(self, arena: WatchedArena, region: Bytes, site: int, writes: bool) -> None:
-        """An operation touches bytes of a buffer."""
+        """Records an access of an operation to bytes of a buffer."""
         start = arena.memory.__array_interface__["data"][0]
         touched = self.buffers.get(start)
         if touched is None:
@@ -52,17 +51,17 @@ class Footprint:
 
 
 class TaskWatch(Watch):
-    """The watch of a kernel that tasks run; ``footprint`` takes what the task at work touches."""
+    """The instrumentation of a kernel that tasks run; ``footprint`` records the accesses of the present task."""
 
     footprint: Footprint | None = None
 
     def read(self, arena: WatchedArena, region: Bytes) -> None:
-        """The current operation is about to read."""
+        """Handles a read of the current operation before it happens."""
         self._note(arena, region, False)
         super().read(arena, region)
 
     def write(self, arena: WatchedArena, region: Bytes) -> None:
-        """The current operation is about to write."""
+        """Handles a write of the current operation before it happens."""
         self._note(arena, region, True)
         super().write(arena, region)
 
@@ -72,12 +71,12 @@ class TaskWatch(Watch):
 
 
 class TaskKernel(WatchedKernel):
-    """A kernel that tasks run under watch."""
+    """An instrumented kernel that tasks run."""
 
     watch_class = TaskWatch
 
     def new_footprint(self) -> Footprint:
-        """What the next run touches."""
+        """Returns the footprint of the next run."""
         watch = self.watch
         assert isinstance(watch, TaskWatch)
         watch.footprint = Footprint()
@@ -86,7 +85,7 @@ class TaskKernel(WatchedKernel):
 
 
 def unordered(tasks: Sequence[Task]) -> Iterator[tuple[Task, Task]]:
-    """Pairs of tasks that may run in either order, the one submitted first in front."""
+    """Returns the pairs of tasks that may run in either order, the one submitted first before the other."""
     before = earlier(tasks)
     for number, later in enumerate(tasks):
         for first in tasks[:number]:
@@ -97,9 +96,10 @@ def unordered(tasks: Sequence[Task]) -> Iterator[tuple[Task, Task]]:
 def task_findings(
     tasks: Sequence[Task], footprints: Mapping[Task, Footprint], places: Mapping[Task, Span]
 ) -> list[Diagnostic]:
-    """One error for each pair of tasks that touch the same bytes, one of them writing, and that nothing orders.
+    """Returns one error for each pair of tasks that access the same bytes, one of them writing, and that nothing
+    orders.
 
-    ``places`` is where tasks are submitted.
+    ``places`` are the submissions of tasks.
     """
     found: list[Diagnostic] = []
     for first, later in unordered(tasks):
@@ -111,7 +111,8 @@ def task_findings(
 
 
 class Clash(NamedTuple):
-    """Bytes ``low`` up to ``high`` of a buffer, what each task does with them, and the operations that do it."""
+    """Bytes ``low`` up to ``high`` of a buffer, the access of each task to them, and the operations that
+    access them."""
 
     name: str
     low: int
@@ -121,7 +122,7 @@ class Clash(NamedTuple):
 
 
 def _clash(one: Footprint, other: Footprint) -> Clash | None:
-    """The first bytes that both touch, one of them writing; atomic accesses of one kind do not disturb each other."""
+    """Returns the first bytes that both access, one of them writing; atomic accesses of one kind do not conflict."""
     for mine in one.buffers.values():
         for theirs in other.buffers.values():
             start = max(mine.start, theirs.start)

@@ -1,4 +1,4 @@
-"""Runs a program and takes the time that the cycle model gives it.  Source: docs/reference/cycles.md, "Pipes"."""
+"""Runs of a program timed by the cycle model.  Source: docs/reference/cycles.md, "Pipes"."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class CycleKernel(WatchedKernel):
     watch_class = CycleWatch
 
     def cycles(self, file: str) -> ModuleCycles:
-        """What its runs have taken."""
+        """The cycles of its runs."""
         assert isinstance(self.timeline, CycleTimeline)
         found = self.timeline.cycles(file, self.profile.name, self.watch.log.actors, self.watch.sites)
         found.release = str(release_of(self.function))

@@ -1,4 +1,4 @@
-"""What a watched run did not check, and why: a run without findings says less than it seems to.
+"""What a sanitized run did not check, and why: a run without findings may mean less than it seems.
 
 Source: docs/reference/instrumentation.md, "No findings".
 """
@@ -27,7 +27,7 @@ _SHOWN = 4
 
 
 def unchecked(kernel: WatchedKernel) -> list[str]:
-    """One line for each thing that was left out."""
+    """Returns one line for each omitted check."""
     watch = kernel.watch
     operations = kernel.program.operations
     found: list[str] = []
@@ -58,7 +58,8 @@ def unchecked(kernel: WatchedKernel) -> list[str]:
 
 
 def assumed(kernel: WatchedKernel) -> str:
-    """Who was taken to order the pipes, where barriers alone tell; empty where flags do, or nothing does."""
+    """Returns what is assumed to order the pipes, where only barriers indicate it; empty where flags do, or nothing
+    does."""
     operations = kernel.program.operations
     barriers = pipe_barriers(operations)
     asked = kernel.sanitize.sync == "auto" and "race" in kernel.watch.options.checks
@@ -75,7 +76,7 @@ def _left(operations: Sequence[Operation]) -> str:
 
 
 def _acts(op: Operation) -> bool:
-    """True for operations that touch memory or order others."""
+    """Returns whether an operation accesses memory or orders others."""
     return not isinstance(op, PtoOp) or op_spec(type(op)).effect not in (Effect.PURE, Effect.HANDLE, Effect.QUERY)
 
 
@@ -95,7 +96,7 @@ def _listed(words: Iterable[str]) -> str:
 
 
 def _places(ops: Sequence[Operation]) -> str:
-    """The lines, the first few of them."""
+    """Returns the lines, the first few of them."""
     spans = (span_of(op) for op in ops)
     lines = list(dict.fromkeys(span.line for span in spans if span is not None))
     if not lines:

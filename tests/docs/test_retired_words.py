@@ -39,6 +39,7 @@ CONVERTED = (
     "pto_dialect/runtime/run",
     "pto_dialect/runtime/simt",
     "pto_dialect/runtime/vector",
+    "pto_dialect/sanitize",
     "pto_dialect/verify",
     "tests/helpers/markdown_pages.py",
 )

@@ -1,1 +1,1 @@
-"""What is looked for: one kind of fault in each file."""
+"""The checks: one kind of error in each file."""

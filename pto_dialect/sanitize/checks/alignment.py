@@ -1,4 +1,4 @@
-"""Alignments that vector loads and stores demand of their addresses in the unified buffer.
+"""Required alignments of the addresses of vector loads and stores in the unified buffer.
 
 Source: docs/reference/vectors.md, "Loads and stores".
 """
@@ -18,18 +18,18 @@ _BASES = {
     "pto.vstsx2": "destination",
     "pto.vsstb": "destination",
 }
-"""Operations with a demand, and the operand with the base of their address."""
+"""Operations with a requirement, and the operand with the base of their address."""
 _ELEMENT = ("BRC_B", "1PT_B")
-"""Distributions that access one element, wherever it stands."""
+"""Distributions that access one element at any address."""
 
 
 def base_operand(op: Operation) -> str | None:
-    """Name of the operand whose address has to be aligned; ``None`` for operations without a demand."""
+    """Returns the operand whose address must be aligned; ``None`` for operations without a requirement."""
     return _BASES.get(op.name)
 
 
 def alignment(op: Operation) -> int:
-    """Bytes of which the address of an access has to be a multiple."""
+    """Returns the required alignment of an access in bytes."""
     dist = enumerator(op, "dist")
     for prefix in _ELEMENT:
         bits = dist.removeprefix(prefix)

@@ -1,4 +1,4 @@
-"""What a program does with a number it loads: whether it decides, addresses, or leaves the chip."""
+"""Uses of a loaded number: whether it is a condition, an address, or leaves the chip."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from ..report.sites import memory_of
 
 _CONTROL = Role.CHOICE | Role.LOOP | Role.CONDITION
 _NUMBERS = frozenset(("value", "val", "scalar", "start", "input", "src", "lhs", "rhs", "pad_value", "args"))
-"""Operands that are computed with or stored; other numbers say where, how much or how often."""
+"""Operands that are computed with or stored; other numbers are addresses, sizes or counts."""
 
 
 def decides(op: Operation) -> str | None:
-    """What results of ``op`` lead to, as text for a message; ``None`` when they are only computed with on chip."""
+    """Returns the consequence of the results of ``op`` as text for a message; ``None`` when they are only computed with
+    on chip."""
     pending: list[SSAValue] = list(op.results)
     seen = set(pending)
     while pending:

@@ -7,7 +7,7 @@ from ..report.race_text import Access
 
 
 def are_atomic(watch: Watch, event: int, context: Context) -> bool:
-    """True for updates of one kind, which do not disturb each other."""
+    """Returns whether events are updates of one kind, which do not conflict."""
     kind = _kind(watch, context.event)
     return kind is not None and _kind(watch, event) == kind
 
@@ -18,7 +18,7 @@ def _kind(watch: Watch, event: int) -> str | None:
 
 
 def side(watch: Watch, event: int, writes: bool) -> Access:
-    """An event as one side of a conflict."""
+    """Returns an event as one side of a conflict."""
     log = watch.log
     return Access(
         log.actors[log.actor[event]], watch.sites[log.site[event]], log.loops[event], log.order[event], event, writes

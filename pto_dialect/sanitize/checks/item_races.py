@@ -1,8 +1,8 @@
-"""Accesses of one place by different work-items of a launch that no barrier orders.
+"""Accesses of one memory location by different work-items of a launch without a barrier between them.
 
-Between two barriers nothing orders the work-items of a launch, so accesses are kept until then and compared byte by
-byte. Reads do not disturb each other, nor do atomic updates of one kind, nor stores of one operation that bring the
-same value, nor does such a store disturb later reads of those that have taken part in it. Source:
+Between two barriers the work-items of a launch are unordered, so accesses are recorded until then and compared byte by
+byte. Reads do not conflict, nor do atomic updates of one kind, nor stores of one operation with the same value, nor
+does such a store conflict with later reads of the work-items that have taken part in it. Source:
 docs/reference/instrumentation.md, "No findings".
 """
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 _RULE = "race-simt"
 _ENTRIES = 1 << 21
-"""Accessed cells that are kept; what comes later is compared with what comes after it only."""
+"""Maximum number of recorded cells; later accesses are only compared with the ones after it."""
 _PLACES = 1 << 10
-"""Cells of one memory that are looked at more closely."""
+"""Maximum number of cells of one memory that are compared in detail."""
 
 READ, WRITE = "reads", "writes"
 
@@ -38,7 +38,7 @@ READ, WRITE = "reads", "writes"
 class _Access:
     """One operation of all work-items that run it: the first byte of each in ``starts``.
 
-    ``agrees`` tells that those that store to one place bring the same value.
+    ``agrees`` states that all stores to one location have the same value.
     """
 
     kind: str
@@ -63,10 +63,10 @@ class ItemRaces:
     def access(
         self, kind: str, arena: Arena, chosen: Array | None, starts: Array, nbytes: int, values: Array | None = None
     ) -> None:
-        """``nbytes`` bytes from each of ``starts`` on.
+        """Records an access of ``nbytes`` bytes from each of ``starts`` on.
 
-        ``kind`` is ``reads``, ``writes`` or the name of an atomic update, ``values`` what is stored, one row for each
-        work-item; ``chosen`` are the numbers of the work-items, ``None`` for all.
+        ``kind`` is ``reads``, ``writes`` or the name of an atomic update, ``values`` the stored values, one row for
+        each work-item; ``chosen`` are the ids of the work-items, ``None`` for all.
         """
         context = self.watch.current
         if self.watch.muted or context is None or not isinstance(arena, WatchedArena):
@@ -80,7 +80,7 @@ class ItemRaces:
             self.synchronise()
 
     def synchronise(self) -> None:
-        """A barrier: what is behind it is ordered after what was before."""
+        """Handles a barrier: later accesses are ordered after earlier ones."""
         for arena, accesses in self._arenas.values():
             self._compare(arena, accesses)
         self._arenas.clear()
@@ -105,7 +105,7 @@ class ItemRaces:
             self._place(arena, accesses, numbers[low:high], items[low:high])
 
     def _place(self, arena: WatchedArena, accesses: list[_Access], numbers: Array, items: Array) -> None:
-        """The accesses of one cell, in the order in which they happened."""
+        """Compares the accesses of one cell, in the order of execution."""
         cuts = np.flatnonzero(np.diff(numbers)) + 1
         store: tuple[_Access, set[int]] | None = None
         reads: list[tuple[_Access, set[int]]] = []
@@ -164,7 +164,7 @@ def _harmless(before: tuple[_Access, set[int]], now: tuple[_Access, set[int]]) -
 
 
 def _agree(starts: Array, values: Array) -> bool:
-    """True when several values go to one place, and all that go to one place have equal bits."""
+    """Returns whether several values are stored to one location, and all stores to one location have equal bits."""
     order = np.argsort(starts, kind="stable")
     same = np.diff(starts[order]) == 0
     if not same.any():
@@ -174,7 +174,7 @@ def _agree(starts: Array, values: Array) -> bool:
 
 
 def _cells(accesses: list[_Access], grain: int) -> list[tuple[Array, Array, Array]]:
-    """Cells, work-items and numbers of accesses, an entry for each accessed cell."""
+    """Returns cells, work-items and indices of accesses, an entry for each accessed cell."""
     found: list[tuple[Array, Array, Array]] = []
     for number, access in enumerate(accesses):
         steps = np.arange(access.nbytes // grain)

@@ -1,4 +1,4 @@
-"""Loads that another load overwrites before anybody has read them: what they brought is lost whoever orders the pipes.
+"""Loads that another load overwrites before any read: their data is lost whatever orders the pipes.
 
 Source: docs/reference/instrumentation.md, "Findings".
 """
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from ..state.arena import WatchedArena
 
 _MOST = 64
-"""Loads of one memory that are remembered."""
+"""Maximum number of recorded loads of one memory."""
 
 
 class Loads:
-    """The loads of each memory that nobody has read; ``lost`` has the numbers of the tiles of two loads of which the
+    """The loads of each memory that were not read; ``lost`` has the numbers of the tiles of two loads of which the
     second one has replaced the first."""
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class Loads:
         self._unread.clear()
 
     def read(self, arena: WatchedArena, region: Bytes) -> None:
-        """Somebody reads."""
+        """Handles a read."""
         unread = self._unread.get(arena)
         if unread:
             low, high = region.offset, region.stop
@@ -38,7 +38,7 @@ class Loads:
                 self._unread[arena] = [one for one in unread if not (one[0] < high and low < one[1])]
 
     def write(self, arena: WatchedArena, region: Bytes, number: int, loads: bool) -> None:
-        """Somebody writes to the tile ``number``; ``loads`` tells that the content comes from global memory."""
+        """Handles a write to the tile ``number``; ``loads`` states that the content comes from global memory."""
         unread = self._unread.get(arena)
         if unread is None:
             if loads and number:

@@ -1,4 +1,4 @@
-"""Where infinities and NaNs come up. Source: docs/reference/instrumentation.md, "Findings"."""
+"""Origins of infinities and NaNs. Source: docs/reference/instrumentation.md, "Findings"."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Numbers:
-    """Looks at the floating-point elements that one instruction reads and writes."""
+    """Checks the floating-point elements that one instruction reads and writes."""
 
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
@@ -24,22 +24,22 @@ class Numbers:
         self.written: list[Array] = []
 
     def start(self) -> None:
-        """An instruction starts."""
+        """Starts an instruction."""
         self.strange = False
         self.written = []
 
     def read(self, data: Array) -> None:
-        """Remembers whether an operand has such elements already."""
+        """Records whether an operand already has such elements."""
         if not self.strange and data.dtype.kind == "f":
             self.strange = not np.isfinite(data).all()
 
     def write(self, data: Array) -> None:
-        """Remembers what is written."""
+        """Records the written elements."""
         if data.dtype.kind == "f":
             self.written.append(data)
 
     def settle(self, context: Context) -> None:
-        """The instruction has run: did it make an infinity or a NaN of numbers?"""
+        """Checks, after the instruction has run, whether it made an infinity or a NaN of finite numbers."""
         site = self.watch.sites[context.mark.site]
         if self.strange or site.moves or not any(not np.isfinite(data).all() for data in self.written):
             return

@@ -1,4 +1,4 @@
-"""Values that an instruction is about to take, and what is said about one of them."""
+"""Values that an instruction is about to take, and the report about one of them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def second_source(watch: Watch, context: Context, arguments: Sequence[Any]) -> tuple[Site, Array] | None:
-    """The place of an instruction and what its last source tile, of integers, holds where its destination is valid,
-    without a trace of looking at it. ``None`` for other operands."""
+    """Returns the site of an instruction and the content of its last source tile, of integers, in the valid region of
+    its destination, without recording an access. ``None`` for other operands."""
     site = watch.sites[context.mark.site]
     source, dst = arguments[-2:]
     if not isinstance(source, TILES) or not isinstance(dst, TILES) or source.fmt.is_float:

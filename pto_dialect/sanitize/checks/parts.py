@@ -1,4 +1,4 @@
-"""Parts of views of global memory that leave their view, though perhaps not the buffer."""
+"""Parts of views of global memory that exceed their view, though perhaps not the buffer."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class Parts:
-    """Compares each part with its view, whose extents a run alone may know."""
+    """Compares each part with its view, whose extents may only be known at run time."""
 
     def __init__(self, core: Core) -> None:
         self.core = core
 
     def check(self, number: int, view: Any, offsets: Sequence[int], sizes: Sequence[int]) -> None:
-        """The operation ``number`` takes the part at ``offsets`` with ``sizes`` elements from ``view``."""
+        """Checks the part at ``offsets`` with ``sizes`` elements of ``view``, which the operation ``number`` takes."""
         watch = self.core.watch
         watch.sites.reach(number)
         if not isinstance(view, GmTensor) or watch.muted or not watch.wants("bounds"):

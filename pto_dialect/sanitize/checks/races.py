@@ -1,4 +1,4 @@
-"""Accesses of one place that nothing orders, or that signals order against the text.
+"""Accesses of one memory location that nothing orders, or that signals order against the program text.
 
 Source: docs/reference/instrumentation.md, "Order of events", "Findings", "No findings".
 """
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
 
 class Races:
-    """Compares each access with the last ones of the same bytes."""
+    """Compares each access with the last accesses of the same bytes."""
 
     may_agree = frozenset(("race-cross-core",))
-    """Conflicts of those who may do the same: where they write the same, no result depends on who comes last."""
+    """Conflicts of threads that may write the same value: then no result depends on which is last."""
 
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
         self.log = watch.log
 
     def read(self, context: Context, event: int, arena: WatchedArena, region: Bytes, places: Places) -> None:
-        """A read conflicts with earlier writes."""
+        """Checks a read against earlier writes."""
         shadow, actor = arena.shadow, context.actor
         mine = actor.number
         writers: Found | None = None
@@ -65,7 +65,7 @@ class Races:
         shadow.last_read[mine] = event
 
     def write(self, context: Context, event: int, arena: WatchedArena, region: Bytes, places: Places) -> None:
-        """A write conflicts with earlier writes and reads."""
+        """Checks a write against earlier writes and reads."""
         shadow, actor = arena.shadow, context.actor
         mine = actor.number
         if places is None:
@@ -92,7 +92,7 @@ class Races:
         if inside and mine in shadow.last_read and self._own(places, mine, context):
             self._in_pipe("war", found_readers(mine, places, shadow, region), context, arena)
         if actor.pipelined and not context.scope and shadow.last_read.get(mine) == event:
-            # It works in place: the reads before its own are those that it must not overtake.
+            # It works in place: it must not overtake the reads before its own.
             before = found_replaced(mine, event, places, shadow, region)
             if before is not None:
                 self._in_pipe("war", before, context, arena)
@@ -104,8 +104,8 @@ class Races:
         shadow.last_write[mine] = event
 
     def _own(self, places: Places, reader: int | None, context: Context) -> bool:
-        """False where the bytes are one place whose last write, or last read by the actor ``reader``, is certainly
-        ordered before an access of the same pipe."""
+        """Returns False where the bytes are one shadow range whose last write, or last read by the thread ``reader``,
+        must happen before an access of the same pipe."""
         if places is None or len(places) != 1 or context.scope:
             return True
         log, actor = self.log, context.actor
@@ -126,7 +126,7 @@ class Races:
     # ------------------------------------------------------------ order
 
     def _suspect(self, last: dict[int, int], context: Context) -> bool:
-        """True when some actor's last access is not where the text has it, so that older ones need a look."""
+        """Returns whether some thread's last access is out of text order, so that older ones must be checked."""
         return any(self._doubtful(event, context) for event in last.values())
 
     def _doubtful(self, event: int, context: Context) -> bool:
@@ -141,7 +141,7 @@ class Races:
         return log.order[event] > context.mark.order and source.core is actor.core
 
     def inverted(self, event: int, context: Context) -> bool:
-        """True for an event that stands behind the current operation in the text of the same core."""
+        """Returns whether an event is after the current operation in the text of the same core."""
         log = self.log
         if log.order[event] <= context.mark.order:
             return False
@@ -172,11 +172,11 @@ class Races:
     def _report(
         self, wrote: bool, writes: bool, event: int, found: Found, context: Context, arena: WatchedArena
     ) -> None:
-        """``event`` is among those that were ``found`` in the bytes of the access."""
+        """Reports a conflict; ``event`` is among the ``found`` events of the bytes of the access."""
         watch, log = self.watch, self.log
         ordered = log.happened_before(event, context.actor)
         inverted = self.inverted(event, context)
-        # All that the rule and the sides depend on.
+        # Everything that the rule and the sides depend on.
         places = (log.site[event], context.mark.site, log.actor[event], context.actor.number)
         key = (*places, wrote, writes, ordered, inverted, arena.space)
         known = watch.findings.by_cause.get(key)
@@ -186,7 +186,7 @@ class Races:
             return
         sides = [side(self.watch, event, wrote), side(self.watch, context.event, writes)]
         if inverted:
-            # The text says which of the two the program means to be first, whichever the run got to first.
+            # The text states which of the two the program means to be first, whichever ran first.
             sides.reverse()
         first, second = sides
         rule = self._rule(first, second, ordered, arena)
@@ -209,19 +209,19 @@ class Races:
     def _doubled(
         self, finding: Finding, both: bool, context: Context, arena: WatchedArena, found: Found, event: int
     ) -> None:
-        """Remembers what two cores write to one place in one operation: ``settle`` sees whether it is the same."""
+        """Records what two cores write to one location in one operation: ``settle`` checks whether it is equal."""
         first, second = finding.sites[:2]
         if both and first is second and finding.rule in self.may_agree:
             offsets = found.offsets(event)
             finding.alike = False
-            # Blocks that write parts of what others write do not do the same.
+            # Blocks that write parts of what others write do not store equal values.
             finding.differs = finding.differs or (
                 finding.rule == "race-cross-block" and offsets.size != found.region.offsets().size
             )
             context.doubled = (*context.doubled, (finding, arena, offsets, arena.memory[offsets]))
 
     def settle(self, context: Context) -> None:
-        """After an instruction: did it write what another core had written there?"""
+        """Checks after an instruction whether it wrote what another core had written there."""
         for finding, arena, offsets, before in context.doubled:
             finding.differs = finding.differs or not np.array_equal(arena.memory[offsets], before)
             finding.alike = not finding.differs
@@ -229,7 +229,7 @@ class Races:
 
 class ApartRaces(Races):
     """The same between cores, blocks and ranks alone, for programs that leave the order of the pipes of a core to the
-    compiler: no compiler orders cores."""
+    compiler, which orders no cores."""
 
     may_agree = frozenset(("race-cross-core", "race-cross-block"))
 
@@ -239,7 +239,7 @@ class ApartRaces(Races):
         )
 
     def _in_pipe(self, kind: str, found: Found, context: Context, arena: WatchedArena) -> None:
-        """The compiler sees to it."""
+        """Does nothing: the compiler orders the accesses of a pipe."""
 
 
 def _tell(conflict: Conflict, culprit: tuple[int, int] | None, finding: Finding) -> None:
@@ -255,7 +255,8 @@ def _kind_of(first: Access, second: Access) -> str:
 
 
 def _culprit(first: Access, second: Access) -> tuple[int, int] | None:
-    """Sites of the wait and of the set that have ``first``, which the text has first, run behind ``second``."""
+    """Returns the sites of the wait and of the set that make ``first``, which precedes in the text, run after
+    ``second``."""
     actor: Actor = first.actor
     for (sender, wait, set_), taken in actor.taken.items():
         if sender == second.actor.number and taken.set_order >= second.order and taken.wait_order <= first.order:

@@ -1,9 +1,9 @@
 """Order inside one pipe.
 
-The vector unit of a2a3 is a pipeline: an operation on what an earlier one still reads or writes needs a barrier on V,
-or on all pipes, or flags to another pipe and back between the two. Transfers of one pipe start in order and may
-overlap, so of two that write one place either may end last. What the vector unit of a5 and the cube unit do is in
-order.  Source: docs/reference/instrumentation.md, "Order of events".
+The vector unit of a2a3 is a pipeline: an operation on data that an earlier one still reads or writes needs a barrier on
+V, or on all pipes, or flags to another pipe and back between the two. Transfers of one pipe start in order and may
+overlap, so of two that write one location either may end last. The vector unit of a5 and the cube unit work in order.
+Source: docs/reference/instrumentation.md, "Order of events".
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LOADS = ("PIPE_MTE2",)
 
 
 def stores_apply(context: Context, arena: WatchedArena) -> bool:
-    """True when two transfers of one pipe to one place need an order of their own."""
+    """Returns whether two transfers of one pipe to one location need an explicit order."""
     return context.actor.pipe in (_STORES if arena.public else _LOADS)
 
 
@@ -57,7 +57,7 @@ def check(watch: Watch, kind: str, found: Found, context: Context, arena: Watche
         if are_atomic(watch, event, context) or (vector and _streamed(kind, event, context, watch)):
             continue
         if actor.pipe in _LOADS and found.read_since(event):
-            # Whoever has read them is ordered, or in a race of its own.
+            # Readers of them are ordered, or in a race of their own.
             continue
         rule = "sync-mte3-reorder" if actor.pipe == "PIPE_MTE3" else "race-same-pipe"
         known = causes[key] = watch.findings.known(rule, watch.sites[log.site[event]], watch.sites[mark.site])
@@ -101,7 +101,7 @@ def _tell(conflict: Conflict, finding: Finding) -> None:
 
 
 def _streamed(kind: str, event: int, context: Context, watch: Watch) -> bool:
-    """True where hardware streams the result of one operation into the next."""
+    """Returns whether hardware streams the result of one operation into the next."""
     log, sites = watch.log, watch.sites
     first, second = sites[log.site[event]], sites[context.mark.site]
     if log.loops[event] != context.mark.loops:

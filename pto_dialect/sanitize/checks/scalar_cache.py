@@ -1,7 +1,7 @@
-"""Data caches of scalar units: lines of 64 bytes that nobody keeps coherent with memory.
+"""Data caches of scalar units: lines of 64 bytes that are not coherent with memory.
 
-A scalar unit fetches a line when it first touches it, and writes the whole line back when it is cleaned or when the
-kernel ends.  What others write to memory in the meantime is not seen, and is lost where the line was changed.  Source:
+A scalar unit fetches a line on its first access, and writes the whole line back when it is cleaned or when the kernel
+ends.  Writes of others to memory in the meantime are not visible, and are lost where the line was changed.  Source:
 docs/reference/execution.md, "Data cache of the scalar unit"; docs/reference/instrumentation.md, "Findings".
 """
 
@@ -39,10 +39,10 @@ class ScalarCaches:
         self._needed = False
         self.lines: dict[int, Lines] = {}
         self._pending: tuple[WatchedArena, Residency, int] | None = None
-        """A store that is about to be carried out."""
+        """The present store."""
 
     def needed(self) -> bool:
-        """Whether the program has operations that go through the caches."""
+        """Returns whether the program has operations that use the caches."""
         sites = self.watch.sites.all
         if len(sites) != self._sites and not self._needed:
             self._needed = any(site is not None and site.cached for site in sites[self._sites :])
@@ -52,7 +52,7 @@ class ScalarCaches:
     # ------------------------------------------------------------ accesses
 
     def read(self, context: Context, arena: WatchedArena, region: Bytes) -> None:
-        """An operation is about to read global memory."""
+        """Checks a read of global memory before it happens."""
         self._settle()
         lines = self._lines(arena)
         if self._cached(context):
@@ -64,7 +64,7 @@ class ScalarCaches:
                 self._read_past(context, lines, line, mask)
 
     def write(self, context: Context, arena: WatchedArena, region: Bytes) -> None:
-        """An operation is about to write global memory."""
+        """Checks a write of global memory before it happens."""
         self._settle()
         lines = self._lines(arena)
         if self._cached(context):
@@ -113,7 +113,8 @@ class ScalarCaches:
             self._lose(other, write, context, lines)
 
     def _fetch(self, context: Context, lines: Lines, line: int) -> Residency:
-        """The line in the cache of the scalar unit, with all that may be written to memory after it was fetched."""
+        """Returns the line in the cache of the scalar unit, with everything that may be written to memory after it was
+        fetched."""
         actor = context.actor
         caches = lines.resident.setdefault(line, {})
         one = caches.get(actor.number)
@@ -134,7 +135,7 @@ class ScalarCaches:
     # ------------------------------------------------------------ the other pipes
 
     def _written(self, context: Context, lines: Lines, line: int, write: Write) -> None:
-        """Somebody writes to memory behind a line that caches hold, or have held."""
+        """Handles a write to memory of a line that caches hold, or have held."""
         for one in lines.resident.get(line, {}).values():
             one.foreign.append(write)
             self._lose(one, write, context, lines)
@@ -144,7 +145,7 @@ class ScalarCaches:
                 self._lose(one, write, context, lines)
 
     def _read_past(self, context: Context, lines: Lines, line: int, mask: int) -> None:
-        """Somebody reads memory behind a line that caches hold, or have held."""
+        """Handles a read of memory of a line that caches hold, or have held."""
         for one in (*lines.resident.get(line, {}).values(), *lines.closed.get(line, ())):
             if one.written_back and self._written_back_before(one, context.actor):
                 continue
@@ -160,7 +161,7 @@ class ScalarCaches:
     # ------------------------------------------------------------ maintenance
 
     def maintain(self, actor: Actor, arena: WatchedArena | None, offset: int = 0) -> None:
-        """The scalar unit cleans and invalidates a line, or with no memory its whole cache."""
+        """Cleans and invalidates a line of the scalar unit, or with no memory its whole cache."""
         self._settle()
         for lines in list(self.lines.values()) if arena is None else (self._lines(arena),):
             for line in list(lines.resident) if arena is None else (offset // LINE,):
@@ -174,7 +175,7 @@ class ScalarCaches:
                     lines.resident.pop(line, None)
 
     def end(self) -> None:
-        """The kernel has ended in all cores, which write back what they have changed."""
+        """Handles the end of the kernel in all cores, which write back their changes."""
         self._settle()
         for lines in self.lines.values():
             for caches in lines.resident.values():
@@ -183,12 +184,12 @@ class ScalarCaches:
         self.clear()
 
     def clear(self) -> None:
-        """Forgets everything."""
+        """Resets all caches."""
         self.lines.clear()
         self._pending = None
 
     def _write_back(self, one: Residency, lines: Lines) -> None:
-        """The cache writes a line back: what differs in memory is lost."""
+        """Handles the write-back of a line: memory that differs is lost."""
         if one.dirty and one.suspects:
             differs = self._differs(one, lines.arena, _WHOLE)
             for suspect in one.suspects.values():
@@ -197,7 +198,7 @@ class ScalarCaches:
                     finding.severity = Severity.ERROR
 
     def _settle(self) -> None:
-        """The last store of a scalar unit has been carried out."""
+        """Completes the last store of a scalar unit."""
         if self._pending is not None:
             arena, one, mask = self._pending
             stored = mask_bytes(mask)
@@ -206,7 +207,7 @@ class ScalarCaches:
 
     @staticmethod
     def _differs(one: Residency, arena: WatchedArena, mask: int) -> bool:
-        """Whether the cache holds other bytes than memory, where all stores are as soon as they are made."""
+        """Returns whether the cache holds other bytes than memory, to which all stores are applied at once."""
         now = arena.memory[one.line * LINE : (one.line + 1) * LINE]
         some = mask_bytes(mask)
         some = some[some < now.size]
@@ -215,28 +216,28 @@ class ScalarCaches:
     # ------------------------------------------------------------ order
 
     def _before(self, event: int, actor: Actor) -> bool:
-        """Whether an event happened before what ``actor`` does now."""
+        """Returns whether an event happens before the present operation of ``actor``."""
         source = self.log.actors[self.log.actor[event]]
         if self.watch.ordered and source.core is actor.core:
             return True
         return self.log.happened_before(event, actor)
 
     def _written_back_before(self, one: Residency, actor: Actor) -> bool:
-        """Whether a line was written back before what ``actor`` does now."""
+        """Returns whether a line was written back before the present operation of ``actor``."""
         source = one.actor
         if source is actor or (self.watch.ordered and source.core is actor.core):
             return True
         return source.device == actor.device and actor.clock[source.index] >= one.written_back
 
     def _holds(self, lines: Lines, line: int, write: Write) -> bool:
-        """Whether the cache that ``write`` was made to has not written it back."""
+        """Returns whether the cache that ``write`` was made to has not written it back."""
         one = lines.resident.get(line, {}).get(self.log.actor[write.event])
         return one is not None and write.event in one.stores
 
     # ------------------------------------------------------------ findings
 
     def _lose(self, one: Residency, write: Write, context: Context, lines: Lines) -> None:
-        """A line that a cache has changed and others write: what one of them did may be lost when it is written
+        """Handles a line that a cache has changed and others write: one of the writes may be lost when it is written
         back."""
         if not one.dirty:
             return
@@ -253,16 +254,16 @@ class ScalarCaches:
         one.suspects[key] = suspect
 
     def _lost(self, one: Residency, suspect: Suspect, lines: Lines) -> Finding | None:
-        """The finding about a write beside, or over, what a cache has changed of a line."""
+        """Returns the finding about a write beside, or over, the changes of a line in a cache."""
         write = suspect.write
         alone = write.mask & ~one.dirty
         if not alone and not suspect.ordered:
-            # A race of the same bytes, or cores that do the same.
+            # A race of the same bytes, or cores that store equal values.
             return None
         return self._report(LOST, write.event, suspect.stored, lines.arena, one.line, alone or write.mask)
 
     def _report(self, rule: str, first: int, second: int, arena: WatchedArena, line: int, mask: int) -> Finding:
-        """A finding about the write ``first`` and the access ``second``."""
+        """Reports a finding about the write ``first`` and the access ``second``."""
         watch, log = self.watch, self.log
         sites = watch.sites[log.site[first]], watch.sites[log.site[second]]
         known = watch.findings.known(rule, *sites)
@@ -287,5 +288,5 @@ def _held(other: Residency) -> list[Write]:
 
 
 def _stored_since(one: Residency, write: Write) -> int:
-    """The bytes that the scalar unit itself has stored after ``write``."""
+    """Returns the bytes that the scalar unit itself has stored after ``write``."""
     return sum(mask for event, mask in one.stores.items() if event > write.event)

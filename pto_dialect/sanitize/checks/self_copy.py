@@ -1,4 +1,4 @@
-"""Copies inside one memory whose source and target share bytes: which of them is copied first is not defined."""
+"""Copies inside one memory whose source and target overlap: the order of the copy is undefined."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def settle(watch: Watch, context: Context) -> None:
-    """Compares all that a copy has written with all that it has read, once it has run."""
+    """Compares everything that a copy has written with everything that it has read, once it has run."""
     site = watch.sites[context.mark.site]
     for arena in {id(one): one for one, _, _ in context.copied}.values():
         source = [region for one, region, writes in context.copied if one is arena and not writes]
@@ -30,7 +30,7 @@ def settle(watch: Watch, context: Context) -> None:
 
 
 def _meet(source: list[Bytes], target: list[Bytes]) -> bool:
-    """Whether what is between the first and the last byte of both has bytes in common."""
+    """Returns whether the ranges between first and last byte of both overlap."""
     if not source or not target:
         return False
     begin = max(min(one.offset for one in source), min(one.offset for one in target))
@@ -42,7 +42,8 @@ def _bytes(regions: list[Bytes]) -> Cells:
 
 
 def _shared(source: Cells, target: Cells) -> Cells:
-    """Bytes that are read and written, without those that are only copied onto themselves: any order is right there."""
+    """Returns the bytes that are read and written, without those that are only copied onto themselves, for which any
+    order is correct."""
     moved = source != target if source.size == target.size else None
     if moved is None:
         return np.intersect1d(source, target)

@@ -1,4 +1,4 @@
-"""Counts with which tiles are shifted. Source: docs/reference/tiles.md, "Elementwise"."""
+"""Shift counts in tiles. Source: docs/reference/tiles.md, "Elementwise"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Unaligned streams of vector loads and stores: what was never flushed, and accesses that are not at their place.
+"""Unaligned streams of vector loads and stores: missing flushes, and accesses that are not at the position of their
+stream.
 
 Source: docs/reference/vectors.md, "Loads and stores"; docs/reference/instrumentation.md, "Findings".
 """
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
 class StreamUse(NamedTuple):
     """What an operation does on a stream: the operands with its ``state`` and with the ``address``, whether it
-    ``stores`` to a stream that goes on, whether it ``flushes`` one, whether register AR (``counted``) or its offset in
-    elements (``moved``) is added to the address."""
+    ``stores`` to a stream that continues, whether it ``flushes`` one, whether register AR (``counted``) or its offset
+    in elements (``moved``) is added to the address."""
 
     state: str
     address: str
@@ -46,7 +47,7 @@ _USES = {
 
 
 def stream_use(op: Operation) -> StreamUse | None:
-    """What ``op`` does on a stream; ``None`` for operations that are on none."""
+    """Returns what ``op`` does on a stream; ``None`` for other operations."""
     return _USES.get(op.name)
 
 
@@ -58,7 +59,7 @@ class Streams:
         self.open: dict[int, StoreStream] = {}
 
     def reach(self, state: Any, pointer: Pointer, step: int) -> None:
-        """The operation that comes next is on the stream with ``state``, at ``step`` bytes behind ``pointer``."""
+        """Handles the next operation, which is on the stream with ``state``, at ``step`` bytes after ``pointer``."""
         context = self.core.watch.current
         if context is None or self.core.watch.muted:
             return
@@ -71,14 +72,14 @@ class Streams:
             self._unprimed(context, pointer, address, state)
 
     def goes_on(self, state: Any) -> None:
-        """The operation has left the stream in ``state``."""
+        """Records that the operation has left the stream in ``state``."""
         context = self.core.watch.current
         if context is not None and not self.core.watch.muted and isinstance(state, StoreStream) and state.pending:
             state.site = context.mark.site
             self.open[id(state)] = state
 
     def end(self, context: Context) -> None:
-        """The scope, or the program, ends: nobody can flush what is still open."""
+        """Handles the end of the scope, or the program: no later operation can flush open streams."""
         streams = list(self.open.values())
         self.open.clear()
         for stream in streams:

@@ -1,9 +1,8 @@
-"""Values computed from memory that was never written.
+"""Values computed from uninitialized memory.
 
-When an instruction has read such bytes, it is repeated with other values in them: what then differs in its results
-depends on them. So the mark follows data through copies, layouts and conversions of every instruction without a word
-about any of them, and padding that nobody uses is never reported. Source: docs/reference/instrumentation.md,
-"Findings", "No findings".
+When an instruction has read such bytes, it is repeated with other values in them: the results that then differ depend
+on them. So the mark follows data through copies, layouts and conversions of every instruction without a rule for any of
+them, and unused padding is never reported. Source: docs/reference/instrumentation.md, "Findings", "No findings".
 """
 
 from __future__ import annotations
@@ -31,22 +30,22 @@ if TYPE_CHECKING:
     from ..state.arena import WatchedArena
 
 _MASKS = (0xFF, 0x3D)
-"""What the bytes are combined with (exclusive or) in each repetition: with poison that gives 0, and numbers."""
+"""Masks of the bytes (exclusive or) in each repetition: with poison they give 0, and numbers."""
 
 NEVER, GOOD, DOUBTFUL = 0, 1, 2
-"""Marks of a byte: nothing wrote it; written; written with what depends on bytes that nothing wrote."""
+"""Marks of a byte: uninitialized; initialized; initialized with a value that depends on uninitialized bytes."""
 
 
 class Unwritten:
-    """Marks of the bytes on chip; those of global memory are good."""
+    """Marks of the bytes on chip; those of global memory are initialized."""
 
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
         self.undefined: dict[tuple[WatchedArena, int, int], int] = {}
-        """The operations that have left bytes with undefined contents last, by memory and range."""
+        """The last operations that have left bytes with undefined contents, by memory and range."""
 
     def read(self, context: Context, arena: WatchedArena, region: Bytes, places: Places) -> None:
-        """Remembers reads of bytes that are not good; the scalar unit uses what it reads."""
+        """Records reads of bytes that are not initialized; the scalar unit uses what it reads."""
         if places is not None and len(places) == 1 and places[0].written == GOOD:
             context.good = True
             return
@@ -69,7 +68,7 @@ class Unwritten:
             context.offsets = (*context.offsets, missing)
 
     def write(self, context: Context, arena: WatchedArena, region: Bytes, places: Places) -> None:
-        """The bytes are good until ``settle`` finds that the instruction has passed on others."""
+        """Marks the bytes as initialized until ``settle`` finds that the instruction has passed on others."""
         one = (arena, region, region.content(arena.memory).copy(), context.mark.site)
         if type(context.written) is list:
             context.written.append(one)
@@ -87,7 +86,7 @@ class Unwritten:
                 place.written = mark
 
     def undefine(self, context: Context) -> None:
-        """The bytes that the operation leaves with undefined contents count as never written."""
+        """Marks the bytes that the operation leaves with undefined contents as uninitialized."""
         for arena, region in context.undefined:
             shadow = arena.shadow
             places = region.places if region.version == shadow.version else shadow.locate(region)
@@ -97,7 +96,8 @@ class Unwritten:
     # ------------------------------------------------------------ instructions
 
     def settle(self, context: Context, action: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-        """After an instruction that has read bytes that are not good: which of its results depend on them?"""
+        """Checks after an instruction that has read bytes that are not initialized which of its results
+        depend on them."""
         if not context.written:
             self._report(context, context.unwritten[0][1], None, Severity.WARNING)
             return
@@ -110,7 +110,7 @@ class Unwritten:
             if not differs.any():
                 continue
             if arena.public:
-                # A transfer may take more than the part that was filled; what is beyond it is left to the reader.
+                # A transfer may take more than the initialized part; what is beyond it is checked at its readers.
                 beyond = context.good and not context.doubtful and self.watch.sites[number].moves
                 severity = Severity.WARNING if beyond else Severity.ERROR
                 self._report(context, number, (arena, region, differs), severity)
@@ -128,7 +128,7 @@ class Unwritten:
         results: list[Array],
         changed: list[Array],
     ) -> None:
-        """Runs the instruction on the memory it found, with other values in the bytes that are not good."""
+        """Runs the instruction on its original memory, with other values in the bytes that are not initialized."""
         watch = self.watch
         for arena, region, before, _ in reversed(context.written):
             _put(arena, region, before)
@@ -181,7 +181,7 @@ class Unwritten:
         target: tuple[WatchedArena, Bytes, Array] | None,
         severity: Severity,
     ) -> None:
-        """Operation ``number`` uses what it should not, and stores the result at ``target``."""
+        """Reports that operation ``number`` uses uninitialized data, and stores the result at ``target``."""
         sites = self.watch.sites
         site = sites[number]
         arena, reader = context.unwritten[0]
@@ -204,7 +204,7 @@ class Unwritten:
         self._add(context, rule, message, severity, site, notes)
 
     def _reason(self, arena: WatchedArena, offsets: Array) -> str:
-        """Why the bytes at ``offsets`` have no defined content."""
+        """Returns why the bytes at ``offsets`` have no defined content."""
         first, last = int(offsets.min()), int(offsets.max())
         for (other, start, stop), number in reversed(self.undefined.items()):
             if other is arena and start <= first and last < stop:
@@ -236,7 +236,7 @@ def _put(arena: WatchedArena, region: Bytes, values: Array) -> None:
 
 
 def _merged(context: Context) -> list[tuple[WatchedArena, Array]]:
-    """The bytes that were read and are not good, each once."""
+    """Returns the bytes that were read and are not initialized, each once."""
     by_arena: dict[int, tuple[WatchedArena, list[Array]]] = {}
     for (arena, _), offsets in zip(context.unwritten, context.offsets, strict=True):
         by_arena.setdefault(id(arena), (arena, []))[1].append(offsets)

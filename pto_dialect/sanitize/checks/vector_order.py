@@ -1,4 +1,4 @@
-"""Order of loads and stores inside one vector scope, which the vector unit keeps only where mem_bar says so.
+"""Order of loads and stores inside one vector scope, which the vector unit preserves only where mem_bar requires it.
 
 Source: docs/reference/execution.md, "Synchronisation"; docs/reference/instrumentation.md, "Order of events".
 """
@@ -57,7 +57,7 @@ def check(watch: Watch, kind: str, found: Found, context: Context, arena: Watche
 
 
 def _depends(store: Operation, load: Operation) -> bool:
-    """True when what ``store`` stores was computed from what ``load`` loaded, which orders the two."""
+    """Returns whether the value of ``store`` was computed from the result of ``load``, which orders the two."""
     pending, seen = list(store.operands), set(store.operands)
     while pending:
         owner = pending.pop().owner

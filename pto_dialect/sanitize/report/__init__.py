@@ -1,1 +1,1 @@
-"""Findings: what they say, what they advise, and what is done about them."""
+"""Findings: their messages, help, fixes and suppression."""

@@ -1,6 +1,6 @@
-"""Carries out what findings advise, in the text of the program. Source: docs/reference/instrumentation.md, "Reports".
+"""Applies the fixes of findings to the text of the program. Source: docs/reference/instrumentation.md, "Reports".
 
-Everything but the lines concerned stays as it is, comments included.
+Everything but the lines concerned is unchanged, comments included.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ADDRESS = re.compile(r"\baddr\s*=\s*(%[\w.$-]+)")
 
 
 class CannotApplyError(ValueError):
-    """A change that the text does not allow; the message says why."""
+    """A change that the text does not allow; the message states why."""
 
 
 @dataclass
@@ -37,13 +37,13 @@ class _Edits:
     removed: list[tuple[int, int]] = field(default_factory=list)
 
     def insert(self, offset: int, text: str) -> None:
-        """``text`` in front of what stands at ``offset``; each text only once."""
+        """Inserts ``text`` at ``offset``; each text only once."""
         texts = self.inserted.setdefault(offset, [])
         if text not in texts:
             texts.append(text)
 
     def applied(self, text: str) -> str:
-        """The new text."""
+        """Returns the new text."""
         for offset in sorted({*self.inserted, *(start for start, _ in self.removed)}, reverse=True):
             stop = max((stop for start, stop in self.removed if start == offset), default=offset)
             text = text[:offset] + "".join(self.inserted.get(offset, ())) + text[stop:]
@@ -61,11 +61,11 @@ class Patch:
         self.moved = 0
 
     def result(self) -> str:
-        """The changed text."""
+        """Returns the changed text."""
         return self.edits.applied(self.text)
 
     def apply(self, changes: Sequence[Change]) -> None:
-        """Takes the changes of one finding. Raises :class:`CannotApplyError`; then none of them is taken."""
+        """Adds the changes of one finding. Raises :class:`CannotApplyError`; then none of them is added."""
         edits, used = self.edits, self.used
         self.edits = _Edits({offset: list(texts) for offset, texts in edits.inserted.items()}, list(edits.removed))
         self.used = {pair: set(numbers) for pair, numbers in used.items()}
@@ -99,7 +99,7 @@ class Patch:
             self._after(first, f"pto.set_flag{flag}")
             self._before(second, f"pto.wait_flag{flag}")
             return
-        # The next round waits for this one; what the first round waits for is set in front of the loop.
+        # The next iteration waits for this one; the set for the first iteration is inserted before the loop.
         loop = first.parent_op()
         while loop is not None and not has_role(loop, Role.LOOP):
             first = second = loop
@@ -161,7 +161,7 @@ class Patch:
         self.edits.removed.append((start, _line_end(self.text, _stop(op))))
 
 
-# ------------------------------------------------------------ places in the text
+# ------------------------------------------------------------ positions in the text
 
 
 def _start(op: Operation) -> int:
@@ -179,7 +179,7 @@ def _line_start(text: str, offset: int) -> int:
 
 
 def _line_end(text: str, offset: int) -> int:
-    """The offset behind the line in which an operation ends."""
+    """Returns the offset after the line in which an operation ends."""
     stop = text.find("\n", offset)
     rest = text[offset:stop].strip()
     if stop < 0 or (rest and not rest.startswith(("//", "loc("))):
@@ -192,18 +192,18 @@ def _indent(text: str, start: int) -> str:
 
 
 def _stop(op: Operation) -> int:
-    """The offset behind an operation with all its regions."""
+    """Returns the offset after an operation with all its regions."""
     span = span_of(op)
     if span is None:
         raise CannotApplyError(f"{op.name} has no place in the text")
     return span.end
 
 
-# ------------------------------------------------------------ places in the program
+# ------------------------------------------------------------ positions in the program
 
 
 def _in_one_block(first: Operation, second: Operation) -> tuple[Operation, Operation]:
-    """The operations around both that stand in one block; one operation twice when they stand in parts of it."""
+    """Returns the operations around both that are in one block; one operation twice when they are in parts of it."""
     around: dict[Block, Operation] = {}
     op: Operation | None = first
     while op is not None and (block := op.parent) is not None:
@@ -227,7 +227,7 @@ def _precedes(first: Operation, second: Operation) -> bool:
 
 
 def _flags_of(functions: Iterable[Operation]) -> dict[tuple[str, str], set[int]]:
-    """Numbers of flags that a program uses, by pipes; computed numbers take all."""
+    """Returns the ids of the flags that a program uses, by pipes; computed ids count as all."""
     used: dict[tuple[str, str], set[int]] = {}
     for function in functions:
         for op in walk(function):
@@ -243,7 +243,7 @@ def _flags_of(functions: Iterable[Operation]) -> dict[tuple[str, str], set[int]]
 
 
 def _loop_of(op: Operation) -> Operation | None:
-    """The innermost loop around an operation."""
+    """Returns the innermost loop around an operation."""
     place = op.parent_op()
     while place is not None and not has_role(place, Role.LOOP):
         place = place.parent_op()
@@ -257,7 +257,7 @@ def _key(op: Operation) -> tuple[str, str, str]:
 
 
 def _static_flag(op: Operation) -> str:
-    """The brackets of a flag with a fixed number."""
+    """Returns the brackets of a flag with a fixed id."""
     source, target, number = _key(op)
     if not isinstance(op, FlagOp):
         raise CannotApplyError(f"the number of {op.name} is computed")

@@ -1,4 +1,4 @@
-"""Findings about data caches of scalar units in words."""
+"""Messages of findings about data caches of scalar units."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LOST, STALE, UNFLUSHED = "cache-lost-update", "cache-stale-read", "cache-unflush
 
 
 class Clash(NamedTuple):
-    """A write, and the access that its cache line goes wrong with; ``mask`` are bytes of the line."""
+    """A write, and the access that conflicts with it on a cache line; ``mask`` are bytes of the line."""
 
     rule: str
     first: Access
@@ -28,7 +28,7 @@ class Clash(NamedTuple):
 
 
 def describe(clash: Clash, finding: Finding) -> None:
-    """Fills in the words of a finding."""
+    """Sets the messages of a finding."""
     rule, first, second, arena, line, mask = clash
     one, other = first.actor.name, second.actor.name
     place = bytes_text(arena, byte_runs(line * LINE + mask_bytes(mask)))

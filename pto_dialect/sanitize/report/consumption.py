@@ -1,7 +1,7 @@
-"""Which operations only move data, and which compute with it.
+"""Classification of operations into data movement and computation.
 
-Reading bytes that were never written is a mistake where they are used; what moves them carries the mark along.  One
-statement per family of operations, with its exceptions.  Source: docs/reference/instrumentation.md, "Findings".
+Reading uninitialized bytes is a mistake where they are used; data movement propagates the mark.  One statement per
+family of operations, with its exceptions.  Source: docs/reference/instrumentation.md, "Findings".
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ COMPUTING = (TGetValOp, TPrintOp, SetQuantVectorOp)
 
 
 def moves(op: Operation) -> bool:
-    """True when ``op`` passes on what it reads without looking at it."""
+    """Returns whether ``op`` passes on what it reads without using it."""
     if isinstance(op, COMPUTING):
         return False
     return has_role(op, Role.COPY) or family_named(op.name) in MOVING_FAMILIES

@@ -1,4 +1,4 @@
-"""Events, memory and operations in words."""
+"""Texts of events, memory and operations."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from .sites import Site
 
 _SHOWN = 3
-"""Ranges that a message lists."""
+"""Maximum number of ranges that a message lists."""
 
 
 def bytes_text(arena: WatchedArena, runs: Sequence[tuple[int, int]]) -> str:
-    """Ranges of bytes of a memory."""
+    """Returns ranges of bytes of a memory as text."""
     start, name = 0, f"{arena.space} '{arena.name}'" if arena.public else arena.space
     if isinstance(arena, WatchedWindows):
         name, offset = arena.place(runs[0][0])
@@ -30,12 +30,12 @@ def bytes_text(arena: WatchedArena, runs: Sequence[tuple[int, int]]) -> str:
 
 
 def from_tiles(names: Sequence[str]) -> str:
-    """The operands through which an operation accesses memory."""
+    """Returns the operands through which an operation accesses memory."""
     return f" (through {', '.join(names)})" if names else ""
 
 
 def operation_text(site: Site, loops: tuple[int, ...], actor: Actor) -> str:
-    """An operation with what is known about its execution."""
+    """Returns the text of an operation with what is known about its execution."""
     indices = ", ".join(f"%{name} = {value}" for name, value in zip(site.loops, loops, strict=False))
     where = f"{actor.name}, block {actor.core.block.index}"
     return f"{site.name} on {where}" + (f", {indices}" if indices else "")

@@ -1,4 +1,4 @@
-"""What a run has found, each place of the program once."""
+"""The findings of a run, one for each program location."""
 
 from __future__ import annotations
 
@@ -19,14 +19,13 @@ if TYPE_CHECKING:
 
 @dataclass
 class Finding:
-    """One finding: its rule, what happened, the operations concerned, and what would be right.
+    """One finding: its rule, what happened, the operations concerned, and the help.
 
-    ``notes`` are pairs of text and place. ``count`` is how often it happened, ``event`` the number of the event that
-    showed it first (0: none), ``severity`` that of this finding where it is not that of the rule. ``alike`` tells of
-    writes that meet that all of them left the same bytes, which is a warning, or nothing where that is how the program
-    is ``meant``; ``differs`` that some did not. ``fix`` does what ``help`` says, where that can be done mechanically.
-    ``words`` fills in the texts when somebody asks for the finding, since most of the time goes into them.
-    ``conflict`` are the two accesses of a race.
+    ``notes`` are pairs of text and span. ``count`` is the number of occurrences, ``event`` the id of the event that
+    showed it first (0: none), ``severity`` that of this finding where it is not that of the rule. ``alike`` states that
+    conflicting writes all left the same bytes, which is a warning, or nothing where the program ``meant`` it;
+    ``differs`` that some did not. ``fix`` applies ``help``, where that is possible mechanically. ``words`` computes the
+    texts on demand, because that takes most of the time. ``conflict`` are the two accesses of a race.
     """
 
     rule: str
@@ -47,11 +46,11 @@ class Finding:
 
     @property
     def silent(self) -> bool:
-        """Nothing is wrong: all bytes are the same, as the program means it."""
+        """Returns whether nothing is wrong: all bytes are equal, as the program means it."""
         return self.alike and self.meant
 
     def diagnostic(self) -> Diagnostic:
-        """The finding as a diagnostic."""
+        """Returns the finding as a diagnostic."""
         notes = [Note(text, span) for text, span in self.notes]
         if self.count > 1:
             notes.append(Note(f"this happened {self.count} times"))
@@ -71,19 +70,19 @@ class Findings:
     def __init__(self) -> None:
         self._found: dict[tuple[object, ...], Finding] = {}
         self.by_cause: dict[tuple[object, ...], Finding | None] = {}
-        """Findings by what they follow from, for checks that come to the same ones often; ``None`` where nothing is
-        wrong."""
+        """Cached findings by their cause, for checks that have the same result often; ``None`` where
+        nothing is wrong."""
 
     @staticmethod
     def _key(rule: str, sites: Sequence[Site | None]) -> tuple[object, ...]:
         return (rule, *(site.number if site is not None else 0 for site in sites))
 
     def known(self, rule: str, *sites: Site | None) -> Finding | None:
-        """The finding of a rule and operations, if there is one."""
+        """Returns the finding of a rule and operations, if there is one."""
         return self._found.get(self._key(rule, sites))
 
     def repeated(self, rule: str, *sites: Site | None) -> bool:
-        """Counts one more of a known finding; False for a new one."""
+        """Counts one more of a known finding; returns False for a new one."""
         known = self.known(rule, *sites)
         if known is None:
             return False
@@ -91,23 +90,23 @@ class Findings:
         return True
 
     def add(self, finding: Finding) -> None:
-        """Takes a finding; a repetition is only counted."""
+        """Adds a finding; a repetition is only counted."""
         if not self.repeated(finding.rule, *finding.sites):
             self._found[self._key(finding.rule, finding.sites)] = finding
 
     def clear(self) -> None:
-        """Forgets all findings: they were reported."""
+        """Removes all findings: they were reported."""
         self._found.clear()
         self.by_cause.clear()
 
     @property
     def any(self) -> bool:
-        """True when there are findings."""
+        """Returns whether there are findings."""
         return any(not finding.silent for finding in self._found.values())
 
     @property
     def all(self) -> list[Finding]:
-        """All findings."""
+        """Returns all findings."""
         found = [finding for finding in self._found.values() if not finding.silent]
         for finding in found:
             words, finding.words = finding.words, None

@@ -1,4 +1,4 @@
-"""Changes of a program's text that findings advise."""
+"""Changes of a program's text that fix findings."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from xdsl.ir import Operation
 
 @dataclass(frozen=True)
 class AddFlag:
-    """A flag from ``source`` to ``target``: set behind ``first``, waited for before ``second``.
+    """Adds a flag from ``source`` to ``target``: set after ``first``, waited for before ``second``.
 
-    ``carried`` tells that ``first`` runs in an earlier round of a loop around both.
+    ``carried`` states that ``first`` runs in an earlier iteration of a loop around both.
     """
 
     first: Operation
@@ -23,7 +23,7 @@ class AddFlag:
 
 @dataclass(frozen=True)
 class InsertBefore:
-    """A statement in front of an operation."""
+    """Inserts a statement before an operation."""
 
     op: Operation
     statement: str
@@ -31,28 +31,30 @@ class InsertBefore:
 
 @dataclass(frozen=True)
 class RemoveStatements:
-    """Operations that go."""
+    """Removes operations."""
 
     ops: tuple[Operation, ...]
 
 
 @dataclass(frozen=True)
 class SendFlag:
-    """The set that a wait lacks: in front of a loop that sets the flag again for each next round, else before it."""
+    """Adds the missing set of a wait: before a loop that sets the flag again for each next iteration, otherwise before
+    the wait."""
 
     wait: Operation
 
 
 @dataclass(frozen=True)
 class TakeFlag:
-    """The wait that a set lacks: behind a loop that takes the flags of all rounds but the last, else the set goes."""
+    """Adds the missing wait of a set: after a loop that waits for the flags of all iterations but the last, otherwise
+    removes the set."""
 
     set: Operation
 
 
 @dataclass(frozen=True)
 class MoveTile:
-    """Another address for an allocation."""
+    """Sets another address of an allocation."""
 
     op: Operation
     address: int

@@ -1,6 +1,6 @@
-"""Conflicts in words: what happened, between which operations, and what would order them.
+"""Messages of conflicts: what happened, between which operations, and what would order them.
 
-The text's order is what a program means, so operations are named and advised in that order.
+The order of the text is what a program means, so messages name operations in that order.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Access(NamedTuple):
-    """One side of a conflict: who, where, in which round of the loops, its place in the text's order, its event."""
+    """One side of a conflict: its thread, site, loop iteration, position in the text order, and event."""
 
     actor: Actor
     site: Site
@@ -32,21 +32,21 @@ class Access(NamedTuple):
 
     @property
     def verb(self) -> str:
-        """What the access does: it reads, writes or overwrites."""
+        """Returns the verb of the access: it reads, writes or overwrites."""
         return "writes" if self.writes else "reads"
 
     def handles(self, arena: WatchedArena) -> str:
-        """The operands through which the memory is accessed, in brackets."""
+        """Returns the operands through which the memory is accessed, in brackets."""
         return from_tiles(self.site.operands_in(arena.space, self.writes))
 
     @property
     def text(self) -> str:
-        """The operation with pipe, core, block and loop indices."""
+        """Returns the operation with pipe, core, block and loop indices."""
         return operation_text(self.site, self.loops, self.actor)
 
 
 class Conflict(NamedTuple):
-    """Two accesses of the bytes in the ranges ``touched`` in the text's order; those of two cores in the run's."""
+    """Two accesses of the bytes in the ranges ``touched`` in text order; those of two cores in the order of the run."""
 
     rule: str
     first: Access
@@ -56,14 +56,14 @@ class Conflict(NamedTuple):
 
 
 class Advice(NamedTuple):
-    """What would be right, in words and, where it can be done mechanically, as changes of the text."""
+    """The help, as text and, where possible, as changes of the program text."""
 
     text: str
     fix: tuple[Change, ...] = ()
 
 
 def message(conflict: Conflict) -> str:
-    """What is wrong, in one sentence."""
+    """Returns the message, one sentence."""
     rule, first, second, arena, touched = conflict
     place = bytes_text(arena, touched)
     through = second.handles(arena)
@@ -85,7 +85,7 @@ def message(conflict: Conflict) -> str:
 
 
 def notes(conflict: Conflict) -> list[tuple[str, Span | None]]:
-    """Both operations."""
+    """Returns notes about both operations."""
     _, first, second, arena, _ = conflict
     return [
         (f"{first.text} {first.verb} them{first.handles(arena)}", first.site.span),
@@ -94,7 +94,7 @@ def notes(conflict: Conflict) -> list[tuple[str, Span | None]]:
 
 
 def advice(conflict: Conflict, culprit: tuple[int, int] | None = None) -> Advice:
-    """What would order the two; ``culprit`` are the sites of wait and set that have them run the wrong way round."""
+    """Returns what would order the two; ``culprit`` are the sites of wait and set that make them run in reverse."""
     rule, first, second, _, _ = conflict
     before, after = first.site, second.site
     if rule == "race-cross-rank":
@@ -109,7 +109,7 @@ def advice(conflict: Conflict, culprit: tuple[int, int] | None = None) -> Advice
             "kind do not conflict"
         )
     if rule == "race-cross-core":
-        # The run shows who came first this time, not who is meant to.
+        # The run shows which was first this time, not which is meant to be.
         sides = [f"<{one.actor.pipe}> of {one.actor.core.name} ({one.site.place})" for one in (first, second)]
         return Advice(
             f"a signal between {sides[0]} and {sides[1]} orders them: pto.sync.set of the pipe that is meant to be "

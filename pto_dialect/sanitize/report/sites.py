@@ -1,4 +1,4 @@
-"""Places of a program: what its text says about an operation that a run reports on."""
+"""Sites of a program: what its text states about an operation that a run reports on."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PLAIN = frozenset(("atomic_none", "none"))
 
 @dataclass(eq=False)
 class Site:
-    """One operation; ``number`` is its place in ``table``, ``loops`` the names of the loop indices around."""
+    """One operation; ``number`` is its index in ``table``, ``loops`` the names of the enclosing loop indices."""
 
     number: int
     op: Operation
@@ -41,12 +41,12 @@ class Site:
 
     @property
     def name(self) -> str:
-        """The operation's name."""
+        """Returns the operation's name."""
         return self.op.name
 
     @cached_property
     def function(self) -> Operation:
-        """The function that it stands in."""
+        """Returns the function that contains it."""
         place = self.op
         while not has_role(place, Role.FUNCTION) and (parent := place.parent_op()) is not None:
             place = parent
@@ -54,19 +54,19 @@ class Site:
 
     @cached_property
     def span(self) -> Span | None:
-        """Where it stands."""
+        """Returns its span."""
         return span_of(self.op)
 
     @property
     def place(self) -> str:
-        """``line N``, with the file where there are several, or the operation where there is no text."""
+        """Returns ``line N``, with the file where there are several, or the operation where there is no text."""
         if self.span is None:
             return self.name
         return f"line {self.span.line}{f' of {self.span.source.name}' if self.table.several_files else ''}"
 
     @cached_property
     def atomic(self) -> str | None:
-        """Kind of combination with memory; accesses of one kind do not disturb each other."""
+        """Kind of combination with memory; accesses of one kind do not conflict."""
         if has_role(self.op, Role.ATOMIC):
             return self.op.name
         if has_role(self.op, Role.SIGNAL):
@@ -78,22 +78,22 @@ class Site:
 
     @cached_property
     def cached(self) -> bool:
-        """On the scalar unit the operation accesses global memory through its data cache."""
+        """Whether the operation, on the scalar unit, accesses global memory through its data cache."""
         return is_cached(self.op) and any(memory_of(value.type) == "gm" for value in self.op.operands)
 
     @cached_property
     def moves(self) -> bool:
-        """The operation copies data without looking at it."""
+        """Whether the operation copies data without using it."""
         return moves(self.op)
 
     @cached_property
     def copies(self) -> bool:
-        """The operation copies bytes inside one memory, in an order of its own."""
+        """Whether the operation copies bytes inside one memory, in an order of its own."""
         return isinstance(self.op, (MteUbUbOp, CopyUbufToUbufOp))
 
     @cached_property
     def loads_tile(self) -> bool:
-        """The operation fills a tile from global memory."""
+        """Whether the operation fills a tile from global memory."""
         return has_role(self.op, Role.TILE_LOAD)
 
     def allocations(self, writing: bool) -> tuple[Operation, ...]:
@@ -109,7 +109,7 @@ class Site:
         return reads, writes
 
     def travelled(self, writing: bool) -> tuple[int, ...]:
-        """Numbers of the operands that the operation reads or writes tiles through whose allocation the text leaves
+        """Indices of the operands through which the operation reads or writes tiles whose allocation the text leaves
         open: handles that loops, branches, blocks, choices or calls have passed on, or that a pop has bound."""
         return self._travelled[writing]
 
@@ -130,7 +130,7 @@ class Site:
         return reads, writes
 
     def _accessed(self, writing: bool) -> list[SSAValue]:
-        """The operands through which the operation reads or writes memory."""
+        """Returns the operands through which the operation reads or writes memory."""
         return self._read_and_written[writing]
 
     @cached_property
@@ -146,13 +146,13 @@ class Site:
         return reads, writes
 
     def operands_in(self, space: str, writing: bool) -> list[str]:
-        """Names of the operands through which the operation reads or writes memory ``space``."""
+        """Returns the names of the operands through which the operation reads or writes memory ``space``."""
         named = [value_name(value) for value in self._accessed(writing) if memory_of(value.type) == space]
         return list(dict.fromkeys(name for name in named if name))
 
 
 def allocation_of(value: SSAValue) -> Operation | None:
-    """The allocation behind a tile handle, followed through views of it; ``None`` where the text leaves it open."""
+    """Returns the allocation of a tile handle, followed through views of it; ``None`` where the text leaves it open."""
     while isinstance(value.owner, Operation):
         op = value.owner
         if has_role(op, Role.TILE_ALLOCATION):
@@ -164,19 +164,19 @@ def allocation_of(value: SSAValue) -> Operation | None:
 
 
 def root_of(value: SSAValue) -> SSAValue:
-    """The handle that a view was made from; other values as they are."""
+    """Returns the handle that a view was made from; other values unchanged."""
     while isinstance(value.owner, Operation) and has_role(value.owner, Role.VIEW):
         value = shown(value.owner)
     return value
 
 
 def value_name(value: SSAValue) -> str:
-    """``%name``, empty for values without a name."""
+    """Returns ``%name``, empty for values without a name."""
     return f"%{value.name_hint}" if value.name_hint else ""
 
 
 def memory_of(type_: Attribute) -> str | None:
-    """Memory that values of a type refer to."""
+    """Returns the memory that values of a type refer to."""
     if isinstance(type_, t.PtrType):
         return SPACE_ALIASES.get(type_.space, type_.space)
     if isinstance(type_, t.TileBufType):
@@ -201,21 +201,21 @@ class Sites:
         self._streams: dict[tuple[int, int, str], bool] = {}
 
     def add(self, op: Operation, loops: tuple[str, ...]) -> Site:
-        """A new site."""
+        """Returns a new site."""
         site = Site(len(self.all), op, loops, self)
         self.all.append(site)
         return site
 
     @cached_property
     def several_files(self) -> bool:
-        """True when the program comes from more than one file."""
+        """Returns whether the program comes from more than one file."""
         return len({site.span.source.name for site in self if site.span is not None}) > 1
 
     def __iter__(self) -> Iterator[Site]:
         return (site for site in self.all if site is not None)
 
     def stream(self, first: Site, second: Site, kind: str) -> bool:
-        """True when hardware streams all that an access of this kind shares with an earlier one."""
+        """Returns whether hardware streams everything that an access of this kind shares with an earlier one."""
         key = (first.number, second.number, kind)
         known = self._streams.get(key)
         if known is None:
@@ -223,11 +223,11 @@ class Sites:
         return known
 
     def reach(self, number: int) -> None:
-        """A run got to this site."""
+        """Records that a run reached this site."""
         self._reached.add(number)
 
     def reached(self) -> list[Site]:
-        """The sites that a run got to."""
+        """Returns the sites that a run reached."""
         return [self[number] for number in sorted(self._reached)]
 
     def __getitem__(self, number: int) -> Site:

@@ -1,11 +1,11 @@
-"""Findings that the author of a program has looked at and accepts.
+"""Suppressions: findings that the author of a program accepts.
 
 In the program, a comment on the line of one of the two operations, or alone on the line above it::
 
     // pto-sanitize: allow race-war the buffers are disjoint by construction
     // pto: allow(race-war) because the buffers are disjoint by construction
 
-In a file, one line each: rule, place, reason; ``#`` starts a comment::
+In a file, one line each: rule, location, reason; ``#`` starts a comment::
 
     race-war  kernels/gemm.pto:42  the buffers are disjoint by construction
     mem-*     generated/*.pto      checked by the generator
@@ -30,7 +30,7 @@ _ALLOW = re.compile(r"allow\s+(?P<rule>[\w*?-]+)\s+(?P<reason>\S.*)")
 
 
 class SuppressionError(ValueError):
-    """A suppression that cannot be read."""
+    """An invalid suppression."""
 
 
 class Suppression(NamedTuple):
@@ -42,7 +42,7 @@ class Suppression(NamedTuple):
     reason: str
 
     def covers(self, rule: str, span: Span) -> bool:
-        """True for findings of ``rule`` that concern what stands at ``span``."""
+        """Returns whether it covers findings of ``rule`` about the operation at ``span``."""
         wanted = REPORTED_AS.get(self.rule, self.rule)
         name = PurePath(span.source.name)
         named = fnmatchcase(str(name), self.file) or name.match(self.file)
@@ -50,9 +50,9 @@ class Suppression(NamedTuple):
 
 
 def read_suppressions(text: str, name: str) -> list[Suppression]:
-    """The suppressions of a file; ``name`` is for messages.
+    """Returns the suppressions of a file; ``name`` is for messages.
 
-    Raises :class:`SuppressionError` for a line without rule, place and reason.
+    Raises :class:`SuppressionError` for a line without rule, location and reason.
     """
     found: list[Suppression] = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -69,9 +69,9 @@ def read_suppressions(text: str, name: str) -> list[Suppression]:
 
 
 def comments_of(source: SourceFile) -> list[Suppression]:
-    """The suppressions in the comments of a program.
+    """Returns the suppressions in the comments of a program.
 
-    Raises :class:`SuppressionError` for a comment that does not say rule and reason.
+    Raises :class:`SuppressionError` for a comment without rule and reason.
     """
     found: list[Suppression] = []
     waiting: list[tuple[str, str]] = []
@@ -95,7 +95,7 @@ def comments_of(source: SourceFile) -> list[Suppression]:
 
 
 def unsuppressed(findings: Iterable[Finding], suppressions: Iterable[Suppression]) -> list[Finding]:
-    """The findings that no suppression covers."""
+    """Returns the findings that no suppression covers."""
     rules = tuple(suppressions)
     return [finding for finding in findings if not any(_covered(finding, one) for one in rules)]
 

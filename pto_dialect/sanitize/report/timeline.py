@@ -1,9 +1,9 @@
 """The order of a run as a timeline in Chrome's trace format, which Perfetto shows.
 
 One process for each core, one track for each pipe; an operation is a slice, a signal is a slice at either end with a
-flow between them, a finding is an instant. The order is causal: what waits starts after what it waits for. Durations
-are 1, or those of a simple cost model; neither says how long a chip takes. Source: docs/reference/execution.md, "Pipes
-of operations", "Synchronisation".
+flow between them, a finding is an instant. The order is causal: a wait starts after its signal. Durations are 1, or
+those of a simple cost model; neither states how long a chip takes. Source: docs/reference/execution.md, "Pipes of
+operations", "Synchronisation".
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _EVERY = ("PIPE_S", "PIPE_MTE2", "PIPE_MTE1", "PIPE_M", "PIPE_V", "PIPE_FIX", "P
 
 
 class Ran(NamedTuple):
-    """That an operation ran: in which turns of the loops around it, when, how long, the numbers of its events, and in
-    which lane of its pipe, where transfers of one pipe overlap."""
+    """The execution of an operation: the iterations of the loops around it, start, duration, event ids, and the lane of
+    its pipe, where transfers of one pipe overlap."""
 
     loops: tuple[int, ...]
     start: float
@@ -74,11 +74,11 @@ class Timeline:
         return {"pid": pid, "tid": tid}
 
     def duration(self, actor: Actor, nbytes: int) -> float:
-        """How long an instruction takes that accesses ``nbytes`` bytes."""
+        """Returns the duration of an instruction that accesses ``nbytes`` bytes."""
         return START_UP + nbytes / BYTES_PER_UNIT[actor.pipe] if self.costs else 1.0
 
     def operation(self, actor: Actor, site: Site, ran: Ran) -> None:
-        """An operation has run on its pipe."""
+        """Adds an operation that has run on its pipe."""
         indices = {f"%{name}": value for name, value in zip(site.loops, ran.loops, strict=False)}
         args: dict[str, Any] = {"operation": site.name, "place": site.place}
         args |= {"core": actor.core.name, "block": actor.core.block.index, **indices}
@@ -89,7 +89,7 @@ class Timeline:
             self.starts[event] = (actor, ran.start)
 
     def sent(self, actor: Actor, site: Site, loops: tuple[int, ...]) -> int:
-        """A signal leaves; the number of its flow."""
+        """Adds a signal that is sent; returns the id of its flow."""
         self.flows += 1
         self.operation(actor, site, Ran(loops, actor.time, _SIGNAL))
         flow = {"ph": "s", "name": "signal", "cat": "signal", "id": self.flows, "ts": actor.time}
@@ -98,14 +98,14 @@ class Timeline:
         return self.flows
 
     def taken(self, actor: Actor, site: Site, loops: tuple[int, ...], since: float, flow: int) -> None:
-        """A signal was waited for since ``since`` and is there now."""
+        """Adds the end of a wait for a signal that started at ``since``."""
         self.operation(actor, site, Ran(loops, since, actor.time - since + _SIGNAL))
         arrival = {"ph": "f", "bp": "e", "name": "signal", "cat": "signal", "id": flow, "ts": actor.time}
         self.events.append(arrival | self._place(actor))
         actor.time += _SIGNAL
 
     def document(self, findings: Iterable[Finding]) -> str:
-        """The trace as text, with the findings at the operations that showed them first."""
+        """Returns the trace as text, with the findings at the operations that showed them first."""
         events = list(self.events)
         for finding in findings:
             if finding.event in self.starts:

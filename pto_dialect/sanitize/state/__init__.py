@@ -1,1 +1,1 @@
-"""What a watch keeps: memories with marks on their bytes, and clocks of the pipes."""
+"""State of an instrumented run: shadow memories, and clocks of the pipes."""

@@ -1,4 +1,4 @@
-"""Watched memories: every access is reported to the watch before it happens.
+"""Instrumented memories: every access is reported before it happens.
 
 Source: docs/reference/instrumentation.md, "Shadow memory".
 """
@@ -17,47 +17,47 @@ from .shadow import Shadow
 from .window import Window
 
 _REGIONS = 4096
-"""Regions that are kept; programs repeat few patterns."""
+"""Maximum number of cached regions; programs repeat few patterns."""
 
 
 class Numbers(Protocol):
-    """Looks at the elements that are accessed."""
+    """Checks the accessed elements."""
 
     def read(self, data: Array) -> None:
-        """These are about to be read."""
+        """Checks elements that are about to be read."""
         ...
 
     def write(self, data: Array) -> None:
-        """These are about to be written."""
+        """Checks elements that are about to be written."""
         ...
 
 
 class Listener(Protocol):
-    """Who learns of accesses; ``numbers`` of those to elements that a view has, where somebody looks at them."""
+    """Receives accesses; ``numbers`` those to elements of a view, where a check requires them."""
 
     @property
     def numbers(self) -> Numbers | None:
-        """Who looks at elements."""
+        """Returns the check of elements."""
         ...
 
     def read(self, arena: WatchedArena, region: Bytes) -> None:
-        """The bytes of ``region`` are about to be read."""
+        """Handles a read of the bytes of ``region`` before it happens."""
         ...
 
     def write(self, arena: WatchedArena, region: Bytes) -> None:
-        """The bytes of ``region`` are about to be written."""
+        """Handles a write of the bytes of ``region`` before it happens."""
         ...
 
     def undefined(self, arena: WatchedArena, region: Bytes) -> None:
-        """The content of the bytes of ``region`` is undefined from the end of the operation on."""
+        """Handles that the content of the bytes of ``region`` is undefined from the end of the operation on."""
         ...
 
 
 class WatchedArena(Arena):
-    """A memory whose accesses ``watch`` learns of. ``original`` gives size, name and content.
+    """A memory whose accesses are reported to ``watch``. ``original`` gives size, name and content.
 
-    ``public`` (always so in global memory) tells that cores of several blocks, or the host, share it: all its bytes are
-    initialised. ``accessed`` is the byte behind the last one that was read or written.
+    ``public`` (always so in global memory) states that cores of several blocks, or the host, share it: all its bytes
+    are initialized. ``accessed`` is the end of the accessed bytes.
     """
 
     __slots__ = ("_original", "_regions", "_start", "_window", "accessed", "memory", "public", "shadow", "watch")
@@ -79,7 +79,7 @@ class WatchedArena(Arena):
         self._regions: dict[tuple[Any, ...], Region | None] = {}
 
     def __getattr__(self, name: str) -> Any:
-        # Most memories are never accessed, so their bytes and shadows are made when somebody asks.
+        # Most memories are never accessed, so their bytes and shadows are made on demand.
         if name == "shadow":
             self.shadow = Shadow(self.capacity)
             return self.shadow
@@ -94,17 +94,17 @@ class WatchedArena(Arena):
         self._window = Window(self, content, 0)
 
     def copy(self) -> Arena:
-        """As in ``Arena``, under the same watch."""
+        """Returns a copy as ``Arena`` does, with the same instrumentation."""
         copied = Arena(self.space, self.capacity, name=self.name, base_align=self.base_align)
         return type(self)(copied, self.watch, self.memory.copy(), self.public)
 
     @property
     def bytes(self) -> Any:
-        """The bytes as a window, shape [capacity]."""
+        """Returns the bytes as a window, shape [capacity]."""
         return self._window
 
     def array(self, shape: Sequence[int], dtype: DType, offset: int, byte_strides: Sequence[int]) -> Any:
-        """Elements as a window."""
+        """Returns elements as a window."""
         return Window(self, np.ndarray(shape, dtype, self.memory, offset, byte_strides), offset)
 
     def take(self, offsets: Array, nbytes: int) -> Array:
@@ -120,7 +120,7 @@ class WatchedArena(Arena):
         put(self.memory, offsets, values)
 
     def undefine(self, start: int, stop: int) -> None:
-        """As in ``Arena``, reported: written, and then as if nobody had written it."""
+        """Reports as in ``Arena``: a write, after which the bytes are uninitialized."""
         region = self.region(self.memory[start:stop], start)
         if region is not None:
             self.on_write(region)
@@ -128,11 +128,11 @@ class WatchedArena(Arena):
             self.watch.undefined(self, region)
 
     def offset_of(self, data: Array) -> int:
-        """Byte offset of the first element of part of the memory."""
+        """Returns the byte offset of the first element of part of the memory."""
         return data.__array_interface__["data"][0] - self._start
 
     def region(self, data: Array, offset: int | None = None) -> Region | None:
-        """The bytes of part of the memory, which begins at ``offset`` where that is known."""
+        """Returns the bytes of part of the memory, which starts at ``offset`` where that is known."""
         if offset is None:
             offset = self.offset_of(data)
         key = (offset, data.shape, data.strides, data.itemsize)
@@ -145,7 +145,7 @@ class WatchedArena(Arena):
             return found
 
     def on_read(self, region: Bytes, data: Array | None = None) -> None:
-        """Bytes are about to be read, as the elements ``data`` where these are a view."""
+        """Reports a read of bytes before it happens, as the elements ``data`` where these are a view."""
         watch = self.watch
         if region.stop > self.accessed:
             self.accessed = region.stop
@@ -154,7 +154,7 @@ class WatchedArena(Arena):
             watch.numbers.read(data)
 
     def on_write(self, region: Bytes, data: Array | None = None) -> None:
-        """Bytes are about to be written, as the elements ``data`` where these are a view."""
+        """Reports a write of bytes before it happens, as the elements ``data`` where these are a view."""
         watch = self.watch
         if region.stop > self.accessed:
             self.accessed = region.stop

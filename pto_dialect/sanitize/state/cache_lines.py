@@ -1,4 +1,4 @@
-"""Lines of the data caches of scalar units: what they hold, and who has changed the memory behind them.
+"""Lines of the data caches of scalar units: their content, and the threads that have changed the underlying memory.
 
 Source: docs/reference/execution.md, "Data cache of the scalar unit".
 """
@@ -25,12 +25,12 @@ _ANY_PAGE = -1
 
 
 def lines_of(region: Bytes) -> range:
-    """The lines between the first and the last byte of a region."""
+    """Returns the lines between the first and the last byte of a region."""
     return range(region.offset // LINE, -(-region.stop // LINE))
 
 
 class Touched:
-    """Which bytes of a line belong to a region, as masks: bit i is byte i of the line."""
+    """The bytes of each line that belong to a region, as masks: bit i is byte i of the line."""
 
     __slots__ = ("_run", "_starts")
 
@@ -39,7 +39,7 @@ class Touched:
         self._run = region.item if isinstance(region, Elements) else region.run
 
     def mask(self, line: int) -> int:
-        """The bytes of the region in a line."""
+        """Returns the mask of the bytes of the region in a line."""
         first, run = line * LINE, self._run
         low, high = np.searchsorted(self._starts, (first - run + 1, first + LINE))
         found = 0
@@ -50,13 +50,12 @@ class Touched:
 
 
 def mask_bytes(mask: int) -> Cells:
-    """The numbers of the bytes of a mask."""
+    """Returns the byte indices of a mask."""
     return np.flatnonzero([mask >> number & 1 for number in range(LINE)])
 
 
 class Write(NamedTuple):
-    """An event that wrote bytes of a line, or stored them to a cache from where they did not come to memory
-    (``held``)."""
+    """An event that wrote bytes of a line, or stored them to a cache that has not written them to memory (``held``)."""
 
     event: int
     mask: int
@@ -64,8 +63,8 @@ class Write(NamedTuple):
 
 
 class Suspect(NamedTuple):
-    """A write to a line that a cache has changed, and the store ``stored`` that changed it; ``ordered`` tells whether
-    one of the two happened before the other."""
+    """A write to a line that a cache has changed, and the store ``stored`` that changed it; ``ordered`` states whether
+    one of the two happens before the other."""
 
     write: Write
     stored: int
@@ -73,14 +72,12 @@ class Suspect(NamedTuple):
 
 
 class Residency:
-    """A line in the cache of a scalar unit, from when it was fetched until it is invalidated.
+    """A line in the cache of a scalar unit, from its fetch until it is invalidated.
 
-    ``content`` are its bytes as the cache has them, ``old`` those of memory behind the ``dirty`` ones. ``stores`` are
-    the stores of the scalar unit by event, ``foreign`` what others wrote to memory after the line may have been
-    fetched.
-    ``last`` is the last of the stores, also where others have overwritten it, ``suspects`` the writes that may be lost
-    when the line is written back, by their sites, ``written_back`` the count of the scalar unit's actor when it was, 0
-    before.
+    ``content`` are its bytes in the cache, ``old`` those of memory under the ``dirty`` ones. ``stores`` are the stores
+    of the scalar unit by event, ``foreign`` what others wrote to memory after the line may have been fetched. ``last``
+    is the last of the stores, also where others have overwritten it, ``suspects`` the writes that may be lost when the
+    line is written back, by their sites, ``written_back`` the count of the scalar unit's thread when it was, 0 before.
     """
 
     __slots__ = ("actor", "content", "dirty", "foreign", "last", "line", "old", "stores", "suspects", "written_back")
@@ -98,22 +95,22 @@ class Residency:
         self.written_back = 0
 
     def store(self, event: int, mask: int) -> None:
-        """The scalar unit is about to store these bytes, of which memory has what it had before."""
+        """Handles a store of the scalar unit to these bytes; memory has the previous ones."""
         self.last = event
         self.overwritten(mask)
         self.stores[event] = self.stores.get(event, 0) | mask
         self.dirty |= mask
 
     def overwritten(self, mask: int) -> None:
-        """Earlier stores of these bytes do not count any more."""
+        """Invalidates earlier stores of these bytes."""
         self.stores = {event: rest for event, known in self.stores.items() if (rest := known & ~mask)}
 
 
 class Lines:
-    """What the caches hold of one memory, and who has written to it past them.
+    """The content of the caches for one memory, and the threads that have written to it past them.
 
-    ``resident`` are the lines in caches, by line and by the number of the scalar unit's actor, ``closed`` those that
-    were changed and written back.
+    ``resident`` are the lines in caches, by line and by the id of the scalar unit's thread, ``closed`` those that were
+    changed and written back.
     """
 
     def __init__(self, arena: WatchedArena) -> None:
@@ -121,16 +118,16 @@ class Lines:
         self.resident: dict[int, dict[int, Residency]] = {}
         self.closed: dict[int, list[Residency]] = {}
         self._writes: dict[tuple[int, Hashable], tuple[int, Touched, range]] = {}
-        """The last event of each actor and region that wrote past the caches."""
+        """The last event of each thread and region that wrote past the caches."""
         self._pages: dict[int, dict[tuple[int, Hashable], None]] = {}
 
     @property
     def known(self) -> bool:
-        """Whether caches hold or have held some of the memory."""
+        """Returns whether caches hold or have held some of the memory."""
         return bool(self.resident or self.closed)
 
     def note(self, actor: Actor, region: Bytes, event: int) -> Touched:
-        """``actor`` writes past the caches."""
+        """Records that ``actor`` writes past the caches."""
         shape = region.starts.tobytes() if isinstance(region, Elements) else (region.offset, region.run, region.dims)
         key = (actor.number, shape)
         known = self._writes.get(key)
@@ -145,7 +142,7 @@ class Lines:
         return touched
 
     def written(self, line: int) -> Iterator[Write]:
-        """What was written to a line past the caches."""
+        """Returns what was written to a line past the caches."""
         for page in (line * LINE // _PAGE, _ANY_PAGE):
             for key in self._pages.get(page, ()):
                 event, touched, lines = self._writes[key]
@@ -154,12 +151,13 @@ class Lines:
                     yield Write(event, mask)
 
     def touched(self, region: Bytes, touched: Touched) -> Iterator[tuple[int, int]]:
-        """The lines of a region that caches hold or have held, each with the bytes of it that belong to the region."""
+        """Returns the lines of a region that caches hold or have held, each with the bytes of it that belong to the
+        region."""
         span, known = lines_of(region), self.resident.keys() | self.closed.keys()
         for line in sorted(known.intersection(span)) if len(known) > len(span) else sorted(known):
             if line in span and (mask := touched.mask(line)):
                 yield line, mask
 
     def others(self, line: int, actor: Actor) -> list[Residency]:
-        """A line in the caches of other scalar units than ``actor``."""
+        """Returns a line in the caches of other scalar units than ``actor``."""
         return [one for one in self.resident.get(line, {}).values() if one.actor is not actor]

@@ -1,6 +1,5 @@
-"""Vector clocks: what each pipe of each core knows to have happened. Source: docs/reference/instrumentation.md,
-"Order of events".
-"""
+"""Vector clocks of the happens-before model: the events that each pipe of each core knows to have happened. Source:
+docs/reference/instrumentation.md, "Order of events"."""
 
 from __future__ import annotations
 
@@ -15,16 +14,16 @@ if TYPE_CHECKING:
 PIPES = tuple(pipe.value for pipe in Pipe if pipe is not Pipe.ALL)
 
 Clock = list[int]
-"""Events of each actor of a device that are known to have happened."""
+"""Number of events of each thread of a device that are known to have happened."""
 
 
 class Actor:
-    """One pipe of one core, which executes its operations in order.
+    """A thread of the happens-before model: one pipe of one core, which executes its operations in order.
 
-    ``number`` is unique in a run, ``index`` is the actor's place in the clocks of its device; ``time`` is when it will
-    be free, in the unit of the cost table. ``settled`` counts its own events that are known to be complete, because a
-    signal that was sent behind them came back; operations of a ``pipelined`` actor may overlap; ``taken`` has, by
-    sender and places of wait and set, the flags it took last.
+    ``number`` is unique in a run, ``index`` is the thread's position in the clocks of its device; ``time`` is when it
+    will be free, in the unit of the cost table. ``settled`` counts its own events that are known to be complete,
+    because a signal that was sent after them came back; operations of a ``pipelined`` thread may overlap; ``taken``
+    has, by sender and sites of wait and set, the last flags it waited for.
     """
 
     __slots__ = (
@@ -48,32 +47,33 @@ class Actor:
 
     @property
     def name(self) -> str:
-        """For messages: ``MTE2 of AIC``."""
+        """Returns the name for messages: ``MTE2 of AIC``."""
         return f"{self.pipe.removeprefix('PIPE_')} of {self.core.name}"
 
     def tick(self) -> int:
-        """Starts the next event; its count."""
+        """Starts the next event; returns its count."""
         self._shared = None
         count = self.clock[self.index] + 1
         self.clock[self.index] = count
         return count
 
     def snapshot(self) -> Clock:
-        """The clock as it is now; not to be changed."""
+        """Returns the present clock; callers must not modify it."""
         shared = self._shared
         if shared is None:
             shared = self._shared = self.clock.copy()
         return shared
 
     def issued(self) -> Clock:
-        """What an operation takes along that this actor issues now; not to be changed."""
+        """Returns the clock of an operation that this thread issues now; callers must not modify it."""
         return self.snapshot()
 
     def drain(self) -> None:
-        """Waits for its own work, which is done when the next is issued; a scalar unit has stores under way."""
+        """Waits for its own work, which is complete when the next operation is issued; a scalar unit has pending
+        stores."""
 
     def join(self, other: Clock) -> None:
-        """Learns what ``other`` knows."""
+        """Adds the knowledge of ``other``: a happens-before edge."""
         if other is self._joined:
             return
         self._joined = other
@@ -89,9 +89,9 @@ class Actor:
 class ScalarActor(Actor):
     """The scalar unit of a core, which issues the operations of all pipes.
 
-    Its stores to the unified buffer may be under way when it issues the next operation, so they have a count of their
-    own at ``slot`` of the clocks of the device. ``complete`` is how many of them are known to be done: a signal that
-    was sent behind them came back, or a barrier has waited for them. A flag from S carries all of them.
+    Its stores to the unified buffer may be pending when it issues the next operation, so they have a count of their own
+    at ``slot`` of the clocks of the device. ``complete`` is how many of them are known to be complete: a signal that
+    was sent after them came back, or a barrier has waited for them. A flag from S carries all of them.
     """
 
     __slots__ = ("_issued", "complete", "slot")
@@ -103,7 +103,7 @@ class ScalarActor(Actor):
         self._issued: tuple[Clock, Clock] | None = None
 
     def store(self) -> int:
-        """Starts a store to the unified buffer; its count."""
+        """Starts a store to the unified buffer; returns its count."""
         self._shared = None
         self.clock[self.slot] += 1
         return self.clock[self.slot]
@@ -113,7 +113,7 @@ class ScalarActor(Actor):
         self.complete = self.clock[self.slot]
 
     def issued(self) -> Clock:
-        """What an operation takes along that this actor issues now; not to be changed."""
+        """Returns the clock of an operation that this thread issues now; callers must not modify it."""
         known = self.snapshot()
         if known[self.slot] == self.complete:
             return known
@@ -124,7 +124,7 @@ class ScalarActor(Actor):
         return self._issued[1]
 
     def join(self, other: Clock) -> None:
-        """Learns what ``other`` knows."""
+        """Adds the knowledge of ``other``: a happens-before edge."""
         if other is self.clock:
             return
         if other[self.slot] > self.complete:
@@ -133,18 +133,19 @@ class ScalarActor(Actor):
 
 
 class OrderedActor(Actor):
-    """One pipe of a core whose pipes the compiler orders: they share a clock, so each knows what the others did."""
+    """One pipe of a core whose pipes the compiler orders: they share a clock, so each knows the events of
+    the others."""
 
     def snapshot(self) -> Clock:
-        """The clock as it is now, which other pipes of the core change as well."""
+        """Returns the present clock, which other pipes of the core change as well."""
         return self.clock.copy()
 
 
 class Mark(NamedTuple):
-    """Where in the program something was issued, and what the scalar unit knew then.
+    """The issue of an operation: its position, and the clock of the scalar unit.
 
     ``fence`` counts the barriers on the pipe that were issued before; ``time`` is the scalar unit's. ``order`` is the
-    place in the order of the text, which the scalar unit follows: what the program means.
+    position in the order of the text, which the scalar unit follows: what the program means.
     """
 
     site: int
@@ -156,7 +157,7 @@ class Mark(NamedTuple):
 
 
 class Token(NamedTuple):
-    """A signal under way: what its sender knew, and where it was sent; ``sender`` is the actor's number."""
+    """A pending signal: the clock of its sender, and the site that sent it; ``sender`` is the id of the thread."""
 
     known: Clock
     site: int
@@ -168,7 +169,7 @@ class Token(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """A flag that was taken: the places in the text's order of its set and of its wait."""
+    """A flag that was waited for: the positions in the text order of its set and of its wait."""
 
     set_order: int
     wait_order: int
@@ -176,11 +177,11 @@ class Taken(NamedTuple):
 
 @dataclass
 class EventLog:
-    """All events of a run by number, from 1: actor, count in that actor, site, loop indices, barriers before it, place
-    in the text's order.
+    """All events of a run by id, from 1: thread, count in that thread, site, loop indices, barriers before it, position
+    in the text order.
 
-    ``atomic`` tells how stores combined with memory that did so by the mode of their core, ``stores`` has the counts of
-    stores of scalar units to the unified buffer.
+    ``atomic`` states how stores combined with memory by the mode of their core, ``stores`` has the counts of stores of
+    scalar units to the unified buffer.
     """
 
     actors: list[Actor] = field(default_factory=list)
@@ -194,7 +195,7 @@ class EventLog:
     stores: dict[int, int] = field(default_factory=dict)
 
     def add(self, actor: Actor, count: int, mark: Mark) -> int:
-        """A new event; its number."""
+        """Adds a new event; returns its id."""
         self.actor.append(actor.number)
         self.count.append(count)
         self.site.append(mark.site)
@@ -204,7 +205,7 @@ class EventLog:
         return len(self.count) - 1
 
     def clear(self) -> None:
-        """Forgets all events and who carried them out."""
+        """Removes all events and threads."""
         self.actors.clear()
         self.atomic.clear()
         self.stores.clear()
@@ -212,7 +213,7 @@ class EventLog:
             del column[1:]
 
     def happened_before(self, event: int, actor: Actor) -> bool:
-        """True when ``event`` is ordered before what ``actor`` does now."""
+        """Returns whether ``event`` happens before the present operation of ``actor``."""
         source = self.actors[self.actor[event]]
         if source is actor:
             return True
@@ -221,5 +222,5 @@ class EventLog:
         return event not in self.stores or self.stored(event, source, actor)
 
     def stored(self, event: int, source: Actor, actor: Actor) -> bool:
-        """True when ``actor`` knows the store ``event`` of the scalar unit ``source`` to be done."""
+        """Returns whether ``actor`` knows the store ``event`` of the scalar unit ``source`` to be complete."""
         return not isinstance(source, ScalarActor) or actor.clock[source.slot] >= self.stores[event]

@@ -1,6 +1,5 @@
-"""Events that an access finds at its bytes, whichever way their memory keeps them. Source:
-docs/reference/instrumentation.md, "Shadow memory".
-"""
+"""The last events at the bytes of an access, in either representation of shadow memory. Source:
+docs/reference/instrumentation.md, "Shadow memory"."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from .regions import Bytes, Cells, Runs, byte_runs, distinct
 from .shadow import WRITER, Place, Shadow
 
 Places = Sequence[Place] | None
-"""Where a memory has the bytes of an access; ``None`` for a record for each cell."""
+"""Shadow ranges of the bytes of an access; ``None`` for a record for each cell."""
 
 
 class OfCells:
@@ -26,25 +25,25 @@ class OfCells:
         self.found = region.cells(cells, shadow.grain)
 
     def events(self) -> list[int]:
-        """The events, ascending; 0 for none."""
+        """Returns the events, ascending; 0 for none."""
         return distinct(self.found)
 
     def offsets(self, event: int) -> Cells:
-        """The bytes with that event."""
+        """Returns the bytes with that event."""
         return self.shadow.bytes_where(self.region, self.found == event)
 
     def runs(self, event: int) -> Runs:
-        """These bytes as half-open ranges, ascending."""
+        """Returns these bytes as half-open ranges, ascending."""
         return byte_runs(self.offsets(event))
 
     def read_since(self, event: int) -> bool:
-        """True when some of the bytes were read since ``event``."""
+        """Returns whether some of the bytes were read since ``event``."""
         grain, readers = self.shadow.grain, self.shadow.readers.values()
         return any(bool((self.region.cells(cells, grain) > event).any()) for cells in readers)
 
 
 class OfPlaces:
-    """Events of places: the last writes, or the last reads of ``reader``."""
+    """Events of shadow ranges: the last writes, or the last reads of ``reader``."""
 
     __slots__ = ("places", "reader", "region", "shadow")
 
@@ -81,21 +80,21 @@ Found = OfCells | OfPlaces
 
 
 def found_writers(places: Places, shadow: Shadow, region: Bytes) -> Found:
-    """The last writes of the bytes."""
+    """Returns the last writes of the bytes."""
     if places is None:
         return OfCells(shadow.layer(WRITER), shadow, region)
     return OfPlaces(places, None, shadow, region)
 
 
 def found_readers(actor: int, places: Places, shadow: Shadow, region: Bytes) -> Found:
-    """The last reads of the bytes by ``actor``."""
+    """Returns the last reads of the bytes by ``actor``."""
     if places is None:
         return OfCells(shadow.reader(actor), shadow, region)
     return OfPlaces(places, actor, shadow, region)
 
 
 def found_replaced(actor: int, event: int, places: Places, shadow: Shadow, region: Bytes) -> Found | None:
-    """The reads by ``actor`` that were the last ones before ``event``, which reads the same bytes."""
+    """Returns the reads by ``actor`` that were the last ones before ``event``, which reads the same bytes."""
     if places is not None:
         again = [place for place in places if place.readers.get(actor) == event and ~actor in place.readers]
         return OfPlaces(again, ~actor, shadow, region) if again else None
@@ -107,7 +106,7 @@ def found_replaced(actor: int, event: int, places: Places, shadow: Shadow, regio
 
 
 def keep_replaced(actor: int, event: int, places: Places, shadow: Shadow, region: Bytes) -> None:
-    """Remembers the last reads by ``actor`` of what ``event`` is about to read; see `found_replaced`."""
+    """Records the last reads by ``actor`` of what ``event`` is about to read; see `found_replaced`."""
     if places is None:
         last = region.cells(shadow.reader(actor), shadow.grain)
         before = shadow.reader(~actor)

@@ -22,7 +22,7 @@ MAX_GRAIN = 64
 
 
 def grain_of(*numbers: int) -> int:
-    """Largest power of two, at most ``MAX_GRAIN``, that divides all numbers."""
+    """Returns the largest power of two, at most ``MAX_GRAIN``, that divides all numbers."""
     merged = MAX_GRAIN
     for number in numbers:
         merged |= number
@@ -30,8 +30,8 @@ def grain_of(*numbers: int) -> int:
 
 
 class Place:
-    """Cells of which the same is known. ``readers`` has the last read by actor, and for a pipelined actor ``a`` the one
-    before as that of ``~a``; event and tile numbers start at 1, 0 is none."""
+    """A shadow range: cells with one record. ``readers`` has the last read by thread, and for a pipelined thread ``a``
+    the previous one as that of ``~a``; event and tile numbers start at 1, 0 is none."""
 
     __slots__ = ("number", "owner", "readers", "size", "victim", "writer", "written")
 
@@ -45,7 +45,7 @@ class Place:
         self.readers: dict[int, int] = {}
 
     def cut(self, number: int, size: int) -> Place:
-        """Takes ``size`` cells away: they become the place ``number``."""
+        """Splits ``size`` cells off: they become the shadow range ``number``."""
         part = Place(number, size)
         part.writer, part.owner, part.victim, part.written = self.writer, self.owner, self.victim, self.written
         part.readers = self.readers.copy()
@@ -67,30 +67,30 @@ class Region:
         self._step = grain_of(run, *(stride for _, stride in dims))
         self.grain = grain_of(offset, self._step)
         self.stop = offset + run
-        """The byte behind the last one."""
+        """The end of the bytes."""
         self.size = run
         """Number of bytes, those that occur twice counted twice."""
         self.plain = True
-        """No byte occurs twice."""
+        """Whether no byte occurs twice."""
         for count, stride in dims:
             self.plain = self.plain and stride >= self.stop - offset
             self.stop += (count - 1) * stride
             self.size *= count
         self.places: list[Place] | None = None
-        """Where a shadow has the bytes, as of its ``version``."""
+        """The shadow ranges of the bytes, as of the shadow's ``version``."""
         self.version = -1
         self._content: Cells | None = None
         self._placed: dict[int, tuple[tuple[int, ...], int, tuple[int, ...]]] | None = None
 
     @staticmethod
     def of(offset: int, shape: Sequence[int], strides: Sequence[int], item: int) -> Region | None:
-        """The bytes of a strided array of elements of ``item`` bytes; ``None`` for no elements."""
-        # Arrays of few shapes are accessed at many places.
+        """Returns the bytes of a strided array of elements of ``item`` bytes; ``None`` for no elements."""
+        # Arrays of few shapes are accessed at many addresses.
         found = _at_zero(tuple(shape), tuple(strides), item)
         return None if found is None else found.moved(offset)
 
     def moved(self, offset: int) -> Region:
-        """The same bytes, ``offset`` further."""
+        """Returns the same bytes, ``offset`` further."""
         found = Region.__new__(Region)
         found.offset = start = self.offset + offset
         found.run = self.run
@@ -108,7 +108,7 @@ class Region:
         return found
 
     def cells(self, shadow: Cells, grain: int) -> Cells:
-        """The cells of the region in a shadow of that grain, as a view."""
+        """Returns the cells of the region in a shadow of that grain, as a view."""
         if not self.dims:
             return shadow[self.offset // grain : (self.offset + self.run) // grain]
         if self._placed is None:
@@ -123,29 +123,29 @@ class Region:
         return np.ndarray(shape, shadow.dtype, shadow, start * item, tuple([stride * item for stride in strides]))
 
     def content(self, memory: Cells) -> Cells:
-        """The bytes of the region as a view of its memory, always the same one."""
+        """Returns the bytes of the region as a view of its memory, always the same one."""
         found = self._content
         if found is None:
             found = self._content = self.cells(memory, 1)
         return found
 
     def set(self, shadow: Cells, grain: int, value: int | Cells) -> None:
-        """Gives all cells of the region one value, or each its own in the order of ``cells``."""
+        """Sets all cells of the region to one value, or each to its own in the order of ``cells``."""
         self.cells(shadow, grain)[...] = value
 
     def index(self, grain: int) -> Cells:
-        """Numbers of the cells, each once."""
+        """Returns the indices of the cells, each once."""
         return ascending(self.offsets()[::grain] // grain)
 
     def starts(self) -> Cells:
-        """Offsets of the first bytes of all runs."""
+        """Returns the offsets of the first bytes of all runs."""
         total = np.array([self.offset])
         for count, stride in self.dims:
             total = ((np.arange(count) * stride)[:, None] + total).reshape(-1)
         return total
 
     def offsets(self) -> Cells:
-        """Offsets of all bytes, in the order of ``cells`` of grain 1."""
+        """Returns the offsets of all bytes, in the order of ``cells`` of grain 1."""
         total = np.arange(self.offset, self.offset + self.run)
         for count, stride in reversed(self.dims):
             total = (np.arange(count) * stride).reshape(-1, *(1,) * total.ndim) + total
@@ -154,7 +154,7 @@ class Region:
 
 @lru_cache(maxsize=4096)
 def _at_zero(shape: tuple[int, ...], strides: tuple[int, ...], item: int) -> Region | None:
-    """The bytes of a strided array whose first element is at byte 0; they begin before it where strides are
+    """Returns the bytes of a strided array whose first element is at byte 0; they start before it where strides are
     negative."""
     offset = 0
     steps: list[tuple[int, int]] = []
@@ -202,7 +202,7 @@ class Elements:
 
     @property
     def stop(self) -> int:
-        """The byte behind the last one."""
+        """The end of the bytes."""
         return int(self.starts.max()) + self.item
 
     @property
@@ -214,15 +214,15 @@ class Elements:
         return (self.starts[:, None] // grain + np.arange(self.item // grain)).reshape(-1)
 
     def index(self, grain: int) -> Cells:
-        """Numbers of the cells, each once."""
+        """Returns the indices of the cells, each once."""
         return ascending(self._index(grain))
 
     def cells(self, shadow: Cells, grain: int) -> Cells:
-        """The cells of the elements, as a copy."""
+        """Returns the cells of the elements, as a copy."""
         return shadow[self._index(grain)]
 
     def content(self, memory: Cells) -> Cells:
-        """The bytes of the elements, as a copy."""
+        """Returns the bytes of the elements, as a copy."""
         return self.cells(memory, 1)
 
     def set(self, shadow: Cells, grain: int, value: int | Cells) -> None:
@@ -230,7 +230,7 @@ class Elements:
         shadow[self._index(grain)] = value
 
     def offsets(self) -> Cells:
-        """Offsets of all bytes."""
+        """Returns the offsets of all bytes."""
         return self._index(1)
 
 
@@ -238,7 +238,7 @@ Bytes = Region | Elements
 
 
 def have_common_bytes(one: Bytes, other: Bytes) -> bool:
-    """Whether two sets of bytes of one memory have a byte in common."""
+    """Returns whether two sets of bytes of one memory have a byte in common."""
     if one.offset >= other.stop or other.offset >= one.stop:
         return False
     if isinstance(one, Region) and isinstance(other, Region):
@@ -260,14 +260,14 @@ def _regions_meet(
 
 
 def _sorted_runs(one: Bytes) -> tuple[Cells, int]:
-    """Where its runs of bytes start, ascending, and how long each is."""
+    """Returns the starts of its runs of bytes, ascending, and their lengths."""
     if isinstance(one, Elements):
         return np.sort(one.starts), one.item
     return np.sort(one.starts()), one.run
 
 
 def _runs_meet(starts: Cells, run: int, others: Cells, other_run: int) -> bool:
-    """Whether a run of the first kind has bytes in common with one of the second."""
+    """Returns whether a run of the first kind overlaps one of the second."""
     # Of the first runs that start before the end of one of the others, the last one reaches the farthest.
     before = np.searchsorted(starts, others + other_run) - 1
     known = before >= 0
@@ -275,11 +275,11 @@ def _runs_meet(starts: Cells, run: int, others: Cells, other_run: int) -> bool:
 
 
 _SMALL = 1 << 14
-"""Cells of which comparing a copy of the bytes is faster than a search by numpy."""
+"""Number of cells up to which comparing a copy of the bytes is faster than a search by numpy."""
 
 
 def uniform(values: Cells) -> int | None:
-    """The value that all of ``values`` have; ``None`` where they differ."""
+    """Returns the value that all of ``values`` have; ``None`` where they differ."""
     if values.size <= _SMALL:
         raw = values.tobytes()
         same = raw == raw[: values.itemsize] * values.size
@@ -289,19 +289,19 @@ def uniform(values: Cells) -> int | None:
 
 
 def distinct(values: Cells) -> list[int]:
-    """The different values, ascending."""
+    """Returns the different values, ascending."""
     only = uniform(values)
     return [int(value) for value in ascending(values)] if only is None else [only]
 
 
 def ascending(values: Cells) -> Cells:
-    """The different values in order; on short arrays faster than numpy's own search by hashing."""
+    """Returns the different values in order; on short arrays faster than numpy's own search by hashing."""
     found = np.sort(values, axis=None)
     return found[np.concatenate(([True], found[1:] != found[:-1]))] if found.size else found
 
 
 def byte_runs(offsets: Cells) -> Runs:
-    """Offsets as half-open ranges [first, behind last), ascending."""
+    """Returns offsets as half-open ranges [first, end), ascending."""
     found = ascending(offsets)
     if not found.size:
         return []

@@ -1,8 +1,8 @@
-"""What is known about the bytes of one memory: who wrote and read them last, and whether they were written at all.
+"""Shadow memory: the last writer and readers of the bytes of one memory, and whether they are initialized.
 
-One cell stands for ``grain`` bytes; the first access that needs finer cells splits all of them. Cells that all accesses
-so far have touched together are one place, so an access to the same bytes as before looks at one record. Where accesses
-overlap in part, places are cut; a memory with too many of them goes on with a record for each cell. Source:
+One cell represents ``grain`` bytes; the first access that needs finer cells splits all of them. Cells that all accesses
+so far have touched together are one shadow range, so an access to the same bytes as before reads one record. Where
+accesses partly overlap, ranges are split; a memory with too many of them continues with a record for each cell. Source:
 docs/reference/instrumentation.md, "Shadow memory".
 """
 
@@ -18,23 +18,23 @@ from pto_dialect.accel import enabled
 from .regions import MAX_GRAIN, Bytes, Cells, Elements, Place, Runs, byte_runs, distinct, uniform
 
 PLACES = 1024
-"""Places of one memory."""
+"""Maximum number of shadow ranges of one memory."""
 _TOGETHER = 128
-"""Places of one access."""
+"""Maximum number of shadow ranges of one access."""
 _SCATTERED = 32
-"""Elements at any offsets that may become places."""
+"""Maximum number of elements at any offsets that may become shadow ranges."""
 
 OWNER, VICTIM, WRITER, WRITTEN = "owner", "victim", "writer", "written"
-"""What is known of a place: the tile that wrote it last, and the one whose content that write replaced, as a negative
-number if the write was made of that content; the last write; a mark of whether it was written."""
+"""The record of a shadow range: the tile that wrote it last, and the one whose content that write replaced, as a
+negative number if the write was computed from that content; the last write; the initialization mark."""
 _LAYERS = {WRITER: np.int32, OWNER: np.int32, VICTIM: np.int32, WRITTEN: np.uint8}
 
 
 class Shadow:
     """Shadow cells of a memory of ``capacity`` bytes.
 
-    ``cells`` and ``readers`` are used where there are no places. ``version`` changes when places are cut: regions that
-    know theirs from before have to ask again.
+    ``cells`` and ``readers`` are used where there are no shadow ranges. ``version`` changes when ranges are split:
+    regions that cached theirs have to locate them again.
     """
 
     __slots__ = (
@@ -73,10 +73,11 @@ class Shadow:
             elif not self.spread:
                 self._places[0].size = size
 
-    # ------------------------------------------------------------ places
+    # ------------------------------------------------------------ shadow ranges
 
     def locate(self, region: Bytes) -> list[Place] | None:
-        """The places that ``region`` consists of; ``None`` where this memory has a record for each cell."""
+        """Returns the shadow ranges that ``region`` consists of; ``None`` where this memory has a record
+        for each cell."""
         self.fit(region)
         found = None if self.spread else self._cut(region)
         region.places, region.version = found, self.version
@@ -125,7 +126,7 @@ class Shadow:
         self._numbers, self._places = None, []
 
     def bytes_of(self, region: Bytes, places: Sequence[Place]) -> Cells:
-        """Offsets of the bytes of ``region`` that are in one of the ``places``."""
+        """Returns the offsets of the bytes of ``region`` that are in one of the ``places``."""
         assert self._numbers is not None
         if len(places) == 1 and len(region.places or ()) == 1:
             return region.offsets()
@@ -133,7 +134,7 @@ class Shadow:
         return region.offsets()[np.repeat(inside, self.grain)]
 
     def runs_of(self, region: Bytes, places: Sequence[Place]) -> Runs:
-        """The same bytes as half-open ranges, ascending. The ``places`` are parts of ``region``."""
+        """Returns the same bytes as half-open ranges, ascending. The ``places`` are parts of ``region``."""
         assert self._numbers is not None
         first, grain = region.offset // self.grain, self.grain
         numbers = self._numbers[first : -(-region.stop // grain)]
@@ -146,23 +147,23 @@ class Shadow:
     # ------------------------------------------------------------ cells
 
     def layer(self, name: str) -> Cells:
-        """Cells of one kind, 0 at first."""
+        """Returns the cells of one kind, 0 at first."""
         found = self.cells.get(name)
         if found is None:
             found = self.cells[name] = np.zeros(self._size, _LAYERS[name])
         return found
 
     def reader(self, actor: int) -> Cells:
-        """The last read event of ``actor`` in each cell."""
+        """Returns the last read event of ``actor`` in each cell."""
         found = self.readers.get(actor)
         if found is None:
             found = self.readers[actor] = np.zeros(self._size, np.int32)
         return found
 
     def bytes_where(self, region: Bytes, chosen: Any) -> Cells:
-        """Offsets of the bytes of ``region`` in those of its cells that are ``chosen``."""
+        """Returns the offsets of the bytes of ``region`` in those of its cells that are ``chosen``."""
         return region.offsets()[np.repeat(chosen.reshape(-1), self.grain)]
 
     def runs_where(self, region: Bytes, chosen: Any) -> Runs:
-        """The same bytes as half-open ranges, ascending."""
+        """Returns the same bytes as half-open ranges, ascending."""
         return byte_runs(self.bytes_where(region, chosen))

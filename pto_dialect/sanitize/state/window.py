@@ -1,7 +1,7 @@
-"""Arrays of watched memory: they behave like numpy arrays and report each access before it happens.
+"""Arrays of instrumented memory: they behave like numpy arrays and report each access before it happens.
 
-The memory itself is never handed out, so no read or write of a kernel goes unnoticed: indexing and reshaping give
-further windows, whatever needs the elements takes a copy.
+The memory itself is never exposed, so no read or write of a kernel is missed: indexing and reshaping yield further
+windows, operations that need the elements take a copy.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pto_dialect.runtime.memory.cast import copy_boxes
 from .regions import Bytes, Elements, Region
 
 _FLAGS = SimpleNamespace(c_contiguous=False, f_contiguous=False, writeable=True)
-"""No window is contiguous memory that could be filled behind its back."""
+"""No window is contiguous memory that could be filled without a report."""
 
 _FILLING = (np.put, np.place, np.putmask, np.put_along_axis)
 """Functions that change their first argument."""
@@ -31,29 +31,29 @@ class Accesses(Protocol):
     """The memory of a window, which reports its accesses."""
 
     def offset_of(self, data: np.ndarray[Any, Any]) -> int:
-        """The byte at which ``data`` begins."""
+        """Returns the byte offset of ``data``."""
         ...
 
     def region(self, data: np.ndarray[Any, Any], offset: int | None = None) -> Region | None:
-        """The bytes of ``data``, ``None`` where it has none."""
+        """Returns the bytes of ``data``, ``None`` where it has none."""
         ...
 
     def on_read(self, region: Bytes, data: np.ndarray[Any, Any] | None = None) -> None:
-        """The bytes of ``region`` are about to be read."""
+        """Reports a read of the bytes of ``region`` before it happens."""
         ...
 
     def on_write(self, region: Bytes, data: np.ndarray[Any, Any] | None = None) -> None:
-        """The bytes of ``region`` are about to be written."""
+        """Reports a write of the bytes of ``region`` before it happens."""
         ...
 
 
 class Window(NDArrayOperatorsMixin):
-    """Part of a watched memory as an array; ``data`` is the memory, ``offset`` the byte of the first element where that
-    is known."""
+    """Part of an instrumented memory as an array; ``data`` is the memory, ``offset`` the byte of the first element
+    where that is known."""
 
     __slots__ = ("_region", "arena", "data", "offset")
 
-    # Kernels ask whether an operand is an array; the answer is yes.
+    # Kernels check whether an operand is an array; the result is yes.
     __class__ = property(lambda _: np.ndarray)  # pyright: ignore[reportIncompatibleMethodOverride]
     flags = _FLAGS
 
@@ -62,7 +62,7 @@ class Window(NDArrayOperatorsMixin):
         self.data = data
         self.offset = offset
         self._region: Region | None = None
-        """The bytes of all elements, once somebody has asked."""
+        """The bytes of all elements, computed on demand."""
 
     # ------------------------------------------------------------ accesses
 
@@ -83,12 +83,12 @@ class Window(NDArrayOperatorsMixin):
         return found
 
     def taken(self) -> np.ndarray[Any, Any]:
-        """The elements, read now; an array of its own."""
+        """Returns the elements, read now, as an array of its own."""
         self.note_read()
         return self.data.copy()
 
     def _start_of(self, key: Any) -> int | None:
-        """The byte of the first element that a basic index selects, where that is quickly told."""
+        """Returns the byte of the first element that a basic index selects, where that is cheap to compute."""
         offset = self.offset
         if offset is None:
             return None
@@ -103,7 +103,7 @@ class Window(NDArrayOperatorsMixin):
         return offset
 
     def _elements(self, key: Any) -> Elements:
-        """What an index that numpy answers with a copy selects."""
+        """Returns the elements that an index selects for which numpy makes a copy."""
         data = self.data
         starts: Any = self.arena.offset_of(data)
         for axis, (count, stride) in enumerate(zip(data.shape, data.strides, strict=True)):
@@ -134,7 +134,7 @@ class Window(NDArrayOperatorsMixin):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if type(value) is Window:
-            # What may overlap is read before anything is written.
+            # Memory that may overlap is read before anything is written.
             value = value.taken() if value.arena is self.arena else _note(value)
         if key is Ellipsis:
             self.note_write()
@@ -232,7 +232,7 @@ class Window(NDArrayOperatorsMixin):
 
     @property
     def T(self) -> Window:
-        """The axes in reverse order."""
+        """Returns the axes in reverse order."""
         return Window(self.arena, self.data.T, self.offset)
 
     def __len__(self) -> int:
@@ -242,7 +242,7 @@ class Window(NDArrayOperatorsMixin):
         return (self[index] for index in range(len(self.data)))
 
     def _same(self, view: np.ndarray[Any, Any]) -> Any:
-        """A window for a view of the memory; a copy counts as read."""
+        """Returns a window for a view of the memory; a copy counts as read."""
         data, base = self.data, view.base
         same = base is not None and (base is data or base is data.base)
         if same or view.size == 0 or np.may_share_memory(view, data):
@@ -251,11 +251,11 @@ class Window(NDArrayOperatorsMixin):
         return view
 
     def reshape(self, *shape: Any, **options: Any) -> Any:
-        """As numpy: a window where the memory allows it, else a copy."""
+        """Reshapes as numpy: a window where the memory allows it, otherwise a copy."""
         return self._same(self.data.reshape(*shape, **options))
 
     def ravel(self, *order: Any) -> Any:
-        """As numpy: a window where the memory allows it, else a copy."""
+        """Flattens as numpy: a window where the memory allows it, otherwise a copy."""
         return self._same(self.data.ravel(*order))
 
     def transpose(self, *axes: Any) -> Window:
@@ -294,14 +294,14 @@ class Window(NDArrayOperatorsMixin):
         return value in self.taken()
 
     def __getattr__(self, name: str) -> Any:
-        # All other methods of arrays use the elements and keep the memory as it is.
+        # All other methods of arrays use the elements and leave the memory unchanged.
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self.taken(), name)
 
 
 def _called(ufunc: np.ufunc, inputs: Sequence[Any], options: dict[str, Any]) -> Any:
-    """A function of all elements of its operands: its result, or where it was stored."""
+    """Applies a function to all elements of its operands: returns its result, or where it was stored."""
     plain: list[Any] = []
     for value in inputs:
         if type(value) is Window:
@@ -323,7 +323,7 @@ def _called(ufunc: np.ufunc, inputs: Sequence[Any], options: dict[str, Any]) -> 
 
 
 def _basic(key: Any) -> bool:
-    """True for indices that select a view, or one element."""
+    """Returns whether indices select a view, or one element."""
     parts = key if isinstance(key, tuple) else (key,)
     return all(isinstance(part, _BASIC) and not isinstance(part, (bool, np.bool_)) for part in parts)
 
@@ -333,12 +333,12 @@ def _plain_key(key: Any) -> Any:
 
 
 def _read(value: Any) -> Any:
-    """The elements of a window, read now; other values as they are."""
+    """Returns the elements of a window, read now; other values unchanged."""
     return value.taken() if type(value) is Window else value
 
 
 def _note(value: Any) -> Any:
-    """Memory of an operand that is read in place."""
+    """Reports memory of an operand that is read in place."""
     if type(value) is Window:
         value.note_read()
         return value.data
@@ -382,7 +382,7 @@ def _collect(value: Any, found: list[Window]) -> None:
 
 
 def _as_window(value: Any, sources: list[Window]) -> Any:
-    """A result of numpy that is memory of one of ``sources``, as a window."""
+    """Returns a result of numpy that is memory of one of ``sources``, as a window."""
     if isinstance(value, np.ndarray) and type(value) is not Window:
         for source in sources:
             if np.may_share_memory(value, source.data):

@@ -1,4 +1,4 @@
-"""The windows of all ranks under watch. Source: docs/reference/instrumentation.md, "Shadow memory"."""
+"""The instrumented windows of all ranks. Source: docs/reference/instrumentation.md, "Shadow memory"."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .arena import Listener, WatchedArena
 
 
 class WatchedWindows(Bounded, WatchedArena):
-    """Windows whose accesses ``watch`` learns of, each in one buffer of one rank."""
+    """Windows whose accesses are reported to ``watch``, each in one buffer of one rank."""
 
     __slots__ = ("layout",)
 

@@ -1,1 +1,1 @@
-"""The watched machine: what each core, memory and signal knows while a program runs."""
+"""The instrumented machine: the state of each core, memory and signal while a program runs."""

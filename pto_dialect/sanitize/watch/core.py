@@ -1,4 +1,4 @@
-"""A core under watch: its pipes are queues, and every signal carries what its sender knows.
+"""An instrumented core: its pipes are queues, and every signal carries the clock of its sender.
 
 Source: docs/reference/execution.md, "Scheduling"; docs/reference/instrumentation.md, "Order of events".
 """
@@ -39,13 +39,13 @@ CHECK, HAND = 4, 5
 
 _TRANSFERS = ("PIPE_MTE2", "PIPE_MTE3", "PIPE_FIX")
 _EVENTS = len(ENUMS["event"].values)
-"""Numbers of flags between two pipes."""
+"""Number of flag ids between two pipes."""
 
 
 class WatchedCore(ObservedCore):
-    """A core whose operations ``watch`` sees.
+    """A core whose operations are reported to ``watch``.
 
-    ``ordered`` cores run in program order for as long as nothing waits: the compiler orders their pipes.
+    ``ordered`` cores run in program order as long as nothing waits: the compiler orders their pipes.
     """
 
     def __init__(self, block: Block, kind: str, index: int, watch: Watch, ordered: bool) -> None:
@@ -61,7 +61,7 @@ class WatchedCore(ObservedCore):
     # ------------------------------------------------------------ scalar unit
 
     def at(self, site: int, loops: tuple[int, ...]) -> None:
-        """The scalar unit reaches an operation."""
+        """Handles that the scalar unit reaches an operation."""
         self.site = site
         self.loops = loops
         self.order += 1
@@ -71,7 +71,7 @@ class WatchedCore(ObservedCore):
         self.watch.enter(Context(actor, Mark(site, loops, actor.clock, order=self.order)))
 
     def inside(self, site: int, loops: tuple[int, ...]) -> None:
-        """The instruction that runs reaches one of its parts."""
+        """Handles that the running instruction reaches one of its parts."""
         watch = self.watch
         context = watch.current
         if watch.muted or context is None:
@@ -83,7 +83,7 @@ class WatchedCore(ObservedCore):
             context.bars = (*context.bars, (len(watch.log.count) - 1, enumerator(op, "kind")))
 
     def in_body(self, site: int, loops: tuple[int, ...]) -> None:
-        """The work-items that run reach one of their operations."""
+        """Handles that the running work-items reach one of their operations."""
         context = self.watch.current
         if not self.watch.muted and context is not None:
             self._part(context, site, loops, context.mark.fence)
@@ -94,22 +94,22 @@ class WatchedCore(ObservedCore):
         context.event = 0
 
     def observe(self, items: WorkItems) -> None:
-        """Has the watch follow the work-items of a scope."""
+        """Returns the observer of the work-items of a scope."""
         if self.watch.wants("race"):
             items.observer = ItemRaces(self.watch, self.actors["PIPE_V"], items)
 
     def mark(self, pipe: str) -> Mark:
-        """What an operation that is issued now to ``pipe`` takes with it."""
+        """Returns the mark of an operation that is issued now to ``pipe``."""
         scalar = self.actors["PIPE_S"]
         fence = self.fences.get(pipe, 0)
         return Mark(self.site, self.loops, scalar.issued(), fence, scalar.time, self.order)
 
     def allocated(self, handle: Any) -> Any:
-        """A tile has got its place; the handle that the program goes on with."""
+        """Records the address of a tile; returns the handle that the program uses."""
         return handle if self.watch.tiles is None else self.watch.tiles.allocated(self, handle)
 
     def popped(self, entry: Any) -> Any:
-        """An entry of a queue has been popped; the handle that the program goes on with."""
+        """Records the pop of a queue entry; returns the handle that the program uses."""
         tiles = self.watch.tiles
         if tiles is None:
             return entry
@@ -118,7 +118,7 @@ class WatchedCore(ObservedCore):
         return found
 
     def aligned(self, pointer: Pointer, step: int, alignment: int) -> None:
-        """The access that comes next is ``step`` bytes behind ``pointer``, at a multiple of ``alignment``."""
+        """Checks that the next access is ``step`` bytes after ``pointer``, at a multiple of ``alignment``."""
         watch, context = self.watch, self.watch.current
         address = pointer.offset + step
         if address % alignment == 0 or context is None or watch.muted or not watch.wants("bounds"):
@@ -132,34 +132,35 @@ class WatchedCore(ObservedCore):
         watch.findings.add(Finding("mem-align", message, (site,), site.span, notes))
 
     def through(self, handles: dict[int, Any]) -> None:
-        """The operation that comes next accesses tiles through handles that the text does not tell."""
+        """Records the handles of the next operation that the text does not determine."""
         self.handles = handles
         context = self.watch.current
         if context is not None:
             context.handles = handles
 
     def fence(self, pipe: str) -> None:
-        """A barrier on one pipe, or on all of them."""
+        """Handles a barrier on one pipe, or on all of them."""
         for name in self.actors if pipe == "PIPE_ALL" else (pipe,):
             self.fences[name] = self.fences.get(name, 0) + 1
         if pipe == "PIPE_S":
             self.actors[pipe].drain()
 
     def maintain(self, pointer: Pointer | None) -> None:
-        """The scalar unit cleans and invalidates the line at ``pointer`` of its data cache, or all of it."""
+        """Handles that the scalar unit cleans and invalidates the line at ``pointer`` of its data cache, or
+        all of it."""
         caches = self.watch.caches
         arena = None if pointer is None else pointer.arena
         if caches is not None and (arena is None or isinstance(arena, WatchedArena)):
             caches.maintain(self.actors["PIPE_S"], arena, 0 if pointer is None else pointer.offset)
 
     def hand_over(self, word: str, pointer: Pointer, m: int, n: int, stride: int | None) -> None:
-        """The next instruction checks the unit flag of its accumulator."""
+        """Records that the next instruction checks the unit flag of its accumulator."""
         self.unit_flags.expect(word, pointer, m, n, stride)
 
     # ------------------------------------------------------------ issue
 
     def issue(self, pipe: str, line: int, action: Callable[..., Any], *arguments: Any) -> None:
-        """Queues ``action`` on ``pipe``, after what the core has done so far."""
+        """Queues ``action`` on ``pipe``, after the earlier work of the core."""
         context = self.context(pipe)
         if self.ordered and not self.waiting:
             self.issued += 1
@@ -173,7 +174,7 @@ class WatchedCore(ObservedCore):
             self._append(pipe, (self.issued, line, HAND, context, (check,)))
 
     def context(self, pipe: str) -> Context:
-        """What is known of an operation that is issued now to ``pipe``."""
+        """Returns the context of an operation that is issued now to ``pipe``."""
         context = Context(self.actors[pipe], self.mark(pipe))
         context.handles = self.handles
         return context
@@ -191,7 +192,7 @@ class WatchedCore(ObservedCore):
         super().queue_wait(source, target, event)
 
     def signal(self, pipe: str, targets: tuple[tuple[Core, Key], ...]) -> None:
-        """Queues a signal to other cores behind the work of ``pipe``."""
+        """Queues a signal to other cores after the work of ``pipe``."""
         mark = self.mark(pipe)
         if pipe == "PIPE_S" or (self.ordered and not self.waiting):
             self.issued += 1
@@ -217,7 +218,7 @@ class WatchedCore(ObservedCore):
             self._append(pipe, (self.issued, 0, LEVEL, self.mark(pipe), (key, level)))
 
     def join_scalar(self) -> Generator[None, None, None]:
-        """Waits until the queued work that the scalar unit needs is done."""
+        """Waits until the queued work that the scalar unit needs is complete."""
         mark = self.mark("PIPE_S")
         if self.scalar_level is not None:
             key, level = self.scalar_level
@@ -231,7 +232,7 @@ class WatchedCore(ObservedCore):
         self.issued += 1
 
     def join_all(self) -> Generator[None, None, None]:
-        """Waits until all queued work is done."""
+        """Waits until all queued work is complete."""
         site = self.site
         yield from super().join_all()
         scalar = self.actors["PIPE_S"]
@@ -242,7 +243,7 @@ class WatchedCore(ObservedCore):
             self.watch.linger(scalar, self.actors[pipe].time, "barrier", self.actors[pipe], site)
 
     def reach(self, pipe: str) -> Generator[None, None, None]:
-        """Waits until the work of ``pipe`` is done."""
+        """Waits until the work of ``pipe`` is complete."""
         yield from super().reach(pipe)
         mark = self.mark(pipe)
         actor = self.actors[pipe]
@@ -250,7 +251,7 @@ class WatchedCore(ObservedCore):
         self.watch.enter(Context(actor, mark))
 
     def meet(self, *pipes: str) -> Generator[None, None, None]:
-        """Has the given pipes wait for one another."""
+        """Makes the given pipes wait for one another."""
         yield from super().meet(*pipes)
         actors = [self.actors[pipe] for pipe in ("PIPE_S", *pipes)]
         for actor in actors:
@@ -261,24 +262,25 @@ class WatchedCore(ObservedCore):
     # ------------------------------------------------------------ signals in memory
 
     def notify(self, action: Callable[[Any, int], None], signal: Any, value: int) -> None:
-        """Changes a signal in memory, which carries what the scalar unit knows."""
+        """Changes a signal in memory, which carries the clock of the scalar unit."""
         self._resume()
         self._past_cache(signal)
         super().notify(action, signal, value)
         self.watch.posts.give(self.actors["PIPE_S"], signal)
 
     def until(self, test: Test, signal: Any, value: int) -> Generator[None, None, None]:
-        """Waits for a signal in memory, and learns what those knew who have changed it."""
+        """Waits for a signal in memory, and joins the clocks of the threads that have changed it."""
         yield from super().until(Unseen(test, self.watch), signal, value)
         self._learn(signal)
         test(signal, value)
 
     def look(self, test: Test, signal: Any, value: int) -> Generator[None, None, None]:
-        """Lets others have a turn before the scalar unit asks again."""
+        """Lets other cores run before the scalar unit polls again."""
         yield from super().look(Unseen(test, self.watch), signal, value)
 
     def holds(self, test: Callable[[Any, int], bool], signal: Any, value: int) -> bool:
-        """Whether a signal in memory is as it should be; then the scalar unit learns as from a wait."""
+        """Returns whether a signal in memory satisfies the condition; then the scalar unit joins the clocks as in a
+        wait."""
         unseen = Unseen(test, self.watch)
         if unseen(signal, value):
             self._learn(signal)
@@ -287,7 +289,7 @@ class WatchedCore(ObservedCore):
         return test(signal, value)
 
     def _past_cache(self, signal: Any) -> None:
-        """What changes or looks at a signal takes its lines out of the data cache first."""
+        """Removes the lines of a signal from the data cache before an operation changes or reads it."""
         caches = self.watch.caches
         arena = signal.pointer.arena
         if caches is not None and isinstance(arena, WatchedArena):
@@ -300,13 +302,13 @@ class WatchedCore(ObservedCore):
         self._resume()
 
     def _resume(self) -> None:
-        """Accesses are the scalar unit's again, after others had their turn."""
+        """Attributes accesses to the scalar unit again, after others have run."""
         self.watch.enter(Context(self.actors["PIPE_S"], self.mark("PIPE_S")))
 
     # ------------------------------------------------------------ execution
 
     def step(self) -> bool:
-        """Carries out one queued action; false where none can go on."""
+        """Executes one queued action; returns False where none can continue."""
         chosen: str | None = None
         if self.chooser is not None:
             chosen = self.chosen()
@@ -341,7 +343,7 @@ class WatchedCore(ObservedCore):
         return True
 
     def runnable(self, pipe: str, head: Any) -> bool:
-        """Whether the first action of a queue can go on."""
+        """Returns whether the first action of a queue can continue."""
         kind, arguments = head[2], head[4]
         if kind == WAIT:
             return self._ready(arguments)
@@ -350,7 +352,7 @@ class WatchedCore(ObservedCore):
         return kind != CHECK or self.unit_flags.open(arguments[0])
 
     def heads(self) -> list[tuple[str, int, Mark, Any]]:
-        """What the pipes stand at: pipe, kind of entry, where it was issued, and its arguments."""
+        """Returns the heads of the queues: pipe, kind of entry, issue site, and its arguments."""
         found: list[tuple[str, int, Mark, Any]] = []
         for pipe, queue in self.queues.items():
             if queue:
@@ -359,7 +361,7 @@ class WatchedCore(ObservedCore):
         return found
 
     def relieve(self) -> bool:
-        """Lets an instruction pass whose unit flag will never be as it wants; True when there was one."""
+        """Lets an instruction pass whose unit flag can never be satisfied; returns True when there was one."""
         for pipe, queue in self.queues.items():
             if queue and queue[0][2] == CHECK:
                 _, _, _, context, (check,) = queue.popleft()

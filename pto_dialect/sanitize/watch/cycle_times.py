@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..state.clocks import Actor
 
 _PATHS = {"PIPE_MTE1": "l1:l0a", "PIPE_MTE3": "ub:gm", "PIPE_FIX": "l0c:gm"}
-"""What instructions without tiles are taken to move, by their pipe; MTE2 loads what its core has."""
+"""Assumed paths of instructions without tiles, by their pipe; MTE2 loads into the memory of its core."""
 
 _GLOBAL = "gm"
 
@@ -46,7 +46,7 @@ class Executed:
 class CycleTimeline(Timeline):
     """A timeline whose durations are those of ``table`` for the chip ``arch``, with variants as ``options`` state.
 
-    ``kept`` tells whether slices are wanted as well; ``busy`` has the cycles of each actor by its number.
+    ``kept`` states whether slices are required as well; ``busy`` has the cycles of each thread by its id.
     """
 
     def __init__(self, table: CycleTable, arch: str, options: Mapping[str, str], kept: bool) -> None:
@@ -59,7 +59,7 @@ class CycleTimeline(Timeline):
         self.busy: dict[int, Total] = {}
         self.waits = Waits()
         self.leaving: dict[int, int] = {}
-        """The last operation in front of each signal on its way, by the number of its flow."""
+        """The last operation before each pending signal, by the id of its flow."""
         self._flows = 0
         self.warmth = Warmth()
         self._side_by_side = int(table.value_of("machine", "cores"))
@@ -73,12 +73,12 @@ class CycleTimeline(Timeline):
     # ------------------------------------------------------------ slices
 
     def operation(self, actor: Actor, site: Site, ran: Ran) -> None:
-        """As in ``Timeline``, where slices are wanted."""
+        """Adds the slice as ``Timeline`` does, where slices are required."""
         if self.kept:
             super().operation(actor, site, ran)
 
     def sent(self, actor: Actor, site: Site, loops: tuple[int, ...]) -> int:
-        """A signal leaves; the number of its flow."""
+        """Adds a signal that is sent; returns the id of its flow."""
         self._flows += 1
         flow = super().sent(actor, site, loops) if self.kept else self._flows
         if not self.kept:
@@ -87,7 +87,7 @@ class CycleTimeline(Timeline):
         return flow
 
     def taken(self, actor: Actor, site: Site, loops: tuple[int, ...], since: float, flow: int) -> None:
-        """A signal was waited for and is there now."""
+        """Adds a wait that is over."""
         if self.kept:
             super().taken(actor, site, loops, since, flow)
         else:
@@ -100,7 +100,7 @@ class CycleTimeline(Timeline):
     # ------------------------------------------------------------ costs
 
     def work_of(self, actor: Actor, site: Site, context: Context) -> Work:
-        """What an instruction does that has run."""
+        """Returns the work of an instruction that has run."""
         if site.number not in self._counted:
             self._counted[site.number] = pipe_work_of(site.op, self.arch, self.options)
         found = self._counted[site.number]
@@ -109,23 +109,23 @@ class CycleTimeline(Timeline):
         return work if work.is_static else self._completed(work, actor, context)
 
     def cost(self, actor: Actor, work: Work, regions: Sequence[tuple[Any, Any, bool]], start: float) -> Estimate:
-        """What an instruction takes that starts at ``start`` and has accessed ``regions``: memory, bytes, and whether
-        they were written."""
+        """Returns the cycles of an instruction that starts at ``start`` and has accessed ``regions``: memory, bytes,
+        and whether they were written."""
         known = self._known.get(work)
         if known is None:
             known = self._known[work] = estimate(work, self.table)
         return self._shared(known, actor, regions, start) if _GLOBAL in work.path.split(":") else known
 
     def estimates(self) -> Iterable[tuple[Work, Estimate]]:
-        """All kinds of work that the run has done, with what each takes alone."""
+        """Returns all kinds of work of the run, with the cycles of each alone."""
         return self._known.items()
 
     def lane_of(self, work: Work) -> int:
-        """In which lane of MTE1 a transfer runs."""
+        """Returns the lane of MTE1 in which a transfer runs."""
         return lane_of(work.path) % self.lanes
 
     def _completed(self, work: Work, actor: Actor, context: Context) -> Work:
-        """The work with what only the run knows: the valid part of its last tile, or the bytes that it has accessed."""
+        """Returns the work with the facts known at run time: the valid part of its last tile, or the accessed bytes."""
         tile = next((each for each in reversed(context.operands) if isinstance(each, TILES)), None)
         if tile is not None and not work.k:
             rows, cols = max(tile.valid_rows, 1), max(tile.valid_cols, 1)
@@ -142,7 +142,8 @@ class CycleTimeline(Timeline):
                        is_static=certain)  # fmt: skip
 
     def _shared(self, one: Estimate, actor: Actor, regions: Sequence[tuple[Any, Any, bool]], start: float) -> Estimate:
-        """A transfer whose bytes are not in the cache takes no less than its share of the memory's bandwidth."""
+        """Returns the cycles of a transfer whose bytes are not in the cache: at least its share of the memory's
+        bandwidth."""
         touched = self.warmth.touched(regions)
         if not touched:
             return one
@@ -157,7 +158,7 @@ class CycleTimeline(Timeline):
         return one
 
     def record(self, actor: Actor, site: Site, one: Estimate, hidden: float = 0.0) -> None:
-        """An instruction has run; for ``hidden`` of its cycles its pipe was at work already."""
+        """Records an instruction that has run; for ``hidden`` of its cycles its pipe was already busy."""
         self._add(actor, site, one, hidden)
 
     def _add(self, actor: Actor, site: Site, one: Estimate, hidden: float = 0.0) -> None:
@@ -175,7 +176,7 @@ class CycleTimeline(Timeline):
     # ------------------------------------------------------------ result
 
     def cycles(self, file: str, target: str, actors: Sequence[Actor], sites: Sites) -> ModuleCycles:
-        """What the run has taken, with the ``actors`` that took part and the places of their operations."""
+        """Returns the cycles of the run, with the ``actors`` that took part and the sites of their operations."""
         table = self.table
         found = ModuleCycles(file, target, table.value_of("machine", "clock_mhz"), run=True)
         for entry in sorted(self.executed.values(), key=lambda each: (each.site.number, each.pipe)):
@@ -207,11 +208,11 @@ _NAMED = {
     **{"gm": "gm", "ub": "ub", "ubuf": "ub", "l1": "l1", "cbuf": "l1", "l0a": "l0a", "ca": "l0a", "l0b": "l0b"},
     **{"cb": "l0b", "l0c": "l0c", "cc": "l0c", "bt": "bt", "fb": "fb", "fbuf": "fb"},
 }
-"""Memories by their words in the names of transfers."""
+"""Memories by their names in the names of transfers."""
 
 
 def _stated_path(name: str) -> str | None:
-    """The memories in the name of a transfer: ``mte_gm_ub``, ``copy_gm_to_ubuf``, ``load_cbuf_to_ca_mx``."""
+    """Returns the memories in the name of a transfer: ``mte_gm_ub``, ``copy_gm_to_ubuf``, ``load_cbuf_to_ca_mx``."""
     verb, *words = name.replace("_matrix_", "_").replace("_to_", "_").split("_")
     if verb not in ("mte", "copy", "load") or len(words) < 2 or not {*words[:2]} <= _NAMED.keys():
         return None
@@ -219,14 +220,14 @@ def _stated_path(name: str) -> str | None:
 
 
 def _path_of(name: str, actor: Actor) -> str:
-    """What an instruction without tiles moves: as its name says, else as its pipe does; nothing for other pipes."""
+    """Returns the path of an instruction without tiles: by its name, otherwise by its pipe; nothing for other pipes."""
     if not actor.pipe.startswith("PIPE_MTE") and actor.pipe != "PIPE_FIX":
         return ""
     return _stated_path(name) or _PATHS.get(actor.pipe, "gm:l1" if actor.core.kind == "aic" else "gm:ub")
 
 
 def _end(actors: Sequence[Actor], cores: int) -> float:
-    """When the last block ends: blocks start as cores get free, those that run side by side together."""
+    """Returns the end of the last block: blocks start as cores become free, concurrent ones together."""
     ends: dict[tuple[int, int], float] = {}
     for actor in actors:
         key = (actor.device, actor.core.block.index)

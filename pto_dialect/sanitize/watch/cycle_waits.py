@@ -1,4 +1,4 @@
-"""For what the pipes of a run have waited.  Source: docs/reference/cycles.md, "Waits"."""
+"""Waits of the pipes of a run, and their causes.  Source: docs/reference/cycles.md, "Waits"."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 class Cause(NamedTuple):
-    """Why a pipe has waited: the pipe that it waited for, and the sites of what waited, of what that waited for (0:
-    unknown), and of the flag or barrier between them (0: none)."""
+    """Why a pipe has waited: the pipe that it waited for, and the sites of the waiting operation, of the one that it
+    waited for (0: unknown), and of the flag or barrier between them (0: none)."""
 
     kind: str
     awaited: str
@@ -27,10 +27,10 @@ class Cause(NamedTuple):
 
 
 class Waits:
-    """Cycles that each actor has waited, by their causes.
+    """Cycles that each thread has waited, by their causes.
 
-    A flag is waited for before the operation that needs it is there, so causes are ``held`` until it comes.
-    ``behind`` has, for each actor, the site of its last operation.
+    A flag is waited for before the operation that needs it is issued, so causes are ``held`` until then. ``behind``
+    has, for each thread, the site of its last operation.
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class Waits:
         self.scalar: dict[int, Cause] = {}
 
     def hold(self, actor: Actor, cause: Cause, cycles: float) -> None:
-        """``actor`` waits for so long before its next operation."""
+        """Records that ``actor`` waits before its next operation."""
         if cycles <= 0:
             return
         if actor.pipe == "PIPE_S":
@@ -48,7 +48,7 @@ class Waits:
         self.held.setdefault(actor.number, []).append((cause, cycles))
 
     def settle(self, actor: Actor, site: int, cause: Cause | None, cycles: float) -> None:
-        """The operation is there: all that was held, and ``cycles`` because of ``cause``, was its wait."""
+        """Assigns the waits to an issued operation: everything that was held, and ``cycles`` because of ``cause``."""
         self.behind[actor.number] = site
         held = self.held.pop(actor.number, [])
         if cause is not None and cycles > 0:
@@ -57,7 +57,7 @@ class Waits:
             self._add(actor, one._replace(site=site), waited)
 
     def issued(self, actor: Actor, site: int) -> Cause:
-        """The cause of an operation that the scalar unit has issued late."""
+        """Returns the cause of an operation that the scalar unit has issued late."""
         cause = self.scalar.get(id(actor.core))
         return Cause("scalar", "PIPE_S", site) if cause is None else cause._replace(site=site)
 
@@ -66,7 +66,7 @@ class Waits:
         known[cause] = known.get(cause, 0.0) + cycles
 
     def found(self, actors: Sequence[Actor], sites: Sites, whole: float) -> list[Wait]:
-        """The waits of the actors that stand for their pipes, the longest first."""
+        """Returns the waits of the threads that represent their pipes, the longest first."""
         waits = [
             _told(actor.pipe, cause, cycles, whole, sites)
             for actor in actors

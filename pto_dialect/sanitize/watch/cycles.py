@@ -1,4 +1,4 @@
-"""A watch that takes the time: it gives every instruction its cycles and its place on the pipes.
+"""Instrumentation that measures time: it assigns every instruction its cycles and its start on the pipes.
 
 Source: docs/reference/cycles.md, "Pipes".
 """
@@ -19,13 +19,13 @@ from .overlap import OverlappingPipe
 from .watch import Watch
 
 _MOST = 256
-"""Sets of bytes of one memory whose last accesses are remembered; the oldest make place."""
+"""Maximum number of sets of bytes of one memory whose last accesses are recorded; the oldest are replaced."""
 
 RegionKey = tuple[int, int, Any]
 
 
 class Accesses:
-    """When the last write of a set of bytes ends, and the last read; the pipe and the site of each."""
+    """End of the last write of a set of bytes, and of the last read; the pipe and the site of each."""
 
     __slots__ = ("read", "reader", "region", "writer", "written")
 
@@ -37,17 +37,17 @@ class Accesses:
 
 
 class CycleWatch(Watch):
-    """Follows the data of programs that leave the order of their pipes to the compiler, and times what runs."""
+    """Follows the dataflow of programs that leave the order of their pipes to the compiler, and times what runs."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.regions: list[tuple[WatchedArena, Bytes, bool]] = []
         self.span: tuple[float, float]
-        """When the last instruction has started and ended."""
+        """Start and end of the last instruction."""
         self.accessed: dict[int, dict[RegionKey, Accesses]] = {}
         """The last accesses by memory and bytes."""
         self.overlapping: dict[int, OverlappingPipe] = {}
-        """Pipes whose transfers overlap, by the number of their actor."""
+        """Pipes whose transfers overlap, by the id of their thread."""
 
     def run(self, context: Context, action: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Runs an instruction."""
@@ -55,13 +55,13 @@ class CycleWatch(Watch):
         return super().run(context, action, arguments)
 
     def read(self, arena: WatchedArena, region: Bytes) -> None:
-        """The current operation is about to read."""
+        """Handles a read of the current operation before it happens."""
         self._note(arena, region, False)
         if self.options.checks:
             super().read(arena, region)
 
     def write(self, arena: WatchedArena, region: Bytes) -> None:
-        """The current operation is about to write."""
+        """Handles a write of the current operation before it happens."""
         self._note(arena, region, True)
         if self.options.checks:
             super().write(arena, region)
@@ -79,7 +79,7 @@ class CycleWatch(Watch):
     # ------------------------------------------------------------ waits
 
     def arrived(self, token: Token, actor: Actor, mark: Mark) -> None:
-        """``actor`` has taken a signal."""
+        """Handles that ``actor`` has received a signal."""
         timeline = self.timeline
         assert isinstance(timeline, CycleTimeline)
         since = max(actor.time, mark.time)
@@ -90,7 +90,7 @@ class CycleWatch(Watch):
         super().arrived(token, actor, mark)
 
     def linger(self, actor: Actor, until: float, kind: str, other: Actor | None = None, site: int = 0) -> None:
-        """``actor`` goes on at ``until`` at the earliest."""
+        """Delays ``actor`` until ``until`` at the earliest."""
         timeline = self.timeline
         assert isinstance(timeline, CycleTimeline)
         if other is not None and other is not actor:
@@ -103,7 +103,7 @@ class CycleWatch(Watch):
     # ------------------------------------------------------------ times
 
     def timed(self, context: Context, first: int) -> None:
-        """An instruction has run: it gets its place on its pipe."""
+        """Assigns an instruction that has run its start on its pipe."""
         timeline, actor, mark = self.timeline, context.actor, context.mark
         assert isinstance(timeline, CycleTimeline)
         site = self.sites[self.log.site[first]]
@@ -134,7 +134,8 @@ class CycleWatch(Watch):
         timeline.operation(actor, site, Ran(mark.loops, start, cost.cycles, events, lane))
 
     def _ready(self, site: int) -> tuple[float, Cause | None]:
-        """When what the instruction reads is written, and what it overwrites is written and read; and why so late."""
+        """Returns when the operands of the instruction are written, and its destinations are written and read; and the
+        cause of the delay."""
         found, cause = 0.0, None
         for arena, region, writes in self.regions:
             start, stop = region.offset, region.stop
@@ -166,7 +167,7 @@ class CycleWatch(Watch):
                 del known[next(iter(known))]
 
     def open_device(self, cores: Any) -> None:
-        """Takes the cores that run side by side from now on; each group starts at zero."""
+        """Takes the cores that run concurrently from now on; each group starts at zero."""
         before = len(self.log.actors)
         super().open_device(cores)
         self.accessed = {}
@@ -179,7 +180,7 @@ class CycleWatch(Watch):
 
 
 def _key(region: Bytes) -> RegionKey:
-    """The first byte, the one behind the last, and what tells sets of bytes between the same ends apart."""
+    """Returns the first byte, the end, and what distinguishes sets of bytes with the same ends."""
     if isinstance(region, Region):
         return region.offset, region.stop, (region.run, region.dims) if region.dims else None
     return region.offset, region.stop, region.starts.tobytes()

@@ -1,6 +1,5 @@
-"""What every pipe of every core waits for when nothing can go on. Source: docs/reference/execution.md, "Scheduling";
-docs/reference/instrumentation.md, "Reports".
-"""
+"""Deadlock reports: what every pipe of every core waits for when nothing can continue. Source:
+docs/reference/execution.md, "Scheduling"; docs/reference/instrumentation.md, "Reports"."""
 
 from __future__ import annotations
 
@@ -25,9 +24,9 @@ if TYPE_CHECKING:
 def deadlock_finding(
     watch: Watch, cores: Sequence[WatchedCore], place: Span | None, calls: Mapping[str, str] | None = None
 ) -> Finding:
-    """The report of a deadlock: one note for each blocked pipe, one for the signals that are present.
+    """Returns the report of a deadlock: one note for each blocked pipe, one for the signals that are present.
 
-    ``calls`` tells by the name of a core which calls have led it to where it waits.
+    ``calls`` has, by the name of a core, the calls that lead to its wait.
     """
     notes: list[tuple[str, Span | None]] = []
     first: Span | None = None
@@ -60,7 +59,7 @@ def deadlock_finding(
 
 
 def blocked(core: WatchedCore) -> list[tuple[str, Mark, tuple[Key, ...]]]:
-    """Pipes that wait, where, and for which signals."""
+    """Returns the pipes that wait, where, and for which signals."""
     found: list[tuple[str, Any, tuple[Key, ...]]] = []
     for pipe, kind, mark, arguments in core.heads():
         if kind == WAIT:
@@ -80,7 +79,7 @@ def _awaited(core: WatchedCore, key: Key) -> str:
 
 
 def _sender_note(watch: Watch, core: WatchedCore, key: Key) -> tuple[str, Span | None] | None:
-    """What the other core, which is to send a signal, has to do with it; ``None`` for flags of one core."""
+    """Returns a note about the core that is to send a signal; ``None`` for flags of one core."""
     sender: Any = None if is_flag(key) else sender_of(core, key)
     if sender is None:
         return None
@@ -101,7 +100,7 @@ def _sender_note(watch: Watch, core: WatchedCore, key: Key) -> tuple[str, Span |
 
 
 def _present(core: WatchedCore, watch: Watch) -> list[str]:
-    """Signals that have arrived and that nobody took."""
+    """Returns the signals that have arrived and that nothing waits for."""
     found: list[str] = []
     for key, count in core.flags.items():
         tokens = core.signals.tokens.get(key)
@@ -113,9 +112,10 @@ def _present(core: WatchedCore, watch: Watch) -> list[str]:
 
 
 def _advice(cores: Sequence[WatchedCore]) -> tuple[str | None, int | None]:
-    """What would end the wait that holds the others, and its site.
+    """Returns what would end the wait that blocks the others, and its site.
 
-    That is one whose signal nobody has yet to send, else, where all wait for each other, the first in the program.
+    That is one whose signal is not sent by any queued operation, otherwise, where all wait for each other, the first in
+    the program.
     """
     waits = [(mark, key) for core in cores for _, mark, keys in blocked(core) for key in keys]
     sent = {key for core in cores for key in _to_be_sent(core)}
@@ -129,6 +129,6 @@ def _advice(cores: Sequence[WatchedCore]) -> tuple[str | None, int | None]:
 
 
 def _to_be_sent(core: WatchedCore) -> list[Key]:
-    """Signals that stand in the queues of a core."""
+    """Returns the signals in the queues of a core."""
     entries = (entry for queue in core.queues.values() for entry in queue)
     return [key for _, _, kind, _, arguments in entries if kind == SET for _, key in arguments]

@@ -1,6 +1,6 @@
-"""The watched flavour of generated code: it says which operation comes next, and hands out no memory.
+"""The instrumented code generation variant: it reports the next operation, and exposes no memory.
 
-The plain flavour does not know of it.  Source: docs/reference/instrumentation.md, "Order of events".
+The plain variant is independent of it.  Source: docs/reference/instrumentation.md, "Order of events".
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _WATCHED = Role.ELEMENT_LOAD | Role.ELEMENT_STORE | Role.COPY | Role.TILE_ALLOCA
 
 
 class WatchedGenerator(Generator):
-    """Writes the body of one function, with a mark before each operation that touches memory or orders others."""
+    """Writes the body of one function, with a mark before each operation that accesses memory or orders others."""
 
     def __init__(self, *arguments: Any, sites: Sites) -> None:
         super().__init__(*arguments)
@@ -40,14 +40,14 @@ class WatchedGenerator(Generator):
         sites.arch, sites.backend = self.profile.arch, self.options.backend or "emitc"
 
     def prepare_view(self, value: SSAValue) -> None:
-        """Memory is not handed out."""
+        """Does nothing: memory is not exposed."""
 
     def view(self, value: SSAValue) -> Expr | None:
-        """As for tiles whose valid region changes: they are accessed through their handle."""
+        """Returns the view as for tiles whose valid region changes: they are accessed through their handle."""
         return None
 
     def operation(self, op: Operation) -> None:
-        """One operation, with marks for the watch before and behind it."""
+        """Writes one operation, with reports before and after it."""
         if is_watched(op):
             indices = self._loop_indices(op)
             names = tuple(value.name_hint or str(number) for number, value in enumerate(indices))
@@ -68,13 +68,13 @@ class WatchedGenerator(Generator):
             self.allocated(op)
 
     def announce(self, site: int, loops: str) -> None:
-        """Tells the core which operation comes next, with the indices of the loops around it."""
-        # The body of a scope is one instruction; what stands in it does not concern the scalar unit.
+        """Writes the report of the next operation, with the indices of the loops around it."""
+        # The body of a scope is one instruction; its contents do not concern the scalar unit.
         method = "at" if self.queued else "inside" if self.lanes is None else "in_body"
         self.emitter.line(f"core.{method}({site}, ({loops}))")
 
     def through(self, op: Operation, site: Site) -> None:
-        """Tells the core which handles those tiles have whose allocation the text leaves open."""
+        """Writes the report of the handles of those tiles whose allocation the text leaves open."""
         numbers = dict.fromkeys((*site.travelled(False), *site.travelled(True)))
         handles = [(number, self.names.get(root_of(op.operands[number]))) for number in numbers]
         known = ", ".join(f"{number}: {name}" for number, name in handles if name is not None)
@@ -82,12 +82,12 @@ class WatchedGenerator(Generator):
             self.emitter.line(f"core.through({{{known}}})")
 
     def allocated(self, op: Operation) -> None:
-        """Hands the tile that was allocated to the core, which may give another handle for it."""
+        """Writes the report of the allocated tile, which may return another handle for it."""
         name = self.names[op.results[0]]
         self.emitter.line(f"{name} = core.allocated({name})")
 
     def aligned(self, op: Operation) -> None:
-        """Tells the core the address of a vector access that has to be aligned."""
+        """Writes the report of a vector access whose address must be aligned."""
         base = base_operand(op)
         if base is None or not isinstance(op, PtoOp):
             return
@@ -101,7 +101,7 @@ class WatchedGenerator(Generator):
         self.emitter.line(f"core.aligned({address}, {step}, {alignment(op)})")
 
     def stream(self, op: Operation) -> None:
-        """Tells the core where an operation continues or ends an unaligned stream."""
+        """Writes the report of where an operation continues or ends an unaligned stream."""
         use = stream_use(op)
         if use is None:
             return
@@ -113,7 +113,7 @@ class WatchedGenerator(Generator):
         self.emitter.line(f"core.streams.reach({self.names[state]}, {address}, {step})")
 
     def part(self, op: Operation) -> None:
-        """Tells the core which part of which view comes next."""
+        """Writes the report of the next part of a view."""
         if not isinstance(op, PtoOp) or not has_role(op, Role.PART) or not self.queued:
             return
         groups = operand_groups(op)
@@ -123,7 +123,7 @@ class WatchedGenerator(Generator):
         self.emitter.line(f"core.parts.check({site.number}, {self.names[groups['source'][0]]}, ({offsets}), ({sizes}))")
 
     def _loop_indices(self, op: Operation) -> list[SSAValue]:
-        """Indices of the loops around ``op`` in its function, outermost first."""
+        """Returns the indices of the loops around ``op`` in its function, outermost first."""
         found: list[SSAValue] = []
         place = op.parent_op()
         while place is not None:
@@ -134,7 +134,7 @@ class WatchedGenerator(Generator):
         return known if self.lanes is None else [value for value in known if not self.lanes.varies(value)]
 
     def _fence(self, op: Operation) -> None:
-        """Tells the core of barriers on single pipes, and of buffer numbers that a pipe gets or releases."""
+        """Writes the report of barriers on single pipes, and of buffer ids that a pipe acquires or releases."""
         if isinstance(op, BarrierOp | BarrierSyncOp):
             pipe = named_pipe(op.attributes.get("pipe") or op.attributes.get("op_type"))
             if pipe is not None:
@@ -151,7 +151,7 @@ class WatchedGenerator(Generator):
                 self.emitter.line(f"core.signals.lock({pipe.value!r}, {number}, {has_role(op, Role.SETS)})")
 
     def _unit_flag(self, op: Operation) -> None:
-        """Tells the core the range of the accumulator whose hand-over an instruction checks."""
+        """Writes the report of the range of the accumulator whose hand-over an instruction checks."""
         for name in UNIT_FLAGS:
             attr = op.attributes.get(name)
             word = getattr(attr, "value", None)
@@ -168,8 +168,8 @@ class WatchedGenerator(Generator):
 
 
 def is_watched(op: Operation) -> bool:
-    """True for operations that the watch learns of: those that touch memory or order others."""
-    # A scope runs as one instruction, which has a place of its own in a timeline.
+    """Returns whether an operation is instrumented: it accesses memory or orders others."""
+    # A scope runs as one instruction, which has a slice of its own in a timeline.
     if has_role(op, _WATCHED) or isinstance(op, SectionSimtOp):
         return True
     return isinstance(op, PtoOp) and op_spec(type(op)).effect not in _SILENT

@@ -1,4 +1,4 @@
-"""What the watch knows of a core: who acts on it, and where its scalar unit is."""
+"""The state of a core in an instrumented run: its threads, and the position of its scalar unit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..state.clocks import Actor
 
 
 class ObservedCore(QueueCore):
-    """A core whose pipes are actors. ``site``, ``loops`` and ``order`` tell which operation the scalar unit is at."""
+    """A core whose pipes are threads. ``site``, ``loops`` and ``order`` identify the operation of the scalar unit."""
 
     def __init__(self, block: Block, kind: str, index: int) -> None:
         super().__init__(block, kind, index)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 
 class OverlappingPipe:
-    """When each lane of the pipe is free, and before when nothing may start: transfers start in order, and a wait
-    holds back all that follow it. A signal is sent when all lanes are done."""
+    """Free times of the lanes of the pipe, and the earliest next start: transfers start in order, and a wait delays all
+    that follow it. A signal is sent when all lanes are complete."""
 
     __slots__ = ("_ends", "_from")
 
@@ -17,19 +17,19 @@ class OverlappingPipe:
         self._from = 0.0
 
     def free(self, lane: int) -> float:
-        """When the next transfer of ``lane`` may start."""
+        """Returns when the next transfer of ``lane`` may start."""
         return max(self._from, self._ends[lane])
 
     @property
     def done(self) -> float:
-        """When all transfers are done that have started."""
+        """Returns when all started transfers are complete."""
         return max(self._ends)
 
     def take(self, lane: int, start: float, end: float) -> None:
-        """A transfer takes ``lane`` from ``start`` to ``end``."""
+        """Occupies ``lane`` from ``start`` to ``end``."""
         self._from = start
         self._ends[lane] = end
 
     def wait(self, until: float) -> None:
-        """Nothing that follows starts before ``until``."""
+        """Delays everything that follows until ``until``."""
         self._from = max(self._from, until)

@@ -1,4 +1,4 @@
-"""Signals in memory, and what those knew who have changed them last.
+"""Signals in memory, and the clocks of the threads that have changed them last.
 
 Source: docs/reference/execution.md, "Communication"; docs/reference/instrumentation.md, "Order of events".
 """
@@ -19,17 +19,17 @@ Cell = tuple[int, int]
 
 
 class Posts:
-    """What the numbers of all signals carry.
+    """The clocks of the numbers of all signals.
 
-    Whoever sees a signal may have waited for any of those who have changed it, as counters have it, so it learns what
-    all of them knew.
+    A thread that reads a signal may have waited for any of those that have changed it, as with counters, so it joins
+    the clocks of all of them.
     """
 
     def __init__(self) -> None:
         self._known: dict[Cell, Clock] = {}
 
     def give(self, actor: Actor, signal: Any) -> None:
-        """``actor`` has changed ``signal``."""
+        """Records that ``actor`` has changed ``signal``."""
         known = actor.snapshot()
         for cell in _cells(signal):
             before = self._known.get(cell)
@@ -37,14 +37,14 @@ class Posts:
         actor.tick()
 
     def take(self, actor: Actor, signal: Any) -> None:
-        """``actor`` has seen ``signal`` as it wanted it."""
+        """Records that ``actor`` has read ``signal`` with the awaited value."""
         for cell in _cells(signal):
             known = self._known.get(cell)
             if known is not None:
                 actor.join(known)
 
     def clear(self) -> None:
-        """Other cores have other clocks."""
+        """Removes all clocks: other cores have other clocks."""
         self._known.clear()
 
 
@@ -53,18 +53,18 @@ def _cells(signal: Any) -> list[Cell]:
 
 
 class Unseen:
-    """A question about a signal that the watch does not see: asked over and over, by nobody yet."""
+    """A condition on a signal that is not reported: it is polled many times, and no thread reads it yet."""
 
     def __init__(self, test: Any, watch: Watch) -> None:
         self.test = test
         self.watch = watch
 
     def __call__(self, signal: Any, value: int) -> bool:
-        """The answer."""
+        """Returns whether the condition holds."""
         return self._unseen(self.test, signal, value)
 
     def missing(self, signal: Any, value: int) -> str:
-        """What is missing."""
+        """Returns what is missing."""
         return self._unseen(self.test.missing, signal, value)
 
     def _unseen(self, function: Any, signal: Any, value: int) -> Any:

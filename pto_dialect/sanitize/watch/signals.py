@@ -1,4 +1,4 @@
-"""Signals of one core on their way: flags, semaphores, locks and queue tokens with what their senders knew.
+"""Pending signals of one core: flags, semaphores, locks and queue tokens with the clocks of their senders.
 
 Source: docs/reference/execution.md, "Synchronisation"; docs/reference/instrumentation.md, "Order of events".
 """
@@ -22,16 +22,16 @@ from .observed import ObservedCore
 from .watch import Watch
 
 _COUNTER_LIMIT = (1 << A5_SYNC.counter_bits) - 1
-"""Signals that a counter between cores can hold."""
+"""Maximum number of signals in a counter between cores."""
 
 
 def is_flag(key: Key) -> bool:
-    """True for flags between two pipes of a core."""
+    """Returns whether a signal is a flag between two pipes of a core."""
     return isinstance(key[0], str) and key[0].startswith("PIPE_")
 
 
 class Signals:
-    """Signals that have arrived at ``core`` and those it sends; ``sent`` counts those that are no flags."""
+    """Signals that have arrived at ``core`` and those it sends; ``sent`` counts those that are not flags."""
 
     def __init__(self, core: ObservedCore, watch: Watch) -> None:
         self.core = core
@@ -46,7 +46,7 @@ class Signals:
     # ------------------------------------------------------------ transport
 
     def give(self, actor: Actor, mark: Mark, targets: tuple[tuple[Core, Key], ...]) -> None:
-        """``actor`` gets to a signal and sends it."""
+        """Handles that ``actor`` reaches a signal and sends it."""
         actor.join(mark.known)
         watch = self.watch
         actor.time = max(actor.time, mark.time)
@@ -56,7 +56,7 @@ class Signals:
                 flow = watch.timeline.sent(actor, watch.sites[mark.site], mark.loops)
             known = actor.snapshot()
             if isinstance(key, Entry) and key.kind == "slot":
-                # A slot is free when all pipes that may have used its entry are done.
+                # A slot is free when all pipes that may have used its entry have finished.
                 known = self._everyone(known)
             core: Any = target
             if not is_flag(key):
@@ -71,7 +71,7 @@ class Signals:
         return known
 
     def receive(self, key: Key, token: Token) -> None:
-        """A signal arrives."""
+        """Handles the arrival of a signal."""
         if isinstance(key, BufferKey):
             reached = self.levels.setdefault(key, [])
             known = token.known
@@ -92,11 +92,11 @@ class Signals:
             self._deep(key, token, count, Severity.ERROR)
 
     def take(self, actor: Actor, mark: Mark, keys: tuple[Key, ...]) -> None:
-        """``actor`` gets to a wait and takes a signal of each kind."""
+        """Handles that ``actor`` reaches a wait and takes a signal of each kind."""
         actor.join(mark.known)
         for key in keys:
             tokens = self.tokens.get(key)
-            # Signals that were there from the start carry nothing and are taken first.
+            # Signals that were present from the start carry no clock and are taken first.
             if tokens and self.core.flags[key] <= len(tokens):
                 token = tokens.popleft()
                 actor.join(token.known)
@@ -105,7 +105,7 @@ class Signals:
             self.core.flags[key] -= 1
 
     def reach(self, actor: Actor, mark: Mark, key: Key, level: int) -> None:
-        """``actor`` gets to a wait for the first ``level`` signals of a kind."""
+        """Handles that ``actor`` reaches a wait for the first ``level`` signals of a kind."""
         actor.join(mark.known)
         if level:
             actor.join(self.levels[key][level - 1])
@@ -131,7 +131,7 @@ class Signals:
         watch.findings.add(Finding("sync-flag-depth", message, (site,), site.span, notes, severity=severity))
 
     def leftovers(self) -> None:
-        """At the end: signals that nobody took, and buffer numbers that are still held."""
+        """Reports at the end signals that nothing waited for, and buffer ids that are still held."""
         watch = self.watch
         for key, tokens in self.tokens.items():
             for token in tokens if not isinstance(key, Entry) else ():
@@ -155,7 +155,7 @@ class Signals:
                     )
 
     def lock(self, pipe: str, number: int, acquire: bool) -> None:
-        """``pipe`` gets or releases a buffer number."""
+        """Handles that ``pipe`` acquires or releases a buffer id."""
         watch, key = self.watch, (pipe, number)
         site = watch.sites[self.core.site]
         wrong = self.held[key] > 0 if acquire else self.held[key] == 0

@@ -1,4 +1,4 @@
-"""Tiles that lose their content to other tiles, and accesses beside the tile they go through.
+"""Tiles that lose their content to other tiles, and accesses outside of their tile.
 
 Source: docs/reference/instrumentation.md, "Findings".
 """
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
     from .observed import ObservedCore
 
 BOUND = -1
-"""Stands for the entry that an operation takes out of a queue, among the numbers of its operands."""
+"""Represents the entry that an operation takes out of a queue, among the indices of its operands."""
 _KEPT = 4096
-"""Accesses of which the tiles are kept."""
+"""Maximum number of accesses whose tiles are cached."""
 _ALIGNMENT = 256
-"""Bytes of which the places that advice names are multiples."""
+"""Alignment of the addresses that the help suggests, in bytes."""
 
 
 class Allocation(NamedTuple):
-    """A tile as it was allocated: its number, the place of the allocation, its bytes, a name."""
+    """A tile as it was allocated: its number, the site of the allocation, its bytes, a name."""
 
     number: int
     site: Site
@@ -53,16 +53,16 @@ class Allocation(NamedTuple):
     name: str
 
     def holds(self, region: Bytes) -> bool:
-        """True when all bytes of ``region`` are the tile's."""
+        """Returns whether all bytes of ``region`` are the tile's."""
         return self.start <= region.offset and region.stop <= self.stop
 
     def shares_place(self, other: Allocation) -> bool:
-        """True for exactly the same bytes: where memory was planned, values that follow each other have one place."""
+        """Returns whether both have exactly the same bytes: in planned memory, consecutive values have one address."""
         return (self.start, self.stop) == (other.start, other.stop)
 
 
 class WatchedTile(Tile):
-    """A tile handle that knows its allocation, wherever it travels."""
+    """A tile handle that knows its allocation, however it is passed on."""
 
     __slots__ = ("allocation",)
 
@@ -74,12 +74,12 @@ class WatchedTile(Tile):
         self.allocation = allocation
 
     def window(self, row: int, col: int, rows: int, cols: int, valid_rows: int, valid_cols: int) -> Tile:
-        """As in ``Tile``, of the same allocation."""
+        """Returns a window as ``Tile`` does, of the same allocation."""
         return WatchedTile(super().window(row, col, rows, cols, valid_rows, valid_cols), self.allocation)
 
 
 class Tiles:
-    """Follows which tile owns which bytes."""
+    """Follows the ownership of bytes by tiles."""
 
     def __init__(self, watch: Watch, bounds: bool, overlap: bool) -> None:
         self.watch = watch
@@ -89,13 +89,13 @@ class Tiles:
         self.by_number: list[Allocation | None] = [None]
         self.renewed: dict[tuple[int, int], int] = {}
         self.meant: dict[int, set[int]] = {}
-        """Tiles that are other names for the bytes of one, by number."""
+        """Tiles that are aliases of the bytes of one, by number."""
         self.loads = Loads()
         self._named: dict[tuple[int, int, bool], list[Allocation]] = {}
         self._holding: dict[tuple[int, int, bool, Region], list[Allocation]] = {}
 
     def allocated(self, core: ObservedCore, handle: Any) -> Any:
-        """A tile or several have got their place; the handle that the program goes on with."""
+        """Records the addresses of a tile or several; returns the handle that the program uses."""
         tiles = handle.slots if isinstance(handle, MultiTile) else [handle]
         if type(tiles[0]) is not Tile and type(tiles[0]) is not WatchedTile:
             return handle
@@ -116,14 +116,14 @@ class Tiles:
         found = Allocation(len(self.by_number), site, arena, start, stop, name)
         self.known[id(core), site.op] = found
         if known is not None:
-            # Nobody gets to operations on a tile before it was allocated, so nothing is kept of others.
+            # No operation uses a tile before it was allocated, so nothing is recorded for others.
             self._named.clear()
             self._holding.clear()
         self.by_number.append(found)
         return found
 
     def popped(self, core: ObservedCore, entry: Any) -> Any:
-        """An entry of a queue has been popped: what was popped into the same slot before is another tile."""
+        """Records the pop of a queue entry: what was popped into the same slot before is another tile."""
         if type(entry) is not Tile:
             return entry
         site = self.watch.sites[core.site]
@@ -136,7 +136,7 @@ class Tiles:
         return WatchedTile(entry, found)
 
     def clear(self) -> None:
-        """Forgets all allocations."""
+        """Removes all allocations."""
         self.known.clear()
         del self.by_number[1:]
         self.renewed.clear()
@@ -148,7 +148,7 @@ class Tiles:
     # ------------------------------------------------------------ accesses
 
     def read(self, context: Context, arena: WatchedArena, region: Bytes, places: Places) -> None:
-        """A read through a tile finds what that tile holds."""
+        """Checks that a read through a tile reads what that tile holds."""
         if self.bounds:
             self._inside(context, arena, region)
         if not self.overlap:
@@ -183,7 +183,7 @@ class Tiles:
                 self._meet(mine, {place.owner for place in foreign if abs(place.victim) != number})
 
     def write(self, context: Context, event: int, arena: WatchedArena, region: Bytes, places: Places) -> None:
-        """A write through a tile makes the bytes its own."""
+        """Records that a write through a tile makes the bytes its own."""
         if self.bounds:
             self._inside(context, arena, region)
         if not self.overlap:
@@ -206,7 +206,7 @@ class Tiles:
     def _own_cells(
         self, context: Context, arena: WatchedArena, region: Bytes, through: Sequence[Allocation], number: int
     ) -> None:
-        """The same for a memory with a record for each cell."""
+        """Does the same for a memory with a record for each cell."""
         shadow = arena.shadow
         owners = region.cells(shadow.layer(OWNER), shadow.grain)
         if number and uniform(owners) != number:
@@ -224,8 +224,8 @@ class Tiles:
     def _sources(
         self, context: Context, arena: WatchedArena, region: Bytes, target: Allocation
     ) -> tuple[set[int], set[int]]:
-        """Numbers of the tiles whose content the operation goes on with in ``target``, and of those whose content it
-        has read in this very place, where it leaves the next one."""
+        """Returns the numbers of the tiles whose content the operation carries on to ``target``, and of those whose
+        content it has read at this very address, where it leaves the next one."""
         site = self.watch.sites[context.mark.site]
         accumulating = has_role(site.op, Role.ACCUMULATES)
         kept: set[int] = set()
@@ -239,8 +239,8 @@ class Tiles:
         return kept, renewed
 
     def _meet(self, mine: Allocation, others: Iterable[int]) -> None:
-        """Through ``mine`` something is read that other tiles have left in its very bytes, and that it had not written
-        itself: the bytes have two names on purpose, and a write through one renews what the other shows."""
+        """Handles a read through ``mine`` of what other tiles have left in its very bytes, and that it had not written
+        itself: the bytes are aliased on purpose, and a write through one alias changes what the other shows."""
         for number in others:
             other = self.by_number[number]
             if other is not None and other.shares_place(mine):
@@ -248,7 +248,7 @@ class Tiles:
                 self.meant.setdefault(number, set()).add(mine.number)
 
     def _allocations(self, context: Context, arena: WatchedArena, region: Bytes, writing: bool) -> list[Allocation]:
-        """The allocations that an access may go through."""
+        """Returns the allocations that an access may use."""
         core, number = context.actor.core, context.mark.site
         if context.handles or type(region) is not Region:
             handles = (context.handles.get(index) for index in self.watch.sites[number].travelled(writing))
@@ -267,7 +267,7 @@ class Tiles:
         return known
 
     def _by_name(self, core: Core, number: int, writing: bool) -> list[Allocation]:
-        """The allocations that the text names for an operation."""
+        """Returns the allocations that the text names for an operation."""
         found = self._named.get((id(core), number, writing))
         if found is None:
             named = (self.known.get((id(core), op)) for op in self.watch.sites[number].allocations(writing))
@@ -289,7 +289,8 @@ class Tiles:
         site = self.watch.sites[context.mark.site]
         assert other is not None
         if renewed and site.number <= self.renewed.get((mine.number, number), 0):
-            # A loop carries a value in one place: what was written is the next content of the tile that it was made of.
+            # A loop carries a value at one address: what was written is the next content of the tile that it was
+            # computed from.
             return
         if self.watch.findings.repeated("mem-overlap", mine.site, other.site):
             return
@@ -319,7 +320,7 @@ class Tiles:
         self.watch.findings.add(finding)
 
     def _free_place(self, moved: Allocation) -> int | None:
-        """A place behind all tiles of a memory for one of them; ``None`` when there is no room."""
+        """Returns an address after all tiles of a memory for one of them; ``None`` when there is no space."""
         if is_pop(moved.site.op):
             return None
         behind = max(tile.stop for tile in self.by_number if tile is not None and tile.arena is moved.arena)
@@ -327,7 +328,7 @@ class Tiles:
         return start if start + moved.stop - moved.start <= moved.arena.capacity else None
 
     def _inside(self, context: Context, arena: WatchedArena, region: Bytes) -> None:
-        """Accesses of an instruction on tiles of a memory stay inside one of these."""
+        """Checks that the accesses of an instruction to tiles of a memory stay inside one of these."""
         if context.tiles is None:
             context.tiles = [_extent(tile) for tile in context.operands if isinstance(tile, Tile)]
         first, stop = region.offset, region.stop
@@ -338,7 +339,7 @@ class Tiles:
                     return
                 tiles.append(one)
             elif one[0] is None:
-                _ = one[1].arena  # the fault of a tile that is gone
+                _ = one[1].arena  # the fault of a tile that was replaced
         if not tiles:
             return
         site = self.watch.sites[context.mark.site]

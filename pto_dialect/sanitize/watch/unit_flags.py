@@ -26,7 +26,7 @@ _SIDE = 16
 
 @dataclass(frozen=True)
 class UnitCheck:
-    """Blocks that an instruction checks, whether they must be full, and what becomes of them (``None``: nothing)."""
+    """Blocks that an instruction checks, whether they must be full, and their state after it (``None``: unchanged)."""
 
     blocks: tuple[int, ...]
     full: bool
@@ -34,7 +34,7 @@ class UnitCheck:
 
 
 class UnitFlags:
-    """Which blocks of the accumulator of one core are full, and what the pipe that said so knew."""
+    """The full blocks of the accumulator of one core, and the clock of the pipe that filled them."""
 
     def __init__(self, core: ObservedCore, watch: Watch) -> None:
         self.core = core
@@ -45,7 +45,7 @@ class UnitFlags:
         self.expected: tuple[str, tuple[int, ...]] | None = None
 
     def expect(self, word: str, pointer: Pointer, m: int, n: int, stride: int | None) -> None:
-        """Remembers the check of the next instruction."""
+        """Records the check of the next instruction."""
         rows = round_up(max(m, 1), _SIDE)
         step = rows if stride is None else stride
         blocks: set[int] = set()
@@ -55,7 +55,7 @@ class UnitFlags:
         self.expected = (word, tuple(sorted(blocks)))
 
     def take(self, pipe: str) -> UnitCheck | None:
-        """The check of the instruction that is issued to ``pipe`` now."""
+        """Returns the check of the instruction that is issued to ``pipe`` now."""
         if self.expected is None:
             return None
         word, blocks = self.expected
@@ -64,11 +64,11 @@ class UnitFlags:
         return UnitCheck(blocks, not product, None if word == "check_only" else product)
 
     def open(self, check: UnitCheck) -> bool:
-        """True when the blocks are as the instruction wants them."""
+        """Returns whether the blocks are in the state that the instruction requires."""
         return all((block in self.full) == check.full for block in check.blocks)
 
     def passed(self, actor: Actor, check: UnitCheck) -> None:
-        """The instruction goes on and learns what the other side knew."""
+        """Lets the instruction continue and joins the clock of the other side."""
         other = self.core.actors["PIPE_M" if check.full else "PIPE_FIX"]
         for block in check.blocks:
             known = self.known.get(block)
@@ -77,7 +77,7 @@ class UnitFlags:
                 self.watch.linger(actor, self.times[block], "unit-flag", other)
 
     def hand(self, actor: Actor, check: UnitCheck) -> None:
-        """The instruction is done with its blocks."""
+        """Handles that the instruction has finished with its blocks."""
         known = actor.snapshot()
         for block in check.blocks:
             if check.sets:
@@ -89,15 +89,15 @@ class UnitFlags:
         actor.tick()
 
     def _ordered(self, actor: Actor) -> bool:
-        """True when ``actor`` knows of all that products have written."""
+        """Returns whether everything that products have written happens before the present operation of ``actor``."""
         accumulators: Any = self.core.arena("l0c")
         last = accumulators.shadow.last_write.get(self.core.actors["PIPE_M"].number)
         return last is not None and self.watch.log.happened_before(last, actor)
 
     def refused(self, actor: Actor, context: Context, check: UnitCheck) -> None:
-        """The blocks will never be as the instruction wants them.
+        """Reports that the blocks will never be in the required state.
 
-        A write-back that a flag orders behind the product does not need the unit flag.
+        A write-back that a flag orders after the product does not need the unit flag.
         """
         watch = self.watch
         actor.join(context.mark.known)

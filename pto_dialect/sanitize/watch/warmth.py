@@ -1,8 +1,8 @@
-"""Which bytes of global memory the second-level cache has, and since when.
+"""The content of the second-level cache for global memory, and since when.
 
-All cores share one cache. Bytes are there from the end of the first transfer that touches them, in model time: a core
-that is simulated later, but starts its transfer earlier, finds them as cold as the first one did.
-Source: docs/reference/cycles.md, "Pipes".
+All cores share one cache. Bytes are there from the end of the first transfer that accesses them, in model time: a core
+that is simulated later, but starts its transfer earlier, finds them as cold as the first one did. Source:
+docs/reference/cycles.md, "Pipes".
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import numpy as np
 from ..state.regions import Bytes, Cells, Elements, Region, ascending
 
 SECTOR = 32
-"""Bytes that global memory delivers at the least."""
+"""Minimum number of bytes that global memory delivers."""
 
 WAVE = 1e12
-"""Model time between blocks that run side by side and those that start when cores are free again."""
+"""Model time between blocks that run concurrently and those that start when cores are free again."""
 
 
 class Touched(NamedTuple):
-    """Sectors of one memory that a transfer touches: when each got into the cache, which they are, and their bytes."""
+    """Sectors of one memory that a transfer accesses: when each got into the cache, their indices, and their bytes."""
 
     since: Cells
     where: slice | Cells
@@ -31,13 +31,13 @@ class Touched(NamedTuple):
 
 
 class Warmth:
-    """For each memory the time since which each of its sectors is in the cache; infinite where none has touched it."""
+    """For each memory the time since which each of its sectors is in the cache; infinite for untouched ones."""
 
     def __init__(self) -> None:
         self._since: dict[int, tuple[Any, Cells]] = {}
 
     def touched(self, regions: Sequence[tuple[Any, Bytes, bool]]) -> list[Touched]:
-        """The sectors of shared memory that a transfer of ``regions`` touches, by memory, each sector once."""
+        """Returns the sectors of shared memory that a transfer of ``regions`` accesses, by memory, each sector once."""
         public = [(arena, region) for arena, region, _ in regions if arena.public]
         if len(public) == 1:
             ((arena, region),) = public
@@ -54,13 +54,13 @@ class Warmth:
     def _known(self, arena: Any) -> Cells:
         known = self._since.get(id(arena))
         if known is None:
-            # The memory is kept as well, so that no other one gets its identity.
+            # The memory is retained as well, so that no other one gets its identity.
             known = self._since[id(arena)] = (arena, np.full(-(-arena.capacity // SECTOR), np.inf))
         return known[1]
 
 
 def cold_bytes(touched: Sequence[Touched], time: float) -> int:
-    """How many bytes are not in the cache at ``time``."""
+    """Returns how many bytes are not in the cache at ``time``."""
     total = 0
     for since, where, size in touched:
         late = since[where] > time
@@ -70,7 +70,7 @@ def cold_bytes(touched: Sequence[Touched], time: float) -> int:
 
 
 def fill(touched: Sequence[Touched], time: float) -> None:
-    """The bytes are in the cache from ``time`` on."""
+    """Marks the bytes as cached from ``time`` on."""
     for since, where, _ in touched:
         since[where] = np.minimum(since[where], time)
 
@@ -81,7 +81,7 @@ def _sectors(regions: Sequence[Bytes]) -> slice | Cells:
 
 
 def sectors_of(region: Bytes) -> slice | Cells:
-    """The numbers of the sectors that a region touches, each once."""
+    """Returns the indices of the sectors that a region touches, each once."""
     if isinstance(region, Elements):
         return _touched(region.starts, region.item)
     if not region.dims:
@@ -91,7 +91,7 @@ def sectors_of(region: Bytes) -> slice | Cells:
 
 @lru_cache(maxsize=1024)
 def _of_rows(offset: int, run: int, dims: tuple[tuple[int, int], ...]) -> Cells:
-    # Programs go through the same rows again.
+    # Programs access the same rows again.
     return _touched(Region(offset, run, dims).starts(), run)
 
 

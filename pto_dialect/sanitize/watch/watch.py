@@ -1,4 +1,4 @@
-"""The observer of one run: who accesses what, in which order, and what is wrong with it.
+"""The observer of one run: accesses, their threads and order, and findings.
 
 Source: docs/reference/instrumentation.md, "Order of events".
 """
@@ -41,7 +41,7 @@ _OF_ARGUMENTS: dict[type, Callable[[Watch, Context, Sequence[Any]], None]] = {
     **dict.fromkeys(SHIFTS, check_counts),
     **dict.fromkeys(DIVISIONS, check_divisors),
 }
-"""What looks at the arguments of an operation before it runs."""
+"""Checks of the arguments of an operation before it runs."""
 
 
 class Watch:
@@ -78,24 +78,24 @@ class Watch:
         self.tiles = Tiles(self, "bounds" in checks, "overlap" in checks) if checks & {"bounds", "overlap"} else None
 
     def wants(self, check: str) -> bool:
-        """True when ``check`` was asked for."""
+        """Returns whether ``check`` was requested."""
         return check in self.options.checks
 
     # ------------------------------------------------------------ cores
 
     def part(self) -> None:
-        """Several cores come, of one block or of several blocks or ranks: also where the compiler orders the pipes of a
-        core nobody orders these."""
+        """Prepares for several cores of one block or of several blocks or ranks: also where the compiler orders the
+        pipes of a core, nothing orders these."""
         self.apart = True
         if self.ordered and self.races is None and self.wants("race"):
             self.races = ApartRaces(self)
 
     def add_pipes(self, names: Iterable[str]) -> None:
-        """Cores that come have these pipes as well, on which nothing but flags happens."""
+        """Adds pipes of the next cores on which only flags occur."""
         self.pipes += tuple(name for name in dict.fromkeys(names) if name not in self.pipes)
 
     def open_device(self, cores: Sequence[ObservedCore]) -> None:
-        """Takes the cores that run side by side from now on."""
+        """Takes the cores that run concurrently from now on."""
         self.devices += 1
         if self.caches is not None:
             self.caching = self.caches if self.caches.needed() else None
@@ -120,9 +120,9 @@ class Watch:
             actor.clock = clock
 
     def forget(self) -> None:
-        """Forgets what has happened, which keeps the cores of all runs and their memory alive.
+        """Removes all events, which reference the cores of all runs and their memory.
 
-        Nothing may run, and memory that comes later is put under watch anew.
+        Nothing may run, and later memory is instrumented again.
         """
         self.log.clear()
         self.findings.clear()
@@ -137,23 +137,23 @@ class Watch:
             self.unwritten.undefined.clear()
 
     def end_launch(self) -> None:
-        """All cores of a launch have ended."""
+        """Handles the end of all cores of a launch."""
         if self.caches is not None:
             self.caches.end()
 
     def arrived(self, token: Token, actor: Actor, mark: Mark) -> None:
-        """``actor`` has taken a signal."""
+        """Handles that ``actor`` has received a signal."""
         if self.timeline is not None:
             since = max(actor.time, mark.time)
             actor.time = max(since, token.time)
             self.timeline.taken(actor, self.sites[mark.site], mark.loops, since, token.flow)
 
     def linger(self, actor: Actor, until: float, kind: str, other: Actor | None = None, site: int = 0) -> None:
-        """``actor`` goes on at ``until`` at the earliest, because of ``other`` and what stands at ``site``."""
+        """Delays ``actor`` until ``until`` at the earliest, because of ``other`` and the operation at ``site``."""
         actor.time = max(actor.time, until)
 
     def timed(self, context: Context, first: int) -> None:
-        """An instruction, with the events from ``first`` on, has run: it gets its place in the timeline."""
+        """Adds an instruction that has run, with the events from ``first`` on, to the timeline."""
         timeline, actor, mark = self.timeline, context.actor, context.mark
         if timeline is None:
             return
@@ -166,13 +166,13 @@ class Watch:
     # ------------------------------------------------------------ operations
 
     def enter(self, context: Context | None) -> Context | None:
-        """Accesses belong to ``context`` from now on; what they belonged to before."""
+        """Attributes accesses to ``context`` from now on; returns the previous one."""
         before = self.current
         self.current = context
         return before
 
     def begin(self, context: Context) -> int:
-        """Gives the operation its event."""
+        """Assigns an event to the operation."""
         actor, mark = context.actor, context.mark
         context.event = self.log.add(actor, actor.tick(), mark)
         return context.event
@@ -220,7 +220,7 @@ class Watch:
     # ------------------------------------------------------------ accesses
 
     def read(self, arena: WatchedArena, region: Bytes) -> None:
-        """The current operation is about to read."""
+        """Handles a read of the current operation before it happens."""
         context = self.current
         if context is None or self.muted:
             return
@@ -241,15 +241,15 @@ class Watch:
             self.unwritten.read(context, arena, region, places)
 
     def undefined(self, arena: WatchedArena, region: Bytes) -> None:
-        """The current operation leaves bytes with undefined contents."""
+        """Handles that the current operation leaves bytes with undefined contents."""
         context = self.current
         if context is not None and not self.muted:
-            # What overwrites them is no work of the operation.
+            # Overwriting them is not part of the operation.
             context.nbytes -= region.size
             context.undefined = (*context.undefined, (arena, region))
 
     def write(self, arena: WatchedArena, region: Bytes) -> None:
-        """The current operation is about to write."""
+        """Handles a write of the current operation before it happens."""
         context = self.current
         if context is None or self.muted:
             return
