@@ -30,13 +30,13 @@ class LocalArray:
 
     def position(self, *indices: int) -> int:
         """Returns the position of an element; raises ``Fault`` (``mem-oob``) outside the array."""
-        index = 0
+        position = 0
         for index, extent in zip(indices, self.shape, strict=True):
             if not 0 <= index < extent:
                 shape = "x".join(map(str, self.shape))
                 raise Fault("mem-oob", f"element {list(indices)} of a local array of shape {shape}")
-            index = index * extent + index
-        return index
+            position = position * extent + index
+        return position
 
 
 def _start(type_: Attribute) -> Any:
