@@ -11,13 +11,16 @@ RUN := $(VENV)/bin/python
 PYTEST_ARGS ?=
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# With byte code, the tests start in a quarter of the time; container images often forbid it.
+export PYTHONDONTWRITEBYTECODE :=
 
 .NOTPARALLEL:
-.PHONY: help demo test lint format generated bench docs docs-serve docs-test man vscode clean
+.PHONY: help demo test quick lint format generated bench docs docs-serve docs-test man vscode clean
 
 help:
 	@echo 'make demo     run the examples and compare them with their expected results'
 	@echo 'make test     run all tests (PYTEST_ARGS="-k name" selects)'
+	@echo 'make quick    run the tests of changed files, then some of every layer, in less than a minute'
 	@echo 'make lint     check style, types, and imports between subpackages'
 	@echo 'make format   rewrite the sources in the project style'
 	@echo 'make generated  write generated files again: pages, the index, the grammar for editors'
@@ -34,6 +37,11 @@ demo: $(VENV)/installed
 
 test: $(VENV)/installed-test
 	$(RUN) -m pytest -n 2 --dist worksteal $(PYTEST_ARGS)
+
+quick: $(VENV)/installed-test
+	@changed=$$($(RUN) tests/helpers/quick.py changed); \
+	[ -z "$$changed" ] || $(RUN) -m pytest -q -x -n 2 --dist worksteal $$changed
+	@$(RUN) -m pytest -q -n 2 --dist worksteal $$($(RUN) tests/helpers/quick.py layers)
 
 lint: $(VENV)/installed-test $(VENV)/installed-lint $(VENV)/installed-bench
 	$(RUN) -m ruff check .

@@ -22,8 +22,8 @@ _SECONDS: dict[str, float] = {}
 
 
 TABLES = (
-    *("test_lit", "verify/test_neighbours.py", "runtime/test_outcomes.py", "faulty/test_kept_findings.py"),
-    *("passes/test_kept_outputs.py", "runtime/test_kept_runs.py"),
+    *("test_lit", "verify/test_snapshots.py", "verify/test_mutated_programs.py", "faulty/test_findings.py"),
+    *("passes/test_snapshots.py", "runtime/test_snapshots.py", "sanitize/test_snapshots.py"),
 )
 """Files of tests whose parameters are rows of a long table."""
 

@@ -50,7 +50,6 @@ CONVERTED_STRINGS = ("tests/helpers/markdown_pages.py",)
 
 UNCONVERTED_PAGES: frozenset[str] = frozenset(
     {
-        "docs/contributing.md",
         "docs/performance.md",
     }
 )

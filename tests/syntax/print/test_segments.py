@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from neighbours import Function, Statement, families, statements
+from mutated_programs import Function, Statement, families, statements
 from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import Attribute
 
