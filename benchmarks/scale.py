@@ -22,7 +22,7 @@ from typing import NamedTuple
 import click
 from scale_programs import SHAPES, program
 
-from pto_dialect.collector import paused
+from pto_dialect.accel.collector import paused
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.syntax.print.printer import print_module

@@ -92,15 +92,17 @@ class PtoCommand(click.Command):
                 return super().main(args, *rest, **extra)
         # A process of its own: its garbage collector is ours to adjust, and so is how its classes are made.
         self.alone = True
-        from pto_dialect import class_code, collector, regex_code  # deferred: start-up
+        from pto_dialect.accel.class_code import cached_class_code  # deferred: start-up
+        from pto_dialect.accel.collector import collect_rarely, put_all_aside  # deferred: start-up
+        from pto_dialect.accel.regex_code import cached_regex_code  # deferred: start-up
 
-        collector.collect_rarely()
+        collect_rarely()
 
         try:
-            with class_code.kept(), regex_code.kept(), escaping():
+            with cached_class_code(), cached_regex_code(), escaping():
                 return super().main(args, *rest, **extra)
         finally:
-            collector.put_all_aside()
+            put_all_aside()
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         try:

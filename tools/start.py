@@ -178,14 +178,14 @@ def _start(
         code = first()
         if code is not None:
             sys.exit(code)
-    from pto_dialect.collector import collect_rarely  # deferred: start-up
-    from pto_dialect.regex_code import kept  # deferred: start-up
+    from pto_dialect.accel.collector import collect_rarely  # deferred: start-up
+    from pto_dialect.accel.regex_code import cached_regex_code  # deferred: start-up
 
     from .streams import escaping  # deferred: start-up
 
     collect_rarely()
     # What the command imports compiles expressions as well.
-    with kept():
+    with cached_regex_code():
         command = import_module(f".{module}", __package__).main
         try:
             if handled:

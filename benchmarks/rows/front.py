@@ -166,7 +166,7 @@ def keep_million(folder: Path) -> None:
 
 def million(folder: Path) -> Times:
     """A million operations, parsed and verified once; says the peak of memory."""
-    from pto_dialect.collector import paused
+    from pto_dialect.accel.collector import paused
 
     text = (folder / "0.pto").read_text(encoding="utf-8")
     warm_libraries()

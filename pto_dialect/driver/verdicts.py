@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from pto_dialect.accel import enabled
-from pto_dialect.cache import cache_folder, read_private, write_private
+from pto_dialect.accel.cache import cache_folder, read_private, write_private
 from pto_dialect.version import __version__
 
 # What type checkers take for true; commands that came before have no time for ``typing``.

@@ -6,7 +6,6 @@ comes about, is seen as the end of its pipe, and an interrupted run leaves no pr
 
 from __future__ import annotations
 
-import gc
 import signal
 import sys
 import threading
@@ -14,6 +13,7 @@ from collections.abc import Callable, Generator, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pto_dialect.accel.collector import all_aside
 from pto_dialect.children import UncleanStart, clean_start, process_context
 from pto_dialect.interrupts import interrupts_held
 
@@ -87,12 +87,8 @@ def _start(workers: dict[Connection, BaseProcess], work: Callable[[Any], Any], j
         return
     process(_USUAL, "<warm up>", Options(printing=printing))
     # The collector of a worker would write to every page that it shares with this process.
-    gc.freeze()
-    try:
-        with interrupts_held():
-            _add_workers(workers, work, jobs, process_context("fork"))
-    finally:
-        gc.unfreeze()
+    with all_aside(), interrupts_held():
+        _add_workers(workers, work, jobs, process_context("fork"))
 
 
 def _add_workers(workers: dict[Connection, BaseProcess], work: Callable[[Any], Any], jobs: int, context: Any) -> None:

@@ -19,9 +19,9 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from pto_dialect.accel import enabled
+from pto_dialect.accel.replay.eligible import others
 from pto_dialect.ir.buffers.pointers import ElementLoadOp
 from pto_dialect.runtime.memory.spaces import Pointer
-from pto_dialect.runtime.replay.eligible import others
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.per_core import BoundPerCore, PerCore
 

@@ -16,13 +16,13 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, Region
 
 from pto_dialect.accel import enabled
+from pto_dialect.accel.collector import paused
+from pto_dialect.accel.operations.template import template_of
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.target import target_choice
-from pto_dialect.collector import paused
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.families import PROGRAM_RULES, all_rule_modules
 from pto_dialect.ir.core.base import PtoOp, is_pto
-from pto_dialect.ir.core.likeness import likeness_of
 from pto_dialect.ir.core.location import SourceLoc
 from pto_dialect.ir.core.types import PartitionViewType, TensorViewType, TileBufType
 from pto_dialect.targets.backend import ATTRIBUTE, BACKENDS, backend_named
@@ -198,20 +198,20 @@ class Verifier:
             self.ordered.update(check_dominance(region, self.context))
 
     def _check(self, op: Operation) -> None:
-        likeness = likeness_of(op)
-        if likeness is not None:
-            verdict: Verdict | None = likeness.verdicts.get(self.configuration)
-            if verdict is not None and likeness.fits(op):
+        template = template_of(op)
+        if template is not None:
+            verdict: Verdict | None = template.verdicts.get(self.configuration)
+            if verdict is not None and template.fits(op):
                 self._check_remaining(op, verdict)
                 return
         reports = self.context.reports + self.discarded.reports
         sound = self._check_all(op)
-        if likeness is None or not sound or self.context.reports + self.discarded.reports != reports:
+        if template is None or not sound or self.context.reports + self.discarded.reports != reports:
             return
-        if likeness.fits(op):
+        if template.fits(op):
             core = not is_pto(op) and has_surroundings(op.name)
-            likeness.verdicts[self.configuration] = Verdict(
-                core, _check_tables(op.name, self.stages)[1], likeness.types[: likeness.operands]
+            template.verdicts[self.configuration] = Verdict(
+                core, _check_tables(op.name, self.stages)[1], template.types[: template.operands]
             )
 
     def _check_remaining(self, op: Operation, verdict: Verdict) -> None:

@@ -90,8 +90,8 @@ def patches():
 
 sys.path.insert(0, ROOT)
 import pto_dialect
-from pto_dialect.syntax.read.plans import PLANS
-from pto_dialect.ir.core_dialects import deferred_definitions
+from pto_dialect.accel.parsing.templates import TEMPLATES
+from pto_dialect.accel.operations import deferred_definitions
 
 seen = set()
 sys.setprofile(lambda frame, event, argument: event == "c_call" and argument is gc.disable and seen.add("gc"))
@@ -99,7 +99,7 @@ module = pto_dialect.parse(open(FILE).read())
 assert pto_dialect.check(FILE).ok
 sys.setprofile(None)
 seen.update(patches())
-if PLANS.known:
+if TEMPLATES.known:
     seen.add("parse templates")
 if deferred_definitions._deferred:
     seen.add("deferred definitions")

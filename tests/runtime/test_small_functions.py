@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import MemRefType, ModuleOp, StridedLayoutAttr, f16, f32, i8
 
+from pto_dialect.accel.replay.batch import Area, Layout, Operand
 from pto_dialect.analysis.queues import C2V, V2C
 from pto_dialect.runtime.compile.placement import memref_bytes
 from pto_dialect.runtime.errors import ProgramError
@@ -23,7 +24,6 @@ from pto_dialect.runtime.numerics.formats import format_of
 from pto_dialect.runtime.numerics.matmul import matmul_int
 from pto_dialect.runtime.queues.fifo import FifoEnd
 from pto_dialect.runtime.queues.run import OrderedCore
-from pto_dialect.runtime.replay.batch import Area, Layout, Operand
 from pto_dialect.runtime.run import rank_processes
 from pto_dialect.runtime.simt import integers
 from pto_dialect.runtime.simt.addresses import _checked

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pto_dialect import cache
+from pto_dialect.accel import cache
 from pto_dialect.integrations.pypto import host_code
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="files have no owners here")

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import pto_dialect
-from pto_dialect.syntax.read.plans import PLANS
+from pto_dialect.accel.parsing.templates import TEMPLATES
 
 from .conftest import PtoRun
 
@@ -24,9 +24,9 @@ PROGRAM = """func.func @f(%x: i32) -> i32 {
 
 @pytest.fixture(autouse=True)
 def no_plans() -> Iterator[None]:
-    PLANS.forget()
+    TEMPLATES.forget()
     yield
-    PLANS.forget()
+    TEMPLATES.forget()
 
 
 def test_pto_opt() -> None:
@@ -36,21 +36,21 @@ def test_pto_opt() -> None:
         return result.stdout
 
     without = run("--no-plans")
-    assert not PLANS.known
+    assert not TEMPLATES.known
     assert run() == without
-    assert PLANS.known
+    assert TEMPLATES.known
 
 
 def test_pto_run(pto_run: PtoRun) -> None:
     without = pto_run.good(PROGRAM, "--arg", "x=3", "--no-plans")
-    assert not PLANS.known
+    assert not TEMPLATES.known
     assert pto_run.good(PROGRAM, "--arg", "x=3") == without
-    assert PLANS.known
+    assert TEMPLATES.known
 
 
 @pytest.mark.parametrize("call", [pto_dialect.parse, pto_dialect.check])
 def test_library(call: Callable[..., object]) -> None:
     call(PROGRAM, plans=False)
-    assert not PLANS.known
+    assert not TEMPLATES.known
     call(PROGRAM)
-    assert PLANS.known
+    assert TEMPLATES.known

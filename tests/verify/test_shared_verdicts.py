@@ -8,11 +8,11 @@ import pytest
 from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, StringAttr, f32
 from xdsl.ir import Operation
 
+from pto_dialect.accel.operations.template import template_of
+from pto_dialect.accel.parsing.templates import TEMPLATES
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
-from pto_dialect.ir.core.likeness import likeness_of
 from pto_dialect.syntax.read.parser import parse_program
-from pto_dialect.syntax.read.plans import PLANS
 from pto_dialect.syntax.types.parser import parse_type
 from pto_dialect.verify.engine.checks import CHECKS
 from pto_dialect.verify.engine.rule import PASSES
@@ -21,9 +21,9 @@ from pto_dialect.verify.verifier import Verdict, load_all_rules, verify_module
 
 @pytest.fixture(autouse=True)
 def no_plans() -> Iterator[None]:
-    PLANS.forget()
+    TEMPLATES.forget()
     yield
-    PLANS.forget()
+    TEMPLATES.forget()
 
 
 def read(text: str) -> ModuleOp:
@@ -55,14 +55,14 @@ ADD = f"""func.func @f(%x: {TILE}, %y: {TILE}) {{
 def test_statements_of_one_plan_share_what_is_found_out() -> None:
     first, second = read(ADD), read(ADD)
     adds = [op for module in (first, second) for op in module.walk() if op.name == "pto.tadd"]
-    likeness = likeness_of(adds[0])
+    template = template_of(adds[0])
     # The first statement names one value twice, as the second does.
-    assert likeness is not None and likeness_of(adds[2]) is likeness
-    assert not likeness.verdicts
+    assert template is not None and template_of(adds[2]) is template
+    assert not template.verdicts
     assert rules(first) == rules(second) == []
-    assert len(likeness.verdicts) == 1
+    assert len(template.verdicts) == 1
     rules(first, "a5")
-    assert len(likeness.verdicts) == 2
+    assert len(template.verdicts) == 2
 
 
 def test_a_changed_operation_is_checked_again() -> None:
@@ -137,7 +137,7 @@ def test_core_operations_are_looked_at_where_they_stand() -> None:
 
 def test_constants_share_what_is_found_out_because_no_check_looks_at_numbers() -> None:
     module = read("func.func @f() {\n  %a = arith.constant 1 : i32\n  %b = arith.constant 2 : i32\n  return\n}\n")
-    first, second = (likeness_of(op) for op in module.walk() if op.name == "arith.constant")
+    first, second = (template_of(op) for op in module.walk() if op.name == "arith.constant")
     assert first is not None and second is not None and first is not second
     assert rules(module) == [] and len(first.verdicts) == 1 and second.verdicts is first.verdicts
     load_all_rules()

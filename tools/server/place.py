@@ -12,7 +12,7 @@ import stat
 import sys
 import zlib
 
-from pto_dialect.cache import cache_folder
+from pto_dialect.accel.cache import cache_folder
 from pto_dialect.version import __version__
 
 from ..constants import SERVER_OPTION, SERVER_VARIABLE

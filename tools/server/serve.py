@@ -79,7 +79,7 @@ def _locked(path: str) -> int | None:
 
 def _load() -> None:
     """Loads what most calls need: the command, the reader, rules, the printer, reports."""
-    from pto_dialect.collector import collect_rarely, put_all_aside  # deferred: start-up
+    from pto_dialect.accel.collector import collect_rarely, put_all_aside  # deferred: start-up
 
     from .warm import warm_up  # deferred: start-up
 

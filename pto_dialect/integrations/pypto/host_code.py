@@ -17,7 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from pto_dialect.accel import enabled
-from pto_dialect.cache import cache_folder, is_private, private_folder
+from pto_dialect.accel.cache import cache_folder, is_private, private_folder
 from pto_dialect.children import run_child
 
 from .assembler import MARK

@@ -31,7 +31,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import EffectInstance, MemoryEffect
 
-from pto_dialect.ir.core_dialects.deferred_definitions import DeferredOp, Part, declared, defer
+from pto_dialect.accel.operations.deferred_definitions import DeferredOp, Part, declared, defer
 
 from .clauses import Clauses
 from .effects import effects_of
@@ -110,13 +110,13 @@ class PtoOp(DeferredOp):
         try:
             return self._attributes
         except AttributeError:
-            self._attributes = self._likeness.attributes.copy()  # pyright: ignore[reportAttributeAccessIssue]
+            self._attributes = self._template.attributes.copy()  # pyright: ignore[reportAttributeAccessIssue]
             return self._attributes
 
     def seen_attributes(self) -> Mapping[str, Attribute]:
         """The attributes for callers that only read, without a dictionary for this operation alone."""
         own: dict[str, Attribute] | None = getattr(self, "_attributes", None)
-        return own if own is not None else self._likeness.attributes  # pyright: ignore[reportAttributeAccessIssue]
+        return own if own is not None else self._template.attributes  # pyright: ignore[reportAttributeAccessIssue]
 
     @attributes.setter
     def attributes(  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -130,7 +130,7 @@ class PtoOp(DeferredOp):
         try:
             return self._properties
         except AttributeError:
-            self._properties = self._likeness.properties.copy()  # pyright: ignore[reportAttributeAccessIssue]
+            self._properties = self._template.properties.copy()  # pyright: ignore[reportAttributeAccessIssue]
             return self._properties
 
     @properties.setter

@@ -10,9 +10,10 @@ from importlib import import_module
 
 from xdsl.irdl import IRDLOperation
 
+from pto_dialect.accel.operations.deferred_formats import deferred_formats
+from pto_dialect.accel.operations.shared_unions import shared_unions
+
 from .core_plain import PLAIN_NAMES, plain_class
-from .deferred_formats import deferred_formats
-from .shared_unions import shared_unions
 
 _ARITH_SAME = (
     "addi subi muli divsi divui ceildivsi ceildivui remsi remui floordivsi minsi maxsi minui maxui andi ori xori shli "

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .deferred_formats import deferred_formats
-from .shared_unions import shared_unions
+from pto_dialect.accel.operations.deferred_formats import deferred_formats
+from pto_dialect.accel.operations.shared_unions import shared_unions
 
 with deferred_formats(), shared_unions():
     from xdsl.dialects.func import FuncOp

@@ -15,7 +15,8 @@ from pto_dialect.interrupts import can_fork
 from .kernel import CompiledKernel
 
 if TYPE_CHECKING:
-    from ..replay.keep import Replays
+    from pto_dialect.accel.replay.keep import Replays
+
     from .sharing import Sharing
 
 PATIENCE = 0.05
@@ -73,7 +74,7 @@ class Kernel(CompiledKernel):
     @cached_property
     def _replays(self) -> Replays:
         # Few kernels run often enough to need it.
-        from ..replay.keep import Replays  # deferred: start-up
+        from pto_dialect.accel.replay.keep import Replays  # deferred: start-up
 
         return Replays(self)
 

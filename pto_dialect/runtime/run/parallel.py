@@ -6,7 +6,6 @@ write are in shared memory while they run. Source: docs/reference/execution.md, 
 
 from __future__ import annotations
 
-import gc
 import mmap
 import os
 import pickle
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from pto_dialect.accel.collector import put_all_aside
 from pto_dialect.deadline import TimedOut, grace, quiet_fork, resume
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.interrupts import interrupts_held
@@ -233,7 +233,7 @@ def _work(kernel: CompiledKernel, bound: list[Any], blocks: int, tickets: int, s
         # Ctrl-C reaches every process of a terminal; the first one ends the others.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         # Existing objects are never freed here; collecting them would only copy their memory.
-        gc.freeze()
+        put_all_aside()
         resume()
         report = pickle.dumps(run_taken(kernel, bound, blocks, tickets))
         with os.fdopen(sink, "wb") as out:

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from pto_dialect.accel.collector import put_all_aside
 from pto_dialect.children import process_context
-from pto_dialect.collector import put_all_aside
 from pto_dialect.deadline import TimedOut, grace, resume
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.interrupts import can_fork, interrupts_held

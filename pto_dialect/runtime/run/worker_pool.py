@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from pto_dialect.collector import put_all_aside
+from pto_dialect.accel.collector import put_all_aside
 from pto_dialect.deadline import may_be_limited, quiet_fork
 from pto_dialect.interrupts import interrupts_held
 

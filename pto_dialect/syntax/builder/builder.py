@@ -14,12 +14,12 @@ from typing import Any
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 
+from pto_dialect.accel.operations.construct import append_operation, has_defaults, new_operation
 from pto_dialect.diagnostics.diagnostic import Note
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile, Span
 from pto_dialect.diagnostics.suggest import did_you_mean_hint
 from pto_dialect.ir.core import types as t
-from pto_dialect.ir.core.construct import append_operation, has_defaults, new_operation
 from pto_dialect.ir.core.location import set_place, span_of_value
 from pto_dialect.ir.core_dialects.core_ops import core_class
 from pto_dialect.nesting import LIMIT, ROOMY, NestingError, make_room

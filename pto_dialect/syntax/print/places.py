@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from xdsl.ir import Operation
 
-from pto_dialect.collector import paused
+from pto_dialect.accel.collector import paused
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.ir.core.location import locate, span_of
 

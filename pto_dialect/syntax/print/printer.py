@@ -19,7 +19,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Block, Operation
 
-from pto_dialect.collector import paused
+from pto_dialect.accel.collector import paused
 from pto_dialect.ir.core.attribute_text import string_literal
 from pto_dialect.ir.core.location import SourceLoc, span_of
 

@@ -14,10 +14,10 @@ import zlib
 from collections.abc import Callable
 
 from pto_dialect.accel import enabled
-from pto_dialect.cache import cache_folder, read_private, sealed, unsealed, write_private
+from pto_dialect.accel.cache import cache_folder, read_private, sealed, unsealed, write_private
+from pto_dialect.accel.parsing import table_cache
 from pto_dialect.version import __version__
 
-from . import table_cache
 from .lalr import Lexer, Parser, Tables
 
 GRAMMARS = ("pto.lark", "types.lark")

@@ -13,7 +13,8 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
 from pto_dialect.accel import enabled
-from pto_dialect.collector import paused
+from pto_dialect.accel.collector import paused
+from pto_dialect.accel.parsing.statements import StatementReader
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile, Span
@@ -31,7 +32,6 @@ from .grammar import load_grammar
 from .lalr import UnexpectedToken
 from .lexer import ProgramLexer, ProgramText, is_assembly, mask_hash_comments
 from .locations import is_location
-from .statements import StatementReader
 
 _LOCATIONS = 'write loc("name"), loc("file":line:column) or loc(unknown)'
 

@@ -13,6 +13,7 @@ from typing import Any
 from xdsl.dialects import builtin
 from xdsl.ir import Attribute
 
+from pto_dialect.accel.parsing.type_parameters import TypeParameters
 from pto_dialect.ir.core import types as t
 from pto_dialect.nesting import FUNCTIONS, too_deep
 from pto_dialect.nesting import RULE as NESTING
@@ -25,7 +26,6 @@ from ..read.lalr import END, UnexpectedToken
 from ..read.tokens import Tok, balanced, braced
 from .forms import PTO_FORMS
 from .parameter import Parameter
-from .parts import Parts
 
 _BUILTIN_HEADS = frozenset(("memref", "vector", "tensor", "complex", "tuple"))
 
@@ -268,7 +268,7 @@ def _read(text: str) -> Attribute:
     return result
 
 
-_parts = Parts()
+_parts = TypeParameters()
 _builder = _TypeBuilder()
 _interned: dict[Attribute, Attribute] = {attr: attr for attr in t.BUILTIN_SCALARS.values()}
 

@@ -198,7 +198,7 @@ def test_unforeseen_errors_name_the_operation_they_left() -> None:
 def test_life_of_a_process(fails: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     codes: list[int] = []
     monkeypatch.setattr(parallel.os, "_exit", codes.append)
-    monkeypatch.setattr(parallel.gc, "freeze", lambda: None)
+    monkeypatch.setattr(parallel, "put_all_aside", lambda: None)
     monkeypatch.setattr(parallel, "resume", lambda: codes.append(-1))
     before = signal.getsignal(signal.SIGINT)
 

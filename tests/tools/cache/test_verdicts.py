@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from pto_dialect.cache import read_private, write_private
+from pto_dialect.accel.cache import read_private, write_private
 from pto_dialect.diagnostics.engine import DiagnosticOptions
 from pto_dialect.driver import pipeline, verdicts
 from pto_dialect.driver.batch import Task

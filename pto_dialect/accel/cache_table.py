@@ -1,0 +1,68 @@
+"""A table of computed values in a file of the user's cache folder, read as a whole when it is first asked."""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+from typing import Any
+
+from pto_dialect.accel import enabled
+from pto_dialect.accel.cache import cache_folder, read_private, write_private
+
+
+def table_file(name: str) -> str | None:
+    """Where this Python keeps a table of values that depend on its version and on how it compiles; ``None`` without a
+    cache folder."""
+    tag = sys.implementation.cache_tag
+    folder = cache_folder()
+    if tag is None or folder is None:
+        return None
+    return os.path.join(folder, f"{name}-{tag}-{sys.hexversion:x}-{sys.flags.optimize}.code")
+
+
+def table_for(name: str, versions: tuple[tuple[int, int], tuple[int, int]], most_bytes: int) -> CacheTable | None:
+    """The table in :func:`table_file` for a Python from the first to the last of ``versions``, else ``None``."""
+    known = enabled() and versions[0] <= sys.version_info[:2] <= versions[1]
+    path = table_file(name) if known else None
+    return None if path is None else CacheTable(path, most_bytes)
+
+
+class CacheTable:
+    """Values by key; ``added`` are those that the file does not have yet.
+
+    A file of more than ``most_bytes`` is begun anew: it has become a collection of many versions.
+    """
+
+    def __init__(self, path: str, most_bytes: int) -> None:
+        self.path = path
+        self.most_bytes = most_bytes
+        self.added: dict[Any, Any] = {}
+        self._known: dict[Any, Any] | None = None
+
+    def get(self, key: Any) -> Any:
+        """The value of ``key``, ``None`` where there is none."""
+        if self._known is None:
+            self._known = self.read()
+        return self._known.get(key)
+
+    def add(self, key: Any, value: Any) -> None:
+        """Adds a value that the table does not have."""
+        self.added[key] = value
+        if self._known is not None:
+            self._known[key] = value
+
+    def read(self) -> dict[Any, Any]:
+        """What is in the file now; nothing when it is damaged or holds something else."""
+        data = read_private(self.path)
+        try:
+            values = {} if data is None else marshal.loads(data)
+        except (EOFError, TypeError, ValueError):
+            return {}
+        return values if type(values) is dict else {}
+
+    def save(self) -> None:
+        """Adds what is new to the file; what other processes have added in the meantime stays."""
+        if self.added:
+            data = marshal.dumps({**self.read(), **self.added})
+            write_private(self.path, data if len(data) <= self.most_bytes else marshal.dumps(self.added))

@@ -1,0 +1,161 @@
+"""Reads statements that have a plan without the grammar.
+
+The LALR loop asks at the beginning of each statement. From there on statement after statement is built from its plan;
+at the first one that has none, or that does not fit its plan, the grammar goes on. A statement is taken for complete
+only where a token stands behind it that no statement goes on with: the names of results, an operation, the end of a
+region.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Operation, SSAValue
+
+from pto_dialect.accel.operations.construct import operation_like
+from pto_dialect.accel.operations.template import set_template
+from pto_dialect.accel.parsing.templates import EXTENT, LONGEST, NAMES, TEMPLATES, ParseTemplate, template_for
+from pto_dialect.ir.core.location import place_of
+from pto_dialect.syntax.read.lexer import OPERATION_TERMINALS, ProgramText, first_token
+from pto_dialect.syntax.read.tokens import Tok
+
+if TYPE_CHECKING:
+    from pto_dialect.syntax.builder.builder import BuilderBase
+
+
+class StatementReader:
+    """Builds statements from plans, and learns plans from what the grammar built."""
+
+    def __init__(self, builder: BuilderBase) -> None:
+        self.builder = builder
+        self.active = False
+        self.start = -1
+
+    def reset(self, data: ProgramText, active: bool) -> None:
+        """Prepares for reading ``data``; ``active`` tells whether plans are used and learnt."""
+        self.data = data
+        self.active = active
+        self.start = self.missed = -1
+        self.found: re.Match[str] | None = None
+        self.parts: list[str] = []
+        self.known = TEMPLATES.known
+
+    # ------------------------------------------------------------ reading
+
+    def begin(self, token: Tok) -> bool:
+        """Builds the statements from ``token`` on; False when the grammar has to read the one that begins there.
+
+        Otherwise lexing goes on at ``data.position``.
+        """
+        if not self.active:
+            return False
+        position = token.start
+        if position != self.missed:
+            reached = self._run(position)
+            if reached > position:
+                self.data.position = reached
+                return True
+        self._watch(position)
+        return False
+
+    def _run(self, position: int) -> int:
+        """Builds statements from ``position`` on; gives where the first one begins that was not built."""
+        text = self.data.text
+        known = self.known
+        extent, split = EXTENT.match, NAMES.split
+        plan: ParseTemplate | None = None
+        parts: list[str] = []
+        start = position
+        while True:
+            # The next statement is looked up first: that it is one is what ends the one before it.
+            found = None if text.startswith("}", position) else extent(text, position)
+            next_parts = []
+            next_plan = None
+            if found is not None and found.end(1) - position <= LONGEST and not found[1].endswith("{"):
+                next_parts = split(found[1].rstrip())
+                next_plan = known.get(tuple(next_parts[::2])) or TEMPLATES.constant(next_parts)
+            if plan is not None:
+                if next_plan is None and not self._ends_before(position):
+                    return start
+                if not self._build(plan, parts, start, position):
+                    return start
+            if next_plan is None or found is None:
+                self.missed, self.found, self.parts = position, found, next_parts
+                return position
+            plan, parts, start, position = next_plan, next_parts, position, found.end()
+
+    def _ends_before(self, position: int) -> bool:
+        """True when no statement goes on at ``position``."""
+        if self.data.text.startswith("}", position):
+            return True
+        kind, spelling = first_token(self.data.text, position)
+        return kind == "EQUALS" or (kind == "WORD" and spelling in OPERATION_TERMINALS)
+
+    def _build(self, plan: ParseTemplate, parts: list[str], start: int, end: int) -> bool:
+        """Builds the operation of the statement in ``text[start:end]``; False, with nothing done, where it does not
+        fit ``plan`` or its names are not those of a right statement."""
+        scope = self.builder.scope
+        values = scope.values
+        operands: list[SSAValue] = []
+        for place, type_ in plan.operands:
+            value = values.get(parts[place])
+            if value is None or value._type is not type_:
+                return False
+            operands.append(value)
+        for first, second in plan.same:
+            if parts[first] != parts[second]:
+                return False
+        frame = scope.frames[-1]
+        names = parts[1 : 2 * plan.results : 2]
+        if names:
+            if frame.forwards:
+                return False
+            for name in names:
+                if name in values or "#" in name:
+                    return False
+            if len(names) > 1 and len(set(names)) < len(names):
+                return False
+        place = self.builder.source, start, end
+        op = operation_like(plan.template, operands, plan.result_types, place, frame.block)
+        for name, result in zip(names, op.results, strict=True):
+            label = name[1:]
+            if not label.isdecimal():
+                result._name = label
+            frame.names.append(name)
+            values[name] = result
+        return True
+
+    # ------------------------------------------------------------ learning
+
+    def _watch(self, position: int) -> None:
+        """Remembers the state before a statement that the grammar reads."""
+        builder = self.builder
+        self.start = position
+        self.block = builder.scope.frames[-1].block
+        self.last = self.block._last_op
+        self.state = builder.reports, builder.dependent
+
+    def learn(self, op: Operation) -> None:
+        """Makes a plan from ``op``, which the statement just read became."""
+        start, self.start = self.start, -1
+        builder = self.builder
+        if not self.active or start < 0 or (builder.reports, builder.dependent) != self.state:
+            return
+        if builder.alias_texts or builder.attribute_aliases or builder.wrong_aliases:
+            return
+        _, first, end = place_of(op)
+        if first != start or op.parent is not self.block or op._prev_op is not self.last:
+            return
+        if start == self.missed:
+            found, parts = self.found, self.parts
+        else:
+            # There is a plan, which the statement did not fit.
+            found = EXTENT.match(self.data.text, start)
+            parts = NAMES.split(found[1].rstrip()) if found is not None else []
+        if found is None or found.end() != end or not parts:
+            return
+        plan = template_for(parts, op, builder.scope.values)
+        if plan is not None:
+            set_template(op, plan.template)
+            TEMPLATES.keep(parts, plan)

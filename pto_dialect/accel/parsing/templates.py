@@ -1,0 +1,197 @@
+"""Statement plans: what the grammar made of a statement, kept for statements that differ from it in names alone.
+
+The text of a statement between the names of values is its skeleton. A plan says what becomes of a skeleton: the class
+of the operation, which name is which operand and of which type, the types of the results, the attributes. Plans are
+learnt from what the builder made of a statement that the grammar read, so the grammar stays the definition of the
+language. What depends on more than a skeleton and the types of the values has no plan.
+"""
+
+from __future__ import annotations
+
+import re
+from copy import copy
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import UnregisteredOp
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from pto_dialect.accel.operations.template import OperationTemplate
+from pto_dialect.syntax.builder.error import BuildError
+from pto_dialect.syntax.builder.types import POISON
+from pto_dialect.syntax.read.tokens import SPACE, SUFFIX_ID, Tok
+from pto_dialect.syntax.text import number_attribute
+
+Skeleton = tuple[str, ...]
+"""The texts before, between and behind the names of a statement."""
+
+_LINE = r"[^\n]{0,3000}+(?=\n|\Z)"
+_CONTINUED = r"\n[ \t]*+(?:[:,(<!\[{-]|ins\b|outs\b)"
+EXTENT = re.compile(rf"({_LINE}(?:{_CONTINUED}{_LINE}){{0,20}}+){SPACE}")
+"""The lines that look like one statement, in the group, and the space and comments behind them.
+
+That they are one follows from the skeleton, which is that of a statement, and from what stands behind them.
+"""
+
+NAMES = re.compile(rf"(%{SUFFIX_ID}(?:\#\d{{1,4}}(?!\d))?)")
+"""A name as the lexer finds it in a list of values; ``split`` gives skeleton and names in turns."""
+
+_AMBIGUOUS = re.compile(r"%(?:[:#]\d|>)")
+"""What behind a name may belong to the name, depending on it: the size of a pack, a number of a result, an arrow."""
+
+_CONSTANT = re.compile(
+    r"( = arith\.constant )"
+    r"(?:(?P<INTEGER>-?[0-9]{1,16})|(?P<FLOAT>-?[0-9]+\.[0-9]*(?:[eE][+-]?[0-9]+)?))"
+    r"( : (?!i1\Z)\w+)"
+)
+"""What follows the name of a constant whose plan holds for other numbers as well."""
+
+LONGEST = 4_000
+"""Characters of the longest statement that is learnt."""
+
+_MOST = 8_192
+"""Plans that are kept."""
+
+_MOST_CHARACTERS = 4_000_000
+"""Characters of all skeletons that are kept."""
+
+
+class ParseTemplate:
+    """How a statement becomes an operation.
+
+    ``results`` counts the names in front; ``operands`` pairs, for each operand, the place of its name among the parts
+    of the split statement with its type; ``same`` are places with the same name.
+    """
+
+    __slots__ = ("cls", "operands", "result_types", "results", "same", "template")
+
+    def __init__(
+        self, op: Operation, operands: tuple[tuple[int, Attribute], ...] = (), same: tuple[tuple[int, int], ...] = ()
+    ) -> None:
+        """The plan of statements like that of ``op``."""
+        self.cls = type(op)
+        self.operands = operands
+        self.same = same
+        self.result_types = tuple([result.type for result in op.results])
+        self.results = len(self.result_types)
+        self.template = OperationTemplate(op)
+
+    def with_value(self, value: Attribute) -> ParseTemplate:
+        """The plan of a constant that differs in its value; no check of constants looks at their numbers."""
+        other = copy(self)
+        other.template = self.template.with_properties({"value": value})
+        return other
+
+
+class ParseTemplates:
+    """Plans by skeleton, of this process; bounded, so that no text makes them grow without end."""
+
+    def __init__(self) -> None:
+        self.known: dict[Skeleton, ParseTemplate] = {}
+        self.constants: dict[Skeleton, ParseTemplate] = {}
+        """Plans of constants by the text around their number and the kind of its token."""
+        self.characters = 0
+
+    def keep(self, parts: list[str], plan: ParseTemplate) -> None:
+        """Remembers ``plan`` for statements split into ``parts``; a full table starts over."""
+        self._keep(tuple(parts[::2]), plan)
+        number = _number_in(parts)
+        if number is not None and _is_number(plan, number):
+            self.constants[number.around] = plan
+
+    def constant(self, parts: list[str]) -> ParseTemplate | None:
+        """A plan for a constant with another number than those of the plans so far."""
+        number = _number_in(parts)
+        like = self.constants.get(number.around) if number is not None else None
+        value = _meaning(like, number) if like is not None and number is not None else None
+        if like is None or value is None:
+            return None
+        plan = like.with_value(value)
+        self._keep(tuple(parts[::2]), plan)
+        return plan
+
+    def _keep(self, skeleton: Skeleton, plan: ParseTemplate) -> None:
+        size = sum(map(len, skeleton))
+        if len(self.known) >= _MOST or self.characters + size > _MOST_CHARACTERS:
+            self.forget()
+        self.characters += size
+        self.known[skeleton] = plan
+
+    def forget(self) -> None:
+        """Starts over."""
+        self.known.clear()
+        self.constants.clear()
+        self.characters = 0
+
+
+class _Number(NamedTuple):
+    """The number of a constant: the text around it with the kind of its token, and the token."""
+
+    around: Skeleton
+    token: Tok
+
+
+def _number_in(parts: list[str]) -> _Number | None:
+    """The number in a statement that defines a constant."""
+    found = _CONSTANT.fullmatch(parts[-1]) if len(parts) == 3 and not parts[0] else None
+    if found is None:
+        return None
+    kind = "INTEGER" if found["INTEGER"] else "FLOAT"
+    return _Number((found[1], kind, found[4]), Tok(kind, found[kind], 0))
+
+
+def _meaning(plan: ParseTemplate, number: _Number) -> Attribute | None:
+    """The value of a constant like that of ``plan`` with another number; ``None`` where the number is wrong."""
+    try:
+        return number_attribute(number.token, plan.result_types[0])
+    except BuildError:
+        return None
+
+
+def _is_number(plan: ParseTemplate, number: _Number) -> bool:
+    """True when the only thing that the number says is the value of the constant."""
+    template = plan.template
+    return not template.attributes and template.properties == {"value": _meaning(plan, number)}
+
+
+TEMPLATES = ParseTemplates()
+"""The plans of this process."""
+
+
+def template_for(parts: list[str], op: Operation, values: dict[str, SSAValue]) -> ParseTemplate | None:
+    """The plan that follows from ``op``, which was made of the statement split into ``parts``; ``None`` where the
+    statement is more than its skeleton: ``values`` are those that names stand for behind it."""
+    if op.regions or op.successors or isinstance(op, UnregisteredOp) or not _is_plain(parts):
+        return None
+    results = len(op.results)
+    names = parts[1::2]
+    if len(names) != results + len(op.operands) or any("#" in name for name in names[:results]):
+        return None
+    if any(values.get(name) is not value for name, value in zip(names, op.results, strict=False)):
+        return None
+    places: dict[SSAValue, int] = {}
+    same: list[tuple[int, int]] = []
+    for place in range(2 * results + 1, len(parts), 2):
+        value = values.get(parts[place])
+        if value is None or value.type is POISON:
+            return None
+        first = places.setdefault(value, place)
+        if first != place:
+            # Which operand each of the two is makes no difference only as long as they are the same.
+            if parts[first] != parts[place]:
+                return None
+            same.append((first, place))
+    if any(value not in places for value in op.operands):
+        return None
+    return ParseTemplate(op, tuple([(places[value], value.type) for value in op.operands]), tuple(same))
+
+
+def _is_plain(parts: list[str]) -> bool:
+    """True when the parts are tokens by themselves whatever the names are: no comment, no name inside a string, no
+    text that a name before it could swallow."""
+    # No part has a name in it, so a percent sign can stand for the names.
+    text = "%".join(parts[::2])
+    if len(text) > LONGEST or text.count("%") * 2 + 1 != len(parts):
+        return False
+    if "//" in text or "\\" in text or _AMBIGUOUS.search(text):
+        return False
+    return '"' not in text or all(part.count('"') % 2 == 0 for part in parts[::2])
