@@ -66,8 +66,8 @@ def test_known_parameters_need_no_grammar(monkeypatch):
     assert str(parse_type("!pto.tile_buf< vec,16x64xf32 ,valid=16x8>")) == wanted
 
 
-def test_parts_do_not_grow_without_end(monkeypatch):
-    monkeypatch.setattr("pto_dialect.syntax.types.parts._MOST", 8)
+def test_parameters_do_not_grow_without_end(monkeypatch):
+    monkeypatch.setattr("pto_dialect.accel.parsing.type_parameters._MOST", 8)
     for rows in range(1, 40):
         parse_type(f"!pto.tile_buf<vec, {rows}x64xf32>")
     assert len(parser._parts.known) <= 9
