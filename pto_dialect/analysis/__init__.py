@@ -1,1 +1,1 @@
-"""What several rooms ask about a program, without changing it and without running it."""
+"""Analyses of a program that several subpackages query; they neither change nor run it."""

@@ -1,10 +1,10 @@
-"""Every way through a function at once: the states that it can be in, split where a condition is open and put together
-again where they have become equal.
+"""Abstract interpreter of one function: visits all control-flow paths at once, splits the abstract state where a
+condition is unknown, and joins states that have become equal.
 
-Conditions over known numbers are decided; for others every answer is tried, the same one for equal questions. Loops
-with known bounds run as often as they say (long ones leave out a middle part), others one to three times, or zero times
-where callers are assumed to say so. The work is bounded by the size of the function; where that is not enough, some
-ways are left out.
+Conditions over known values are decided; for others every choice is tried, the same one for equal conditions. Loops
+with known trip counts run that often (long ones skip iterations in the middle); others run one to three iterations, or
+none under an assumption about the caller. The work is bounded by the size of the function; beyond the bound, some paths
+are left out.
 """
 
 from __future__ import annotations
@@ -32,16 +32,17 @@ MAX_STATES = 8
 MAX_DEPTH = 16
 MAX_NESTING = 100
 VISITS_PER_OPERATION = 12
-"""Visits for each operation that matters that are spent on its different ways; then only one is followed on."""
+"""Visits per operation of the slice that are spent on distinct states; beyond them, one state is continued."""
 BASE_VISITS = 600
-"""What a short function may spend beside them."""
+"""Visits that a function may spend in addition."""
 MAX_VISITS = 20_000
-"""Visits of one function after which nothing more is said about it."""
+"""Visits of one function after which the analysis gives up."""
 _MAX_FULL_TRIP_COUNT = 16
 _MIN_SAMPLED = 4
 _SKIPPED_MULTIPLE = 12
-"""Of loops longer than ``_WHOLE`` some ``_KEPT`` to ``_WHOLE`` iterations are followed; what is left out is a multiple
-of ``_SKIP``, so that buffers used in turn stay in turn."""
+"""A loop with more than ``_MAX_FULL_TRIP_COUNT`` iterations visits ``_MIN_SAMPLED`` to ``_MAX_FULL_TRIP_COUNT`` of
+them. The number of skipped iterations is a multiple of ``_SKIPPED_MULTIPLE``, so that rotating buffers stay in
+phase."""
 _MAX_UNKNOWN_TRIPS = 3
 _OTHER_SIDE = {"cube": "vector", "vector": "cube"}
 _HANDLES = (TileBufType, MultiTileBufType, PtrType)
@@ -51,12 +52,12 @@ _TERMINATORS = Role.YIELD | Role.CONDITION | Role.RETURN
 
 
 class AnalysisLimitExceeded(Exception):
-    """A function that this analysis cannot follow to its end."""
+    """The function exceeds a limit of this analysis."""
 
 
 class OperationPlan(NamedTuple):
-    """What the text says of an operation: its number, its operands and results by ``id``; how it is followed, or how
-    its results come about (``None``: it has none) and whether the machine takes it."""
+    """Static facts of an operation: its position, the ``id`` of its operands and results, how to visit it, or how to
+    define its results (``None``: it has none), and whether the domain's transfer function applies."""
 
     op: Operation
     position: int
@@ -68,17 +69,18 @@ class OperationPlan(NamedTuple):
 
 
 class AbstractInterpreter(Generic[M]):
-    """Follows a function from its beginning to its end.
+    """Interprets a function from its entry to its end.
 
-    ``side`` (cube, vector) leaves out the other's sections; ``given`` decides about conditions and loops, not about
-    places. Raises ``TooMuch`` for functions with several blocks and for loops that are too long.
+    ``side`` (cube, vector) skips sections of the other core kind. ``assumed`` gives values to arguments in conditions
+    and loop bounds, not in addresses. Raises ``AnalysisLimitExceeded`` for functions with several blocks and for loops
+    that are too long.
     """
 
     def __init__(self, function: Operation, side: str | None, machine: M, given: Assumed = _NO_ASSUMPTION) -> None:
         self.function = function
         self.side, self.assumed = side, given
         self.unknown_trip_counts: dict[Operation, tuple[AbstractValue, ...]] = {}
-        """Loops that run as often as only a run knows, with their bounds."""
+        """Bounds of the loops with unknown trip counts."""
         self.symbols = Symbols()
         self.expressions = ExpressionTable()
         self.states: list[AbstractState[M]] = [AbstractState(machine)]
@@ -92,10 +94,10 @@ class AbstractInterpreter(Generic[M]):
         self.plans: dict[int, OperationPlan] = {}
         self.handle_ids: dict[int, int] = {}
         self.interned_handles: dict[Hashable, int] = {}
-        """Numbers of what operations that make handles say; equal texts have one."""
+        """Ids of the handle-making operations by their type and attributes; equal ones share an id."""
         self.functions: set[Operation] = set()
         self.relevant: set[Operation] = set()
-        """Operations that the machine is concerned with, and all that such ones stand in."""
+        """Operations that are relevant to the domain, and their ancestors."""
         self.sliced: set[Operation] = set()
         self.steps: dict[int, list[Operation]] = {}
         self._slice_function(function, machine)
@@ -110,27 +112,27 @@ class AbstractInterpreter(Generic[M]):
         self.budget += VISITS_PER_OPERATION * len(found)
 
     def run(self) -> None:
-        """All ways to their ends."""
+        """Interprets all paths to their ends."""
         if len(self.function.regions[0].blocks) != 1:
             raise AnalysisLimitExceeded
         self.visit_block(self.function.regions[0].blocks[0])
-        for world in self.states:
-            world.domain.finish(self.is_must_execute)
+        for state in self.states:
+            state.domain.finish(self.is_must_execute)
 
     @property
     def is_must_execute(self) -> bool:
-        """True where every run comes, whatever the answers."""
+        """Whether every execution reaches this point, whatever the conditions."""
         return len(self.states) + self.other_states == 1 and not self.partial and not self.open_loops
 
     # ------------------------------------------------------------ operations
 
     def visit_block(self, block: Block) -> None:
-        """All operations of a block; worlds keep what its terminator passes on."""
+        """Visits all operations of a block; each state retains the operands of the terminator in ``passed``."""
         self.nesting += 1
         if self.nesting > MAX_NESTING:
             raise AnalysisLimitExceeded
         inner = [id(value) for value in block.args]
-        begin = self.execution
+        start = self.execution
         steps = self.steps.get(id(block))
         if steps is None:
             steps = self.steps[id(block)] = [op for op in block.ops if op in self.sliced]
@@ -138,23 +140,23 @@ class AbstractInterpreter(Generic[M]):
             if not self.states:
                 break
             if has_role(op, _TERMINATORS):
-                for world in self.states:
-                    world.passed = [world.value_of(value) for value in op.operands]
+                for state in self.states:
+                    state.passed = [state.value_of(value) for value in op.operands]
                 break
             self.visit_operation(op)
             if op.regions or has_role(op, Role.CALL | Role.SELECT):
                 inner += [id(value) for value in op.results]
         else:
-            for world in self.states:
-                world.passed = []
-        for world in self.states:
+            for state in self.states:
+                state.passed = []
+        for state in self.states:
             for value in inner:
-                world.path_dependent.pop(value, None)
-            world.drop_stale_decisions(begin)
+                state.path_dependent.pop(value, None)
+            state.drop_stale_decisions(start)
         self.nesting -= 1
 
     def visit_operation(self, op: Operation) -> None:
-        """One operation in every world."""
+        """Visits one operation in every state."""
         self.execution += 1
         plan = self.plans.get(id(op))
         if plan is None:
@@ -177,9 +179,9 @@ class AbstractInterpreter(Generic[M]):
     def _plan(self, op: Operation) -> OperationPlan:
         position = self.path_conditions.positions.get(op, 0)
         operands, results = (tuple(map(id, values)) for values in (op.operands, op.results))
-        way = self._visitor(op)
-        if way is not None:
-            return OperationPlan(op, position, operands, results, way, None, False)
+        visit = self._visitor(op)
+        if visit is not None:
+            return OperationPlan(op, position, operands, results, visit, None, False)
         taken = op in self.relevant
         result = AbstractInterpreter.define_unknown
         if has_role(op, Role.SCALAR):
@@ -189,7 +191,7 @@ class AbstractInterpreter(Generic[M]):
         return OperationPlan(op, position, operands, results, None, result if results else None, taken)
 
     def _visitor(self, op: Operation) -> Callable[[AbstractInterpreter[M], Operation], None] | None:
-        """How an operation with a way of its own is followed, which its text decides; ``None`` for others."""
+        """The visit method of an operation with regions or control flow; ``None`` for others."""
         handler = _HANDLERS.get(op.name)
         if handler is not None:
             return handler
@@ -201,90 +203,91 @@ class AbstractInterpreter(Generic[M]):
         return AbstractInterpreter.visit_region if op.regions and not computes else None
 
     def skip(self, op: Operation) -> None:
-        """An operation that changes nothing that is followed."""
+        """Skips an operation that has no effect on the states."""
 
     def evaluate_scalar(self, plan: OperationPlan) -> None:
-        """Scalar arithmetic."""
-        for world in self.states:
-            found = evaluate(plan.op, [world.value_by_id(value) for value in plan.operands], self.execution)
-            world.values[plan.results[0]] = self.expressions.intern(found)
+        """Evaluates scalar arithmetic."""
+        for state in self.states:
+            found = evaluate(plan.op, [state.value_by_id(value) for value in plan.operands], self.execution)
+            state.values[plan.results[0]] = self.expressions.intern(found)
 
     def visit_region(self, op: Operation) -> None:
-        """A region that is executed once."""
+        """Visits a region that is executed once."""
         regions = [region for region in op.regions if region.blocks]
-        for world in self.states:
+        for state in self.states:
             for argument, value in zip(regions[0].blocks[0].args if regions else (), op.operands, strict=False):
-                world.values[id(argument)] = world.value_of(value)
+                state.values[id(argument)] = state.value_of(value)
         for region in regions:
             if len(region.blocks) != 1:
                 raise AnalysisLimitExceeded
             self.visit_block(region.block)
 
     def make_handles(self, plan: OperationPlan) -> None:
-        """Buffers, views and pointers."""
-        for world in self.states:
-            numbers = tuple([world.value_by_id(value) for value in plan.operands])
+        """Defines buffers, views and pointers."""
+        for state in self.states:
+            operands = tuple([state.value_by_id(value) for value in plan.operands])
             for result in plan.op.results:
-                world.values[id(result)] = self.expressions.intern(self.handle_value(plan.op, result, numbers))
+                state.values[id(result)] = self.expressions.intern(self.handle_value(plan.op, result, operands))
 
     def define_unknown(self, plan: OperationPlan) -> None:
-        """The results of an operation that computes no number."""
+        """Defines results whose values are unknown."""
         for result in plan.op.results:
-            for world in self.states:
-                world.values[id(result)] = fresh_unknown(result, self.execution)
+            for state in self.states:
+                state.values[id(result)] = fresh_unknown(result, self.execution)
 
-    def handle_value(self, op: Operation, result: SSAValue, numbers: tuple[AbstractValue, ...]) -> AbstractValue:
-        """A buffer, view or pointer: equal ones are equal, wherever they were made."""
+    def handle_value(self, op: Operation, result: SSAValue, operands: tuple[AbstractValue, ...]) -> AbstractValue:
+        """The value of a buffer, view or pointer; equal handles have equal values."""
         if isinstance(op, (TReshapeOp, BitcastOp)):
-            return numbers[0]
-        found = pointer_value(op, result.type, numbers)
+            return operands[0]
+        found = pointer_value(op, result.type, operands)
         if found is not None:
             return found
         if has_role(op, Role.TILE_ALLOCATION):
-            return (id(result), *numbers)
+            return (id(result), *operands)
         text = self.handle_ids.get(id(result))
         if text is None:
             said = (result.type, *sorted(op.attributes.items()), *op.properties.values())
             text = self.handle_ids[id(result)] = self.interned_handles.setdefault(said, len(self.interned_handles))
-        return (op.name, text, *numbers)
+        return (op.name, text, *operands)
 
     def transfer(self, plan: OperationPlan) -> None:
-        """Gives an operation to the machines; worlds end where nothing can follow."""
-        certain, here = self.is_must_execute, (self.execution, self.iterations)
+        """Applies the transfer function of the domain; drops states from which execution cannot continue."""
+        is_must, here = self.is_must_execute, (self.execution, self.iterations)
         self.states = [
-            world
-            for world in self.states
-            if world.domain.transfer(
-                Step(plan.op, tuple([world.value_by_id(value) for value in plan.operands]), *here), certain
+            state
+            for state in self.states
+            if state.domain.transfer(
+                Step(plan.op, tuple([state.value_by_id(value) for value in plan.operands]), *here), is_must
             )
         ]
 
-    # ------------------------------------------------------------ several worlds
+    # ------------------------------------------------------------ sets of states
 
     def split_states(
-        self, asked: Callable[[AbstractState[M]], AbstractValue], count: int, op: Operation | None = None
+        self, condition_of: Callable[[AbstractState[M]], AbstractValue], count: int, op: Operation | None = None
     ) -> list[list[AbstractState[M]]]:
-        """The worlds by their answer to a question; those that have none yet go all ways."""
+        """Splits the states by the value of a condition with ``count`` choices; states without a decision take every
+        choice."""
         found: list[list[AbstractState[M]]] = [[] for _ in range(count)]
         expiry = NEVER if op is None or self.depth else self.path_conditions.last_use(op)
-        for world in self.states:
-            number, turned = _strip_negation(evaluate_under(asked(world), self.assumed))
-            question = self.expressions.intern(number)
-            if isinstance(question, int):
-                # Truth values are numbers of one bit, and as such 1 or -1.
-                found[question % count].append(world)
-            elif question in world.decisions:
-                which = world.decisions[question].choice
-                found[1 - which if turned else which].append(world)
+        for state in self.states:
+            number, negated = _strip_negation(evaluate_under(condition_of(state), self.assumed))
+            condition = self.expressions.intern(number)
+            if isinstance(condition, int):
+                # A truth value is an integer of one bit, and as such 1 or -1.
+                found[condition % count].append(state)
+            elif condition in state.decisions:
+                choice = state.decisions[condition].choice
+                found[1 - choice if negated else choice].append(state)
             else:
-                for which in range(count):
-                    fork = world.fork() if which + 1 < count else world
-                    fork.decisions[question] = Decision(which, count, expiry)
-                    found[1 - which if turned else which].append(fork)
+                for choice in range(count):
+                    fork = state.fork() if choice + 1 < count else state
+                    fork.decisions[condition] = Decision(choice, count, expiry)
+                    found[1 - choice if negated else choice].append(fork)
         return found
 
     def visit_each_group(self, groups: list[list[AbstractState[M]]], work: Callable[[int], None]) -> None:
-        """``work`` with each group of worlds alone, then all of them together."""
+        """Calls ``work`` with each group of states separately, then joins all of them."""
         done: list[AbstractState[M]] = []
         outside = self.other_states
         for number, group in enumerate(groups):
@@ -299,20 +302,20 @@ class AbstractInterpreter(Generic[M]):
         self.join()
 
     def join(self) -> None:
-        """Puts worlds together that no longer differ."""
+        """Joins equal states."""
         if len(self.states) < 2:
             return
-        alike: dict[Hashable, list[AbstractState[M]]] = {}
-        for world in self.states:
-            for question in [q for q, answer in world.decisions.items() if answer.last_use <= self.position]:
-                del world.decisions[question]
-            differing = frozenset(world.path_dependent.items())
-            alike.setdefault((world.domain.key(), differing, tuple(world.passed)), []).append(world)
-        self.states = [world for group in alike.values() for world in join_states(group)]
+        groups: dict[Hashable, list[AbstractState[M]]] = {}
+        for state in self.states:
+            for condition in [q for q, decision in state.decisions.items() if decision.last_use <= self.position]:
+                del state.decisions[condition]
+            differing = frozenset(state.path_dependent.items())
+            groups.setdefault((state.domain.key(), differing, tuple(state.passed)), []).append(state)
+        self.states = [state for group in groups.values() for state in join_states(group)]
         self.limit_states(MAX_STATES)
 
     def limit_states(self, most: int) -> None:
-        """Leaves out what is too much."""
+        """Retains at most this many states."""
         if len(self.states) > most:
             del self.states[most:]
             self.partial = True
@@ -320,142 +323,142 @@ class AbstractInterpreter(Generic[M]):
     # ------------------------------------------------------------ control flow
 
     def visit_if(self, op: Operation) -> None:
-        """``scf.if``"""
+        """Visits ``scf.if``."""
         condition = named(op, "cond")
-        groups = self.split_states(lambda world: world.value_of(condition), 2, op)
+        groups = self.split_states(lambda state: state.value_of(condition), 2, op)
 
         def branch(number: int) -> None:
             region = op.regions[1 - number]
             if region.blocks:
                 self.visit_block(region.block)
             else:
-                for world in self.states:
-                    world.passed = []
-            for world in self.states:
-                world.bind_results(op.results)
+                for state in self.states:
+                    state.passed = []
+            for state in self.states:
+                state.bind_results(op.results)
 
         self.visit_each_group(groups, branch)
 
     def visit_select(self, op: Operation) -> None:
-        """``arith.select`` between two handles"""
+        """Visits an ``arith.select`` of two handles."""
         condition, lhs, rhs = (named(op, name) for name in ("cond", "lhs", "rhs"))
-        groups = self.split_states(lambda world: world.value_of(condition), 2, op)
+        groups = self.split_states(lambda state: state.value_of(condition), 2, op)
 
         def choose(number: int) -> None:
-            for world in self.states:
-                world.bind(op.results, [world.value_of(lhs if number else rhs)])
+            for state in self.states:
+                state.bind(op.results, [state.value_of(lhs if number else rhs)])
 
         self.visit_each_group(groups, choose)
 
     def visit_switch(self, op: Operation) -> None:
-        """``scf.index_switch``: any of its cases, or the one that a known number chooses."""
+        """Visits ``scf.index_switch``: every case, or the one that a known value selects."""
         chosen = named(op, "arg")
         groups = self.split_states(
-            lambda world: case_index(op, evaluate_under(world.value_of(chosen), self.assumed)), len(op.regions), op
+            lambda state: case_index(op, evaluate_under(state.value_of(chosen), self.assumed)), len(op.regions), op
         )
 
         def case(number: int) -> None:
             self.visit_block(op.regions[number].block)
-            for world in self.states:
-                world.bind_results(op.results)
+            for state in self.states:
+                state.bind_results(op.results)
 
         self.visit_each_group(groups, case)
 
     def visit_for(self, op: Operation) -> None:
-        """``scf.for``"""
+        """Visits ``scf.for``."""
         by_bounds: dict[tuple[AbstractValue, ...], list[AbstractState[M]]] = {}
         limits = [named(op, name) for name in ("lb", "ub", "step")]
-        for world in self.states:
-            by_bounds.setdefault(tuple(world.value_of(value) for value in limits), []).append(world)
+        for state in self.states:
+            by_bounds.setdefault(tuple(state.value_of(value) for value in limits), []).append(state)
         bounds = list(by_bounds)
         self.visit_each_group(list(by_bounds.values()), lambda number: self.visit_loop(op, bounds[number]))
 
     def visit_loop(self, op: Operation, bounds: tuple[AbstractValue, ...]) -> None:
-        """A loop whose bounds are the same in all worlds."""
-        for world in self.states:
-            world.passed = [world.value_of(value) for value in list(op.operands)[3:]]
+        """Visits a loop whose bounds are the same in all states."""
+        for state in self.states:
+            state.passed = [state.value_of(value) for value in list(op.operands)[3:]]
         bounds = tuple(evaluate_under(number, self.assumed) for number in bounds)
-        turns = _visited_indices(bounds)
-        if turns is not None:
-            for index in turns:
+        indices = _visited_indices(bounds)
+        if indices is not None:
+            for index in indices:
                 self.visit_iteration(op, index, (index - bounds[0]) // bounds[2])  # pyright: ignore[reportOperatorIssue]
         else:
             self.visit_unknown_trip_count(op, bounds)
-        for world in self.states:
-            world.bind_results(op.results)
+        for state in self.states:
+            state.bind_results(op.results)
 
     def visit_iteration(self, op: Operation, index: AbstractValue, number: int) -> None:
-        """One turn of a loop, with the value of its index; ``number`` turns come before it."""
+        """Visits one iteration with this value of the induction variable, after ``number`` earlier ones."""
         body = op.regions[0].block
         outside, self.iterations = self.iterations, (*self.iterations, (op, number + 1))
-        for world in self.states:
-            world.values[id(body.args[0])] = index
-            world.bind(body.args[1:], world.passed)
+        for state in self.states:
+            state.values[id(body.args[0])] = index
+            state.bind(body.args[1:], state.passed)
         self.visit_block(body)
         self.iterations = outside
         self.join()
 
     def visit_unknown_trip_count(self, op: Operation, bounds: tuple[AbstractValue, ...]) -> None:
-        """One to three turns; which is a question that other loops with the same bounds have the same answer to."""
+        """Visits one to three iterations; loops with the same bounds share the decision on the trip count."""
         low, _, step = self.unknown_trip_counts[op] = bounds
-        question = self.expressions.intern_parts(("trips", *bounds))
-        left: list[AbstractState[M]] = []
+        condition = self.expressions.intern_parts(("trips", *bounds))
+        finished: list[AbstractState[M]] = []
         self.open_loops += 1
-        for turn in range(_MAX_UNKNOWN_TRIPS):
+        for iteration in range(_MAX_UNKNOWN_TRIPS):
             known = isinstance(low, int) and isinstance(step, int)
-            other = ("turn", low, step, turn)
-            self.visit_iteration(op, low + step * turn if known else self.expressions.intern(other), turn)  # pyright: ignore
-            going: list[AbstractState[M]] = []
-            for world in self.states:
-                answer = world.decisions.get(question)
-                if answer is None and turn + 1 < _MAX_UNKNOWN_TRIPS:
-                    fork = world.fork()
-                    fork.decisions[question] = Decision(turn, _MAX_UNKNOWN_TRIPS)
-                    left.append(fork)
-                    going.append(world)
-                elif answer is None or answer.choice <= turn:
-                    world.decisions[question] = Decision(turn, _MAX_UNKNOWN_TRIPS)
-                    left.append(world)
+            other = ("turn", low, step, iteration)
+            self.visit_iteration(op, low + step * iteration if known else self.expressions.intern(other), iteration)  # pyright: ignore
+            continuing: list[AbstractState[M]] = []
+            for state in self.states:
+                decision = state.decisions.get(condition)
+                if decision is None and iteration + 1 < _MAX_UNKNOWN_TRIPS:
+                    fork = state.fork()
+                    fork.decisions[condition] = Decision(iteration, _MAX_UNKNOWN_TRIPS)
+                    finished.append(fork)
+                    continuing.append(state)
+                elif decision is None or decision.choice <= iteration:
+                    state.decisions[condition] = Decision(iteration, _MAX_UNKNOWN_TRIPS)
+                    finished.append(state)
                 else:
-                    going.append(world)
-            self.states = going
+                    continuing.append(state)
+            self.states = continuing
         self.open_loops -= 1
-        self.states = left
+        self.states = finished
         self.join()
 
     def visit_while(self, op: Operation) -> None:
-        """``scf.while``: its body once or twice."""
+        """Visits ``scf.while``: its body runs once or twice."""
         before, after = op.regions[0].block, op.regions[1].block
-        for world in self.states:
-            world.passed = [world.value_of(value) for value in op.operands]
+        for state in self.states:
+            state.passed = [state.value_of(value) for value in op.operands]
         groups = self.split_states(lambda _: ("while", fresh_unknown(op, self.execution)), 2)
         self.open_loops += 1
 
         def passed() -> None:
-            for world in self.states:
-                world.bind(before.args, world.passed)
+            for state in self.states:
+                state.bind(before.args, state.passed)
             self.visit_block(before)
-            for world in self.states:
-                world.passed = world.passed[1:]
+            for state in self.states:
+                state.passed = state.passed[1:]
 
-        def turns(number: int) -> None:
+        def indices(number: int) -> None:
             outside = self.iterations
-            for turn in range(1 + number):
-                self.iterations = (*outside, (op, turn + 1))
+            for iteration in range(1 + number):
+                self.iterations = (*outside, (op, iteration + 1))
                 passed()
-                for world in self.states:
-                    world.bind(after.args, world.passed)
+                for state in self.states:
+                    state.bind(after.args, state.passed)
                 self.visit_block(after)
             self.iterations = outside
             passed()
-            for world in self.states:
-                world.bind_results(op.results)
+            for state in self.states:
+                state.bind_results(op.results)
 
-        self.visit_each_group(groups, turns)
+        self.visit_each_group(groups, indices)
         self.open_loops -= 1
 
     def visit_call(self, op: Operation) -> None:
-        """``func.call``: the body of a function of the module."""
+        """Visits ``func.call``: interprets the body of a function of the module."""
         callee = self.symbols.callee(op)
         if callee is None or not callee.regions or not callee.regions[0].blocks:
             return
@@ -465,28 +468,28 @@ class AbstractInterpreter(Generic[M]):
         if self.states:
             self._slice_function(callee, self.states[0].domain)
         body = callee.regions[0].blocks[0]
-        for world in self.states:
-            world.bind(body.args, [world.value_of(value) for value in op.operands])
+        for state in self.states:
+            state.bind(body.args, [state.value_of(value) for value in op.operands])
         self.visit_block(body)
-        for world in self.states:
-            world.bind_results(op.results)
+        for state in self.states:
+            state.bind_results(op.results)
         self.depth -= 1
 
 
 def _strip_negation(number: AbstractValue) -> tuple[AbstractValue, bool]:
-    """The question behind a negation, and whether there is one."""
+    """The condition below a negation, and whether there is a negation."""
     if isinstance(number, tuple) and number[0] == "not":
         return number[1], True  # pyright: ignore[reportReturnType]
     return number, False
 
 
 def _visited_indices(bounds: tuple[AbstractValue, ...]) -> list[AbstractValue] | None:
-    """The values of a loop index that are followed; ``None`` for bounds that only a run knows."""
+    """The values of the induction variable that are visited; ``None`` for unknown bounds."""
     low, high, step = bounds
     if not (isinstance(low, int) and isinstance(high, int) and isinstance(step, int) and step > 0):
         return None
     every = range(low, high, step)
-    # The length of a range of index values may be no machine word.
+    # ``len`` of a range fails for lengths of more than 63 bits.
     count = max(0, -(-(high - low) // step))
     if count <= _MAX_FULL_TRIP_COUNT:
         return list(every)

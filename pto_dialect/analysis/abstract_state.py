@@ -1,4 +1,4 @@
-"""One state that a function can be in, and states that no longer differ put together."""
+"""Abstract state of a function at one point, and the join of equal states."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .path_conditions import NEVER
 
 
 class Step(NamedTuple):
-    """One operation where it runs: the numbers of its operands, its place in the order of the text, and which
-    iterations of the loops around it these are, counted from 1."""
+    """One execution of an operation: the abstract values of its operands, its position in the order of execution, and
+    the iteration of each enclosing loop, counted from 1."""
 
     op: Operation
     values: tuple[AbstractValue, ...]
@@ -23,30 +23,32 @@ class Step(NamedTuple):
 
 
 class Domain(Protocol):
-    """What is followed along the ways of a function."""
+    """What a client of the abstract interpreter tracks along control-flow paths: its part of the abstract state and its
+    transfer function."""
 
     def is_relevant(self, op: Operation) -> bool:
-        """Whether an operation without regions may change the state; the same wherever it runs."""
+        """Whether an operation without regions may change the state; independent of where it is executed."""
         ...
 
     def relevant_operands(self, op: Operation) -> Iterable[SSAValue]:
-        """The operands of an operation that it is concerned with whose numbers it looks at."""
+        """The operands of a relevant operation whose values the transfer function reads."""
         ...
 
     def copy(self) -> Self:
-        """A machine in the same state that goes on by itself."""
+        """An independent copy of this state."""
         ...
 
     def key(self) -> Hashable:
-        """Equal for states that make no difference to anything that comes."""
+        """A key that is equal for states with the same future."""
         ...
 
     def transfer(self, step: Step, is_must: bool) -> bool:
-        """Carries out an operation; False when nothing can follow it. ``certain``: every run comes here."""
+        """The transfer function: applies an operation. Returns False where execution cannot continue. ``is_must``:
+        every execution reaches this step."""
         ...
 
     def finish(self, is_must: bool) -> None:
-        """The function has ended."""
+        """The end of the function is reached."""
         ...
 
 
@@ -54,7 +56,8 @@ M = TypeVar("M", bound=Domain)
 
 
 class Decision(NamedTuple):
-    """One of ``choices`` answers to a question that only a run knows; nobody asks it again behind ``expiry``."""
+    """The choice, out of ``choices``, on an unknown condition; no operation after ``last_use`` reads the condition
+    again."""
 
     choice: int
     choices: int
@@ -63,8 +66,9 @@ class Decision(NamedTuple):
 
 @dataclass
 class AbstractState(Generic[M]):
-    """One state: what values are, which answers led here, and the machine. ``differing`` are the values that depend on
-    the way, ``given`` what the last block has passed on. Values are known by their ``id``: the module keeps them."""
+    """One abstract state: values, decisions on unknown conditions, and the state of the domain. ``path_dependent``
+    holds the values that differ between control-flow paths, ``passed`` the operands of the last terminator. Values are
+    keyed by ``id``; the module keeps them alive."""
 
     domain: M
     values: dict[int, AbstractValue] = field(default_factory=dict)
@@ -73,78 +77,81 @@ class AbstractState(Generic[M]):
     passed: list[AbstractValue] = field(default_factory=list)
 
     def fork(self) -> AbstractState[M]:
-        """Another world that has seen the same so far."""
+        """A copy with the same history."""
         return AbstractState(
             self.domain.copy(), dict(self.values), dict(self.decisions), dict(self.path_dependent), self.passed
         )
 
     def value_of(self, value: SSAValue) -> AbstractValue:
-        """What is known about a value."""
+        """The abstract value of an SSA value."""
         return self.value_by_id(id(value))
 
     def value_by_id(self, value: int) -> AbstractValue:
-        """What is known about the value with this ``id``."""
+        """The abstract value of the SSA value with this ``id``."""
         known = self.values.get(value)
         return (value,) if known is None else known
 
-    def drop_stale_decisions(self, begin: int) -> None:
-        """Leaves out answers about values that came up since ``begin`` and are gone now: nobody can ask again."""
-        gone = [question for question in self.decisions if any(order > begin for _, order in unknown_leaves(question))]
-        if gone:
+    def drop_stale_decisions(self, start: int) -> None:
+        """Drops decisions about values that were defined after ``begin`` and are dead: no condition can read them
+        again."""
+        stale = [
+            condition for condition in self.decisions if any(order > start for _, order in unknown_leaves(condition))
+        ]
+        if stale:
             passed = {unknown for number in self.passed for unknown in unknown_leaves(number)}
-            for question in gone:
-                if passed.isdisjoint(unknown_leaves(question)):
-                    del self.decisions[question]
+            for condition in stale:
+                if passed.isdisjoint(unknown_leaves(condition)):
+                    del self.decisions[condition]
 
     def bind_results(self, results: Iterable[SSAValue]) -> None:
-        """What the last block has passed on as the results of the operation around it."""
+        """Binds the results of an operation to the operands of the terminator of its region."""
         self.bind(results, self.passed)
         self.passed = []
 
     def bind(self, values: Iterable[SSAValue], numbers: Iterable[AbstractValue]) -> None:
-        """Values of which other ways may give others."""
+        """Binds values that may differ between paths."""
         for value, number in zip(values, numbers, strict=False):
             self.values[id(value)] = self.path_dependent[id(value)] = number
 
 
 def join_states(group: list[AbstractState[M]]) -> list[AbstractState[M]]:
-    """Worlds in one state, without the answers that no longer matter: questions to which all answers led here."""
-    worlds = list(group)
-    again = len(worlds) > 1
+    """Joins states with equal domains: drops the decisions on conditions all of whose choices lead here."""
+    states = list(group)
+    again = len(states) > 1
     while again:
         again = False
-        for question in _fully_decided(worlds):
+        for condition in _fully_decided(states):
             rest: dict[Hashable, list[AbstractState[M]]] = {}
-            for world in worlds:
-                others = frozenset(item for item in world.decisions.items() if item[0] != question)
-                rest.setdefault(others if question in world.decisions else (others, "unasked"), []).append(world)
-            kept: list[AbstractState[M]] = []
-            for same in rest.values():
-                answer = same[0].decisions.get(question)
-                which = {world.decisions[question].choice for world in same if question in world.decisions}
-                if answer is not None and len(which) == answer.choices:
-                    del same[0].decisions[question]
-                    kept.append(same[0])
+            for state in states:
+                others = frozenset(item for item in state.decisions.items() if item[0] != condition)
+                rest.setdefault(others if condition in state.decisions else (others, "undecided"), []).append(state)
+            retained: list[AbstractState[M]] = []
+            for equal in rest.values():
+                decision = equal[0].decisions.get(condition)
+                choices = {state.decisions[condition].choice for state in equal if condition in state.decisions}
+                if decision is not None and len(choices) == decision.choices:
+                    del equal[0].decisions[condition]
+                    retained.append(equal[0])
                     again = True
                 else:
-                    kept += same
-            worlds = kept
-    return _distinct(worlds)
+                    retained += equal
+            states = retained
+    return _distinct(states)
 
 
-def _fully_decided(worlds: list[AbstractState[M]]) -> list[Symbolic]:
-    """The questions to which the worlds have all answers, each some of them."""
-    found: dict[Symbolic, set[int]] = {}
-    for world in worlds:
-        for question, answer in world.decisions.items():
-            found.setdefault(question, set()).add(answer.choice)
-    choices = {question: answer.choices for world in worlds for question, answer in world.decisions.items()}
-    return [question for question, which in found.items() if len(which) == choices[question]]
+def _fully_decided(states: list[AbstractState[M]]) -> list[Symbolic]:
+    """The conditions all of whose choices occur in the states."""
+    result: dict[Symbolic, set[int]] = {}
+    for state in states:
+        for condition, decision in state.decisions.items():
+            result.setdefault(condition, set()).add(decision.choice)
+    choices = {condition: decision.choices for state in states for condition, decision in state.decisions.items()}
+    return [condition for condition, taken in result.items() if len(taken) == choices[condition]]
 
 
-def _distinct(worlds: list[AbstractState[M]]) -> list[AbstractState[M]]:
-    """Each combination of answers once."""
-    found: dict[Hashable, AbstractState[M]] = {}
-    for world in worlds:
-        found.setdefault(frozenset(world.decisions.items()), world)
-    return list(found.values())
+def _distinct(states: list[AbstractState[M]]) -> list[AbstractState[M]]:
+    """One state for each combination of decisions."""
+    result: dict[Hashable, AbstractState[M]] = {}
+    for state in states:
+        result.setdefault(frozenset(state.decisions.items()), state)
+    return list(result.values())

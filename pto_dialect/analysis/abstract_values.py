@@ -1,4 +1,5 @@
-"""Numbers of a path: known ones are integers, others expressions, so that equal questions get equal answers."""
+"""Abstract values: integers where a value is known, symbolic expressions elsewhere, so that equal conditions compare
+equal."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from .arithmetic import CASTS, FOLDS, WIDEST
 from .constants import constant_of
 
 Symbolic = tuple[object, ...]
-"""A number that only a run knows, as the expression it comes from."""
+"""An unknown value, as the expression that computes it."""
 AbstractValue = int | Symbolic
 
 _PREDICATES: dict[int, tuple[Callable[[int, int], bool], str, bool]] = {
@@ -29,13 +30,14 @@ _PREDICATES: dict[int, tuple[Callable[[int, int], bool], str, bool]] = {
     8: (lambda a, b: a > b, "gtu", False),
     9: (lambda a, b: a >= b, "ltu", True),
 }
-"""Predicates of comparisons by number: the answer for known numbers, and the question behind it with its negation."""
-_COMPARISONS = {question: holds for holds, question, turned in _PREDICATES.values() if not turned}
+"""By number of the predicate: the comparison of known values, the condition in normal form, and whether that is
+negated."""
+_COMPARISONS = {condition: holds for holds, condition, negated in _PREDICATES.values() if not negated}
 
 
-def evaluate_comparison(question: str, a: int, b: int) -> int | None:
-    """The answer to the question behind a comparison of known numbers; ``None`` for what is none."""
-    holds = _COMPARISONS.get(question)
+def evaluate_comparison(condition: str, a: int, b: int) -> int | None:
+    """The truth value of a normalized comparison of integers; ``None`` for other names."""
+    holds = _COMPARISONS.get(condition)
     return None if holds is None else int(holds(a, b))
 
 
@@ -43,9 +45,10 @@ _NEGATION = "arith.xori"
 
 
 def negated_operand(op: Operation) -> SSAValue | None:
-    """The truth value that ``op`` turns round, as an exclusive or with the constant true does; ``None`` for others."""
+    """The truth value that ``op`` negates, as an exclusive or with the constant true does; ``None`` for other
+    operations."""
     match [*op.operands]:
-        # By name, as the table of arithmetic is: no role says that an operation computes with bits.
+        # By name, as in the table of arithmetic: no role marks bitwise operations.
         case [one, other] if op.name == _NEGATION and one.type == i1:
             return one if constant_of(other) else other if constant_of(one) else None
         case _:
@@ -53,23 +56,23 @@ def negated_operand(op: Operation) -> SSAValue | None:
 
 
 def fresh_unknown(source: object, instance: int) -> Symbolic:
-    """What the execution number ``instance`` of an operation gives and nobody knows."""
+    """A fresh symbol for the result of execution number ``instance`` of an operation."""
     return ("new", id(source), instance)
 
 
 class InternedExpression(tuple[object, ...]):
-    """An unknown number of ``Expressions``. A number that is used twice at each of many operations stands in the last
-    one more often than a program could count, so its hash is computed once, and equal ones are mostly one object."""
+    """An expression with a cached hash. Nested expressions share operands, so that recomputing the hash or comparing
+    structurally takes exponential time."""
 
     hash: int
     leaves: frozenset[tuple[int, int]] | None
 
     def __new__(cls, parts: Symbolic) -> InternedExpression:
-        """``parts`` as an object of its own."""
-        made = super().__new__(cls, parts)
-        made.hash = hash(parts)
-        made.leaves = None
-        return made
+        """Wraps ``parts``."""
+        expression = super().__new__(cls, parts)
+        expression.hash = hash(parts)
+        expression.leaves = None
+        return expression
 
     def __hash__(self) -> int:
         return self.hash
@@ -86,17 +89,17 @@ class InternedExpression(tuple[object, ...]):
 
 
 class ExpressionTable:
-    """The unknown numbers of one walk, equal ones as one object."""
+    """Interns the expressions of one analysis: equal ones are one object."""
 
     def __init__(self) -> None:
         self._known: dict[Symbolic, InternedExpression] = {}
 
     def intern(self, number: AbstractValue) -> AbstractValue:
-        """The number itself, or the expression that is equal to it."""
+        """The integer itself, or the interned expression."""
         return number if isinstance(number, (int, InternedExpression)) else self.intern_parts(number)
 
     def intern_parts(self, parts: Symbolic) -> InternedExpression:
-        """The expression of ``parts``."""
+        """The interned expression of ``parts``."""
         known = self._known.get(parts)
         if known is None:
             known = self._known[parts] = InternedExpression(parts)
@@ -104,7 +107,7 @@ class ExpressionTable:
 
 
 def unknown_leaves(number: AbstractValue) -> frozenset[tuple[int, int]]:
-    """The values of executed operations that a number depends on, each with the number of the execution."""
+    """The symbols in a value: each an operation and the number of its execution."""
     if isinstance(number, InternedExpression) and number.leaves is not None:
         return number.leaves
     found: set[tuple[int, int]] = set()
@@ -128,12 +131,13 @@ def unknown_leaves(number: AbstractValue) -> frozenset[tuple[int, int]]:
 
 
 def evaluate(op: Operation, operands: list[AbstractValue], instance: int) -> AbstractValue:
-    """The first result of a scalar operation; ``instance`` tells executions of the same text apart."""
+    """The abstract value of the first result of a scalar operation; ``instance`` distinguishes executions of one
+    operation."""
     name = op.name
     if has_role(op, Role.CONSTANT):
         known = constant_of(op.results[0])
         return known if isinstance(known, int) else (id(op),)
-    # By name, as the table of arithmetic is.
+    # By name, as in the table of arithmetic.
     if name in CASTS:
         return operands[0]
     if not operands:
@@ -146,7 +150,7 @@ def evaluate(op: Operation, operands: list[AbstractValue], instance: int) -> Abs
         known = fold(a, b)
         if known is None:
             return fresh_unknown(op, instance)
-        # A number that is multiplied by itself again and again has more digits than any file.
+        # Bounds the integers: repeated squaring would produce arbitrarily long ones.
         return known if known.bit_length() <= WIDEST else (name, a, b)
     if has_role(op, Role.COMPARISON):
         return _compare(op, a, b, instance)
@@ -161,7 +165,7 @@ def _negate(number: AbstractValue) -> AbstractValue:
 
 
 def pointer_value(op: Operation, type_: Attribute, operands: tuple[AbstractValue, ...]) -> AbstractValue | None:
-    """The place of a pointer that is made from a number or another pointer; ``None`` for other operations."""
+    """The value of a pointer that is made from an integer or another pointer; ``None`` for other operations."""
     if has_role(op, Role.ADDRESS):
         (source,) = operands
         return ("at", type_.space, source) if isinstance(type_, PtrType) and isinstance(source, int) else source
@@ -171,7 +175,8 @@ def pointer_value(op: Operation, type_: Attribute, operands: tuple[AbstractValue
 
 
 def offset_pointer(base: AbstractValue, distance: AbstractValue, type_: PtrType) -> AbstractValue | None:
-    """The place ``distance`` elements behind the one that a pointer of ``type_`` has; ``None`` if only a run knows."""
+    """The address ``distance`` elements after ``base``, a pointer of ``type_``; ``None`` where the distance is
+    unknown."""
     size = byte_width(type_.element)
     if isinstance(base, int) or not isinstance(distance, int) or size is None:
         return None
@@ -184,13 +189,13 @@ def offset_pointer(base: AbstractValue, distance: AbstractValue, type_: PtrType)
 def _compare(op: Operation, a: AbstractValue, b: AbstractValue, instance: int) -> AbstractValue:
     predicate = op.properties.get("predicate")
     if predicate is None:
-        # ``index.cmp`` says its predicate in words of its own.
+        # ``index.cmp`` has predicates of its own.
         return fresh_unknown(op, instance)
     number = predicate.value.data if isinstance(predicate, IntegerAttr) else -1
     if number not in _PREDICATES:
         return (id(op), a, b)
-    holds, question, turned = _PREDICATES[number]
+    holds, relation, negated = _PREDICATES[number]
     if isinstance(a, int) and isinstance(b, int):
         return int(holds(a, b))
-    asked: Symbolic = (question, a, b)
-    return ("not", asked) if turned else asked
+    condition: Symbolic = (relation, a, b)
+    return ("not", condition) if negated else condition

@@ -1,4 +1,4 @@
-"""What is known about pointers and memrefs at compile time: memory in words, element size, byte address."""
+"""Static facts about pointers and memrefs: memory space, element size, byte address."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .type_facts import element_type, space_of
 
 
 def describe_space(type_: Attribute) -> str:
-    """The memory of ``type_`` for use in a message."""
+    """The memory space of ``type_`` as text for messages."""
     return space_of(type_) or "a memref without an address space"
 
 
@@ -31,7 +31,7 @@ def element_bits(type_: Attribute) -> int | None:
 
 
 def address_of(value: SSAValue, depth: int = 8) -> int | None:
-    """The constant byte address of a pointer, followed through casts and constant offsets."""
+    """The constant byte address of a pointer, through casts and constant offsets; ``None`` where it is unknown."""
     op = value.owner
     if not isinstance(op, Operation) or depth == 0:
         return None

@@ -1,5 +1,5 @@
-"""Integers as sums: a constant and multiples of what only a run knows. Equal values have equal sums, wherever they are
-computed, so that the distance of two offsets is a number as often as the text allows it.
+"""Affine expressions: a constant plus symbols times constant factors. Equal values have equal expressions wherever they
+are computed, so that the difference of two offsets is often a constant.
 
 Source: docs/reference/core-dialects.md, "Numbers".
 """
@@ -20,28 +20,28 @@ from .arithmetic import CASTS, WIDEST
 from .constants import constant_of
 
 Term = tuple[object, ...]
-"""What is multiplied: a value that nothing is known about, or an operation on sums, with its name and its operands."""
+"""A symbol: an unknown value, or a non-affine operation with its name and the expressions of its operands."""
 
 _DEPTH = 32
 
 
 class AffineExpr(NamedTuple):
-    """``constant`` plus each term times its factor; terms with factor 0 do not stand here."""
+    """``constant`` plus each term times its factor; factors are not 0."""
 
     constant: int
     terms: frozenset[tuple[Term, int]] = frozenset()
 
     def minus(self, other: AffineExpr) -> AffineExpr:
-        """The difference."""
+        """This expression minus ``other``."""
         return _combine(self, other, -1)
 
     def plus(self, other: AffineExpr) -> AffineExpr:
-        """The sum of both."""
+        """This expression plus ``other``."""
         return _combine(self, other, 1)
 
     @property
     def constant_value(self) -> int | None:
-        """The number, if no term is left."""
+        """The integer, where the expression has no terms."""
         return None if self.terms else self.constant
 
 
@@ -59,8 +59,8 @@ def _scale(one: AffineExpr, factor: int) -> AffineExpr:
 
 
 def _multiply(parts: Sequence[AffineExpr]) -> AffineExpr | None:
-    """The product of a sum and a number; ``None`` for others, and for numbers that no machine word holds: one that is
-    multiplied by itself again and again has more digits than any file."""
+    """The product of an expression and a constant; ``None`` for other products, and for constants of more than
+    ``WIDEST`` bits, which repeated squaring would produce."""
     one, other = parts if parts[1].constant_value is not None else reversed(parts)
     if other.constant_value is None:
         return None
@@ -75,7 +75,8 @@ _AFFINE_OPERATIONS: dict[str, Callable[[Sequence[AffineExpr]], AffineExpr | None
     **dict.fromkeys([name for name, signed in CASTS.items() if signed], lambda parts: parts[0]),
     "arith.trunci": lambda parts: None,
 }
-"""Operations on sums that give sums; casts keep the number unless they cut it off or read it without its sign."""
+"""Operations that map affine expressions to an affine expression; a cast does unless it truncates or reads the value
+unsigned."""
 
 
 class _Division(Enum):
@@ -87,28 +88,27 @@ _DIVISIONS: dict[object, _Division] = {
     **dict.fromkeys(("arith.remui", "arith.remsi"), _Division.REMAINDER),
     **dict.fromkeys(("arith.divui", "arith.divsi"), _Division.QUOTIENT),
 }
-"""What operations, by the first part of their terms, give of a division of natural numbers."""
+"""Division and remainder of natural numbers, by name of the operation."""
 
 
 class AffineAnalysis:
-    """The sums of the values of one function, each found once."""
+    """Affine expressions of the values of one function, each computed once."""
 
     def __init__(self) -> None:
         self._expressions: dict[SSAValue, AffineExpr] = {}
         self._sources: dict[Term, frozenset[SSAValue]] = {}
         self._terms: dict[Term, Term] = {}
-        """Equal terms as one object: in those of a term that is used twice at each of many operations, comparing would
-        meet the first one more often than a program could count."""
+        """Interned terms: comparing nested terms structurally takes exponential time."""
 
     def expression_of(self, value: SSAValue, depth: int = _DEPTH) -> AffineExpr:
-        """The sum that ``value`` is."""
+        """The affine expression of ``value``."""
         known = self._expressions.get(value)
         if known is None:
             known = self._expressions[value] = self._compute(value, depth)
         return known
 
     def sources(self, term: Term) -> frozenset[SSAValue]:
-        """The values, of which nothing more is known, that a term depends on."""
+        """The unknown values that a term depends on."""
         known = self._sources.get(term)
         if known is None:
             parts = [self.sources(inner) for part in term if isinstance(part, AffineExpr) for inner, _ in part.terms]
@@ -137,7 +137,7 @@ class AffineAnalysis:
         return AffineExpr(0, frozenset({(self._terms.setdefault(term, term), 1)}))
 
     def _remainder_of(self, parts: Sequence[AffineExpr]) -> AffineExpr | None:
-        """The remainder of a division by a number, where it is the same for all that the dividend may be."""
+        """The remainder of a division by a constant, where all possible dividends have the same one."""
         divisor = parts[1].constant_value
         if divisor is None or divisor <= 0 or not self.is_non_negative(parts[0]):
             return None
@@ -147,8 +147,7 @@ class AffineAnalysis:
     # ------------------------------------------------------------ divisibility
 
     def remainder(self, one: AffineExpr, modulus: int, depth: int = _DEPTH) -> int | None:
-        """What is left of a natural number ``one`` divided by ``modulus``; ``None`` where that is not always the same
-        number."""
+        """A natural number ``one`` modulo ``modulus``; ``None`` where it is not constant."""
         total = one.constant
         for term, factor in one.terms:
             common = modulus // gcd(factor, modulus)
@@ -175,7 +174,8 @@ class AffineAnalysis:
         return None
 
     def as_remainder(self, one: AffineExpr) -> tuple[AffineExpr, int] | None:
-        """Of a sum that is what is left of a natural number divided by a positive one: both."""
+        """Dividend and divisor of an expression that is the remainder of a natural number modulo a positive
+        constant."""
         if one.constant or len(one.terms) != 1:
             return None
         ((term, factor),) = one.terms
@@ -187,7 +187,7 @@ class AffineAnalysis:
         return None if divisor is None or divisor <= 0 else (parts[0], divisor)
 
     def is_non_negative(self, one: AffineExpr, depth: int = _DEPTH) -> bool:
-        """Whether a sum is certainly not negative; sums do not wrap around."""
+        """Whether an expression must be at least 0; expressions do not wrap around."""
         return one.constant >= 0 and all(
             factor > 0 and depth > 0 and self._is_non_negative_term(term, depth - 1) for term, factor in one.terms
         )
@@ -200,7 +200,8 @@ class AffineAnalysis:
         return _DIVISIONS.get(term[0]) is not None and all(self.is_non_negative(part, depth) for part in parts)
 
     def induction_variable(self, term: Term) -> tuple[AffineExpr, int] | None:
-        """Of a term that is the counter of a loop: its first value, and its step, which is a positive number."""
+        """Lower bound and positive constant step of a term that is the induction variable of a loop; ``None`` for
+        others."""
         value = term[0] if len(term) == 1 else None
         block = value.owner if isinstance(value, SSAValue) else None
         if not isinstance(block, Block) or block.args[0] is not value:

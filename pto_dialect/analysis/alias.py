@@ -1,6 +1,6 @@
 """Alias facts: how two names of memory relate in every run, and what a handle may point to.
 
-A pass that needs certainty takes a :class:`Must`; nothing turns a may-alias into one. Source:
+A pass that requires must-alias takes a :class:`Must`; a may-alias never becomes one. Source:
 docs/reference/memory-planning.md, "Alias facts".
 """
 
@@ -85,7 +85,7 @@ class Pointees(Generic[T]):
         return Pointees(self.objects | other.objects, self.is_open or other.is_open)
 
     def must(self) -> Must[T] | None:
-        """The object, where it is certain."""
+        """The object, where there is exactly one."""
         if self.is_open or len(self.objects) != 1:
             return None
         return Must(next(iter(self.objects)))
@@ -108,13 +108,13 @@ class Pointees(Generic[T]):
 
 
 def is_passed_on(handle: SSAValue, keeps_to_itself: Callable[[Operation], bool]) -> bool:
-    """Whether another value may stand for the memory of ``handle``: something other than operations that keep it to
-    themselves uses it, such as a loop that carries it, a branch that yields it, a choice or a view."""
+    """Whether another value may refer to the memory of ``handle``: some user is not in ``keeps_to_itself``, such as a
+    loop that carries it, a terminator that yields it, a select or a view."""
     return not all(keeps_to_itself(use.operation) for use in handle.uses)
 
 
 def joined(pointees: Iterable[Pointees[T]]) -> Pointees[T]:
-    """What any of several handles may point to; anything where there is none."""
+    """What any of several handles may point to; unknown for no handles."""
     found: Pointees[T] | None = None
     for one in pointees:
         found = one if found is None else found.join(one)

@@ -1,4 +1,4 @@
-"""What arithmetic on integers gives where both numbers are known: the one table for constants and for paths.
+"""Constant folding of integer operations: one table for constants and abstract values.
 
 Source: docs/reference/core-dialects.md, "Numbers".
 """
@@ -10,14 +10,14 @@ from types import MappingProxyType
 from typing import Final
 
 Fold = Callable[[int, int], int | None]
-"""The exact result; ``None`` where the operation has none, or where it depends on the width of the type."""
+"""The exact result; ``None`` where the operation is undefined or depends on the bit width."""
 
 WIDEST: Final = 64
-"""Bits of the numbers that are followed where no type says how many there are."""
+"""Bits of the largest integers that an analysis represents where no type states a width."""
 
 
 def _unless_negative(fold: Callable[[int, int], int]) -> Fold:
-    """The same for numbers that are read without a sign: what a negative one stands for depends on its width."""
+    """Folds unsigned operations of natural numbers only: the meaning of a negative operand depends on its bit width."""
     return lambda a, b: None if a < 0 or b < 0 else fold(a, b)
 
 
@@ -47,7 +47,7 @@ FOLDS: Final[Mapping[str, Fold]] = MappingProxyType(
         "arith.ceildivui": _unless_zero_divisor(_unless_negative(lambda a, b: -(-a // b))),
     }
 )
-"""By name: the operations are those of a core dialect, which are read and followed without loading its classes."""
+"""By name: operations of a core dialect are folded without loading its classes."""
 
 CASTS: Final[Mapping[str, bool]] = MappingProxyType(
     {
@@ -55,4 +55,4 @@ CASTS: Final[Mapping[str, bool]] = MappingProxyType(
         **dict.fromkeys(("arith.index_castui", "arith.extui"), False),
     }
 )
-"""Operations that give their operand in another type, and whether they read it with its sign."""
+"""Operations that convert the type of their operand, and whether they read it signed."""

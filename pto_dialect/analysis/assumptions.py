@@ -1,4 +1,4 @@
-"""Numbers of callers that let loops run zero times, as assumptions under which a function is followed once more."""
+"""Assumptions on arguments under which loops run zero iterations; a function is analysed once more under each."""
 
 from __future__ import annotations
 
@@ -11,23 +11,22 @@ from .arithmetic import FOLDS
 
 _DEPTH = 32
 MAX_ASSUMPTIONS = 4
-"""Assumptions about one loop each; others are made together with all of them."""
+"""Maximum number of assumptions about one loop each; a last one combines all of them."""
 
 LoopBounds = tuple[AbstractValue, ...]
 Assumption = dict[int, int]
-"""Values whose numbers come from the caller, by their ``id``, and what they are."""
+"""Assumed values of arguments, by ``id``."""
 
 
 def evaluate_under(number: AbstractValue, given: Mapping[int, int]) -> AbstractValue:
-    """What a number is under an assumption; the number itself where that does not decide it."""
+    """The value under an assumption; ``number`` itself where the assumption does not determine it."""
     return _evaluate(number, given, _DEPTH, {}) if given else number
 
 
 def _evaluate(
     number: AbstractValue, given: Mapping[int, int], depth: int, known: dict[int, AbstractValue]
 ) -> AbstractValue:
-    """The same; ``known`` has the parts that were looked at, by ``id``: numbers share theirs, so that a walk without it
-    takes time exponential in the depth."""
+    """Memoizes shared operands by ``id``: without ``known`` the recursion takes exponential time."""
     if isinstance(number, int):
         return number
     if id(number) not in known:
@@ -59,9 +58,9 @@ def _evaluate_parts(
 
 
 def zero_trip_assumptions(numbers: Iterable[SSAValue], opened: Iterable[LoopBounds]) -> Iterator[Assumption]:
-    """Assumptions about ``numbers`` of the caller under which loops with these bounds run zero times: one for each of
-    the loops, then all of them at once. Bounds that depend on anything else have none: the number of blocks, say, is
-    never zero."""
+    """Assumptions on the arguments ``numbers`` under which loops with these bounds run zero iterations: one for each
+    loop, then all combined. Bounds that depend on other values yield none: the number of blocks, for example, is never
+    zero."""
     known = {id(number) for number in numbers}
     found: list[Assumption] = []
     for low, high, step in opened:
@@ -76,7 +75,7 @@ def zero_trip_assumptions(numbers: Iterable[SSAValue], opened: Iterable[LoopBoun
 
 
 def _zero_trip_assumption(low: int, high: AbstractValue, sources: set[int]) -> Assumption | None:
-    """The largest of some small numbers with which a loop from ``low`` to ``high`` has no iteration."""
+    """The largest of some small values with which a loop from ``low`` to ``high`` has no iteration."""
     for value in sorted({low + 1, low, 0}, reverse=True):
         assumed = dict.fromkeys(sources, value)
         end = evaluate_under(high, assumed)
@@ -86,7 +85,7 @@ def _zero_trip_assumption(low: int, high: AbstractValue, sources: set[int]) -> A
 
 
 def _source_values(number: AbstractValue) -> set[int]:
-    """The values that a number is computed from, by ``id``; empty where that is not known."""
+    """The values that ``number`` is computed from, by ``id``; empty where they are unknown."""
     return _find_sources(number, _DEPTH, {})
 
 

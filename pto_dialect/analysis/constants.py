@@ -1,4 +1,4 @@
-"""Values of SSA values that are compile-time constants, followed through simple arithmetic."""
+"""Constant propagation through simple integer arithmetic."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from .arithmetic import CASTS, FOLDS
 
 
 def constant_of(value: SSAValue, depth: int = 8) -> int | float | None:
-    """The number ``value`` always has, or ``None`` when it is not a constant this analysis can follow."""
+    """The constant ``value``; ``None`` where it is not a constant, or beyond ``depth`` operations."""
     op: Any = value.owner
-    # By class, which has no others below it: isinstance asks the metaclass, and this is asked of every index of a
-    # program.
+    # Compares classes: ``Block`` has no subclasses, and ``isinstance`` is slower on a path taken for every index.
     if type(op) is Block or depth == 0:
         return None
     if has_role(op, Role.CONSTANT):
@@ -24,7 +23,7 @@ def constant_of(value: SSAValue, depth: int = 8) -> int | float | None:
         return attr.value.data if isinstance(attr, (IntegerAttr, FloatAttr)) else None
     name = op.name
     fold, signed = FOLDS.get(name), CASTS.get(name)
-    # Operations that are not sound may have any number of operands.
+    # Unverified operations may have any number of operands.
     if fold is None and signed is None:
         return None
     match [*op.operands]:
@@ -42,7 +41,7 @@ def constant_of(value: SSAValue, depth: int = 8) -> int | float | None:
 
 
 def _wrapped(number: int, value: SSAValue) -> int:
-    """``number`` modulo the width of the value's integer type, as a signed number."""
+    """``number`` wrapped to the signed range of the value's integer type."""
     if not isinstance(value.type, IntegerType):
         return number
     width = value.type.width.data

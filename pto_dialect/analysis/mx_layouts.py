@@ -1,4 +1,7 @@
-"""Which views of global memory hold MX scales in blocks of 16 x 2. Source: docs/reference/layouts.md, "MX scales"."""
+"""Which views of global memory hold MX scales in blocks of 16 x 2.
+
+Source: docs/reference/layouts.md, "MX scales".
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,10 @@ MX_LAYOUTS: Final = ("mx_a_zz", "mx_b_nn")
 
 
 def inferred_layout(view: SSAValue) -> str | None:
-    """The block layout that the loads of a view of scales ask for: that of the matrix tiles they fill.
+    """The block layout that all loads of a view of scales require, from the matrix tiles they fill; ``None`` where they
+    disagree.
 
-    A single row of scales is a plain list.
+    A single row of scales is contiguous.
     """
     found: set[str | None] = set()
     pending = [view]

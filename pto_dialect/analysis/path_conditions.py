@@ -1,4 +1,4 @@
-"""How long the answer to an open condition matters: until the last place of the text that may ask it again."""
+"""How long the decision on an unknown condition matters: until the last operation that may read the condition again."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from .abstract_values import AbstractValue, negated_operand
 NEVER = 1 << 60
 _DEPTH = 16
 _CONDITION_OPERANDS = {"scf.if": "cond", "scf.index_switch": "arg", "arith.select": "cond"}
-"""Operations that a condition decides about, and their operand with it; affine ones have no operand that is one."""
+"""Operations that depend on a condition, and the name of that operand; affine operations have no such operand."""
 _FORWARDS = Role.YIELD | Role.CONDITION | Role.RETURN | Role.CALL | Role.LOOP | Role.SELECT
-"""Operations through which a value goes on under another name."""
+"""Operations that forward a value under another name."""
 
 ConditionId = int
-"""What a condition is computed from, whatever it is compared for: the number of its text."""
+"""Identifies the values that a condition is computed from, whatever the predicate."""
 
 
 def case_index(switch: Operation, number: AbstractValue) -> AbstractValue:
-    """The region of ``scf.index_switch`` that a known number chooses, the first where no case has it; else a question
-    of its own."""
+    """The index of the region of ``scf.index_switch`` that a known value selects, 0 where no case matches; a condition
+    for unknown values."""
     if not isinstance(number, int):
         return ("case", number)
     cases = switch.properties["cases"]
@@ -36,77 +36,79 @@ def case_index(switch: Operation, number: AbstractValue) -> AbstractValue:
 
 
 class PathConditions:
-    """The conditions of a function. Operations are numbered in the order of the text."""
+    """The conditions of a function, and the position of their last use. Positions number operations in the order of the
+    text."""
 
     def __init__(self, function: Operation) -> None:
         self.positions: dict[Operation, int] = {}
         self.last_uses: dict[ConditionId, int] = {}
         self.ids: dict[SSAValue, ConditionId] = {}
         self.interned: dict[Hashable, ConditionId] = {}
-        """Numbers of texts, which have those of their operands in them: a text itself may be longer than any file."""
+        """Ids of conditions by structure. A structure refers to operands by id: nested structures may be exponentially
+        large."""
         self.forwarded: dict[SSAValue, bool] = {}
-        asked: list[tuple[Operation, SSAValue]] = []
+        reads: list[tuple[Operation, SSAValue]] = []
         for number, op in enumerate(walk(function)):
             self.positions[op] = number
-            decides = _condition_of(op)
-            if decides is not None:
-                asked.append((op, decides))
+            condition = _condition_of(op)
+            if condition is not None:
+                reads.append((op, condition))
         ends = self._loop_ends(function)
-        for op, value in asked:
+        for op, value in reads:
             shape = self.id_of(value)
-            place = self._outermost_loop(op)
-            end = ends[place] if place is not None else self.positions[op]
+            loop = self._outermost_loop(op)
+            end = ends[loop] if loop is not None else self.positions[op]
             self.last_uses[shape] = max(self.last_uses.get(shape, 0), NEVER if self._is_forwarded(value) else end)
 
     def last_use(self, op: Operation) -> int:
-        """The number of the last operation that may ask again what ``op`` asks, which a condition decides."""
-        decides = _condition_of(op)
-        assert decides is not None
-        return self.last_uses.get(self.id_of(decides), NEVER)
+        """The position of the last operation that may read the condition of ``op`` again."""
+        condition = _condition_of(op)
+        assert condition is not None
+        return self.last_uses.get(self.id_of(condition), NEVER)
 
     def id_of(self, value: SSAValue, depth: int = _DEPTH) -> ConditionId:
-        """Equal for conditions that may be one question: the same values behind the same arithmetic."""
-        known = self.ids.get(value)
-        if known is None:
+        """An id that is equal for conditions that may be equal: the same arithmetic on the same values."""
+        result = self.ids.get(value)
+        if result is None:
             op = value.owner
-            turned = negated_operand(op) if isinstance(op, Operation) else None
-            if depth and turned is not None:
-                known = self.ids[value] = self.id_of(turned, depth - 1)
-                return known
+            negated = negated_operand(op) if isinstance(op, Operation) else None
+            if depth and negated is not None:
+                result = self.ids[value] = self.id_of(negated, depth - 1)
+                return result
             if depth and isinstance(op, Operation) and has_role(op, Role.SCALAR):
                 parts = [self.id_of(operand, depth - 1) for operand in op.operands]
-                same = has_role(op, Role.COMPARISON)
-                text: Hashable = (op.name, frozenset(parts) if same else tuple(parts), _constant(op))
+                is_commutative = has_role(op, Role.COMPARISON)
+                structure: Hashable = (op.name, frozenset(parts) if is_commutative else tuple(parts), _constant(op))
             else:
-                text = value
-            known = self.ids[value] = self.interned.setdefault(text, len(self.interned))
-        return known
+                structure = value
+            result = self.ids[value] = self.interned.setdefault(structure, len(self.interned))
+        return result
 
     def _is_forwarded(self, value: SSAValue, depth: int = _DEPTH) -> bool:
-        known = self.forwarded.get(value)
-        if known is None:
-            self.forwarded[value] = known = not depth or any(has_role(use.operation, _FORWARDS) for use in value.uses)
+        result = self.forwarded.get(value)
+        if result is None:
+            self.forwarded[value] = result = not depth or any(has_role(use.operation, _FORWARDS) for use in value.uses)
             op = value.owner
             if (
-                not known
+                not result
                 and isinstance(op, Operation)
                 and (has_role(op, Role.COMPARISON) or negated_operand(op) is not None)
             ):
-                known = any(self._is_forwarded(operand, depth - 1) for operand in op.operands if _is_truth(operand))
-                self.forwarded[value] = known
-        return known
+                result = any(self._is_forwarded(operand, depth - 1) for operand in op.operands if _is_truth(operand))
+                self.forwarded[value] = result
+        return result
 
     def _outermost_loop(self, op: Operation) -> Operation | None:
         found: Operation | None = None
-        place = op.parent_op()
-        while place is not None:
-            if has_role(place, Role.LOOP):
-                found = place
-            place = place.parent_op()
+        loop = op.parent_op()
+        while loop is not None:
+            if has_role(loop, Role.LOOP):
+                found = loop
+            loop = loop.parent_op()
         return found
 
     def _loop_ends(self, function: Operation) -> dict[Operation, int]:
-        """The number of the last operation inside each outermost loop."""
+        """The position of the last operation inside each outermost loop."""
         ends: dict[Operation, int] = {}
         for op, number in self.positions.items():
             loop = self._outermost_loop(op)
@@ -116,7 +118,7 @@ class PathConditions:
 
 
 def _condition_of(op: Operation) -> SSAValue | None:
-    """The operand that decides what ``op`` runs or gives; ``None`` for other operations."""
+    """The operand that selects what ``op`` executes or returns; ``None`` for other operations."""
     name = _CONDITION_OPERANDS.get(op.name)
     return None if name is None else named(op, name)
 

@@ -1,9 +1,10 @@
-"""Who orders the pipes of a core: the program by hand, or the compiler.
+"""Whether the program synchronizes the pipes of a core itself, or leaves that to the compiler.
 
-A program orders its pipes by hand where it has flags, locks, or barriers that stand between pieces of work. A barrier
-on all pipes that only closes a part of the program is none of these: one that nothing follows, one behind work of
-several pipes that nothing but stores to global memory follows, or one beside communication, which compilers leave to
-the program. Source: docs/reference/execution.md, "Who orders the pipes".
+A program synchronizes its pipes if it has flags, locks, or barriers between operations. A barrier on all pipes that
+only ends a part of the program does not count: one after which no operation follows, one after operations of several
+pipes that only stores to global memory follow, or one next to communication, which compilers leave to the program.
+
+Source: docs/reference/execution.md, "Who orders the pipes".
 """
 
 from __future__ import annotations
@@ -26,23 +27,23 @@ _COMMUNICATION_PREFIXES = ("pto.comm.", "pto.cmo.", "pto.fence.")
 
 
 def has_flags(operations: Iterable[Operation]) -> bool:
-    """Whether there are flags or locks among the operations: with them there is no question who orders the pipes."""
+    """Whether the operations include flags or locks; the program then synchronizes its pipes itself."""
     return any(
         (has_role(op, Role.PIPES) and not has_role(op, Role.BARRIER)) or has_role(op, Role.LOCK) for op in operations
     )
 
 
 def pipe_barriers(operations: Iterable[Operation]) -> list[Operation]:
-    """The barriers of pipes among the operations."""
+    """The pipe barriers among the operations."""
     return [op for op in operations if _is_barrier(op)]
 
 
 def has_manual_synchronization(operations: Sequence[Operation]) -> bool:
-    """Whether the program of these operations orders its pipes by hand."""
+    """Whether the program with these operations synchronizes its pipes itself."""
     if has_flags(operations):
         return True
     barriers = pipe_barriers(operations)
-    # Compilers order tile operations; micro-instructions are ordered by who writes them.
+    # Compilers synchronize tile operations; the author synchronizes micro-instructions.
     return bool(barriers) and (
         any(isinstance(op, PtoOp) and FAMILIES[family_named(op.name)].level is not None for op in operations)
         or any(not is_closing_barrier(barrier) for barrier in barriers)
@@ -50,7 +51,7 @@ def has_manual_synchronization(operations: Sequence[Operation]) -> bool:
 
 
 def is_closing_barrier(barrier: Operation) -> bool:
-    """Whether a barrier is on all pipes and at the end of the program, or beside communication."""
+    """Whether a barrier is on all pipes, and at the end of the program or next to communication."""
     if named_pipe(barrier.attributes.get("pipe")) is not Pipe.ALL:
         return False
     if _is_beside_communication(barrier):
@@ -64,7 +65,7 @@ def _is_barrier(op: Operation) -> bool:
 
 
 def _does_work(op: Operation) -> bool:
-    """Whether an operation does something on a pipe; one of other dialects that may is a call."""
+    """Whether an operation executes on a pipe; operations of other dialects do so if they are calls."""
     if not isinstance(op, PtoOp):
         return has_role(op, Role.CALL)
     return op_spec(type(op)).effect not in _IDLE and pipe_of(op) is not None and not _is_barrier(op)
@@ -75,7 +76,7 @@ def _communicates(op: Operation) -> bool:
 
 
 def _is_beside_communication(barrier: Operation) -> bool:
-    """Whether the work before or after it in its block is communication."""
+    """Whether the adjacent operation before or after the barrier in its block is communication."""
     before, after = barrier.prev_op, barrier.next_op
     while before is not None and not _is_work_or_communication(before):
         before = before.prev_op
@@ -89,7 +90,8 @@ def _is_work_or_communication(op: Operation) -> bool:
 
 
 def _work_around(barrier: Operation) -> tuple[set[Pipe | None], set[Pipe | None]]:
-    """The pipes that work since the barrier before, and those that work later in the text, on the same core."""
+    """The pipes that execute between the previous barrier and this one, and those that execute after it, on the same
+    core."""
     before, after = set[Pipe | None](), set[Pipe | None]()
     function: Operation | None = barrier
     while function is not None and not has_role(function, Role.FUNCTION):
@@ -106,7 +108,7 @@ def _work_around(barrier: Operation) -> tuple[set[Pipe | None], set[Pipe | None]
 
 
 def _section(op: Operation) -> str:
-    """The kind of code of the section around an operation; empty outside of sections."""
+    """The core kind of the enclosing section; empty outside of sections."""
     place = op.parent_op()
     while place is not None and not section_of(place):
         place = place.parent_op()

@@ -1,5 +1,5 @@
-"""The operations of a function that matter to what is followed: those that it looks at, all that these stand in, and
-where the numbers come from that either of them uses."""
+"""Backward slice of a function: the operations relevant to an analysis, their ancestors, and the definitions that
+either of them use."""
 
 from __future__ import annotations
 
@@ -16,38 +16,39 @@ def compute_slice(
     is_relevant: Callable[[Operation], bool],
     relevant_operands: Callable[[Operation], Iterable[SSAValue]],
 ) -> tuple[set[Operation], set[Operation]]:
-    """The operations that matter, and among them those that stand around or are operations that are ``concerned``.
+    """The slice, and the subset of relevant operations and their ancestors.
 
-    ``uses`` gives the operands of such an operation whose numbers count. Calls are followed, with all operands.
+    ``relevant_operands`` returns the operands of a relevant operation whose values matter. Calls are relevant, with all
+    operands.
     """
-    found: set[Operation] = set()
+    selected: set[Operation] = set()
     values: list[SSAValue] = []
 
-    def keep(op: Operation) -> None:
-        """``op`` is followed: what decides about its regions and what these pass on counts."""
-        found.add(op)
+    def add(op: Operation) -> None:
+        """Adds ``op``, the terminators of its regions, and the values that control them, to the worklist."""
+        selected.add(op)
         if op.regions:
             values.extend(op.operands)
             for region in op.regions:
                 for block in region.blocks:
                     if block.last_op is not None:
-                        found.add(block.last_op)
+                        selected.add(block.last_op)
                         values.extend(block.last_op.operands)
 
     around: set[Operation] = set()
     for op in walk(function):
         calls = has_role(op, Role.CALL)
         if calls or (not op.regions and is_relevant(op)):
-            keep(op)
+            add(op)
             values.extend(op.operands if calls else relevant_operands(op))
-            place: Operation | None = op
-            while place is not None and place not in around:
-                around.add(place)
-                keep(place)
-                place = place.parent_op()
+            ancestor: Operation | None = op
+            while ancestor is not None and ancestor not in around:
+                around.add(ancestor)
+                add(ancestor)
+                ancestor = ancestor.parent_op()
     while values:
         op = values.pop().owner
-        if isinstance(op, Operation) and op not in found:
-            keep(op)
+        if isinstance(op, Operation) and op not in selected:
+            add(op)
             values.extend(op.operands)
-    return found, around
+    return selected, around

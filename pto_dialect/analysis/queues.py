@@ -1,4 +1,4 @@
-"""Operations on queues between the cube core and the vector cores, as rules see them.
+"""Queue operations between the cube core and the vector cores, as rules see them.
 
 Source: docs/reference/execution.md, "Queues between cores".
 """
@@ -28,9 +28,10 @@ ID_OPERATIONS = (
 )
 HANDLE_OPERATIONS = ("pto.tpush", "pto.talloc", "pto.tpop", "pto.tfree")
 QUANT_SETTERS = ("pto.set_quant_scalar", "pto.set_quant_vector")
-"""Names for which rules are declared: queues known by number and by handle, transfers on either, setters of scales.
+"""Names of operations that rules are declared for: queues with ids and with handles, transfers on either, setters of
+scales.
 
-What each does is told by its class, see ``action_of``.
+The class of an operation states what it does, see ``action_of``.
 """
 
 
@@ -52,21 +53,21 @@ def is_push(op: Operation) -> bool:
 
 
 def queue_id(op: Operation) -> int:
-    """Number of the queue that ``op`` names; 0 when it names none."""
+    """Id of the queue that ``op`` names; 0 by default."""
     return integer_attribute(op, "id") or 0
 
 
 LOWERED_QUEUE_ID = "__pto.frontend_id"
-"""Attribute of a queue with a handle: the number it had before it was lowered."""
+"""Attribute of a queue with a handle: its id before lowering."""
 
 
 def lowered_queue_id(init: Operation) -> int | None:
-    """The number that a queue with a handle had before it was lowered, if it says so."""
+    """The id of a queue with a handle before lowering, if stated."""
     return integer_attribute(init, LOWERED_QUEUE_ID)
 
 
 def initialization_of_handle(op: Operation) -> Operation | None:
-    """The initialisation whose queue handle ``op`` uses."""
+    """The initialization that defines the queue handle of ``op``; ``None`` where it has none."""
     value = find(op, "pipe_handle")
     if not isinstance(value, OpResult):
         return None
@@ -75,20 +76,20 @@ def initialization_of_handle(op: Operation) -> Operation | None:
 
 
 def entry(op: Operation) -> SSAValue | None:
-    """The tile or view that ``op`` moves, binds or returns."""
+    """The tile or view that ``op`` transfers, binds or returns."""
     if op.results and isinstance(op.results[0].type, (TileBufType, TensorViewType)):
         return op.results[0]
     return find(op, "tile") or find(op, "entry")
 
 
 def has_handle(init: Operation) -> bool:
-    """True for a queue that is known by its handle, False for one that is known by its number."""
+    """Whether a queue is identified by its handle rather than by an id."""
     action = action_of(init)
     return action is not None and action.core is None
 
 
 def uses_global_memory(init: Operation, arch: str) -> bool:
-    """Whether the entries of a queue lie in global memory, so that whoever takes a tile out loads it."""
+    """Whether the entries of a queue are stored in global memory, so that the receiver loads a tile it pops."""
     if has_handle(init):
         return find(init, "gm_addr") is not None
     if find(init, "gm_slot_tensor") is not None:
@@ -97,13 +98,13 @@ def uses_global_memory(init: Operation, arch: str) -> bool:
 
 
 def is_freed_by_pop(init: Operation, arch: str) -> bool:
-    """Whether taking a tile out of a queue returns its slot: it is loaded into a local slot, where it stays until a
-    later pop loads another one there. ``tfree`` then counts for views of slots alone."""
+    """Whether popping a tile frees its slot: the tile is loaded into a local slot, where it stays until a later pop
+    loads another one. ``tfree`` then applies to views of slots only."""
     return arch == "a2a3" and uses_global_memory(init, arch)
 
 
 def queue_of(op: Operation, by_id: Mapping[tuple[str, int], Operation]) -> Operation | None:
-    """The initialisation of the queue that a transfer uses, among those ``numbered`` by core and number."""
+    """The initialization of the queue that a transfer uses, among those ``by_id``: keys are core and id."""
     action = action_of(op)
     if action is None:
         return None
@@ -116,7 +117,7 @@ def direction_mask(init: Operation) -> int:
 
 
 def slot_count(init: Operation) -> int:
-    """Slots of a queue: stated, or 8 for one direction and 4 for two."""
+    """Number of slots of a queue: as stated, or 8 for one direction and 4 for two."""
     return integer_attribute(init, "slot_num") or (4 if direction_mask(init) == C2V | V2C else 8)
 
 
@@ -138,7 +139,7 @@ def string_attribute(op: Operation, name: str) -> str:
 
 
 def peer_function(op: Operation, find: Callable[[Operation, str], Operation | None] | None = None) -> FuncOp | None:
-    """The function that an import names; ``find`` looks symbols up."""
+    """The function that an import names; ``find`` looks up symbols."""
     symbol = op.attributes.get("peer_func")
     if not isinstance(symbol, SymbolRefAttr):
         return None
@@ -150,7 +151,7 @@ def peer_function(op: Operation, find: Callable[[Operation, str], Operation | No
 
 
 def _in_sibling_modules(op: Operation, name: str) -> FuncOp | None:
-    """The one function of that name that other modules beside the one of ``op`` do not keep private."""
+    """The unique public function of that name in the sibling modules of the module of ``op``."""
     inner = op.parent_op()
     while inner is not None and not isinstance(inner, ModuleOp):
         inner = inner.parent_op()

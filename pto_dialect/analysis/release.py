@@ -12,7 +12,7 @@ from pto_dialect.targets.release import ATTRIBUTE, Release, newest, release_name
 
 
 def release_of(op: Operation) -> Release:
-    """The release that the nearest module around ``op`` names, the newest known where none does."""
+    """The release that the nearest enclosing module of ``op`` names; the newest known one by default."""
     place: Operation | None = op
     while place is not None:
         stated = place.attributes.get(ATTRIBUTE)
@@ -23,7 +23,7 @@ def release_of(op: Operation) -> Release:
 
 
 def set_release(module: ModuleOp, text: str | None) -> None:
-    """Lets ``module`` and the modules in it state the release of an option; does nothing without one."""
+    """Sets the release of ``module`` and its nested modules to the one of an option, if given."""
     if text is None:
         return
     stated = StringAttr(str(release_named(text) or text))

@@ -1,4 +1,4 @@
-"""What operations do to the data cache that a scalar unit accesses global memory through.
+"""Effects of operations on the data cache through which a scalar unit accesses global memory.
 
 Source: docs/reference/execution.md, "Data cache of the scalar unit".
 """
@@ -16,13 +16,13 @@ from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.sync.cross_core import CmoCacheinvalidOp, DcciOp
 
 _UNCACHED = (LdDevOp, StDevOp)
-"""Operations of the scalar unit that leave the cache out."""
+"""Operations of the scalar unit that bypass the cache."""
 _UB_LINES = ("CACHELINE_UB",)
-"""Classes of lines that hold no global memory."""
+"""Cache line classes that hold no global memory."""
 
 
 class Maintenance(NamedTuple):
-    """Lines are written back and invalidated: that at ``pointer``, or all where there is none."""
+    """Cache lines are written back and invalidated: the one at ``pointer``, or all of them for ``None``."""
 
     pointer: SSAValue | None
 
@@ -33,7 +33,7 @@ def is_cached(op: Operation) -> bool:
 
 
 def maintenance_of(op: Operation) -> Maintenance | None:
-    """What ``op`` does to lines of global memory; ``None`` for nothing."""
+    """The cache maintenance of global memory that ``op`` performs; ``None`` for other operations."""
     if isinstance(op, CmoCacheinvalidOp):
         return Maintenance(op.addr)
     if not isinstance(op, DcciOp) or enumerator(op, "dst") in _UB_LINES:

@@ -1,9 +1,8 @@
 """Results that the vector unit of a2a3 streams into the next operation, so that no barrier is needed.
 
-That holds where the later operation reads exactly what the earlier one wrote: the same bytes as a tile of the same
-type, contiguous, and at least 16 repeats of 256 bytes long; scratch tiles do not count, and no loop may lie between.
-Two tiles of one type at one constant address are the same bytes. What shares only some bytes with a result is not
-streamed.
+The later operation must read exactly what the earlier one wrote: the same bytes as a tile of the same type, contiguous,
+and at least 16 repeats of 256 bytes long. Scratch tiles do not count, and both operations are in the same loop body.
+Two tiles of one type at one constant address are the same bytes. A partial overlap with a result is not streamed.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _DEPTH = 24
 
 
 class PositionedOperation(Protocol):
-    """An operation, and its number in the order of the text."""
+    """An operation and its position in the order of the text."""
 
     @property
     def op(self) -> Operation:
@@ -35,13 +34,13 @@ class PositionedOperation(Protocol):
 
     @property
     def number(self) -> int:
-        """Its number in the order of the text."""
+        """Its position in the order of the text."""
         ...
 
 
 class _Tile(NamedTuple):
-    """A tile that an operation names: its type, the allocation behind it or the address of that, the bytes of that, and
-    the handle itself where it is a view."""
+    """A tile operand: its type, its allocation or the constant address of that, the size of the allocation in bytes,
+    and the handle where it is a view."""
 
     type: Attribute
     memory: SSAValue | int
@@ -49,7 +48,7 @@ class _Tile(NamedTuple):
     view: SSAValue | None
 
     def may_overlap(self, other: _Tile) -> bool:
-        """Whether both are known to have bytes in common; different views are judged where they are made."""
+        """Whether two tiles are known to overlap; different views are compared at the operations that make them."""
         if self.view is not None and other.view is not None:
             return self.view is other.view
         if isinstance(self.memory, int) and isinstance(other.memory, int):
@@ -58,13 +57,13 @@ class _Tile(NamedTuple):
 
 
 def is_streamed(first: PositionedOperation, second: PositionedOperation, kind: str) -> bool:
-    """True when all that ``second`` shares with ``first`` in an access of this kind is streamed."""
+    """Whether all tiles that ``second`` shares with ``first`` in an access of this kind are streamed."""
     shared = _results(first.op) & _sources(second.op)
     if not shared or first.number >= second.number or _innermost_loop(first.op) is not _innermost_loop(second.op):
         return False
     if not all(_contiguous_repeats(tile.type) >= _MIN_REPEATS for tile in shared):
         return False
-    # A result in place of the source: the two are as far apart as the read and the write of one element.
+    # In-place operations: read and write of one element are equally far apart in both operations.
     mine = _tiles_of(second.op, "reads" if kind == "raw" else "writes")
     theirs = _tiles_of(first.op, "reads" if kind == "war" else "writes")
     return bool(mine & theirs) and all(
@@ -83,7 +82,7 @@ def _tiles_of(op: Operation, role: str) -> frozenset[_Tile]:
 
 
 def _tile(value: SSAValue) -> _Tile:
-    """What ``value`` shows, through views."""
+    """The tile that ``value`` refers to, through views."""
     source, depth = value, 0
     while depth < _DEPTH and isinstance(op := source.owner, Operation) and has_role(op, Role.VIEW) and op.operands:
         source, depth = shown(op), depth + 1
@@ -96,7 +95,7 @@ def _tile(value: SSAValue) -> _Tile:
 
 
 def _bytes(type_: Attribute) -> int:
-    """The bytes of a tile, or of all slots of a multi-buffer."""
+    """The size in bytes of a tile, or of all slots of a multi-buffer."""
     if isinstance(type_, MultiTileBufType):
         return type_.count * _bytes(type_.slot)
     return type_.rows * type_.cols * (byte_width(type_.element) or 0) if isinstance(type_, TileBufType) else 0
@@ -107,7 +106,7 @@ def _results(op: Operation) -> frozenset[_Tile]:
 
 
 def _sources(op: Operation) -> frozenset[_Tile]:
-    """What an operation reads, scratch tiles aside: these it also writes without giving them back."""
+    """The tiles an operation reads, except scratch tiles, which it writes without returning them."""
     scratch = _tiles_of(op, "writes") - _tiles_of(op, "outs")
     return _tiles_of(op, "reads") - scratch
 
@@ -120,7 +119,7 @@ def _innermost_loop(op: Operation) -> Operation | None:
 
 
 def _contiguous_repeats(type_: Attribute) -> int:
-    """Repeats of a contiguous tile whose sizes are known, 0 for others."""
+    """Number of repeats of a contiguous tile with static sizes; 0 for others."""
     if not isinstance(type_, TileBufType):
         return 0
     rows, cols = type_.valid_rows, type_.valid_cols

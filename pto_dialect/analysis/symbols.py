@@ -1,4 +1,4 @@
-"""Symbols of modules: who defines a name, and which functions call which."""
+"""Symbols of modules: definitions, and the call graph."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pto_dialect.ir.core_dialects.func import FuncOp
 
 
 class Symbols:
-    """The symbols of a program, each module read once on the first question about it.
+    """The symbols of a program; each module is read on the first query.
 
-    Holds as long as nobody changes the program.
+    Valid as long as the program does not change.
     """
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class Symbols:
         self._callees: dict[Operation, list[FuncOp]] = {}
 
     def find(self, op: Operation, name: str) -> Operation | None:
-        """The operation that defines ``name`` in the nearest module around ``op`` that has it."""
+        """The operation that defines ``name`` in the nearest enclosing module of ``op`` that has it."""
         parent = op.parent_op()
         while parent is not None:
             if isinstance(parent, ModuleOp):
@@ -33,7 +33,7 @@ class Symbols:
         return None
 
     def suggest(self, op: Operation, name: str) -> str | None:
-        """A suggestion for the unknown symbol ``name`` in the nearest module around ``op``."""
+        """A "did you mean" hint for the unknown symbol ``name`` in the nearest enclosing module of ``op``."""
         parent = op.parent_op()
         while parent is not None and not isinstance(parent, ModuleOp):
             parent = parent.parent_op()
@@ -57,7 +57,7 @@ class Symbols:
         return found if isinstance(found, FuncOp) else None
 
     def callees(self, function: FuncOp) -> list[FuncOp]:
-        """Functions that ``function`` calls itself, each once, in text order."""
+        """The functions that ``function`` calls directly, each once, in the order of the text."""
         known = self._callees.get(function)
         if known is None:
             calls = (self.callee(op) for op in walk(function) if has_role(op, Role.CALL))
@@ -65,7 +65,7 @@ class Symbols:
         return known
 
     def reachable_from(self, call: Operation) -> list[FuncOp]:
-        """Functions that a call reaches, each once, in the order of their discovery."""
+        """The functions reachable from a call, each once, in the order of discovery."""
         first = self.callee(call)
         found: dict[FuncOp, None] = {}
         pending = [first] if first is not None else []

@@ -13,7 +13,7 @@ from pto_dialect.targets.op_availability import MICRO_LEVELS
 from pto_dialect.targets.profile import Profile
 
 MICRO_FAMILIES = frozenset(name for name, family in FAMILIES.items() if family.level in MICRO_LEVELS)
-"""Families that exist on a5 only; a module that uses one defaults to that target."""
+"""Families that exist on a5 only; the default target of a module that uses one is a5."""
 
 
 def uses_micro_level(module: Operation) -> bool:
@@ -23,7 +23,7 @@ def uses_micro_level(module: Operation) -> bool:
 
 
 def target_choice(op: Operation, option: str | None) -> TargetChoice:
-    """The target of ``op``: what ``option`` says, else the nearest module around it that names one."""
+    """The target of ``op``: ``option`` if given, else that of the nearest enclosing module that names one."""
     module: Operation | None = None
     arch = device = None
     place: Operation | None = op

@@ -1,4 +1,4 @@
-"""Facts about types and attributes that rules ask for: memory spaces, element types, numbers, words."""
+"""Facts about types and attributes that rules query: memory spaces, element types, integers, enumerators."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from pto_dialect.ir.core.types import PtrType, TileBufType, VmiVRegType, VRegTyp
 from pto_dialect.targets.memory import SPACE_ALIASES
 
 ENTRY_ATTRIBUTES = ("pto.entry", "pto.kernel", "pto.aicore")
-"""Each marks a function that a launch starts."""
+"""Attributes that mark a function as an entry point of a launch."""
 KERNEL_KIND = "pto.kernel_kind"
-"""Says of a function, or of all functions of a module, which kind of core runs it."""
+"""States the core kind that runs a function, or all functions of a module."""
 _ADDRESS_SPACES = tuple(SPACE_ALIASES.get(word, "gm") for word in ENUMS["address_space"].values)
-"""Pointer names of the numbered memory spaces (``zero`` counts as global memory)."""
+"""Names of the memory spaces by number (``zero`` counts as global memory)."""
 
 
 def kernel_kind(function: Operation) -> str | None:
-    """``cube`` or ``vector`` as the function or the nearest module around it says; ``None`` where nothing does."""
+    """``cube`` or ``vector``, as stated by the function or its nearest enclosing module; ``None`` where neither
+    does."""
     place: Operation | None = function
     while place is not None:
         kind = place.attributes.get(KERNEL_KIND)
@@ -29,7 +30,8 @@ def kernel_kind(function: Operation) -> str | None:
 
 
 def space_of(type_: Attribute) -> str | None:
-    """Pointer name (``gm``, ``ub`` ...) of the memory of a pointer, memref or tile type, if it says so."""
+    """Name (``gm``, ``ub`` ...) of the memory space of a pointer, memref or tile type; ``None`` where it states
+    none."""
     if isinstance(type_, PtrType):
         return type_.space
     if isinstance(type_, MemRefType):
@@ -61,9 +63,9 @@ def vector_bits(type_: Attribute) -> int:
 
 
 def scalar_fits(scalar: Attribute, element: Attribute) -> bool:
-    """Whether a scalar operand of type ``scalar`` stands for lanes of type ``element``.
+    """Whether a scalar operand of type ``scalar`` matches lanes of type ``element``.
 
-    The types are equal, or integers of one width of which the scalar has no sign.
+    The types are equal, or integers of one width where the scalar is signless.
     """
     if scalar == element:
         return True
@@ -73,13 +75,13 @@ def scalar_fits(scalar: Attribute, element: Attribute) -> bool:
 
 
 def integer_attribute(op: Operation, name: str) -> int | None:
-    """Value of an integer attribute, ``None`` when it is absent or no integer."""
+    """The value of an integer attribute; ``None`` where it is absent or of another kind."""
     value = op.attributes.get(name)
     return value.value.data if isinstance(value, IntegerAttr) else None
 
 
 def enumerator(op: Operation, name: str) -> str:
-    """Word of an enumeration or string attribute, empty when it is absent."""
+    """The value of an enumeration or string attribute; empty where it is absent."""
     value = op.attributes.get(name)
     if isinstance(value, EnumAttr):
         return value.data[1]

@@ -1,7 +1,7 @@
-"""The two libraries that compute tile operations, and which one a program means.
+"""The two libraries that compute tile operations, and the selection between them.
 
-``emitc``: the header library, on every target. ``vpto``: templates over vector micro-operations, on a5 only. Where they
-give different results, ``RunOptions.backend`` decides; docs/semantics.md lists the differences.
+``emitc``: the header library, on every target. ``vpto``: templates over vector micro-operations, on a5 only. Where
+their results differ, ``RunOptions.backend`` selects; docs/semantics.md lists the differences.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ATTRIBUTE: Final = "pto.backend"
 
 
 SORT_FILLERS: Final[Mapping[str, float]] = MappingProxyType({"f16": float(0xFC00), "f32": float(0xFF80_0000)})
-"""With what the templates of ``vpto`` fill incomplete groups of scores: the bits of −inf, taken as numbers."""
+"""Bits of −inf, which the templates of ``vpto`` store to incomplete groups of scores."""
 
 
 def backend_named(text: str) -> Backend | None:
@@ -31,7 +31,7 @@ def backend_named(text: str) -> Backend | None:
 def backend_of(function: Operation, option: Backend | None, arch: str) -> Backend:
     """The library of a function: the option, then the attribute of the nearest module, then ``emitc``.
 
-    a2a3 has ``emitc`` only, whatever is asked for.
+    a2a3 has ``emitc`` only.
     """
     if arch == "a2a3":
         return "emitc"

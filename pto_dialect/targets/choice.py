@@ -20,7 +20,7 @@ _ARCH_TEXTS = {"a2": "a2a3", "a3": "a2a3", "a2a3": "a2a3", "a5": "a5"}
 
 @cache
 def get_profile(name: str) -> Profile:
-    """The profile called ``name``: a2, a3, a2a3, a5 or cpu-sim.  Raises ``ValueError`` for any other word."""
+    """The profile called ``name``: a2, a3, a2a3, a5 or cpu-sim. Raises ``ValueError`` for any other name."""
     match OPTION_ALIASES.get(name, name):
         case "a2a3":
             from .a2a3 import A2A3  # deferred: start-up
@@ -46,7 +46,7 @@ class TargetWarning(NamedTuple):
 
 
 class TargetChoice(NamedTuple):
-    """The chosen profile; whether option or attribute named it; what is odd about the choice."""
+    """The chosen profile; whether an option or attribute named it; the diagnostic on the choice, if any."""
 
     profile: Profile
     explicit: bool
@@ -59,15 +59,16 @@ def resolve_target(
     module_attr_device_spec: str | None,
     uses_micro_level: bool,
 ) -> TargetChoice:
-    """Choose the profile of a module.
+    """Chooses the profile of a module.
 
-    ``option`` is the word of the tool option, ``module_attr_arch`` the text of ``pto.target_arch`` and
-    ``module_attr_device_spec`` that of ``pto.device-spec`` (each ``None`` if absent); ``uses_micro_level``
-    tells whether the module contains operations of ``MICRO_LEVELS``.
+    ``option`` is the value of the tool option, ``module_attr_arch`` the text of ``pto.target_arch`` and
+    ``module_attr_device_spec`` that of ``pto.device-spec`` (each ``None`` if absent); ``uses_micro_level`` is whether
+    the module contains operations of ``MICRO_LEVELS``.
 
-    The option wins (``target-override`` if the module says otherwise), then the attributes (text that names
-    no target means a2a3, ``target-unknown``), then the default: a5 for micro-level operations, else a2a3.
-    Raises ``ValueError`` for an unknown option word.
+    The option has priority (``target-override`` if the module names another target), then the attributes (an unknown
+    name means a2a3, ``target-unknown``), then the default: a5 for micro-level operations, else a2a3. Raises
+    ``ValueError`` for an unknown option.
+
     Source: docs/reference/targets.md, "Choice of the target".
     """
     stated, warning = _stated_by_module(module_attr_arch, module_attr_device_spec)

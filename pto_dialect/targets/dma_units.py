@@ -11,11 +11,11 @@ from typing import Final, NamedTuple
 
 
 class BurstUnit(NamedTuple):
-    """How one operation counts.
+    """Units of one operation.
 
-    ``bytes`` is the unit of the burst length.  ``stride`` tells what a stride measures: ``start`` is the
-    distance between the starts of two bursts, ``gap`` the distance from the end of one to the start of the
-    next, in the same unit.
+    ``bytes`` is the unit of the burst length. ``stride`` states what a stride measures: ``start`` is the distance
+    between the starts of two bursts, ``gap`` the distance from the end of one to the start of the next, in the same
+    unit.
     """
 
     bytes: int
@@ -49,7 +49,7 @@ LOCAL_STRIDE_BITS: Final = 21
 Source: docs/reference/constraints.md, "Transfers"."""
 
 LOCAL_ALIGNMENT: Final = 32
-"""Bytes whose multiple a burst address in the unified buffer or in L1 is."""
+"""Alignment in bytes of burst addresses in the unified buffer and in L1."""
 
 L2_HINT_LIMIT: Final = 15
 """Largest value of an L2 cache hint."""

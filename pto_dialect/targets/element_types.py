@@ -32,7 +32,7 @@ def signless(elem: str) -> str:
 
 
 def signed_as_signless(elem: str) -> str:
-    """``siN`` -> ``iN``; ``uiN`` and everything else unchanged, for tables that tell unsigned types apart."""
+    """``siN`` -> ``iN``; ``uiN`` and all others unchanged, for tables that distinguish unsigned types."""
     if elem[:2] == "si" and elem[2:].isdigit():
         return elem[1:]
     return elem

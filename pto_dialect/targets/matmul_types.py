@@ -72,7 +72,7 @@ MAD_EVEN_K_BITS: Final = 4
 """Operands of this many bits need an even K."""
 
 TF32_COMBO: Final[Triple] = ("f32", "f32", "f32")
-"""The only combination that takes ``tf32_mode``."""
+"""The only combination that accepts ``tf32_mode``."""
 
 
 def tile_key(dst: str, lhs: str, rhs: str) -> Triple:
@@ -81,7 +81,7 @@ def tile_key(dst: str, lhs: str, rhs: str) -> Triple:
 
 
 def mad_key(lhs: str, rhs: str, dst: str) -> Triple:
-    """The spelling under which the micro-level tables hold a combination: signed integers signless, one e4m3."""
+    """The key of a combination in the micro-level tables: signed integers signless, one e4m3."""
     lhs, rhs = finite_spelling(lhs), finite_spelling(rhs)
     return signed_as_signless(lhs), signed_as_signless(rhs), signed_as_signless(dst)
 

@@ -40,7 +40,7 @@ A5_CAPACITY: Final[Mapping[str, int | None]] = MappingProxyType(
         "scale_right": 4 * 1024,
     }
 )
-"""Bytes per space; ``None`` means that the size is that of the buffers handed in (global memory)."""
+"""Bytes per space; ``None`` means the size of the buffers passed to the launch (global memory)."""
 
 A2A3_PLANNER_LIMIT: Final[Mapping[str, int]] = MappingProxyType({})
 A5_PLANNER_LIMIT: Final[Mapping[str, int]] = MappingProxyType({"ub": 248 * 1024})
@@ -85,7 +85,7 @@ LOC_TO_SPACE: Final[Mapping[str, str]] = MappingProxyType(
         "scaling": "fb",
     }
 )
-"""Memory of a tile location.  An MX scale tile has location ``scaling`` too; :func:`tile_space` tells them apart."""
+"""Memory of a tile location. An MX scale tile has location ``scaling`` too; :func:`tile_space` distinguishes them."""
 
 MX_SCALE_FRACTAL: Final = 32
 """Bytes in a block of MX scales."""
@@ -118,4 +118,4 @@ SPACE_OWNER: Final[Mapping[str, str]] = MappingProxyType(
 """The core whose private memory a space is: the vector core (aiv), the cube core (aic), or the device."""
 
 MX_SCALE_ADDRESS_DIVISOR: Final = 16
-"""An MX scale lies at (byte address of its data operand) / 16 in the scale memory of that operand."""
+"""The address of an MX scale in its scale memory is the byte address of its data operand divided by 16."""

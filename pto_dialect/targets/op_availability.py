@@ -19,8 +19,7 @@ A5_UNAVAILABLE: Final = without_types(A5_TILE_DTYPES)
 in any form, and operations without such a row."""
 
 MICRO_LEVELS: Final = frozenset({"micro-vector", "micro-cube", "simt", "micro-vmi"})
-"""Catalogue levels that select a5 when nothing else names a target (docs/reference/targets.md, "Choice of the target").
-"""
+"""Catalogue levels that select a5 where no target is named (docs/reference/targets.md, "Choice of the target")."""
 
 # The plain copies between GM and UB serve both generations, so the level micro-dma is in neither set; its
 # structured mte_* operations belong to a5.
@@ -28,8 +27,8 @@ A2A3_FOREIGN_LEVELS: Final = MICRO_LEVELS
 A2A3_FOREIGN_PREFIXES: Final[tuple[str, ...]] = ("mte_",)
 A5_FOREIGN_LEVELS: Final = frozenset({"micro-ub"})
 A5_FOREIGN_PREFIXES: Final[tuple[str, ...]] = ()
-"""Levels and mnemonic prefixes of the other generation.  Their verifiers do not look at the target; a program
-that mixes them with a target is reported as ``arch-mix``."""
+"""Levels and mnemonic prefixes of the other generation. Their verifiers ignore the target; a program that mixes them
+with a target is reported as ``arch-mix``."""
 
 # Handles are made, viewed and passed on without a computation on the elements.
 _HANDLES = """
@@ -42,7 +41,7 @@ _TRANSFERS = """
 """
 
 _ANY_SIZE = "tfillpad tfillpad_expand tfillpad_inplace"
-"""Operations that look at the size of elements only, whatever the target."""
+"""Operations that constrain the size of elements only, on every target."""
 
 A2A3_LOW_PRECISION_OPS: Final = frozenset(_HANDLES.split()) | frozenset(_ANY_SIZE.split())
 A5_LOW_PRECISION_OPS: Final = frozenset(_HANDLES.split()) | frozenset(_TRANSFERS.split()) | _MATMUL_OPS | _MX_OPS

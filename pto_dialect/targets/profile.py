@@ -1,4 +1,4 @@
-"""What one chip generation allows. Source: docs/reference/targets.md, "Memories", "Synchronisation resources"."""
+"""Limits of one chip generation. Source: docs/reference/targets.md, "Memories", "Synchronisation resources"."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Profile:
     name: str
     """Name of the tool option: ``a2a3``, ``a5`` or ``cpu-sim``."""
     arch: str
-    """Whose rules hold: ``a2a3`` or ``a5``."""
+    """Name of the rule set: ``a2a3`` or ``a5``."""
 
     # memory
     capacity: Mapping[str, int | None]
@@ -71,7 +71,7 @@ class Profile:
     def dtype_allowed(self, op: str, elem: str) -> bool:
         """Whether ``op`` (with its form, e.g. ``tgather[index]``) accepts tiles of element type ``elem``.
 
-        True for an operation without a row: its element types are not a question of the target.
+        True for an operation without a row: its element types do not depend on the target.
         """
         row = self.tile_dtypes.get(op)
         return row is None or row_admits(row, elem, any_sign=op not in SIGNLESS_ONLY)

@@ -1,8 +1,7 @@
-"""Releases of the reference implementation, and what changed between them.
+"""Releases of the reference implementation, and the changes between them.
 
-A program has the meaning that it has for one release: that of the option, else ``pto.release`` of the nearest module,
-else the newest release known here. ``CHANGES`` is the only table of differences. Source: docs/reference/releases.md,
-"Changes".
+A program has the meaning of one release: that of the option, else ``pto.release`` of the nearest module, else the
+newest known release. ``CHANGES`` is the only table of differences. Source: docs/reference/releases.md, "Changes".
 """
 
 from __future__ import annotations
@@ -13,16 +12,16 @@ from typing import Final, Literal, NamedTuple
 from pto_dialect.versions import NEWEST_RELEASE
 
 ATTRIBUTE: Final = "pto.release"
-"""Attribute of a module that names the release it was made for."""
+"""Attribute of a module that names its release."""
 OLDEST: Final = "0.44"
 NEWEST: Final = NEWEST_RELEASE
-"""The releases whose behaviour is known; those between were not all published."""
+"""The releases with known behaviour; those in between were not all published."""
 
 _SPELLING = r"v?0\.(\d{1,3})(?:\.0)?"
 
 
 class Release(NamedTuple):
-    """A release by its minor number; all of them are 0.something."""
+    """A release by its minor number; the major number is 0."""
 
     minor: int
 
@@ -35,8 +34,8 @@ class Release(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What one ``release`` made different: a ``default``, something it began to accept (``accepted``) or no longer does
-    (``refused``). ``operations`` are those it concerns; ``evidence`` says how the release is known."""
+    """One change in a ``release``: a ``default``, something that is accepted since (``accepted``) or no longer is
+    (``refused``). ``operations`` are the ones concerned; ``evidence`` states how the release is known."""
 
     release: Release
     kind: Literal["default", "accepted", "refused"]
@@ -97,17 +96,17 @@ def newest() -> Release:
 
 
 def release_named(text: str) -> Release | None:
-    """The release called ``text`` (``0.63`` or ``v0.63``); ``None`` for one that is not known."""
+    """The release called ``text`` (``0.63`` or ``v0.63``); ``None`` for unknown ones."""
     found = re.fullmatch(_SPELLING, text)
     release = Release(int(found[1])) if found is not None else None
     return release if release is not None and int(OLDEST[2:]) <= release.minor <= int(NEWEST[2:]) else None
 
 
 def known_releases() -> str:
-    """The known releases in words."""
+    """The known releases, as text for messages."""
     return f"{OLDEST} to {NEWEST}"
 
 
 def unknown_release(text: str) -> str:
-    """What is wrong with the name of a release."""
+    """The message for an unknown release."""
     return f"'{text}' is no known release of the reference; known are {known_releases()}"

@@ -1,4 +1,5 @@
-"""Letters of the ISA for rounding, words of tile operations.  Source: docs/reference/numerics.md, "Rounding"."""
+"""Rounding modes: letters of the ISA and enumerators of tile operations. Source: docs/reference/numerics.md,
+"Rounding"."""
 
 from __future__ import annotations
 

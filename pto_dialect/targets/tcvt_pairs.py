@@ -72,12 +72,12 @@ _WRAPPING: Final = frozenset(
 
 
 def default_saturation(backend: Backend, release: Release) -> str | None:
-    """The saturation mode that an absent one means; ``None`` for that of the pair. The templates of ``vpto`` have one
-    for each pair in every release."""
+    """The default saturation mode; ``None`` for that of the pair. The templates of ``vpto`` have one default per pair,
+    in every release."""
     return "ON" if backend == "emitc" and release.has("tcvt-saturation") else None
 
 
 def wraps_by_default(src: str, dst: str) -> bool:
-    """True for the narrowing pairs that keep the low bits where neither the program nor the release says that they
-    saturate; on a2a3 no other pair can do without saturation."""
+    """Whether a narrowing pair keeps the low bits where neither the program nor the release states saturation; on a2a3
+    all other pairs saturate."""
     return (signed_as_signless(src), signed_as_signless(dst)) in _WRAPPING

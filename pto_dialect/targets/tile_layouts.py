@@ -60,10 +60,10 @@ class LayoutCheck(NamedTuple):
 
 
 class LayoutRequirement(NamedTuple):
-    """What a location requires.
+    """The required layout of a location.
 
-    ``native`` is the layout in which the hardware holds the elements.  ``usual`` lists the layouts that
-    occur, the native one first; it is advice, only ``checks`` are rules.
+    ``native`` is the layout in which the hardware holds the elements. ``usual`` lists the layouts that occur, the
+    native one first; it is advice, only ``checks`` are rules.
     """
 
     native: TileLayout
@@ -142,7 +142,8 @@ PACKED_OPERANDS: Final = frozenset(("mat", "left", "right"))
 
 
 class TileShape(NamedTuple):
-    """What lies in memory for a tile: extents in elements of a byte or more, block order, order inside, block size."""
+    """The memory layout of a tile: extents in elements of a byte or more, block order, order inside a block, block
+    size."""
 
     rows: int
     cols: int
@@ -152,10 +153,10 @@ class TileShape(NamedTuple):
 
 
 def native_blayout(loc: str, target: str, blayout: str) -> str:
-    """Block order that counts for a tile location (docs/reference/targets.md, "Layouts of locations").
+    """Effective block order of a tile location (docs/reference/targets.md, "Layouts of locations").
 
-    A boxed ``left`` tile is ZZ on a2a3 and NZ on the other targets, whatever its type says; elsewhere the
-    type decides.
+    A boxed ``left`` tile is ZZ on a2a3 and NZ on the other targets, whatever its type states; elsewhere the type
+    determines it.
     """
     if loc == "left":
         return "row_major" if target == "a2a3" else "col_major"
@@ -163,11 +164,11 @@ def native_blayout(loc: str, target: str, blayout: str) -> str:
 
 
 def native_shape(loc: str, target: str, shape: TileShape, item_bytes: int, packed: bool = False) -> TileShape:
-    """The shape that a tile of a location really has on a target, from the one that its type states.
+    """The effective shape of a tile of a location on a target, from the shape of its type.
 
     ``packed``: elements are 4-bit, two per byte, and rows and columns count them singly (mat, left and right operands;
-    docs/reference/layouts.md, "Fractals"). The result then describes the bytes: the two of a pair are neighbours in the
-    direction that is contiguous inside a block.
+    docs/reference/layouts.md, "Fractals"). The result then describes the bytes: the two elements of a byte are adjacent
+    in the direction that is contiguous inside a block.
     """
     rows, cols, blayout, slayout, fractal = shape
     if slayout != "none_box":
@@ -178,10 +179,10 @@ def native_shape(loc: str, target: str, shape: TileShape, item_bytes: int, packe
             # The fractals of a single row have their 16 rows as well.
             rows = FRACTAL_ROWS
         if loc in ("mat", "scaling") and fractal == 32 and rows == 1 and blayout == slayout == "row_major":
-            # Scales of a left operand with one row are a plain list.
+            # Scales of a left operand with one row are contiguous.
             slayout = "none_box"
         elif loc == "vec" and item_bytes == 1 and (blayout, slayout) == ("row_major", "row_major"):
-            # Scales in the order of the matrix unit, whatever block size the type states; one row is their list.
+            # Scales in the order of the matrix unit, whatever block size the type states; one row is contiguous.
             slayout, fractal = ("none_box" if rows == 1 else slayout), 32
     if packed:
         order = blayout if slayout == "none_box" else slayout
@@ -190,8 +191,8 @@ def native_shape(loc: str, target: str, shape: TileShape, item_bytes: int, packe
 
 
 def extent_bytes(shape: TileShape, item_bytes: int) -> int:
-    """Bytes from the first one of a tile to the end of the last one that its layout touches: of blocks that the tile
-    does not fill, the rows in front of others are touched as well."""
+    """Bytes from the first to the last byte that the layout of a tile accesses; of partly filled blocks, the rows
+    before accessed ones are included."""
     rows, cols, blayout, slayout, fractal = shape
     if slayout == "none_box" or not (rows and cols):
         return rows * cols * item_bytes
@@ -201,11 +202,11 @@ def extent_bytes(shape: TileShape, item_bytes: int) -> int:
         rows, cols, height, width = cols, rows, width, height
     along_rows = (blayout == "row_major") == (slayout == "row_major")
     if along_rows:
-        # Whole blocks, those of one row of blocks one after the other.
+        # Whole blocks: those of one row of blocks are consecutive.
         across = -(-cols // width) * width * height
         last = (rows - 1) // height * across + (rows - 1) % height * width
         last += (cols - 1) // width * height * width + (cols - 1) % width
     else:
-        # Columns of blocks: the rows of all blocks follow each other without a gap.
+        # Columns of blocks: the rows of all blocks are contiguous.
         last = (rows - 1) * width + (cols - 1) // width * rows * width + (cols - 1) % width
     return (last + 1) * item_bytes

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 ROWEXPAND_TMP_OPS: Final = frozenset(f"trowexpand{suffix}" for suffix in ("sub", "mul", "div", "max", "min", "expdif"))
-"""Operations whose scratch operand ``TileRules.rowexpand_tmp`` speaks about."""
+"""Operations whose scratch operand ``TileRules.rowexpand_tmp`` applies to."""
 
 
 @dataclass(frozen=True, slots=True)

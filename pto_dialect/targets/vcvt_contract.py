@@ -14,11 +14,10 @@ from .element_types import signed_as_signless
 
 
 class VcvtClauses(NamedTuple):
-    """What one conversion carries.
+    """Clauses of one conversion.
 
-    ``rounding``: allowed round letters, empty if ``rnd`` must be absent.
-    ``saturation``: whether ``sat`` must be present.
-    ``parts``: allowed ``part`` words, empty if ``part`` must be absent.
+    ``rounding``: allowed rounding letters, empty if ``rnd`` must be absent. ``saturation``: whether ``sat`` must be
+    present. ``parts``: allowed ``part`` enumerators, empty if ``part`` must be absent.
     """
 
     rounding: str

@@ -1,4 +1,4 @@
-"""What one launch of work-items may have.  Source: docs/reference/work-items.md, "Operations"."""
+"""Limits of one launch of work-items. Source: docs/reference/work-items.md, "Operations"."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ GROUP_ITEMS: Final = 32
 """Work-items that exchange values with each other."""
 
 SLOTS: Final = 123
-"""Words in which a work-item keeps values from one launch to the next."""
+"""32-bit words in which a work-item retains values from one launch to the next."""

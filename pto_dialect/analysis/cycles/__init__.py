@@ -1,4 +1,4 @@
-"""How many cycles operations take on a chip: laws over types, shapes and layouts, with the parameters of a table.
+"""Cycle model: formulas ("laws") over types, shapes and layouts, with the parameters of a table.
 
 Source: docs/reference/cycles.md, "What counts".
 """

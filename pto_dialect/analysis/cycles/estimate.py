@@ -1,4 +1,5 @@
-"""The cycles of one operation, with a band and the class of evidence.  Source: docs/reference/cycles.md, "Evidence"."""
+"""Estimates the cycles of one operation, with an error band and a class of evidence. Source: docs/reference/cycles.md,
+"Evidence"."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from .work import Work, ceil_div
 
 
 class Estimate(NamedTuple):
-    """``cycles`` between ``low`` and ``high``; ``evidence`` is ``measured``, ``neighbour``, ``published``, ``family``
-    or ``assumed``. The last two are of operations and types without figures."""
+    """``cycles`` between ``low`` and ``high``. ``evidence`` is ``measured``, ``neighbour``, ``published``, ``family``
+    or ``assumed``; the last two mark operations and types without measurements."""
 
     cycles: float
     low: float
@@ -37,7 +38,7 @@ def estimate(work: Work, table: CycleTable) -> Estimate:
         evidence = "assumed"
     error = table.value_of("band", evidence)
     if more := extra_column_cycles(work, table):
-        # The lower end is the law of a transfer, the upper one that and what all columns may cost.
+        # The lower bound is the law of a transfer, the upper one adds the maximum cost of the columns.
         error = max(error, ((cycles**2 + (more / 2) ** 2) ** 0.5 + more / 2) / cycles - 1)
     low = cycles / (1 + error)
     if not work.is_static:
@@ -57,8 +58,8 @@ def _cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
 
 
 def _estimate_by_family(work: Work, table: CycleTable) -> Estimate | None:
-    """What the family of an operation takes: a fixed part, rows and registers, with a wide band; ``None`` for one
-    without a family, and for shapes that only a run knows."""
+    """The estimate by the law of the family: a fixed part, rows and registers, with a wide band; ``None`` without a
+    family, and for shapes unknown before a run."""
     precise = work.options.get("op_params") == PRECISE
     family = table.family_of(PRECISE if precise else work.name)
     if family is None or work.path or work.k:
@@ -75,7 +76,7 @@ def _estimate_by_family(work: Work, table: CycleTable) -> Estimate | None:
 
 
 def _estimate_range(work: Work, table: CycleTable) -> Estimate:
-    """A range for what has no figures, from the repeats that it touches."""
+    """A range for operations without a law, from the number of repeats."""
     kind = "vector" if not work.path and not work.k else "other"
     size = table.value_of("machine", "vector_bytes")
     repeats = max(1.0, work.bytes() / size)

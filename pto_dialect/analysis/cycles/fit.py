@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 ROUNDS = 8
 PRIOR_WEIGHT = 0.02
-"""Weight of staying at the value a fit starts from, against the relative error of one row. It decides only what the
+"""Weight of the distance from the prior, against the relative error of one row. It determines only what the
 measurements leave open."""
 
 LEAST_SCALE = 10.0
-"""Parameters below this many cycles move as freely as one of this size."""
+"""Parameters below this many cycles are scaled like one of this size."""
 
 
 def reset_to_priors(table: CycleTable) -> CycleTable:
@@ -78,7 +78,7 @@ def _relative_error(one: Measurement, table: CycleTable) -> float:
 
 
 def fitted_parameters(one: Measurement, table: CycleTable) -> frozenset[Key]:
-    """The parameters with a prior that the law of a measurement asks for."""
+    """The fitted parameters that the law of a measurement reads."""
     table.used = set()
     try:
         estimate(one.work, table)
@@ -88,7 +88,7 @@ def fitted_parameters(one: Measurement, table: CycleTable) -> frozenset[Key]:
 
 
 def _deduplicate(measurements: Sequence[Measurement], table: CycleTable) -> list[Measurement]:
-    """Measurements without those that say again what another one says: the law takes them for the same."""
+    """Drops measurements that are equal to another one under the law."""
     found: dict[tuple[object, ...], Measurement] = {}
     for one in measurements:
         work = one.work

@@ -19,13 +19,13 @@ OPTIONAL: Final = ("gm_shape", "gm_layout", "variant", "public_model_precision",
 MEASURED: Final = "measured_cycles"
 
 _MODEL = ("EQ_FIT_TABLE", "CLOSED_FORM")
-"""Notes of rows that a formula gives to a cycle, so that a model rather than a chip has made them."""
+"""Notes of rows whose figures a formula computed exactly: modelled, not measured."""
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """Cycles of one execution. ``target``: empty where the file has one chip only. ``modelled``: a formula made the
-    figure. ``baseline``: relative error that the public model states for itself, where it does."""
+    """Cycles of one execution. ``target``: empty where the file has one chip only. ``modelled``: a formula computed the
+    figure. ``baseline``: relative error that the public model states, if any."""
 
     work: Work
     cycles: float

@@ -11,7 +11,7 @@ FRACTAL = 16
 INNER_BYTES = 32
 
 LANES = {"l1:l0b": 1}
-"""Lanes of MTE1 by path: right operands go through one of their own, all else through the first."""
+"""Lanes of MTE1 by path: right operands have a lane of their own, all others share the first."""
 
 
 def lane_of(path: str) -> int:
@@ -20,7 +20,7 @@ def lane_of(path: str) -> int:
 
 
 def extract_lanes(table: CycleTable) -> int:
-    """How many transfers of MTE1 overlap: left and right operands where the table says so, else one."""
+    """Number of concurrent transfers of MTE1: left and right operands overlap where the table says so."""
     return int(table.optional("machine", "extract_lanes", 1))
 
 
@@ -38,12 +38,12 @@ def move_cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
         size = pieces * INNER_BYTES * ceil_div(size // max(pieces, 1), INNER_BYTES)
     cycles = pieces * p["fixed"] + size / p["rate"]
     more = extra_column_cycles(work, table)
-    # Between none of what the further columns may cost, and all of it.
+    # Geometric mean of no extra cost and the maximum extra cost.
     return ((cycles * (cycles + more)) ** 0.5, "assumed") if more else (cycles, table.evidence("move", work.path, "*"))
 
 
 def extra_column_cycles(work: Work, table: CycleTable) -> float:
-    """What columns that do not end with a block may cost beyond the law of a transfer, at the most."""
+    """Maximum cost, beyond the law of a transfer, of columns that do not end at a block boundary."""
     if not work.ragged or table.type_of("ragged", work.path, "*") is None:
         return 0.0
     return max(0, work.ragged - work.transfers) * table.get("ragged", work.path, "*", "column")

@@ -1,4 +1,4 @@
-"""What the operations of a program do, in the terms of the cycle laws.  Source: docs/reference/cycles.md, "What
+"""Translates operations of a program to the terms of the cycle model. Source: docs/reference/cycles.md, "What
 counts"."""
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ _TYPES: Final = {"f8e4m3fn": "f8e4m3", "f4e1m2x2": "f4e1m2", "f4e2m1x2": "f4e2m1
 
 
 class PipeWork(NamedTuple):
-    """An operation that takes cycles: what it does, and the pipe that does it."""
+    """An operation that takes cycles: its work, and the pipe that executes it."""
 
     work: Work
     pipe: str
 
 
 def pipe_work_of(op: Operation, arch: str, options: Mapping[str, str]) -> PipeWork | None:
-    """What ``op`` does on the chip ``arch``, with the variants that ``options`` state; ``None`` for operations that
-    compute no more than addresses, numbers and handles."""
+    """The work of ``op`` on the chip ``arch``, with the variants that ``options`` state; ``None`` for operations that
+    only compute addresses, scalars and handles."""
     if not isinstance(op, PtoOp):
         return None
     if roles_of(op) & _SYNC:
@@ -62,7 +62,7 @@ def pipe_work_of(op: Operation, arch: str, options: Mapping[str, str]) -> PipeWo
 
 
 def _sync_pipe(op: PtoOp, arch: str) -> str:
-    """The pipe that is named; the scalar one starts what concerns several."""
+    """The named pipe; the scalar one issues synchronization of several pipes."""
     pipe = form_of(op, arch).pipe
     return (Pipe.S if pipe is None or pipe is Pipe.ALL else pipe).value
 
@@ -176,7 +176,7 @@ def _extent(type_: Attribute) -> tuple[int, int, int, int, bool]:
 
 
 def _by_columns(type_: Attribute) -> bool:
-    """Whether the columns of a tile follow one another."""
+    """Whether a tile is stored column by column."""
     return isinstance(type_, TileBufType) and type_.blayout == "col_major" and type_.slayout == "none_box"
 
 
@@ -185,7 +185,7 @@ def _paired(element: Attribute) -> bool:
 
 
 def _transfers(type_: Attribute) -> int:
-    """Blocks of a view in global memory beyond the two innermost dimensions, which one transfer takes."""
+    """Blocks of a view in global memory beyond the two innermost dimensions; one transfer moves one block."""
     found = 1
     for extent in shape_of(type_)[:-2]:
         found *= max(extent, 1)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 class Pipes:
-    """Clocks of the pipes of one core. ``ends`` has when each is done, ``busy`` the cycles that it worked."""
+    """Clocks of the pipes of one core, in cycles: ``ends`` is when each becomes idle, ``busy`` how long it worked."""
 
     def __init__(self) -> None:
         self.ends: dict[str, float] = {}

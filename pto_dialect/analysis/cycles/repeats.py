@@ -9,11 +9,11 @@ from .table import CycleTable
 from .work import BLOCK, Work, ceil_div, width
 
 LANES = 64
-"""Lanes that a division handles in the cycles of its slope, whatever their width; masked ones cost none."""
+"""Lanes that a division processes per step of its slope, whatever their width; masked lanes cost nothing."""
 
 
 def repeat_cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
-    """Cycles of a tile operation and the evidence for them; ``None`` for one that has no figures."""
+    """Cycles of a tile operation and their evidence; ``None`` for operations without a law."""
     for law, cycles in _LAWS:
         found = _entry(work, table, law, work.name)
         if found is not None:
@@ -43,14 +43,14 @@ def _entry(work: Work, table: CycleTable, law: str, name: str) -> tuple[dict[str
 
 
 def _repeats(work: Work, table: CycleTable) -> tuple[int, int, bool]:
-    """Repeats over the valid part as one run, those of one row, and whether a row ends inside a repeat."""
+    """Repeats of the contiguous valid part, repeats of one row, and whether a row ends inside a repeat."""
     size = int(table.value_of("machine", "vector_bytes"))
     row = work.valid_cols * max(width(work.source), width(work.result)) // 8
     return ceil_div(row * work.valid_rows, size), max(1, ceil_div(row, size)), row % size != 0
 
 
 def _elementwise(work: Work, table: CycleTable, p: dict[str, float]) -> float:
-    """A fixed part, and the repeats; rows that do not fill one are issued one by one by operations with two sources."""
+    """A fixed part, and the repeats; operations with two sources issue partial rows one by one."""
     total, per_row, cut = _repeats(work, table)
     extra = 0.0
     if p["sources"] > 1 and per_row == 1 and cut:
@@ -64,7 +64,7 @@ def _elementwise(work: Work, table: CycleTable, p: dict[str, float]) -> float:
 
 
 def _division(work: Work, table: CycleTable, p: dict[str, float]) -> float:
-    """As other operations with two sources, but each repeat takes as long as its lanes need."""
+    """Like other operations with two sources, but each repeat takes as long as its lanes need."""
     _, per_row, cut = _repeats(work, table)
     if per_row == 1 and cut:
         groups = work.valid_rows * ceil_div(work.valid_cols, LANES)
@@ -77,8 +77,8 @@ def _division(work: Work, table: CycleTable, p: dict[str, float]) -> float:
 
 
 def _transposition(work: Work, table: CycleTable, p: dict[str, float], evidence: str) -> tuple[float, str]:
-    """Blocks of 16 rows and 32 bytes, or of 32 x 32 bytes in four steps, go into the scratch tile, and from there to
-    the result, whose rows are the columns of the source."""
+    """Blocks of 16 rows and 32 bytes, or of 32 x 32 bytes in four steps, are transposed into the scratch tile, then
+    copied to the result."""
     if work.empty:
         return p["fixed"], evidence
     size = max(1, width(work.source) // 8)
@@ -93,7 +93,7 @@ def _transposition(work: Work, table: CycleTable, p: dict[str, float], evidence:
 
 
 def _reduction(work: Work, table: CycleTable, p: dict[str, float]) -> float:
-    """One value for each row: the repeats of a row are merged, then reduced across lanes."""
+    """One result per row: the repeats of a row are merged, then reduced across lanes."""
     _, per_row, cut = _repeats(work, table)
     row = p["row"] + p["row_more"] * (per_row - 1)
     return row * work.valid_rows + p["fixed"] + p["fixed_more"] * (per_row - 1) + (p["partial"] if cut else 0.0)
@@ -105,7 +105,7 @@ def _broadcast(work: Work, table: CycleTable, p: dict[str, float]) -> float:
 
 
 def _column(work: Work, table: CycleTable, p: dict[str, float]) -> float:
-    """One value for each column: row after row is merged into the first."""
+    """One result per column: each row is merged into the first."""
     _, per_row, cut = _repeats(work, table)
     row = p["row"] + p["row_more"] * (per_row - 1)
     if cut and per_row > 1:
@@ -119,4 +119,4 @@ def _one_copy(work: Work, table: CycleTable) -> float:
 
 
 _LAWS: Final = (*(("repeat", _elementwise), ("divide", _division), ("reduce", _reduction), ("broadcast", _broadcast)),)
-"""Laws whose entries have a fixed part, which is left where nothing is valid."""
+"""Laws with a fixed part, which is all that remains of an empty tile."""

@@ -1,4 +1,4 @@
-"""The cycles that the text of a program tells, without a run.  Source: docs/reference/cycles.md, "Without a run"."""
+"""Static cycle estimates, without a run. Source: docs/reference/cycles.md, "Without a run"."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from .table import CycleTable, read_table, shipped
 from .waits import Advice, Wait
 
 UNMEASURED = ("family", "assumed")
-"""Evidence of what has no figures of its own."""
+"""Evidence of operations without measurements."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """One operation: what it is, where it stands, how often it runs and the cycles of one execution. ``open``: loops or
-    choices around it whose bounds or conditions only a run knows count as one turn."""
+    """One operation: its name, line and pipe, how often it executes, and the cycles of one execution. ``open``:
+    enclosing loops or branches with unknown trip counts or conditions count once."""
 
     operation: str
     line: int | None
@@ -57,13 +57,13 @@ class Total:
 
 @dataclass
 class ModuleCycles:
-    """The cycles of one program read from ``file``, for the chip ``target`` and a ``release`` of the reference, as
-    ``run`` or the text tells them.
+    """The cycles of one program read from ``file``, for the chip ``target`` and a ``release`` of the reference;
+    measured in a ``run``, or static.
 
-    ``pipes``: for each pipe what its operations take, one after the other. ``whole``: with all pipes; from the busiest
-    one alone to all of them one after the other; of a run the end of its schedule. ``open``: operations whose number of
-    executions is not known. ``ranges``: operations and types without figures, with their number. ``waits``: what the
-    pipes of a run have waited for, and ``advice`` what helps; ``untried`` says why nothing was tried.
+    ``pipes``: the sum of the operations of each pipe. ``total``: of all pipes, between the busiest pipe alone and the
+    sum of all; for a run, the end of its schedule. ``open``: number of operations with an unknown execution count.
+    ``ranges``: operations and types without measurements, with their count. ``waits``: waiting times of the pipes of a
+    run. ``advice``: changes that help; ``not_tried_reason`` states why none was tried.
     """
 
     file: str
@@ -82,7 +82,7 @@ class ModuleCycles:
 
 
 def table_for(arch: str, path: str | None) -> CycleTable:
-    """The table of the user, or the one shipped for ``arch``. Raises ``CycleTableError``."""
+    """The table of the user, or the default table of ``arch``. Raises ``CycleTableError``."""
     return shipped(arch) if path is None else read_table(path)
 
 
@@ -116,13 +116,13 @@ def static_cycles(
 
 
 def _combine_lanes(one: Total, other: Total) -> Total:
-    """Two lanes of a pipe: at the least the busier one, at the most one after the other."""
+    """Combines two lanes of a pipe: between the busier one and the sum."""
     longer = one if one.cycles >= other.cycles else other
     return Total(longer.cycles, max(one.low, other.low), one.high + other.high)
 
 
 def sum_up(found: ModuleCycles) -> None:
-    """The whole from its pipes: at the least the busiest one, at the most all one after the other."""
+    """Computes the total from the pipes: between the busiest one and the sum."""
     totals = found.pipes.values()
     found.total.cycles = max((each.cycles for each in totals), default=0.0)
     found.total.low = max((each.low for each in totals), default=0.0)
@@ -130,7 +130,7 @@ def sum_up(found: ModuleCycles) -> None:
 
 
 def execution_count(op: Operation) -> tuple[int, bool]:
-    """How often ``op`` runs in one call of its function, and whether a loop or a choice leaves that open."""
+    """The number of executions of ``op`` in one call of its function, and whether a loop or branch leaves that open."""
     count, open_ = 1, False
     place = op.parent_op()
     while place is not None:

@@ -1,4 +1,4 @@
-"""Tables of cycle parameters: one for each chip, shipped as CSV and replaceable.  Source: docs/reference/cycles.md,
+"""Tables of cycle parameters: one CSV file per chip, replaceable by the user. Source: docs/reference/cycles.md,
 "Tables"."""
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PARAMETERS: Final[Mapping[str, tuple[str, ...]]] = {
     "sync": ("value",),
     "range": ("low", "high"),
 }
-"""The laws, and the parameters that each entry of one has."""
+"""The laws, and the parameters of each of their entries."""
 
 SIGNED: Final = frozenset(("flat_step", "row_gap", "fixed_more", "prior"))
 """Parameters that may be negative: corrections of others."""
@@ -56,7 +56,7 @@ POSITIVE: Final = frozenset(("rate", "flat_lanes", "row_lanes"))
 POSITIVE_OF_MACHINE: Final = frozenset(("clock_mhz", "cores", "memory_gbps", "vector_bytes"))
 
 BANDS: Final = tuple(each for each in EVIDENCE if each != "family")
-"""Classes of evidence with one band each; each family has one of its own."""
+"""Classes of evidence with one band each; each family has its own."""
 
 
 class CycleTableError(ValueError):
@@ -64,8 +64,8 @@ class CycleTableError(ValueError):
 
 
 class Entry(NamedTuple):
-    """One parameter: its ``value``, the ``prior`` that a fit starts from (``None``: not fitted), its evidence and the
-    line that says it."""
+    """One parameter: its ``value``, the ``prior`` where a fit starts (``None``: not fitted), its evidence and its
+    line."""
 
     value: float
     prior: float | None
@@ -75,7 +75,7 @@ class Entry(NamedTuple):
 
 @dataclass
 class CycleTable:
-    """The parameters of one chip. ``used`` collects the keys that are asked for while it is a set."""
+    """The parameters of one chip. While ``used`` is a set, it collects the keys that are read."""
 
     name: str
     entries: dict[Key, Entry]
@@ -96,7 +96,7 @@ class CycleTable:
         return type_ if type_ in known else "*" if "*" in known else None
 
     def family_of(self, name: str) -> str | None:
-        """The family of an operation: the longest name, or beginning with a ``*`` behind it, that fits."""
+        """The most specific family whose name, or prefix before ``*``, matches an operation."""
         fitting = [
             family
             for law, family in self.types
@@ -116,11 +116,11 @@ class CycleTable:
         return {parameter: self.get(law, name, type_, parameter) for parameter in PARAMETERS[law]}
 
     def value_of(self, law: str, name: str) -> float:
-        """The value of an entry with one parameter."""
+        """The value of an entry that has one parameter."""
         return self.get(law, name, "*", "value")
 
     def optional(self, law: str, name: str, default: float) -> float:
-        """As ``one``; ``default`` where the table does not have it."""
+        """Like ``value_of``, with a default for a missing entry."""
         return self.value_of(law, name) if (law, name) in self.types else default
 
     def values(self, keys: Iterable[Key]) -> dict[Key, float]:
@@ -150,7 +150,7 @@ class CycleTable:
 
 
 def shipped(chip: str) -> CycleTable:
-    """The table of ``a2a3`` or ``a5`` that comes with the package."""
+    """The table of ``a2a3`` or ``a5`` in the package."""
     return read_table(Path(__file__).parents[2] / "targets" / "cycles" / f"{chip}.csv", chip)
 
 
@@ -252,7 +252,7 @@ REQUIRED: Final = (
     *(("move", name) for name in ("gm:ub", "gm:l1", "ub:gm", "l0c:gm", "l1:l0a", "l1:l0b", "ub:ub")),
     *(("cube", "tmatmul"), ("sync", "flag"), ("sync", "barrier"), ("range", "vector"), ("range", "other")),
 )
-"""What every table has to have: law and name."""
+"""Law and name of the entries that every table must have."""
 
 FLOWS: Final = (
     (("flow", "partial"), ("copy", "row")),
@@ -262,7 +262,7 @@ FLOWS: Final = (
         ("select", "tsel"),
     ),
 )
-"""What one for repeated instructions has to have, and one for loops over registers."""
+"""Entries that a table for repeated instructions, or for loops over registers, must have."""
 
 
 def _text(key: Key) -> str:

@@ -1,5 +1,5 @@
-"""Tile operations of a vector unit that runs each as one loop over registers (a5).  Source: docs/reference/cycles.md,
-"Loops over registers"."""
+"""Tile operations of a vector unit that executes each as one loop over registers (a5). Source:
+docs/reference/cycles.md, "Loops over registers"."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from .table import CycleTable
 from .work import Work, ceil_div, width
 
 FLAT_IF_FULL: Final = frozenset(("tadds", "tsubs", "tmuls", "tdivs", "tmins", "tmaxs", "tneg"))
-"""Operations whose tiles of one row are walked row by row unless the row is full."""
+"""Operations that process a tile of one row by rows unless the row is full."""
 
 PRECISE: Final = "high_precision"
-"""What the operation or an option states for the slow way; an option is about operations that have one."""
+"""Selects the precise implementation, in the operation or an option; an option applies to operations that have one."""
 
 
 def is_flat(work: Work) -> bool:
-    """Whether the library walks the valid part as one run of registers: as its variant says, else where rows follow one
-    another."""
+    """Whether the library processes the valid part as one contiguous sequence of registers: as its variant states, else
+    where rows are contiguous."""
     variant = work.options.get("variant", "")
     if variant.startswith("1D"):
         return True
@@ -27,9 +27,9 @@ def is_flat(work: Work) -> bool:
 
 
 def flow_cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
-    """Cycles of an elementwise operation and the evidence for them; ``None`` for one that has no figures."""
+    """Cycles of an elementwise operation and their evidence; ``None`` for operations without a law."""
     found = _nonempty_cycles(work, table)
-    # A loop without turns has a start alone, whichever way it would walk the rows.
+    # A loop of zero iterations only has start-up cost.
     return (table.value_of("flow", "flat_start"), found[1]) if found is not None and work.empty else found
 
 
@@ -53,7 +53,7 @@ def _nonempty_cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
 
 
 def _loop(work: Work, table: CycleTable, op: dict[str, float], lanes: int) -> float:
-    """Start-up, then what limits the loop: issue, the units, or the ports of the unified buffer."""
+    """Start-up, then the bottleneck of the loop: issue, the units, or the ports of the unified buffer."""
     more_loads = op["loads"] - 1
     start = table.value_of("flow", "flat_start") + op["chain"]
     second = table.value_of("flow", "second_load")
@@ -81,7 +81,7 @@ def _loop(work: Work, table: CycleTable, op: dict[str, float], lanes: int) -> fl
 
 
 def conversion_class(source: str, result: str) -> str:
-    """The class of a conversion: which registers one turn of its loop reads and writes."""
+    """The class of a conversion: which registers one iteration reads and writes."""
     of, to = width(source), width(result)
     if (of == 32 and to == 8) or (of == 16 and to == 4):
         return "narrow"
@@ -122,7 +122,7 @@ def _conversion(work: Work, table: CycleTable) -> tuple[float, str] | None:
 
 
 def _selection(work: Work, table: CycleTable) -> tuple[float, str]:
-    """Selection of 32-bit elements: the mask serves two registers at once, the odd last one is done on its own."""
+    """Selection of 32-bit elements: one mask serves two registers; an odd last register is processed separately."""
     p = table.group("select", "tsel", "*")
     evidence = table.evidence("select", "tsel", "*")
     lanes = int(table.value_of("machine", "vector_bytes")) * 8 // 32

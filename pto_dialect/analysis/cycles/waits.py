@@ -1,4 +1,4 @@
-"""What pipes have waited for in a run, and what would spare them the wait.
+"""Waiting times of pipes in a run, and changes that would avoid them.
 
 Source: docs/cycles.md, "Waits and advice".
 """
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Wait:
-    """What ``pipe`` has waited for, in total: ``cycles``, and their ``share`` of the whole run.
+    """Total waiting time of ``pipe``: ``cycles``, and their ``share`` of the run.
 
-    ``operation`` in ``line`` had to wait for ``other`` on the pipe ``awaited`` in ``other_line``. ``kind``: ``flag``,
-    ``lock``, ``unit-flag``, ``barrier``, ``scalar``, or how the data depend on each other where the compiler orders the
-    pipes: ``reads`` (what the other writes), ``overwrites`` (what the other reads), ``rewrites`` (what it writes).
-    ``through``: line of the flag, lock or barrier that says so.
+    ``operation`` in ``line`` waited for ``other`` on the pipe ``awaited`` in ``other_line``. ``kind``: ``flag``,
+    ``lock``, ``unit-flag``, ``barrier``, ``scalar``, or the data dependence where the compiler orders the pipes:
+    ``reads`` (read after write), ``overwrites`` (write after read), ``rewrites`` (write after write). ``through``: line
+    of the flag, lock or barrier.
     """
 
     pipe: str
@@ -33,10 +33,10 @@ class Wait:
 
 @dataclass(frozen=True)
 class Advice:
-    """A change that was made in a copy of the program, verified, run and timed: from ``before`` to ``after`` cycles.
+    """A change that was applied to a copy of the program, verified, run and timed: from ``before`` to ``after`` cycles.
 
-    ``passes``: the pipeline that makes it, empty for a change that no pass makes. ``lines``: what it is about.
-    ``more``: by memory the bytes that it needs besides, negative for fewer.
+    ``passes``: the pipeline that makes it, empty for a change that no pass makes. ``lines``: the lines concerned.
+    ``more``: additional bytes by memory, negative for fewer.
     """
 
     text: str
@@ -48,5 +48,5 @@ class Advice:
 
     @property
     def saved(self) -> float:
-        """The part of the time that it saves."""
+        """The fraction of the time that the change saves."""
         return 1 - self.after / self.before

@@ -1,4 +1,4 @@
-"""What an operation does, as far as its cycles depend on it.  Source: docs/reference/cycles.md, "What counts"."""
+"""Work of an operation, as far as its cycles depend on it. Source: docs/reference/cycles.md, "What counts"."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WIDTH: Final[Mapping[str, int]] = {
 
 
 def width(type_: str) -> int:
-    """Bits of an element of this type; 32 where the name says nothing."""
+    """Bits of an element of this type; 32 for unknown names."""
     if type_ in WIDTH:
         return WIDTH[type_]
     lowered = type_.lower()
@@ -34,9 +34,9 @@ class Work:
     ``name``: without ``pto.``. ``source``, ``result``: names of element types. ``rows``, ``cols``: shape of the tile;
     ``valid_rows``, ``valid_cols``: its valid part, in elements. ``path``: memories of a transfer, ``gm:ub``.
     ``transfers``: contiguous blocks of a transfer with global memory. ``k``: the inner dimension of a product, whose
-    result has the valid shape. ``options``: what is stated about the variant, e.g. ``{"variant": "1D_POST_UPDATE"}``.
-    ``certain`` is false where a shape is known at run time only and the tile's own shape stands in.
-    ``by_columns``: a transfer to a tile whose columns follow one another; its rows are the columns of the tile.
+    result has the valid shape. ``options``: the stated variant, e.g. ``{"variant": "1D_POST_UPDATE"}``. ``is_static``
+    is false where the shape of the tile replaces one that only a run determines. ``by_columns``: a transfer to a tile
+    stored column by column; its rows are the columns of the tile.
     """
 
     name: str
@@ -60,17 +60,17 @@ class Work:
 
     @property
     def empty(self) -> bool:
-        """Nothing is valid: no register is loaded, and of a law only the fixed part remains."""
+        """Whether no element is valid: no register is loaded, and only the fixed part of a law remains."""
         return self.elements == 0
 
     @property
     def full(self) -> bool:
-        """Rows follow one another without a gap."""
+        """Whether rows are contiguous."""
         return self.valid_cols == self.cols
 
     @property
     def ragged(self) -> int:
-        """The number of columns, if there are several and each ends inside of a block; 0 otherwise."""
+        """The number of columns, if there are several and each ends inside a block; 0 otherwise."""
         inside = self.valid_cols * width(self.result) % (8 * BLOCK)
         return self.valid_rows if self.by_columns and self.valid_rows > 1 and inside else 0
 
