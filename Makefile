@@ -59,6 +59,7 @@ generated: $(VENV)/installed
 	$(RUN) -m pto_dialect.driver.reference
 	$(RUN) -m pto_dialect.driver.reference.textmate
 	$(RUN) -m pto_dialect.runtime.kernels.refusals > docs/semantics.md
+	$(RUN) docs/site/command_pages.py
 
 bench: $(VENV)/installed-bench
 	$(RUN) benchmarks/run.py

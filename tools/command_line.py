@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, suppress
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -44,16 +45,20 @@ ALIASES = {
     "-mlir-print-debuginfo": "--print-debuginfo",
     "--mlir-print-debuginfo": "--print-debuginfo",
     "-allow-unregistered-dialect": "--allow-unregistered-dialect",
-    "--stats": "--stats=text",
-    "--statistics": "--stats=text",
+    "--statistics": "--stats",
     "--statistics=text": "--stats=text",
     "--statistics=json": "--stats=json",
-    "--memory-report": "--memory-report=text",
     "--lower": "--lower=usual",
     "--prove": "--prove=60",
-    "--cycles": "--cycles=text",
 }
 """Spellings of mlir-opt, which users have in their fingers and scripts, and options whose value may be left out."""
+
+WITH_FORM = ("--stats", "--memory-report", "--cycles", "--list")
+"""Options that print text or JSON; without a value, as ``--output-format`` says."""
+
+FORMS = ("text", "json", "sarif", "github", "gitlab", "junit")
+"""Forms of diagnostics."""
+_FORM = ("--output-format", "--diagnostics-format")
 
 CYCLE_OPTIONS = {
     "variant": ("1D_POST_UPDATE", "1D_NO_POST_UPDATE", "2D_POST_UPDATE", "2D_NO_POST_UPDATE"),
@@ -74,6 +79,21 @@ EXPECTED = (click.ClickException, click.exceptions.Exit, click.Abort)
 """What click ends a command with."""
 
 
+def _form(args: list[str]) -> str:
+    """The form that ``--output-format`` states for what options print: ``json``, or ``text`` for all others."""
+    stated = [value for option, value in pairwise([*args, ""]) if option in _FORM]
+    stated += [value for option, _, value in (arg.partition("=") for arg in args) if option in _FORM]
+    return "json" if "json" in stated else "text"
+
+
+def output_format_option(
+    text: str, forms: tuple[str, ...] = FORMS
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The option ``--output-format`` of a command; ``text`` tells what has this form."""
+    names = _FORM if forms is FORMS else _FORM[:1]
+    return click.option(*names, "format", default="text", show_default=True, type=click.Choice(forms), help=text)
+
+
 class PtoCommand(click.Command):
     """Adds to click: mlir-opt's spellings, quiet ends on Ctrl-C and closed pipes, a short start and end.
 
@@ -84,7 +104,9 @@ class PtoCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)
-        return super().parse_args(ctx, [ALIASES.get(arg, arg) for arg in args[:end]] + args[end:])
+        bare = {option: f"{option}={_form(args[:end])}" for option in WITH_FORM}
+        names = [ALIASES.get(arg, arg) for arg in args[:end]]
+        return super().parse_args(ctx, [bare.get(arg, arg) for arg in names] + args[end:])
 
     def main(self, args: Any = None, *rest: Any, **extra: Any) -> Any:
         if args is not None:
@@ -190,7 +212,8 @@ def cycle_options(ctx: click.Context, param: click.Parameter, texts: tuple[str, 
 def cycle_parameters(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say what the cycle model counts with."""
     table = "Parameters of the cycle model instead of the shipped ones."
-    stated = "What the cycle model takes about variants, e.g. variant=1D_POST_UPDATE."
+    keys = "; ".join(f"{key}={', '.join(values)}" for key, values in CYCLE_OPTIONS.items())
+    stated = f"What the cycle model takes about variants: {keys}."
     option = click.option(
         "--cycle-option", "cycle_options", metavar="KEY=VALUE", multiple=True, callback=cycle_options, help=stated
     )
@@ -332,6 +355,14 @@ def release_option(help: str) -> Callable[[Callable[..., Any]], Callable[..., An
         return text
 
     return click.option("--reference-release", metavar="RELEASE", callback=known, help=help)
+
+
+def write_releases(formatter: click.HelpFormatter) -> None:
+    """Writes the values of ``--reference-release`` below the options."""
+    from pto_dialect.targets.release import NEWEST, OLDEST  # deferred: start-up
+
+    with formatter.section("Releases"):
+        formatter.write_text(f"{OLDEST} to {NEWEST}, the newest known; docs/reference/releases.md has their changes.")
 
 
 def version_option(command: str, *others: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

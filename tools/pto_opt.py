@@ -22,6 +22,7 @@ from .command_line import (
     findings_options,
     force_option,
     no_plans_option,
+    output_format_option,
     plain_option,
     progress,
     read_stdin,
@@ -31,6 +32,7 @@ from .command_line import (
     version_option,
     watch_option,
     write_escaped,
+    write_releases,
     write_stderr,
 )
 from .constants import NO_CACHE, SERVER_OPTION
@@ -115,11 +117,20 @@ class OptCommand(PtoCommand):
             raise click.UsageError(f"{name} is a pass: write -p {name}", ctx) from None
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The passes, from their table, which is read for the help only."""
+        """The passes and stages, from their tables, which are read for the help only."""
         from pto_dialect.passes.registry import PASS_TABLE  # deferred: start-up
+        from pto_dialect.passes.stages import STAGES  # deferred: start-up
 
         with formatter.section("Passes"):
             formatter.write_dl([(name, entry.summary) for name, entry in PASS_TABLE.items()])
+        usual = (
+            "usual",
+            ", ".join(name for name, stage in STAGES.items() if stage.usual) + ": what --lower runs alone",
+        )
+        with formatter.section("Stages of --lower"):
+            rows = [(name, ", ".join(stage.passes)) for name, stage in STAGES.items()]
+            formatter.write_dl([*rows, usual, ("all", "all stages")])
+        write_releases(formatter)
 
 
 @click.command(cls=OptCommand, context_settings={"help_option_names": ["-h", "--help"]})
@@ -138,7 +149,7 @@ class OptCommand(PtoCommand):
 )  # fmt: skip
 @click.option(
     "--lower", metavar="[=STAGE,…]", callback=_lowering,
-    help="Lower the checked program to what a chip runs, or run only these stages: memory, sync, cube.",
+    help="Lower the checked program to what a chip runs, or run only these stages, or all.",
 )  # fmt: skip
 @click.option(
     "--prove", metavar="[=SECONDS|allow-open]", callback=_proving,
@@ -171,11 +182,7 @@ class OptCommand(PtoCommand):
     "--check", is_flag=True, help="With --fix or --format, change nothing; exit with 1 if a file would change."
 )
 @click.option("--allow-schematic", is_flag=True, help="Accept '...' in types, as in documentation.")
-@click.option(
-    "--diagnostics-format", "--output-format", "format", default="text", show_default=True,
-    type=click.Choice(["text", "json", "sarif", "github", "gitlab", "junit"]),
-    help="Form of the diagnostics on standard error.",
-)  # fmt: skip
+@output_format_option("Form of the diagnostics on standard error, and of lists, statistics and reports: text or JSON.")
 @findings_options("Errors shown for each program; 0 for all.")
 @click.option(NO_CACHE, is_flag=True, help="Neither use nor store results of other runs.")
 @no_plans_option
@@ -195,7 +202,7 @@ class OptCommand(PtoCommand):
 @click.option("--list-rules", is_flag=True, help="List all rules and exit.")
 @click.option("--list-ops", is_flag=True, help="List all operations (of --family, of --target) and exit.")
 @click.option("--family", metavar="NAME", help="List the operations of this family only.")
-@click.option("--json", "as_json", is_flag=True, help="Write lists as JSON.")
+@click.option("--json", "as_json", is_flag=True, hidden=True, help="As --output-format json, for lists.")
 @version_option("pto-opt", "xDSL")
 @click.pass_context
 def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list_rules: bool, **given: Any) -> None:

@@ -23,18 +23,34 @@ class Report(click.Command):
         """Carries out the command."""
         given = sys.argv[1:] if args is None else list(args)
         values = [number + 1 for number, one in enumerate(given) if one in ("-o", "--out", "--port")]
-        words = (one for number, one in enumerate(given) if number not in values and not one.startswith("-"))
-        first = next(words, RECORDING)
-        if first.endswith(RECORDING):
+        words = [one for number, one in enumerate(given) if number not in values and not one.startswith("-")]
+        if given[:1] == words[:1] and words and not words[0].endswith((RECORDING, *PROGRAMS)):
+            command = prog_name or "pto report"
+            write_stderr(f"note: the program comes first now: {command} FILE.pto -o {words[0]}\n")
+            return _run(["--html", *given], prog_name, *more, **named)
+        program = next((one for one in words if one.endswith((RECORDING, *PROGRAMS))), RECORDING)
+        if program.endswith(RECORDING):
             return super().main(given, prog_name, *more, **named)
-        if first.endswith(PROGRAMS):
-            # It would be overwritten as the page.
-            name, page = prog_name or "pto report", f"{Path(first).name.split('.')[0]}.html"
-            write_stderr(f"error: the page stands first: {name} {page} {first}\n")
-            sys.exit(2)
-        from .pto_run import main as run  # deferred: start-up
+        page, rest = page_and_rest(program, given)
+        return _run([*rest, "--html", page], prog_name, *more, **named)
 
-        return run.main(["--html", *given], prog_name, *more, **named)
+
+def _run(arguments: list[str], *more: Any, **named: Any) -> Any:
+    from .pto_run import main as run  # deferred: start-up
+
+    return run.main(arguments, *more, **named)
+
+
+def page_and_rest(program: str, given: Sequence[str]) -> tuple[str, list[str]]:
+    """Returns the page that ``-o`` or ``--out`` names, by default beside the program, and the other arguments."""
+    page, rest, words = None, [], iter(given)
+    for word in words:
+        option, equals, value = word.partition("=")
+        if option in ("-o", "--out"):
+            page = value if equals else next(words, None)
+        else:
+            rest.append(word)
+    return page or str(Path(program).with_name(f"{Path(program).name.split('.')[0]}.html")), rest
 
 
 @click.command(cls=Report, context_settings={"help_option_names": ["-h", "--help"]})
@@ -46,8 +62,8 @@ class Report(click.Command):
 def main(run: str, out: str | None, serve: bool, port: int) -> None:
     """Writes the page of the recording RUN.pto-rec, or serves it.
 
-    With PAGE.html FILE.pto and options of pto-run instead of a recording, the program runs and PAGE.html is
-    written.
+    With FILE.pto and options of pto-run instead of a recording, the program runs and its page is written, by default
+    to FILE.html.
     """
     ctx = click.get_current_context()
     if serve:

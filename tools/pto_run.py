@@ -16,6 +16,7 @@ from .command_line import (
     findings_options,
     force_option,
     no_plans_option,
+    output_format_option,
     plain_option,
     read_stdin,
     release_option,
@@ -135,7 +136,7 @@ TIMEOUT_MAX = 10_000_000.0
 )
 @click.option("--junit", metavar="FILE", help="Write the results of launch files to this file as JUnit XML.")
 @click.option(
-    "--list", "listing", metavar="[=json]", type=click.Choice(["text", "json"]),
+    "--list", "listing", metavar="[=text|json]", type=click.Choice(["text", "json"]),
     help="List the functions with their arguments and run nothing.",
 )  # fmt: skip
 @click.option("--auto", is_flag=True, help="Generate the arguments without --arg, with sizes that fit.")
@@ -155,11 +156,10 @@ TIMEOUT_MAX = 10_000_000.0
 @click.option("--profile", is_flag=True, help="Print time and calls by operation.")
 @cycle_model_options("Print what the run takes on the chip by its cycle model; --trace has its times.")
 @click.option("--no-advice", is_flag=True, help="Do not try changes for the advice of --cycles.")
-@click.option(
-    "--output-format", "--diagnostics-format", "format", default="text", show_default=True,
-    type=click.Choice(["text", "json", "sarif", "github", "gitlab", "junit"]),
-    help="Form of the diagnostics on standard error, for a program that is not run from a launch file.",
-)  # fmt: skip
+@output_format_option(
+    "Form of the diagnostics on standard error, for a program that is not run from a launch file, and of --list and "
+    "--cycles: text or JSON."
+)
 @click.option("--quiet", is_flag=True, help="Print no summary of what the program wrote.")
 @click.option("--emit-python", is_flag=True, help="Print the generated source and run nothing.")
 @click.option(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .command_line import force_option, version_option, write_stderr
+from .command_line import force_option, output_format_option, version_option, write_stderr
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -18,10 +18,11 @@ def main() -> None:
 @click.option("--plot", "plot_file", metavar="FILE", help="Write a plot of the times: .png, .svg or .pdf.")
 @click.option("--x", "over", metavar="NAME", help="Swept name on the horizontal axis; by default the first.")
 @click.option("--by", metavar="NAME", help="A line for each value of this swept name; by default for each file.")
+@output_format_option("Form of the results: a table, or the records.", ("text", "json"))
 @force_option
 @click.pass_context
-def show(ctx: click.Context, path: str, plot_file: str | None, over: str | None, by: str | None) -> None:
-    """Print the results in FILE as a table, and plot them."""
+def show(ctx: click.Context, path: str, plot_file: str | None, over: str | None, by: str | None, format: str) -> None:
+    """Print the results in FILE as a table or as JSON, and plot them."""
     from pto_dialect.driver.sweep import show as shown  # deferred: start-up
     from pto_dialect.driver.sweep.store import StoreError, read_records  # deferred: start-up
 
@@ -29,7 +30,7 @@ def show(ctx: click.Context, path: str, plot_file: str | None, over: str | None,
         raise click.UsageError("--x and --by have no meaning without --plot", ctx)
     try:
         records = read_records(path)
-        click.echo(shown.table_text(records), nl=False)
+        click.echo(shown.document(records) if format == "json" else shown.table_text(records), nl=False)
         if plot_file is not None:
             shown.plot(records, plot_file, over, by)
     except StoreError as error:

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .command_line import TARGETS, check_cycle_table, cycle_parameters, force_option, version_option, write_stderr
+from .command_line import (
+    TARGETS,
+    check_cycle_table,
+    cycle_parameters,
+    force_option,
+    output_format_option,
+    version_option,
+    write_stderr,
+)
 
 if TYPE_CHECKING:
     from pto_dialect.driver.launch.document import Document
@@ -37,7 +45,8 @@ LAUNCH_ONLY = ("params", "arguments", "expectations", "entry", "blocks")
     help="Processes that share the candidates.",
 )  # fmt: skip
 @click.option("--limit", type=click.IntRange(min=1), default=200, show_default=True, help="Limit of candidates.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@output_format_option("Form of the result.", ("text", "json"))
+@click.option("--json", "as_json", is_flag=True, hidden=True, help="As --output-format json.")
 @click.option("--plot", "plot_file", metavar="FILE", help="Write time against memory: .png, .svg or .pdf (extra plot).")
 @click.option("-o", "output", metavar="FILE", help="Write the program of the fastest candidate.")
 @cycle_parameters
@@ -130,7 +139,7 @@ def _show(ctx: click.Context, path: str, found: list[Measured], tuner: Tuner, le
     from pto_dialect.driver.tune.show import PlotError, document, fastest, plot, table_text  # deferred: start-up
     from pto_dialect.syntax.print.printer import print_module  # deferred: start-up
 
-    if given["as_json"]:
+    if given["as_json"] or given["format"] == "json":
         click.echo(document(found, path, tuner.reference, left), nl=False)
     else:
         click.echo(table_text(found, tuner.reference, left), nl=False)

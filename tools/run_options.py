@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from .command_line import BACKENDS, TARGETS, PtoCommand, check_settings, stated_options, write_stderr
+from .command_line import (
+    BACKENDS,
+    TARGETS,
+    PtoCommand,
+    check_settings,
+    stated_options,
+    write_releases,
+    write_stderr,
+)
 from .streams import let_annotations_through, wants_color
 
 if TYPE_CHECKING:
@@ -93,16 +101,19 @@ def size_of(ctx: click.Context, param: click.Parameter, text: str | None) -> int
 
 
 class PtoRunCommand(PtoCommand):
-    """Lets ``--sanitize``, ``--fix``, ``--list`` and ``--init-launch`` stand alone, which must not take the next
-    argument for a list or a file."""
+    """Lets ``--sanitize``, ``--fix`` and ``--init-launch`` stand alone: the next argument is not their value."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """The arguments with what these options mean alone."""
         end = args.index("--") if "--" in args else len(args)
-        alone = {"--sanitize": "--sanitize=all", "--fix": "--fix=-", "--list": "--list=text"}
+        alone = {"--sanitize": "--sanitize=all", "--fix": "--fix=-"}
         alone["--init-launch"] = f"--init-launch={BESIDE}"
         every = [alone.get(arg, arg) for arg in args[:end]]
         return super().parse_args(ctx, every + args[end:])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the releases below the options."""
+        write_releases(formatter)
 
 
 def checks_of(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> frozenset[str]:

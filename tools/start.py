@@ -4,6 +4,7 @@ import atexit
 import os
 import signal
 import sys
+from functools import partial
 from importlib import import_module
 
 from pto_dialect.accel import OPTION, enabled, switch
@@ -86,8 +87,8 @@ def pto_fmt() -> None:
 
 
 def pto_sweep() -> None:
-    """The command ``pto-sweep``."""
-    _command("pto_sweep")
+    """The command ``pto-sweep``, which is now a sub-command of ``pto``."""
+    _command("pto_sweep", first=partial(_note_old_name, "pto-sweep", "pto sweep"))
 
 
 def pto_lsp() -> None:
@@ -96,8 +97,14 @@ def pto_lsp() -> None:
 
 
 def pto_debug_adapter() -> None:
-    """The command ``pto-debug-adapter``."""
-    _command("pto_debug_adapter")
+    """The command ``pto-debug-adapter``, which is now a sub-command of ``pto``."""
+    _command("pto_debug_adapter", first=partial(_note_old_name, "pto-debug-adapter", "pto debug-adapter"))
+
+
+def _note_old_name(old: str, new: str) -> None:
+    """Writes to standard error that a command has another name now; its old name works for one more release."""
+    if "--help" not in sys.argv and sys.stderr is not None:
+        sys.stderr.write(f"note: {old} is '{new}' now; the old name works in this release only\n")
 
 
 def _obey_switch() -> None:

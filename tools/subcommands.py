@@ -16,6 +16,9 @@ class Subcommand(NamedTuple):
 SUBCOMMANDS = {
     "check": Subcommand("pto_opt", ("--verify-only",), "check programs (pto-opt --verify-only)"),
     "run": Subcommand("pto_run", (), "run programs on numpy arrays (pto-run)"),
+    "launch": Subcommand("pto_run", (), "run launch files, alone or all of a folder (pto-run)"),
+    "debug": Subcommand("pto_run", ("--debug",), "debug a run or a recording (pto-run --debug)"),
+    "debug-adapter": Subcommand("pto_debug_adapter", (), "debug from an editor, over the Debug Adapter Protocol"),
     "fmt": Subcommand("pto_fmt", (), "lay programs out (pto-fmt)"),
     "fix": Subcommand("pto_opt", ("--fix",), "correct mistakes (pto-opt --fix)"),
     "explain": Subcommand("pto_opt", ("--explain",), "explain an operation or another name (pto-opt --explain)"),
@@ -24,6 +27,6 @@ SUBCOMMANDS = {
     "lsp": Subcommand("pto_lsp", (), "serve editors (pto-lsp)"),
     "report": Subcommand("pto_report", (), "make or serve the page of a recording, or run and write one"),
     "tune": Subcommand("pto_tune", (), "find the best tile sizes, buffers and loop orders of a kernel"),
-    "sweep": Subcommand("pto_sweep", (), "show results of sweeps (pto-sweep)"),
+    "sweep": Subcommand("pto_sweep", (), "show results of sweeps"),
 }
 """All of them, in the order in which help lists them."""

@@ -79,11 +79,19 @@ def test_every_command_has_the_file_that_its_shell_looks_for(tmp_path: Path, she
     assert told.exit_code != 0 and not isinstance(told.exception, OSError)
 
 
-def test_a_program_is_not_taken_for_the_page_of_its_run() -> None:
-    told = CliRunner().invoke(
-        import_module("pto_dialect.tools.pto_report").main, ["kernel.pto", "page.html"], prog_name="pto report"
-    )
-    assert (told.exit_code, told.stderr) == (2, "error: the page stands first: pto report kernel.html kernel.pto\n")
+@pytest.mark.parametrize(
+    ("given", "page", "rest"),
+    [
+        (["a/k.pto"], "a/k.html", ["a/k.pto"]),
+        (["k.launch.toml", "--quiet"], "k.html", ["k.launch.toml", "--quiet"]),
+        (["k.pto", "-o", "p.html", "--arg", "x=1"], "p.html", ["k.pto", "--arg", "x=1"]),
+        (["--out=p.html", "k.pto"], "p.html", ["k.pto"]),
+    ],
+)
+def test_report_of_a_program_names_its_page_by_an_option(given: list[str], page: str, rest: list[str]) -> None:
+    program = next(word for word in given if word.endswith((".pto", ".toml")))
+    found = import_module("pto_dialect.tools.pto_report").page_and_rest(program, given)
+    assert found == (page, rest)
 
 
 def test_options_of_commands_below_pto_are_completed() -> None:
@@ -153,9 +161,12 @@ def test_runs_report_in_every_form(tmp_path: Path, form: str) -> None:
     assert told.exit_code == 0
 
 
-def test_a_report_is_a_run_with_a_page(tmp_path: Path) -> None:
+@pytest.mark.parametrize("old", [False, True])
+def test_report_of_a_program_runs_it(tmp_path: Path, old: bool) -> None:
     program, page = tmp_path / "x.pto", tmp_path / "page.html"
     program.write_text(RACE)
-    told = pto("report", str(page), str(program), "--arg", "p=zeros:f32:8", "--quiet")
+    files = [str(page), str(program)] if old else [str(program), "-o", str(page)]
+    told = pto("report", *files, "--arg", "p=zeros:f32:8", "--quiet")
     assert told.returncode == 0, told.stderr
+    assert ("note: the program comes first now" in told.stderr) is old
     assert page.read_text().lower().startswith("<!doctype html>")

@@ -158,9 +158,9 @@ def test_help_names_every_option(option: str) -> None:
     text = opt(option).stdout.decode()
     for name in (
         *("-o", "--target", "-p, --passes", "--verify-only", "--verify-diagnostics", "--split-input-file"),
-        *("--print-op-generic", "--no-unregistered-dialect", "--allow-schematic", "--diagnostics-format"),
+        *("--print-op-generic", "--no-unregistered-dialect", "--allow-schematic", "--output-format"),
         *("--max-errors", "--print-debuginfo", "--allow", "--deny", "--werror", "--pedantic", "--explain"),
-        *("--list-rules", "--list-ops", "--family", "--json", "-j, --jobs", "--color", "--version"),
+        *("--list-rules", "--list-ops", "--family", "-j, --jobs", "--color", "--version"),
     ):
         assert f"\n  {name}" in text
     assert "--mlir-print-op-generic" not in text

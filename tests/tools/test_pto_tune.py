@@ -60,7 +60,7 @@ def tune(*arguments: str) -> Result:
 
 
 def found(*arguments: str) -> dict[str, Any]:
-    result = tune(*arguments, "--json")
+    result = tune(*arguments, "--output-format", "json")
     assert result.exit_code == 0, result.output
     return json.loads(result.stdout)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -48,6 +49,11 @@ def table_text(records: Sequence[Record]) -> str:
     counts = Counter(record["result"] for record in records)
     numbers = ", ".join(f"{count} {word}" for word, count in sorted(counts.items()))
     return f"{text}{len(records)} launches{': ' if numbers else ''}{numbers}\n"
+
+
+def document(records: Sequence[Record]) -> str:
+    """Returns the records as a JSON list, in the order of the table."""
+    return json.dumps(in_order(records, columns_of(records)), indent=2) + "\n"
 
 
 def plot(records: Sequence[Record], path: str, x: str | None, by: str | None) -> None:
