@@ -19,6 +19,7 @@ RECIPES = recipes()
 WITH_CHANGES = [name for name in RECIPES if changes(RECIPES[name])]
 FOLDERS_ASIDE = ("tests/", "lit-tests/", "docs/")
 LIMITS = {"An operation": 3, "A kernel": 1, "A clause": 2, "A rule": 1, "A target's limit": 1}
+LIMITS |= {"A sanitizer's check": 2, "A language server feature": 2, "A message": 1}
 """Files of the package that the example of a recipe writes in; an operation needs a kernel besides."""
 
 
@@ -29,6 +30,9 @@ def test_the_recipes_with_differences_are_these() -> None:
 @pytest.mark.parametrize("name", WITH_CHANGES)
 def test_differences_fit_the_files(name: str) -> None:
     for change in changes(RECIPES[name]):
+        if change.is_new:
+            assert not (ROOT / change.path).exists(), change.path
+            continue
         text = (ROOT / change.path).read_text(encoding="utf-8")
         changed = change.apply(text)
         assert change.apply(changed) == changed, change.path
@@ -110,3 +114,20 @@ def test_the_rule_is_reported(followed: dict[str, Any]) -> None:
 
 def test_the_limit_is_that_of_the_target(followed: dict[str, Any]) -> None:
     assert followed["limit"] == {"ub": 184 * 1024}
+
+
+def test_the_check_reports_the_failing_program_alone(followed: dict[str, Any]) -> None:
+    assert followed["check"] == [["zero-factor"], []]
+
+
+def test_the_feature_answers(followed: dict[str, Any]) -> None:
+    assert followed["feature"] == [["https://a.org/b", 7, 22]]
+
+
+def test_the_message_names_the_pipe(followed: dict[str, Any]) -> None:
+    (message,) = followed["message"]
+    assert message.endswith("unknown pipe 'PIPE_LOAD'; did you mean PIPE_MTE2?")
+
+
+def test_the_operation_has_the_cycles_of_the_one_that_it_names(followed: dict[str, Any]) -> None:
+    assert followed["cycles"] == ["taddrelu", "taddrelu"]

@@ -1,7 +1,8 @@
 """The recipes of docs/contributing.md as changes: which files they name, and what their differences make of them.
 
 A difference is a block ```` ```diff title="path" ````. Lines ``...`` part it into pieces; each piece stands where its
-lines of context and its removed lines stand in the file, once and one below the other.
+lines of context and its removed lines stand in the file, once and one below the other. A file with added
+lines only is new.
 """
 
 from __future__ import annotations
@@ -23,6 +24,11 @@ class Change(NamedTuple):
     path: str
     pieces: tuple[tuple[str, str], ...]
     """Text before and after, for each piece."""
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the file is new: nothing stands in it before."""
+        return [before for before, _ in self.pieces] == [""]
 
     def apply(self, text: str) -> str:
         """``text`` with all pieces changed, as it is where the recipe was followed already; raises ValueError where a
@@ -81,7 +87,10 @@ def apply(recipe: str, folder: Path) -> list[str]:
     applied: list[str] = []
     for change in changes(recipe):
         path = folder / change.path
-        if path.exists():
+        if change.is_new:
+            path.write_text(change.pieces[0][1], encoding="utf-8")
+            applied.append(change.path)
+        elif path.exists():
             path.write_text(change.apply(path.read_text(encoding="utf-8")), encoding="utf-8")
             applied.append(change.path)
     return applied

@@ -1,11 +1,12 @@
-"""Values that an instruction is about to take, and the report about one of them."""
+"""Checks of the values that an instruction is about to take: their registry, the values, and the report about one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from xdsl.ir import Operation
 
 from pto_dialect.runtime.kernels.tile.operands import TILES, region
 from pto_dialect.runtime.memory.spaces import Array
@@ -16,6 +17,21 @@ from ..report.sites import Site
 
 if TYPE_CHECKING:
     from ..context import Context, Watch
+
+ArgumentCheck = Callable[["Watch", "Context", Sequence[Any]], None]
+
+ARGUMENT_CHECKS: dict[type[Operation], ArgumentCheck] = {}
+"""Checks of the arguments of an operation before it runs, by its class."""
+
+
+def checks_arguments(*operations: type[Operation]) -> Callable[[ArgumentCheck], ArgumentCheck]:
+    """Registers a check of the arguments of ``operations``."""
+
+    def register(check: ArgumentCheck) -> ArgumentCheck:
+        ARGUMENT_CHECKS.update(dict.fromkeys(operations, check))
+        return check
+
+    return register
 
 
 def second_source(watch: Watch, context: Context, arguments: Sequence[Any]) -> tuple[Site, Array] | None:

@@ -9,17 +9,15 @@ import numpy as np
 
 from pto_dialect.ir.tile.elementwise import TShlOp, TShrOp
 
-from .operand_values import second_source, tell
+from .operand_values import checks_arguments, second_source, tell
 
 if TYPE_CHECKING:
     from ..context import Context, Watch
 
 _LIMIT = 32
 
-SHIFTS = (TShlOp, TShrOp)
-"""Operations that shift by a tile of counts."""
 
-
+@checks_arguments(TShlOp, TShrOp)
 def check_counts(watch: Watch, context: Context, arguments: Sequence[Any]) -> None:
     """Warns of a tile of counts with one that the instruction takes modulo 32."""
     found = second_source(watch, context, arguments)

@@ -9,15 +9,13 @@ import numpy as np
 
 from pto_dialect.ir.tile.elementwise import TDivOp
 
-from .operand_values import second_source, tell
+from .operand_values import checks_arguments, second_source, tell
 
 if TYPE_CHECKING:
     from ..context import Context, Watch
 
-DIVISIONS = (TDivOp,)
-"""Operations that divide by a tile of divisors."""
 
-
+@checks_arguments(TDivOp)
 def check_divisors(watch: Watch, context: Context, arguments: Sequence[Any]) -> None:
     """Warns of a tile of integer divisors with a zero in it."""
     found = second_source(watch, context, arguments)

@@ -6,6 +6,8 @@ Source: docs/reference/instrumentation.md, "Order of events".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 from pto_dialect.analysis.scalar_stores import MEMORY as SCALAR_STORES
@@ -14,13 +16,13 @@ from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.atomic import AtomicMode
 from pto_dialect.runtime.run.windows import WindowArena
 
+from .. import checks
 from ..checks import self_copy
 from ..checks.numbers import Numbers
+from ..checks.operand_values import ARGUMENT_CHECKS
 from ..checks.races import ApartRaces, Races
 from ..checks.scalar_cache import ScalarCaches
-from ..checks.shift_counts import SHIFTS, check_counts
 from ..checks.unwritten import Unwritten
-from ..checks.zero_divisors import DIVISIONS, check_divisors
 from ..context import Context
 from ..options import SanitizeOptions
 from ..report.findings import Findings
@@ -37,11 +39,9 @@ if TYPE_CHECKING:
     from .observed import ObservedCore
 
 
-_OF_ARGUMENTS: dict[type, Callable[[Watch, Context, Sequence[Any]], None]] = {
-    **dict.fromkeys(SHIFTS, check_counts),
-    **dict.fromkeys(DIVISIONS, check_divisors),
-}
-"""Checks of the arguments of an operation before it runs."""
+for _module in iter_modules(checks.__path__, f"{checks.__name__}."):
+    import_module(_module.name)
+# Every module of the folder registers its checks.
 
 
 class Watch:
@@ -66,16 +66,16 @@ class Watch:
         self.judged_by_content = False
         self.devices = 0
         self.pipes = PIPES
-        checks = options.checks
+        wanted = options.checks
         self.posts = Posts()
         self.apart = False
-        self.races = Races(self) if "race" in checks and not ordered else None
-        self.unwritten = Unwritten(self) if "init" in checks else None
-        self.numbers = Numbers(self) if "numeric" in checks else None
-        self.caches = ScalarCaches(self) if "cache" in checks else None
+        self.races = Races(self) if "race" in wanted and not ordered else None
+        self.unwritten = Unwritten(self) if "init" in wanted else None
+        self.numbers = Numbers(self) if "numeric" in wanted else None
+        self.caches = ScalarCaches(self) if "cache" in wanted else None
         self.caching: ScalarCaches | None = None
         """The caches, where the program uses them."""
-        self.tiles = Tiles(self, "bounds" in checks, "overlap" in checks) if checks & {"bounds", "overlap"} else None
+        self.tiles = Tiles(self, "bounds" in wanted, "overlap" in wanted) if wanted & {"bounds", "overlap"} else None
 
     def wants(self, check: str) -> bool:
         """Returns whether ``check`` was requested."""
@@ -191,7 +191,7 @@ class Watch:
             self.numbers.start()
         try:
             site = self.sites.all[context.mark.site]
-            check = None if site is None else _OF_ARGUMENTS.get(type(site.op))
+            check = None if site is None else ARGUMENT_CHECKS.get(type(site.op))
             if check is not None:
                 check(self, context, arguments)
             result = action(*arguments)

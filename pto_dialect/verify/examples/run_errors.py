@@ -54,14 +54,14 @@ def _slot(number: int) -> str:
     )
 
 
-def _with_number(operation: str, name: str, number: int) -> str:
-    """Returns integers that are shifted or divided by ``number``, which is called ``name``."""
+def with_number(operation: str, number: int) -> str:
+    """Returns a tile operation whose second operand is a tile of integers, all of them ``number``."""
     return kernel(
-        f"%{name} = arith.constant {number} : i32",
+        f"%number = arith.constant {number} : i32",
         f"%s = pto.alloc_tile : {_INTEGERS}",
         f"%t = pto.alloc_tile : {_INTEGERS}",
-        f"pto.texpands ins(%{name} : i32) outs(%s : {_INTEGERS})",
-        f"pto.texpands ins(%{name} : i32) outs(%t : {_INTEGERS})",
+        f"pto.texpands ins(%number : i32) outs(%s : {_INTEGERS})",
+        f"pto.texpands ins(%number : i32) outs(%t : {_INTEGERS})",
         f"pto.{operation} ins(%s, %t : {_INTEGERS}, {_INTEGERS}) outs(%s : {_INTEGERS})",
     )
 
@@ -283,8 +283,6 @@ FAULT_EXAMPLES: dict[str, tuple[str, str]] = {
     "capacity-dynamic": (_big_tiles(3), _big_tiles(1)),
     "mem-capacity": (_late_tile(262144), _late_tile(2048)),
     "mem-oob-tile": (_slot(2), _slot(1)),
-    "shift-count": (_with_number("tshl", "count", 32), _with_number("tshl", "count", 31)),
-    "zero-divisor": (_with_number("tdiv", "by", 0), _with_number("tdiv", "by", 3)),
     "ub-repeat": (_repeats(256), _repeats(255)),
     "division-by-zero": (_divide(1), _divide(0)),
     "scf-step": (_loop("subi %n, %n"), _loop("addi %n, %n")),

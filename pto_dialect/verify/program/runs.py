@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..engine.pages import FINDINGS
 from ..engine.rule import ERROR, INFO, RUN, WARNING, rule
+from ..examples.run_errors import with_number
 
 _RULES = (
     ("race-raw", ERROR, "what one pipe writes and another reads is ordered by a flag, a barrier or a buffer id"),
@@ -77,8 +78,20 @@ _RULES = (
     ("pipe-slot", ERROR, "an entry of a queue is used between pop and free, and freed once"),
     ("run-timeout", ERROR, "a run takes no longer than --timeout allows"),
     ("run-memory", ERROR, "a run takes no more memory than there is"),
-    ("shift-count", WARNING, "tiles are shifted by counts between 0 and 31; others are taken modulo 32"),
-    ("zero-divisor", WARNING, "tiles of integers are divided by other numbers than zero"),
+    (
+        "shift-count",
+        WARNING,
+        "tiles are shifted by counts between 0 and 31; others are taken modulo 32",
+        with_number("tshl", 32),
+        with_number("tshl", 31),
+    ),
+    (
+        "zero-divisor",
+        WARNING,
+        "tiles of integers are divided by other numbers than zero",
+        with_number("tdiv", 0),
+        with_number("tdiv", 3),
+    ),
     ("division-by-zero", ERROR, "integers are divided by other numbers than zero, and zero has no negative power"),
     ("scf-step", ERROR, "the step of a loop is positive"),
     ("race-cross-rank", ERROR, "ranks do not touch what a peer writes, except atomically or after a signal"),
@@ -91,5 +104,8 @@ _RULES = (
     ("numeric-nan-inf", INFO, "results are numbers"),
 )
 
-RUN_RULES = {id: rule(id, severity, RUN, text, source=FINDINGS) for id, severity, text in _RULES}
+RUN_RULES = {
+    id: rule(id, severity, RUN, text, source=FINDINGS, **dict(zip(("bad", "good"), programs, strict=False)))
+    for id, severity, text, *programs in _RULES
+}
 """The run rules by id."""
