@@ -9,6 +9,9 @@ from pto_dialect.ir.core.attributes import ENUMS, EnumAttr
 from pto_dialect.ir.core.types import PtrType, TileBufType, VmiVRegType, VRegType, bit_width, element_name
 from pto_dialect.targets.memory import SPACE_ALIASES
 
+SIMT_ENTRY = "pto.simt_entry"
+"""Attribute of functions that are bodies of SIMT launches; the vector unit executes them."""
+
 ENTRY_ATTRIBUTES = ("pto.entry", "pto.kernel", "pto.aicore")
 """Attributes that mark a function as an entry point of a launch."""
 KERNEL_KIND = "pto.kernel_kind"
@@ -86,3 +89,8 @@ def enumerator(op: Operation, name: str) -> str:
     if isinstance(value, EnumAttr):
         return value.data[1]
     return value.data if isinstance(value, StringAttr) else ""
+
+
+def is_simt_entry(function: Operation) -> bool:
+    """Returns whether ``function`` is the body of SIMT launches."""
+    return SIMT_ENTRY in function.attributes

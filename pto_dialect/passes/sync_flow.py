@@ -18,7 +18,7 @@ from pto_dialect.analysis.abstract_values import AbstractValue, offset_pointer
 from pto_dialect.analysis.scalar_stores import MEMORY as SCALAR_STORES
 from pto_dialect.analysis.scalar_stores import stores_asynchronously
 from pto_dialect.analysis.streaming import is_streamed
-from pto_dialect.analysis.type_facts import enumerator, space_of
+from pto_dialect.analysis.type_facts import enumerator, is_simt_entry, space_of
 from pto_dialect.ir.core.base import Pipe, PtoOp, is_declared, op_spec, operand_groups
 from pto_dialect.ir.core.facts.operation_form import form_of
 from pto_dialect.ir.core.placement import named_pipe
@@ -161,7 +161,7 @@ class Flow(FlowState):
         if not isinstance(op, PtoOp):
             return None
         pipe = form_of(op, self.arch).pipe
-        if pipe is Pipe.S and _in_vector_scope(op):
+        if pipe is Pipe.S and _runs_on_vector_unit(op):
             pipe = Pipe.V
         return pipe.value if pipe is not None and pipe is not Pipe.ALL else None
 
@@ -319,12 +319,13 @@ def _stores_to_buffer(op: Operation, arch: str) -> bool:
     return stores_asynchronously(op, arch) and any(space_of(value.type) == SCALAR_STORES for value in op.operands)
 
 
-def _in_vector_scope(op: Operation) -> bool:
-    place = op.parent_op()
-    while place is not None:
-        if has_role(place, Role.SCOPE):
+def _runs_on_vector_unit(op: Operation) -> bool:
+    """Whether ``op`` is part of a vector scope or of the body of a SIMT launch."""
+    parent = op.parent_op()
+    while parent is not None:
+        if has_role(parent, Role.SCOPE) or is_simt_entry(parent):
             return True
-        place = place.parent_op()
+        parent = parent.parent_op()
     return False
 
 

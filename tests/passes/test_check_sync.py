@@ -437,3 +437,38 @@ def test_a_flag_that_one_branch_has_set():
     other = [set_flag("MTE3", "V"), wait_flag("MTE3", "V")]
     over = rules(load("%x"), *head[1:3], pair[0], head[3], *other, "}", pair[0], pair[1], pair[1], store("%x"))
     assert over == ["sync-event-reuse"]
+
+
+def simt_body_then_store(*signals: str) -> list[str]:
+    text = f"""
+module attributes {{pto.target_arch = "a5", pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+  func.func @body(%ub: !pto.ptr<i32, ub>) attributes {{pto.simt_entry}} {{
+    %c0 = arith.constant 0 : index
+    %id = pto.get_tid_x : i32
+    pto.store %id, %ub[%c0] : !pto.ptr<i32, ub>, i32
+    return
+  }}
+  func.func @kernel(%gm: !pto.ptr<i32, gm>) attributes {{pto.aicore}} {{
+    %c0_i64 = arith.constant 0 : i64
+    %c1_i64 = arith.constant 1 : i64
+    %c128_i64 = arith.constant 128 : i64
+    %one = arith.constant 1 : i32
+    %ub = pto.castptr %c0_i64 : i64 -> !pto.ptr<i32, ub>
+    pto.store_vfsimt_info %one, %one, %one : i32, i32, i32
+    func.call @body(%ub) : (!pto.ptr<i32, ub>) -> ()
+    {" ".join(signals)}
+    pto.mte_ub_gm %ub, %gm, %c128_i64 nburst(%c1_i64, %c128_i64, %c128_i64)
+      : !pto.ptr<i32, ub>, !pto.ptr<i32, gm>, i64, i64, i64, i64
+    return
+  }}
+}}"""
+    return [diagnostic.message for diagnostic in found(text)]
+
+
+def test_stores_of_a_simt_body_are_ordered_by_a_flag_from_the_vector_unit():
+    assert simt_body_then_store(set_flag("V", "MTE3"), wait_flag("V", "MTE3")) == []
+
+
+def test_stores_of_a_simt_body_without_a_flag_race_as_work_of_the_vector_unit():
+    (message,) = simt_body_then_store(set_flag("S", "MTE3"), wait_flag("S", "MTE3"))
+    assert message == "MTE3 reads what V writes, and nothing orders the two"

@@ -11,12 +11,12 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import Attribute, Operation
 
 from pto_dialect.analysis.target import profile_of
+from pto_dialect.analysis.type_facts import is_simt_entry
 from pto_dialect.diagnostics.render import visible
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.scalar.query import GetBlockIdxOp, GetBlockNumOp
 from pto_dialect.runtime.compile.program import (
-    SIMT_BODY,
     Program,
     Symbols,
     arguments_of,
@@ -80,7 +80,7 @@ def list_functions(module: ModuleOp, target: str | None) -> list[ListedFunction]
     """All functions of a module that work-items do not run, in text order."""
     symbols = Symbols(module)
     chosen = candidates(module, symbols)
-    functions = [op for op in symbols.first.values() if SIMT_BODY not in op.attributes]
+    functions = [op for op in symbols.first.values() if not is_simt_entry(op)]
     return [_listed(module, function, symbols, symbol_of(function) in chosen, target) for function in functions]
 
 

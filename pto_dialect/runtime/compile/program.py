@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.analysis import queues
-from pto_dialect.analysis.type_facts import ENTRY_ATTRIBUTES, KERNEL_KIND, integer_attribute, kernel_kind
+from pto_dialect.analysis.type_facts import ENTRY_ATTRIBUTES, KERNEL_KIND, integer_attribute, is_simt_entry, kernel_kind
 from pto_dialect.diagnostics.suggest import did_you_mean
 from pto_dialect.ir.core.base import is_pto, op_spec, section_of
 from pto_dialect.ir.core.location import span_of
@@ -33,9 +33,6 @@ from pto_dialect.ir.core.walk import walk
 
 from ..errors import ProgramError
 from ..queues.identity import identity
-
-SIMT_BODY = "pto.simt_entry"
-"""Mark of functions that work-items run."""
 
 CORE_OF = {"cube": "aic", "vector": "aiv"}
 """Kind of core that runs functions of a kind."""
@@ -167,7 +164,7 @@ def candidates(module: Operation, symbols: Symbols) -> list[str]:
 def _uncalled(module: Operation, functions: dict[str, Operation]) -> list[str]:
     """The kernels that no other function calls, else all kernels, else all functions."""
     called = {callee_name(op) for op in walk(module) if has_role(op, RUNS)}
-    kernels = [name for name, op in functions.items() if SIMT_BODY not in op.attributes]
+    kernels = [name for name, op in functions.items() if not is_simt_entry(op)]
     return [name for name in kernels if name not in called] or kernels or list(functions)
 
 

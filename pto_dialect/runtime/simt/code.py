@@ -8,12 +8,13 @@ from functools import cached_property
 
 from xdsl.ir import Operation
 
+from pto_dialect.analysis.type_facts import is_simt_entry
 from pto_dialect.ir.core.base import section_of
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import RUNS, Role, has_role
 from pto_dialect.ir.core.walk import walk
 
-from ..compile.program import SIMT_BODY, Program, symbol_of
+from ..compile.program import Program, symbol_of
 from ..errors import ProgramError
 from .variance import Variance
 
@@ -23,7 +24,7 @@ SIMT = "simt"
 
 def is_body(function: Operation) -> bool:
     """Returns whether a function is written for work-items."""
-    return SIMT_BODY in function.attributes
+    return is_simt_entry(function)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
-from pto_dialect.analysis.type_facts import ENTRY_ATTRIBUTES
+from pto_dialect.analysis.type_facts import ENTRY_ATTRIBUTES, is_simt_entry
 from pto_dialect.ir.buffers.pointers import LoadScalarOp, StoreScalarOp
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, operand_groups
@@ -27,7 +27,7 @@ from pto_dialect.targets.memory import SPACE_ALIASES
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.functions import is_simt_entry, is_simt_section
+from ..engine.functions import is_simt_section
 from ..engine.pages import ALLOCATION
 from ..engine.rule import ERROR, LOCATIONS, TRIPLES, WARNING, rule
 from .views import array_values

@@ -14,7 +14,7 @@ from importlib import import_module
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 
-from pto_dialect.analysis.type_facts import kernel_kind
+from pto_dialect.analysis.type_facts import is_simt_entry, kernel_kind
 from pto_dialect.families import rule_modules
 from pto_dialect.ir.core.base import PtoOp, section_of, signature
 from pto_dialect.ir.core.index import OPS
@@ -24,9 +24,6 @@ from pto_dialect.ir.core_dialects.structured import is_for
 from .checks import checks
 from .context import Context
 from .rule import STRUCTURE
-
-SIMT_ENTRY = "pto.simt_entry"
-"""Attribute of functions that are bodies of SIMT launches."""
 
 
 class FunctionScan:
@@ -123,11 +120,6 @@ class FunctionScan:
     def is_simt_entry(self) -> bool:
         """Returns whether the function is the body of SIMT launches."""
         return is_simt_entry(self.function)
-
-
-def is_simt_entry(function: Operation) -> bool:
-    """Returns whether ``function`` is the body of SIMT launches."""
-    return SIMT_ENTRY in function.attributes
 
 
 def _has_results(op: Operation) -> bool:

@@ -6,12 +6,12 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
+from pto_dialect.analysis.type_facts import is_simt_entry
 from pto_dialect.ir.core.types import StructType, type_text
 from pto_dialect.targets.work_items import MAX_REGISTERS, MAX_WORK_ITEMS
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.functions import is_simt_entry
 from ..engine.rule import ERROR, STRUCTURE, rule
 
 MAX_THREADS = rule(

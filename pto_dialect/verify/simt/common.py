@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import FunctionType, IntegerType, SymbolRefAttr, Vect
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
-from pto_dialect.analysis.type_facts import element_type, enumerator, integer_attribute, space_of
+from pto_dialect.analysis.type_facts import element_type, enumerator, integer_attribute, is_simt_entry, space_of
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.operands import listed, named
 from pto_dialect.ir.core.types import PtrType, bit_width, element_name, type_text
@@ -19,7 +19,6 @@ from pto_dialect.targets.work_items import MAX_WORK_ITEMS, SLOTS
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.functions import is_simt_entry
 from ..engine.pages import WORK_ITEMS
 from ..engine.rule import ERROR, STRUCTURE, TRIPLES, rule
 from ..program.function_attributes import MAX_THREADS
