@@ -12,7 +12,7 @@ from pto_dialect.recording import Handle, RecordingError
 
 from . import show
 from .expressions import Expression, ExpressionError
-from .memory import change_of, memory_of, numbers_at, target_of
+from .memory import change_of, memory_of, target_of, values_at
 from .notable import remarks, written
 from .points import FindingPoint, NanPoint, Point, StatementPoint, WritePoint, statements_at, statements_named
 from .session import DebugError, Session
@@ -285,7 +285,7 @@ class Debugger(cmd.Cmd):
         position = self.session.position
         content = self.session.recording.memory_at(position - 1, found.number, first=first, stop=first + count)
         if len(words) == 4:
-            self.say(show.value_text(numbers_at(content, words[3])))
+            self.say(show.value_text(values_at(content, words[3])))
         else:
             self.say(show.bytes_text(content, first))
 

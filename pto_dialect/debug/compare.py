@@ -58,7 +58,7 @@ def compare(one: Recording, other: Recording, tolerances: Tolerances) -> Compari
     writes = elements = 0
     for key, mine in _writes(one):
         match = theirs.get(key)
-        if match is None or not _alike(mine.handle, match.handle):
+        if match is None or not _is_equal(mine.handle, match.handle):
             continue
         try:
             left = one.tile_at(mine.step, mine.handle)
@@ -123,7 +123,7 @@ def written_through(recording: Recording, step: Step) -> list[tuple[str, Handle]
     return found
 
 
-def _alike(one: Handle, other: Handle) -> bool:
+def _is_equal(one: Handle, other: Handle) -> bool:
     shapes = [form.valid if form.kind == "tile" else form.shape for form in (one.form, other.form)]
     return shapes[0] == shapes[1] and one.form.element == other.form.element
 

@@ -67,7 +67,7 @@ def offsets_of(session: Session, handle: Handle) -> Array:
         raise DebugError(str(error)) from None
 
 
-def numbers_at(content: bytes, element: str) -> Array:
+def values_at(content: bytes, element: str) -> Array:
     """Bytes as elements of a format. Raises ``DebugError``."""
     try:
         return numbers_of(np.frombuffer(content, np.uint8), element)

@@ -37,7 +37,7 @@ def remarks(values: Any, element: str) -> str:
 def written(recording: Recording, step: Step) -> Iterator[str]:
     """Lines about the tiles and views that a step has written, and about the conversion that it was."""
     handles = recording.handles_of(step.number)
-    reads, writes = (_touched(recording, step, handles, side) for side in (False, True))
+    reads, writes = (_is_accessed(recording, step, handles, side) for side in (False, True))
     for name, handle in writes.items():
         told = remarks(_content(recording, step.number, handle), handle.form.element)
         if told:
@@ -104,7 +104,7 @@ def _first(chosen: Array, numbers: Array, result: Array) -> str:
     return f"first [{', '.join(map(str, place))}]: {numbers[place]:g} becomes {np.asarray(result)[place]:g}"
 
 
-def _touched(recording: Recording, step: Step, handles: dict[str, Handle], writes: bool) -> dict[str, Handle]:
+def _is_accessed(recording: Recording, step: Step, handles: dict[str, Handle], writes: bool) -> dict[str, Handle]:
     """The tiles and views whose bytes a step has read or written."""
     spans = [(one.memory, one.first, one.stop) for one in recording.accesses_of(step.number) if one.writes == writes]
     return {

@@ -26,8 +26,8 @@ from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.sanitize.options import SanitizeOptions
 
 from .events import Compiled, Launched, tell, watching
+from .instrumented import collect, instrumented_kernel
 from .memory import as_array
-from .watching import collect, watched_kernel
 
 _EVERYTHING = DiagnosticOptions(max_errors=0)
 
@@ -88,7 +88,7 @@ class Program:
                 made = Kernel(*what, self.options, group=group)
             else:
                 mode = replace(watch, sync="compiler") if self.ordered else watch
-                made = watched_kernel(*what, self.options, mode, group, beside)
+                made = instrumented_kernel(*what, self.options, mode, group, beside)
             self._kernels[key] = made
         return self._kernels[key]
 

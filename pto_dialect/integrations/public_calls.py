@@ -17,7 +17,7 @@ from pto_dialect.sanitize.options import SanitizeOptions
 
 from .base import told
 from .events import watching
-from .watching import watched_kernel
+from .instrumented import instrumented_kernel
 
 CLIENT = "pto_dialect"
 
@@ -25,7 +25,7 @@ _watched: WeakKeyDictionary[Kernel, dict[SanitizeOptions, Kernel]] = WeakKeyDict
 
 
 @contextmanager
-def told_of() -> Iterator[None]:
+def observed() -> Iterator[None]:
     """Has the observers told of kernels that are called, and the sanitizers watch them, inside the ``with`` block."""
     LAUNCHERS.append(_launch)
     try:
@@ -44,5 +44,5 @@ def _launch(kernel: Kernel, values: Sequence[Any], blocks: int, jobs: int) -> li
     if watch not in made:
         joined = kernel.group
         what = (None, None) if joined is not None else (kernel.module, kernel.entry)
-        made[watch] = watched_kernel(*what, kernel.profile.name, kernel.options, watch, joined)
+        made[watch] = instrumented_kernel(*what, kernel.profile.name, kernel.options, watch, joined)
     return told(CLIENT, name, made[watch], values, blocks)

@@ -31,7 +31,7 @@ from pto_dialect.sanitize.options import SanitizeOptions, parse_checks
 
 from .events import Compiled, Event, Launched, observed, watched
 from .origins import origins_of
-from .public_calls import told_of
+from .public_calls import observed
 
 VERSION = 1
 
@@ -59,7 +59,7 @@ class Session:
         """Observes, and watches, inside the ``with`` block."""
         with ExitStack() as stack:
             stack.enter_context(observed(self._events.append))
-            stack.enter_context(told_of())
+            stack.enter_context(observed())
             if self._options is not None:
                 stack.enter_context(watched(self._options))
             yield

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from lsprotocol import types
 
-from .navigation import found_at
+from .navigation import occurrence_at
 from .program.document import Document
 from .program.names import SYMBOL, Name, Names
 
@@ -15,7 +15,7 @@ def prepare(
     server: object, document: Document, params: types.CallHierarchyPrepareParams
 ) -> list[types.CallHierarchyItem] | None:
     """The function whose name stands at a place."""
-    found = found_at(document, document.offset(params.position))
+    found = occurrence_at(document, document.offset(params.position))
     if found is None or found.kind != SYMBOL:
         return None
     return [item for item in _items(document) if item.name == found.text] or None

@@ -25,11 +25,11 @@ from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES
 from pto_dialect.passes.accesses.items import NUMBER
 from pto_dialect.syntax.types.forms import PTO_FORMS
 
-from .hover import attribute_words, operation_text
+from .hover import describe_attribute, operation_text
 from .navigation import symbol_definitions
 from .program.document import Document
-from .program.events import used_numbers
-from .program.found import operations_at
+from .program.events import used_ids
+from .program.lookup import operations_at
 from .program.names import BLOCK, SYMBOL
 from .program.statement import Opened, Statement
 
@@ -107,7 +107,7 @@ def _in_statement(
     elif inside is not None and inside.bracket == "{":
         yield from _dictionary(cls, inside)
     elif inside is not None and any(inside.word in taken.row.keywords for taken in clauses_of(cls)):
-        yield from _clause_words(cls, inside)
+        yield from _clause_keywords(cls, inside)
     elif statement.stated_types:
         yield from _types(document)
     elif inside is None:
@@ -228,7 +228,7 @@ def _events(document: Document, statement: Statement, words: Iterable[str], offs
     for a set the free ones first, for a wait those that are set."""
     pipes = [word for token in statement.behind for word in _PIPE.findall(token.text)]
     numbers = [_NUMBERS[pipe] for pipe in pipes if pipe in _NUMBERS]
-    used = used_numbers(operations_at(document, offset), *numbers[:2]) if len(numbers) >= 2 else set()
+    used = used_ids(operations_at(document, offset), *numbers[:2]) if len(numbers) >= 2 else set()
     all_words = list(words)
     free = [word for number, word in enumerate(all_words) if number not in used]
     taken = [word for word in all_words if word not in free]
@@ -241,7 +241,7 @@ def _dictionary(cls: type[PtoOp], inside: Opened) -> Iterator[types.CompletionIt
     attributes = signature(cls).attributes
     if not inside.key:
         for name, slot in attributes.items():
-            words = attribute_words(cls, slot)
+            words = describe_attribute(cls, slot)
             yield types.CompletionItem(name, kind=Kind.Property, detail=words, insert_text=f"{name} = ")
         return
     slot = attributes.get(inside.key)
@@ -253,7 +253,7 @@ def _dictionary(cls: type[PtoOp], inside: Opened) -> Iterator[types.CompletionIt
         yield types.CompletionItem(word, kind=Kind.EnumMember, detail=slot.name, insert_text=f'"{word}"')
 
 
-def _clause_words(cls: type[PtoOp], inside: Opened) -> Iterator[types.CompletionItem]:
+def _clause_keywords(cls: type[PtoOp], inside: Opened) -> Iterator[types.CompletionItem]:
     """Inside of the parentheses of a clause."""
     taken = next(one for one in clauses_of(cls) if inside.word in one.row.keywords)
     row = taken.row

@@ -18,7 +18,7 @@ from pto_dialect.verify.buffers.alloc import address_operand
 from pto_dialect.verify.engine.context import mnemonic_span
 
 from .program.document import Document
-from .program.type_words import size_of
+from .program.type_description import size_of
 from .server import Server
 
 

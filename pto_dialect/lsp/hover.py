@@ -25,11 +25,11 @@ from pto_dialect.syntax.read.tokens import Tok
 from pto_dialect.syntax.text import split_types
 
 from .program.document import Document
-from .program.events import event_words
-from .program.found import operation_at, operations_at, value_of
+from .program.events import describe_partners
 from .program.live import life
+from .program.lookup import operation_at, operations_at, value_of
 from .program.names import SYMBOL, VALUE
-from .program.type_words import type_words
+from .program.type_description import describe_type
 
 _WORD = re.compile(r"[A-Za-z_][\w.]*")
 
@@ -63,7 +63,7 @@ def _named(document: Document, base: int, offset: int, text: str, kind: str) -> 
 
 
 def _value(document: Document, name: str, value: SSAValue) -> str:
-    lines = [f"```mlir\n{name} : {type_text(value.type)}\n```", *(f"{words}  " for words in type_words(value.type))]
+    lines = [f"```mlir\n{name} : {type_text(value.type)}\n```", *(f"{words}  " for words in describe_type(value.type))]
     number = constant_of(value)
     if number is not None:
         shown = f"{number} (0x{number:x})" if isinstance(number, int) and number > 9 else str(number)
@@ -95,7 +95,7 @@ def _token(document: Document, base: int, offset: int, token: Tok) -> types.Hove
             return None
         text = operation_text(name)
         op = operation_at(document, base + token.start)
-        event = event_words(document, op, operations_at(document, offset)) if op is not None else ""
+        event = describe_partners(document, op, operations_at(document, offset)) if op is not None else ""
         return _shown(text + (f"\n\n{event}" if event else ""), area)
     inside = offset - base - token.start
     if token.type in ("TYPES", "ANGLE", "HASH"):
@@ -112,7 +112,7 @@ def _type(document: Document, base: int, token: Tok, inside: int) -> types.Hover
             area = document.range(base + token.start + start, base + token.start + start + len(spelling))
             kind = document.type_named(spelling)
             if kind is not None:
-                words = "  \n".join(type_words(kind))
+                words = "  \n".join(describe_type(kind))
                 alias = "" if type_text(kind) == spelling else f" = {type_text(kind)}"
                 return _shown(f"```mlir\n{spelling}{alias}\n```\n{words}".rstrip(), area)
             text = term_text(spelling.strip("!#<>").partition("<")[0])
@@ -152,7 +152,7 @@ def _short(page: Page) -> str:
     return "\n".join(lines)
 
 
-def attribute_words(cls: type[PtoOp], slot: Slot) -> str:
+def describe_attribute(cls: type[PtoOp], slot: Slot) -> str:
     """What an attribute means."""
     return meaning(cls, slot, True)
 
@@ -168,7 +168,7 @@ def operation_text(name: str) -> str:
         number = {"1": "", "?": "optional", "*": "any number"}[slot.arity]
         words = ", ".join(filter(None, (plain(slot.kind.label), number, access(cls, slot.name))))
         lines.append(f"- `%{slot.name}` ({words}): {meaning(cls, slot)}")
-    lines += [f"- `{slot.name}`: {attribute_words(cls, slot)}" for slot in declared.attributes.values()]
+    lines += [f"- `{slot.name}`: {describe_attribute(cls, slot)}" for slot in declared.attributes.values()]
     rows = clauses_of(cls)
     if rows:
         lines += ["", "clauses, in this order:", ""]

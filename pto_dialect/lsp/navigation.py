@@ -10,7 +10,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from .program.document import Document
-from .program.events import partner_places
+from .program.events import partner_locations
 from .program.names import BLOCK, SYMBOL, VALUE, Name, is_symbol_definition
 
 _OUTSIDE = re.compile(
@@ -29,7 +29,7 @@ class Use(NamedTuple):
     defines: bool
 
 
-class Found(NamedTuple):
+class Occurrence(NamedTuple):
     """What stands at a place, and all places of what it stands for."""
 
     kind: str
@@ -38,20 +38,20 @@ class Found(NamedTuple):
     uses: tuple[Use, ...]
 
 
-def found_at(document: Document, offset: int) -> Found | None:
+def occurrence_at(document: Document, offset: int) -> Occurrence | None:
     """The name at a place with all its uses: a value, block, function, or alias of a type."""
     base, names = document.names_at(offset)
     name = names.at(offset - base)
     if name is not None and name.kind != SYMBOL:
         uses = tuple(_use(base, one) for one in names.same(name))
-        return Found(name.kind, name.text, _use(base, name), uses)
+        return Occurrence(name.kind, name.text, _use(base, name), uses)
     here = next((use for use in _outside(document.text) if use[0].start <= offset <= use[0].end), None)
     if here is None:
         return None
     use, kind, text = here
     if kind == "type" and text not in document.type_aliases:
         return None
-    return Found(kind, text, use, tuple(one for one, k, t in _outside(document.text) if (k, t) == (kind, text)))
+    return Occurrence(kind, text, use, tuple(one for one, k, t in _outside(document.text) if (k, t) == (kind, text)))
 
 
 def _use(base: int, name: Name) -> Use:
@@ -76,9 +76,9 @@ def symbol_definitions(text: str) -> list[str]:
 def definition(server: object, document: Document, params: types.DefinitionParams) -> list[types.Location] | None:
     """Where it is defined; of a flag that is waited for, where it is set, and the other way round."""
     offset = document.offset(params.position)
-    found = found_at(document, offset)
+    found = occurrence_at(document, offset)
     if found is None:
-        return [types.Location(document.uri, area) for area in partner_places(document, offset)] or None
+        return [types.Location(document.uri, area) for area in partner_locations(document, offset)] or None
     places = [use for use in found.uses if use.defines]
     return [types.Location(document.uri, document.range(use.start, use.end)) for use in places] or None
 
@@ -86,9 +86,9 @@ def definition(server: object, document: Document, params: types.DefinitionParam
 def references(server: object, document: Document, params: types.ReferenceParams) -> list[types.Location] | None:
     """Where it is used."""
     offset = document.offset(params.position)
-    found = found_at(document, offset)
+    found = occurrence_at(document, offset)
     if found is None:
-        return [types.Location(document.uri, area) for area in partner_places(document, offset)] or None
+        return [types.Location(document.uri, area) for area in partner_locations(document, offset)] or None
     wanted = [use for use in found.uses if params.context.include_declaration or not use.defines]
     return [types.Location(document.uri, document.range(use.start, use.end)) for use in wanted]
 
@@ -98,35 +98,35 @@ def highlight(
 ) -> list[types.DocumentHighlight] | None:
     """The places of what stands here; definitions as writes."""
     offset = document.offset(params.position)
-    found = found_at(document, offset)
+    found = occurrence_at(document, offset)
     if found is None:
-        return [types.DocumentHighlight(area) for area in partner_places(document, offset)] or None
+        return [types.DocumentHighlight(area) for area in partner_locations(document, offset)] or None
     kinds = {True: types.DocumentHighlightKind.Write, False: types.DocumentHighlightKind.Read}
     return [types.DocumentHighlight(document.range(use.start, use.end), kinds[use.defines]) for use in found.uses]
 
 
 def prepare_rename(server: object, document: Document, params: types.PrepareRenameParams) -> types.Range | None:
     """What a rename would rename."""
-    found = found_at(document, document.offset(params.position))
+    found = occurrence_at(document, document.offset(params.position))
     return None if found is None else document.range(found.here.start, found.here.end)
 
 
 def rename(server: object, document: Document, params: types.RenameParams) -> types.WorkspaceEdit | None:
     """All places with another name; a name that is none, or that means something else there, is refused."""
-    found = found_at(document, document.offset(params.position))
+    found = occurrence_at(document, document.offset(params.position))
     if found is None:
         return None
     if not _NEW[found.kind].fullmatch(params.new_name):
         raise JsonRpcInvalidParams(f"'{params.new_name}' is no name of a {found.kind}")
     mark = _MARKS[found.kind]
     new = mark + params.new_name.removeprefix(mark)
-    if new != found.text and _is_taken(document, found, new):
+    if new != found.text and _is_name_in_use(document, found, new):
         raise JsonRpcInvalidParams(f"{new} exists already")
     edits = [types.TextEdit(document.range(use.start, use.end), new) for use in found.uses]
     return types.WorkspaceEdit(changes={document.uri: edits})
 
 
-def _is_taken(document: Document, found: Found, new: str) -> bool:
+def _is_name_in_use(document: Document, found: Occurrence, new: str) -> bool:
     if found.kind in (VALUE, BLOCK):
         return any(one.text == new for one in document.names_at(found.here.start)[1].names)
     return any(text == new for _, _, text in _outside(document.text))

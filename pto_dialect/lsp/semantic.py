@@ -30,7 +30,7 @@ _OF_TOKEN = {"INTEGER": "number", "FLOAT": "number", "STRING": "string", "HASH":
 _NAMED = ("USES", "RESULTS", "BINDINGS", "BLOCK", "SYMBOL")
 
 
-class Word(NamedTuple):
+class SemanticToken(NamedTuple):
     """A word of the text, what it is, and its modifiers."""
 
     start: int
@@ -56,7 +56,7 @@ class _Encoder:
         self.data: list[int] = []
         self.line = self.column = 0
 
-    def add(self, words: Iterable[Word], lines: Lines, first: types.Position) -> None:
+    def add(self, words: Iterable[SemanticToken], lines: Lines, first: types.Position) -> None:
         """Words of a text whose lines are ``lines`` and that begins at ``first``."""
         for word in sorted(words):
             begin, end = lines.position(word.start), lines.position(word.end)
@@ -119,29 +119,29 @@ _PARTS: WeakKeyDictionary[Names, _Encoder] = WeakKeyDictionary()
 """The tokens of functions, which stay the same while other functions are edited."""
 
 
-def _of_names(names: Names) -> Iterator[Word]:
+def _of_names(names: Names) -> Iterator[SemanticToken]:
     yield from _of_tokens(names.tokens, names=True)
     body = next((token.start for token in names.tokens if token.type == "LBRACE"), 0)
     parameters = {name.binding for name in names.names if name.kind == VALUE and name.defines and name.start < body}
     for name in names.names:
         kind = "parameter" if name.kind == VALUE and name.binding in parameters else _OF_KIND[name.kind]
-        yield Word(name.start, name.end, kind, int(name.defines))
+        yield SemanticToken(name.start, name.end, kind, int(name.defines))
 
 
-def _of_tokens(found: list[Tok], names: bool = False) -> Iterator[Word]:
+def _of_tokens(found: list[Tok], names: bool = False) -> Iterator[SemanticToken]:
     for number, token in enumerate(found):
         start, kind = token.start, token.type
         if kind.startswith("OP_"):
-            yield Word(start, start + len(token.text), "method", 2 * (token.text in DEPRECATED))
+            yield SemanticToken(start, start + len(token.text), "method", 2 * (token.text in DEPRECATED))
         elif kind in ("TYPES", "TYPE_ALIAS"):
             for spelling, place in split_types(token.text.removesuffix("=")):
-                yield Word(start + place, start + place + len(spelling), "type", int(kind == "TYPE_ALIAS"))
+                yield SemanticToken(start + place, start + place + len(spelling), "type", int(kind == "TYPE_ALIAS"))
         elif kind == "SYMBOL" and not names:
-            yield Word(start, start + len(token.text), "function")
+            yield SemanticToken(start, start + len(token.text), "function")
         elif kind in _OF_TOKEN:
-            yield Word(start, start + len(token.text), _OF_TOKEN[kind])
+            yield SemanticToken(start, start + len(token.text), _OF_TOKEN[kind])
         elif token.text in _CLAUSES or kind in ("INS", "OUTS"):
-            yield Word(start, start + len(token.text.rstrip("( \t\n")), "keyword")
+            yield SemanticToken(start, start + len(token.text.rstrip("( \t\n")), "keyword")
         elif token.text[:1].isalpha() and kind not in _NAMED:
             key = number + 1 < len(found) and found[number + 1].text == "="
-            yield Word(start, start + len(token.text), "property" if key else "keyword")
+            yield SemanticToken(start, start + len(token.text), "property" if key else "keyword")

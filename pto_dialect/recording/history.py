@@ -40,7 +40,7 @@ class History:
         self.steps = accesses.step[self.numbers]
         self.first = accesses.first[self.numbers]
         self.stop = accesses.stop[self.numbers]
-        self._places = _places_of(accesses, self.numbers)
+        self._places = _locations_of(accesses, self.numbers)
         """By write: the number of the place that it writes to."""
         self._image: Array | None = None
         self._done = 0
@@ -166,7 +166,7 @@ class History:
             content[self.offsets(number)] = values
 
 
-def _places_of(accesses: Accesses, numbers: Array) -> Array:
+def _locations_of(accesses: Accesses, numbers: Array) -> Array:
     """For each of these accesses a number that those share which touch the same bytes in the same pattern."""
     pattern, first = accesses.pattern[numbers].astype(np.int64), accesses.first[numbers]
     single = np.flatnonzero(pattern == NO_PATTERN)

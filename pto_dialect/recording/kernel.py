@@ -16,10 +16,10 @@ from pto_dialect.sanitize.watch.core import WatchedCore
 from pto_dialect.sanitize.watch.generator import WatchedGenerator
 
 from .generator import RecordedGenerator
-from .light import LightCore, LightWatch
+from .instrumentation import RecordedCore, RecordingInstrumentation, TimedRecordingInstrumentation
+from .light import LightCore, LightInstrumentation
 from .log import Log
 from .model import Change
-from .watch import RecordedCore, RecordingWatch, TimedRecordingWatch
 
 if TYPE_CHECKING:
     from pto_dialect.sanitize.watch.watch import Watch
@@ -41,7 +41,7 @@ class RecordingKernel(WatchedKernel):
     """An entry function that is ready to run and be recorded; ``record`` has what its last run has done."""
 
     core_class: type[WatchedCore] = RecordedCore
-    recording_watch: type[RecordingWatch] = RecordingWatch
+    recording_watch: type[RecordingInstrumentation] = RecordingInstrumentation
 
     def __init__(self, *arguments: Any, limit: int = LIMIT, changes: Sequence[Change] = ()) -> None:
         self.record = Log(limit)
@@ -64,7 +64,7 @@ class RecordingKernel(WatchedKernel):
     def watch(self) -> Watch:
         """What observes the runs of this kernel."""
         if self._watch is None:
-            kind = LightWatch if self.light else self.recording_watch
+            kind = LightInstrumentation if self.light else self.recording_watch
             watch = kind(self.sanitize, self.compiler_orders, self.timeline)
             watch.record = self.record
             self._watch = watch
@@ -122,7 +122,7 @@ class RecordingKernel(WatchedKernel):
 class TimedRecordingKernel(RecordingKernel, CycleKernel):
     """The same, with the time that the cycle model gives it."""
 
-    recording_watch = TimedRecordingWatch
+    recording_watch = TimedRecordingInstrumentation
 
 
 def pointer_of(value: Any) -> Pointer | None:

@@ -16,8 +16,8 @@ from pto_dialect.sanitize.state.arena import Listener, WatchedArena
 from pto_dialect.sanitize.state.clocks import Actor, Clock, Mark
 from pto_dialect.sanitize.state.regions import Bytes
 
+from .instrumentation import OPERATION, PART, RecordedCore, RecordingInstrumentation
 from .light_signals import LightSignals
-from .watch import OPERATION, PART, RecordedCore, RecordingWatch
 
 
 class Doing(Context):
@@ -82,7 +82,7 @@ class LightWindows(Bounded, LightArena):
         self.layout = original.layout
 
 
-class LightWatch(RecordingWatch):
+class LightInstrumentation(RecordingInstrumentation):
     """Writes what it sees to ``record``, and looks for nothing."""
 
     actor_class = scalar_class = IdleActor
@@ -112,7 +112,7 @@ class LightWatch(RecordingWatch):
 class LightCore(RecordedCore):
     """A core that tells the recording alone what it does."""
 
-    def __init__(self, block: Block, kind: str, index: int, watch: RecordingWatch, ordered: bool) -> None:
+    def __init__(self, block: Block, kind: str, index: int, watch: RecordingInstrumentation, ordered: bool) -> None:
         super().__init__(block, kind, index, watch, ordered)
         self.signals = LightSignals(self, watch)
         self.place = Mark(0, (), [])

@@ -13,7 +13,7 @@ from pto_dialect.runtime.queues.run import Key
 from pto_dialect.runtime.run.machine import Core
 from pto_dialect.sanitize.state.clocks import Actor, Mark
 
-from .watch import SET, WAIT, RecordedSignals, sent_text
+from .instrumentation import SET, WAIT, RecordedSignals, sent_text
 
 
 class Sent(NamedTuple):

@@ -18,10 +18,10 @@ from pto_dialect.runtime.run.per_core import InParts, PerCore
 from pto_dialect.sanitize.report.findings import Finding as Found
 from pto_dialect.version import __version__
 
+from .instrumentation import signal_text
 from .kernel import RecordingKernel, pointer_of
 from .log import Log, of_rank
 from .model import Argument, Finding, Outcome, Program, Waiting
-from .watch import signal_text
 from .write import write
 
 ENDED = "ended"

@@ -4,9 +4,9 @@ Source: docs/report.md, "What is in the page".
 """
 
 from .kernel import ReportKernel
+from .locations import Buffer
 from .model import Document, Run
 from .page import html
-from .places import Buffer
 
 __all__ = ["Buffer", "Document", "ReportKernel", "Run", "html", "page_of"]
 

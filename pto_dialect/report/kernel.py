@@ -13,7 +13,7 @@ from pto_dialect.sanitize.timed import CycleKernel
 from pto_dialect.sanitize.watch.core import WatchedCore
 from pto_dialect.sanitize.watch.deadlock import blocked
 
-from .watch import ReportWatch
+from .instrumentation import ReportInstrumentation
 
 
 class Blocked(NamedTuple):
@@ -29,7 +29,7 @@ class Blocked(NamedTuple):
 class ReportKernel(CycleKernel):
     """An entry function that is ready to run and be shown. ``kept`` are the findings so far."""
 
-    watch_class = ReportWatch
+    watch_class = ReportInstrumentation
 
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
@@ -37,9 +37,9 @@ class ReportKernel(CycleKernel):
         self.kept: list[Finding] = []
 
     @property
-    def observed(self) -> ReportWatch:
+    def observed(self) -> ReportInstrumentation:
         """What was written down."""
-        assert isinstance(self.watch, ReportWatch)
+        assert isinstance(self.watch, ReportInstrumentation)
         return self.watch
 
     def watch_buffers(self, bound: list[Any]) -> None:

@@ -17,18 +17,18 @@ from pto_dialect.runtime.numerics.format_table import Format, format_of
 from pto_dialect.sanitize.report.findings import Finding
 from pto_dialect.version import __version__
 
+from .accessed import AccessedBytes
 from .columns import encoded
 from .kernel import ReportKernel
+from .locations import Buffer, Locations, SiteOperands
 from .order import causes, shifted
-from .places import Buffer, Places, SiteOperands
 from .roofs import roofs
-from .touched import Touched
 
 VERSION = 1
 """Changes when a field of the document changes its meaning."""
 
 
-class Told(NamedTuple):
+class Remark(NamedTuple):
     """A wait or a piece of advice in words: ``share`` is the part of the time that it takes or saves, ``passes`` the
     pipeline that makes the change (empty where no pass does)."""
 
@@ -48,8 +48,8 @@ class Run:
     failures: Sequence[Diagnostic] = ()
     complete: bool = True
     checked: Sequence[str] = ()
-    waits: Sequence[Told] = ()
-    advice: Sequence[Told] | None = None
+    waits: Sequence[Remark] = ()
+    advice: Sequence[Remark] | None = None
     untried: str = ""
 
 
@@ -92,7 +92,7 @@ class Document:
             "loops": steps.lists.document(),
         }  # fmt: skip
         document["steps"]["cause"] = encoded("i32", causes(columns, actors))
-        places = Places(watch.touched, SiteOperands(watch.sites), {one.name: one for one in self.run.buffers})
+        places = Locations(watch.touched, SiteOperands(watch.sites), {one.name: one for one in self.run.buffers})
         memory, self.chunks = memory_parts(watch.touched, places, self.run.buffers)
         document |= memory
         document["findings"] = self._findings(places)
@@ -137,7 +137,7 @@ class Document:
 
     # ------------------------------------------------------------ findings
 
-    def _findings(self, places: Places) -> list[dict[str, Any]]:
+    def _findings(self, places: Locations) -> list[dict[str, Any]]:
         found = [self._finding(one, places) for one in self.kernel.kept]
         return [*found, *(self._diagnostic(one) for one in self.run.failures)]
 
@@ -155,7 +155,7 @@ class Document:
             "ranges": [],
         }
 
-    def _finding(self, one: Finding, places: Places) -> dict[str, Any]:
+    def _finding(self, one: Finding, places: Locations) -> dict[str, Any]:
         found = self._diagnostic(one.diagnostic())
         steps = self.watch.times.steps
         found["count"] = one.count
@@ -172,7 +172,9 @@ class Document:
         return found
 
 
-def memory_parts(touched: Touched, places: Places, buffers: Sequence[Buffer]) -> tuple[dict[str, Any], dict[int, str]]:
+def memory_parts(
+    touched: AccessedBytes, places: Locations, buffers: Sequence[Buffer]
+) -> tuple[dict[str, Any], dict[int, str]]:
     """The part of a document that is about memories, and the chunks of their contents."""
     contents, chunks = touched.contents.document()
     memories = [

@@ -12,10 +12,10 @@ from pto_dialect.sanitize.state.clocks import Actor
 
 from .columns import Columns
 
-Numbers = npt.NDArray[Any]
+Array = npt.NDArray[Any]
 
 
-def shifted(rows: Columns, actors: Sequence[Actor], cores: int) -> dict[str, Numbers]:
+def shifted(rows: Columns, actors: Sequence[Actor], cores: int) -> dict[str, Array]:
     """The columns of the steps, with the blocks that find no free core behind those that have them."""
     columns = {name: np.asarray(column) for name, column in rows.of.items()}
     blocks = {actor.number: (actor.device, actor.core.block.index) for actor in actors}
@@ -37,7 +37,7 @@ def shifted(rows: Columns, actors: Sequence[Actor], cores: int) -> dict[str, Num
     return columns
 
 
-def causes(columns: dict[str, Numbers], actors: Sequence[Actor]) -> Numbers:
+def causes(columns: dict[str, Array], actors: Sequence[Actor]) -> Array:
     """For each step the one whose end let it begin, -1 for none: the sender of a signal that was waited for, what the
     pipe did before, or what ended at just that time on another pipe."""
     found = np.full(len(columns["actor"]), -1, np.int32)

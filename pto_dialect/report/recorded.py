@@ -17,14 +17,14 @@ from pto_dialect.runtime.run.machine import OF_RANK
 from pto_dialect.targets.choice import get_profile
 from pto_dialect.version import __version__
 
+from .accessed import NONE, ROUGH, WHOLE, AccessedBytes, Box, Shape, Span
+from .accessed import Memory as Kept
 from .columns import encoded
+from .locations import Buffer, Locations
 from .model import VERSION, memory_parts
 from .order import causes
 from .page import html
-from .places import Buffer, Places
 from .recorded_steps import RecordedSteps
-from .touched import NONE, ROUGH, WHOLE, Box, Shape, Span, Touched
-from .touched import Memory as Kept
 
 _KIND_OF_CORE = {"AIC": "aic", "core": "all"}
 _MOST_RUNS = 16
@@ -78,7 +78,7 @@ class RecordedPage:
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
         self.steps = RecordedSteps(recording)
-        self.touched = Touched(None)
+        self.touched = AccessedBytes(None)
         for memory in recording.memories:
             core = memory.cores[0] if len(memory.cores) == 1 else ""
             content = NONE
@@ -96,7 +96,7 @@ class RecordedPage:
             for one in recording.arguments
             if one.value is None and one.memory >= 0
         ]
-        places = Places(self.touched, RecordedOperands(recording, self.steps), {one.name: one for one in buffers})
+        places = Locations(self.touched, RecordedOperands(recording, self.steps), {one.name: one for one in buffers})
         table = table_for(get_profile(program.target).arch, None)
         columns, rows = self.steps.columns, self.steps.rows
         memory, chunks = memory_parts(self.touched, places, buffers)
@@ -163,7 +163,7 @@ class RecordedPage:
                 content = NONE
                 if data is not None:
                     content = touched.contents.add(data if part is None else data[part])
-                region = touched.region_number(access.memory, key)
+                region = touched.region_id(access.memory, key)
                 touched.accesses.add(self.steps.owner[step], site, access.writes, region, shape, content)
 
     def _shape(self, access: Access, handles: Sequence[tuple[str, Handle]]) -> int:
@@ -179,9 +179,9 @@ class RecordedPage:
             if one.address <= access.first and access.stop <= one.address + layout.nbytes:
                 box = Box(access.memory, one.address, one.address + layout.nbytes, "", 0)
                 rows, cols = form.shape
-                return self.touched.shape_number(
+                return self.touched.shape_id(
                     Shape(
-                        self.touched.box_number(box, [name]), one.address, layout, _format_name(form.element),
+                        self.touched.box_id(box, [name]), one.address, layout, _format_name(form.element),
                         form.location, rows, cols, *form.corner, *form.valid,
                     )
                 )  # fmt: skip

@@ -8,8 +8,8 @@ from pto_dialect.recording import Recording
 from pto_dialect.recording.format import KINDS
 
 from .columns import Columns, Ranges
-from .order import Numbers
-from .watch import OPERATION, SENT, TAKEN
+from .instrumentation import OPERATION, SENT, TAKEN
+from .order import Array
 
 _KINDS = {"operation": OPERATION, "set": SENT, "wait": TAKEN}
 _SIGNAL = 0.25
@@ -66,6 +66,6 @@ class RecordedSteps:
             self.owner.append(number)
 
     @property
-    def columns(self) -> dict[str, Numbers]:
+    def columns(self) -> dict[str, Array]:
         """The steps as arrays."""
         return {name: np.asarray(column) for name, column in self.rows.of.items()}

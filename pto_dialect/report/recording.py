@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from pto_dialect.recording.instrumentation import RecordingInstrumentation
 from pto_dialect.recording.kernel import TimedRecordingKernel
-from pto_dialect.recording.watch import RecordingWatch
 
+from .instrumentation import ReportInstrumentation
 from .kernel import ReportKernel
-from .watch import ReportWatch
 
 
-class ShownRecordingWatch(RecordingWatch, ReportWatch):
+class ShownRecordingInstrumentation(RecordingInstrumentation, ReportInstrumentation):
     """Writes down what a recording has, and what a page shows."""
 
 
 class ShownRecordingKernel(TimedRecordingKernel, ReportKernel):
     """An entry function that is ready to run and be recorded and shown."""
 
-    recording_watch = ShownRecordingWatch
+    recording_watch = ShownRecordingInstrumentation

@@ -9,7 +9,7 @@ from pto_dialect.analysis.cycles.static import UNMEASURED
 from pto_dialect.analysis.cycles.table import CycleTable
 from pto_dialect.analysis.cycles.work import Work
 
-from .watch import ReportTimeline, operations_of
+from .instrumentation import ReportTimeline, operations_of
 
 _PATHS: Final = {"PIPE_M": ("gm:l1", "l0c:gm"), "PIPE_V": ("gm:ub", "ub:gm")}
 """How the cores with a pipe that computes read and write global memory."""

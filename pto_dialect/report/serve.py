@@ -83,19 +83,19 @@ class Pages:
 
     def _make(self, token: str) -> tuple[str, str]:
         if not token:
-            return _told(f"'{self.path}' is not there yet"), "waiting for the recording"
+            return _reported(f"'{self.path}' is not there yet"), "waiting for the recording"
         try:
             with open(self.path) as recording:
                 kind, steps = recording.outcome.kind, len(recording)
                 return page_of_recording(recording), f"{_WORDS.get(kind, kind)}, {steps} steps"
         except RecordingError as error:
-            return _told(str(error)), str(error)
+            return _reported(str(error)), str(error)
 
 
 _WORDS = {"running": "the run goes on", "ended": "the run has ended", "failed": "the run has failed"}
 
 
-def _told(text: str) -> str:
+def _reported(text: str) -> str:
     return f"<!doctype html><html lang='en'><meta charset='utf-8'><title>pto report</title><p>{escape(text)}</p></html>"
 
 

@@ -16,7 +16,7 @@ from xdsl.ir import Operation
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.lsp.program import names as names_module
 from pto_dialect.lsp.program.document import Document
-from pto_dialect.lsp.program.found import place_of, value_of
+from pto_dialect.lsp.program.lookup import location_of, value_of
 from pto_dialect.lsp.program.names import Names
 from pto_dialect.lsp.program.parts import Part, starts_of_parts
 from pto_dialect.lsp.program.tokens import tokens
@@ -160,7 +160,7 @@ def test_questions_are_answered_from_what_was_seen_before() -> None:
         value = value_of(document, base, name)
         assert (None if value is None else str(constant_of(value))) == number
         if value is not None and isinstance(value.owner, Operation):
-            place = place_of(document, value.owner)
+            place = location_of(document, value.owner)
             assert place is not None and document.text[place.start :].startswith(f"%x{number} =")
     assert document.checked is not before
     assert document.seen.checked is document.checked

@@ -10,7 +10,7 @@ import pytest
 from parse_helpers import parsed
 
 from pto_dialect import PerCore
-from pto_dialect.integrations.watching import collect
+from pto_dialect.integrations.instrumented import collect
 from pto_dialect.runtime.errors import BindingError
 from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.sanitize import again

@@ -12,7 +12,7 @@ import numpy as np
 
 from pto_dialect.diagnostics.files import atomic_write
 from pto_dialect.report import Buffer, Run, page_of
-from pto_dialect.report.model import Told, failure
+from pto_dialect.report.model import Remark, failure
 
 from ..cycle_text import advice_text, shown_waits, wait_text
 from .files import FileError
@@ -75,7 +75,7 @@ class RunPage:
 def tell_times(run: Run, found: ModuleCycles, launch: LaunchState) -> None:
     """Adds to ``run`` the longest waits of the pipes and, where changes were tried, the advice."""
     for one in shown_waits(found):
-        run.waits = [*run.waits, Told(wait_text(one), one.share)]
+        run.waits = [*run.waits, Remark(wait_text(one), one.share)]
     if launch.timed is not None and launch.request.advice:
-        run.advice = [Told(advice_text(one), one.saved, one.passes) for one in found.advice]
+        run.advice = [Remark(advice_text(one), one.saved, one.passes) for one in found.advice]
         run.untried = found.not_tried_reason or ""

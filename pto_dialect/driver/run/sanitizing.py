@@ -105,8 +105,8 @@ def _timed_kernel(
 
     kernel_class, timeline_class = CycleKernel, CycleTimeline
     if request.html is not None:
+        from pto_dialect.report.instrumentation import ReportTimeline  # deferred: start-up
         from pto_dialect.report.kernel import ReportKernel  # deferred: start-up
-        from pto_dialect.report.watch import ReportTimeline  # deferred: start-up
 
         kernel_class, timeline_class = ReportKernel, ReportTimeline
     cycles = request.cycles

@@ -19,7 +19,7 @@ from pto_dialect.runtime.run.ranks import Part, run_ranks
 
 from ..base import Program
 from ..events import Launched, tell, watching
-from ..watching import collect
+from ..instrumented import collect
 from .domains import Domain
 
 

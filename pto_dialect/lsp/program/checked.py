@@ -51,7 +51,7 @@ class Function:
         return bool(self.syntax)
 
 
-class Place(NamedTuple):
+class TextRange(NamedTuple):
     """Characters of the present text."""
 
     start: int
@@ -88,12 +88,12 @@ class Checked:
             self.frame_syntax, self.frame_rules = engine.diagnostics, ()
             if self.module is not None and self.pieces.functions and _has_labels(self.module):
                 # Where in a module with several blocks a function belongs, its place does not say.
-                self._take_whole()
+                self._check_whole_text()
         self._read(before if same else None)
         self._apply_rules(before if same else None)
         self._owners = {id(function.source): number for number, function in enumerate(self.functions)}
 
-    def _take_whole(self) -> None:
+    def _check_whole_text(self) -> None:
         """Takes the text as one piece."""
         self.pieces = Pieces(self.text, (), self.text)
         self.places = self.pieces.places()
@@ -210,11 +210,11 @@ class Checked:
 
     # ------------------------------------------------------------ answers
 
-    def place(self, span: Span) -> Place:
+    def place(self, span: Span) -> TextRange:
         """Where in the present text a place of one of the sources is."""
         number = self._owners.get(id(span.source))
         if number is None:
-            return Place(self._of_frame(span.start), self._of_frame(span.end, closing=True))
+            return TextRange(self._of_frame(span.start), self._of_frame(span.end, closing=True))
         function, here = self.functions[number], self.pieces.functions[number][0]
         ends: list[int] = []
         for place, closing in ((span.start, False), (span.end, True)):
@@ -225,7 +225,7 @@ class Checked:
                 ends.append(here + inside)
             else:
                 ends.append(self._of_frame(place - len(function.text), closing))
-        return Place(ends[0], max(ends))
+        return TextRange(ends[0], max(ends))
 
     def _of_frame(self, offset: int, closing: bool = False) -> int:
         """The character of the text for one of the frame."""

@@ -28,7 +28,7 @@ from .checked import Checked
 from .lines import Lines
 from .names import Names
 from .parts import Part
-from .seen import Seen, seen_before
+from .stale import StaleCheck, stale_check
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -133,12 +133,12 @@ class Document:
         return found is not None and found.text == self.text and found.target == self.options.target
 
     @cached_property
-    def seen(self) -> Seen:
+    def seen(self) -> StaleCheck:
         """What is found out about the text, or, where that takes its time, about the text before."""
         before = self._before
         if self.is_checked or before is None or self._took < _SOON:
-            return Seen(self.checked, len(self.text), 0, 0)
-        return seen_before(before, self.text)
+            return StaleCheck(self.checked, len(self.text), 0, 0)
+        return stale_check(before, self.text)
 
     def names_at(self, offset: int) -> tuple[int, Names]:
         """The names of the function around a character (of the whole text where there are no functions), and where it

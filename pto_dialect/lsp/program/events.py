@@ -15,7 +15,7 @@ from pto_dialect.passes.accesses.program import UnsupportedError
 from pto_dialect.passes.accesses.signals import signal_of
 
 from .document import Document
-from .found import operation_at, operations_at, place_of
+from .lookup import location_of, operation_at, operations_at
 
 Key = tuple[bool, int, int, int]
 """Whether it is a lock, the two pipes, the number."""
@@ -52,27 +52,27 @@ def _is_partner(own: Signal, other: Signal | None) -> bool:
     return other is not None and other.kind != own.kind and _key(other) == _key(own)
 
 
-def partner_places(document: Document, offset: int) -> list[types.Range]:
+def partner_locations(document: Document, offset: int) -> list[types.Range]:
     """Where the partners of the flag at a place are written; none for other places."""
     op = operation_at(document, offset)
     if op is None or not has_role(op, Role.PIPES | Role.LOCK):
         return []
-    places = (place_of(document, other) for other in partners(op, operations_at(document, offset)))
+    places = (location_of(document, other) for other in partners(op, operations_at(document, offset)))
     return [document.range(place.start, place.end) for place in places if place is not None]
 
 
-def event_words(document: Document, op: Operation, operations: Iterable[Operation]) -> str:
+def describe_partners(document: Document, op: Operation, operations: Iterable[Operation]) -> str:
     """Where the partners of a flag stand; empty for other operations."""
     own = signal(op, profile_of(op, None).arch) if has_role(op, Role.PIPES | Role.LOCK) else None
     if own is None:
         return ""
-    places = [place_of(document, other) for other in partners(op, operations)]
+    places = [location_of(document, other) for other in partners(op, operations)]
     lines = ", ".join(str(document.lines.line_of(place.start) + 1) for place in places if place is not None)
     word = {"set": "waited for", "wait": "set", "get": "released", "release": "taken"}[own.kind]
     return f"{word} in line {lines}" if lines else f"nowhere {word} in this function"
 
 
-def used_numbers(operations: Iterable[Operation], source: int, target: int) -> set[int]:
+def used_ids(operations: Iterable[Operation], source: int, target: int) -> set[int]:
     """Numbers of flags between two pipes that a function uses."""
     arch = ""
     used: set[int] = set()

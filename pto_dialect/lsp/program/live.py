@@ -13,7 +13,7 @@ from pto_dialect.passes.accesses.program import UnsupportedError
 from pto_dialect.passes.assign_memory.plan import Plan, memory_plans
 
 from .document import Document
-from .found import place_of
+from .lookup import location_of
 
 _MOST = 1500
 """Operations of a function up to which a plan is made: a question about a tile is to be answered at once."""
@@ -48,7 +48,7 @@ def life(document: Document, function: Operation, made: Operation) -> Life | Non
                 lines = [
                     document.lines.line_of(place.start)
                     for time in sorted(buffer.uses)
-                    if (place := place_of(document, buffer.uses[time])) is not None
+                    if (place := location_of(document, buffer.uses[time])) is not None
                 ]
                 return Life(lines[0] if lines else None, lines[-1] if lines else None, at)
     return None

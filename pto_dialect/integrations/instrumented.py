@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pto_dialect.sanitize.options import SanitizeOptions
 
 
-def watched_kernel(
+def instrumented_kernel(
     module: ModuleOp | None,
     entry: str | None,
     target: str | None,

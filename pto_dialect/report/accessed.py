@@ -28,7 +28,7 @@ MOST_RANGES = 16
 _FEW = 6
 """Different regions of one access that are told one by one, even where they touch."""
 
-MOST_SHARED = 1 << 22
+MAX_SHARED = 1 << 22
 """Bytes of the largest array of the host whose content at the start is kept."""
 
 _MOST_ELEMENTS = 1 << 16
@@ -87,7 +87,7 @@ class Shape(NamedTuple):
     valid_cols: int
 
 
-class Touched:
+class AccessedBytes:
     """All accesses. ``memories`` has every memory that was accessed, ``boxes`` the tiles, ``shapes`` their handles
     (0: none)."""
 
@@ -138,7 +138,7 @@ class Touched:
         """A memory of the host, which is about to be used: what it holds now is kept."""
         if id(arena) not in self._memories:
             number = self.memory(arena)
-            small = arena.capacity <= MOST_SHARED
+            small = arena.capacity <= MAX_SHARED
             content = self.contents.add(arena.memory) if small and arena.capacity else NONE
             self.memories[number] = self.memories[number]._replace(content=content)
 
@@ -154,7 +154,7 @@ class Touched:
             arena = group[0].arena
             memory = self.memory(arena)
             for key in _joined(group):
-                number = self.region_number(memory, key)
+                number = self.region_id(memory, key)
                 content = NONE
                 if writes:
                     offset, run, dims, _ = key
@@ -186,14 +186,14 @@ class Touched:
         else:
             box = Box(memory, start, start + tile.layout.nbytes, "", 0)
             names = self.sites[site].operands_in(tile.pointer.arena.space, writes)
-        return self.shape_number(
+        return self.shape_id(
             Shape(
-                self.box_number(box, names), start, tile.layout, tile.fmt.name, tile.loc, tile.rows, tile.cols,
+                self.box_id(box, names), start, tile.layout, tile.fmt.name, tile.loc, tile.rows, tile.cols,
                 tile.row0, tile.col0, tile.valid_rows, tile.valid_cols,
             )
         )  # fmt: skip
 
-    def box_number(self, box: Box, names: Sequence[str]) -> int:
+    def box_id(self, box: Box, names: Sequence[str]) -> int:
         """The number of a box; ``names`` are operands one of which it is accessed through."""
         number = self._boxes.get(box)
         if number is None:
@@ -206,7 +206,7 @@ class Touched:
                 known[name] += 1 if len(names) == 1 else 0
         return number
 
-    def shape_number(self, shape: Shape) -> int:
+    def shape_id(self, shape: Shape) -> int:
         """The number of what a handle shows."""
         found = self._shapes.get(shape)
         if found is None:
@@ -214,7 +214,7 @@ class Touched:
             self.shapes.append(shape)
         return found
 
-    def region_number(self, memory: int, key: Span) -> int:
+    def region_id(self, memory: int, key: Span) -> int:
         """The number of a region of a memory."""
         number = self._regions.get((memory, *key))
         if number is None:

@@ -11,7 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.walk import walk
 
-from .checked import Place, in_module
+from .checked import TextRange, in_module
 from .document import Document
 from .names import VALUE, Name
 
@@ -31,11 +31,11 @@ def functions_at(document: Document, offset: int) -> Iterator[Operation]:
 
 
 def _around(document: Document, op: Operation, offset: int) -> bool:
-    place = place_of(document, op)
+    place = location_of(document, op)
     return place is not None and place.start <= offset <= place.end
 
 
-def place_of(document: Document, op: Operation) -> Place | None:
+def location_of(document: Document, op: Operation) -> TextRange | None:
     """Where an operation is written."""
     span = span_of(op)
     return None if span is None else document.seen.place(document.seen.checked.place(span))
@@ -71,7 +71,7 @@ def _operations(block: Block) -> Iterator[Operation]:
 
 def _start(document: Document, op: Operation) -> int:
     """Where an operation begins; those of a region stand in the order of the text."""
-    place = place_of(document, op)
+    place = location_of(document, op)
     return 0 if place is None else place.start
 
 
@@ -89,7 +89,7 @@ def value_of(document: Document, base: int, name: Name) -> SSAValue | None:
     hinted = [value for value in values if value.name_hint == definition.text[1:]]
     if len(hinted) == 1:
         return hinted[0]
-    place = place_of(document, op)
+    place = location_of(document, op)
     assert place is not None
     own = [
         one

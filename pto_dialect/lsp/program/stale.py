@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .checked import Checked, Place
+from .checked import Checked, TextRange
 from .ends import common_ends
 
 
-class Seen(NamedTuple):
+class StaleCheck(NamedTuple):
     """``checked`` is about a text that is the same as the present one up to ``begin``, and from ``end`` on, where its
     characters stand ``moved`` places further in the present one."""
 
@@ -23,17 +23,17 @@ class Seen(NamedTuple):
             return offset
         return offset - self.moved if offset >= self.end else None
 
-    def place(self, place: Place) -> Place:
+    def place(self, place: TextRange) -> TextRange:
         """Where in the present text something stands; what has changed lies between its ends."""
         start, end = place
-        return Place(
+        return TextRange(
             start if start <= self.begin else max(start + self.moved, self.begin),
             end if end <= self.begin else max(end + self.moved, self.begin),
         )
 
 
-def seen_before(checked: Checked, text: str) -> Seen:
+def stale_check(checked: Checked, text: str) -> StaleCheck:
     """``checked`` for questions about ``text``."""
     old = checked.text
     begin, tail = common_ends(old, text)
-    return Seen(checked, begin, len(text) - tail, len(text) - len(old))
+    return StaleCheck(checked, begin, len(text) - tail, len(text) - len(old))

@@ -20,7 +20,7 @@ from pto_dialect.runtime.numerics.format_table import format_of
 from pto_dialect.sanitize.report.sites import Sites, memory_of
 from pto_dialect.targets.tile_layouts import PACKED_OPERANDS
 
-from .touched import Box, Shape, Touched
+from .accessed import AccessedBytes, Box, Shape
 
 Numbers = npt.NDArray[Any]
 
@@ -67,11 +67,11 @@ class SiteOperands:
         return _element(self.sites[site].op, space)
 
 
-class Places:
+class Locations:
     """``boxes`` are tiles, buffers and arrays; ``shapes`` handles of tiles (number 0: none); ``of_access`` has the box
     of each access."""
 
-    def __init__(self, touched: Touched, operands: Operands, buffers: Mapping[str, Buffer]) -> None:
+    def __init__(self, touched: AccessedBytes, operands: Operands, buffers: Mapping[str, Buffer]) -> None:
         self.touched = touched
         self.operands = operands
         self.boxes: list[dict[str, Any]] = []

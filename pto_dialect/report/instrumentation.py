@@ -21,8 +21,8 @@ from pto_dialect.sanitize.watch.cycle_times import CycleTimeline
 from pto_dialect.sanitize.watch.cycles import CycleWatch
 from pto_dialect.sanitize.watch.tiles import Tiles
 
+from .accessed import AccessedBytes, Part
 from .columns import Columns, Ranges
-from .touched import Part, Touched
 
 if TYPE_CHECKING:
     from pto_dialect.sanitize.report.sites import Site
@@ -136,7 +136,7 @@ def operations_of(work: Work | None, pipe: str) -> float:
     return float(work.valid_rows * work.valid_cols) if pipe == "PIPE_V" else 0.0
 
 
-class ReportWatch(CycleWatch):
+class ReportInstrumentation(CycleWatch):
     """Hands every step on to ``touched``, with the bytes it has read and written."""
 
     def __init__(self, *arguments: Any) -> None:
@@ -146,7 +146,7 @@ class ReportWatch(CycleWatch):
             self.tiles = Tiles(self, bounds=False, overlap=False)
         assert isinstance(self.timeline, ReportTimeline)
         self.times: ReportTimeline = self.timeline
-        self.touched = Touched(self.sites)
+        self.touched = AccessedBytes(self.sites)
         self._parts: list[Part] = []
         self._running = False
         self._scalar: tuple[Context, float] | None = None

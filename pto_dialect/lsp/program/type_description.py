@@ -13,7 +13,7 @@ from pto_dialect.targets.tile_layouts import LAYOUT_NAME, inner_block
 from pto_dialect.verify.buffers.alloc import tile_bytes
 
 
-def type_words(kind: Attribute) -> list[str]:
+def describe_type(kind: Attribute) -> list[str]:
     """What is to be said about a type besides its spelling, a sentence each."""
     if isinstance(kind, MultiTileBufType):
         total = kind.count * tile_bytes(kind.slot)

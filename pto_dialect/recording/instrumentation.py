@@ -25,7 +25,7 @@ OPERATION, PART, SET, WAIT = range(4)
 """Kinds of steps, as in ``format.KINDS``."""
 
 
-class RecordingWatch(Watch):
+class RecordingInstrumentation(Watch):
     """Writes what it sees to ``record``; checks see it as well."""
 
     record: Log
@@ -80,7 +80,7 @@ class RecordingWatch(Watch):
             super().write(arena, region)
 
 
-class TimedRecordingWatch(RecordingWatch, CycleWatch):
+class TimedRecordingInstrumentation(RecordingInstrumentation, CycleWatch):
     """The same, and every instruction gets its cycles."""
 
 
@@ -146,7 +146,7 @@ class RecordedSignals(Signals):
 class RecordedCore(WatchedCore):
     """A core that tells the recording what it issues; ``numbers`` has the issue of each place in the text's order."""
 
-    def __init__(self, block: Block, kind: str, index: int, watch: RecordingWatch, ordered: bool) -> None:
+    def __init__(self, block: Block, kind: str, index: int, watch: RecordingInstrumentation, ordered: bool) -> None:
         super().__init__(block, kind, index, watch, ordered)
         self.record = watch.record
         self.signals = RecordedSignals(self, watch)
