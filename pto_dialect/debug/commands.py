@@ -19,7 +19,7 @@ from .session import DebugError, Session
 
 PROMPT = "(pto) "
 _AROUND = 5
-"""Lines that ``list`` shows before and behind the current one."""
+"""Lines that ``list`` shows before and after the current one."""
 
 
 class Debugger(cmd.Cmd):
@@ -38,14 +38,14 @@ class Debugger(cmd.Cmd):
     # ------------------------------------------------------------ loop
 
     def precmd(self, line: str) -> str:
-        """Shows the command where it does not stand in the terminal already."""
+        """Prints the command where the terminal does not show it."""
         if self.echo:
             self.say(line if line != "EOF" else "")
         word, blank, rest = line.strip().partition(" ")
         return f"{ALIASES.get(word, word.replace('-', '_'))}{blank}{rest}"
 
     def onecmd(self, line: str) -> bool:
-        """Carries out one command; what is wrong with it is told."""
+        """Executes one command; prints its errors."""
         try:
             return bool(super().onecmd(line))
         except (DebugError, ExpressionError, RecordingError) as error:
@@ -63,7 +63,7 @@ class Debugger(cmd.Cmd):
         self.stdout.write(text + "\n")
 
     def start(self) -> None:
-        """Tells what is debugged and where it stands."""
+        """Prints the recording and the current position."""
         recording = self.session.recording
         program = recording.program
         self.say(f"{program.file}: @{program.entry} on {program.target}, {len(recording)} steps")
@@ -117,7 +117,7 @@ class Debugger(cmd.Cmd):
         self._moved(self.session.position - _count(text))
 
     def do_next(self, text: str) -> None:
-        """next [N]: goes on to the next line of this core, N times."""
+        """next [N]: continues to the next line of this core, N times."""
         for _ in range(_count(text)):
             self.session.move(self.session.next_line(True))
         self.here()
@@ -129,24 +129,23 @@ class Debugger(cmd.Cmd):
         self.here()
 
     def do_over(self, text: str) -> None:
-        """over: goes behind the loop, branch or call that comes next, or the innermost loop or
-        function around."""
+        """over: continues past the next loop, branch or call, or the innermost enclosing loop or function."""
         self._moved(self.session.over())
 
     def do_into(self, text: str) -> None:
-        """into: goes on to the first operation of the next function that is called."""
+        """into: continues to the first operation of the next called function."""
         self._moved(self.session.into())
 
     def do_out(self, text: str) -> None:
-        """out: goes on until the function returns."""
+        """out: continues until the function returns."""
         self._moved(self.session.out())
 
     def do_idle(self, text: str) -> None:
-        """idle PIPE: goes on until this pipe of the core has done all that it was given."""
+        """idle PIPE: continues until this pipe of the core has finished all its operations."""
         self._moved(self.session.idle(_needed(text, "a pipe, such as MTE2").upper()))
 
     def do_continue(self, text: str) -> None:
-        """continue: goes on to the next breakpoint."""
+        """continue: continues to the next breakpoint."""
         self._go(True)
 
     def do_rcontinue(self, text: str) -> None:
@@ -154,13 +153,13 @@ class Debugger(cmd.Cmd):
         self._go(False)
 
     def do_goto(self, text: str) -> None:
-        """goto N|begin|end: goes to the place before step N, before the first step, or behind the last one."""
+        """goto N|begin|end: goes to the position before step N, before the first step, or after the last one."""
         words = {"begin": 0, "end": self.session.end}
         word = _needed(text, "a step")
         self._moved(words[word] if word in words else _number(word))
 
     def do_until(self, text: str) -> None:
-        """until EXPRESSION: goes on, operation by operation, until the expression is true."""
+        """until EXPRESSION: continues, operation by operation, until the expression is true."""
         condition = Expression(_needed(text, "an expression"))
         session = self.session
         for position in range(session.position + 1, session.end + 1):
@@ -200,13 +199,13 @@ class Debugger(cmd.Cmd):
         self._added(StatementPoint(text.strip(), found, Expression(condition) if condition else None))
 
     def do_watch(self, text: str) -> None:
-        """watch %NAME | watch MEMORY FIRST COUNT: stops behind operations that write bytes of a tile or view, or of a
-        memory (block0.aiv0.ub, ub, an argument)."""
+        """watch %NAME | MEMORY FIRST COUNT: stops after operations that write bytes of a tile, a view, or a memory
+        (block0.aiv0.ub, ub, an argument)."""
         memory, first, stop = target_of(self.session, _needed(text, "a name, or a memory with bytes"))
         self._added(WritePoint(f"write of {text.strip()}", memory, first, stop))
 
     def do_nan(self, text: str) -> None:
-        """nan [%NAME]: stops behind operations that write a NaN, through any operand or this one."""
+        """nan [%NAME]: stops after operations that write a NaN, through any operand or this one."""
         name = text.strip() or None
         self._added(NanPoint(f"NaN in {name}" if name else "NaN", name))
 
@@ -300,7 +299,7 @@ class Debugger(cmd.Cmd):
             raise DebugError(f"cannot read '{path.strip()}': {error}") from None
 
     def do_compare(self, text: str) -> None:
-        """compare EXPRESSION , EXPRESSION: tells where two arrays differ."""
+        """compare EXPRESSION , EXPRESSION: prints where two arrays differ."""
         one, comma, other = text.rpartition(" , ")
         if not comma:
             raise DebugError("compare takes two expressions, such as: compare %c , ref")
@@ -318,7 +317,7 @@ class Debugger(cmd.Cmd):
         self.here()
 
     def do_writer(self, text: str) -> None:
-        """writer %NAME | writer MEMORY FIRST COUNT: tells which operations have written these bytes last."""
+        """writer %NAME | writer MEMORY FIRST COUNT: prints the operations that wrote these bytes last."""
         memory, first, stop = target_of(self.session, _needed(text, "a name, or a memory with bytes"))
         recording = self.session.recording
         found = recording.history(memory).writers(self.session.position - 1, first, stop)
@@ -359,7 +358,8 @@ class Debugger(cmd.Cmd):
             self._left()
 
     def _left(self) -> None:
-        """Tells the signals that nobody has taken, which may be those that others wait for by another name."""
+        """Prints the signals that were sent but not received, which may be ones that others wait for under another
+        name."""
         recording = self.session.recording
         for one in recording.signals:
             if not one.waits and one.peer < 0:
@@ -382,7 +382,7 @@ class Debugger(cmd.Cmd):
             self.say(f"{mark}{number:>5}  {lines[number - 1]}")
 
     def do_info(self, text: str) -> None:
-        """info breakpoints|findings|step|signals|arguments: tells about these."""
+        """info breakpoints|findings|step|signals|arguments: prints these."""
         topics: dict[str, Callable[[], Iterable[str]]] = {
             "breakpoints": self._breakpoints,
             "findings": self._findings,

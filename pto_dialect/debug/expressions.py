@@ -27,7 +27,7 @@ class ExpressionError(Exception):
 
 
 _NAME = re.compile(r"%([A-Za-z0-9_$](?:[\w$.]*[\w$])?(?:#\d+)?)")
-"""Values of a program. A remainder has a blank behind its sign."""
+"""Names of values of a program. The remainder operator is followed by a space."""
 
 _BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = MappingProxyType(
     {
@@ -158,7 +158,7 @@ class Expression:
             each = COMPARISONS[type(op)](left, right)
             result = each if result is None else result & each
             if np.ndim(result) == 0 and not result:
-                # As in Python, what comes behind a comparison that is false is not computed.
+                # As in Python, operands after a false comparison are not evaluated.
                 break
             left = right
         return result

@@ -1,4 +1,4 @@
-"""The order of the text in a recording: calls that a step stands in, and what values were last.
+"""Program order in a recording: the call stack of each step, and the last values.
 
 Source: docs/debugger.md, "Positions".
 """
@@ -44,7 +44,7 @@ class CoreOrder:
         frames: list[Frame] = []
         found: list[int] = []
         current = -1
-        # Only where the function changes, or behind a call, another frame may begin.
+        # A new frame may start only where the function changes, or after a call.
         changes = np.flatnonzero((functions[1:] != functions[:-1]) | calls[:-1]) + 1
         places = [0, *changes.tolist()] if len(self.steps) else []
         for place in places:
@@ -64,7 +64,7 @@ class CoreOrder:
 
     @cached_property
     def depths(self) -> Array:
-        """By step of the recording: how many frames it stands in; 0 for those of other cores."""
+        """By step of the recording: the depth of its call stack; 0 for steps of other cores."""
         frames, numbers = self.frames
         deep: list[int] = []
         for frame in frames:

@@ -96,7 +96,7 @@ def change_of(session: Session, place: str, value: Any) -> tuple[str, int, bytes
     else:
         offsets = offsets_of(session, handle)
     if bracket:
-        # The index is evaluated on the offsets: what it selects are the places of the new numbers.
+        # The index expression is evaluated on the offsets, which gives the offsets of the selected elements.
         offsets = Expression(f"_places[{index}").value(lambda _: offsets)
     offsets = np.atleast_1d(np.asarray(offsets)).reshape(-1)
     values = np.broadcast_to(np.asarray(value).reshape(-1), offsets.shape) if np.size(value) == 1 else np.asarray(value)

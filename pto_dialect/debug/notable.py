@@ -1,4 +1,4 @@
-"""What stands out in the numbers of tiles: NaN, infinities, ends of a range, and what a conversion could not hold.
+"""Notable values of tiles: NaN, infinities, ends of a range, and values that a conversion could not represent.
 
 Source: docs/debugger.md, "Values".
 """
@@ -15,11 +15,11 @@ from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.format_table import Format, format_of
 
 _EXACT = 2.0**53
-"""Integers below this are told apart by the numbers that are compared."""
+"""Integers below this are exact in the numbers compared."""
 
 
 def remarks(values: Any, element: str) -> str:
-    """What stands out among numbers of an element format, empty where nothing does."""
+    """Remarks on notable values of an element format; empty where there are none."""
     array = np.asarray(values)
     form = _format(element)
     if form is None or array.dtype.kind not in "iuf":
@@ -70,7 +70,7 @@ def not_nearest(source: Array, result: Array, form: Format) -> str:
     of it they lie."""
     numbers, made = np.asarray(source, np.float64), np.asarray(result, np.float64)
     if form.is_float and form.storage.kind not in "fV":
-        return ""  # numpy has no such type that could tell which number is nearest.
+        return ""  # numpy has no corresponding type that determines the nearest number.
     with np.errstate(all="ignore"):
         nearest = numbers.astype(form.storage).astype(np.float64) if form.is_float else np.rint(numbers)
         farther = np.abs(made - numbers) > np.abs(nearest - numbers)

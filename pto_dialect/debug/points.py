@@ -64,14 +64,14 @@ class StatementPoint(Point):
 
 
 class WritePoint(Point):
-    """Stops behind steps that have written one of some bytes."""
+    """Stops after steps that wrote one of some bytes."""
 
     def __init__(self, text: str, memory: int, first: int, stop: int, condition: Expression | None = None) -> None:
         super().__init__(text, condition)
         self.memory, self.first, self.stop = memory, first, stop
 
     def positions(self, recording: Recording) -> Array:
-        """Behind the steps."""
+        """The positions after the steps."""
         history = recording.history(self.memory)
         chosen = (history.first < self.stop) & (history.stop > self.first)
         return np.unique(history.steps[chosen]) + 1
@@ -88,14 +88,14 @@ class WritePoint(Point):
 
 
 class NanPoint(Point):
-    """Stops behind steps that have written a NaN, as the handles of their statement tell the format."""
+    """Stops after steps that wrote a NaN, in the format of the handles of their statement."""
 
     def __init__(self, text: str, name: str | None, condition: Expression | None = None) -> None:
         super().__init__(text, condition)
         self.name = name
 
     def positions(self, recording: Recording) -> Array:
-        """Behind all steps that write."""
+        """The positions after all steps that write."""
         accesses = recording.accesses
         return np.unique(accesses.step[accesses.writes != 0]) + 1
 

@@ -1,7 +1,7 @@
-"""One debugging session: where it stands in a recording, and all ways to go on from there.
+"""One debugging session: its position in a recording, and the ways to move it.
 
-A position is a number of steps that are done: position p lies before step p, and memory is that after step p - 1.
-Source: docs/debugger.md, "Positions".
+A position is a number of completed steps: position p is before step p, and memory is that after step p - 1. Source:
+docs/debugger.md, "Positions".
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class DebugError(Exception):
 
 
 class Stop(NamedTuple):
-    """Why the session stands where it does: the breakpoint (``None``: none) and a text."""
+    """Why the session stopped: the breakpoint (``None``: none) and a text."""
 
     point: Point | None
     text: str
@@ -55,7 +55,7 @@ class Session:
 
     @property
     def end(self) -> int:
-        """The position behind the last step."""
+        """The position after the last step."""
         return len(self.recording)
 
     def step_at(self, position: int) -> Step | None:
@@ -88,7 +88,7 @@ class Session:
         return self.core_order(step.actor.block, step.actor.core)
 
     def frames(self, step: Step) -> list[tuple[Frame, Step]]:
-        """The functions that a step stands in, innermost first, each with the step that is carried out in it."""
+        """The call stack of a step, innermost function first, each with the step it executes."""
         order = self.order_of(step)
         number = order.frame_of(step.number)
         found: list[tuple[Frame, Step]] = []
@@ -112,7 +112,7 @@ class Session:
         return self._search(step, forwards, lambda one: self._place(one) != self._place(step))
 
     def over(self) -> int:
-        """Behind the loop, branch or call that comes next, or the innermost loop or function around."""
+        """Moves past the next loop, branch or call, or the innermost enclosing loop or function."""
         step = self.around()
         depth = len(self.frames(step))
         statement = step.statement
@@ -147,7 +147,7 @@ class Session:
         return self._search(step, True, likely=depths > depths[step.number])
 
     def out(self) -> int:
-        """Behind the function."""
+        """Moves past the function."""
         step = self.around()
         depths = self.order_of(step).depths
         return self._search(step, True, likely=depths < depths[step.number])
@@ -208,8 +208,8 @@ class Session:
         raise DebugError(f"there is no breakpoint {number}")
 
     def go(self, forwards: bool = True, until: int | None = None) -> Stop | None:
-        """Goes on to the next breakpoint, or to ``until``, at most to the end or the begin; ``None`` where no
-        breakpoint has stopped it."""
+        """Moves to the next breakpoint, or to ``until``, at most to the end or the start; ``None`` where no breakpoint
+        stopped it."""
         first = self.position + (1 if forwards else -1)
         limit = until if until is not None else self.end if forwards else 0
         found: tuple[int, Point] | None = None
@@ -281,7 +281,7 @@ class Session:
             raise ExpressionError(f"there is no {name} here") from None
 
     def content(self, handle: Handle, position: int | None = None, valid: bool = True) -> Any:
-        """The numbers behind a handle; for a pointer those of its memory from there on. Raises ``ExpressionError``."""
+        """The values of a handle; for a pointer those of its memory from the address on. Raises ``ExpressionError``."""
         position = self.position if position is None else position
         recording = self.recording
         try:

@@ -1,8 +1,7 @@
-"""What a client of the toolchain needs: programs from text, launches on arrays, and who is told of them.
+"""What a client of the toolchain needs: programs from text, launches on arrays, and events of launches.
 
-A client compiles the text of a program once (`Device.compile`) and launches its functions on arrays
-(`Device.launch`). Whether the sanitizers watch is not the client's business: `events.watched` decides for all of them.
-See docs/integrations.md.
+A client compiles the text of a program once (`Device.compile`) and launches its functions on arrays (`Device.launch`).
+Sanitizers are not the client's concern: `events.watched` enables them for all clients. See docs/integrations.md.
 """
 
 from __future__ import annotations
@@ -34,10 +33,10 @@ _EVERYTHING = DiagnosticOptions(max_errors=0)
 
 @dataclass(eq=False)
 class Program:
-    """A verified module, with its functions as far as they were launched.
+    """A verified module, with the functions launched so far.
 
-    ``filename`` is what diagnostics call it, ``target`` the chip (``None``: the module's own); ``ordered`` tells that a
-    compiler orders the pipes of its cores, whatever it orders itself.
+    ``filename`` is its name in diagnostics, ``target`` the chip (``None``: that of the module); ``ordered`` states that
+    a compiler orders the pipes of its cores, even if it has synchronization of its own.
     """
 
     module: ModuleOp
@@ -53,7 +52,8 @@ class Program:
         return list(self._kernels.values())
 
     def kernel(self, entry: str | None, watch: SanitizeOptions | None = None) -> Kernel:
-        """Function ``entry``, by default the only or marked kernel, compiled once for plain and once for watched runs.
+        """Function ``entry``, by default the only or marked kernel, compiled once for plain and once for instrumented
+        runs.
 
         Raises ``ProgramError`` where it cannot be executed.
         """
@@ -64,9 +64,9 @@ class Program:
     ) -> Kernel:
         """Functions that start together on the cores of a block, as one kernel with the arguments of all of them.
 
-        ``functions`` maps cores (``cube``, ``vector``, ``vector0``, ``vector1``) to names; ``beside`` is a watched
-        kernel that this one runs beside, on another rank. Raises ``BindingError`` for functions that cannot start
-        together, ``ProgramError`` where they cannot be executed.
+        ``functions`` maps cores (``cube``, ``vector``, ``vector0``, ``vector1``) to names; ``beside`` is an
+        instrumented kernel that runs concurrently on another rank. Raises ``BindingError`` for functions that cannot
+        start together, ``ProgramError`` where they cannot be executed.
         """
         together = tuple(sorted(functions.items()))
         key = together, watch, beside
@@ -113,10 +113,10 @@ class Device:
     def compile(
         self, text: str, filename: str = "<string>", target: str | None = None, ordered: bool = False
     ) -> Program:
-        """The program that ``text`` describes, for ``target`` or the chip of the device.
+        """Compiles the program ``text`` for ``target``, by default the chip of the device.
 
-        ``ordered`` tells that a compiler is meant to order the pipes of its cores. Raises ``ParseError`` or
-        ``VerifyError`` with all that is wrong.
+        ``ordered`` states that a compiler orders the pipes of its cores. Raises ``ParseError`` or ``VerifyError`` with
+        all errors.
         """
         key = text, filename, target if target is not None else self.target, ordered
         if key not in self._programs:
@@ -157,12 +157,12 @@ class Device:
         return self.run(program, kernel, [as_array(value) for value in values], blocks)
 
     def run(self, program: Program, kernel: Kernel, values: Sequence[Any], blocks: int = 1) -> list[Any]:
-        """Runs a kernel of ``program`` on numpy arrays and numbers, and tells the observers of it."""
+        """Runs a kernel of ``program`` on numpy arrays and numbers, and reports it to the observers."""
         return told(self.name, program.filename, kernel, values, blocks)
 
 
 def told(client: str, filename: str, kernel: Kernel, values: Sequence[Any], blocks: int, jobs: int = 1) -> list[Any]:
-    """Runs a kernel of a client, and tells the observers of it and of what was found."""
+    """Runs a kernel of a client, and reports the launch and its findings to the observers."""
     started = perf_counter()
     finished = False
     try:

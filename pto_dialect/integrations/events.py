@@ -31,7 +31,7 @@ class Compiled:
 class Launched:
     """A kernel ran: the functions that its cores started, its ``blocks`` and the ``seconds`` of the run.
 
-    ``findings`` are those of the sanitizers, if they watched; ``stopped`` tells that one of them ended the run.
+    ``findings`` are those of the sanitizers, if enabled; ``stopped`` states that one of them ended the run.
     """
 
     client: str
@@ -67,12 +67,12 @@ def observed(observer: Observer) -> AbstractContextManager[None]:
 
 
 def watched(options: SanitizeOptions) -> AbstractContextManager[None]:
-    """Has the sanitizers watch each launch, inside the ``with`` block. The innermost block counts."""
+    """Enables the sanitizers for each launch inside the ``with`` block. The innermost block counts."""
     return _listed(options, _watching)
 
 
 def watching() -> SanitizeOptions | None:
-    """How launches are watched at present; ``None``: they are not."""
+    """The current options of the sanitizers; ``None`` where they are disabled."""
     return _watching[-1] if _watching else None
 
 

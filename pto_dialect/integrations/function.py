@@ -62,7 +62,7 @@ class Function:
 
     @property
     def program(self) -> Program:
-        """The verified program; read when it is first asked for. Raises as `Device.compile` does, and ``OSError``."""
+        """The verified program; read on first use. Raises as `Device.compile` does, and ``OSError``."""
         if self._program is None:
             text, name = _text_of(self._given, self.prepare)
             self._program = self._device.compile(text, name)

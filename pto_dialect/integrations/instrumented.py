@@ -1,4 +1,4 @@
-"""Kernels under watch, and what the sanitizers have found in a run of one.
+"""Instrumented kernels, and the findings of the sanitizers in a run of one.
 
 See docs/sanitizers.md.
 """
@@ -27,10 +27,10 @@ def instrumented_kernel(
     group: Group | None = None,
     beside: Kernel | None = None,
 ) -> Kernel:
-    """A function or a group in its watched flavour; on-chip memory starts with values that are not meant to be read.
-    Launches that are known to be in order are not watched again.
+    """The instrumented variant of a function or a group; on-chip memory starts with values that no program should read.
+    Launches that are known to be ordered are not sanitized again.
 
-    ``beside`` is a watched kernel that has the same watch, because both run side by side.
+    ``beside`` is an instrumented kernel that shares its instrumentation with this one, because both run concurrently.
     """
     from dataclasses import replace  # deferred: start-up
 
@@ -42,10 +42,10 @@ def instrumented_kernel(
 
 
 def collect(kernel: Kernel) -> tuple[tuple[Diagnostic, ...], bool]:
-    """What was found since the last call, without what comments of the program accept, and whether a finding ended the
-    run; nothing for kernels that are not watched.
+    """The findings since the last call, without those that comments of the program allow, and whether a finding ended
+    the run; empty for kernels that are not instrumented.
 
-    All that was seen is forgotten, so a kernel may run any number of times.
+    Clears the recorded state, so a kernel may run any number of times.
     """
     if not hasattr(kernel, "watch"):
         return (), False

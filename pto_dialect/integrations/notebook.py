@@ -1,7 +1,7 @@
 """Programs in notebooks: the cell magic ``%%pto``, and modules, findings and tile types shown as HTML.
 
-``%load_ext pto_dialect.integrations.notebook`` switches both on. A cell that begins with ``%%pto NAME`` is a program:
-it is checked, what is found is shown below it, and the module is bound to ``NAME``, the text to ``NAME_text``.
+``%load_ext pto_dialect.integrations.notebook`` enables both. A cell that starts with ``%%pto NAME`` is a program: it is
+checked, its diagnostics are shown below it, and the module is bound to ``NAME``, the text to ``NAME_text``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Where in the program that a compiler translated an operation comes from: the location behind its statement.
+"""Source locations in the program that a compiler translated: the location after a statement.
 
-Compilers write `loc("model.py":12:8)` behind the statements of the text that they generate, or `loc(#loc3)` with
-`#loc3 = loc("model.py":12:8)` elsewhere in it. See docs/integrations.md.
+Compilers write `loc("model.py":12:8)` after the statements of the text that they generate, or `loc(#loc3)` with `#loc3
+= loc("model.py":12:8)` elsewhere in it. See docs/integrations.md.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _ALIAS = re.compile(r"\s*(#[\w$.\-]+)\s*\)")
 
 
 class Origin(NamedTuple):
-    """A place in the file of another language: ``line`` and ``column`` count from 1."""
+    """A source location in another language: ``line`` and ``column`` count from 1."""
 
     file: str
     line: int
@@ -28,7 +28,7 @@ class Origin(NamedTuple):
 
 
 def origin_of(span: Span | None) -> Origin | None:
-    """The place that the location behind the statement at ``span`` names; ``None`` where it has none."""
+    """The source location that follows the statement at ``span``; ``None`` where it has none."""
     if span is None:
         return None
     text = span.source.text
@@ -45,6 +45,6 @@ def origin_of(span: Span | None) -> Origin | None:
 
 
 def origins_of(found: Diagnostic) -> list[Origin]:
-    """The places of the statements that a finding and its notes are about, each once."""
+    """The source locations of the statements of a finding and its notes, each once."""
     spans = [found.span, *(note.span for note in found.notes)]
     return list(dict.fromkeys(origin for span in spans if (origin := origin_of(span)) is not None))

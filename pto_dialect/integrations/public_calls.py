@@ -1,4 +1,4 @@
-"""Launches through the functions of `pto_dialect`, as those of a client: watched, and told to the observers.
+"""Launches through the functions of `pto_dialect`, as those of a client: instrumented, and reported to the observers.
 
 See docs/integrations.md.
 """
@@ -25,8 +25,8 @@ _watched: WeakKeyDictionary[Kernel, dict[SanitizeOptions, Kernel]] = WeakKeyDict
 
 
 @contextmanager
-def observed() -> Iterator[None]:
-    """Has the observers told of kernels that are called, and the sanitizers watch them, inside the ``with`` block."""
+def observe_calls() -> Iterator[None]:
+    """Reports kernel calls to the observers, and enables the sanitizers, inside the ``with`` block."""
     LAUNCHERS.append(_launch)
     try:
         yield

@@ -1,10 +1,9 @@
 """The pytest plug-in: kernels of a test session under the sanitizers, and PyPTO on this toolchain.
 
-`--pto-sanitize` watches every kernel that a test launches through a client of `pto_dialect.integrations` or a function
-of `pto_dialect`; findings fail the test. `--pto-report=DIR` writes what each test has run, and `--pto-pypto` has PyPTO
-run on numpy (as the environment variable `PTO_PYPTO=1` does).
-pytest loads this module by itself where the package is installed, so it imports nothing else before it is asked to.
-See docs/integrations.md.
+`--pto-sanitize` sanitizes every kernel that a test launches through a client of `pto_dialect.integrations` or a
+function of `pto_dialect`; findings fail the test. `--pto-report=DIR` writes what each test has run, and `--pto-pypto`
+makes PyPTO run on numpy (as the environment variable `PTO_PYPTO=1` does). pytest loads this module by itself where the
+package is installed, so other imports are deferred until an option needs them. See docs/integrations.md.
 """
 
 from __future__ import annotations

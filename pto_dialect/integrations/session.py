@@ -31,7 +31,7 @@ from pto_dialect.sanitize.options import SanitizeOptions, parse_checks
 
 from .events import Compiled, Event, Launched, observed, watched
 from .origins import origins_of
-from .public_calls import observed
+from .public_calls import observe_calls
 
 VERSION = 1
 
@@ -39,9 +39,9 @@ VERSION = 1
 class Session:
     """The tests of a session, one after the other.
 
-    ``checks`` are names of checks with commas between them (``None``: nothing is watched), ``report`` the folder for
+    ``checks`` are comma-separated names of checks (``None``: sanitizers are disabled), ``report`` the folder for
     reports (``None``: none are written), ``allow`` rules whose findings are left out. Raises ``UnknownCheckError``, and
-    ``OSError`` for a folder that cannot be made.
+    ``OSError`` for a folder that cannot be created.
     """
 
     def __init__(self, checks: str | None, report: str | None, allow: Collection[str]) -> None:
@@ -59,7 +59,7 @@ class Session:
         """Observes, and watches, inside the ``with`` block."""
         with ExitStack() as stack:
             stack.enter_context(observed(self._events.append))
-            stack.enter_context(observed())
+            stack.enter_context(observe_calls())
             if self._options is not None:
                 stack.enter_context(watched(self._options))
             yield
@@ -120,7 +120,7 @@ class Session:
 
 
 def shown(findings: Collection[Diagnostic]) -> str:
-    """Findings as `pto-run --sanitize` shows them, each with the places that its locations name."""
+    """Findings as `pto-run --sanitize` shows them, each with the source locations that its statements name."""
     texts: list[str] = []
     for found in findings:
         text = render_text((found,)).rstrip("\n")

@@ -16,10 +16,10 @@ from .function import Function
 def custom_op(name: str, *, mutates: Iterable[str] = ()) -> Callable[[Function], Any]:
     """Registers a function made by ``jit`` as the operation ``namespace::name`` of PyTorch.
 
-    The parameters of the function are annotated as `torch.library.custom_op` wants it (``torch.Tensor``, ``int``,
-    ``float`` ...), and so is what it is said to return. ``mutates`` are the parameters that the kernel writes. Shapes
-    and types of results come from the function itself: what it makes for fake tensors. The operation that is returned
-    takes a formula for gradients (``register_autograd``). Raises ``ImportError`` without PyTorch.
+    The parameters of the function and its result have the annotations of `torch.library.custom_op` (``torch.Tensor``,
+    ``int``, ``float`` ...). ``mutates`` are the parameters that the kernel writes. Shapes and types of results are
+    those that the function returns for fake tensors. The returned operation accepts a formula for gradients
+    (``register_autograd``). Raises ``ImportError`` without PyTorch.
     """
     torch = import_module("torch")
 

@@ -12,11 +12,11 @@ from .diagnostics import heard, shown
 from .program.document import Document
 
 _MOST = 8
-"""Diagnostics at one place whose fixes are tried."""
+"""Maximum number of diagnostics at one position whose fixes are tried."""
 
 
 def actions(server: object, document: Document, params: types.CodeActionParams) -> list[types.CodeAction]:
-    """The fixes of what is told between two positions."""
+    """The fixes of the diagnostics between two positions."""
     wanted = params.context.only
     if wanted is not None and not any(types.CodeActionKind.QuickFix.value.startswith(str(_value(k))) for k in wanted):
         return []

@@ -14,7 +14,7 @@ from .program.names import SYMBOL, Name, Names
 def prepare(
     server: object, document: Document, params: types.CallHierarchyPrepareParams
 ) -> list[types.CallHierarchyItem] | None:
-    """The function whose name stands at a place."""
+    """The function named at a position."""
     found = occurrence_at(document, document.offset(params.position))
     if found is None or found.kind != SYMBOL:
         return None

@@ -1,4 +1,4 @@
-"""What can be written at a place: operations, clauses in their order, words of attributes, values, types."""
+"""Completions at a position: operations, clauses in their order, enumerators of attributes, values, types."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def completion(server: object, document: Document, params: types.CompletionParam
 
 
 def _fits(prefix: str, label: str) -> bool:
-    """Whether what is written may become ``label``: its characters stand there in their order."""
+    """Whether ``label`` contains the typed characters in their order."""
     rest = iter(label.lower())
     return all(char in rest for char in prefix.lower())
 
@@ -100,7 +100,7 @@ def _items(document: Document, statement: Statement, offset: int) -> Iterator[ty
 def _in_statement(
     document: Document, statement: Statement, cls: type[PtoOp], inside: Opened | None, offset: int
 ) -> Iterator[types.CompletionItem]:
-    """Behind the name of an operation of this dialect."""
+    """Completions after the name of an operation of this dialect."""
     tokens = list(_tokens(document, statement, cls, inside, offset))
     if tokens:
         yield from tokens
@@ -217,7 +217,7 @@ def _tokens(
 
 
 def _bracketed(item: types.CompletionItem, statement: Statement) -> types.CompletionItem:
-    """With the angle brackets that the words of pipes and events have."""
+    """With the angle brackets of pipe and event enumerators."""
     item.insert_text = f"<{item.label}>"
     item.filter_text = f"{'<' if statement.prefix.startswith('<') else ''}{item.label}"
     return item
@@ -237,7 +237,7 @@ def _events(document: Document, statement: Statement, words: Iterable[str], offs
 
 
 def _dictionary(cls: type[PtoOp], inside: Opened) -> Iterator[types.CompletionItem]:
-    """Keys of the attributes, or the words of one behind its equals sign."""
+    """Keys of the attribute dictionary, or the enumerators of one after its equals sign."""
     attributes = signature(cls).attributes
     if not inside.key:
         for name, slot in attributes.items():
@@ -269,7 +269,7 @@ def _clause_keywords(cls: type[PtoOp], inside: Opened) -> Iterator[types.Complet
 
 
 def _clauses(statement: Statement, cls: type[PtoOp]) -> Iterator[types.CompletionItem]:
-    """Clauses behind the last one that is there, in the order of their table."""
+    """Clauses after the last one present, in the order of their table."""
     rows = clauses_of(cls)
     if not rows or not any(token.type in ("USES", "INS", "OUTS", "WORD") for token in statement.behind):
         return

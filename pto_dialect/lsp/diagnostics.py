@@ -20,7 +20,7 @@ _SEVERITIES = {
 
 
 def diagnostics(document: Document) -> list[types.Diagnostic]:
-    """Everything that is told about a document, in the order of its text."""
+    """All diagnostics of a document, in the order of its text."""
     text = document.text
     if "\0" in text or not text.strip():
         remark = decode(text.encode("utf-8", "backslashreplace"), document.uri)[1]
@@ -50,7 +50,7 @@ def heard(document: Document) -> list[Diagnostic]:
 
 
 def _remarks(document: Document) -> list[Diagnostic]:
-    """What is wrong with the comments that allow findings; their places are those of the document."""
+    """Diagnostics on the comments that allow findings, with positions in the document."""
     accepted = document.suppressions
     return [] if accepted is None else list(accepted.report(document.options.passes))
 

@@ -47,7 +47,7 @@ FEATURES: tuple[tuple[str, Handler, Any], ...] = (
         types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix]),
     ),
 )
-"""Method of the protocol, who answers, what the client is told beforehand."""
+"""Method of the protocol, its handler, and the capability announced to the client."""
 
 
 def make_server() -> Server:

@@ -11,7 +11,7 @@ import re
 from typing import BinaryIO
 
 UNREADABLE = "$/pto/unreadable"
-"""The method of a notification in the place of what is no message; its parameters are the reason."""
+"""The method of a notification that replaces an invalid message; its parameters are the reason."""
 
 MOST_BYTES = 1 << 28
 """Length of a message that is read."""

@@ -1,4 +1,4 @@
-"""What a place of a program means: an operation, a value, a type, a word."""
+"""Hover texts: the meaning of an operation, a value, a type or a keyword."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def warm() -> None:
 
 @cache
 def term_text(word: str) -> str | None:
-    """A page about a word, in short: what it is, and its first section."""
+    """A short page about a term: what it is, and its first section."""
     maker = _terms().get(word.lower())
     return None if maker is None else _short(maker())
 

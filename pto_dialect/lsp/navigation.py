@@ -22,7 +22,7 @@ _MARKS = {VALUE: "%", BLOCK: "^", SYMBOL: "@", "type": "!"}
 
 
 class Use(NamedTuple):
-    """A place of a name in the text."""
+    """A use of a name in the text."""
 
     start: int
     end: int
@@ -30,7 +30,7 @@ class Use(NamedTuple):
 
 
 class Occurrence(NamedTuple):
-    """What stands at a place, and all places of what it stands for."""
+    """The name at a position, and all uses of what it refers to."""
 
     kind: str
     text: str
@@ -39,7 +39,7 @@ class Occurrence(NamedTuple):
 
 
 def occurrence_at(document: Document, offset: int) -> Occurrence | None:
-    """The name at a place with all its uses: a value, block, function, or alias of a type."""
+    """The name at a position with all its uses: a value, block, function, or alias of a type."""
     base, names = document.names_at(offset)
     name = names.at(offset - base)
     if name is not None and name.kind != SYMBOL:
@@ -96,7 +96,7 @@ def references(server: object, document: Document, params: types.ReferenceParams
 def highlight(
     server: object, document: Document, params: types.DocumentHighlightParams
 ) -> list[types.DocumentHighlight] | None:
-    """The places of what stands here; definitions as writes."""
+    """All uses of the name at a position; definitions as writes."""
     offset = document.offset(params.position)
     found = occurrence_at(document, offset)
     if found is None:
@@ -112,7 +112,7 @@ def prepare_rename(server: object, document: Document, params: types.PrepareRena
 
 
 def rename(server: object, document: Document, params: types.RenameParams) -> types.WorkspaceEdit | None:
-    """All places with another name; a name that is none, or that means something else there, is refused."""
+    """Edits that rename all uses; an invalid name, or one that is already in use there, is refused."""
     found = occurrence_at(document, document.offset(params.position))
     if found is None:
         return None

@@ -25,7 +25,7 @@ NOT_READ = types.ErrorCodes.ParseError.value
 
 
 class Unreadable:
-    """A message that is not gone on with."""
+    """A message that cannot be processed."""
 
     jsonrpc = ""
 
@@ -50,7 +50,7 @@ class Protocol(LanguageServerProtocol):
     _server: Documents  # pyright: ignore[reportIncompatibleVariableOverride]
     is_initialized = False
     exit_code = 1
-    """What the process ends with: 1 unless the client asks for the end in order."""
+    """Exit code of the process: 1 unless the client requests shutdown first."""
 
     def structure_message(self, data: dict[str, Any]) -> Any:
         """The message in ``data``; one with parameters of another form is answered here."""
@@ -112,7 +112,7 @@ class Protocol(LanguageServerProtocol):
 
     @lsp_method(types.EXIT)
     def lsp_exit(self, *args: Any) -> Iterator[Any]:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """The end; whether it was asked for in order is what the process ends with."""
+        """Ends the session; the exit code depends on a prior shutdown request."""
         self.exit_code = 0 if self._shutdown else 1
         yield from super().lsp_exit(*args)
 
@@ -137,5 +137,5 @@ class Protocol(LanguageServerProtocol):
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
     def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """A document is no longer looked at, so nothing is told about it."""
+        """A document was closed; its diagnostics are cleared."""
         self._server.forget(params.text_document.uri)

@@ -1,4 +1,4 @@
-"""Semantic tokens: what each word is, where a grammar of regular expressions cannot tell."""
+"""Semantic tokens: the kinds of tokens that a grammar of regular expressions cannot distinguish."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NAMED = ("USES", "RESULTS", "BINDINGS", "BLOCK", "SYMBOL")
 
 
 class SemanticToken(NamedTuple):
-    """A word of the text, what it is, and its modifiers."""
+    """A token of the text, its kind and its modifiers."""
 
     start: int
     end: int
@@ -40,12 +40,12 @@ class SemanticToken(NamedTuple):
 
 
 def whole(server: object, document: Document, params: types.SemanticTokensParams) -> types.SemanticTokens:
-    """The words of the whole text."""
+    """The semantic tokens of the whole text."""
     return _encoded(document, 0, len(document.text))
 
 
 def part(server: object, document: Document, params: types.SemanticTokensRangeParams) -> types.SemanticTokens:
-    """The words between two positions."""
+    """The semantic tokens between two positions."""
     return _encoded(document, document.offset(params.range.start), document.offset(params.range.end))
 
 

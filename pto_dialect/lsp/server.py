@@ -21,7 +21,7 @@ from .protocol import NOT_READ, Protocol
 from .settings import Settings
 
 DELAY = 0.025
-"""Seconds between an edit and a look at the text; another edit within them begins anew."""
+"""Seconds between an edit and the analysis of the text; another edit restarts the delay."""
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ class Server(LanguageServer):
         self._pending[uri] = asyncio.get_running_loop().call_later(delay, self.look, uri)
 
     def look(self, uri: str) -> None:
-        """Tells the client everything about a document, as soon as that is found out; other questions are answered
+        """Publishes the diagnostics of a document as soon as its analysis is complete; other requests are answered
         meanwhile."""
         self._pending.pop(uri, None)
         document = self.documents.get(uri)
@@ -77,7 +77,7 @@ class Server(LanguageServer):
         document.finish(done)
         uri, fault = document.uri, done.exception()
         if fault is not None:
-            # A fault of the tools must not end the session; the next edit asks anew.
+            # An internal error must not end the session; the next edit retries.
             log.error("%s could not be checked", uri, exc_info=fault)
         if self.documents.get(uri) is not document:
             return
@@ -92,7 +92,7 @@ class Server(LanguageServer):
         try:
             found = diagnostics(document)
         except Exception:
-            # A fault of the tools must not end the session; the next edit asks anew.
+            # An internal error must not end the session; the next edit retries.
             log.exception("%s could not be checked", uri)
             return
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, document.version))
@@ -106,7 +106,7 @@ class Server(LanguageServer):
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
     def configure(self, given: object) -> None:
-        """Takes over settings, and looks at everything anew."""
+        """Applies settings, and analyzes all documents again."""
         self.settings = Settings.read(given)
         for uri in self.documents:
             self.look_soon(uri, 0)

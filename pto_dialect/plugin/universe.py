@@ -40,5 +40,5 @@ PTO_UNIVERSE = Universe(
 )
 """Dialect ``pto``, the passes of ``pto-opt``, and the canonical text as output target ``pto``."""
 
-# A universe has no place for readers of further file types, so the tools are told directly.
+# A universe has no registry of readers for further file types, so this registers them with the tools directly.
 add_frontend()

@@ -48,11 +48,11 @@ class Columns:
 
 
 class Steps:
-    """All steps as columns, each an array with one element for each step.
+    """All steps as columns, each an array with one element per step.
 
-    ``statement``: number of the statement; ``actor``: number of the pipe; ``kind``: place in ``format.KINDS``;
-    ``order``: place in the order of the text on the core; ``start``, ``end``: modelled cycles, NaN where there are
-    none; ``block``, ``core``, ``pipe``: those of the actor.
+    ``statement``: index of the statement; ``actor``: index of the pipe; ``kind``: index into ``format.KINDS``;
+    ``order``: position in program order on the core; ``start``, ``end``: modelled cycles, NaN where the run was not
+    timed; ``block``, ``core``, ``pipe``: those of the actor.
     """
 
     def __init__(self, columns: Columns, actors: Sequence[Actor]) -> None:
@@ -85,8 +85,8 @@ class Steps:
 class Accesses:
     """All accesses as columns, in the order of their steps.
 
-    ``step``, ``memory``: numbers; ``writes``: 1 for writes; ``first``, ``stop``: the first byte and the one behind the
-    last; ``size``: number of bytes; ``data``: where the bytes that were written lie among those of all accesses.
+    ``step``, ``memory``: indices; ``writes``: 1 for writes; ``first``, ``stop``: the first byte and the end, exclusive;
+    ``size``: number of bytes; ``data``: offset of the written bytes among those of all accesses.
     """
 
     def __init__(self, columns: Columns, patterns: Sequence[tuple[int, tuple[tuple[int, int], ...]]]) -> None:
@@ -101,7 +101,7 @@ class Accesses:
 
     @cached_property
     def stop(self) -> Array:
-        """The byte behind the last one, int64."""
+        """The exclusive end of the bytes, int64."""
         spans = [run + sum((count - 1) * stride for count, stride in dims) for run, dims in self.patterns]
         # One more for single elements, whose pattern is -1.
         found = self.first + np.array([*spans, 0], np.int64)[self.pattern]

@@ -18,7 +18,7 @@ HEADER = "recording.json"
 MAGIC = "pto-recording"
 
 KINDS = ("operation", "part", "set", "wait")
-"""Kinds of steps; columns have their places in this list."""
+"""Kinds of steps; columns hold indices into this list."""
 
 COLUMNS: Mapping[str, str] = MappingProxyType(
     {
@@ -72,8 +72,8 @@ PACKED = "columns.npy"
 """The member with all columns, and with the bytes of small recordings."""
 
 TOGETHER = 1 << 15
-"""Bytes of memories and of writes up to which they stand in the member of the columns: what is copied from one memory
-to another is packed once, as far as deflate looks back."""
+"""Bytes of memories and writes up to which they are stored in the member of the columns: copies between memories then
+compress once, within the window of deflate."""
 
 DATA = "data/{}.npy"
 """Members, or parts of the columns' one, with the bytes that accesses have written, in order; each begins where an

@@ -1,4 +1,4 @@
-"""The recorded flavour of generated code: as the watched one, and it tells the numbers and handles of the program.
+"""Code generation variant for recordings: the instrumented one, which also reports scalars and handles of the program.
 
 Source: docs/reference/recording.md, "Statements".
 """
@@ -46,14 +46,14 @@ class RecordedGenerator(WatchedGenerator):
         super().__init__(*arguments, **options)
         self.log = log
         self.light = light
-        """Nobody else watches the run."""
+        """Whether the run has no other instrumentation."""
         self._function: str | None = None
-        """Name of the function whose body this is, once an operation has asked."""
+        """Name of the function of this body, once an operation has needed it."""
         self._number = -1
         self._told = ""
-        """What the operation that comes next tells the recording."""
+        """Arguments that the next operation reports to the recording."""
         self._new: dict[Block, list[SSAValue]] = {}
-        """By block: the numbers that no note has told yet."""
+        """By block: the scalars that no note has reported yet."""
 
     def operation(self, op: Operation) -> None:
         """One operation, with a note before it where it is recorded."""
@@ -73,7 +73,7 @@ class RecordedGenerator(WatchedGenerator):
         new += [value for value in op.results if _is_scalar(type(value.type))]
 
     def prepare_view(self, value: SSAValue) -> None:
-        """After the definition of a tile: its array, which tells of accesses as the tile itself does."""
+        """Emits, after the definition of a tile, its array, which reports accesses like the tile itself."""
         if self.light:
             Generator.prepare_view(self, value)
 
@@ -109,7 +109,7 @@ class RecordedGenerator(WatchedGenerator):
         self._number = number
 
     def announce(self, site: int, loops: str) -> None:
-        """Tells the core which operation comes next, with what the recording has of it."""
+        """Reports the next operation to the core, with its data for the recording."""
         if self.light:
             method = "reached" if self.queued else "reached_part"
             if self.queued and self._placed(self.emitter.current):
@@ -123,17 +123,17 @@ class RecordedGenerator(WatchedGenerator):
         return self.light and op is not None and has_role(op, Role.TILE_ALLOCATION)
 
     def through(self, op: Operation, site: Site) -> None:
-        """Tells the core what checks want to know, where there are any."""
+        """Reports data for checks to the core, where there are any."""
         if not self.light:
             super().through(op, site)
 
     def aligned(self, op: Operation) -> None:
-        """Tells the core what checks want to know, where there are any."""
+        """Reports data for checks to the core, where there are any."""
         if not self.light:
             super().aligned(op)
 
     def part(self, op: Operation) -> None:
-        """Tells the core what checks want to know, where there are any."""
+        """Reports data for checks to the core, where there are any."""
         if not self.light:
             super().part(op)
 

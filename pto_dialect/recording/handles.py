@@ -1,4 +1,4 @@
-"""Handles of a run as rows: each place and shape once. Source: docs/reference/recording.md, "Handles"."""
+"""Handles of a run as rows: each address and shape once. Source: docs/reference/recording.md, "Handles"."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Handles:
         self._places: dict[tuple[Any, ...], int] = {}
         """Rows of pointers and views by all that they are."""
         self._shapes: dict[tuple[Any, ...], int] = {}
-        """Forms of pointers and views by what they are but for their places."""
+        """Ids of the forms of pointers and views: all properties but the address."""
 
     def number(self, value: Any) -> int:
         """The row of a tile, a view or a pointer."""

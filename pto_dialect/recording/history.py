@@ -1,4 +1,4 @@
-"""What one memory held at any step: the bytes that were written, newest first, until all that is asked for is known.
+"""The contents of one memory at any step: the bytes written, newest first, until all requested ones are known.
 
 Source: docs/reference/recording.md, "Memory at a step".
 """
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from .columns import Accesses
 
 _NEAR = 512
-"""Writes between the image that is kept and a step that is asked for, up to which the image is moved there."""
+"""Maximum number of writes between the cached image and a requested step for which the image is updated."""
 
 _WHOLE = 4096
-"""Bytes asked for from which on an image of the whole memory is kept."""
+"""Number of requested bytes from which an image of the whole memory is cached."""
 
 
 class History:
@@ -41,7 +41,7 @@ class History:
         self.first = accesses.first[self.numbers]
         self.stop = accesses.stop[self.numbers]
         self._places = _locations_of(accesses, self.numbers)
-        """By write: the number of the place that it writes to."""
+        """By write: the id of the location it writes to."""
         self._image: Array | None = None
         self._done = 0
         """Writes that the image has."""
@@ -80,8 +80,8 @@ class History:
         self._image[first:stop] = self._search(count, first, stop)
 
     def _newest(self, count: int, first: int, stop: int) -> Array:
-        """Of the first ``count`` writes those that may have left bytes in [``first``, ``stop``), newest first: of all
-        that go to the same place the last one."""
+        """Those of the first ``count`` writes that may determine bytes in [``first``, ``stop``), newest first: of all
+        writes to one location the last one."""
         near = np.flatnonzero((self.first[:count] < stop) & (self.stop[:count] > first))
         last = np.full(len(self.numbers) + 1, -1, np.int64)
         last[self._places[near]] = near
@@ -170,7 +170,7 @@ def _locations_of(accesses: Accesses, numbers: Array) -> Array:
     """For each of these accesses a number that those share which touch the same bytes in the same pattern."""
     pattern, first = accesses.pattern[numbers].astype(np.int64), accesses.first[numbers]
     single = np.flatnonzero(pattern == NO_PATTERN)
-    # Single elements are told from all others by a pattern of their own.
+    # A pattern distinguishes single elements from all others.
     pattern[single] = len(accesses.patterns) + np.arange(single.size)
     order = np.lexsort((first, pattern))
     new = (np.diff(pattern[order]) != 0) | (np.diff(first[order]) != 0)

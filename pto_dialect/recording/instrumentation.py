@@ -1,4 +1,4 @@
-"""A watch that records, and the cores and signals that tell it. Source: docs/reference/recording.md, "Steps"."""
+"""Instrumentation that records a run, with its cores and signals. Source: docs/reference/recording.md, "Steps"."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class RecordingInstrumentation(Watch):
     record: Log
 
     def open_device(self, cores: Sequence[ObservedCore]) -> None:
-        """Takes the cores that run side by side from now on."""
+        """Opens the cores that run concurrently from now on."""
         super().open_device(cores)
         for actor in self.log.actors[len(self.record.actors) :]:
             self.record.actor(actor)
@@ -52,7 +52,7 @@ class RecordingInstrumentation(Watch):
         return context.step
 
     def timed(self, context: Context, first: int) -> None:
-        """An instruction has run: it gets its place on its pipe."""
+        """Records the start and end of an instruction on its pipe."""
         super().timed(context, first)
         if isinstance(self, CycleWatch):
             self.record.time(context.step, *self.span)
@@ -144,7 +144,8 @@ class RecordedSignals(Signals):
 
 
 class RecordedCore(WatchedCore):
-    """A core that tells the recording what it issues; ``numbers`` has the issue of each place in the text's order."""
+    """A core that reports issued operations to the recording; ``numbers`` has the issue of each position in program
+    order."""
 
     def __init__(self, block: Block, kind: str, index: int, watch: RecordingInstrumentation, ordered: bool) -> None:
         super().__init__(block, kind, index, watch, ordered)
@@ -186,7 +187,7 @@ class RecordedCore(WatchedCore):
             self.structure()
 
     def _own(self) -> Context | None:
-        """The operation that runs, unless it is that of another core, which has had a turn."""
+        """The running operation, unless it belongs to another core that ran in between."""
         context = self.watch.current
         return context if context is not None and context.actor.core is self else None
 
@@ -198,7 +199,7 @@ class RecordedCore(WatchedCore):
 
 
 def signal_text(key: Key) -> str:
-    """A signal in words."""
+    """A signal as text."""
     if isinstance(key[0], str) and key[0].startswith("PIPE_"):
         names = [str(part).removeprefix("PIPE_") for part in key[:2]]
         return f"{names[0]} -> {names[1]} event {key[2]}"
@@ -206,5 +207,5 @@ def signal_text(key: Key) -> str:
 
 
 def sent_text(key: Key, target: Core, source: Core) -> str:
-    """A signal in words, with the core that gets it where that is another one."""
+    """A signal as text, with the receiving core where that is another one."""
     return signal_text(key) if target is source else f"{signal_text(key)} to {target.name}"

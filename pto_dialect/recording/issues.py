@@ -59,7 +59,7 @@ class Issues(NamedTuple):
         found = [self.statement[rows], self.order[rows]]
         for column, start, count in zip(self[2:], starts[rows].T, mine[rows].T, strict=True):
             ends = np.cumsum(count)
-            # The place of each value in its row, behind where the row begins.
+            # The offset of each value in its row, after the start of the row.
             places = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - count, count)
             found.append(column[np.repeat(start, count) + places])
         return Issues(*found)

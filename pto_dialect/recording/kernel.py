@@ -76,7 +76,7 @@ class RecordingKernel(WatchedKernel):
         return partial(RecordedGenerator, sites=self.watch.sites, log=self.record, light=self.light)
 
     def _compile(self, queued: bool) -> CompiledModule:
-        # Code that hands instructions to queues may take the place of code that does not: only one of them runs.
+        # Code that passes instructions to queues may replace code that does not: only one of them runs.
         self.record.statements.clear()
         return super()._compile(queued)
 
@@ -86,7 +86,7 @@ class RecordingKernel(WatchedKernel):
         return super().bind(values)
 
     def start(self, bound: list[Any], indices: Iterable[int], count: int) -> Started:
-        """Blocks that are ready to run side by side, with each other and with those of other kernels."""
+        """Blocks that can run concurrently, with each other and with those of other kernels."""
         started = super().start(bound, indices, count)
         self.cores = [core for core, _ in started.programs if isinstance(core, RecordedCore)]
         return started

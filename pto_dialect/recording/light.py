@@ -21,7 +21,7 @@ from .light_signals import LightSignals
 
 
 class Doing(Context):
-    """One operation while it runs; ``part`` is the place of the one inside of it that runs now, with loop indices."""
+    """An operation while it runs; ``part`` is the index of the nested one that runs now, with loop indices."""
 
     __slots__ = ("part",)
 
@@ -34,7 +34,7 @@ class Doing(Context):
 
 
 class IdleActor(Actor):
-    """One pipe of a core that nobody asks what it knows."""
+    """One pipe of a core without a vector clock."""
 
     __slots__ = ()
 
@@ -43,7 +43,7 @@ class IdleActor(Actor):
         return 0
 
     def snapshot(self) -> Clock:
-        """The clock, which stands still."""
+        """The clock, which does not advance."""
         return self.clock
 
     def join(self, other: Clock) -> None:
@@ -51,7 +51,7 @@ class IdleActor(Actor):
 
 
 class LightArena(WatchedArena):
-    """A memory that tells the recording of its accesses, and nobody else."""
+    """A memory that reports accesses to the recording only."""
 
     __slots__ = ()
 
@@ -73,7 +73,7 @@ class LightArena(WatchedArena):
 
 
 class LightWindows(Bounded, LightArena):
-    """The windows of all ranks, which tell the recording of their accesses."""
+    """The windows of all ranks, which report accesses to the recording."""
 
     __slots__ = ("layout",)
 
@@ -110,7 +110,7 @@ class LightInstrumentation(RecordingInstrumentation):
 
 
 class LightCore(RecordedCore):
-    """A core that tells the recording alone what it does."""
+    """A core that reports to the recording only."""
 
     def __init__(self, block: Block, kind: str, index: int, watch: RecordingInstrumentation, ordered: bool) -> None:
         super().__init__(block, kind, index, watch, ordered)
@@ -144,7 +144,7 @@ class LightCore(RecordedCore):
         return self.place
 
     def context(self, pipe: str) -> Context:
-        """What an operation on ``pipe`` is told of that is issued now."""
+        """The context of an operation that is issued now on ``pipe``."""
         return Doing(self.actors[pipe], self.place, self.numbers[-1])
 
     def reached_part(

@@ -17,7 +17,7 @@ from .instrumentation import SET, WAIT, RecordedSignals, sent_text
 
 
 class Sent(NamedTuple):
-    """A signal under way: the place and the step that have sent it."""
+    """A signal in flight: the position and the step that sent it."""
 
     site: int
     step: int

@@ -1,4 +1,4 @@
-"""Collects a recording while a run goes on, in chunks of which the oldest are dropped where there is no room.
+"""Collects a recording during a run, in chunks of which the oldest are dropped at the limit.
 
 Source: docs/reference/recording.md, "Limits".
 """
@@ -32,7 +32,7 @@ _LOOK = 256
 """Steps after which somebody looks at the clock."""
 
 _PATIENCE = 9
-"""Times as long as the listener takes the run goes on before it is called again."""
+"""The listener is called again after this multiple of its own duration."""
 
 _RECENT = 4096
 """Issues at the end of a chunk that steps of later chunks may belong to as well."""
@@ -56,7 +56,7 @@ class Chunk(NamedTuple):
 
 
 class Log:
-    """The recording of a run that goes on; at most ``limit`` bytes of it are kept (0: all)."""
+    """The recording of a run in progress; retains at most ``limit`` bytes (0: all)."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -83,8 +83,8 @@ class Log:
         self._start_chunk()
 
     def tell(self, seconds: float, listener: Callable[[], None]) -> None:
-        """Calls ``listener`` about every so many ``seconds`` while the run goes on, between two steps; less often where
-        that takes long."""
+        """Calls ``listener`` about every ``seconds`` during the run, between two steps; less often where the listener
+        is slow."""
         self._listener, self._seconds = listener, seconds
         self._next = monotonic() + seconds
         self._plan()

@@ -24,12 +24,12 @@ class Program(NamedTuple):
 
 class Statement(NamedTuple):
     """One statement of the program: its ``number``, the ``name`` of its operation, ``line`` and ``col`` (from 1; 0
-    where there is no text) up to ``end_line`` and ``end_col``, its ``text``, the ``pipe`` (``S`` for the scalar unit)
-    and the ``function`` that it stands in.
+    without a source text) up to ``end_line`` and ``end_col``, its ``text``, the ``pipe`` (``S`` for the scalar unit)
+    and the enclosing ``function``.
 
-    ``loops`` names the indices of the loops around it, ``scalars`` the numbers that a step of it states (pairs of name
-    and type), ``handles`` the tiles, views and pointers among its operands (name and type), each with ``%``. ``kind``
-    is ``operation``, ``region`` (loops, branches: something starts here) or ``call``.
+    ``loops`` names the induction variables of enclosing loops, ``scalars`` the scalars that each step states (pairs of
+    name and type), ``handles`` the tiles, views and pointers among its operands (name and type), each with ``%``.
+    ``kind`` is ``operation``, ``region`` (the start of a loop or branch) or ``call``.
     """
 
     number: int
@@ -71,11 +71,11 @@ class Memory(NamedTuple):
 
 
 class Form(NamedTuple):
-    """What a handle is, but for its place: ``kind`` is ``tile``, ``view``, ``pointer`` or ``other``; ``element`` the
-    format of its elements, ``item_bytes`` their bytes. ``shape`` (rows and columns of a tile, extents of a view) is in
-    elements, as are the ``strides`` of a view; ``valid`` is the valid region of a tile, ``layout`` its rows, columns,
-    block layout, inner layout and fractal bytes, ``corner`` the first row and column in it, ``pad`` its padding,
-    ``location`` where its type says that it lies."""
+    """Properties of a handle other than its address: ``kind`` is ``tile``, ``view``, ``pointer`` or ``other``;
+    ``element`` the format of its elements, ``item_bytes`` their bytes. ``shape`` (rows and columns of a tile, extents
+    of a view) is in elements, as are the ``strides`` of a view; ``valid`` is the valid region of a tile, ``layout`` its
+    rows, columns, block layout, inner layout and fractal bytes, ``corner`` the first row and column in it, ``pad`` its
+    padding, ``location`` the one of its type."""
 
     kind: str
     element: str
@@ -101,9 +101,9 @@ class Handle(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One execution of a statement. ``kind`` is ``operation``, ``part`` (inside of a vector scope), ``set`` or
-    ``wait``; ``order`` the place in the order of the text on its core; ``loops`` the indices of the loops around it,
-    outermost first; ``start`` and ``end`` are modelled cycles (NaN where the run was not timed)."""
+    """One execution of a statement. ``kind`` is ``operation``, ``part`` (inside a vector scope), ``set`` or ``wait``;
+    ``order`` its position in program order on its core; ``loops`` the induction variables of enclosing loops, outermost
+    first; ``start`` and ``end`` are modelled cycles (NaN where the run was not timed)."""
 
     number: int
     statement: Statement
@@ -116,8 +116,8 @@ class Step(NamedTuple):
 
 
 class Access(NamedTuple):
-    """Bytes of one memory that a step has read or written: ``run`` bytes at ``first`` + Σ i[d]·stride[d] for each pair
-    (count, stride) of ``dims``; ``stop`` is behind the last byte. ``starts`` lists the offsets of single elements of
+    """Bytes of one memory that a step read or wrote: ``run`` bytes at ``first`` + Σ i[d]·stride[d] for each pair
+    (count, stride) of ``dims``; ``stop`` is the exclusive end. ``starts`` lists the offsets of single elements of
     ``run`` bytes instead where an operation gathers or scatters (``None`` otherwise)."""
 
     number: int
@@ -168,8 +168,8 @@ class Outcome(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """What a pipe stands at that did not go on until the end of the run: the numbers of its actor and of the statement,
-    the indices of the loops around it, and the signals that it waits for."""
+    """Where a pipe was blocked at the end of the run: the indices of its actor and of the statement, the induction
+    variables of enclosing loops, and the signals that it waits for."""
 
     actor: int
     statement: int

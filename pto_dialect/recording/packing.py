@@ -49,7 +49,7 @@ def sizes_of(described: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def unpacked(described: Mapping[str, Any], content: Array) -> tuple[dict[str, Array], Array]:
-    """All columns from what ``packed`` has given, and the bytes behind them. Raises ``RecordingError``."""
+    """The columns that ``packed`` encoded, and the bytes after them. Raises ``RecordingError``."""
     if content.dtype != np.uint8 or content.ndim != 1:
         raise RecordingError(f"the recording is damaged: {PACKED} holds no bytes")
     found = {name: np.zeros(0, type_) for name, type_ in COLUMNS.items()}
@@ -75,7 +75,7 @@ def unpacked(described: Mapping[str, Any], content: Array) -> tuple[dict[str, Ar
 
 
 def parts_of(given: Any, content: Array) -> dict[str, Array]:
-    """The named parts of the bytes behind the columns. Raises ``RecordingError``."""
+    """The named parts of the bytes after the columns. Raises ``RecordingError``."""
     found: dict[str, Array] = {}
     start = 0
     for name, size in ((str(name), number(size)) for name, size in list(given)):

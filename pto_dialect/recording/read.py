@@ -227,7 +227,7 @@ class Recording:
         return [self.access(number) for number in range(int(first), int(stop))]
 
     def access(self, number: int) -> Access:
-        """One access by its number, which is its place in the columns."""
+        """One access by its index in the columns."""
         columns = self._columns
         first, pattern = int(columns["access.first"][number]), int(columns["access.pattern"][number])
         common = (number, int(columns["access.step"][number]), int(columns["access.memory"][number]))

@@ -70,7 +70,7 @@ def _outcome(kernel: RecordingKernel, findings: Sequence[Finding], failure: Diag
 
 
 def _waiting(kernel: RecordingKernel) -> list[Waiting]:
-    """What the pipes of the cores that have run last stand at."""
+    """The statements at which the pipes of the last cores are blocked."""
     found: list[Waiting] = []
     for core in kernel.cores:
         places = [(pipe, kind, core.numbers[mark.order], keys) for pipe, kind, mark, keys in core.heads()]
@@ -114,7 +114,7 @@ def _arguments(kernel: RecordingKernel) -> list[Argument]:
         shape = tuple(getattr(array, "shape", ()))
         dtype = pointer.dtype.name
         if isinstance(bound, HostTile) and bound.layout.slayout != "none_box":
-            # Only its handle tells how its elements lie.
+            # Only its handle states the layout of its elements.
             shape, dtype = (pointer.arena.capacity,), "uint8"
         memory = kernel.record.memory(pointer.arena)
         found.append(Argument(name, text, None, memory, pointer.offset, shape, dtype, element))

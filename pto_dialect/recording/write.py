@@ -25,7 +25,7 @@ _TOGETHER = 256
 _WORTH = 0.85
 """Members are packed where a sample of them shrinks to this part."""
 _QUICKLY, _WELL = 1, 6
-"""How bytes of memories are packed, and what is said once and columns."""
+"""Compression levels of memory contents, and of text and columns."""
 
 
 def write(

@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from pto_dialect.sanitize.context import Context
 
 MOST_RANGES = 16
-"""Ranges of one access; more are told as the one range that has them all."""
+"""Maximum number of ranges of one access; more are merged into one range that covers them."""
 
 _FEW = 6
-"""Different regions of one access that are told one by one, even where they touch."""
+"""Maximum number of distinct regions of one access that are recorded separately, even if adjacent."""
 
 MAX_SHARED = 1 << 22
 """Bytes of the largest array of the host whose content at the start is kept."""
 
 _MOST_ELEMENTS = 1 << 16
-"""Single elements of an access that are told one by one."""
+"""Maximum number of single elements of an access that are recorded separately."""
 
 WHOLE, ROUGH = 0, 1
 """Kinds of regions: exactly these bytes were accessed, or some of them."""
@@ -109,7 +109,7 @@ class AccessedBytes:
 
     @property
     def sites(self) -> Sites:
-        """The places of the program, where it runs just now."""
+        """The source locations of the operations that run now."""
         assert self._sites is not None
         return self._sites
 
@@ -201,7 +201,7 @@ class AccessedBytes:
             self.boxes.append(box)
         if names:
             known = self._named.setdefault(number, Counter())
-            # Where one operand alone is in this memory, the tile is certainly its.
+            # The only operand in this memory must be the tile.
             for name in names:
                 known[name] += 1 if len(names) == 1 else 0
         return number

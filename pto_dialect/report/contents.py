@@ -33,7 +33,7 @@ class _Chunk(NamedTuple):
 
 
 class Contents:
-    """Bytes that writes have left, each sequence once; ``dropped`` tells that some did not fit."""
+    """The bytes of writes, each sequence once; ``dropped`` states that some did not fit."""
 
     def __init__(self, most: int = MOST) -> None:
         self.most = most
@@ -67,7 +67,7 @@ class Contents:
         return found
 
     def _close(self) -> None:
-        """Compresses what is open. The first half of the room belongs to the beginning of the run."""
+        """Compresses the open chunk. The first half of the space is reserved for the start of the run."""
         chunk = _Chunk(self._number, zlib.compress(b"".join(self._open), 3))
         self._open, self._open_bytes = [], 0
         self._number += 1

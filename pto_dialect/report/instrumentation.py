@@ -1,4 +1,4 @@
-"""A watch that writes down what a page shows: every operation with its place in time, and the bytes it has touched.
+"""Instrumentation that records what a page shows: the time of every operation, and the bytes it accesses.
 
 Source: docs/report.md, "What is in the page".
 """
@@ -195,7 +195,7 @@ class ReportInstrumentation(CycleWatch):
         self.touched.add(step, parts, context)
 
     def open_device(self, cores: Any) -> None:
-        """Takes the cores that run side by side from now on."""
+        """Opens the cores that run concurrently from now on."""
         self.settle()
         super().open_device(cores)
         self.touched.arrive(cores)

@@ -17,7 +17,7 @@ from .instrumentation import ReportInstrumentation
 
 
 class Blocked(NamedTuple):
-    """A pipe that can never go on: the number of its actor, the site and loop indices where it stands, what it waits
+    """A pipe that is blocked forever: the index of its actor, the site and loop indices, and the signals it waits
     for."""
 
     actor: int

@@ -25,7 +25,7 @@ from .accessed import AccessedBytes, Box, Shape
 Numbers = npt.NDArray[Any]
 
 _BYTES = "ui8"
-"""Element type where the text does not tell one."""
+"""Default element type, where the text states none."""
 _NAMES = 3
 """Names of pointers that one buffer is called by."""
 
@@ -84,7 +84,7 @@ class Locations:
         self.of_access = self._assigned(buffers)
 
     def _extents(self) -> tuple[Numbers, Numbers, Numbers]:
-        """Memory, first byte and the byte behind the last one of each region."""
+        """Memory, first byte and exclusive end of each region."""
         regions, lists = self.touched.regions, self.touched.lists.lists()
         memory = np.asarray(regions.of["memory"])
         low = np.asarray(regions.of["offset"])

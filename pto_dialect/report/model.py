@@ -29,8 +29,8 @@ VERSION = 1
 
 
 class Remark(NamedTuple):
-    """A wait or a piece of advice in words: ``share`` is the part of the time that it takes or saves, ``passes`` the
-    pipeline that makes the change (empty where no pass does)."""
+    """A wait or advice as text: ``share`` is the fraction of the time that it takes or saves, ``passes`` the pipeline
+    that makes the change (empty where no pass does)."""
 
     text: str
     share: float
@@ -208,5 +208,5 @@ def _format(one: Format) -> dict[str, Any]:
 
 
 def failure(message: str, rule: str = "") -> Diagnostic:
-    """Something that went wrong without a place."""
+    """An error without a source location."""
     return Diagnostic(rule, Severity.ERROR, message, None)

@@ -16,7 +16,7 @@ Array = npt.NDArray[Any]
 
 
 def shifted(rows: Columns, actors: Sequence[Actor], cores: int) -> dict[str, Array]:
-    """The columns of the steps, with the blocks that find no free core behind those that have them."""
+    """The columns of the steps, where blocks without a free core start after those that have one."""
     columns = {name: np.asarray(column) for name, column in rows.of.items()}
     blocks = {actor.number: (actor.device, actor.core.block.index) for actor in actors}
     ends: dict[tuple[int, int], float] = {key: 0.0 for key in sorted(set(blocks.values()))}

@@ -62,7 +62,7 @@ def _code() -> str:
     page = files("pto_dialect.report") / "page"
     libraries = [(page / "vendor" / name).read_text(encoding="utf-8") for name in _LIBRARIES]
     own = "\n".join((page / name).read_text(encoding="utf-8") for name in _SCRIPTS)
-    # What ends a script element would end this one, wherever it stands.
+    # The end tag of a script element would end this element, wherever it occurs.
     return "\n".join((*libraries, f'(() => {{"use strict";\n{own}\n}})();')).replace("</script", "<\\/script")
 
 

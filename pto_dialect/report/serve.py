@@ -19,7 +19,7 @@ from .recorded import page_of_recording
 
 HOST = "127.0.0.1"
 _NAMES = (HOST, "localhost")
-"""What a browser may call this machine; other names mean that a foreign page asks."""
+"""Host names by which a browser may address this machine; other names mean that a foreign page sends the request."""
 
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; frame-src 'self'; connect-src 'self'"
@@ -74,7 +74,7 @@ class Pages:
         return f"{found.st_mtime_ns}-{found.st_size}"
 
     def current(self) -> tuple[str, str, str]:
-        """The token, the page, and a line about the run. What cannot be read is told on the page."""
+        """The token, the page, and a line about the run. The page reports what cannot be read."""
         with self._lock:
             token = self.token()
             if self._made is None or self._made[0] != token:
@@ -148,7 +148,7 @@ class Server(ThreadingHTTPServer):
         return f"http://{HOST}:{self.server_address[1]}/"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that has gone is no error."""
+        """A disconnected browser is not an error."""
 
 
 def serve(path: str, port: int, say: Callable[[str], Any]) -> int:

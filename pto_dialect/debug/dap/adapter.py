@@ -18,7 +18,7 @@ from .protocol import Connection, ProtocolError
 from .values import Values
 
 Launch = Callable[[dict[str, Any]], tuple[Recording, str]]
-"""Makes a recording of what a launch request asks for; also the path of the program. Raises ``DebugError``."""
+"""Records the run of a launch request; returns the recording and the path of the program. Raises ``DebugError``."""
 
 CAPABILITIES = {
     "supportsConfigurationDoneRequest": True,
@@ -147,7 +147,7 @@ class Adapter:
         """The session is to end."""
 
     def after_terminate(self) -> None:
-        """Tells that it has."""
+        """Sends the event after termination."""
         self.connection.event("terminated")
 
     # ------------------------------------------------------------ breakpoints
@@ -198,7 +198,7 @@ class Adapter:
         return {}
 
     def on_dataBreakpointInfo(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Whether writes of a value can be watched."""
+        """Whether a data breakpoint on a value is possible."""
         name = str(given.get("name", ""))
         try:
             memory, first, stop = target_of(self.ready, name)
@@ -226,11 +226,11 @@ class Adapter:
     # ------------------------------------------------------------ moving
 
     def on_continue(self, _: dict[str, Any]) -> dict[str, Any]:
-        """Goes on."""
+        """Continues."""
         return {"allThreadsContinued": True}
 
     def after_continue(self) -> None:
-        """To the next breakpoint; behind the end the session is over."""
+        """Continues to the next breakpoint; the end of the recording ends the session."""
         if self.ready.position >= self.ready.end:
             self.connection.event("terminated")
         else:
@@ -252,7 +252,7 @@ class Adapter:
         self._move(self.ready.position + 1)
 
     def on_stepOut(self, _: dict[str, Any]) -> None:
-        """Behind the loop or function."""
+        """Continues past the loop or function."""
         self._move(self.ready.over())
 
     def on_stepBack(self, _: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""What a launch request asks for: a program that runs in a process of its own, or a recording.
+"""Launch requests: a program that runs in a process of its own, or a recording.
 
 Source: docs/debugger.md, "Editors".
 """

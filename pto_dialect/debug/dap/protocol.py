@@ -14,7 +14,7 @@ class ProtocolError(Exception):
 
 
 class Connection:
-    """Messages over two streams; ``closed`` once the other side has gone."""
+    """Messages over two streams; ``closed`` once the peer has disconnected."""
 
     def __init__(self, incoming: BinaryIO, outgoing: BinaryIO) -> None:
         self.incoming = incoming

@@ -1,7 +1,7 @@
 """PyPTO on this toolchain: its programs are checked and run on numpy, on any machine.
 
-`install` takes the places of two things that PyPTO calls: the assembler `ptoas`, which it finds through the environment
-variable `PTOAS_ROOT`, and the packages `simpler` and `simpler_setup`, which are its run time. Importing
+`install` replaces two things that PyPTO calls: the assembler `ptoas`, which it locates through the environment variable
+`PTOAS_ROOT`, and the packages `simpler` and `simpler_setup`, which are its runtime. Importing
 `pto_dialect.integrations.pypto.use` does the same. See docs/pypto.md.
 """
 

@@ -31,8 +31,8 @@ TARGETS = {"a2": "a2a3", "a3": "a2a3", "a5": "a5"}
 
 
 class Embedded(NamedTuple):
-    """A program in a comment of C++: its number, where it was written, its target and its text; ``ordered`` tells that
-    the assembler was asked to order the pipes of the cores."""
+    """A program in a comment of C++: its number, where it was written, its target and its text; ``ordered`` states that
+    the assembler was called with an option to order the pipes of the cores."""
 
     number: int
     path: str
@@ -53,7 +53,7 @@ def program_of(embedded: Embedded) -> Program:
 
 
 def target_of(flags: Sequence[str]) -> str | None:
-    """The target that flags of `ptoas` ask for, as `--pto-arch=a3` or in two words; ``None``: that of the module."""
+    """The target that flags of `ptoas` select, as `--pto-arch=a3` or as two arguments; ``None``: that of the module."""
     for flag, following in zip_longest(flags, flags[1:], fillvalue=""):
         name, equals, value = flag.partition("=")
         if name == "--pto-arch":

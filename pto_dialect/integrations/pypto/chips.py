@@ -86,7 +86,7 @@ class Chip:
         return found[0] if found else None
 
     def carry_out(self, domain: Domain, launch: Launch) -> None:
-        """Runs a task of a domain, when the orchestration may go on behind it."""
+        """Runs a task of a domain once the orchestration can continue past it."""
         kernel = launch.program.group(launch.functions, watching())
         if not waits(kernel):
             run_together(domain, [(self.worker, launch)])
@@ -120,7 +120,7 @@ def meet(chips: Sequence[Chip]) -> None:
 
 
 def run_together(domain: Domain, launches: Sequence[tuple[int, Launch]]) -> None:
-    """Runs tasks of chips of a domain side by side, and tells the observers of them.
+    """Runs tasks of chips of a domain concurrently, and reports them to the observers.
 
     Raises ``BindingError`` and ``ProgramError``.
     """

@@ -33,7 +33,7 @@ class Window(NamedTuple):
 
 
 class AccessMode(Enum):
-    """What may be done with memory of the host that a run was told of."""
+    """Allowed accesses to memory of the host that was passed to a run."""
 
     READ = 0
     READWRITE = 1

@@ -134,7 +134,7 @@ class TaskArgs:
         self.scalars: list[int] = []
 
     def add_tensor(self, tensor: Tensor, tag: Any = TensorArgType.INOUT, *_: Any) -> None:
-        """Appends a tensor; ``tag`` tells what the task does with it."""
+        """Appends a tensor; ``tag`` states what the task does with it."""
         self.tensors.append(tensor)
         self.tags.append(tag)
 

@@ -1,4 +1,4 @@
-"""Puts this toolchain into the places of PyPTO's assembler and run time."""
+"""Replaces PyPTO's assembler and runtime by this toolchain."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _assemble(pto_path: str, output_path: str, ptoas_flags: list[str] | None = N
 
 
 def install() -> None:
-    """Takes the places; see the package. Raises ``ImportError`` where PyPTO is not installed."""
+    """Installs the replacements; see the package. Raises ``ImportError`` where PyPTO is not installed."""
     sys.modules.update(modules())
     os.environ["PTOAS_ROOT"] = _assembler_folder()
     backend: Any = import_module("pypto.backend.pto_backend")
@@ -132,8 +132,8 @@ def compute_on_one_thread() -> None:
 
 
 def forget_chip() -> None:
-    """Lets PyPTO choose its chip anew, of which it knows one in a process: tests choose theirs when they run, and what
-    was chosen while their files were read is not it."""
+    """Resets PyPTO's choice of a chip, of which it has one per process: tests choose theirs when they run, not when
+    their files are imported."""
     backend: Any = import_module("pypto.backend")
     if hasattr(backend, "reset_for_testing"):
         backend.reset_for_testing()

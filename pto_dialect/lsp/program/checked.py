@@ -1,8 +1,8 @@
-"""What is found out about a text, function by function.
+"""Analysis results of a text, function by function.
 
-The frame with one function in it is read by itself; the functions together are the module that rules look at. What was
-found out about a function holds as long as its text, the frame, and the functions that it has to do with are the same,
-so that an edit costs what its function costs. The outcome depends on the text alone, not on the edits that led to it.
+The frame with one function in it is read by itself; the functions together are the module that the rules check. The
+results of a function are valid as long as its text, the frame, and the functions it depends on are the same, so that an
+edit costs as much as its function. Results depend on the text only, not on the history of edits.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ ALL = DiagnosticOptions(max_errors=0)
 
 
 class Function:
-    """A function as it was read in its frame: its text, where that began in the source it was read from, the operations
-    it became, and what was told about it."""
+    """A function as it was read in its frame: its text, its offset in the source it was read from, its operations, and
+    its diagnostics."""
 
     def __init__(self, text: str, source: SourceFile, start: int) -> None:
         self.text = text
@@ -87,7 +87,7 @@ class Checked:
             self.module = parse_program(self.frame, engine)
             self.frame_syntax, self.frame_rules = engine.diagnostics, ()
             if self.module is not None and self.pieces.functions and _has_labels(self.module):
-                # Where in a module with several blocks a function belongs, its place does not say.
+                # In a module with several blocks, the position of a function does not determine its block.
                 self._check_whole_text()
         self._read(before if same else None)
         self._apply_rules(before if same else None)
@@ -135,7 +135,7 @@ class Checked:
         return function
 
     def _insert(self) -> None:
-        """Operations that stand in no module yet go where they belong by the order of the text."""
+        """Inserts operations without a module in the order of the text."""
         if self.module is None:
             return
         places = {id(function.source): place for function, place in zip(self.functions, self.places, strict=True)}
@@ -188,7 +188,7 @@ class Checked:
             function.rules = tuple(found for op in function.operations for found in engines[id(op)].diagnostics)
 
     def _affected(self, before: Checked | None) -> list[Function]:
-        """The functions that the rules look at anew: what has changed, and what has to do with it by symbols."""
+        """The functions that the rules check again: changed ones, and those that depend on them through symbols."""
         if before is None or before.targets != self.targets or _defined(before.functions) != _defined(self.functions):
             return self.functions
         present = set(map(id, self.functions))
@@ -211,7 +211,7 @@ class Checked:
     # ------------------------------------------------------------ answers
 
     def place(self, span: Span) -> TextRange:
-        """Where in the present text a place of one of the sources is."""
+        """The range in the present text of a range in one of the sources."""
         number = self._owners.get(id(span.source))
         if number is None:
             return TextRange(self._of_frame(span.start), self._of_frame(span.end, closing=True))
@@ -236,7 +236,7 @@ class Checked:
         return offset
 
     def diagnostics(self) -> Iterator[Diagnostic]:
-        """Everything that is told, function by function; :meth:`place` says where."""
+        """All diagnostics, function by function; :meth:`place` gives their ranges."""
         yield from self.frame_syntax
         doubtful = self._doubtful()
         yield from self._sound(self.frame_rules, self.frame_syntax, bool(doubtful))
@@ -246,7 +246,7 @@ class Checked:
             rules = function.rules or ()
             for found in self._sound(rules, function.syntax, id(function) in doubtful):
                 if found.rule == ARCH_MIX.id:
-                    # Told once for a module, and here of each function.
+                    # Reported once for a module, and here for each function.
                     module = function.operations[0].parent_op()
                     if module in mixed:
                         continue
@@ -263,7 +263,7 @@ class Checked:
 
     @staticmethod
     def _sound(rules: Iterable[Diagnostic], syntax: Sequence[Diagnostic], doubtful: bool) -> Iterator[Diagnostic]:
-        """Without what follows from missing statements, and what is told of lines that could not be read."""
+        """Drops consequences of missing statements, and diagnostics on lines that could not be read."""
         broken = {found.span.line for found in syntax if found.span is not None}
         for found in rules:
             if doubtful and found.rule in CONSEQUENCES:
@@ -291,7 +291,7 @@ def _modules(module: ModuleOp) -> Iterator[ModuleOp]:
 
 
 def in_module(module: ModuleOp) -> Iterator[Operation]:
-    """What stands in a module, which wrong programs give several blocks."""
+    """The operations of a module, which in invalid programs has several blocks."""
     return (op for block in module.body.blocks for op in block.ops)
 
 
@@ -300,7 +300,7 @@ def _has_labels(module: ModuleOp) -> bool:
 
 
 def _members(module: ModuleOp) -> Iterator[Operation]:
-    """What stands in a module and in those inside it."""
+    """The operations of a module and of its nested modules."""
     for op in in_module(module):
         if isinstance(op, ModuleOp):
             yield from _members(op)
@@ -309,7 +309,7 @@ def _members(module: ModuleOp) -> Iterator[Operation]:
 
 
 def _module_at(module: ModuleOp, place: int) -> ModuleOp:
-    """The innermost module around a place of the frame."""
+    """The innermost module around an offset of the frame."""
     for op in in_module(module):
         if isinstance(op, ModuleOp) and (span := span_of(op)) is not None and span.start < place < span.end:
             return _module_at(op, place)

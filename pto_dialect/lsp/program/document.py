@@ -43,8 +43,8 @@ _KEPT = 16
 
 
 class Document:
-    """The text of a document, and what was found out about it: on the first question, with what is still true of what
-    was found out before."""
+    """The text of a document, and its analysis results: computed on first use, reusing results of the text before that
+    are still valid."""
 
     def __init__(self, uri: str, text: str, version: int | None = None, target: str | None = None) -> None:
         self.uri = uri
@@ -87,7 +87,7 @@ class Document:
 
     @cached_property
     def checked(self) -> Checked:
-        """What is found out about the text; waited for where somebody is at it."""
+        """The analysis results of the text; waits where they are being computed."""
         self.finish()
         if self._is_present(self._before):
             return self._before
@@ -108,7 +108,7 @@ class Document:
 
     @property
     def is_checked(self) -> bool:
-        """Whether everything about the text is found out."""
+        """Whether the analysis of the text is complete."""
         return "checked" in self.__dict__
 
     def check(self, worker: Executor) -> Future[Checked] | None:
@@ -134,7 +134,7 @@ class Document:
 
     @cached_property
     def seen(self) -> StaleCheck:
-        """What is found out about the text, or, where that takes its time, about the text before."""
+        """The analysis results of the text or, while they are being computed, of the text before."""
         before = self._before
         if self.is_checked or before is None or self._took < _SOON:
             return StaleCheck(self.checked, len(self.text), 0, 0)
@@ -151,7 +151,7 @@ class Document:
         return start, self._names_of(self.text[start:end], False)
 
     def names_before(self, offset: int) -> Names:
-        """The names of the function around a place, up to the line of the place; nothing else is looked at."""
+        """The names of the function around an offset, up to its line; no other text is read."""
         start = self.text.rfind("func.func", 0, offset)
         while start > 0 and not _FUNCTION.match(self.text, self.text.rfind("\n", 0, start) + 1, start + 10):
             start = self.text.rfind("func.func", 0, start)
@@ -173,7 +173,7 @@ class Document:
 
     @cached_property
     def pieces(self) -> Pieces | None:
-        """The functions of the text, and what stands around them."""
+        """The functions of the text, and the text around them."""
         return split(self.text)
 
     @cached_property
@@ -195,7 +195,7 @@ class Document:
             return None
 
     def change(self, area: Range | None, new: str) -> None:
-        """Replaces what stands in ``area``, or everything."""
+        """Replaces the text in ``area``, or all of it."""
         if area is None:
             self._replace(new)
             return

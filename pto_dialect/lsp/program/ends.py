@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 def common_ends(old: str, new: str) -> tuple[int, int]:
-    """How many characters are the same at the beginning of two texts, and how many behind these at the end."""
+    """Lengths of the common prefix of two texts, and of the common suffix of the rest."""
     least = min(len(old), len(new))
     begin = _longest(least, lambda size: old[:size] == new[:size])
     return begin, _longest(least - begin, lambda size: old[len(old) - size :] == new[len(new) - size :])

@@ -53,7 +53,7 @@ def _is_partner(own: Signal, other: Signal | None) -> bool:
 
 
 def partner_locations(document: Document, offset: int) -> list[types.Range]:
-    """Where the partners of the flag at a place are written; none for other places."""
+    """The ranges of the partners of the flag at an offset; empty elsewhere."""
     op = operation_at(document, offset)
     if op is None or not has_role(op, Role.PIPES | Role.LOCK):
         return []
@@ -62,7 +62,7 @@ def partner_locations(document: Document, offset: int) -> list[types.Range]:
 
 
 def describe_partners(document: Document, op: Operation, operations: Iterable[Operation]) -> str:
-    """Where the partners of a flag stand; empty for other operations."""
+    """The lines of the partners of a flag, as text; empty for other operations."""
     own = signal(op, profile_of(op, None).arch) if has_role(op, Role.PIPES | Role.LOCK) else None
     if own is None:
         return ""

@@ -48,15 +48,15 @@ class Lines:
         return Range(self.position(start), self.position(end))
 
     def end_of(self, line: int) -> int:
-        """Offset behind the last character of a line, in front of its end."""
+        """Offset of the end of a line, without its line break."""
         if line + 1 >= len(self.starts):
             return len(self.text)
         end = self.starts[line + 1] - 1
         return end - 1 if self.text[end] == "\n" and end > self.starts[line] and self.text[end - 1] == "\r" else end
 
     def offset(self, position: Position) -> int:
-        """The character at a position. Behind the end of a line it is that end, behind the last line that of the text,
-        between the units of a character that character."""
+        """The offset of a position. After the end of a line it is that end, after the last line the end of the text;
+        inside a surrogate pair it is that character."""
         line, column = position.line, max(position.character, 0)
         if line < 0:
             return 0

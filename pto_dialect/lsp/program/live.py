@@ -32,7 +32,7 @@ _PLANS: WeakKeyDictionary[Operation, list[Plan]] = WeakKeyDictionary()
 
 
 def life(document: Document, function: Operation, made: Operation) -> Life | None:
-    """About the tile that ``made`` allocates; ``None`` where it cannot be told."""
+    """Describes the live range of the tile that ``made`` allocates; ``None`` where it is unknown."""
     if next(islice(walk(function), _MOST, None), None) is not None:
         return None
     plans = _PLANS.get(function)

@@ -1,4 +1,4 @@
-"""Operations and values of the program that stand at a place of its text."""
+"""Operations and values at an offset of the text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PACK = re.compile(r":(\d+)")
 
 
 def functions_at(document: Document, offset: int) -> Iterator[Operation]:
-    """The operations of the program around a character that stand directly in a module: one, the function."""
+    """The operations around an offset that are children of a module: usually one, the function."""
     checked, place = document.seen.checked, document.seen.offset(offset)
     number = None if place is None else checked.pieces.at(place)
     if place is None:
@@ -36,7 +36,7 @@ def _around(document: Document, op: Operation, offset: int) -> bool:
 
 
 def location_of(document: Document, op: Operation) -> TextRange | None:
-    """Where an operation is written."""
+    """The range of an operation in the text."""
     span = span_of(op)
     return None if span is None else document.seen.place(document.seen.checked.place(span))
 
@@ -70,7 +70,7 @@ def _operations(block: Block) -> Iterator[Operation]:
 
 
 def _start(document: Document, op: Operation) -> int:
-    """Where an operation begins; those of a region stand in the order of the text."""
+    """The offset where an operation starts; those of a region are in the order of the text."""
     place = location_of(document, op)
     return 0 if place is None else place.start
 

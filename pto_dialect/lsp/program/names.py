@@ -1,6 +1,6 @@
-"""The names in a text: which values, blocks and functions stand where, and what each of them stands for.
+"""The names in a text: the ranges of values, blocks and functions, and what each refers to.
 
-Taken from the tokens, statement by statement, so that it holds while statements are incomplete.
+Based on tokens, statement by statement, so that incomplete statements are supported.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _MOST = 60_000
 
 
 class Name(NamedTuple):
-    """A name where it stands, as offsets in the text of its function; ``binding`` is where what it stands for is
-    defined, ``None`` for a symbol and for what nothing defines."""
+    """A use of a name, as offsets in the text of its function; ``binding`` is the offset of its definition, ``None``
+    for symbols and undefined names."""
 
     kind: str
     text: str
@@ -35,13 +35,13 @@ class Name(NamedTuple):
 
 @dataclass
 class _Scope:
-    """A region: the names it defines, each with the places where it does."""
+    """A region: the names it defines, and the offsets of their definitions."""
 
     outer: _Scope | None
     bindings: dict[str, list[int]] = field(default_factory=dict)
 
     def binding(self, text: str, start: int, defines: bool) -> int | None:
-        """Where the name that stands at ``start`` is defined."""
+        """The definition of the name at ``start``."""
         if defines:
             return start
         scope: _Scope | None = self
@@ -100,7 +100,7 @@ class Names:
         return found
 
     def token_at(self, offset: int) -> Tok | None:
-        """The first token that the character, or the one in front of it, belongs to."""
+        """The first token that contains the character or the preceding one."""
         number = bisect_right(self._starts, offset) - 1
         for one in (number - 1, number) if number else (number,):
             base = self._starts[one]
@@ -110,7 +110,7 @@ class Names:
         return None
 
     def at(self, offset: int) -> Name | None:
-        """The name that the character, or the one in front of it, belongs to."""
+        """The name that contains the character or the preceding one."""
         for place in (offset, offset - 1):
             number = bisect_right(self._starts, place) - 1
             inside = place - self._starts[number]
@@ -121,15 +121,15 @@ class Names:
         return None
 
     def same(self, name: Name) -> list[Name]:
-        """All places of what ``name`` stands for, in the order of the text."""
+        """All uses of what ``name`` refers to, in the order of the text."""
         found = [other for other in self._resolved(name.text) if other.kind == name.kind]
         if name.kind == SYMBOL or name.binding is None:
             return found
         return [other for other in found if other.binding == name.binding]
 
     def visible(self, offset: int) -> Iterator[Name]:
-        """Definitions of values that may be named at a place: those in front of it, in regions around it; the nearest
-        one first."""
+        """Definitions of values that are visible at an offset: preceding ones in enclosing regions; the nearest one
+        first."""
         inner = 0
         found: set[str] = set()
         for number in range(bisect_right(self._starts, offset) - 1, -1, -1):
@@ -138,7 +138,7 @@ class Names:
                 continue
             base = self._starts[number]
             events = self._part(number).events
-            # What is defined behind the beginning of a later region belongs to that.
+            # Definitions after the start of a later region belong to that region.
             later = (place for place, event in enumerate(events) if not event.text and base + event.start > offset)
             for event in reversed(events[: next(later, len(events))]):
                 start = base + event.start
@@ -194,5 +194,5 @@ _DEFINES = re.compile(r"(?:\bfunc\.func|(?<![\w.])module)\s+(?:(?:private|public
 
 
 def is_symbol_definition(text: str, offset: int) -> bool:
-    """Whether the symbol at a place is that of a function or module."""
+    """Whether the symbol at an offset is the name of a function or module."""
     return _DEFINES.search(text, max(0, text.rfind("\n", 0, offset)), offset) is not None

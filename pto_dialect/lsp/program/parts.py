@@ -28,8 +28,8 @@ _BEGIN = re.compile(
 
 
 class Event(NamedTuple):
-    """What happens to the names at a place of a statement: ``OPEN`` and ``CLOSE`` are regions, everything else a name
-    that is defined or used."""
+    """An event at an offset of a statement: ``OPEN`` and ``CLOSE`` are regions, all others the definition or use of a
+    name."""
 
     kind: str
     text: str
@@ -39,7 +39,7 @@ class Event(NamedTuple):
 
 
 class Part:
-    """A statement with what stands behind it: its text, and where in it each name is."""
+    """A statement with the text that follows it, and the offsets of its names."""
 
     __slots__ = ("events", "text", "tokens")
 
@@ -58,7 +58,7 @@ def starts_after(text: str, old: str, starts: list[int]) -> list[int]:
     """The same, where ``starts`` are those of ``old``, of which ``text`` may be an edit: lines that are in both are not
     looked at again."""
     begin, tail = common_ends(old, text)
-    # Whether a line begins a part is said by itself and the end of the line in front.
+    # A line starts a statement depending only on itself and the end of the preceding line.
     first = text.rfind("\n", 0, begin) + 1
     last = text.find("\n", len(text) - tail + 1)
     moved = len(text) - len(old)
@@ -156,7 +156,7 @@ def _is_head(toks: list[Tok], number: int) -> bool:
 
 
 def _begins_label(toks: list[Tok], number: int) -> bool:
-    """Whether a block is the label behind an operation without operands, such as an early ``return``."""
+    """Whether a block is the label after an operation without operands, such as an early ``return``."""
     before = toks[number - 1]
     if before.type == "COMMA" or (before.type == "COLON"):
         return False

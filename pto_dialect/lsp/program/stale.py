@@ -1,4 +1,4 @@
-"""What was found out about an earlier text, for questions about the present one while that is still looked at."""
+"""Analysis results of an earlier text, for queries on the present one while its analysis is running."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from .ends import common_ends
 
 
 class StaleCheck(NamedTuple):
-    """``checked`` is about a text that is the same as the present one up to ``begin``, and from ``end`` on, where its
-    characters stand ``moved`` places further in the present one."""
+    """Results of a text that is equal to the present one up to ``begin``, and from ``end`` on, where its offsets plus
+    ``moved`` are those of the present text."""
 
     checked: Checked
     begin: int
@@ -18,13 +18,13 @@ class StaleCheck(NamedTuple):
     moved: int
 
     def offset(self, offset: int) -> int | None:
-        """The character of its text for one of the present text; ``None`` where that is new."""
+        """The offset in the earlier text of one in the present text; ``None`` for new text."""
         if offset <= self.begin:
             return offset
         return offset - self.moved if offset >= self.end else None
 
     def place(self, place: TextRange) -> TextRange:
-        """Where in the present text something stands; what has changed lies between its ends."""
+        """The range in the present text; changed text is between its ends."""
         start, end = place
         return TextRange(
             start if start <= self.begin else max(start + self.moved, self.begin),
@@ -33,7 +33,7 @@ class StaleCheck(NamedTuple):
 
 
 def stale_check(checked: Checked, text: str) -> StaleCheck:
-    """``checked`` for questions about ``text``."""
+    """Wraps ``checked`` for queries on ``text``."""
     old = checked.text
     begin, tail = common_ends(old, text)
     return StaleCheck(checked, begin, len(text) - tail, len(text) - len(old))

@@ -1,4 +1,4 @@
-"""The statement in front of the cursor, as far as it is written."""
+"""The statement before the cursor, as far as it is written."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _CLOSING = {")": "(", "}": "{", "]": "["}
 
 
 class Opened(NamedTuple):
-    """A bracket that is open: the word in front of it, and how many commas stand behind it."""
+    """An open bracket: the token before it, and the number of commas after it."""
 
     bracket: str
     word: str
     commas: int
     key: str = ""
-    """The word whose value comes next."""
+    """The key whose value is expected next."""
 
 
 class Statement:
-    """The tokens of a statement up to the word that is being written, ``prefix``."""
+    """The tokens of a statement up to the incomplete one, ``prefix``."""
 
     def __init__(self, text: str, offset: int) -> None:
         first = text.rfind("\n", 0, offset) + 1
@@ -67,7 +67,7 @@ class Statement:
 
     @property
     def begins(self) -> bool:
-        """Whether an operation may be written here: nothing stands in front of it but results."""
+        """Whether an operation may be written here: only results precede."""
         return all(token.type in ("RESULTS", "RBRACE", "LBRACE") for token in self.tokens)
 
     def opened(self) -> list[Opened]:
@@ -89,7 +89,7 @@ class Statement:
 
     @property
     def stated_types(self) -> bool:
-        """Whether the colon in front of the types is written."""
+        """Whether the colon before the types is written."""
         depth = 0
         for token in self.behind:
             depth += token.text.endswith(("(", "{", "[")) - (token.text in _CLOSING)

@@ -11,7 +11,7 @@ from pto_dialect.syntax.read.tokens import Tok
 
 
 class _Nobody:
-    """A builder for a grammar that is only asked for its lexer."""
+    """A builder stub for a grammar of which only the lexer is used."""
 
     def __getattr__(self, name: str) -> Any:
         return None

@@ -1,4 +1,4 @@
-"""Types in words: bytes, shape, layout, blocks of the layout."""
+"""Describes types: bytes, shape, layout, blocks of the layout."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pto_dialect.verify.buffers.alloc import tile_bytes
 
 
 def describe_type(kind: Attribute) -> list[str]:
-    """What is to be said about a type besides its spelling, a sentence each."""
+    """Facts about a type besides its spelling, one sentence each."""
     if isinstance(kind, MultiTileBufType):
         total = kind.count * tile_bytes(kind.slot)
         return [f"{kind.count} slots, {total} bytes together", *_tile(kind.slot)]
