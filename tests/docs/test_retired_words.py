@@ -17,6 +17,14 @@ import pytest
 from markdown_pages import ROOT, pages, prose
 
 CONVERTED = (
+    "pto_dialect/analysis",
+    "pto_dialect/debug",
+    "pto_dialect/integrations",
+    "pto_dialect/lsp",
+    "pto_dialect/plugin",
+    "pto_dialect/recording",
+    "pto_dialect/report",
+    "pto_dialect/targets",
     "pto_dialect/ir/buffers",
     "pto_dialect/ir/core/facts",
     "pto_dialect/ir/cube",
