@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import random
 import sys
 from pathlib import Path
@@ -132,28 +131,6 @@ def test_changed_files_can_be_read() -> None:
         assert change.apply(SOURCE) != SOURCE
     nothing = Change("m.py", 3, "constant", SOURCE.index("7"), SOURCE.index("7") + 1, "7", "7")
     assert not is_possible(nothing, SOURCE)
-
-
-def entries(name: str) -> list[list[str]]:
-    """Fields of the lines of a list."""
-    lines = (BENCHMARKS / name).read_text(encoding="utf-8").splitlines()
-    return [[part.strip() for part in line.split(" | ")] for line in lines if line.strip() and line[0] != "#"]
-
-
-def test_harmless_changes_are_still_there() -> None:
-    root = BENCHMARKS.parent
-    for path, old, *_, reason in entries("harmless_changes.txt"):
-        text = " ".join((root / path).read_text(encoding="utf-8").split())
-        assert old in text and reason, (path, old)
-
-
-def test_functions_that_are_not_executed_are_still_there() -> None:
-    root = BENCHMARKS.parent
-    for key, reason in entries("unexecuted_functions.txt"):
-        path, name = key.split()
-        tree = ast.parse((root / path).read_text(encoding="utf-8"))
-        names = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-        assert name in names and reason, key
 
 
 FIRST = """from .other import thing

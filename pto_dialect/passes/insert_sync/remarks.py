@@ -1,6 +1,6 @@
 """Remarks about flags that order more than the accesses between two pipes need.
 
-Source: docs/reference/synchronisation.md, "Multi-buffers", "Event numbers".
+Source: docs/reference/synchronisation.md, "Multi-buffers", "Event ids".
 """
 
 from __future__ import annotations
