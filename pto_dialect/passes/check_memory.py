@@ -67,7 +67,7 @@ _GLOBAL = (PtrType, PartitionViewType, TensorViewType)
 """Types of operands that give places in global memory, of stores above all."""
 _TILES = (TileBufType, MultiTileBufType)
 _OTHERS_WRITE = (TileBufAddrOp, TAssignOp, SyncWaitOp, ImportReservedBufferOp)
-"""Operations behind which somebody else may write the tiles of a function, beside calls, sections and queues."""
+"""Operations after which another agent may write the tiles of a function, besides calls, sections and queues."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class CheckMemoryPass(PtoPass):
     def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
         """Reports what the functions of ``module`` do wrong with memory."""
         for function in entry_functions(module):
-            # Nothing is said about functions that are too long to follow.
+            # Functions that are too long for the analysis have no diagnostics.
             with suppress(AnalysisLimitExceeded):
                 texts = _Texts(profile_of(function, self.target))
                 reporter = _Reporter(engine)
@@ -101,11 +101,11 @@ class _Reporter:
         self.computed: dict[Operation, dict[Operation, None]] = {}
 
     def overlap(self, lost: Tile, by: Lost, op: Operation, certain: bool, undefined: bool) -> None:
-        """``op`` reads what is ``lost`` by a write; ``certain``: on every way; ``undefined``: what that has left there
-        is no value."""
+        """``op`` reads a tile that a write has ``lost``; ``certain``: on every path; ``undefined``: the write left
+        undefined contents."""
         owner = by.owner
-        # Programs whose memory was planned give one place to values that follow each other; whoever reads through a
-        # handle that a loop carries or that was chosen wants what the handle had, unless the write was made of it.
+        # Planned memory gives one address to values with disjoint live ranges; a read through a loop-carried or
+        # selected handle expects the contents of that handle, unless the write went through it.
         planned = lost.same_place(owner) and not undefined and (by.derived or not _is_carried(lost, op))
         if self._first((lost.made, owner.made, planned)):
             self.engine.report(_overlap(lost, owner, op, certain, planned))
@@ -132,7 +132,7 @@ class _Reporter:
 
 
 class _Texts:
-    """What the text of a function says of each operation, found out once for all its states."""
+    """Static facts on each operation of a function, computed once for all states."""
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
@@ -203,7 +203,7 @@ class _Owners:
         return [op.operands[i] for group in self.texts.positions(op) for i in group]
 
     def copy(self) -> Self:
-        """The same state, to go on with by itself."""
+        """An independent copy of the state."""
         self.places.shared = True
         other = type(self)(self.texts, self.reporter, self.alone, self.places)
         other.lost, other.written, other.filled = dict(self.lost), dict(self.written), self.filled
@@ -219,7 +219,7 @@ class _Owners:
         """Nothing is left to say at the end."""
 
     def transfer(self, step: Step, is_must: bool) -> bool:
-        """Tells of tiles that are read after another tile has overwritten part of them, or before anything is there."""
+        """Reports tiles that are read after another tile has overwritten part of them, or before any write."""
         op = step.op
         if has_role(op, Role.TILE_ALLOCATION):
             self._allocate(op, step.values)

@@ -189,19 +189,19 @@ def _passed(function: Operation) -> list[SSAValue]:
 
 
 def _assumed(numbers: list[SSAValue], given: Assumption) -> str:
-    """An assumption in words."""
+    """An assumption as text."""
     named = [(one.name_hint or f"arg{place}", given.get(id(one))) for place, one in enumerate(numbers)]
     return " where " + " and ".join(f"%{name} = {value}" for name, value in named if value is not None)
 
 
 class _Reporter:
-    """Turns what a way shows into diagnostics, each place once; the first time counts."""
+    """Converts the findings of a path into diagnostics, one per location; the first counts."""
 
     def __init__(self, engine: DiagnosticEngine) -> None:
         self.engine = engine
         self.seen: set[tuple[object, ...]] = set()
         self.assumed = ""
-        """What callers are assumed to pass, in words: what is found holds for such calls only."""
+        """The assumed arguments, as text: findings hold for such calls only."""
 
     def _where(self, certain: bool) -> str:
         return self.assumed or ("" if certain else " on some path")
@@ -277,7 +277,7 @@ def _iterations(kind: str, first: Access, second: Access) -> Iterator[Note]:
 
 
 def flag_text(key: Key) -> str:
-    """A flag in words."""
+    """A flag as text."""
     source, target, number = key
     event = f"EVENT_ID{number}" if isinstance(number, int) else "a computed EVENT_ID"
     return f"flag {event} from {source} to {target}"

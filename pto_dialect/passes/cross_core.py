@@ -33,7 +33,7 @@ class Part(NamedTuple):
     extents: tuple[tuple[int, int], ...]
 
     def meets(self, other: Part) -> bool:
-        """Whether the two certainly share elements."""
+        """Whether the two parts must share elements."""
         if self.pointer is not other.pointer or self.strides != other.strides:
             return False
         pairs = zip(self.extents, other.extents, strict=True)

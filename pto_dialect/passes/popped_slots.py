@@ -1,4 +1,4 @@
-"""Which local slot the tiles lie in that a way through a function has taken out of queues.
+"""The local slots of the tiles that a control-flow path has popped from queues.
 
 On a2a3 MTE2 loads each popped tile into the next of the queue's local slots, which it overwrites whatever handle the
 text has for it. Source: docs/reference/execution.md, "Queues between cores".
@@ -28,7 +28,7 @@ class PoppedSlots:
         self._bound: dict[AbstractValue, AbstractValue] = {}
 
     def copy(self) -> PoppedSlots:
-        """The same state, to go on with by itself."""
+        """An independent copy of the state."""
         if not self.pops:
             return self
         other = PoppedSlots(self.pops)

@@ -65,7 +65,7 @@ def unequal_ends(function: Operation, never_pushed: Rule) -> Iterator[Diagnostic
 
 
 def _side(op: Operation) -> str | None:
-    """The kind of core whose section an operation stands in."""
+    """The core kind of the enclosing section of an operation."""
     place = op.parent_op()
     while place is not None and section_of(place) not in _SIDES:
         place = place.parent_op()

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class PassEntry(NamedTuple):
-    """Where a pass lives (module of this folder, class in it) and one line on what it does; ``changes`` tells that it
-    changes the program, ``orders`` that flags and barriers order the pipes afterwards, ``shrinks`` that the program may
-    need less memory then, ``options`` has the words that each of its options may be, the usual one first."""
+    """Where a pass is defined (module of this folder, class in it) and one line on what it does; ``changes`` states
+    that it changes the program, ``orders`` that flags and barriers order the pipes afterwards, ``shrinks`` that the
+    program may need less memory then, ``options`` has the values of each of its options, the default one first."""
 
     module: str
     cls: str

@@ -38,7 +38,7 @@ def run_passes(
 def _verify(
     module: ModuleOp, passes: list[str], engine: DiagnosticEngine, target: str | None, later: list[str]
 ) -> None:
-    """Verifies a module that passes ``later`` change: whether tiles fit together is not asked before they are made
+    """Verifies a module that passes ``later`` change: whether tiles fit in memory is not checked before they become
     smaller."""
     from pto_dialect.verify.verifier import verify_module  # deferred: start-up
 

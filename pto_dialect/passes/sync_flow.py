@@ -1,7 +1,7 @@
-"""What happens along the ways of a function: signals that stay, waits that never end, accesses without order.
+"""Transfer function of check-sync: pending signals, waits without a signal, unordered accesses.
 
-The order between pipes is that of vector clocks, as in a run. Of two accesses the one that stands first in the text is
-meant to be the first. Source: docs/reference/execution.md, "Scheduling", "Synchronisation";
+Vector clocks model the happens-before order of the pipes, as in a run. Of two accesses the one that is first in the
+text is meant to be the first. Source: docs/reference/execution.md, "Scheduling", "Synchronisation";
 docs/reference/instrumentation.md, "Shadow memory", "Order of events".
 """
 
@@ -40,7 +40,7 @@ _ORDERS = (
 """What operations with all of these roles do to the order of the pipes; ``blind``: they wait for another core."""
 
 _known: dict[type[Operation], str | None] = {}
-"""Asked for each operation of a function, so classes are looked up and not compared."""
+"""Called for each operation of a function, so classes are looked up and not compared."""
 
 
 def order_of(op: Operation) -> str | None:
@@ -90,7 +90,7 @@ class Flow(FlowState):
     # ------------------------------------------------------------ issue
 
     def transfer(self, step: Step, is_must: bool) -> bool:
-        """The scalar unit reaches an operation; False when it cannot go on."""
+        """The scalar unit reaches an operation; False when it cannot continue."""
         op = step.op
         step = self.slots.issued(step)
         self.certain = is_must
@@ -132,7 +132,7 @@ class Flow(FlowState):
         key = flag_of(step)
         sets = order == "set"
         if not isinstance(key[2], int) or "" in key[:2]:
-            # Numbers that only a run knows may be equal or not: nothing is said about their pipes any more.
+            # Unknown ids may be equal or not: their pipes have no further diagnostics.
             self._blur(key[:2])
         if key[:2] in self.unclear:
             return True
@@ -270,7 +270,7 @@ class Flow(FlowState):
             self.writers[place] = access
 
     def _count(self, access: Access, before: Access | None) -> None:
-        """``access`` is remembered in the place of ``before``."""
+        """Replaces ``before`` by ``access``."""
         numbers = self.counted.setdefault(access.pipe, {})
         numbers[access.number] = numbers.get(access.number, 0) + 1
         if before is not None:
@@ -315,7 +315,7 @@ class Flow(FlowState):
 
 
 def _stores_to_buffer(op: Operation, arch: str) -> bool:
-    """Whether the scalar unit stores to memory that others read behind a flag from it."""
+    """Whether the scalar unit stores to memory that others read after a flag from it."""
     return stores_asynchronously(op, arch) and any(space_of(value.type) == SCALAR_STORES for value in op.operands)
 
 
@@ -350,7 +350,7 @@ _MEMORY = (TileBufType, MultiTileBufType, PtrType, TensorViewType, PartitionView
 
 
 def places_of(step: Step, arch: str, writing: bool) -> list[Place]:
-    """Where in memory an operation certainly reads or writes: handles from whose start on it does, elements."""
+    """The memory that an operation must read or write: handles whose start it accesses, elements."""
     op = step.op
     if not isinstance(op, PtoOp):
         return []

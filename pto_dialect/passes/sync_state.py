@@ -1,7 +1,7 @@
-"""The state of the pipes of a core on one way of a function, and when two states are the same for what follows.
+"""The state of the pipes of a core on one path of a function, and a key that is equal for states with the same future.
 
-Accesses that are remembered grow in number with a program, and states are compared wherever ways meet. Nearly all that
-differ do so in what the pipes know of each other, for which the numbers of the accesses are enough. Source:
+Recorded accesses grow in number with a program, and states are compared at every control-flow join. Nearly all
+different states differ in the clocks of the pipes, for which the ids of the accesses are sufficient. Source:
 docs/reference/instrumentation.md, "Order of events".
 """
 
@@ -26,7 +26,7 @@ Clock = dict[str, int]
 Key = tuple[str, str, AbstractValue]
 """A flag: both ends and the number."""
 Place = AbstractValue
-"""Memory that two operations certainly share when it is equal: the handle that both use, or where both begin."""
+"""Memory that two operations must share when it is equal: the handle that both use, or the address where both start."""
 _NO_STARTS: Mapping[int, Place] = MappingProxyType({})
 
 
@@ -41,7 +41,7 @@ class Access(NamedTuple):
 
 
 class Findings(Protocol):
-    """Who is told what is wrong. ``certain``: on every way."""
+    """Receives the findings. ``certain``: on every path."""
 
     def stuck(self, op: Operation, key: Key, certain: bool) -> None:
         """No set ends this wait."""
@@ -56,11 +56,11 @@ class Findings(Protocol):
         ...
 
     def nesting(self, op: Operation, number: int, held: bool, certain: bool) -> None:
-        """A pipe gets a buffer number that it has (``held``), or releases one that it has not."""
+        """A pipe acquires a buffer id that it holds (``held``), or releases one that it does not hold."""
         ...
 
     def hazard(self, kind: str, first: Access, second: Access, inverted: bool, certain: bool) -> None:
-        """Two accesses of one place without order, or ``inverted``: in the order that the text does not have.
+        """Two unordered accesses of one location, or ``inverted``: in the reverse of the order of the text.
 
         ``kind`` is raw, war or waw.
         """
@@ -85,7 +85,7 @@ class FlowState:
         self.arch = arch
         self.findings = findings
         self.starts = starts
-        """The places of tiles with an address, by the ``id`` of the value: other tiles may have the same."""
+        """The addresses of tiles, by the ``id`` of the value: other tiles may have the same."""
         self.slots = PoppedSlots(pops)
         self.queues: dict[str, deque[Item]] = {}
         self.clocks: dict[str, Clock] = {}
@@ -97,13 +97,13 @@ class FlowState:
         self.writers: dict[Place, Access] = {}
         self.readers: dict[Place, dict[str, Access]] = {}
         self.counted: dict[str, dict[int, int]] = {}
-        """How many of the accesses above have each number, by pipe; later numbers are larger and stand behind."""
+        """How many of the accesses above have each id, by pipe; later ids are larger and follow."""
         self.unclear: frozenset[tuple[str, str]] = frozenset()
         self.open = False
         self.certain = True
 
     def copy(self) -> Self:
-        """The same state, to go on with by itself."""
+        """An independent copy of the state."""
         other = type(self)(self.arch, self.findings, self.starts)
         other.slots = self.slots.copy()
         other.queues = {pipe: deque(queue) for pipe, queue in self.queues.items() if queue}
@@ -181,7 +181,7 @@ def _order(flow: FlowState) -> Hashable:
 
 
 def _accesses(flow: FlowState) -> Hashable:
-    """Who wrote and read each place last, by the order of the accesses of each pipe."""
+    """The last writers and readers of each location, by the order of the accesses of each pipe."""
     ranks = {pipe: {number: rank for rank, number in enumerate(numbers)} for pipe, numbers in flow.counted.items()}
 
     def access(one: Access) -> tuple[str, int, Operation | None]:
@@ -197,7 +197,7 @@ def _accesses(flow: FlowState) -> Hashable:
 def unit_flag(op: Operation) -> bool:
     """Whether an operation hands its accumulator over by a mark of its own."""
     attributes = op.attributes
-    # Asked of every access that is remembered, wherever two ways meet; nearly none has either.
+    # Called for every recorded access at every control-flow join; nearly none has either.
     if "unit_flag_mode" not in attributes and "unit_flag" not in attributes:
         return False
     return any(

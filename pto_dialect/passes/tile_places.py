@@ -1,6 +1,6 @@
-"""Where the tiles of a function are: its allocations with their bytes, and which of them share some.
+"""The locations of the tiles of a function: its allocations with their bytes, and which of them overlap.
 
-States that differ in what was written have the same places, so what follows from places alone is computed once.
+States that differ in what was written have the same locations, so what follows from locations alone is computed once.
 """
 
 from __future__ import annotations
@@ -148,8 +148,8 @@ undefined afterwards."""
 
 
 class Accessed(NamedTuple):
-    """The tiles with known places that an operation reads and writes, and the allocations behind all of them, those
-    that it writes by their numbers; ``clobbered`` are tiles whose contents are undefined afterwards."""
+    """The tiles with known locations that an operation reads and writes, and their allocations, those that it writes by
+    their indices; ``clobbered`` are tiles whose contents are undefined afterwards."""
 
     reads: tuple[Tile, ...]
     writes: tuple[Tile, ...]

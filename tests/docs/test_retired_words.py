@@ -21,6 +21,7 @@ CONVERTED = (
     "pto_dialect/debug",
     "pto_dialect/integrations",
     "pto_dialect/lsp",
+    "pto_dialect/passes",
     "pto_dialect/plugin",
     "pto_dialect/recording",
     "pto_dialect/report",

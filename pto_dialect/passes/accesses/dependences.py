@@ -29,8 +29,8 @@ class _Placed(NamedTuple):
 
 
 def must_wait(access: Access, leaf: Leaf, place: Place, writes: bool, state: State, arch: str) -> bool:
-    """Whether a pipe has to be told of the order of an earlier access and one of ``leaf`` to ``place``, which
-    ``writes``, if both are of the same bytes. ``state`` is that before ``leaf``."""
+    """Whether a pipe must be synchronized with an earlier access before ``leaf`` accesses ``place`` (``writes``: as a
+    write), if both access the same bytes. ``state`` is the one before ``leaf``."""
     pipe = leaf.pipe
     if access.leaf.pipe != pipe:
         if access.leaf.pipe == SCALAR:
@@ -50,8 +50,8 @@ def must_wait(access: Access, leaf: Leaf, place: Place, writes: bool, state: Sta
 
 
 def _used(access: Access, leaf: Leaf, place: Place, state: State) -> bool:
-    """Whether another pipe has certainly used bytes of an access and of ``place`` since: it has waited for the access,
-    and who overwrites ``place`` waits for it."""
+    """Whether another pipe must have used bytes of an access and of ``place`` since: it waited for the access, and the
+    writer of ``place`` waits for it."""
     return any(
         not one.writes
         and one.number > access.number
@@ -63,13 +63,13 @@ def _used(access: Access, leaf: Leaf, place: Place, state: State) -> bool:
 
 
 def _share(one: Place, other: Place) -> bool:
-    """Whether two places certainly have bytes in common."""
+    """Whether two locations must overlap."""
     return one.holds(other) or other.holds(one)
 
 
 def implied(one: Access, access: Access, leaf: Leaf, state: State) -> bool:
-    """Whether ``one`` happens on every way from ``access`` to ``leaf``: no branch around it, and no loop that may run
-    not once, is around it alone."""
+    """Whether ``one`` executes on every path from ``access`` to ``leaf``: no branch encloses it, and no loop that may
+    run zero iterations encloses it alone."""
     around: set[Sequence] = set()
     if one.turn == access.turn:
         around.update(sequence for sequence, _ in access.leaf.path)
@@ -103,7 +103,7 @@ class Levels:
         return known
 
     def same_inside(self, value: SSAValue) -> bool:
-        """Whether a value is the same for all that stands in the block, once it is entered."""
+        """Whether a value is invariant inside the block, once it is entered."""
         return self.of(value) < 2
 
     def same_in_turns(self, value: SSAValue) -> bool:

@@ -26,12 +26,12 @@ SCALAR = NUMBER[Pipe.S]
 
 
 def pipe_number(pipe: Pipe | None) -> int | None:
-    """The number of a pipe; ``None`` for all pipes together, and where there is none."""
+    """The id of a pipe; ``None`` for all pipes together, and for no pipe."""
     return None if pipe is None else NUMBER.get(pipe)
 
 
 class UnsupportedError(Exception):
-    """What stands in the way: an operation, and why it does."""
+    """The construct that prevents the pass: an operation, and the reason."""
 
     def __init__(self, op: Operation, reason: str) -> None:
         super().__init__(reason)
@@ -41,10 +41,10 @@ class UnsupportedError(Exception):
 
 @dataclass(eq=False)
 class Leaf:
-    """An operation with work on a pipe. ``joins``: all pipes of the core have done what is before it when it runs.
-    ``shows``: it tells another core that its reads are ready, and who writes them later need not wait for that;
-    ``learns``: its writes are there when it runs, whoever read those bytes before; ``asynchronous``: it is a store of
-    the scalar unit, which may be under way when later operations are issued."""
+    """An operation with work on a pipe. ``joins``: all pipes of the core have completed earlier work when it runs.
+    ``shows``: it signals another core that its reads are complete, and later writers of them need not wait; ``learns``:
+    its writes are complete when it runs, whoever read those bytes before; ``asynchronous``: it is a store of the scalar
+    unit, which may be in flight when later operations are issued."""
 
     op: Operation
     pipe: int
@@ -130,12 +130,12 @@ class Ring(NamedTuple):
 
 @dataclass(eq=False)
 class Flag:
-    """A set behind one item of a sequence and a wait before another. ``carried``: the wait is in the next iteration of
-    the loop whose body the sequence is. ``source`` and ``target`` are numbers of pipes.
+    """A set after one item of a sequence and a wait before another. ``carried``: the wait is in the next iteration of
+    the loop whose body the sequence is. ``source`` and ``target`` are ids of pipes.
 
-    With ``slot`` it has a number for each of ``count`` slots of a multi-buffer: ``event`` and those behind it.
-    ``chosen`` is the multi-buffer, and the index in it, that all it orders is about. With ``ring`` the numbers go round
-    with the counter of the loop, and ``slot`` is the counter.
+    With ``slot`` it has an id for each of ``count`` slots of a multi-buffer: ``event`` and the following ones.
+    ``chosen`` is the multi-buffer, and the index in it, that all its accesses use. With ``ring`` the ids rotate with
+    the induction variable of the loop, which is ``slot``.
     """
 
     source: int
@@ -150,7 +150,7 @@ class Flag:
     count: int = 1
     ring: Ring | None = None
     about: tuple[int, int] | None = None
-    """Of what is about slots that go round alike: after how many iterations, and how many iterations lie between."""
+    """For slots that rotate in the same way: the number of iterations until reuse, and the dependence distance."""
     shared: str = ""
     """Why it stands for several flags, of slots (``about_slots``) or of other dependences."""
     about_slots: bool = False
@@ -168,9 +168,9 @@ class Flag:
 
 @dataclass(eq=False)
 class Sequence:
-    """Items in the order of the text; ``block`` is where they stand, ``depth`` how many sequences are around.
+    """Items in the order of the text; ``block`` is their block, ``depth`` the number of enclosing sequences.
 
-    ``barriers`` are the pipes that wait for themselves before an item.
+    ``barriers`` are the pipes with a barrier before an item.
     """
 
     block: Block

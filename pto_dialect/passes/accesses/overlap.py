@@ -1,4 +1,4 @@
-"""Whether two accesses may touch the same bytes, as exactly as sums of integers tell.
+"""Alias analysis of two accesses by affine expressions of their addresses.
 
 Source: docs/reference/synchronisation.md, "Dependences".
 """

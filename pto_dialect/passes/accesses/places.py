@@ -1,8 +1,7 @@
-"""The memory behind a handle, and whether two accesses may touch the same bytes.
+"""The memory locations that a handle may refer to, and whether two accesses may overlap.
 
-A place is a memory, what it belongs to there, and as much of the bytes or of the rectangle as the text tells. What is
-not known overlaps. Source: docs/reference/execution.md, "Pointers, tiles and views"; docs/reference/synchronisation.md,
-"Dependences".
+A location is a memory space, a root object in it, and the known bytes or rectangle. Unknown locations overlap. Source:
+docs/reference/execution.md, "Pointers, tiles and views"; docs/reference/synchronisation.md, "Dependences".
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ from pto_dialect.verify.buffers.alloc import address_operand, space_of
 GLOBAL = "gm"
 SLOTS = "slots"
 REGISTERS = "registers"
-"""The space of machine state, which operations name in words."""
+"""The space of machine state, which operations name by keywords."""
 _ROUNDS = 24
-"""How often loops are gone through for the handles that they carry; one whose place is another one each time may be
-anywhere."""
+"""Maximum number of fixpoint iterations over loop-carried handles; a handle that still changes may refer to any
+location."""
 
 
 class Side(NamedTuple):
@@ -54,12 +53,12 @@ _SOMEWHERE = (Side(AffineExpr(0), AffineExpr(0)),)
 
 
 class Place(NamedTuple):
-    """Where an access is.
+    """The location of an access.
 
-    ``space`` is the memory; ``root`` what the bytes belong to there: an argument, an allocation without address, or
-    ``"bytes"`` for those with one, whose bytes ``[start, stop)`` are then known; ``None`` may be anything. ``sides``
-    is a rectangle in the coordinates of ``frame``; ``stop`` is known of bytes alone. ``alias`` says whether the handle
-    stands for this place in every run.
+    ``space`` is the memory; ``root`` the object in it: an argument, an allocation without address, or ``"bytes"`` for
+    those with one, whose bytes ``[start, stop)`` are then known; ``None`` is unknown. ``sides`` is a rectangle in the
+    coordinates of ``frame``; ``stop`` is known for bytes only. ``alias`` states whether the handle must refer to this
+    location.
     """
 
     space: str
@@ -82,21 +81,21 @@ class Place(NamedTuple):
 
     @property
     def location(self) -> Place:
-        """The place alone, whatever handle stands for it."""
+        """The location without its alias fact."""
         return self if self.alias.is_certain else self._replace(alias=Alias.MUST)
 
     @property
     def whole(self) -> bool:
-        """Whether the place is all of its root, or known bytes."""
+        """Whether the location is all of its root, or known bytes."""
         return self.root is not None and not self.sides and (self.root != "bytes" or self.stop is not None)
 
     def must(self) -> Must[Hashable] | None:
-        """The root that an access to this place touches as a whole in every run; ``None`` where it may touch another
-        one, or only a part."""
+        """The root that every access to this location covers entirely; ``None`` where it may access another one, or a
+        part."""
         return Must(self.root) if self.whole and self.alias.is_certain else None
 
     def holds(self, other: Place) -> bool:
-        """Whether all bytes of ``other`` belong to this place, if both are what their handles stand for."""
+        """Whether all bytes of ``other`` are in this location, if both are must-alias facts."""
         if not self.whole or self.space != other.space or self.root != other.root:
             return False
         if self.root != "bytes":
@@ -106,7 +105,7 @@ class Place(NamedTuple):
 
 
 class Places:
-    """The places behind the handles of one function, for the chip of ``profile``; those of ``given`` are known."""
+    """The locations of the handles of one function, for the chip of ``profile``; those of ``given`` are known."""
 
     def __init__(self, profile: Profile, given: dict[SSAValue, tuple[Place, ...]] | None = None) -> None:
         self.profile = profile
@@ -119,7 +118,7 @@ class Places:
         self._again = False
 
     def of(self, value: SSAValue) -> tuple[Place, ...]:
-        """The places that ``value`` may stand for; several where handles meet."""
+        """The locations that ``value`` may refer to; several at a control-flow join."""
         known = self._known.get(value)
         if known is not None:
             return known
@@ -133,19 +132,19 @@ class Places:
                 break
         else:
             self._guessed = {one: (self._anywhere(one),) for one in self._guessed}
-        # Nothing reaches a handle without places.
+        # A handle without locations is unreachable.
         self._known |= {one: found or (self._anywhere(one),) for one, found in self._guessed.items()}
         self._guessed = {}
         return self._known[value]
 
     def pointees(self, value: SSAValue) -> Pointees[Hashable]:
-        """What the bytes behind ``value`` may belong to."""
+        """The objects that ``value`` may point to."""
         roots = frozenset(place.root for place in self.of(value))
         return Pointees(roots - {None}, None in roots)
 
     def _visit(self, value: SSAValue) -> tuple[Place, ...]:
-        """The places of a value and of all it is made of. What a loop carries is its own source: of that the places
-        count that the round before has found."""
+        """The locations of a value and of its sources. A loop-carried value is its own source: it has the locations of
+        the previous fixpoint iteration."""
         if value in self._visited:
             self._again = True
             return self._guessed.get(value, ())
@@ -154,11 +153,11 @@ class Places:
         return found
 
     def put(self, value: SSAValue, places: tuple[Place, ...]) -> None:
-        """States the places of a value that no operation before it tells."""
+        """States the locations of a value that no operation defines."""
         self._known[value] = places
 
     def element(self, tile: SSAValue, offset: SSAValue) -> tuple[Place, ...]:
-        """The places of one element of a tile, counted in the order of its memory."""
+        """The locations of one element of a tile, by its index in memory order."""
         kind, number = tile.type, self.sums.expression_of(offset)
         size = byte_width(kind.element) if isinstance(kind, TileBufType) else None
         found: list[Place] = []
@@ -204,7 +203,7 @@ class Places:
             return self._pointer(value, owner)
         if has_role(owner, Role.VIEW):
             source, *_ = owner.operands
-            # A pointer tells where memory begins, not how much of it is touched.
+            # A pointer states where memory starts, not the size of the access.
             tile = isinstance(value.type, TileBufType)
             return [place.unframed if tile else place.part for place in self.of(source)]
         return self._made(value, owner)
@@ -305,7 +304,7 @@ class Places:
 
 
 def _apart(places: Iterable[Place]) -> tuple[Place, ...]:
-    """The places that a handle may stand for, each once: it certainly stands for one only where there is no other."""
+    """The locations that a handle may refer to, each once; a single one is a must-alias."""
     known: dict[Place, Alias] = {}
     for place in places:
         bare = place.location

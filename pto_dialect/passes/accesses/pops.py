@@ -65,8 +65,8 @@ class Pops:
         found = self.places.of(tile)
         slots = integer_attribute(init, "local_slot_num") or slot_count(init)
         if self._count[init] > slots or len(self._blocks[init]) > 1:
-            # Some of the tiles lie in the same slot, one after the other: the statements take more slots by turns than
-            # there are, or some of them run more often than others.
+            # Several of these tiles use one slot in turn: the statements pop more entries than there are slots, or some
+            # statements run more often than others.
             found = tuple(place._replace(root=init, alias=Alias.MAY) for place in found)
             self.places.put(tile, found)
         return found

@@ -55,14 +55,14 @@ class Reader:
         region, *_ = op.regions
         if len(region.blocks) != 1:
             raise UnsupportedError(op, "it goes from block to block; only structured control flow is followed")
-        # With sections for one kind of core, what stands beside them is run by it as well.
+        # If there are sections for one kind of core, it also runs the code outside of them.
         alone = {section_of(inner) for inner in walk(op)} <= {self.side, "simt", ""}
         found = self._sequence(region.block, (), self.side is None or alone)
         self.users = users_of(found)
         return found
 
     def _sequence(self, block: Block, path: tuple[tuple[Sequence, int], ...], mine: bool) -> Sequence:
-        """``mine``: whether the core runs what stands in ``block`` itself, not in a section of it."""
+        """``mine``: whether the core runs the operations of ``block`` itself, not those of a section in it."""
         found = Sequence(block, len(path))
         self._fill(found, block, path, mine)
         return found

@@ -25,7 +25,7 @@ class Rotation(NamedTuple):
 
 
 def rotation_of(place: Place, sums: AffineAnalysis) -> Rotation | None:
-    """The index of a slot that goes round; ``None`` for other places, and for a slot that has a number."""
+    """The index of a rotating slot; ``None`` for other locations, and for a slot with a constant index."""
     frame = place.frame
     if not isinstance(frame, tuple) or frame[0] != SLOTS or len(place.sides) != 1:
         return None

@@ -60,7 +60,7 @@ class SignalReader(Reader):
             pipe = form_of(op, self.arch).pipe
             leaf = Leaf(op, SCALAR if pipe is None else NUMBER[pipe], (), (), path=path)
         if leaf is not None:
-            # Who is told that memory is free may write what was read before.
+            # The receiver of a signal that memory is free may write what was read before.
             leaf.writes = (*leaf.writes, *writes, *(leaf.reads if leaf.shows else ()))
             leaf.reads = (*leaf.reads, *reads, *((_REGISTERS,) if self.registers else ()))
         return leaf

@@ -65,12 +65,11 @@ Gone = TypeVar("Gone", bound="State")
 
 
 class State:
-    """Clocks, flags that are set, and accesses that count. ``done`` are the numbers of the work of each pipe since the
-    state was copied.
+    """Vector clocks, flags that are set, and relevant accesses. ``done`` counts the work of each pipe since the state
+    was copied.
 
-    ``WIDTH`` is how many things a clock counts: the work of each pipe, and behind it, where that is asked, its waits.
-    ``users`` says which pipes do something: accesses that all who touch the memory know to be done are forgotten. Where
-    it is not given, nothing is.
+    ``WIDTH`` is the size of a clock: the work of each pipe and, where needed, its waits. ``users`` names the active
+    pipes: an access that all users of the memory have synchronized with is dropped; without it, none is.
     """
 
     __slots__ = ("accesses", "clock", "done", "few", "last", "limits", "now", "tokens", "turn", "users")
@@ -89,7 +88,7 @@ class State:
         self.accesses: dict[Hashable, tuple[Access, ...]] = {}
 
     def copy(self) -> Self:
-        """The same state, to go on with by itself; it has done nothing yet."""
+        """An independent copy of the state, with no work done yet."""
         other = type(self).__new__(type(self))
         other.clock = [list(row) for row in self.clock]
         other.now, other.turn, other.last = self.now, self.turn, list(self.last)
@@ -100,7 +99,7 @@ class State:
         return other
 
     def after(self, state: State) -> State:
-        """This state as one that comes out of ``state`` itself, of which it was a copy."""
+        """This state, as one reached from ``state``, of which it was a copy."""
         for earlier, done in zip(state.done, self.done, strict=True):
             earlier += done
         self.done = state.done
@@ -270,8 +269,8 @@ def learn(row: list[int], other: tuple[int, ...] | list[int]) -> None:
 
 
 def ways_of(choice: Choice, state: Gone, follow: Callable[[items.Sequence, Gone], Gone]) -> list[Gone]:
-    """The states behind the regions of a choice, and behind none of them where it may run none, as ``follow`` finds
-    them. They are all copies of ``state``, numbered one after the other."""
+    """The states after each region of a branch, and after none of them where it may run none, as computed by
+    ``follow``. They are all copies of ``state``, with consecutive ids."""
     ways: list[Gone] = []
     for branch in [*choice.branches, *([None] if choice.open else [])]:
         way = state.copy()
@@ -281,12 +280,12 @@ def ways_of(choice: Choice, state: Gone, follow: Callable[[items.Sequence, Gone]
 
 
 def merged(before: State, ways: list[State]) -> State:
-    """What holds behind ways of which one was gone, all of them copies of ``before``, whose numbers differ."""
+    """The join of states on alternative paths, all of them copies of ``before`` with different ids."""
     found = before.copy()
     pipes = range(COUNT) if before.users is None else before.users.pipes
     for way in ways:
         for pipe in pipes:
-            # Whatever comes behind is issued by the scalar unit, with what it has learnt on this way.
+            # The scalar unit issues all later operations, with its knowledge from this path.
             way.issue(pipe)
     found.now = max(way.now for way in ways)
     for source in range(found.WIDTH):
@@ -302,7 +301,7 @@ def merged(before: State, ways: list[State]) -> State:
             row[source] = least
     for pipe in range(found.WIDTH):
         found.last[pipe] = max(way.last[pipe] for way in ways)
-        # The state before is gone: its list goes on.
+        # The state before is not used again: its list is reused.
         found.done[pipe] = before.done[pipe]
         found.done[pipe] += sorted({number for way in ways for number in way.done[pipe]})
     accesses: dict[Hashable, list[tuple[Access, ...]]] = {}
@@ -314,19 +313,19 @@ def merged(before: State, ways: list[State]) -> State:
 
 
 def _union(tuples: list[tuple[Access, ...]]) -> tuple[Access, ...]:
-    """The accesses of all ways, each once: those that were before them are the same objects in all."""
+    """The accesses of all paths, each once: those before the branch are the same objects in all."""
     if all(one is tuples[0] for one in tuples):
         return tuples[0]
     return tuple({id(access): access for one in tuples for access in one}.values())
 
 
 def common(before: State, way: State, number: int, source: int, now: int) -> int:
-    """``number`` as a number of all ways: work that this way has not done is not missing."""
+    """``number`` as an id valid on all paths: work that this path has not done is not missing."""
     return _common(before.last[source], way.done[source], number, now)
 
 
 def _common(last: int, done: list[int], number: int, now: int) -> int:
-    """The same for one pipe, whose work was ``last`` before all ways and ``done`` on this one."""
+    """The same for one pipe, whose work was ``last`` before the branch and ``done`` on this path."""
     if number < last:
         return number
     place = bisect_right(done, number)

@@ -48,7 +48,7 @@ class Buffer:
         return max(self.size, self.room)
 
     def ends_at(self, time: int) -> bool:
-        """Whether nobody needs it behind operation ``time``, in later iterations either."""
+        """Whether the buffer is dead after operation ``time``, also in later iterations."""
         return self.last == time and not any(begin <= time <= end for begin, end in self.carried)
 
     def begins_at(self, time: int) -> bool:
@@ -87,19 +87,19 @@ class _Flow:
     killed: set[SSAValue] = field(default_factory=set)
 
     def then(self, other: _Flow) -> None:
-        """Goes on with ``other``."""
+        """Continues with ``other``."""
         self.exposed |= other.exposed - self.killed
         self.killed |= other.killed
 
 
 class Lives:
-    """Finds the range of each buffer in a sequence; ``places`` tells which buffers its loops carry."""
+    """Computes the live range of each buffer in a sequence; ``places`` states which buffers its loops carry."""
 
     def __init__(self, places: Places) -> None:
         self.places = places
         self.time = 0
         self.passed: dict[Loop, Pointees[Hashable]] = {}
-        """What the handles may mean that a loop hands from one iteration to the next, or to what is behind it."""
+        """The objects that loop-carried handles may refer to."""
         self.spans: dict[Loop, tuple[int, int]] = {}
         self.flows: dict[Loop, _Flow] = {}
         self.uses: dict[SSAValue, list[_Use]] = defaultdict(list)
@@ -143,7 +143,7 @@ class Lives:
         return flow
 
     def settle(self, buffers: dict[SSAValue, Buffer]) -> None:
-        """Fills in the ranges of ``buffers``, which stand by their handles."""
+        """Assigns the live ranges of ``buffers``, which are keyed by their handles."""
         for value, buffer in buffers.items():
             uses = self.uses.get(value, [])
             if uses:
@@ -154,8 +154,8 @@ class Lives:
             self._inherit(time, leaf, buffers)
 
     def _extend(self, value: SSAValue, buffer: Buffer, uses: list[_Use]) -> None:
-        """What a loop carries from one iteration to the next, or past the others to what is behind it, is needed in
-        the whole loop. What nothing has written is no content."""
+        """Extends the live ranges of loop-carried buffers to the whole loop. A buffer without a write has no
+        contents."""
         if not any(use.writes for use in uses):
             return
         outside = _around(buffer.op)

@@ -127,7 +127,7 @@ class Order:
 
 
 def _uses(leaf: Leaf) -> list[tuple[SSAValue, bool, bool]]:
-    """The buffers of an operation: whether it writes each, and whether it certainly touches it."""
+    """The buffers of an operation: whether it writes each, and whether it must access it."""
     found: dict[SSAValue, tuple[bool, bool]] = {}
     for writes, places in ((False, leaf.reads), (True, leaf.writes)):
         for place in places:

@@ -25,7 +25,7 @@ _ORDERS: tuple[_Order, ...] = (
 _TRIES = 400
 """Changes of the order at most."""
 _STEPS = 60_000_000
-"""Comparisons that they cost at most: of each place that a buffer may have with each other buffer."""
+"""Upper bound of the comparisons: each candidate address of a buffer with each other buffer."""
 
 
 def bound(buffers: Sequence[Buffer]) -> int:
@@ -34,8 +34,8 @@ def bound(buffers: Sequence[Buffer]) -> int:
 
 
 def needed(buffers: Sequence[Buffer], time: int) -> int:
-    """The bytes that are needed at one point, with those in front of the next multiple of an address but for the last
-    buffer. An heir and who it inherits from count once."""
+    """The bytes needed at one point, with alignment padding except after the last buffer. An heir and the buffer it
+    inherits from count once."""
     alive = [buffer for buffer in buffers if buffer.first <= time <= buffer.last]
     unit = min((buffer.align for buffer in alive), default=1)
     whole = {buffer: _up(buffer.extent, unit) for buffer in alive}

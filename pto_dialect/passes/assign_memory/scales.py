@@ -72,13 +72,13 @@ def groups_of(function: Operation, places: Places, buffers: dict[SSAValue, Buffe
 
 
 def _buffer(place: Place, buffers: dict[SSAValue, Buffer]) -> Buffer | None:
-    """The buffer without an address that a place belongs to."""
+    """The buffer without an address that a location belongs to."""
     found = buffers.get(place.root) if isinstance(place.root, SSAValue) else None
     return found if found is not None and found.address is None else None
 
 
 def _unknown(place: Place, buffer: Buffer | None) -> bool:
-    """Whether a place neither gets an address nor has one that the text tells: that of an argument."""
+    """Whether a location neither gets an address nor has a static one: an argument."""
     return buffer is None and place.root != "bytes"
 
 

@@ -47,8 +47,8 @@ _ENTRY = frozenset(("pto.entry",))
 
 @dataclass(frozen=True)
 class ToAssemblyPass(FormPass):
-    """Writes a program as assembly. ``attributes``: ``keep`` refuses those for which the form has no place, ``drop``
-    leaves them out."""
+    """Writes a program as assembly. ``attributes``: ``keep`` refuses attributes that the form cannot represent,
+    ``drop`` leaves them out."""
 
     name: ClassVar[str] = "to-assembly"
     form: ClassVar[str] = "assembly"

@@ -27,9 +27,9 @@ def is_buffer(value: SSAValue) -> bool:
 
 
 class Contents:
-    """Follows a function from its end to its begin. ``after`` has what is needed behind each operation, ``begin`` what
-    is needed at the begin of the body of each loop, ``changed`` what each operation with regions writes, ``filled``
-    what is written other than as scratch."""
+    """Backward liveness of contents in a function. ``after`` has the live contents after each operation, ``begin``
+    those at the start of each loop body, ``changed`` what each operation with regions writes, ``filled`` what is
+    written other than as scratch."""
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
@@ -62,7 +62,7 @@ class Contents:
         return accesses(op, self.profile.arch)
 
     def follow(self, function: Operation, outputs: int) -> int:
-        """What is needed at the begin of ``function``, behind which ``outputs`` are. Raises :class:`RefusedError`."""
+        """The live-in contents of ``function``, whose live-out ones are ``outputs``. Raises :class:`RefusedError`."""
         needed, self.changed[function] = self._block(function.regions[0].block, outputs)
         return needed
 

@@ -1,4 +1,4 @@
-"""``to-level1``: tile values in the place of buffers.
+"""``to-level1``: replaces buffers by tile values.
 
 Source: docs/reference/language.md, "Level 1 and Level 2".
 """
@@ -61,10 +61,10 @@ class ToLevel1Pass(FormPass):
 
 
 def to_level1(module: ModuleOp, target: str | None = None) -> ModuleOp:
-    """A program of Level 2 with values: what was written to a buffer is the value that the operation yields.
+    """A program of Level 2 with values: what was written to a buffer is a result of the operation.
 
-    What the values do not tell about the buffers stands in the attribute ``pto.buffers`` of their functions, so that
-    ``to_level2`` gives ``module`` back, which stays as it is. Raises :class:`RefusedError`.
+    Facts on buffers that the values do not state are in the attribute ``pto.buffers`` of their functions, so that
+    ``to_level2`` restores ``module``, which is not changed. Raises :class:`RefusedError`.
     """
     writer = _Writer(target)
     fresh = writer.module(module)
@@ -116,7 +116,7 @@ class _Writer(ValueWriter):
         self.kept: dict[Operation, dict[str, Kept]] = {}
 
     def operation(self, op: Operation) -> None:
-        """Writes ``op`` with values in the place of buffers."""
+        """Writes ``op`` with values instead of buffers."""
         if not has_role(op, Role.FUNCTION) or not op.regions[0].blocks or not any(_buffers(op)):
             super().operation(op)
             return

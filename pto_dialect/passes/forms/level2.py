@@ -91,7 +91,7 @@ class _Writer(Rebuild):
     # ------------------------------------------------------------ functions
 
     def operation(self, op: Operation) -> None:
-        """Writes ``op`` with buffers in the place of tile values."""
+        """Writes ``op`` with buffers instead of tile values."""
         if has_role(op, Role.FUNCTION):
             self._function(op)
             return
@@ -252,7 +252,7 @@ class _Writer(Rebuild):
         if made and len(made) != len(op.results):
             raise RefusedError(op, "one of its results is no tile")
         if found.old is not None:
-            # Its place is that of the result from now on.
+            # From here on it is in the buffer of the result.
             self._pass([(found.old.value, op.results[0])], op)
             del groups[found.old.name]
         names = destinations(op)
@@ -298,7 +298,7 @@ class _Writer(Rebuild):
         self._emit_kept(choice, kept)
 
     def _fill(self, block: Block, pairs: Sequence[tuple[SSAValue, SSAValue]]) -> None:
-        """Writes a block at whose end the tiles of ``pairs`` go on."""
+        """Writes a block whose terminator passes the tiles of ``pairs``."""
         for op in block.ops:
             if op is block.last_op:
                 self._pass(pairs, op)

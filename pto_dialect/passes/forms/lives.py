@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class Lives:
-    """Follows a function from its end to its begin.
+    """Liveness of the values of a function, backward from its end.
 
-    ``conflicts`` has for each value those that are needed while it is written, ``apart`` those over which the operation
-    that makes it does not write, ``after`` for each operation what is needed behind it.
+    ``conflicts`` has for each value those that are live while it is written, ``apart`` those over which the operation
+    that defines it must not write, ``after`` the live values after each operation.
     """
 
     def __init__(self, arch: str) -> None:
@@ -78,7 +78,7 @@ class Lives:
         self.conflict(defined, needed | defined)
 
     def _block(self, block: Block, needed: int) -> int:
-        """What is needed at the begin of a block behind which ``needed`` is."""
+        """The values that are live-in at a block with ``needed`` live-out."""
         op = block.last_op
         while op is not None:
             needed = self._operation(op, needed)
@@ -131,7 +131,8 @@ class Lives:
         return self.bits(use.value for use in (*found.reads, *found.scratch) if use != over)
 
     def _lose(self, op: Operation, needed: int) -> None:
-        """A scratch tile has other content behind ``op``: nothing else that is needed then or read here is there."""
+        """A scratch tile has undefined contents after ``op``: it must not be the buffer of a value that is live then or
+        read here."""
         if is_tile_operation(op):
             found = accesses(op, self.arch)
             scratch = self.bits(use.value for use in found.scratch)

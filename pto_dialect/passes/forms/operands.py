@@ -85,7 +85,7 @@ def accesses(op: PtoOp, arch: str) -> Accesses:
 
 
 def accumulator(op: Operation, found: Accesses) -> Use | None:
-    """The sum that an accumulating product goes on with."""
+    """The accumulator operand of an accumulating product."""
     if not has_role(op, Role.ACCUMULATES):
         return None
     return found.reads[0] if found.reads else None

@@ -1,4 +1,4 @@
-"""What operations do because of the place of a tile, which values do not have.
+"""Effects of operations that depend on the location of a tile, which values do not have.
 
 Source: docs/reference/language.md, "Level 1 and Level 2".
 """

@@ -1,8 +1,8 @@
-"""Where the tiles of a function of Level 1 lie when they become buffers, and in which layout.
+"""Chooses the memory location and layout of the tiles of a Level 1 function when they become buffers.
 
-A tile has the place that its operation leaves it in or that its users want: operands of products theirs, sums ``acc``,
-what goes on to the matrix memories ``mat``, everything else ``vec``. Source: docs/reference/language.md, "Level 1 and
-Level 2"; docs/reference/targets.md, "Layouts of locations".
+A tile has the location that its definition or its uses require: operands of products theirs, sums ``acc``, sources of
+moves to the matrix memories ``mat``, all others ``vec``. Source: docs/reference/language.md, "Level 1 and Level 2";
+docs/reference/targets.md, "Layouts of locations".
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _SCALES = "f8E8M0"
 
 @dataclass
 class _Group:
-    """Tiles that share a place: where, which operation said so, which operand of MX products their scales belong to,
-    and what they go on to."""
+    """Tiles that share a location: the location, the operation that requires it, the operand of MX products their
+    scales belong to, and their uses."""
 
     place: str | None = None
     said_by: Operation | None = None
@@ -49,8 +49,8 @@ class _Group:
 
 
 class TilePlaces:
-    """The places of the tiles of one function, some of which have types that are ``stated``. Raises
-    :class:`RefusedError` where two places are wanted for one tile."""
+    """The locations of the tiles of one function, some of which have types that are ``stated``. Raises
+    :class:`RefusedError` where two locations are required of one tile."""
 
     def __init__(self, function: Operation, profile: Profile, stated: Mapping[SSAValue, TileBufType]) -> None:
         self.profile = profile

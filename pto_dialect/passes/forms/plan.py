@@ -34,8 +34,8 @@ class Buffer(NamedTuple):
 class Plan:
     """The buffers of one function.
 
-    ``before`` has, for operations, those that are allocated in front of them, ``first`` the operation before which each
-    web must be there, ``results`` the tiles that the function returns. Raises :class:`RefusedError`.
+    ``before`` has, for operations, those that are allocated before them, ``first`` the operation before which each web
+    must exist, ``results`` the tiles that the function returns. Raises :class:`RefusedError`.
     """
 
     def __init__(self, function: Operation, profile: Profile) -> None:
@@ -156,7 +156,7 @@ def _parent(block: Block) -> Operation:
 
 
 def _way(op: Operation) -> dict[Block, Operation]:
-    """The blocks around ``op``, the innermost first, and what stands in each of them."""
+    """The enclosing blocks of ``op``, the innermost first, and the ancestor of ``op`` in each of them."""
     found: dict[Block, Operation] = {}
     place: Operation | None = op
     while place is not None and place.parent is not None:

@@ -1,4 +1,4 @@
-"""A program made anew, operation by operation; what it is made from stays as it is.
+"""Rebuilds a program operation by operation; the original is not changed.
 
 Source: docs/reference/language.md, "Level 1 and Level 2".
 """
@@ -25,8 +25,8 @@ from pto_dialect.verify.engine.rule import Rule
 
 
 class RefusedError(Exception):
-    """What the other form cannot say: an operation, or one of its values, and why; ``span`` is the place where it is
-    not that of the operation."""
+    """A construct that the other form cannot represent: an operation or one of its values, and the reason; ``span`` is
+    its source location where it is not that of the operation."""
 
     def __init__(self, op: Operation, reason: str, value: SSAValue | None = None, span: Span | None = None) -> None:
         super().__init__(reason)
@@ -140,7 +140,7 @@ class Rebuild:
         return fresh
 
     def block(self, block: Block) -> None:
-        """Writes what stands in ``block`` to where the new program is being written."""
+        """Writes the operations of ``block`` at the insertion point."""
         for op in block.ops:
             self.operation(op)
 
@@ -164,7 +164,7 @@ class Rebuild:
         regions: Sequence[Region] = (),
         attributes: Mapping[str, Attribute] | None = None,
     ) -> Operation:
-        """An operation of the same kind at the same place of the source text."""
+        """An operation of the same kind with the same source location."""
         found = type(op).create(
             operands=operands,
             result_types=results,

@@ -12,8 +12,8 @@ from .rebuild import RefusedError
 
 
 def stay_sound(module: ModuleOp, fresh: ModuleOp, target: str | None) -> None:
-    """Raises :class:`RefusedError` for a rule that ``fresh`` breaks and ``module`` does not: what keeps it in one form,
-    as the place of a tile, the other does not say."""
+    """Raises :class:`RefusedError` for a rule that ``fresh`` violates and ``module`` does not: the other form cannot
+    represent the program."""
     broken = _errors(fresh, target)
     if not broken:
         return

@@ -20,8 +20,8 @@ _ELEMENTWISE = frozenset(("tile_elementwise", "tile_scalar"))
 
 
 def refuse_outside(op: PtoOp, found: Accesses) -> None:
-    """Raises :class:`RefusedError` for an operation that looks at elements outside of a valid region, as far as types
-    tell."""
+    """Raises :class:`RefusedError` for an operation that reads elements outside of a valid region, as far as types
+    state."""
     family = OPS[op.name][0]
     counts = family in _COUNTING or find(op, "offset") is not None
     for use in (*found.reads, *found.scratch, *found.writes):

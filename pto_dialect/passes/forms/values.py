@@ -192,7 +192,7 @@ class ValueWriter(Rebuild):
     # ------------------------------------------------------------ operations
 
     def operation(self, op: Operation) -> None:
-        """Writes ``op`` with values in the place of buffers."""
+        """Writes ``op`` with values instead of buffers."""
         if self.contents is None:
             super().operation(op)
         elif has_role(op, Role.TILE_ALLOCATION):
@@ -232,7 +232,7 @@ class ValueWriter(Rebuild):
                 raise RefusedError(op, f"{name} of {op.name} is no tile")
             if name not in written:
                 groups[name] = [self._now(v) if is_buffer(v) else self.values[v] for v in values]
-        # The form with values tells the old tile by the number of operands.
+        # The form with values identifies the old tile by the number of operands.
         optional = any(
             groups[slot.name] for slot in signature(type(op)).operands if slot.arity != "1" and slot.name in groups
         )
@@ -307,7 +307,7 @@ class ValueWriter(Rebuild):
         self._finish(op, choice, changed, given)
 
     def _fill(self, block: Block, fresh: Block, given: Sequence[SSAValue], around: Operation) -> None:
-        """Writes ``block`` to ``fresh``, at whose end the content of ``given`` goes on."""
+        """Writes ``block`` to ``fresh``; its terminator passes the contents of ``given``."""
         inner = set(self.content)
         before, self.into = self.into, fresh
         for op in block.ops:
@@ -333,7 +333,7 @@ class ValueWriter(Rebuild):
         for buffer, result in zip(given, fresh.results[len(op.results) :], strict=True):
             self._hold(buffer, result)
 
-    # ------------------------------------------------------------ what values do not tell
+    # ------------------------------------------------------------ facts that values do not state
 
     def buffers_of(self, function: Operation) -> dict[str, Kept]:
         """The buffers of the function that was written last, by the names of their values."""

@@ -112,7 +112,7 @@ def _carried(op: Operation, arch: str) -> _Pairs:
 
 
 def _chosen(op: Operation, arch: str) -> _Pairs:
-    """What comes out of branches."""
+    """The results of branches."""
     if is_if(op):
         for region in op.regions:
             for block in region.blocks:
@@ -128,7 +128,7 @@ def _kept(op: Operation, arch: str) -> _Pairs:
 
 
 def _accumulated(op: Operation, arch: str) -> _Pairs:
-    """The sum that an accumulating product goes on with."""
+    """The accumulator operand of an accumulating product."""
     if is_tile_operation(op) and op.results:
         over = accumulator(op, accesses(op, arch))
         if over is not None and is_value(over.value):

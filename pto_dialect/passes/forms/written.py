@@ -22,7 +22,7 @@ from pto_dialect.syntax.types.parser import intern_type
 
 ATTRIBUTE = "pto.buffers"
 EMPTY_ELSE = "pto.empty_else"
-"""On an ``scf.if`` with tiles: its second branch stays, although nothing is in it but what goes on."""
+"""On an ``scf.if`` with tiles: its else branch is retained, although it only yields."""
 _ADDRESS = "addr"
 _VERSION = re.compile(r"\.\d+\Z")
 _UNNAMED = re.compile(r"_\d+\Z")
@@ -30,8 +30,8 @@ _AGAIN = re.compile(r"\$\d+\Z")
 
 
 class Kept(NamedTuple):
-    """What is kept of a buffer: its type, the number of the operation before which it is allocated, and its address, as
-    far as values do not tell them."""
+    """Facts on a buffer that values do not state: its type, the index of the operation before which it is allocated,
+    and its address."""
 
     type: Attribute | None = None
     at: int | None = None

@@ -29,8 +29,8 @@ Path = tuple[tuple[Sequence, int], ...]
 
 
 class CallReader(Reader):
-    """Makes sequences in which the accesses of functions that are called stand where the call does. ``used`` are the
-    numbers of the flags of all that were called."""
+    """Builds sequences in which the accesses of called functions replace the call. ``used`` are the flag ids of all
+    callees."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ def _check(op: Operation, given: dict[SSAValue, tuple[Place, ...]], body: Sequen
 
 
 def numbers_in(function: Operation, arch: str) -> Used:
-    """The numbers of the flags that stand in a function. Raises :class:`UnsupportedError`."""
+    """The flag ids used in a function. Raises :class:`UnsupportedError`."""
     found: Used = defaultdict(set)
     for op in walk(function):
         if has_role(op, Role.PIPES) and not has_role(op, Role.BARRIER):

@@ -1,8 +1,7 @@
-"""Which of the eight numbers of a pair of pipes each flag gets.
+"""Assigns one of the eight ids of a pair of pipes to each flag.
 
-Two flags may share a number when the first is certainly taken before the second is set. Where numbers run out it is
-enough that they do so in the order of the text; after that flags that are near each other become one.
-Source: docs/reference/synchronisation.md, "Event ids".
+Two flags may have the same id when the first must be waited for before the second is set. Where ids run out, program order
+is sufficient; after that adjacent flags are merged. Source: docs/reference/synchronisation.md, "Event ids".
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class _Watched(State):
         self.waited: dict[tuple[int, int], dict[Flag, int]] = {}
 
     def copy(self) -> Self:
-        """The same state, to go on with by itself."""
+        """An independent copy of the state."""
         other = super().copy()
         other.pending = dict(self.pending)
         other.waited = {pair: dict(waits) for pair, waits in self.waited.items()}
@@ -80,7 +79,7 @@ class _Rivals(Runner):
         return self.items(loop.body, self.items(loop.body, state))
 
     def together(self, state: State, ways: list[State]) -> State:
-        """What holds behind all ways that begin in ``state``."""
+        """The join of all paths from ``state``."""
         found = super().together(state, ways)
         assert isinstance(found, _Watched)
         found.pending, found.waited = {}, {}

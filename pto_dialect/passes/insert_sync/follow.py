@@ -39,7 +39,7 @@ class Runner:
         self.arch = reader.arch
 
     def items(self, sequence: Sequence, state: State) -> State:
-        """The state behind a sequence."""
+        """The state after a sequence."""
         for index, item in enumerate(sequence.items):
             self.before(sequence, index, state)
             state = self.item(item, state)
@@ -47,7 +47,7 @@ class Runner:
         return state
 
     def item(self, item: Item, state: State) -> State:
-        """The state behind an item."""
+        """The state after an item."""
         if isinstance(item, Leaf):
             self.leaf(item, state)
             return state
@@ -63,7 +63,7 @@ class Runner:
         state.step(leaf)
 
     def before(self, sequence: Sequence, index: int, state: State) -> None:
-        """The waits and barriers in front of an item."""
+        """The waits and barriers before an item."""
         if index in sequence.full:
             state.join()
         for flag in sequence.waits.get(index, ()):
@@ -75,7 +75,7 @@ class Runner:
             state.barrier(pipe)
 
     def behind(self, sequence: Sequence, index: int, state: State) -> None:
-        """The sets behind an item."""
+        """The sets after an item."""
         for flag in sequence.sets.get(index, ()):
             if flag.rotates:
                 state.tokens["last", flag] = state.token(state.issue(flag.source), flag.source)
@@ -95,7 +95,7 @@ class Runner:
         learn(state.issue(flag.target), state.tokens[flag])
 
     def turns(self, loop: Loop, state: State) -> State:
-        """The state behind at least one iteration. One is enough to know what is known behind any number of them."""
+        """The state after at least one iteration. One iteration determines what is known after any number of them."""
         return self.items(loop.body, state)
 
     def loop(self, loop: Loop, state: State) -> State:
@@ -119,15 +119,15 @@ class Runner:
         return self.together(state, ways_of(choice, state, self.items))
 
     def together(self, state: State, ways: list[State]) -> State:
-        """What holds behind all ways that begin in ``state``."""
+        """The join of all paths from ``state``."""
         return merged(state, ways)
 
 
 class Follower(Runner):
-    """Collects in ``needs`` what the items of ``sequence`` depend on and nothing orders; dependences inside of one item
-    are taken to be in order.
+    """Collects in ``needs`` the unordered dependences of the items of ``sequence``; dependences inside one item are
+    assumed to be ordered.
 
-    ``loop`` is the loop whose iterations are told apart, if the sequence is its body.
+    ``loop`` is the loop whose iterations are distinguished, if the sequence is its body.
     """
 
     def __init__(self, reader: Reader, sequence: Sequence, loop: Loop | None) -> None:
@@ -225,8 +225,8 @@ class Follower(Runner):
         return False
 
     def _used_between(self, access: Access, leaf: Leaf, place: Place, state: State) -> bool:
-        """Whether another pipe certainly uses a slot that goes round between the two times that a pipe fills it: that
-        use waits for the first, and the second for the use."""
+        """Whether another pipe must use a rotating slot between two fills by one pipe: that use waits for the first
+        fill, and the second fill waits for the use."""
         if access.turn == state.turn or access.leaf.pipe != leaf.pipe or place.sides != access.place.sides:
             return False
         index = rotation_of(place, self.later.sums)

@@ -70,8 +70,8 @@ LEFT_ALONE = rule(
 class InsertSyncPass(PtoPass):
     """Puts flags and barriers into every function with a body that has none.
 
-    ``style``: ``flags``, ``events`` of operations in their place, or ``buf`` for brackets of buffer numbers, which only
-    a5 has. The scalar unit, and slots of multi-buffers among events, keep flags.
+    ``style``: ``flags``, ``events`` for event operations instead, or ``buf`` for brackets of buffer ids, which only a5
+    has. The scalar unit, and slots of multi-buffers among events, keep flags.
     """
 
     name: ClassVar[str] = "insert-sync"
@@ -170,7 +170,7 @@ class Solver:
         return found
 
     def numbers(self, function: Operation) -> Used:
-        """The numbers of the flags of a function."""
+        """The flag ids of a function."""
         if ordered(function):
             return numbers_in(function, profile_of(function, self.target).arch)
         found: Used = defaultdict(set)

@@ -1,7 +1,7 @@
-"""Order by buffer numbers instead of flags: who hands work on and who takes it up do so in brackets of one number.
+"""Synchronization by buffer ids instead of flags: producer and consumer are in brackets with one id.
 
-A bracket waits until all earlier ones of its number are over, whoever had them, so nothing that is set has to be taken,
-and no pipe waits for what comes later in the text. Source: docs/reference/synchronisation.md, "Buffer ids".
+A bracket waits until all earlier ones with its id have ended, on any pipe, so no set needs a matching wait, and no pipe
+waits for later operations. Source: docs/reference/synchronisation.md, "Buffer ids".
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Bracket = tuple[Operation, Operation]
 
 
 def is_lock(flag: Flag) -> bool:
-    """Whether a buffer number does for ``flag``: the scalar unit has none."""
+    """Whether a buffer id can replace ``flag``: the scalar unit has none."""
     return SCALAR not in (flag.source, flag.target)
 
 
@@ -76,8 +76,8 @@ def _place(sequence: Sequence, position: int, found: list[tuple[int, int, Flag]]
 
 
 def write_locks(sequence: Sequence) -> Iterator[Bracket]:
-    """Puts brackets for the flags of a sequence, and of all in it, and gives them: around single operations; before
-    loops, branches and calls that wait, and behind those that are waited for."""
+    """Writes brackets for the flags of a sequence and of its nested sequences, and returns them: around single
+    operations; before loops, branches and calls that wait, and after those that are waited for."""
     numbers: Numbers = {}
     for index, item in enumerate(sequence.items):
         op = item.op

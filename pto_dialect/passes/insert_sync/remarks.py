@@ -48,7 +48,7 @@ SHARED = rule(
 
 
 def remarks(sequence: Sequence) -> Iterator[Diagnostic]:
-    """What is said about the flags of a sequence that stand for several, and about the barriers in place of some."""
+    """Remarks on the flags of a sequence that serve several dependences, and on the barriers that replace some."""
     for flag in all_flags(sequence):
         if flag.shared:
             yield _remark(flag)

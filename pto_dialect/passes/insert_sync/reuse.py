@@ -32,7 +32,7 @@ class _Counted(State):
         self.taken: dict[Flag, int] = {}
 
     def copy(self) -> Self:
-        """The same state, to go on with by itself."""
+        """An independent copy of the state."""
         other = super().copy()
         other.taken = dict(self.taken)
         return other
@@ -72,7 +72,7 @@ class _Turns(Runner):
         self.again: dict[Flag, None] = {}
 
     def part(self, flag: Flag) -> int:
-        """Where a clock has what is known of the last iteration that used the same number of a flag."""
+        """The clock component of the last iteration that used the same flag id."""
         chosen = flag.chosen
         if flag.slot is None or not isinstance(chosen, tuple) or chosen[1] not in self.channels:
             return 0
@@ -82,7 +82,7 @@ class _Turns(Runner):
         """A flag is set: is the last wait for it over?"""
         assert isinstance(state, _Counted)
         last = state.taken.get(flag, 0)
-        # What goes round is set again for the next use of its slot, which comes behind all that has used it.
+        # A rotating id is set again for the next use of its slot, which follows all earlier uses.
         if self.turn and flag.ring is None and last > state.issue(flag.source)[self.part(flag) + COUNT + flag.target]:
             self.again[flag] = None
         super().set(flag, state)
@@ -107,7 +107,7 @@ class _Turns(Runner):
         state.waits(flag.target)
 
     def together(self, state: State, ways: list[State]) -> State:
-        """What holds behind all ways that begin in ``state``."""
+        """The join of all paths from ``state``."""
         found = super().together(state, ways)
         assert isinstance(found, _Counted)
         for way in ways:

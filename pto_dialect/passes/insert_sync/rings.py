@@ -1,10 +1,10 @@
-"""Flags whose numbers go round, for slots that are filled some iterations before they are used.
+"""Flags with rotating ids, for slots that are filled some iterations before they are used.
 
-Where the indices of the slots go round with the counter of the loop, two accesses are the same slot in iterations of a
-known distance. What fills a slot ``ahead`` iterations early sets the number of the iteration that uses it; as many
-numbers as iterations ahead are set before the loop, and those that nobody has taken are waited for behind it. A number
-is set again for the next use of its slot, which everything that has used the slot comes before.
-Source: docs/reference/synchronisation.md, "Multi-buffers".
+Where the indices of the slots rotate with the induction variable, two accesses are of the same slot in iterations of a
+known distance. The producer of a slot that is filled ``ahead`` iterations early sets the id of the iteration that uses
+it; ``ahead`` ids are set before the loop, and those without a wait in the loop are waited for after it. An id is set
+again for the next use of its slot, which follows all uses of the slot. Source: docs/reference/synchronisation.md,
+"Multi-buffers".
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def number_rings(loop: Loop) -> None:
 
 
 def give_up(flag: Flag, loop: Loop, reason: str) -> None:
-    """A flag of one number in the place of one with several: stricter, and right in number as well."""
+    """Replaces a flag with several ids by a stricter one with a single id."""
     ring = flag.ring
     if flag.slot is not None:
         flag.shared, flag.about_slots = reason, True

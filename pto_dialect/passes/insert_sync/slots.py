@@ -36,7 +36,7 @@ class Slot(NamedTuple):
 
 
 def chosen_by(place: Place) -> Chosen | None:
-    """The multi-buffer and the index of a place that is a slot which only a run knows."""
+    """The multi-buffer and the index of a slot that only a run determines."""
     frame = place.frame
     if isinstance(frame, tuple) and frame[0] == SLOTS and place.sides and place.sides[0].start.terms:
         return frame, place.sides
@@ -74,7 +74,7 @@ def common_slot(needs: Iterable[Need], item: Item, sequence: Sequence, places: P
 
 
 def _ready(value: SSAValue, op: Operation, levels: Levels) -> bool:
-    """Whether ``value`` is defined before ``op``, which stands in the block of ``levels``."""
+    """Whether ``value`` is defined before ``op``, which is in the block of ``levels``."""
     level = levels.of(value)
     if level != 1 or isinstance(value.owner, Block):
         return level < 2

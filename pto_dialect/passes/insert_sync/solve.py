@@ -1,9 +1,9 @@
-"""Decides which flags and barriers a function needs.
+"""Chooses the flags and barriers of a function.
 
-From the inside out: the body of a loop first by itself, then one iteration against the one before, then the loop as one
-item of what is around it.  In a sequence each item gets what it needs and nothing gives it yet: for each pair of pipes
-one flag, set behind the last work that it depends on and waited for right before it, unless the others imply it.
-Source: docs/reference/synchronisation.md, "Placement".
+From the inside out: the body of a loop first by itself, then one iteration against the previous one, then the loop as
+one item of its sequence. In a sequence each item gets the synchronization that is still missing: for each pair of pipes
+one flag, set after the last work that it depends on and waited for right before it, unless the others imply it. Source:
+docs/reference/synchronisation.md, "Placement".
 """
 
 from __future__ import annotations
@@ -69,10 +69,10 @@ class _Solver:
         self.marks: list[tuple[Clocks, int]] = []
         self.earlier: list[tuple[Clocks, int]] = []
         self.behind: State | None = None
-        """The state behind a loop or a branch that needs nothing, which was tried already."""
+        """The cached state after a loop or branch that needs no synchronization."""
 
     def run(self, state: State) -> State:
-        """Goes through all items; the state behind the last."""
+        """Visits all items; returns the state after the last."""
         self.marks = []
         sequence = self.sequence
         for index, item in enumerate(sequence.items):
@@ -198,7 +198,7 @@ class _Solver:
             source, target, number = without.access.leaf.pipe, without.leaf.pipe, without.access.number
             others = (row for pipe, row in enumerate(state.clock) if pipe != target)
             if all(row[source] < number for row in (*others, *(token for _, token in flags))):
-                # Nobody could tell the pipe.
+                # The pipe is unknown.
                 return False
         return not self._missing(item, state, flags, barriers)
 
@@ -209,7 +209,7 @@ class _Solver:
         flags: tuple[()] | list[tuple[Flag, tuple[int, ...]]],
         barriers: tuple[()] | set[int],
     ) -> list[Need]:
-        """What is missing with these flags and barriers in front of ``item``."""
+        """The dependences that these flags and barriers before ``item`` leave unordered."""
         if isinstance(item, Leaf) and not (flags or barriers):
             return self.follower.missing(item, state)
         trial = state.copy()

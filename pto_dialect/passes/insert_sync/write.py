@@ -42,9 +42,8 @@ _CLASSES = {
 
 
 def write(sequence: Sequence, style: str = "flags") -> list[Operation]:
-    """Puts the operations for the flags and barriers of ``sequence``, and of all in it, in their places, as flags or as
-    events of operations; those that have buffer numbers in ``style`` buf are left out. Returns the
-    barriers of single pipes."""
+    """Writes the operations for the flags and barriers of ``sequence`` and of its nested sequences, as flags or as
+    event operations; in ``style`` buf, flags with buffer ids are left out. Returns the barriers of single pipes."""
     fences: list[Operation] = []
     numbers: Numbers = {}
     for index, item in enumerate(sequence.items):
@@ -76,7 +75,7 @@ def _meant(flags: Iterable[Flag], style: str) -> list[Flag]:
 
 
 def _here(sets: bool, flag: Flag, numbers: Numbers, near: Operation, style: str) -> Operation:
-    """A set of ``flag``, or a wait for it, where it stands; the number of a slot is computed in front of ``near``."""
+    """A set of ``flag``, or a wait for it; the id of a slot is computed before ``near``."""
     if flag.slot is None:
         return _flag(sets, flag, flag.event, style)
     if flag.ring is not None:
@@ -92,7 +91,7 @@ def _dynamic(sets: bool, flag: Flag, number: SSAValue) -> Operation:
 
 
 def number_of(slot: SSAValue, first: int, numbers: Numbers, near: Operation) -> SSAValue:
-    """The number ``first`` + ``slot``, computed in front of ``near`` if it is not among ``numbers``."""
+    """The id ``first`` + ``slot``, computed before ``near`` if it is not among ``numbers``."""
     key = (slot, first)
     if key not in numbers:
         numbers[key] = _number(slot, first, near)
@@ -108,7 +107,7 @@ def _first_numbers(flag: Flag) -> Iterable[int]:
 
 
 def _last_waits(flag: Flag, loop: Item, style: str) -> list[Operation]:
-    """Waits behind a loop for the numbers that no iteration has taken, and what computes these."""
+    """Waits after a loop for the ids without a wait in its iterations, and their computation."""
     ring = flag.ring
     if ring is None:
         return [_flag(False, flag, number, style) for number in flag.numbers]
@@ -128,7 +127,7 @@ def _last_waits(flag: Flag, loop: Item, style: str) -> list[Operation]:
 def _ring_number(flag: Flag, ring: Ring, sets: bool, numbers: Numbers, near: Operation) -> SSAValue:
     """The number that an iteration waits for, or the one that it sets for a later iteration."""
     constant = (ring.constant + ring.factor * ring.step * ring.ahead * sets) % flag.count
-    # Other numbers of slots are told apart by their first one, which is not negative.
+    # Other slot ids are distinguished by their first one, which is not negative.
     key = (flag.slot or ring.counter, -1 - (constant * EVENTS + flag.event) * EVENTS - flag.count)
     if key not in numbers:
         writer = _Writer()
@@ -139,7 +138,7 @@ def _ring_number(flag: Flag, ring: Ring, sets: bool, numbers: Numbers, near: Ope
 
 
 class _Writer:
-    """Makes operations on indices, which are put in their place later; ``found`` has them."""
+    """Creates operations on indices, which are inserted later; ``found`` has them."""
 
     def __init__(self) -> None:
         self.found: list[Operation] = []

@@ -1,1 +1,1 @@
-"""What passes share that put instructions in the place of tile operations."""
+"""Shared parts of the passes that replace tile operations by instructions."""

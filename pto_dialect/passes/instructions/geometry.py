@@ -34,7 +34,7 @@ ROW_BYTES = 32
 
 
 class NotLoweredError(Exception):
-    """What stands in the way of an operation, and what may be done about it."""
+    """Why an operation cannot be lowered, and what may be done about it."""
 
     def __init__(self, op: Operation, reason: str, help: str | None = None) -> None:
         super().__init__(reason)
@@ -141,7 +141,7 @@ class Reader:
         return Tile(type_, base, whole, pointer, row, col, rows, cols)
 
     def _pointer(self, base: SSAValue, type_: TileBufType) -> SSAValue:
-        """The address of a tile that is no part of another: written behind its allocation, once."""
+        """The address of a tile that is not a part of another: written after its allocation, once."""
         space = LOC_TO_SPACE[type_.loc]
         if type_.loc == "scaling" and type_.fractal == ROW_BYTES:
             raise NotLoweredError(self.op, "scales of MX operands lie beside their operands")
@@ -205,7 +205,7 @@ def _stated(value: SSAValue, name: str) -> SSAValue | None:
 
 
 def multiple_of(function: Function, number: Number, unit: int) -> bool:
-    """Whether ``number`` is certainly a multiple of ``unit``."""
+    """Whether ``number`` must be a multiple of ``unit``."""
     if isinstance(number, int):
         return number % unit == 0
     return _multiple(function.sums, function.sums.expression_of(number), unit)

@@ -1,4 +1,4 @@
-"""What a pass does that puts instructions in the place of tile operations: all of them, or nothing."""
+"""Base of the passes that replace tile operations by instructions: all of a function, or none."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def all_lowered(stage: str, text: str, *lines: str, source: str, arguments: str 
 
 @dataclass(frozen=True)
 class InstructionPass(PtoPass):
-    """Puts instructions in the place of the operations that are its own."""
+    """Replaces the operations of the pass by instructions."""
 
     unsupported: ClassVar[Rule]
     """What is broken by an operation that is not lowered."""
@@ -46,10 +46,10 @@ class InstructionPass(PtoPass):
 
     @abstractmethod
     def lower(self, op: Operation, function: Function) -> NotLoweredError | None:
-        """Writes the instructions of ``op`` in front of it; returns what stands in the way."""
+        """Writes the instructions of ``op`` before it; returns what prevents the lowering."""
 
     def lower_all(self, found: Sequence[Operation], function: Function) -> list[NotLoweredError]:
-        """Writes the instructions of the operations of a function; returns what stands in the way."""
+        """Writes the instructions of the operations of a function; returns what prevents the lowering."""
         return [error for op in found if (error := self.lower(op, function)) is not None]
 
     def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
@@ -101,7 +101,7 @@ def never_runs(loop: ForOp) -> bool:
 
 
 def _results_in_use(found: Sequence[Operation], function: Function) -> list[NotLoweredError]:
-    """What stands in the way of operations with results for which nothing was written."""
+    """Obstacles to lowering: operations whose results are used but were not replaced."""
     written = {old for old, _ in function.replaced}
     return [
         NotLoweredError(op, "its result is used, and no instruction has one", "use what it writes in place of it")

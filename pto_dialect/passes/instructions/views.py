@@ -37,7 +37,7 @@ class Step(NamedTuple):
 
 class View(NamedTuple):
     """A matrix in global memory: from ``pointer`` on, rows and columns as nested steps, outermost first; ``turned``
-    tells whether loads take the elements column by column where they fill a tile of other sizes."""
+    states whether loads read column by column where they fill a tile of other sizes."""
 
     pointer: SSAValue
     rows: tuple[Step, ...]
@@ -79,13 +79,14 @@ def view_of(writer: Writer, value: SSAValue) -> View:
 
 
 def _is_launched_with(function: Function, view: SSAValue) -> bool:
-    """Whether a view certainly is an argument of a launch, whose last dimension is dense: one of a function in a module
+    """Whether a view must be an argument of a launch, whose last dimension is dense: one of a function in a module
     without calls."""
     return view.owner is function.entry and isinstance(view.type, ShapedView) and not function.calls
 
 
 def _given(writer: Writer, view: SSAValue) -> tuple[SSAValue, list[Number], list[Number]]:
-    """Pointer, strides and sizes of a view that a launch gives: what its type does not say is asked for."""
+    """Pointer, strides and sizes of a view that a launch passes: what its type does not state is queried at run
+    time."""
     type_ = view.type
     assert isinstance(type_, ShapedView)
 

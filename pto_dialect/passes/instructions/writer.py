@@ -1,6 +1,6 @@
-"""Writes the operations that take the place of one, with numbers that are folded where they are known.
+"""Writes the operations that replace one, folding known integers.
 
-A number is an ``int`` where the text says it, else an SSA value of type ``index``.
+An integer is an ``int`` where it is static, else an SSA value of type ``index``.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ Constant = int | float
 
 INDEX = IndexType()
 _UNROLLED = 4
-"""Repetitions that stand one behind the other; more are a loop."""
+"""Maximum number of repetitions that are unrolled; more become a loop."""
 
 
 def enum(name: str, word: str) -> EnumAttr:
-    """The attribute of a word."""
+    """The attribute of an enumerator."""
     return EnumAttr((name, word))
 
 
@@ -79,7 +79,7 @@ class Function:
         self.made: list[Operation] = []
         self.pointers: dict[tuple[SSAValue, Attribute], SSAValue] = {}
         self.replaced: list[tuple[SSAValue, SSAValue]] = []
-        """Results of operations that go, with what takes their place when all are lowered."""
+        """Results of replaced operations, with the values that replace them when all are lowered."""
         self._constants: dict[tuple[Attribute, Constant], SSAValue] = {}
         self._place = span_of(self.entry.first_op) if self.entry.first_op is not None else None
         self._last: Operation | None = None
@@ -126,7 +126,7 @@ class Function:
 
 
 class Writer:
-    """Writes in front of one operation, and gives all its location."""
+    """Writes before one operation, with its source location."""
 
     def __init__(self, function: Function, anchor: Operation) -> None:
         self.function = function
@@ -256,7 +256,7 @@ class Writer:
         return one if unit == 1 else self.put(DivSIOp(one, self.index(unit)))
 
     def rest(self, one: Number, unit: int) -> Number:
-        """What is left of ``one``, which is not negative, behind the last multiple of ``unit``."""
+        """The non-negative ``one`` modulo ``unit``."""
         if isinstance(one, int) or unit == 1:
             return one % unit if isinstance(one, int) else 0
         return self.put(RemSIOp(one, self.index(unit)))
@@ -268,7 +268,7 @@ class Writer:
         return one if self.same(one, other) else self.put(MinSIOp(self.index(one), self.index(other)))
 
     def same(self, one: Number, other: Number) -> bool:
-        """Whether both are certainly equal."""
+        """Whether both must be equal."""
         if isinstance(one, int) or isinstance(other, int):
             return one == other
         return self.function.sums.expression_of(one) == self.function.sums.expression_of(other)

@@ -1,1 +1,1 @@
-"""Passes that change loops: tiles in parts, iterations side by side, iterations one behind the other."""
+"""Loop transformations: tiling, double buffering, unrolling."""

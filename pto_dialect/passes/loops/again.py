@@ -1,7 +1,7 @@
-"""``repeat-sums``: where a product goes on with a sum that is needed afterwards as well, the sum is computed twice.
+"""``repeat-sums``: where a product accumulates onto a sum that is live afterwards, the sum is computed twice.
 
-Nothing loads an accumulator from another one, so the second sum comes from the same products.
-Source: docs/reference/numerics.md, "Matrix products"; docs/reference/layouts.md, "Moves between tiles".
+No instruction copies an accumulator to another one, so the second sum repeats the products. Source:
+docs/reference/numerics.md, "Matrix products"; docs/reference/layouts.md, "Moves between tiles".
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from .definitions import Definitions
 from .sums import InPlace, is_followed, start_of
 
 _MOST = 64
-"""Sums of a function that are computed twice, products behind one another that are repeated for one of them."""
+"""Maximum numbers of repeated sums in a function, and of consecutive products that are repeated for one of them."""
 
 
 @dataclass(frozen=True)
 class RepeatSumsPass(PtoPass):
-    """Computes a sum twice where a product goes on with it in another accumulator and the sum itself is needed later;
-    then products write the accumulators that they add to, as by ``sums-in-place``."""
+    """Computes a sum twice where a product accumulates onto it in another accumulator and the sum itself is live
+    afterwards; then products write the accumulators that they add to, as by ``sums-in-place``."""
 
     name: ClassVar[str] = "repeat-sums"
 
@@ -56,7 +56,7 @@ def _repeat(function: Operation) -> None:
 
 
 def _repeated(function: Operation, op: Operation, apart: Sequence[Operation]) -> bool:
-    """Lets ``op`` go on with a sum of its own, where that makes one product less of ``apart``."""
+    """Gives ``op`` a sum of its own, where that removes one product from ``apart``."""
     start = start_of(op)
     assert start is not None
     places = ("acc", "left", "right")
@@ -94,7 +94,7 @@ class Copy:
     """Operands that are kept, by the operation that wrote them and their buffer."""
 
     def buffer(self, like: SSAValue) -> SSAValue:
-        """Another buffer of the type of ``like``, allocated behind it."""
+        """Another buffer of the type of ``like``, allocated after it."""
         if like not in self.last.buffers:
             raise _NoCopyError
         op = like.owner
@@ -125,12 +125,12 @@ class Copy:
 
 
 def _here(copy: Copy, op: Operation, start: SSAValue) -> SSAValue:
-    """Repeats the products of a sum in front of ``op``, whose operands are all there still."""
+    """Repeats the products of a sum before ``op``, where all operands are still available."""
     return _chained(copy, op, start, keep=False)
 
 
 def _kept(copy: Copy, op: Operation, start: SSAValue) -> SSAValue:
-    """Repeats the products of a sum in front of ``op``; operands that are overwritten before are loaded twice."""
+    """Repeats the products of a sum before ``op``; operands that are overwritten before are loaded twice."""
     return _chained(copy, op, start, keep=True)
 
 
@@ -186,7 +186,7 @@ def _fills(op: Operation, buffer: SSAValue) -> bool:
 
 
 def _beside(copy: Copy, op: Operation, start: SSAValue) -> SSAValue:
-    """Makes each product of the sum that ``op`` goes on with twice, where the first is made."""
+    """Duplicates each product of the sum of ``op`` next to the original."""
     return _mirrored(copy, op, start, ())
 
 
@@ -217,7 +217,7 @@ def _mirrored(copy: Copy, op: Operation, start: SSAValue, above: tuple[Operation
 
 
 def _sum_before(op: Operation) -> SSAValue | None:
-    """The sum that a product goes on with; raises :class:`_NoCopyError` for what is no product of tiles."""
+    """The accumulator operand of a product; raises :class:`_NoCopyError` for other operations."""
     if not isinstance(op, PhasedProductOp):
         raise _NoCopyError
     return start_of(op)

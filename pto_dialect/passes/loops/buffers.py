@@ -1,5 +1,5 @@
-"""``double-buffer``: tiles that each iteration of a loop fills anew become several, so that one iteration may fill its
-own while another one still reads.
+"""``double-buffer``: tiles that each iteration of a loop fills become multi-buffers, so that one iteration may fill its
+slot while another one still reads.
 
 Source: docs/reference/synchronisation.md, "Multi-buffers".
 """
@@ -84,7 +84,7 @@ def _innermost(tile: AllocTileOp, users: list[Operation]) -> ForOp | None:
 
 
 def _loops(op: Operation, block: Block | None) -> list[ForOp]:
-    """The loops around ``op``, which stands in ``block``, innermost first."""
+    """The enclosing loops of ``op`` inside ``block``, innermost first."""
     found: list[ForOp] = []
     place = op
     while place.parent is not block:
@@ -139,7 +139,7 @@ def _slot(loop: ForOp, count: int) -> SSAValue:
 
 
 def _multiply(tile: AllocTileOp, slot: SSAValue, count: int) -> None:
-    """Puts slots in the place of a tile."""
+    """Replaces a tile by slots."""
     type_, hint = tile.result.type, tile.result.name_hint
     assert isinstance(type_, TileBufType)
     made = AllocMultiTileOp.create(

@@ -16,7 +16,7 @@ def put(op: Operation, point: InsertPoint, like: Operation) -> Operation:
 
 
 def copy_body(block: Block, known: dict[SSAValue, SSAValue], point: InsertPoint) -> list[SSAValue]:
-    """Copies all operations of a block but the last, in front of ``point``; returns what the last one yields."""
+    """Copies all operations of a block but the last before ``point``; returns the operands of the last one."""
     *ops, last = block.ops
     for op in ops:
         made = op.clone(known)

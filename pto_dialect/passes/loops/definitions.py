@@ -1,4 +1,4 @@
-"""Which operations may have written last what a buffer holds, at each place of a structured program.
+"""Reaching definitions of buffers in a structured program.
 
 Source: docs/reference/language.md, "Level 1 and Level 2".
 """
@@ -18,9 +18,9 @@ Last = Mapping[SSAValue, dict[Operation | None, None]]
 
 
 class Definitions:
-    """The last writes of some buffers in front of each operation that uses one of them.
+    """The definitions of some buffers that reach each operation that uses one of them.
 
-    Raises :class:`~.webs.UnfollowedError` for control flow that is not followed.
+    Raises :class:`~.webs.UnfollowedError` for unsupported control flow.
     """
 
     def __init__(self, entry: Block, buffers: Collection[SSAValue]) -> None:
@@ -29,10 +29,10 @@ class Definitions:
         self._forward(entry, {buffer: {None: None} for buffer in buffers})
 
     def only(self, op: Operation, buffer: SSAValue) -> Operation | None:
-        """The one operation that has certainly written ``buffer`` last when ``op`` runs.
+        """The unique definition of ``buffer`` that must reach ``op``.
 
-        No other operation writes the buffer between the two. All loops around the write are loops around ``op``, and
-        it comes first in their bodies, so both belong to the same iterations.
+        No other operation writes the buffer in between. All loops around the definition enclose ``op``, and it comes
+        first in their bodies, so both are in the same iteration.
         """
         found = self.ends(op, buffer)
         return found[0] if len(found) == 1 else None

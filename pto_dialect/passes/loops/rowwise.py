@@ -14,7 +14,7 @@ from pto_dialect.passes.lower_vector.table import row_of
 
 
 class NotTiledError(Exception):
-    """What stands in the way of an operation."""
+    """Why an operation cannot be tiled."""
 
     def __init__(self, op: Operation, reason: str) -> None:
         super().__init__(reason)

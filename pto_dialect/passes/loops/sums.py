@@ -1,4 +1,4 @@
-"""``sums-in-place``: products that go on with a sum write it where it is, as the hardware does.
+"""``sums-in-place``: accumulating products write the accumulator that they read, as the hardware does.
 
 Source: docs/reference/numerics.md, "Matrix products".
 """
@@ -27,7 +27,7 @@ from pto_dialect.passes.base import PtoPass
 from .webs import UnfollowedError, Webs, Write
 
 SUMS = (AccumulatingProductOp, AccumulatingScaledProductOp)
-"""Products that go on with a sum."""
+"""Accumulating products."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class SumsInPlacePass(PtoPass):
 
 
 class InPlace:
-    """Which sums of a function can lie in the place of those that they go on with.
+    """Which sums of a function can be in the accumulators that they add to.
 
-    ``apart`` has the products that cannot write the accumulator that they add to.
+    ``apart`` has the products that cannot write the accumulator that they read.
     """
 
     def __init__(self, function: Operation) -> None:
@@ -88,7 +88,7 @@ class InPlace:
 
 
 def _values(webs: Webs, op: Operation) -> tuple[Write, Write] | None:
-    """The sum that a product adds to and the one that it makes, where both are followed and alike."""
+    """The accumulator operand and the result of a product, where both are supported and of equal type."""
     start, dst = start_of(op), find(op, "dst")
     if start not in webs.buffers or dst not in webs.buffers:
         return None
@@ -101,7 +101,7 @@ def _values(webs: Webs, op: Operation) -> tuple[Write, Write] | None:
 
 
 def start_of(op: Operation) -> SSAValue | None:
-    """The sum that a product goes on with; ``None`` for any other operation."""
+    """The accumulator operand of a product; ``None`` for any other operation."""
     return find(op, "acc_in" if isinstance(op, AccumulatingProductOp) else "c_in") if isinstance(op, SUMS) else None
 
 
@@ -145,7 +145,7 @@ def _rename(webs: Webs, merged: dict[Write, set[SSAValue]]) -> None:
 
 
 def _home(allocations: list[AllocTileOp]) -> SSAValue:
-    """Allocates a buffer in front of the first of some."""
+    """Allocates a buffer before the first of some operations."""
     block = allocations[0].parent
     assert block is not None
     first = next(op for op in block.ops if op in allocations)

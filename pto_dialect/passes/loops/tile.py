@@ -58,8 +58,8 @@ UNSUPPORTED = rule(
 
 @dataclass(frozen=True)
 class TileLoopsPass(PtoPass):
-    """Puts a loop over parts of ``rows`` rows in the place of operations that work row by row on tiles with more rows,
-    from their loads to their stores."""
+    """Replaces row-wise operations on tiles of more than ``rows`` rows by a loop over parts of ``rows`` rows, from
+    their loads to their stores."""
 
     rows: str = "16"
 
@@ -80,7 +80,7 @@ class TileLoopsPass(PtoPass):
 
 
 def _stretches(module: ModuleOp, rows: int) -> Iterator[_Stretch]:
-    """Operations on tall tiles, one behind the other, between which only numbers and handles are made."""
+    """Runs of consecutive operations on tall tiles, between which only scalars and handles are computed."""
     blocks = dict.fromkeys(op.parent for op in walk(module) if op.parent is not None)
     for block in blocks:
         stretch: list[Operation] = []
@@ -108,12 +108,12 @@ def _height(op: Operation, rows: int) -> int:
 
 @dataclass
 class _Stretch:
-    """Operations that one loop is to carry out; ``rows`` are those of a turn."""
+    """Operations that one loop is to execute; ``rows`` are those of an iteration."""
 
     ops: list[Operation]
     rows: int
     tiles: dict[SSAValue, TileBufType] = field(default_factory=dict)
-    """Tall tiles, and what the loop has in their place."""
+    """Tall tiles, and their replacements in the loop."""
 
     @property
     def height(self) -> int:
@@ -162,7 +162,7 @@ class _Stretch:
         self.tiles[value] = self._flat(kind)
 
     def _flat(self, kind: TileBufType) -> TileBufType:
-        """The type of a tile of one turn; columns have whole blocks of 32 bytes."""
+        """The type of a tile of one iteration; columns have whole blocks of 32 bytes."""
         rows = self.rows
         if kind.blayout == "col_major":
             unit = ROW_BYTES // bytes_of(kind.element)
@@ -180,7 +180,7 @@ class _Stretch:
             raise NotTiledError(op, "the rows of its tile are not those of its view")
 
     def _arrays(self) -> None:
-        """What one turn stores, a later one must not load."""
+        """Checks that no iteration loads what an earlier one stored."""
         parts = [(op, part) for op in self.ops if (part := _part_of(op)) is not None]
         stored = [part for op, part in parts if isinstance(op, TStoreOp)]
         for op, part in parts:
@@ -192,7 +192,7 @@ class _Stretch:
     # ------------------------------------------------------------ the loop
 
     def split(self) -> None:
-        """Puts the loop in the place of the operations."""
+        """Replaces the operations by the loop."""
         last = self.ops[-1]
         known: dict[SSAValue, SSAValue] = {}
         for tile, kind in self.tiles.items():

@@ -22,13 +22,13 @@ from pto_dialect.passes.base import PtoPass
 from .copies import copy_body, put
 
 LONGEST = 64
-"""Iterations that ``full`` writes one behind the other at most."""
+"""Maximum trip count of a loop that ``full`` unrolls."""
 
 
 @dataclass(frozen=True)
 class UnrollPass(PtoPass):
-    """Puts ``factor`` iterations of each innermost ``scf.for`` into one; what is left of the iterations runs in a loop
-    behind it. ``full``: loops with a known number of iterations, at most 64, disappear, others stay."""
+    """Unrolls each innermost ``scf.for`` by ``factor``; the remaining iterations run in a loop after it. ``full``:
+    loops with a known trip count of at most 64 are unrolled completely, others are not changed."""
 
     factor: str = "2"
 
@@ -55,7 +55,7 @@ def trips_of(loop: ForOp) -> int | None:
 
 
 class _Numbers:
-    """Writes numbers in front of a loop; known ones are folded."""
+    """Writes scalars before a loop; known ones are folded."""
 
     def __init__(self, loop: ForOp) -> None:
         self.loop = loop
@@ -104,7 +104,7 @@ def _middle(loop: ForOp, numbers: _Numbers, factor: int, wide: SSAValue, trips: 
 
 
 def _wide_loop(loop: ForOp, factor: int, middle: SSAValue, wide: SSAValue) -> list[SSAValue]:
-    """Writes the loop of wide iterations in front of ``loop``; returns what it leaves."""
+    """Writes the unrolled loop before ``loop``; returns its results."""
     old = loop.body.block
     block = Block(arg_types=[argument.type for argument in old.args])
     for argument, named in zip(block.args, old.args, strict=True):
@@ -126,7 +126,7 @@ def _wide_loop(loop: ForOp, factor: int, middle: SSAValue, wide: SSAValue) -> li
 
 
 def _dissolve(loop: ForOp) -> None:
-    """All iterations one behind the other."""
+    """Unrolls a loop completely."""
     trips, numbers = trips_of(loop), _Numbers(loop)
     first, step = constant_of(loop.lb), constant_of(loop.step)
     if trips is None or trips > LONGEST:

@@ -112,7 +112,7 @@ class Webs:
         return state
 
     def _backward(self, block: Block, live: frozenset[Write]) -> frozenset[Write]:
-        """What is needed before a block, where ``live`` is needed behind it."""
+        """The live-in buffers of a block with ``live`` live-out."""
         for op in reversed(list(block.ops)):
             live = self._before(op, live)
             uses = list(self._uses(op))
@@ -155,9 +155,8 @@ def blocks_of(op: Operation) -> list[Block]:
 def through(
     op: Operation, known: _Known, forward: Callable[[Block, _Known], _Known], merged: Callable[[_Known, _Known], _Known]
 ) -> _Known:
-    """What is known behind ``op``, where ``known`` holds before it: ``forward`` goes through one of its blocks, and
-    ``merged`` is what two ways have in common. A loop is gone through until nothing is added.
-    """
+    """The dataflow facts after ``op``, where ``known`` holds before it: ``forward`` is the transfer function of a
+    block, and ``merged`` the meet of two paths. Loops are iterated to a fixpoint."""
     blocks = blocks_of(op)
     if isinstance(op, ForOp) and blocks:
         while True:

@@ -51,7 +51,7 @@ class Conversion:
 
 
 def conversion_of(writer: Writer, profile: Profile, source: Attribute, target: Attribute) -> Conversion:
-    """The clauses that the operation asks for, from accumulators of type ``source`` to elements of ``target``. Raises
+    """The clauses that the operation requires, from accumulators of type ``source`` to elements of ``target``. Raises
     :class:`NotLoweredError`."""
     op = writer.anchor
     assert isinstance(op, PtoOp)

@@ -137,7 +137,7 @@ def _order(writer: Writer, line: Step, element: Step) -> tuple[str, Number]:
 
 
 def _check_pad(writer: Writer, tile: Tile, cols: Number) -> None:
-    """A load gives the rest of the last row of a block zeros, and nothing behind it."""
+    """A load fills the rest of the last row of a block with zeros, and nothing after it."""
     if not tile.type.pad:
         return
     lanes = ROW_BYTES // tile.bytes
@@ -208,7 +208,7 @@ def _window(writer: Writer, source: Tile, dst: Tile, down: Number, across: Numbe
             raise NotLoweredError(op, f"{height} rows are no whole blocks")
     strides = [max(1, height // FRACTAL_ROWS) for height in (source.height, to_height)]
     if source.height == 1 and to_height == 1:
-        # A single row is a list: blocks of 512 bytes one behind the other.
+        # A single row is contiguous: consecutive blocks of 512 bytes.
         steps = [1, writer.ceildiv(writer.mul(across, source.bytes), FRACTAL_ROWS * ROW_BYTES)]
     elif 1 in (source.height, to_height):
         raise NotLoweredError(op, "one of its tiles is a list and the other one has blocks")

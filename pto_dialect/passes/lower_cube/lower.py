@@ -31,7 +31,7 @@ NOT_LOWERED = all_lowered(
 
 @dataclass(frozen=True)
 class LowerCubePass(InstructionPass):
-    """Puts instructions in the place of all tile operations of the cube core."""
+    """Lowers all tile operations of the cube core to instructions."""
 
     name: ClassVar[str] = "lower-cube"
     unsupported: ClassVar[Rule] = NOT_LOWERED
@@ -41,12 +41,12 @@ class LowerCubePass(InstructionPass):
         return is_cube(op)
 
     def lower(self, op: Operation, function: Function) -> NotLoweredError | None:
-        """Writes the instructions of ``op`` in front of it; returns what stands in the way."""
+        """Writes the instructions of ``op`` before it; returns what prevents the lowering."""
         return lower(op, function, self.target)
 
 
 def lower(op: Operation, function: Function, target: str | None) -> NotLoweredError | None:
-    """Writes the instructions of ``op`` in front of it; returns what stands in the way."""
+    """Writes the instructions of ``op`` before it; returns what prevents the lowering."""
     profile = profile_of(op, target)
     if profile.arch != "a5":
         return NotLoweredError(op, f"{profile.arch} has no instructions with sizes as operands", "a5 has")

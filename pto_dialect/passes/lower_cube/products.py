@@ -47,7 +47,7 @@ FORMS = {
         for form, start, cls in (("", "", MadMxOp), (".acc", "c_in", MadMxAccOp), (".bias", "bias", MadMxBiasOp))
     },
 }
-"""What each product becomes. One in several parts goes on with ``mad_acc``."""
+"""The instruction of each product. A product in several parts continues with ``mad_acc``."""
 
 
 def product(writer: Writer, profile: Profile) -> None:
@@ -140,7 +140,7 @@ class Product:
         writer.repeat(n_count, columns)
 
     def _fits(self, size: Number, rows: int) -> bool:
-        """Whether ``size`` rounded up to whole blocks is certainly ``rows``."""
+        """Whether ``size`` rounded up to whole blocks must be ``rows``."""
         if isinstance(size, int):
             return -(-size // FRACTAL_ROWS) * FRACTAL_ROWS == rows
         return rows == FRACTAL_ROWS

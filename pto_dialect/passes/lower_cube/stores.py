@@ -27,7 +27,7 @@ _TO_CORES = {
     "dual_mode_split_m": ("split_m", None),
     "dual_mode_split_n": ("split_n", None),
 }
-"""Modes of a move to vector cores as the word of ``dst_mode`` and the number of the core."""
+"""Modes of a move to vector cores as the enumerator of ``dst_mode`` and the id of the core."""
 
 
 @dataclass
@@ -106,7 +106,7 @@ def store(writer: Writer, profile: Profile) -> None:
 def _by_blocks(
     back: WriteBack, target: SSAValue, sizes: tuple[Number, Number], to: tuple[Number, Number, Number]
 ) -> None:
-    """Columns of blocks one behind the other: at once for f32, else an instruction for each.
+    """Consecutive columns of blocks: at once for f32, else one instruction for each.
 
     ``to`` has the columns of a block, the distance of its rows and that of blocks, in elements of the destination.
     """
@@ -182,9 +182,9 @@ def _lines(back: WriteBack, dst: Tile, sizes: tuple[Number, Number], at: tuple[N
 
 @dataclass(frozen=True)
 class Window:
-    """Where a move begins: in its source (``row``, ``col``) and in its destination (``to_row``, ``to_col``).
-    ``of_source``: it moves all that is valid in the source, not what the destination asks for; ``whole``: blocks are
-    written whole."""
+    """Where a move starts: in its source (``row``, ``col``) and in its destination (``to_row``, ``to_col``).
+    ``of_source``: it moves the valid region of the source, not that of the destination; ``whole``: whole blocks are
+    written."""
 
     row: Number = 0
     col: Number = 0

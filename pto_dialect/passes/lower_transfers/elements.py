@@ -17,7 +17,7 @@ from pto_dialect.passes.lower_vector.registers import offset_in
 
 
 def _place(writer: Writer, name: str) -> tuple[SSAValue, SSAValue]:
-    """The pointer of a tile, and how many elements behind it the element lies."""
+    """The pointer of a tile, and the offset of the element in elements."""
     op = writer.anchor
     assert isinstance(op, PtoOp)
     groups, reader = operand_groups(op), Reader(writer)

@@ -44,8 +44,8 @@ _LOWERINGS: dict[str, tuple[str, Callable[[Writer], None]]] = {
 
 @dataclass(frozen=True)
 class LowerTransfersPass(InstructionPass):
-    """Puts transfers in the place of loads and stores of vector cores, and accesses through pointers in the place of
-    those to single elements of tiles."""
+    """Replaces loads and stores of vector cores by transfers, and accesses to single elements of tiles by accesses
+    through pointers."""
 
     name: ClassVar[str] = "lower-transfers"
     unsupported: ClassVar[Rule] = NOT_LOWERED
@@ -59,7 +59,7 @@ class LowerTransfersPass(InstructionPass):
         return any(location(one) == "vec" for one in operand_groups(op)[side])
 
     def lower(self, op: Operation, function: Function) -> NotLoweredError | None:
-        """Writes the transfer of ``op`` in front of it; returns what stands in the way."""
+        """Writes the transfer of ``op`` before it; returns what prevents the lowering."""
         profile = profile_of(op, self.target)
         if profile.arch != "a5":
             return NotLoweredError(op, f"{profile.arch} has no transfers with sizes as operands", "a5 has")

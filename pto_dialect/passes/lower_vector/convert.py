@@ -108,8 +108,8 @@ def _saturates(op: PtoOp, source: str, target: str, backend: Backend) -> bool:
 
 
 class Conversion:
-    """The loops of one conversion. Each turn takes as many elements as a register of the widest type holds, so that
-    every element keeps to the low bytes of one lane of that width."""
+    """The loops of one conversion. Each iteration processes as many elements as a register of the widest type holds, so
+    that every element is in the low bytes of one lane of that width."""
 
     def __init__(self, writer: Writer, src: Tile, dst: Tile, chain: list[Step]) -> None:
         self.writer = writer
@@ -119,7 +119,7 @@ class Conversion:
         self.width = max(src.bytes, dst.bytes, *(bytes_of(step.element) for step in chain))
         self.lanes = VL_BYTES // self.width
         self.fenced = dst.bytes < src.bytes and may_overlap(src, dst)
-        """Whether a register is stored over elements that an earlier turn has loaded."""
+        """Whether a register is stored over elements that an earlier iteration has loaded."""
         self.masks: dict[int, SSAValue] = {}
         """All lanes, by the bytes of an element."""
 

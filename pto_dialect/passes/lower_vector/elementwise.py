@@ -28,8 +28,8 @@ from .table import ONE, Formula, Row, formula_of
 
 @dataclass(frozen=True)
 class Step:
-    """One operation: its row, its tiles, its number. ``kept`` tells whether its result goes to memory, ``cyclic``
-    whether the columns of a row take its values one after the other."""
+    """One operation: its row, its tiles, its scalar. ``kept`` states whether its result is stored, ``cyclic`` whether
+    the columns of a row read its values cyclically."""
 
     op: Operation
     row: Row
@@ -41,7 +41,7 @@ class Step:
 
     @property
     def alone(self) -> frozenset[str]:
-        """The sources of which elements are read that belong to other places of the destination."""
+        """The sources whose elements are read at other positions than those of the destination."""
         return frozenset(name for name in (self.row.spread, self.row.column) if name)
 
 
@@ -111,8 +111,8 @@ def _is_cyclic(writer: Writer, op: Operation, tile: Tile) -> bool:
 
 
 class Loops:
-    """The loops of some operations over rows and registers: all of them one after the other in each turn. The regions
-    are the same, and so are the bytes of an element; what one writes and another reads is in registers between them."""
+    """Fused loops of some operations over rows and registers: each iteration executes all of them. The regions and the
+    element widths are equal; intermediate results are in registers."""
 
     def __init__(self, writer: Writer, steps: Sequence[Step]) -> None:
         self.writer = writer

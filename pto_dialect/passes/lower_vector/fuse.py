@@ -29,8 +29,8 @@ LONGEST = 32
 
 
 def stretches(found: Sequence[Operation]) -> Iterator[list[Operation]]:
-    """Operations one behind the other, between which only numbers and handles are made; those that are no formula for
-    each element stand alone."""
+    """Runs of consecutive operations, between which only scalars and handles are computed; an operation without an
+    elementwise formula is a run of its own."""
     stretch: list[Operation] = []
     for op in found:
         if stretch and not _follows(stretch[-1], op):
@@ -86,8 +86,8 @@ def _may_follow(one: Step, other: Step) -> bool:
 
 
 def _waits(step: Step, run: Sequence[Step]) -> bool:
-    """Whether the store of ``step`` comes after the loads of its place: nothing but the values that it needs keeps
-    loads and stores of a vector function in order."""
+    """Whether the store of ``step`` is after the loads of its location: only value dependences order loads and stores
+    of a vector function."""
     needed = _needs([*run, step])[-1]
     loads = [load for number in range(len(run)) for load in _loads(run, number)]
     return all(not same_place(load, step.dst) or any(same_place(load, one) for one in needed) for load in loads)
@@ -100,7 +100,7 @@ def _loads(run: Sequence[Step], number: int) -> list[Tile]:
 
 
 def _needs(run: Sequence[Step]) -> list[list[Tile]]:
-    """For each operation the places whose loads its value depends on."""
+    """For each operation the locations whose loads its value depends on."""
     found: list[list[Tile]] = []
     for number, step in enumerate(run):
         needed = _loads(run, number)
@@ -112,7 +112,7 @@ def _needs(run: Sequence[Step]) -> list[list[Tile]]:
 
 
 class Memory:
-    """The allocations of a function, to tell whose bytes nobody reads any more."""
+    """The allocations of a function, to determine whose bytes are dead."""
 
     def __init__(self, function: Operation) -> None:
         ops = list(walk(function))
@@ -141,8 +141,8 @@ class Memory:
         return all(one.base is not base for one in first.sources.values())
 
     def _begins_anew(self, tile: SSAValue, run: Sequence[Step]) -> bool:
-        """Whether all uses of a tile stand beside the run, and it is written first, both in their block and behind
-        the run."""
+        """Whether all uses of a tile are next to the run, and it is written first, both in the same block and after the
+        run."""
         last = run[-1].op
         uses = {use.operation for use in tile.uses if use.operation in self._order}
         if any(op.parent is not last.parent for op in uses):
@@ -189,5 +189,5 @@ def _needed(run: Sequence[Step]) -> list[Step]:
 
 
 def _touches(step: Step, place: Tile) -> bool:
-    """Whether an operation reads or writes a place."""
+    """Whether an operation reads or writes a location."""
     return any(same_place(tile, place) for tile in (step.dst, *step.sources.values()))

@@ -250,14 +250,14 @@ def lower_scatter(writer: Writer) -> None:
         index = places.read(indexes, line, at, left)
         value = registers.row(src, line, at, left)
         writer.pto(VScatterOp, {"value": value, "destination": dst.pointer, "offsets": index, "mask": mask})
-        # The next register may go to the same places.
+        # The next register may write the same locations.
         writer.pto(MemBarOp, {}, {"kind": enum("membar", "VST_VST")})
 
     function_of_rows(writer, indexes.rows, indexes.cols, registers.lanes, part)
 
 
 def _scatter_pattern(writer: Writer, reader: Reader, src: Tile, dst: Tile, pattern: str) -> None:
-    """Zeros, and in a second function the elements of each row at the places that a pattern names."""
+    """Zeros, and in a second function the elements of each row at the positions of a pattern."""
     op = writer.anchor
     _elements(writer, reader, src, dst)
     step, first = MASK_PATTERNS[pattern]

@@ -37,7 +37,7 @@ _PACKED = {2: "<e2x", 4: "<f"}
 
 @dataclass(frozen=True)
 class Scores:
-    """A group in lanes of 32 bits: the scores as numbers, their records as two words, the lanes that are no numbers."""
+    """A group in lanes of 32 bits: the scores as floats, their records as two 32-bit words, the lanes with NaN."""
 
     numbers: SSAValue
     words: SSAValue
@@ -46,7 +46,7 @@ class Scores:
 
 
 class PartialGroup:
-    """The last ``count`` scores of rows; ``shared`` tells whether one row of positions serves all rows. Raises
+    """The last ``count`` scores of rows; ``shared`` states whether one row of positions serves all rows. Raises
     :class:`NotLoweredError` where a record would not fit as a whole."""
 
     def __init__(self, writer: Writer, tiles: tuple[Tile, Tile, Tile], count: int, shared: bool) -> None:
@@ -60,7 +60,7 @@ class PartialGroup:
         self.filler = SORT_FILLERS[self.src.element] if writer.backend == "vpto" else -inf
 
     def room(self, at: int) -> int:
-        """How many records the destination has room for behind the first ``at``."""
+        """The number of records that fit in the destination after the first ``at``."""
         assert isinstance(self.dst.cols, int)
         left = self.dst.cols * self.dst.bytes - at * RECORD
         if left < GROUP * RECORD and left % RECORD:
@@ -76,7 +76,7 @@ class PartialGroup:
         writer.scope(lambda: self._scatter(line, at, target, room))
 
     def _scatter(self, line: Number, at: int, target: SSAValue, room: int) -> None:
-        """Writes what orders a group and puts its first ``room`` records in their places."""
+        """Writes the ordering of a group and stores its first ``room`` records at their positions."""
         writer = self.writer
         self.all, self.given = self.floats.whole(), self.floats.first(self.count)
         scores = self._scores(line, at)
@@ -153,8 +153,8 @@ class PartialGroup:
         return self._chosen(given, self._with_number(VAddsOp, ramp, -self.count), self.given)
 
     def _ranked(self, scores: Scores, line: Number, at: int, turn: Number, rank: SSAValue) -> SSAValue:
-        """The ranks when one more score is counted: it is before those that are less, and before its equals behind it.
-        What is no number is less than all numbers and equal to the others."""
+        """The ranks with one more score: it precedes smaller ones, and equal ones that follow it. NaN is less than all
+        numbers and equal to other NaNs."""
         writer = self.writer
         place = offset_in(writer, self.src, line, writer.add(at, turn))
         one = self._numbers(self.halves.spread(self.src.pointer, place))

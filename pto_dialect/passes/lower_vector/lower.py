@@ -47,8 +47,8 @@ _OTHERS: dict[str, Callable[[Writer], None]] = {
 
 @dataclass(frozen=True)
 class LowerVectorPass(InstructionPass):
-    """Puts vector functions in the place of tile operations that compute, compare, choose, convert, spread, reduce,
-    move or sort; others stay. ``fuse`` ("true" or "false") makes one function of neighbours that go together."""
+    """Lowers tile operations that compute, compare, choose, convert, spread, reduce, move or sort to vector functions;
+    others stay. ``fuse`` ("true" or "false") makes one function of adjacent operations that can be fused."""
 
     fuse: str = "true"
 
@@ -66,7 +66,7 @@ class LowerVectorPass(InstructionPass):
         return any(location(value) == "vec" for value in (*groups.get("dst", ()), *groups.get("dsts", ())))
 
     def lower(self, op: Operation, function: Function) -> NotLoweredError | None:
-        """Writes the vector function of ``op`` in front of it; returns what stands in the way."""
+        """Writes the vector function of ``op`` before it; returns what prevents the lowering."""
         profile, row = profile_of(op, self.target), row_of(op)
         if profile.arch != "a5":
             return NotLoweredError(op, f"{profile.arch} has no vector registers", "a5 has")

@@ -72,7 +72,7 @@ def certainly_apart(one: Tile, other: Tile) -> bool:
 
 
 def same_start(one: Tile, other: Tile) -> bool:
-    """Whether two tiles certainly begin at one address."""
+    """Whether two tiles must start at one address."""
     if (one.row, one.col, other.row, other.col) != (0, 0, 0, 0):
         return False
     if one.base is other.base:
@@ -82,7 +82,7 @@ def same_start(one: Tile, other: Tile) -> bool:
 
 
 def same_place(one: Tile, other: Tile) -> bool:
-    """Whether each element of one tile certainly is the same element of the other."""
+    """Whether each element of one tile must be the same element of the other."""
     alike = (one.type.element, one.row, one.col, one.whole.cols) == (
         *(other.type.element, other.row, other.col, other.whole.cols),
     )
@@ -159,7 +159,7 @@ def _is_entry(root: Hashable) -> bool:
 
 
 def _separate_windows(one: Tile, other: Tile) -> bool:
-    """Whether two parts of a tile certainly have no element in common."""
+    """Whether two parts of a tile must be disjoint."""
     if one.base is not other.base:
         return False
     for first, second in (

@@ -66,7 +66,7 @@ def _tiles(writer: Writer, row: Reduction) -> tuple[Tile, Tile]:
     if src.kind != "ND":
         raise NotLoweredError(op, f"its source lies in the layout {src.kind}, registers are loaded from rows")
     reader.aligned(src.col, ROW_BYTES // src.bytes, "column")
-    # What is written behind the beginning of the source was read before: all rows of a column, or rows further back.
+    # Elements written after the start of the source were read before: all rows of a column, or earlier rows.
     behind = same_start(src, dst) and (dst.whole.rows == 1 or dst.kind == "DN")
     refuse_overlap(op, () if behind else (src,), dst, "values that are reduced later")
     return src, dst
@@ -87,8 +87,8 @@ def lower_rows(writer: Writer) -> None:
 
 
 class RowFunction:
-    """A loop over rows. A register is reduced in the order of its lanes; those behind the first begin with the last
-    block that was reduced, whose last lane makes room for the total so far."""
+    """A loop over rows. A register is reduced in lane order; those after the first start with the last reduced block,
+    whose last lane holds the running total."""
 
     def __init__(self, writer: Writer, lanes: type[PtoOp], src: Tile, dst: Tile) -> None:
         self.writer = writer

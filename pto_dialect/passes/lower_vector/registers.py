@@ -88,8 +88,8 @@ class Registers:
 
     def wider(self, tile: Tile, line: Number, at: Number, left: Number | None, ratio: int) -> SSAValue:
         """Elements of a row, each in the low bytes of a lane ``ratio`` times as wide; ``left`` of them are needed, by
-        default a register full. A whole register is spread on its way; a part of one comes in blocks of 32 bytes, so
-        that nothing behind the row is read, and is interleaved with itself."""
+        default a full register. A full register is widened by its load; a partial one is loaded in blocks of 32 bytes,
+        so that nothing after the row is read, and is interleaved with itself."""
         offset = offset_in(self.writer, tile, line, at)
         if left is None:
             dist = {1: "", 2: f"UNPK_B{8 * self.bytes}", 4: "UNPK4"}[ratio]

@@ -1,6 +1,6 @@
-"""Comparisons into packed bits, and selections by them. Bits of a row come in pieces of 16 or 32 bytes, as predicates
-go to memory and come from there. Each row of bits begins at a row of its tile, but that of ``tcmps`` in the library
-``vpto``, where all of them lie one behind the other.
+"""Comparisons into packed bits, and selections by them. Bits of a row are in pieces of 16 or 32 bytes, as predicates
+are stored to and loaded from memory. Each row of bits starts at a row of its tile, except in ``tcmps`` of the library
+``vpto``, where all rows are contiguous.
 
 Source: docs/reference/tiles.md, "Elementwise"; docs/reference/vectors.md, "Predicates".
 """
@@ -176,7 +176,7 @@ _Compared = Callable[[Number, Number, "Number | None"], SSAValue]
 
 
 def _compare(bits: Bits, line: Number, cols: Number, compared: _Compared) -> None:
-    """All bytes of a row of bits; those behind the last column are 0."""
+    """All bytes of a row of bits; those after the last column are 0."""
     writer, lanes = bits.writer, bits.registers.lanes
     every = bits.width // bits.size
 

@@ -127,7 +127,7 @@ def _merge_lists(writer: Writer, op: PtoOp) -> None:
 
 
 def _is_told(value: SSAValue) -> bool:
-    """Whether somebody asks for the counts of merges, which go to a value that is an operand of them."""
+    """Whether the counts of merges, which are written to an operand, are used."""
     return any(not isinstance(use.operation, TMrgsortOp) for use in value.uses)
 
 

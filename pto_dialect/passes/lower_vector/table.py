@@ -75,11 +75,11 @@ ONE = "1"
 
 
 class Row(NamedTuple):
-    """A formula over vector registers, or an operation on all operands; the tiles that it reads, the number that
-    follows them, and the element types for which both compute the same bits. ``spread`` is the source of which one
-    row serves all rows, ``column`` the one of which the first element of a row serves the whole row. ``others`` tells
-    whether other element types are refused; else such operations stay. ``own`` tells
-    whether the number keeps its own type."""
+    """A formula over vector registers, or an operation on all operands; the tiles that it reads, the scalar that
+    follows them, and the element types for which both compute the same bits. ``spread`` is the source of which one row
+    serves all rows, ``column`` the one of which the first element of a row serves the whole row. ``others`` states
+    whether other element types are refused; else such operations stay. ``own`` states whether the scalar has its own
+    type."""
 
     formula: type[PtoOp] | Formula
     sources: tuple[str, ...] = ("src",)
@@ -235,7 +235,7 @@ _PARTS = (TPartAddOp, TPartMulOp, TPartMaxOp, TPartMinOp)
 
 
 def _same_regions(op: PtoOp) -> bool:
-    """Whether both sources of a partial operation certainly are as large as its destination."""
+    """Whether both sources of a partial operation must be as large as its destination."""
     groups = operand_groups(op)
     sizes = [groups[name][0].type for name in ("src0", "src1", "dst")]
     regions = {(one.valid_rows, one.valid_cols) for one in sizes if isinstance(one, TileBufType)}

@@ -29,8 +29,8 @@ class Reason(NamedTuple):
 
 
 def reasons(reader: Reader, sequence: Sequence, groups: Many[Group]) -> dict[Group, Reason]:
-    """For each of ``groups``, which are all gone, the first dependence that it is between; those without one have no
-    reason to be there at all."""
+    """For each of ``groups``, which are all removed, the first dependence that it orders; a group without one is
+    redundant."""
     told = _Told(reader, groups)
     for users in (reader.users, None):
         # What is looked for are accesses that are in order, mostly of not long ago: few are forgotten, then none.
@@ -93,7 +93,7 @@ class _Told(Course):
 
 
 def _between(group: Group, source: int | None, target: int) -> bool:
-    """Whether a group orders work of pipe ``target`` behind that of ``source``, or of some pipe."""
+    """Whether a group orders work of pipe ``target`` after that of ``source``, or of some pipe."""
     signal = group.signals[0]
     return signal.kind == "join" or (signal.target == target and source in (None, signal.source))
 

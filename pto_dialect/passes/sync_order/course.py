@@ -64,13 +64,13 @@ class Course:
         self.found[finding] = None
 
     def items(self, sequence: Sequence, state: Known) -> Known:
-        """The state behind a sequence. Raises :class:`UnsupportedError` where flags cannot be followed."""
+        """The state after a sequence. Raises :class:`UnsupportedError` where flags cannot be analysed."""
         for item in sequence.items:
             state = self.item(item, state)
         return state
 
     def item(self, item: Item, state: Known) -> Known:
-        """The state behind an item."""
+        """The state after an item."""
         if isinstance(item, Leaf):
             self.leaf(item, state)
         elif isinstance(item, Signal):
@@ -258,7 +258,7 @@ def _shape(state: Known) -> dict[Key, int]:
 
 
 def _forget_turns(state: Known, depth: int) -> None:
-    """Behind a loop the last access of each operation stands for those of the iterations before."""
+    """After a loop the last access of each operation represents those of earlier iterations."""
     for key, accesses in state.accesses.items():
         if all(len(access.turn) <= depth for access in accesses):  # pyright: ignore[reportArgumentType]
             continue

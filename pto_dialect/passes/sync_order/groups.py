@@ -22,9 +22,9 @@ _ORDER = {"join": 0, "barrier": 1, "set": 2, "wait": 2}
 
 @dataclass(eq=False)
 class Group:
-    """A barrier, or sets and waits of one flag of which none can go without the others.
+    """A barrier, or the sets and waits of one flag that must be removed together.
 
-    ``sequence`` is the innermost one that has all of them, ``first`` and ``last`` the items of it in which they stand.
+    ``sequence`` is the innermost one that has all of them, ``first`` and ``last`` the items of it that contain them.
     """
 
     signals: tuple[Signal, ...]
@@ -39,8 +39,8 @@ class _NeededError(Exception):
 
 @dataclass(eq=False)
 class Visit:
-    """One run through ``sequence``: the states before each of its items and behind the last, and for each item the
-    visits of the sequences in it, in the order in which they were run."""
+    """One pass over ``sequence``: the states before each of its items and after the last, and for each item the visits
+    of its nested sequences, in the order of execution."""
 
     sequence: Sequence
     states: list[Known]
@@ -80,7 +80,7 @@ class _Trial(Course):
 
 
 class _Changed(NamedTuple):
-    """A place in a visit behind which the state is another one without a group."""
+    """A position in a visit after which the state differs without a group."""
 
     visit: Visit
     item: int
@@ -142,7 +142,7 @@ class Judge:
         return sorted(found.values(), key=lambda group: _ORDER[group.signals[0].kind])
 
     def _ending(self) -> set[Signal]:
-        """Flags that nothing takes, and what the scalar unit waits for behind all work."""
+        """Flags without a wait, and what the scalar unit waits for after all work."""
         found = set(self.left)
         for item in reversed(self.sequence.items):
             if not isinstance(item, Signal):
@@ -152,7 +152,7 @@ class Judge:
         return found
 
     def dispensable(self, group: Group) -> bool:
-        """Whether all that is in order stays so without ``group``, which is then gone for what is asked later."""
+        """Whether all ordered accesses stay ordered without ``group``, which is then removed for later queries."""
         without = self.gone | set(group.signals)
         try:
             self._without(_Trial(self.reader, without, self.found), group)
@@ -186,8 +186,8 @@ class Judge:
     def _run(
         self, trial: Course, path: Many[tuple[Sequence, int]], sequence: Sequence, first: int, last: int
     ) -> tuple[list[_Changed], bool]:
-        """Runs every visit of ``sequence``, which lies at the end of ``path``, from ``first`` until what is known
-        behind ``last`` is what it was. What has changed, and whether each visit came to that."""
+        """Repeats every visit of ``sequence``, which is the end of ``path``, from ``first`` until the state after
+        ``last`` is the same as before. Returns what has changed, and whether each visit converged."""
         visits = [self.visit]
         for level, (_, index) in enumerate(path):
             inner = path[level + 1][0] if level + 1 < len(path) else sequence
@@ -212,7 +212,7 @@ class Judge:
 
 
 def _last_telling(sequence: Sequence) -> int:
-    """The last item of a sequence in which others are told that work is done; -1 if there is none."""
+    """The last item of a sequence that signals completed work; -1 if there is none."""
     items = enumerate(sequence.items)
     return max((index for index, item in items if any(tells_others(op) for op in walk(item.op))), default=-1)
 

@@ -48,7 +48,7 @@ class Known(State):
         self.why: list[list[Why]] = [[()] * _WIDTH for _ in PIPES]
 
     def copy(self) -> Self:
-        """The same state, to go on with by itself."""
+        """An independent copy of the state."""
         other = super().copy()
         other.queues, other.released, other.waited = dict(self.queues), dict(self.released), dict(self.waited)
         other.why = [list(row) for row in self.why]
@@ -115,7 +115,7 @@ class Known(State):
 
 
 def together(before: Known, ways: list[Known]) -> Known:
-    """What holds behind ways of which one was gone. Raises :class:`UnevenError`."""
+    """The join of alternative paths. Raises :class:`UnevenError`."""
     found = merged(before, list(ways))
     assert isinstance(found, Known)
     now = found.now

@@ -15,7 +15,7 @@ def _flags(word: str, source: str, target: str, number: int = 0) -> str:
 
 
 def _program(*between: str, more: str = "") -> str:
-    """A load and a sum with what stands between them."""
+    """A load and a sum with the given synchronization in between."""
     return (
         f"func.func @f(%p: {PART}{more}) {{\n"
         f"  %x = pto.alloc_tile : {TILE}\n  %y = pto.alloc_tile : {TILE}\n"

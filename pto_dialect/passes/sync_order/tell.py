@@ -1,4 +1,4 @@
-"""Puts what was found out about the signals of a function into diagnostics.
+"""Turns findings on the signals of a function into diagnostics.
 
 Source: docs/reference/synchronisation.md, "Judging a program".
 """

@@ -15,18 +15,18 @@ def pipe_name(number: int) -> str:
 
 
 def line_of(op: Operation) -> str:
-    """`` (line 7)``, or nothing for an operation without a place."""
+    """`` (line 7)``; empty for an operation without a source location."""
     span = span_of(op)
     return "" if span is None else f" (line {span.line})"
 
 
 def named(item: Leaf | Signal) -> str:
-    """The operation of an item with its place."""
+    """The operation of an item with its source location."""
     return f"{item.op.name}{line_of(item.op)}"
 
 
 def title(signals: tuple[Signal, ...]) -> str:
-    """A group of signals in words."""
+    """A group of signals as text."""
     first = signals[0]
     if first.kind == "join":
         return "the barrier of all pipes"
@@ -36,5 +36,5 @@ def title(signals: tuple[Signal, ...]) -> str:
 
 
 def note_of(item: Leaf | Signal, message: str) -> Note:
-    """A note at the place of an item."""
+    """A note at the source location of an item."""
     return Note(message, span_of(item.op))
