@@ -1,7 +1,7 @@
 """Assigns one of the eight ids of a pair of pipes to each flag.
 
-Two flags may have the same id when the first must be waited for before the second is set. Where ids run out, program order
-is sufficient; after that adjacent flags are merged. Source: docs/reference/synchronisation.md, "Event ids".
+Two flags may have the same id when the first must be waited for before the second is set. Where ids run out, program
+order is sufficient; after that adjacent flags are merged. Source: docs/reference/synchronisation.md, "Event ids".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tiles whose addresses only a run knows may share bytes. Source: docs/lower-vector.md, "Adjacent operations in one function"."""
+"""Tiles at unknown addresses may share bytes. Source: docs/lower-vector.md, "Adjacent operations in one function"."""
 
 import pytest
 from cube_programs import passed
