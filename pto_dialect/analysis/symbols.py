@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Operation
 
-from pto_dialect.diagnostics.suggest import did_you_mean_hint
+from pto_dialect.diagnostics.suggest import MOST_NAMED, equally_near
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.core_dialects.func import FuncOp
@@ -32,13 +32,13 @@ class Symbols:
             parent = parent.parent_op()
         return None
 
-    def suggest(self, op: Operation, name: str) -> str | None:
-        """A "did you mean" hint for the unknown symbol ``name`` in the nearest enclosing module of ``op``."""
+    def suggest(self, op: Operation, name: str) -> list[str]:
+        """The names that the unknown symbol ``name`` probably means, in the nearest enclosing module of ``op``."""
         parent = op.parent_op()
         while parent is not None and not isinstance(parent, ModuleOp):
             parent = parent.parent_op()
         known = self._table(parent) if isinstance(parent, ModuleOp) else {}
-        return did_you_mean_hint(f"@{name}", [f"@{other}" for other in known])
+        return equally_near(f"@{name}", [f"@{other}" for other in known])[:MOST_NAMED]
 
     def _table(self, module: ModuleOp) -> dict[str, Operation]:
         table = self._tables.get(module)

@@ -4,6 +4,7 @@ import enum
 from typing import NamedTuple
 
 from .fix import Fix
+from .remedy import Remedy
 from .source import Span
 
 
@@ -32,7 +33,8 @@ class Diagnostic(NamedTuple):
 
     ``message`` says what is wrong, what was found and what was expected; the rule id is not part of it.
     ``span`` is ``None`` when the statement has no place in a text.  ``help`` says what would be right,
-    ``fixes`` are changes of the source of ``span`` that make it so, the likeliest first.
+    ``fixes`` are changes of the source of ``span`` that make it so, the likeliest first. ``remedies`` are changes
+    that have not been written as text yet.
     """
 
     rule: str
@@ -42,3 +44,4 @@ class Diagnostic(NamedTuple):
     notes: tuple[Note, ...] = ()
     help: str | None = None
     fixes: tuple[Fix, ...] = ()
+    remedies: tuple[Remedy, ...] = ()

@@ -9,7 +9,8 @@ _HALF = 1
 _MAX_COST = 4 * _EDIT
 _MAX_LENGTH = 100
 _SEPARATORS = "._-"
-_MOST_NAMED = 3
+MOST_NAMED = 3
+"""Names that a suggestion has."""
 
 
 def did_you_mean(word: str, candidates: Iterable[str], n: int = 1) -> list[str]:
@@ -29,8 +30,12 @@ def did_you_mean_hint(word: str, candidates: Iterable[str], usual: Sequence[str]
     Of those only that begin least alike, the ones in ``usual`` are named, first and in its order, even if they are
     half a mistake farther; at most three are named.
     """
-    close = equally_near(word, candidates, usual)[:_MOST_NAMED]
-    return f"did you mean {alternatives(close)}?" if close else None
+    return near_hint(equally_near(word, candidates, usual)[:MOST_NAMED])
+
+
+def near_hint(names: Sequence[str]) -> str | None:
+    """``did you mean A or B?`` with all ``names``; ``None`` where there are none."""
+    return f"did you mean {alternatives(names)}?" if names else None
 
 
 def inline_hint(word: str, candidates: Sequence[str]) -> str:
@@ -58,8 +63,13 @@ def equally_near(word: str, candidates: Iterable[str], usual: Sequence[str] = ()
 
 def word_hint(word: str, allowed: Sequence[str]) -> str | None:
     """``did you mean A or B?`` for one of few words, in their order; ``None`` when none is near, or too many are."""
+    return near_hint(near_words(word, allowed))
+
+
+def near_words(word: str, allowed: Sequence[str]) -> list[str]:
+    """Those of a few words that ``word`` was probably meant to be, in their order; none where too many are near."""
     close = equally_near(word, allowed, allowed)
-    return f"did you mean {alternatives(close)}?" if 0 < len(close) <= _MOST_NAMED else None
+    return close if len(close) <= MOST_NAMED else []
 
 
 def alternatives(names: Sequence[str]) -> str:

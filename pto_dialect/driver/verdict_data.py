@@ -11,6 +11,7 @@ from typing import Any
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
 from pto_dialect.diagnostics.engine import Counts
 from pto_dialect.diagnostics.fix import Edit, Fix
+from pto_dialect.diagnostics.remedy import Argument, Remedy
 from pto_dialect.diagnostics.source import SourceFile, Span
 
 from .result import Result
@@ -51,11 +52,20 @@ def decode(stored: bytes, key: str, text: str) -> Result | None:
 def _diagnostic(diag: Diagnostic, sources: dict[SourceFile, int]) -> list[Any]:
     notes = [[note.message, _span(note.span, sources)] for note in diag.notes]
     fixes = [[fix.title, fix.safe, fix.edits] for fix in diag.fixes]
-    return [diag.rule, int(diag.severity), diag.message, _span(diag.span, sources), notes, diag.help, fixes]
+    return [
+        diag.rule,
+        int(diag.severity),
+        diag.message,
+        _span(diag.span, sources),
+        notes,
+        diag.help,
+        fixes,
+        diag.remedies,
+    ]
 
 
 def _read_diagnostic(entry: list[Any], sources: list[SourceFile]) -> Diagnostic:
-    rule, severity, message, span, notes, help, fixes = entry
+    rule, severity, message, span, notes, help, fixes, remedies = entry
     return Diagnostic(
         _string(rule),
         Severity(severity),
@@ -64,12 +74,25 @@ def _read_diagnostic(entry: list[Any], sources: list[SourceFile]) -> Diagnostic:
         tuple(Note(_string(told), _read_span(place, sources)) for told, place in notes),
         None if help is None else _string(help),
         tuple(_read_fix(*fix) for fix in fixes),
+        tuple(_read_remedy(*remedy) for remedy in remedies),
     )
 
 
 def _read_fix(title: object, safe: object, edits: list[list[object]]) -> Fix:
     found = tuple(Edit(_number(start), _number(end), _string(text)) for start, end, text in edits)
     return Fix(_string(title), found, _boolean(safe))
+
+
+def _read_remedy(name: object, arguments: list[object]) -> Remedy:
+    return Remedy(_string(name), tuple(_read_argument(argument) for argument in arguments))
+
+
+def _read_argument(argument: object) -> Argument:
+    if isinstance(argument, list):
+        return tuple(_string(each) for each in argument)
+    if argument is not None and not isinstance(argument, str | int):
+        raise TypeError(argument)
+    return argument
 
 
 def _span(span: Span | None, sources: dict[SourceFile, int]) -> list[int] | None:

@@ -19,6 +19,9 @@ from pto_dialect.analysis.symbols import Symbols
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.diagnostics.remedies.synchronization import barrier_before, order_with_flag, other_end
+from pto_dialect.diagnostics.remedy import Remedy
+from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.base import section_of
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
@@ -210,10 +213,11 @@ class _Reporter:
         message = f"this wait for {flag_text(key)} is never ended{self._where(certain)}: no set comes before it"
         always = certain and not self.assumed
         if always or (STUCK.id, id(op)) not in self.seen:
-            self.report(STUCK if always else PATH, op, message, (), _BALANCE)
+            self.report(STUCK if always else PATH, op, message, (), _BALANCE, remedies=_other_end(key, False))
 
     def left(self, op: Operation, key: Key, certain: bool) -> None:
-        self.report(PATH, op, f"{flag_text(key)} is set here and not waited for{self._where(certain)}", (), _BALANCE)
+        message = f"{flag_text(key)} is set here and not waited for{self._where(certain)}"
+        self.report(PATH, op, message, (), _BALANCE, remedies=_other_end(key, True))
 
     def again(self, first: Operation, second: Operation, key: Key, certain: bool) -> None:
         message = f"{flag_text(key)} is set again before the first one is waited for{self._where(certain)}"
@@ -231,7 +235,9 @@ class _Reporter:
         source, target = (access.pipe.removeprefix("PIPE_") for access in (first, second))
         flag = f'["{first.pipe}", "{second.pipe}", "EVENT_IDn"]'
         advice = f"pto.set_flag{flag} after the first and pto.wait_flag{flag} before the second"
+        remedy = order_with_flag(first.pipe, second.pipe, *ENUMS["event"].values)
         if first.pipe == second.pipe:
+            remedy = barrier_before(first.pipe)
             message = f"{target} {now} what {first.op.name} {before} on the same pipe, and no barrier stands between"
             advice = f"pto.barrier #pto.pipe<{first.pipe}> between the two"
         elif inverted:
@@ -239,7 +245,16 @@ class _Reporter:
         else:
             message = f"{target} {now} what {source} {before}, and nothing orders the two"
         notes = (Note(f"{first.op.name} on {source} {before} it", span_of(first.op)), *_iterations(kind, first, second))
-        self.report(HAZARD, second.op, message + self._where(certain), notes, advice, first.op, certain=certain)
+        self.report(
+            HAZARD,
+            second.op,
+            message + self._where(certain),
+            notes,
+            advice,
+            first.op,
+            certain=certain,
+            remedies=(remedy,),
+        )
 
     def report(
         self,
@@ -250,13 +265,14 @@ class _Reporter:
         help: str,
         *others: Operation,
         certain: bool = True,
+        remedies: tuple[Remedy, ...] = (),
     ) -> None:
         key = (declared.id, id(op), *map(id, others))
         if key not in self.seen:
             self.seen.add(key)
             # A path may be one that no run takes.
             severity = declared.severity if certain and not self.assumed else Severity.WARNING
-            self.engine.report(Diagnostic(declared.id, severity, message, span_of(op), notes, help))
+            self.engine.report(Diagnostic(declared.id, severity, message, span_of(op), notes, help, remedies=remedies))
 
 
 def _iterations(kind: str, first: Access, second: Access) -> Iterator[Note]:
@@ -274,6 +290,12 @@ def _iterations(kind: str, first: Access, second: Access) -> Iterator[Note]:
         around = Note(f"both are in iteration {one} of the loop{line}", place)
     if around is not None:
         yield around
+
+
+def _other_end(key: Key, wait: bool) -> tuple[Remedy, ...]:
+    """The set or the wait that a flag with a known event lacks."""
+    source, target, number = key
+    return (other_end(source, target, f"EVENT_ID{number}", wait),) if isinstance(number, int) else ()
 
 
 def flag_text(key: Key) -> str:

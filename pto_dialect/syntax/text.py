@@ -9,6 +9,8 @@ from xdsl.dialects import builtin
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, SSAValue
 
+from pto_dialect.diagnostics.remedies.names import append, replace
+from pto_dialect.diagnostics.remedies.types import wider_integer
 from pto_dialect.ir.core.float_text import float_from_bits, nearest_float
 
 from .builder.error import at
@@ -135,17 +137,20 @@ def number_attribute(token: Tok, type_: Attribute) -> Attribute:
             return nearest_float(float(text), type_)
         if text.lstrip("-").startswith("0x"):
             return FloatAttr(_from_bits(token, type_), type_)
-        raise at(token, "literal-type", f"{type_} literals have a decimal point", f"{text}.0")
+        raise at(token, "literal-type", f"{type_} literals have a decimal point", f"{text}.0", append(".0"))
     if isinstance(type_, (IntegerType, builtin.IndexType)):
         if token.type == "FLOAT":
-            raise at(token, "literal-type", f"{text} is not an integer, but the type is {type_}")
+            whole = re.fullmatch(r"(-?\d+)\.0*", text)
+            mended = (replace(None, whole[1]),) if whole is not None else ()
+            raise at(token, "literal-type", f"{text} is not an integer, but the type is {type_}", None, *mended)
         value = integer(text)
         if isinstance(type_, IntegerType):
             width = type_.width.data
             unsigned = type_.signedness.data is builtin.Signedness.UNSIGNED
             most = 1 << (width - 1 if type_.signedness.data is builtin.Signedness.SIGNED else width)
             if not (0 if unsigned else -(1 << max(width - 1, 0))) <= value < most:
-                raise at(token, "literal-range", f"{text} does not fit into {type_}")
+                mended = (wider_integer(width),)
+                raise at(token, "literal-range", f"{text} does not fit into {type_}", None, *mended)
             if width and value >= 1 << (width - 1) and not unsigned:
                 value -= 1 << width
         return IntegerAttr(value, type_)

@@ -64,6 +64,19 @@ def usage(name: str) -> str | None:
     return f"the form is {form}" if form is not None and len(form) <= _LONGEST else None
 
 
+def only_word(name: str) -> str | None:
+    """The enumerator in angle brackets that is all the operation ``name`` takes; ``None`` where that is no form."""
+    name = MNEMONIC_ALIASES.get(name, name)
+    if name not in OPS:
+        return None
+    cls = op_class(name)
+    assert issubclass(cls, PtoOp)
+    declared, tokens = signature(cls), op_spec(cls).tokens
+    alone = op_spec(cls).shape is Shape.SYNC_TOKEN and len(tokens) == 1 and not declared.operands
+    word = _word(cls, tokens[0]) if alone else None
+    return f"<{word}>" if word else None
+
+
 def value_form(name: str) -> str | None:
     """Returns the form of the tile operation ``name`` on values; ``None`` for other operations."""
     name = MNEMONIC_ALIASES.get(name, name)

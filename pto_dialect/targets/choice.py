@@ -39,10 +39,11 @@ def get_profile(name: str) -> Profile:
 
 
 class TargetWarning(NamedTuple):
-    """A finding about the choice of target: rule id and text."""
+    """A finding about the choice of target: rule id, text, and the name of a target that nobody knows."""
 
     rule: str
     message: str
+    unknown: str | None = None
 
 
 class TargetChoice(NamedTuple):
@@ -100,4 +101,4 @@ def _stated_by_module(arch: str | None, device: str | None) -> tuple[str | None,
 
 def _unknown(attribute: str, text: str, expected: str) -> TargetWarning:
     message = f"{attribute} names no known target and is read as a2a3, found '{text}', expected {expected}"
-    return TargetWarning("target-unknown", message)
+    return TargetWarning("target-unknown", message, text)

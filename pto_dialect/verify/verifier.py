@@ -21,6 +21,7 @@ from pto_dialect.accel.operations.template import template_of
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.target import target_choice
 from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.diagnostics.remedies.names import target_name
 from pto_dialect.families import PROGRAM_RULES, all_rule_modules
 from pto_dialect.ir.core.base import PtoOp, is_pto
 from pto_dialect.ir.core.location import SourceLoc
@@ -141,7 +142,8 @@ class Verifier:
         self._enter(choice)
         for warning in choice.warnings:
             if _TARGET_RULES[warning.rule] is not TARGET_OVERRIDE or not nested:
-                ctx.report(_TARGET_RULES[warning.rule], module, warning.message)
+                mended = (target_name(warning.unknown),) if warning.unknown is not None else ()
+                ctx.report(_TARGET_RULES[warning.rule], module, warning.message, remedies=mended)
         if STRUCTURE in self.passes:
             check_symbols(module, ctx)
             _check_backend(module, ctx)

@@ -1,41 +1,45 @@
-"""All that might mend a diagnostic."""
+"""From the remedies of a diagnostic to changes of its text."""
 
 from __future__ import annotations
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.fix import Fix, OverlapError, edited
+from pto_dialect.diagnostics.remedies import (
+    characters,
+    marks,
+    moves,
+    names,
+    order,
+    statements,
+    synchronization,
+    types,
+)
+from pto_dialect.diagnostics.remedies.site import REMEDIES, Site
 
-from . import characters, flags, forms, marks, moves, statements, types, words
-from .wrong import ROWS, Wrong
+from .values import types_of_values
 
-FIXERS = (words, characters, marks, forms, types, statements, moves, flags)
-"""Modules that declare fixers, in the order in which their proposals count."""
+MODULES = (names, characters, marks, order, types, statements, moves, synchronization)
+"""Modules that declare remedies."""
 
 _MOST = 24
 """Proposals for one diagnostic; each of them costs a check of the program."""
 
 
 def proposals(diagnostic: Diagnostic) -> list[Fix]:
-    """Changes of the text that might mend ``diagnostic``, the likeliest first; not tried yet.
-
-    They are worked out from its message, its help and the text around its place, and are added to those that it brings.
-    """
-    found: dict[str, Fix] = {}
+    """The changes of the text that ``diagnostic`` brings or that its remedies make, the likeliest first; not tried."""
     span = diagnostic.span
     if span is None:
         return []
-    wrong = Wrong(diagnostic, span)
-    made = list(diagnostic.fixes)
-    for row in ROWS:
-        message = row.message.search(diagnostic.message)
-        help = row.help.search(diagnostic.help or "")
-        if message is not None and help is not None:
-            made += row.fixer(wrong, message, help)
-    for fix in made:
+    site = Site(diagnostic, span, types_of_values)
+    fixes = list(diagnostic.fixes)
+    for name, arguments in diagnostic.remedies:
+        fixes += REMEDIES[name](site, *arguments)
+    found: dict[str, Fix] = {}
+    for fix in fixes:
         try:
-            new = edited(wrong.text, fix.edits)
+            new = edited(site.text, fix.edits)
         except OverlapError:
             continue
-        if new != wrong.text:
+        if new != site.text:
             found.setdefault(new, fix)
     return list(found.values())[:_MOST]

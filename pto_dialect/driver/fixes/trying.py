@@ -21,7 +21,7 @@ _MOST_CHECKS = 80
 """Checks for one diagnostic."""
 
 _TOGETHER = 3
-"""Diagnostics of a text of which those with one proposal each are mended with one check."""
+"""Diagnostics of a text of which those with one safe proposal each are mended with one check."""
 
 _CHARACTERS = 4_000_000
 """What checks of all diagnostics of a text may read where fixes are only offered."""
@@ -58,16 +58,21 @@ def score(found: Sequence[Diagnostic]) -> tuple[int, int, int]:
 
 
 def helpful(
-    diagnostic: Diagnostic, before: Sequence[Diagnostic], check: Check, budget: Budget | None = None
+    diagnostic: Diagnostic,
+    before: Sequence[Diagnostic],
+    check: Check,
+    budget: Budget | None = None,
+    *,
+    unsafe: bool = True,
 ) -> list[Tried]:
     """The fixes of ``diagnostic``, one of ``before``, with which less is found than before; the best is the first.
 
-    Where several are equally good, none of them is safe. ``budget`` limits the checks.
+    Where several are equally good, none of them is safe. ``budget`` limits the checks; guesses are tried if ``unsafe``.
     """
     assert diagnostic.span is not None
     text = diagnostic.span.source.text
     budget = Budget(_MOST_CHECKS) if budget is None else budget
-    found = list(_helpful(text, diagnostic, before, check, budget, _DEPTH))
+    found = list(_helpful(text, diagnostic, before, check, budget, _DEPTH, unsafe))
     found.sort(key=_rank)
     # Two ways may lead to one text.
     texts: dict[str, Tried] = {}
@@ -86,10 +91,18 @@ def _rank(tried: Tried) -> tuple[bool, tuple[int, int, int], int]:
 
 
 def _helpful(
-    text: str, diagnostic: Diagnostic, before: Sequence[Diagnostic], check: Check, budget: Budget, depth: int
+    text: str,
+    diagnostic: Diagnostic,
+    before: Sequence[Diagnostic],
+    check: Check,
+    budget: Budget,
+    depth: int,
+    unsafe: bool,
 ) -> Iterator[Tried]:
     known = {(diag.rule, diag.message) for diag in before}
     for fix in proposals(diagnostic):
+        if not (fix.safe or unsafe):
+            continue
         if not budget.spend():
             return
         new = edited(text, fix.edits)
@@ -102,7 +115,7 @@ def _helpful(
         shown = [diag for diag in found if (diag.rule, diag.message) not in known and diag.span is not None]
         if len(shown) != 1:
             continue
-        for deeper in _helpful(new, shown[0], found, check, budget, depth - 1):
+        for deeper in _helpful(new, shown[0], found, check, budget, depth - 1, unsafe):
             title = f"{fix.title}; {deeper.fix.title}"
             yield Tried(
                 Fix(title, (_change(text, deeper.text),), fix.safe and deeper.fix.safe), *deeper[1:3], deeper.steps + 1
@@ -244,7 +257,7 @@ def _mended(
             key = _key(text, diagnostic)
             if key in hopeless:
                 continue
-            tried = next((t for t in helpful(diagnostic, found, check) if t.fix.safe or unsafe), None)
+            tried = next((t for t in helpful(diagnostic, found, check, unsafe=unsafe) if t.fix.safe or unsafe), None)
             if tried is None:
                 hopeless.add(key)
                 continue
@@ -259,12 +272,12 @@ def _mended(
 def _plain_ones(
     text: str, chosen: Sequence[Diagnostic], found: Sequence[Diagnostic], check: Check
 ) -> tuple[str, list[Made], Sequence[Diagnostic]]:
-    """Makes the fixes of all ``chosen`` diagnostics with one proposal together, if each of them helps."""
+    """Makes the fixes of all ``chosen`` diagnostics with one safe proposal together, if each of them helps."""
     only: dict[Fix, Diagnostic] = {}
     for diagnostic in chosen:
-        made = proposals(diagnostic)
-        if len(made) == 1 and made[0].safe:
-            only.setdefault(made[0], diagnostic)
+        safe = [fix for fix in proposals(diagnostic) if fix.safe]
+        if len(safe) == 1:
+            only.setdefault(safe[0], diagnostic)
     fixes = separate(only)
     if len(fixes) > 1:
         new = edited(text, [edit for fix in fixes for edit in fix.edits])

@@ -70,6 +70,18 @@ DEPRECATED: dict[str, str] = {
 }
 """Operations of the older dialect only, with their replacements."""
 
+SUCCESSORS: dict[str, str] = {
+    "pto.textract_fp": "pto.textract",
+    "pto.tinsert_fp": "pto.tinsert",
+    "pto.tmov.fp": "pto.tmov",
+    "pto.tstore_fp": "pto.tstore",
+    "pto.tfillpad_expand": "pto.tfillpad",
+    "pto.tfillpad_inplace": "pto.tfillpad",
+    "pto.declare_tile_memref": "pto.declare_tile",
+    "pto.simd.tile_to_memref": "pto.tile_buf_addr",
+}
+"""Operations of the older dialect, with those that take their operands today."""
+
 
 def canonical(mnemonic: str) -> str:
     """Returns the mnemonic of a documented spelling; other spellings are only lowercased."""

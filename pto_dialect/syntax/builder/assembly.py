@@ -12,6 +12,7 @@ from typing import Any
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType
 from xdsl.ir import Attribute, Block, Operation, SSAValue, TypedAttribute
 
+from pto_dialect.diagnostics.remedies.order import operand_count
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import BROKEN
 from pto_dialect.ir.core.base import PtoOp, Slot, op_spec, signature, stores
@@ -50,7 +51,8 @@ class AssemblyBuilder(TileBuilder):
         for index in indices:
             offsets.extend(self.use(index) if index.type == "USES" else [self.literal_constant(index)])
         if len(offsets) != len(source.shape):
-            raise at(indices[0], "op-operand-count", f"{len(source.shape)} indices expected, found {len(offsets)}")
+            message = f"{len(source.shape)} indices expected, found {len(offsets)}"
+            raise at(indices[0], "op-operand-count", message, None, operand_count(len(source.shape), len(offsets)))
         return self._part(token, view, offsets, (tile.rows, tile.cols))
 
     def whole(self, token: Tok, view: SSAValue) -> SSAValue:

@@ -297,7 +297,8 @@ class AttributeBuilder(BuilderBase):
         try:
             return parse_attribute(text, type_)
         except TypeSyntaxError as error:
-            self.report(error.rule, error.message, token.start + error.start, token.start + error.end, error.help)
+            start, end = token.start + error.start, token.start + error.end
+            self.report(error.rule, error.message, start, end, error.help, remedies=error.remedies)
             return BROKEN
 
     def type_value(self, items: list[Any]) -> Attribute | TypeRun:

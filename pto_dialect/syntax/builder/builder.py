@@ -17,8 +17,17 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from pto_dialect.accel.operations.construct import append_operation, has_defaults, new_operation
 from pto_dialect.diagnostics.diagnostic import Note
 from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.diagnostics.remedies.names import replace, similar_value
+from pto_dialect.diagnostics.remedies.order import swap_operands, without_result
+from pto_dialect.diagnostics.remedies.statements import (
+    definition_first,
+    second_name,
+    yielded_types,
+)
+from pto_dialect.diagnostics.remedies.types import constant_type, types_of_operands
+from pto_dialect.diagnostics.remedy import Remedy
 from pto_dialect.diagnostics.source import SourceFile, Span
-from pto_dialect.diagnostics.suggest import did_you_mean_hint
+from pto_dialect.diagnostics.suggest import MOST_NAMED, equally_near, near_hint
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.location import set_place, span_of_value
 from pto_dialect.ir.core_dialects.core_ops import core_class
@@ -28,7 +37,7 @@ from ..read.lexer import ProgramText
 from ..read.situation import shown
 from ..read.tokens import SSA, Tok
 from ..text import count, result_names, set_name, strip_comments
-from .error import at
+from .error import at, type_remedies
 from .scope import Forward, Scope
 from .types import POISON, TypeReader
 
@@ -133,6 +142,7 @@ class BuilderBase(TypeReader):
                 "parse-type-count",
                 f"{count(len(values), 'operand')} but {count(len(types), 'type')}",
                 f"one type for each of {shown(token.text)}",
+                types_of_operands(),
             )
         wrong: list[Stated] = []
         for index, (value, stated) in enumerate(zip(values, types, strict=True)):
@@ -157,7 +167,8 @@ class BuilderBase(TypeReader):
                 ]
                 message = f"{names[0]} and {names[1]} stand in each other's place: {names[0]} has type "
                 message += f"{t.type_text(first.type)}, but {t.type_text(wanted)} is stated here"
-                self.report("operand-type", message, start, end, f"swap {names[0]} and {names[1]}")
+                help = f"swap {names[0]} and {names[1]}"
+                self.report("operand-type", message, start, end, help, remedies=(swap_operands(False),))
                 entries = [entry for entry in entries if entry not in wrong]
         told: dict[tuple[Attribute, Attribute], SSAValue] = {}
         for value, stated, token, index in entries:
@@ -178,7 +189,8 @@ class BuilderBase(TypeReader):
         start, end = self.name_extent(token, index)
         span = span_of_value(value)
         notes = (Note("defined here", span),) if span is not None else ()
-        help = None
+        help, name = None, self.source.text[start:end]
+        mended: tuple[Remedy, ...] = ()
         constant = core_class("arith.constant") or ()
         use = Span(self.source, start, end)
         if need is None and isinstance(value, OpResult) and not self.engine.first(span, t.type_text(stated), use):
@@ -191,13 +203,15 @@ class BuilderBase(TypeReader):
             and isinstance(stated, (IntegerType, IndexType, AnyFloat))
         ):
             help = f"state the type of the constant: arith.constant .. : {t.type_text(stated)}"
+            mended = (constant_type(name, t.type_text(stated)),)
         if need is not None and stated is t.I1 and isinstance(value.type, (IntegerType, IndexType, AnyFloat)):
             compare = "arith.cmpf une" if isinstance(value.type, AnyFloat) else "arith.cmpi ne"
-            zero = f"{self.source.text[start:end]}, %zero : {t.type_text(value.type)}"
+            zero = f"{name}, %zero : {t.type_text(value.type)}"
             help = f"compare it with a constant, as in {compare}, {zero}"
-        given = f"{self.source.text[start:end]} has type {t.type_text(value.type)}"
+        given = f"{name} has type {t.type_text(value.type)}"
         message = f"{given}, but {t.type_text(stated)} is stated here" if need is None else f"{need}, but {given}"
-        self.report("operand-type", message, start, end, help, notes=notes)
+        mended += type_remedies(name, value.type, stated, need is None)
+        self.report("operand-type", message, start, end, help, notes=notes, remedies=mended)
 
     def name_extent(self, token: Tok, index: int) -> tuple[int, int]:
         """Returns the extent of the ``index``-th name of a USES token."""
@@ -230,7 +244,8 @@ class BuilderBase(TypeReader):
         if earlier is not None:
             span = span_of_value(earlier)
             notes = (Note("first defined here", span),) if span is not None else ()
-            self.report("name-redefined", f"{name} is already defined", position, position + len(name), notes=notes)
+            end, mended = position + len(name), (second_name(name),)
+            self.report("name-redefined", f"{name} is already defined", position, end, notes=notes, remedies=mended)
             return
         frame = self.scope.frame
         if frame.forwards:
@@ -245,6 +260,7 @@ class BuilderBase(TypeReader):
                         f"{name} is used before its definition",
                         forward.position,
                         forward.position + forward.length,
+                        remedies=(definition_first(name),),
                     )
                 forward.value.replace_all_uses_with(value)
 
@@ -308,6 +324,7 @@ class BuilderBase(TypeReader):
                 token.start,
                 token.start + len(token.text.rstrip("= \t\n")),
                 self.result_help(op, token),
+                remedies=(without_result(), yielded_types()) if not op.results else (),
             )
         for (name, position), result in zip(names, op.results, strict=False):
             self.define(name, result, position)
@@ -390,8 +407,10 @@ class BuilderBase(TypeReader):
         frame, lost = self.scope.leave()
         for label, position in frame.pending_labels.items():
             known = [other for other in frame.labels if other not in frame.pending_labels]
-            help = did_you_mean_hint(label, known)
-            self.report("name-undefined", f"undefined block {label}", position, position + len(label), help)
+            near = equally_near(label, known)[:MOST_NAMED]
+            end, mended = position + len(label), (replace(None, *near),) if near else ()
+            message = f"undefined block {label}"
+            self.report("name-undefined", message, position, end, near_hint(near), remedies=mended)
         for name, forward in lost:
             self.undefined_name(name, forward, frame.names)
         self.closed = frame
@@ -402,26 +421,26 @@ class BuilderBase(TypeReader):
             if forward.value.type is UNKNOWN:
                 forward.value._type = UNSTATED
             return
-        help = self._name_hint(name, forward, defined)
-        self.report(
-            "name-undefined", f"{name} is not defined", forward.position, forward.position + forward.length, help
-        )
+        help, *mended = self._name_hint(name, forward, defined)
+        end = forward.position + forward.length
+        self.report("name-undefined", f"{name} is not defined", forward.position, end, help, remedies=tuple(mended))
         if forward.value.type is UNKNOWN:
             forward.value._type = POISON
 
-    def _name_hint(self, name: str, forward: Forward, defined: Sequence[str]) -> str | None:
+    def _name_hint(self, name: str, forward: Forward, defined: Sequence[str]) -> tuple[str | None, *tuple[Remedy, ...]]:
         """Returns the name that was probably meant by an undefined one."""
         self.name_hints += 1
         if self.name_hints > _NAME_HINTS:
-            return None
+            return (None,)
         text = self.source.text
         function = max(0, text.rfind("func.func", 0, forward.position))
         definition = re.compile(rf"^[ \t]*(?:%[\w.$#-]+\s*,\s*)*{re.escape(name)}(?![\w.$-])[^\n=]*=", re.MULTILINE)
         found = definition.search(text, function, forward.position)
         if found is not None:
             line, _ = self.source.line_col(found.end())
-            return f"the {name} of line {line} is visible only inside its region"
-        return did_you_mean_hint(name, [*defined, *self.scope.values])
+            return (f"the {name} of line {line} is visible only inside its region",)
+        near = equally_near(name, [*defined, *self.scope.values])[:MOST_NAMED]
+        return (near_hint(near), replace(None, *near)) if near else (None, similar_value())
 
     def block_label(self, items: list[Any]) -> None:
         """Builds ``^name(..):``: starts the next block of the region."""

@@ -76,7 +76,9 @@ class ClauseBuilder(StructureBuilder):
         slots = text_slots(cls)
         if len(operands.values) != len(slots):
             error = self.operand_count(token, operands, slots, len(slots), len(slots))
-            raise BuildError("mad-operand-count", error.message, error.start, error.end, error.help)
+            raise BuildError(
+                "mad-operand-count", error.message, error.start, error.end, error.help, remedies=error.remedies
+            )
         groups = self.distribute(token, slots, operands)
         reading = ClauseReading(self, token, cls, groups, operands, attributes)
         for (word, arguments), row in zip(written, rows, strict=True):
@@ -99,8 +101,8 @@ def clause_rows(table: Clauses, written: list[Written]) -> list[Clause]:
     wrong = misplaced(table, [word for word, _ in written])
     rows: list[Clause] = []
     for word, arguments in written:
-        if wrong is not None and wrong[0] is word:
-            raise at(word, *wrong[1])
+        if wrong is not None and wrong.word is word:
+            raise at(word, *wrong.said, *wrong.remedies)
         row = table.find(word.text)
         assert row is not None
         if not arguments and row.incomplete is not None:
@@ -220,7 +222,7 @@ class ClauseReading:
         words = row.words or tuple(word for e in self.declared[name].kind.enums for word in ENUMS[e].values)
         if given.text not in words and given.text not in UNSUPPORTED_WORDS:
             message = f"{clause.text} does not take {given.text!r}"
-            raise at(given, row.wrong_word, message, near_word(given.text, words))
+            raise at(given, row.wrong_word, message, *near_word(given.text, words))
         self.attributes[name] = self.builder.token_attribute(self.cls, name, given)
 
     def _wrong_option(self, row: Clause, word: Tok, given: Any) -> BuildError:

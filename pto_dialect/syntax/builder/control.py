@@ -9,6 +9,8 @@ from xdsl.dialects import builtin
 from xdsl.dialects.builtin import DenseArrayBase, FunctionType, IntegerAttr, i32, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from pto_dialect.diagnostics.remedies.statements import missing_else
+from pto_dialect.diagnostics.remedies.types import loop_type, types_of_operands
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core_dialects.core_ops import core_class
 
@@ -90,7 +92,8 @@ class ControlBuilder(CoreBuilder):
         if len(known) == len(bounds) and type_ not in known and len(set(known)) == 1 and not self.schematic:
             other = t.type_text(known[0])
             message = f"bounds and step of scf.for have type {t.type_text(type_)}, found {other}"
-            raise at(places[0], "operand-type", message, f"state the type of the loop behind its step: : {other}")
+            help = f"state the type of the loop behind its step: : {other}"
+            raise at(places[0], "operand-type", message, help, loop_type(other))
         for value, place in zip(bounds, places, strict=True):
             self.check_type(value, type_, place, 0, f"bounds and step of scf.for have type {t.type_text(type_)}")
 
@@ -182,7 +185,8 @@ class ControlBuilder(CoreBuilder):
         (token, operands, types), then = items[0], items[1]
         otherwise = items[3] if len(items) > 3 else Region()
         if types and not otherwise.blocks:
-            raise at(token, "scf-if-else", "scf.if with results needs an else region", "add else { scf.yield .. }")
+            message, help = "scf.if with results needs an else region", "add else { scf.yield .. }"
+            raise at(token, "scf-if-else", message, help, missing_else(t.type_text(types[0])))
         for region in (then, otherwise):
             if region.blocks:
                 self.end_with_yield(region, token)
@@ -275,7 +279,9 @@ class ControlBuilder(CoreBuilder):
         token, callee, _, uses, _, attributes, _, (inputs, outputs) = items
         types = self.types_of(inputs)
         if uses is None and types:
-            raise at(token, "parse-type-count", f"0 operands but {count(len(types), 'type')}")
+            raise at(
+                token, "parse-type-count", f"0 operands but {count(len(types), 'type')}", None, types_of_operands()
+            )
         operands = self.use_typed(uses, types, inputs) if uses is not None else []
         results = self.types_of(outputs)
         by_name = callee.type == "SYMBOL"

@@ -17,6 +17,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, TypedAttribute
 from xdsl.irdl import IRDLOperation, VarOperandDef
 
+from pto_dialect.diagnostics.remedies.marks import mark_after
+from pto_dialect.diagnostics.remedies.names import choose, replace
+from pto_dialect.diagnostics.remedies.order import operand_count
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import BROKEN
 from pto_dialect.ir.core_dialects.core_ops import ALIASES, core_class
@@ -147,7 +150,8 @@ class CoreBuilder(AttributeBuilder):
         if indentation(text, following) <= indentation(text, token.start):
             return
         end = len(text[:following].rstrip())
-        self.report("parse-unbalanced", "'{' is missing at the end of this line", end - 1, end, "add the missing '{'")
+        message, help = "'{' is missing at the end of this line", "add the missing '{'"
+        self.report("parse-unbalanced", message, end - 1, end, help, remedies=(mark_after("{"),))
         self.unopened += 1
         for name in names:
             self.scope.values.setdefault(name.text, Block(arg_types=[POISON]).args[0])
@@ -190,7 +194,13 @@ class CoreBuilder(AttributeBuilder):
         # The only one of these operations whose first operand has a type of its own.
         if token.text == "arith.select":
             if number != 3:
-                raise at(uses, "parse-operand-count", f"arith.select takes 3 operands, found {number}")
+                raise at(
+                    uses,
+                    "parse-operand-count",
+                    f"arith.select takes 3 operands, found {number}",
+                    None,
+                    operand_count(3, number),
+                )
             if len(stated) == 2:
                 operands = self.use_typed(uses, [stated[0], stated[1], stated[1]], types)
             else:
@@ -200,10 +210,12 @@ class CoreBuilder(AttributeBuilder):
             return self.create(cls, token.start, operands, [stated[-1]], attributes)
         expected = core_arity(cls)
         if number != expected:
-            raise at(uses, "parse-operand-count", f"{token.text} takes {count(expected, 'operand')}, found {number}")
+            message = f"{token.text} takes {count(expected, 'operand')}, found {number}"
+            raise at(uses, "parse-operand-count", message, None, operand_count(expected, number))
         if len(stated) > 1:
             message = f"{token.text} takes one type for its operands and its result, found {len(stated)}"
-            raise at(types, "parse-type-count", message, f": {t.type_text(stated[0])}")
+            one = t.type_text(stated[0])
+            raise at(types, "parse-type-count", message, f": {one}", replace(None, one))
         operands = self.use(uses)
         wanted = stated[0]
         if any(value.type is not wanted for value in operands):
@@ -211,8 +223,9 @@ class CoreBuilder(AttributeBuilder):
             if number > 1 and common not in (wanted, UNKNOWN, POISON) and all(v.type == common for v in operands):
                 message = f"the operands of {token.text} have type {t.type_text(common)}, "
                 message += f"but {t.type_text(wanted)} is stated"
-                self.report("operand-type", message, types.start, types.end, f": {t.type_text(common)}")
-                # Nothing follows from this with the type of the operands.
+                help, mended = f": {t.type_text(common)}", (replace(None, t.type_text(common)),)
+                self.report("operand-type", message, types.start, types.end, help, remedies=mended)
+                # With the type of the operands nothing follows from this.
                 return self.create(cls, token.start, operands, [common], attributes)
             operands = self.use_typed(uses, stated * number, types)
         properties: dict[str, Attribute] = {}
@@ -287,7 +300,8 @@ class CoreBuilder(AttributeBuilder):
         for word in words:
             if word not in by_name:
                 allowed = ", ".join(by_name)
-                raise at(token, "parse-syntax", f"unknown {kind.strip()} flag {word!r}", f"one of {allowed}")
+                message, mended = f"unknown {kind.strip()} flag {word!r}", choose(word, *by_name)
+                raise at(token, "parse-syntax", message, f"one of {allowed}", mended)
         return key, attr([by_name[word] for word in words])  # pyright: ignore[reportArgumentType]
 
     @statement
@@ -297,7 +311,8 @@ class CoreBuilder(AttributeBuilder):
         cls = operation_class(token)
         names = PREDICATES[token.text]
         if predicate.text not in names:
-            raise at(predicate, "parse-syntax", f"unknown predicate {predicate.text!r}", "one of " + ", ".join(names))
+            message, mended = f"unknown predicate {predicate.text!r}", choose(None, *names)
+            raise at(predicate, "parse-syntax", message, f"one of {', '.join(names)}", mended)
         stated = self.one_type(types)
         operands = self.use_typed(uses, [stated, stated], types)
         properties: dict[str, Attribute] = {"predicate": IntegerAttr(names.index(predicate.text), i64)}

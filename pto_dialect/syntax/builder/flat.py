@@ -7,6 +7,11 @@ from typing import Any
 
 from xdsl.ir import Operation
 
+from pto_dialect.diagnostics.remedies.names import insert, replace_in_statement
+from pto_dialect.diagnostics.remedies.order import value_first
+from pto_dialect.diagnostics.remedies.statements import missing_event
+from pto_dialect.diagnostics.remedies.types import result_type
+from pto_dialect.diagnostics.remedy import Remedy
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.base import Slot, op_spec, signature
@@ -55,7 +60,8 @@ class FlatBuilder(PtoBuilder):
             if self.is_assembly_opcode(token) and len(operands.values) == len(stated) == 1:
                 # A single type is that of all operands and of the result.
                 return self.assemble(cls, token, groups, stated, attributes)
-            raise at(token, "parse-missing-types", f"{token.text} needs its result type after '->'", usage(token.text))
+            message = f"{token.text} needs its result type after '->'"
+            raise at(token, "parse-missing-types", message, usage(token.text), result_type("->"))
         self.check_stated(cls, groups, operands, stated, where)
         return self.assemble(cls, token, groups, self.result_list_types(token, cls, outputs), attributes)
 
@@ -102,7 +108,8 @@ class FlatBuilder(PtoBuilder):
         """Returns the error about more than ``most`` keywords; one that is a value's name lacks its ``%``."""
         value = next((word for word in words if word.type == "WORD" and f"%{word.text}" in self.scope.values), None)
         if value is not None:
-            return at(value, "parse-syntax", f"expected a value, found {value.text!r}", f"did you mean %{value.text}?")
+            message = f"expected a value, found {value.text!r}"
+            return at(value, "parse-syntax", message, f"did you mean %{value.text}?", insert("%"))
         return at(words[most], "parse-syntax", f"unexpected {words[most].text}")
 
     def token_attributes(self, token: Tok, words: list[Tok], attributes: dict[str, Any]) -> None:
@@ -152,7 +159,7 @@ class FlatBuilder(PtoBuilder):
                 name = row.attribute if row is not None and row.attribute in slots else word.text
                 if name not in slots:
                     message = SUFFIXES.foreign.message.format(token.text, word.text)
-                    raise at(word, SUFFIXES.foreign.rule, message, near_word(word.text, suffix_words(slots)))
+                    raise at(word, SUFFIXES.foreign.rule, message, *near_word(word.text, suffix_words(slots)))
                 value = arguments[0]
                 if len(arguments) > 1 or isinstance(value, tuple) or value.type == "USES":
                     raise at(word, "parse-syntax", f"{word.text}(..) takes one word", f"{word.text}(word)")
@@ -160,7 +167,7 @@ class FlatBuilder(PtoBuilder):
                 name = next((n for n, slot in slots.items() if names_word(slot.kind, word.text)), "")
                 if not name:
                     message = f"unexpected {word.text!r} after the operands of {token.text}"
-                    raise at(word, "parse-syntax", message, near_word(word.text, suffix_words(slots)))
+                    raise at(word, "parse-syntax", message, *near_word(word.text, suffix_words(slots)))
                 value = word
             if name in attributes:
                 raise at(word, SUFFIXES.duplicate, f"{name} is given twice")
@@ -201,7 +208,13 @@ class FlatBuilder(PtoBuilder):
         """``op %a[%i, ..], ..``."""
         token, uses, indices, *rest = items
         if token.text in OPS and OPS[token.text][2] == "OP_INDEXED_STORE" and "," not in uses.text:
-            raise at(uses, "parse-syntax", f"the value that {token.text} stores stands first", usage(token.text))
+            raise at(
+                uses,
+                "parse-syntax",
+                f"the value that {token.text} stores stands first",
+                usage(token.text),
+                value_first(),
+            )
         signature_part, attributes = rest[-1], rest[-2]
         extras = next((item for item in rest[:-2] if isinstance(item, list)), [])
         clauses = [item for item in rest[:-2] if isinstance(item, tuple)]
@@ -281,7 +294,9 @@ class FlatBuilder(PtoBuilder):
             attributes[name] = self.token_attribute(cls, name, word)
         for name in names[len(words) :]:
             if signature(cls).attributes[name].arity == "1":
-                raise at(token, "parse-missing-token", f"{token.text} needs its {name}", usage(token.text))
+                raise at(
+                    token, "parse-missing-token", f"{token.text} needs its {name}", usage(token.text), *_missing(name)
+                )
         groups = self.distribute(token, text_slots(cls), operands)
         return self.assemble(cls, token, groups, (), attributes)
 
@@ -294,7 +309,8 @@ class FlatBuilder(PtoBuilder):
                 start, end = self.name_extent(place, index)
                 name = self.source.text[start:end]
                 message = f"{token.text} takes names alone, found the value {name}"
-                raise BuildError("op-operand-count", message, start, end, usage(f"{token.text}_dyn"))
+                mended = (replace_in_statement(token.text, f"{token.text}_dyn"),)
+                raise BuildError("op-operand-count", message, start, end, usage(f"{token.text}_dyn"), remedies=mended)
             return
         left = list(words)
         missing: list[str] = []
@@ -305,7 +321,13 @@ class FlatBuilder(PtoBuilder):
             elif slot.arity == "1":
                 missing.append(name)
         if missing and not left and words:
-            raise at(token, "parse-missing-token", f"{token.text} needs its {missing[0]}", usage(token.text))
+            raise at(
+                token,
+                "parse-missing-token",
+                f"{token.text} needs its {missing[0]}",
+                usage(token.text),
+                *_missing(missing[0]),
+            )
 
     @statement
     def sync_bracket(self, items: list[Any]) -> Operation:
@@ -405,3 +427,8 @@ def split_angle(token: Tok) -> list[Tok]:
         parts.append(Tok("ANGLE", word, offset + part.index(word)))
         offset += len(part) + 1
     return parts
+
+
+def _missing(name: str) -> tuple[Remedy, ...]:
+    """The remedy where a name of a synchronisation is missing."""
+    return (missing_event(),) if name.startswith("event") else ()

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import SSAValue
 
+from pto_dialect.diagnostics.remedies.names import replace
+from pto_dialect.diagnostics.remedies.order import one_of_two_clauses, operand_count
 from pto_dialect.diagnostics.suggest import did_you_mean
 from pto_dialect.ir.clauses import CLAUSES, Taken, clauses_of
 from pto_dialect.ir.core.base import PtoOp, op_spec
@@ -47,10 +49,13 @@ class GroupReading:
             said = (row.foreign if row is not None else None) or self.table.foreign
             known = [keyword for each in self.taken.values() for keyword in each.row.keywords]
             close = did_you_mean(word.text, known)
-            help = f"did you mean {close[0]}?" if close else said.help.format(", ".join(known))
-            raise at(word, said.rule, said.message.format(self.token.text, word.text), help or None)
+            message = said.message.format(self.token.text, word.text)
+            if close:
+                raise at(word, said.rule, message, f"did you mean {close[0]}?", replace(None, close[0]))
+            raise at(word, said.rule, message, said.help.format(", ".join(known)) or None)
         if taken.row.name in self.seen and taken.row.form is not Form.REPEATED:
-            raise at(word, self.table.duplicate, f"{word.text} is given twice")
+            mended = one_of_two_clauses(word.text)
+            raise at(word, self.table.duplicate, f"{word.text} is given twice", None, mended)
         self.seen[taken.row.name] = word.text
         return taken
 
@@ -74,7 +79,8 @@ class GroupReading:
         given = len(values)
         if row.wrong_number is not None and given not in (row.numbers or (len(names),)):
             rule, message, help = row.wrong_number
-            raise at(use, rule, message.format(word.text, given, count(given, "operand")), help or None)
+            mended = (operand_count(len(names), given),) if not row.numbers else ()
+            raise at(use, rule, message.format(word.text, given, count(given, "operand")), help or None, *mended)
         for name, value in zip(names, values, strict=False):
             if row.form is Form.REPEATED:
                 self.groups.setdefault(name, []).append(value)

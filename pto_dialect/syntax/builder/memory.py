@@ -12,6 +12,10 @@ from xdsl.irdl import IRDLOperation
 from xdsl.traits import IsolatedFromAbove
 
 from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.diagnostics.remedies.names import replace
+from pto_dialect.diagnostics.remedies.order import operand_count
+from pto_dialect.diagnostics.remedies.types import types_of_operands
+from pto_dialect.diagnostics.suggest import near_hint
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.aliases import MNEMONIC_ALIASES
 from pto_dialect.ir.core.base import PtoOp, segment_sizes, signature
@@ -81,7 +85,7 @@ class MemoryBuilder(ControlBuilder):
         if isinstance(memref, builtin.MemRefType) and len(subscripts) != memref.get_num_dims():
             wanted = count(memref.get_num_dims(), "index", "indices")
             message = f"{t.type_text(memref)} takes {wanted}, found {len(subscripts)}"
-            raise at(uses, "parse-operand-count", message)
+            raise at(uses, "parse-operand-count", message, None, operand_count(memref.get_num_dims(), len(subscripts)))
         properties = self._inherent(cls, attributes)
         if cls.get_irdl_definition().results:
             self.check_type(values[0], memref, uses, 0)
@@ -210,7 +214,8 @@ class MemoryBuilder(ControlBuilder):
         for entry in dynamic:
             operands = operands + self.use(entry)
         if len(operands) != len(types):
-            raise at(token, "parse-type-count", f"{count(len(operands), 'operand')} but {count(len(types), 'type')}")
+            message = f"{count(len(operands), 'operand')} but {count(len(types), 'type')}"
+            raise at(token, "parse-type-count", message, None, types_of_operands())
         properties = {
             "rawConstantIndices": DenseArrayBase.from_list(i32, static),
             "elem_type": _element(stated[1], token),
@@ -258,7 +263,9 @@ class MemoryBuilder(ControlBuilder):
         name = MNEMONIC_ALIASES.get(name, ALIASES.get(name, name))
         types = self.types_of(inputs)
         if uses is None and types:
-            raise at(token, "parse-type-count", f"0 operands but {count(len(types), 'type')}")
+            raise at(
+                token, "parse-type-count", f"0 operands but {count(len(types), 'type')}", None, types_of_operands()
+            )
         operands = self.use_typed(uses, types, inputs) if uses is not None else []
         successors = [self.block_use(label) for label in labels]
         results = self.types_of(outputs)
@@ -335,9 +342,11 @@ class MemoryBuilder(ControlBuilder):
 
     def unknown_operation(self, token: Tok, name: str) -> Any:
         """Returns the error for an unknown operation name, with the nearest known ones."""
-        from ..errors.words import operation_hint  # deferred: start-up
+        from ..errors.words import near_operations  # deferred: start-up
 
-        return at(token, "op-unknown", f"unknown operation {name!r}", operation_hint(name))
+        near = near_operations(name)
+        mended = (replace(name, *near),) if near else ()
+        return at(token, "op-unknown", f"unknown operation {name!r}", near_hint(near), *mended)
 
 
 @lru_cache(maxsize=1024)

@@ -7,6 +7,8 @@ from typing import Any
 from xdsl.ir import Attribute, Operation
 
 from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.diagnostics.remedies.names import choose, replace
+from pto_dialect.diagnostics.remedies.types import types_of_operands
 from pto_dialect.diagnostics.suggest import did_you_mean
 from pto_dialect.ir.clauses import clauses_of
 from pto_dialect.ir.core.base import signature
@@ -80,7 +82,8 @@ class MicroBuilder(ClauseBuilder):
         """Compares all operands, in text order, with their stated types."""
         values = operands.values
         if len(stated) != len(values):
-            raise at(where, "parse-type-count", f"{count(len(values), 'operand')} but {count(len(stated), 'type')}")
+            message = f"{count(len(values), 'operand')} but {count(len(stated), 'type')}"
+            raise at(where, "parse-type-count", message, None, types_of_operands())
         wrong: list[StatedType] = []
         for position, (value, type_) in enumerate(zip(values, stated, strict=True)):
             if value.type is not type_:
@@ -120,7 +123,8 @@ class MicroBuilder(ClauseBuilder):
                 rule, message, help = FRAC_LOAD.foreign
                 close = did_you_mean(name.text, [taken.row.name])
                 help = f"did you mean {taken.row.name}?" if close else help.format(taken.row.name)
-                raise at(name, rule, message.format(taken.row.name, name.text), help)
+                mended = (replace(None, taken.row.name),)
+                raise at(name, rule, message.format(taken.row.name, name.text), help, *mended)
             values = self.use(use)
             operands.add(use, values)
             reading.give(taken, name, use, values)
@@ -128,7 +132,8 @@ class MicroBuilder(ClauseBuilder):
             *names, last = (row.name for row, *_ in layout)
             raise at(token, "parse-missing-token", f"{token.text} needs {', '.join(names)} and {last}")
         if word.text not in mode.keywords:
-            raise at(word, mode.wrong_word, f"unknown mode {word.text!r}", f"one of {', '.join(mode.keywords)}")
+            message, mended = f"unknown mode {word.text!r}", choose(None, *mode.keywords)
+            raise at(word, mode.wrong_word, message, f"one of {', '.join(mode.keywords)}", mended)
         attributes[mode.attribute] = self.token_attribute(cls, mode.attribute, word)
         names = [tok for tok in types if tok.type == "WORD"]
         repeated = next((tok for tok in names if tok.text in mode.keywords), None)

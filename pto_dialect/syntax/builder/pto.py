@@ -12,8 +12,12 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, i64
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.diagnostics.remedies.names import event_name, replace
+from pto_dialect.diagnostics.remedies.order import operand_count
+from pto_dialect.diagnostics.remedies.statements import second_result
+from pto_dialect.diagnostics.remedies.types import missing_types, types_of_operands
 from pto_dialect.ir.core import types as t
-from pto_dialect.ir.core.aliases import ATTRIBUTE_ALIASES, DEPRECATED, MNEMONIC_ALIASES
+from pto_dialect.ir.core.aliases import ATTRIBUTE_ALIASES, DEPRECATED, MNEMONIC_ALIASES, SUCCESSORS
 from pto_dialect.ir.core.attribute_text import attribute_text
 from pto_dialect.ir.core.attributes import ENUMS, OpaqueAttr, PlaceholderAttr
 from pto_dialect.ir.core.base import PtoOp, Slot, op_spec, segment_sizes, signature, sizes_by_order
@@ -126,6 +130,7 @@ class PtoBuilder(MemoryBuilder):
                 token.end,
                 DEPRECATED[name],
                 Severity.WARNING,
+                remedies=(replace(None, SUCCESSORS[name]),) if name in SUCCESSORS else (),
             )
         return op_class(MNEMONIC_ALIASES.get(name, name))
 
@@ -157,13 +162,14 @@ class PtoBuilder(MemoryBuilder):
         else:
             wanted = str(required) if required == limit else f"{required} to {limit}"
         what = f"{token.text} takes {wanted} operands ({', '.join(names)}), found {given}"
+        mended = (operand_count(required, given),) if required == limit else ()
         values = any(isinstance(value.type, t.TileType) for value in operands.values)
         form = value_usage(token.text, slots) if values else usage(token.text)
         if limit is not None and given > limit:
             place, index = operands.place(limit)
             start, end = self.name_extent(place, index)
-            return BuildError("op-operand-count", what, start, end, form)
-        return at(token, "op-operand-count", what, form)
+            return BuildError("op-operand-count", what, start, end, form, remedies=mended)
+        return at(token, "op-operand-count", what, form, *mended)
 
     def check_stated(
         self, cls: type[PtoOp], groups: Groups, operands: Operands, stated: list[Attribute], where: Tok
@@ -181,6 +187,7 @@ class PtoBuilder(MemoryBuilder):
                 "parse-type-count",
                 f"{count(len(expected), 'typed operand')} but {count(len(stated), 'type')}",
                 f"types of {', '.join(name for name in typed_names(cls) for _ in groups.get(name, ()))}",
+                types_of_operands(),
             )
         wrong: list[Stated] = []
         for value, type_ in zip(expected, stated, strict=True):
@@ -290,7 +297,9 @@ class PtoBuilder(MemoryBuilder):
         try:
             return pto_enum(slot.kind.enums[0], word, 0, len(token.text))
         except TypeSyntaxError as error:
-            raise BuildError(error.rule, error.message, token.start, token.end, error.help) from None
+            raise BuildError(
+                error.rule, error.message, token.start, token.end, error.help, remedies=error.remedies
+            ) from None
 
     def token_attribute(self, cls: type[PtoOp], name: str, token: Tok) -> Attribute:
         """Returns the value of an attribute that the syntax spells as a token: quoted, stripped, full or bare."""
@@ -301,8 +310,11 @@ class PtoBuilder(MemoryBuilder):
         if token.type == "INTEGER":
             if slot.kind.enums and not slot.kind.accepts(IntegerAttr(0, 64)):
                 names = ENUMS[slot.kind.enums[0]].values
-                near = f"did you mean {names[0].rstrip('0')}{text}?" if names[0].endswith("0") else None
-                raise at(token, "attr-kind", f"{name} is a name such as {names[0]}, found {text}", near)
+                message = f"{name} is a name such as {names[0]}, found {text}"
+                if not names[0].endswith("0"):
+                    raise at(token, "attr-kind", message)
+                meant = f"{names[0].rstrip('0')}{text}"
+                raise at(token, "attr-kind", message, f"did you mean {meant}?", event_name(meant))
             return self.number([token])
         word = text
         if token.type == "STRING":
@@ -316,7 +328,7 @@ class PtoBuilder(MemoryBuilder):
         word = slot.kind.synonyms.get(word, word)
         if slot.kind.words and word not in slot.kind.words:
             rule = word_rule(cls.name, name) or "attr-word"
-            raise at(token, rule, f"unknown {name} {word!r}", near_word(word, slot.kind.words))
+            raise at(token, rule, f"unknown {name} {word!r}", *near_word(word, slot.kind.words))
         return StringAttr(word)
 
     def result_list_types(self, token: Tok, cls: type[PtoOp], outputs: Any) -> list[Attribute]:
@@ -329,15 +341,15 @@ class PtoBuilder(MemoryBuilder):
         limit = None if any(slot.arity == "*" for slot in declared) else len(declared)
         if len(results) < required or (limit is not None and len(results) > limit):
             where = outputs if isinstance(outputs, Tok) else token
-            raise at(
-                where, "parse-result-count", f"{token.text} has {count(required, 'result')}, {len(results)} stated"
-            )
+            message = f"{token.text} has {count(required, 'result')}, {len(results)} stated"
+            raise at(where, "parse-result-count", message, None, *((second_result(),) if required == 2 else ()))
         return results
 
     def stated_types(self, signature_part: Any, token: Tok) -> tuple[Tok, list[Attribute], Any]:
         """Returns token, operand types and result part of a ``: types [-> types]`` tail."""
         if signature_part is None:
-            raise at(token, "parse-missing-types", f"{token.text} needs its operand types after ':'", usage(token.text))
+            message = f"{token.text} needs its operand types after ':'"
+            raise at(token, "parse-missing-types", message, usage(token.text), missing_types())
         types, outputs = signature_part
         return (types, self.type_list(types), outputs) if types is not None else (token, [], outputs)
 

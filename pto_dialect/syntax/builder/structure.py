@@ -8,6 +8,8 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
 from xdsl.ir import Attribute, Operation
 
 from pto_dialect.analysis.constants import constant_of
+from pto_dialect.diagnostics.remedies.names import replace
+from pto_dialect.diagnostics.remedies.order import operand_count
 from pto_dialect.ir.clauses import clauses_of
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp, signature
@@ -48,7 +50,7 @@ class StructureBuilder(ValueBuilder):
         groups: Groups = {}
         for key, use in keyed:
             if key.text not in names:
-                raise at(key, "parse-syntax", f"{token.text} has no operand {key.text!r}", near_word(key.text, names))
+                raise at(key, "parse-syntax", f"{token.text} has no operand {key.text!r}", *near_word(key.text, names))
             if key.text in groups:
                 raise at(key, "parse-clause-duplicate", f"{key.text} is given twice")
             groups[key.text] = [self.one_use(use)]
@@ -62,7 +64,7 @@ class StructureBuilder(ValueBuilder):
         source_name, first_name, second_name = (slot.name for slot in signature(cls).operands)
         for key, name in ((first_key, first_name), (second_key, second_name)):
             if key.text != name:
-                raise at(key, "parse-syntax", f"expected {name} = [..], found {key.text!r}")
+                raise at(key, "parse-syntax", f"expected {name} = [..], found {key.text!r}", None, replace(None, name))
         groups: Groups = {
             first_name: self._indices_of(first),
             second_name: self._indices_of(second),
@@ -275,8 +277,8 @@ class StructureBuilder(ValueBuilder):
             word, use, later = subblock
             fields = {**fields, **later}
             if word.text != "aiv_subblockid" or word.text not in {s.name for s in text_slots(cls)}:
-                help = near_word(word.text, ["aiv_subblockid"])
-                raise at(word, "parse-syntax", f"unexpected {word.text!r} after {token.text}", help)
+                near = near_word(word.text, ["aiv_subblockid"])
+                raise at(word, "parse-syntax", f"unexpected {word.text!r} after {token.text}", *near)
             groups["aiv_subblockid"] = [self.one_use(use)]
         results = self.types_of(result) if isinstance(result, Tok) else []
         return self.assemble(cls, token, groups, results, self.field_attributes(cls, fields))
@@ -301,7 +303,7 @@ class StructureBuilder(ValueBuilder):
             key, given = entry
             values = self.use_typed(given.uses, self.type_list(given.types), given.types)
             if key is not None and key.text not in names:
-                raise at(key, "parse-syntax", f"{token.text} has no operand {key.text!r}", near_word(key.text, names))
+                raise at(key, "parse-syntax", f"{token.text} has no operand {key.text!r}", *near_word(key.text, names))
             if key is not None and key.text in groups:
                 raise at(key, "parse-clause-duplicate", f"{key.text} is given twice")
             if key is None and position >= len(names):
@@ -359,7 +361,8 @@ class StructureBuilder(ValueBuilder):
         cls = self.pto_class(token)
         sizes = self.use(dims)
         if len(sizes) != 3:
-            raise at(dims, "op-operand-count", f"a launch has 3 sizes, found {len(sizes)}", "<<<%x, %y, %z>>>")
+            mended = (operand_count(3, len(sizes)),)
+            raise at(dims, "op-operand-count", f"a launch has 3 sizes, found {len(sizes)}", "<<<%x, %y, %z>>>", *mended)
         values = self.use_typed(uses, self.types_of(inputs), inputs) if uses is not None else []
         names = [slot.name for slot in text_slots(cls)]
         groups: Groups = {name: [value] for name, value in zip(names[:3], sizes, strict=True)}

@@ -7,6 +7,7 @@ from typing import Any
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from pto_dialect.diagnostics.remedies.statements import missing_outs
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import enum_attr
 from pto_dialect.ir.core.base import PtoOp, Shape, op_spec, signature, takes_lists
@@ -254,7 +255,7 @@ class TileBuilder(FlatBuilder):
         if not slots and not operands.values:
             return {}
         if not operands.values:
-            raise at(token, "op-missing-outs", f"{token.text} needs outs(..)", "outs(%dst : type)")
+            raise at(token, "op-missing-outs", f"{token.text} needs outs(..)", "outs(%dst : type)", missing_outs())
         if len(operands.values) > len(slots):
             place, index = operands.place(len(slots))
             start, end = self.name_extent(place, index)

@@ -8,6 +8,8 @@ from xdsl.ir import Attribute
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.diagnostics.remedies.names import replace
+from pto_dialect.diagnostics.remedy import Remedy
 from pto_dialect.diagnostics.source import SourceFile, Span
 from pto_dialect.diagnostics.suggest import did_you_mean
 from pto_dialect.ir.core import types as t
@@ -73,19 +75,23 @@ class TypeReader:
         help: str | None = None,
         severity: Severity = Severity.ERROR,
         notes: tuple[Note, ...] = (),
+        remedies: tuple[Remedy, ...] = (),
     ) -> None:
         """Reports a diagnostic about ``text[start:end]``."""
         self.reports += 1
         if rule in _ABOUT_NAMES and start > self.braces.doubtful_from:
             # A missing or surplus brace was reported; what is visible here is not what was meant.
             return
-        self.engine.report(Diagnostic(rule, severity, message, Span(self.source, start, end), notes, help))
+        span = Span(self.source, start, end)
+        self.engine.report(Diagnostic(rule, severity, message, span, notes, help, remedies=remedies))
 
     def fail(self, error: BuildError) -> None:
         """Reports ``error``."""
         if isinstance(error, FollowUp):
             return
-        self.report(error.rule, error.message, error.start, error.end, error.help, notes=error.notes)
+        self.report(
+            error.rule, error.message, error.start, error.end, error.help, notes=error.notes, remedies=error.remedies
+        )
 
     # ------------------------------------------------------------ types
 
@@ -167,7 +173,8 @@ class TypeReader:
                 return POISON
             same = resolved == spelling
             first, last = (error.start, error.end) if same else (0, len(spelling))
-            self.report(error.rule, error.message, start + first, start + max(last, first + 1), error.help)
+            end = start + max(last, first + 1)
+            self.report(error.rule, error.message, start + first, end, error.help, remedies=error.remedies)
             return POISON
         # Compare the class: isinstance is slow when the answer is no.
         if type(result) is t.OpaqueType:
@@ -184,8 +191,9 @@ class TypeReader:
                 if result.data in self.wrong_aliases:
                     return POISON
                 close = type_suggestion(result.data) or next(iter(did_you_mean(result.data, self.alias_texts)), None)
-                help = f"did you mean {close}?" if close else None
-                self.report("name-undefined", f"undefined type alias {result.data}", start, start + len(spelling), help)
+                help, mended = (f"did you mean {close}?", (replace(None, close),)) if close else (None, ())
+                message, end = f"undefined type alias {result.data}", start + len(spelling)
+                self.report("name-undefined", message, start, end, help, remedies=mended)
                 return POISON
         return result
 

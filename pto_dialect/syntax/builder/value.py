@@ -14,6 +14,7 @@ from typing import Any
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from pto_dialect.diagnostics.remedies.types import missing_types, types_of_operands
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp, Shape, Slot, op_spec, signature, stores, takes_lists
 from pto_dialect.ir.core.roles import Role
@@ -207,6 +208,8 @@ class ValueBuilder(AssemblyBuilder):
                         inputs_part if inputs_part is not None else token,
                         "parse-type-count",
                         f"{number} operands but {len(inputs)} types",
+                        None,
+                        types_of_operands(),
                     )
                 inputs = []
             return inputs, self.types_of(outputs)
@@ -238,5 +241,11 @@ class ValueBuilder(AssemblyBuilder):
         if not tiles:
             if self.schematic:
                 return [t.OpaqueType("!pto.tile<...>")]
-            raise at(token, "parse-missing-types", f"{token.text} needs its result type", ": (types) -> type")
+            raise at(
+                token,
+                "parse-missing-types",
+                f"{token.text} needs its result type",
+                ": (types) -> type",
+                missing_types(),
+            )
         return [tiles[0]]

@@ -5,19 +5,15 @@ from __future__ import annotations
 
 import re
 
+from pto_dialect.diagnostics.remedies import characters as remedies
+from pto_dialect.diagnostics.remedies.names import insert, remove, replace
+from pto_dialect.diagnostics.remedies.statements import value_name
+from pto_dialect.diagnostics.remedy import Remedy
+
 from ..read.situation import Message, Situation, shown
 from ..read.tokens import Tok
 from ..usage import usage
 
-LOOK_ALIKE = {
-    **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb\uff02", '"'),
-    **dict.fromkeys("\u2212\u2010\u2011\u2012\u2013\u2014\uff0d", "-"),
-    **dict.fromkeys("\u2192\u27f6\u21d2", "->"),
-    **dict.fromkeys("\u00d7\u2715\u2a09", "x"),
-    **{chr(code + 0xFEE0): chr(code) for code in range(0x23, 0x7F) if chr(code) not in "-"},
-    "\u3001": ",",
-}
-"""Characters of word processors and of other keyboards, and their equivalents in programs."""
 _INVISIBLE = frozenset("\u00ad\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2060\ufeff")
 _KINDS = {"!": "type", "%": "value", "@": "function", "#": "attribute", "^": "block"}
 _HELP = {
@@ -40,39 +36,62 @@ def bad_character(s: Situation) -> Message:
     if text == '"':
         if previous is not None and previous.type.startswith("OP_") and previous.end == token.start:
             name = shown(previous.text)
-            return Message("parse-string", f"the quote before {name} is missing", f'"{name}"', previous)
+            return Message(
+                "parse-string", f"the quote before {name} is missing", f'"{name}"', previous, remedies=(insert('"'),)
+            )
         return Message("parse-string", "this string is not closed on its line", 'add the closing "')
     if len(text) > 1:
         return Message("literal-range", "this integer does not fit into 64 bits", None)
     if text in _KINDS:
         return missing_name(text)
     if s.text.startswith(_FENCE, token.start):
-        return Message("parse-character", f"{_FENCE} is no part of a program", "remove these lines", once=True)
+        return Message(
+            "parse-character",
+            f"{_FENCE} is no part of a program",
+            "remove these lines",
+            once=True,
+            remedies=(remedies.without_fences(),),
+        )
     if text in "+-" and s.starts_line(token):
         help = "remove the marks of a patch"
-        return Message("parse-character", f"lines do not begin with '{text}'", help, once=True)
+        mended = (remedies.without_plus(),) if text == "+" else ()
+        return Message("parse-character", f"lines do not begin with '{text}'", help, once=True, remedies=mended)
     return _foreign(s, text)
 
 
 def missing_name(mark: str, at: Tok | None = None) -> Message:
     """Reports a sigil of names without a name after it."""
-    return Message("parse-character", f"the name of a {_KINDS[mark]} is missing after '{mark}'", None, at)
+    text = f"the name of a {_KINDS[mark]} is missing after '{mark}'"
+    return Message("parse-character", text, None, at, remedies=(value_name(),) if mark == "%" else ())
 
 
 def _foreign(s: Situation, text: str) -> Message:
     digits = _GLUED.match(s.text, s.token.end)
     if text == "." and digits is not None and digits[0][:1].isdigit():
         number = f".{digits[0]}"
-        return Message(
-            "parse-character", "numbers begin with a digit", f"write 0{number}", Tok("BAD", number, s.token.start)
-        )
+        at = Tok("BAD", number, s.token.start)
+        mended = (replace(None, f"0{number}"),)
+        return Message("parse-character", "numbers begin with a digit", f"write 0{number}", at, remedies=mended)
     if text in _INVISIBLE:
         message = f"an invisible character stands here, U+{ord(text):04X}"
-        return Message("parse-character", message, "remove it", once=True)
-    meant = LOOK_ALIKE.get(text)
+        return Message("parse-character", message, "remove it", once=True, remedies=(remedies.without_invisible(),))
+    meant = remedies.LOOK_ALIKE.get(text)
     code = "" if text.isascii() else f" (U+{ord(text):04X})"
     help = f"write {meant}" if meant is not None else _HELP.get(text)
-    return Message("parse-character", f"unexpected character {text!r}{code}", help, once=help is not None)
+    mended = (remedies.ascii_characters(),) if code and meant is not None else _mended(text)
+    message = f"unexpected character {text!r}{code}"
+    return Message("parse-character", message, help, once=help is not None, remedies=mended)
+
+
+def _mended(text: str) -> tuple[Remedy, ...]:
+    """What to do about a character of ``_HELP``."""
+    if text == "-":
+        return (replace(None, "->"),)
+    if text == "'":
+        return (remedies.double_quotes(),)
+    if text == "\\":
+        return (remove(),)
+    return (remedies.percent_signs(),) if text == "$" else ()
 
 
 def foreign_mark(s: Situation) -> Message | None:
@@ -98,15 +117,18 @@ def _behind(s: Situation) -> Message | None:
 
 def _colons(s: Situation) -> Message | None:
     """``pto::tadd``."""
-    token = s.token
-    if token.type not in _WORDS or not s.text.startswith("::", token.end):
+    words = (token for token in (*s.statement, s.token) if token.type in _WORDS and s.text.startswith("::", token.end))
+    token = next(words, None)
+    if token is None:
         return None
     name = _GLUED.match(s.text, token.end + 2)
     if name is None:
         return None
     whole = Tok("OP_UNKNOWN", s.text[token.start : name.end()], token.start)
     help = f"did you mean {shown(token.text)}.{shown(name[0])}?"
-    return Message("op-unknown", f"names of operations have a dot, found {shown(whole.text)!r}", help, whole)
+    mended = (replace(None, f"{token.text}.{name[0]}"),)
+    message = f"names of operations have a dot, found {shown(whole.text)!r}"
+    return Message("op-unknown", message, help, whole, remedies=mended)
 
 
 def _assignment(s: Situation) -> Message | None:
@@ -118,7 +140,8 @@ def _assignment(s: Situation) -> Message | None:
     if mark not in (":=", "=="):
         return None
     text = f"'=' stands behind the name of a result, not '{mark}'"
-    return Message("parse-missing-token", text, f"{shown(token.text)} = ..", Tok("EQUAL", mark, following.start))
+    at = Tok("EQUAL", mark, following.start)
+    return Message("parse-missing-token", text, f"{shown(token.text)} = ..", at, remedies=(replace(None, "="),))
 
 
 def _glued(s: Situation) -> Message | None:
@@ -135,12 +158,15 @@ def _glued(s: Situation) -> Message | None:
     at = Tok("WORD", whole, start)
     if first.type == "USES" and name[1:].isdigit():
         text = f"names of values are numbers, or begin with a letter or '_', found {shown(whole)}"
-        return Message("parse-character", text, shown(f"%_{whole[1:]}"), at)
+        return Message(
+            "parse-character", text, shown(f"%_{whole[1:]}"), at, remedies=(remedies.rename(f"%_{whole[1:]}"),)
+        )
     if first.type not in _NUMBERS:
         return None
     help = usage(s.head.text) if s.head is not None else None
+    mended: tuple[Remedy, ...] = ()
     if whole.lower().startswith("0x"):
         help = "digits behind 0x are 0 to 9 and a to f"
     elif word.text.lower() in ("f", "d", "l", "u"):
-        help = f"write {name}"
-    return Message("parse-character", f"{shown(whole)} is no number", help, at)
+        help, mended = f"write {name}", (replace(None, name),)
+    return Message("parse-character", f"{shown(whole)} is no number", help, at, remedies=mended)

@@ -4,8 +4,13 @@ parentheses. The builder reports errors in clauses that can be read."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from pto_dialect.diagnostics.suggest import word_hint
+from pto_dialect.diagnostics.remedies.marks import mark_before, without_comma, without_empty_parentheses, without_value
+from pto_dialect.diagnostics.remedies.names import replace
+from pto_dialect.diagnostics.remedies.order import clause_before, clause_before_types, one_of_two_clauses
+from pto_dialect.diagnostics.remedy import Remedy
+from pto_dialect.diagnostics.suggest import near_hint, near_words
 from pto_dialect.ir.core.base import Shape
 from pto_dialect.ir.core.clauses import Clause, Clauses, Said
 from pto_dialect.ir.cube.clauses import ACC_STORE, MAD
@@ -20,32 +25,45 @@ KEYWORDS = frozenset(keyword for table in _TABLES.values() for keyword in table.
 """Keywords that start a clause of these."""
 
 
-def misplaced(table: Clauses, keywords: Sequence[Tok]) -> tuple[Tok, Said] | None:
+class Misplaced(NamedTuple):
+    """The keyword of an incorrect clause, its diagnostic, and the remedies."""
+
+    word: Tok
+    said: Said
+    remedies: tuple[Remedy, ...] = ()
+
+
+def misplaced(table: Clauses, keywords: Sequence[Tok]) -> Misplaced | None:
     """Returns the first of the clause keywords of a statement that is unknown, duplicate or out of order."""
     rows: list[Clause] = []
     for position, word in enumerate(keywords):
         row = table.find(word.text)
         if row is None:
-            said = dict(table.elsewhere).get(word.text) or _unknown(table, word)
-            return word, said
+            said = dict(table.elsewhere).get(word.text)
+            return Misplaced(word, said) if said is not None else _unknown(table, word)
         ranks = [table.rows.index(each) for each in rows]
         if row in rows:
             said = row.twice or Said(table.duplicate, f"{row.name} clause is given twice", "keep one")
-            return word, said._replace(message=said.message.format(word.text))
+            said = said._replace(message=said.message.format(word.text))
+            return Misplaced(word, said, (one_of_two_clauses(word.text),))
         if row.leads and rows:
-            return word, Said(table.order, f"{row.name} comes before all clauses", f"{row.name} -> {table.in_order}")
+            said = Said(table.order, f"{row.name} comes before all clauses", f"{row.name} -> {table.in_order}")
+            return Misplaced(word, said)
         rank = table.rows.index(row)
         later = next((each.text for each, r in zip(keywords[:position], ranks, strict=True) if r > rank), None)
         if later is not None:
             message = f"{word.text} is out of place: it comes before {later}"
-            return word, Said(table.order, message, f"clauses stand in the order {table.in_order}")
+            help = f"clauses stand in the order {table.in_order}"
+            return Misplaced(word, Said(table.order, message, help), (clause_before(word.text, later),))
         rows.append(row)
     return None
 
 
-def _unknown(table: Clauses, word: Tok) -> Said:
-    hint = word_hint(word.text, table.keywords) or f"clauses: {table.in_order}"
-    return Said(table.unknown, f"unknown clause {word.text!r}", hint)
+def _unknown(table: Clauses, word: Tok) -> Misplaced:
+    near = near_words(word.text, table.keywords)
+    hint = near_hint(near) or f"clauses: {table.in_order}"
+    said = Said(table.unknown, f"unknown clause {word.text!r}", hint)
+    return Misplaced(word, said, (replace(None, *near),) if near else ())
 
 
 def clause_error(s: Situation) -> Message | None:
@@ -55,16 +73,18 @@ def clause_error(s: Situation) -> Message | None:
         return None
     wrong = misplaced(table, _keywords(s.statement))
     if wrong is not None:
-        return Message(*wrong[1], wrong[0])
+        return Message(*wrong.said, wrong.word, remedies=wrong.remedies)
     incomplete = table.find(s.statement[-2].text) if s.statement[-1].type == "LPAR" and len(s.statement) > 1 else None
     if incomplete is not None and incomplete.incomplete is not None:
         return Message(*incomplete.incomplete, s.statement[-2])
     if s.token.type == "RPAR" and s.statement[-1].type == "LPAR" and table.find(s.statement[-2].text) is not None:
         word = s.statement[-2].text
-        return Message("parse-syntax", f"{word} takes nothing in parentheses", word, s.statement[-1])
+        text, mended = f"{word} takes nothing in parentheses", (without_empty_parentheses(),)
+        return Message("parse-syntax", text, word, s.statement[-1], remedies=mended)
     if s.token.type == "EQUAL" and table.find(s.statement[-1].text) is not None:
         word = s.statement[-1].text
-        return Message("parse-syntax", f"{word} is a clause, and no '=' stands behind it", word)
+        text = f"{word} is a clause, and no '=' stands behind it"
+        return Message("parse-syntax", text, word, remedies=(without_value(),))
     if _inside_parentheses(s.statement):
         return None
     return _between_commas(s.token, s.statement) if table is ACC_STORE else _between_blanks(s)
@@ -100,8 +120,10 @@ def _between_commas(token: Tok, statement: list[Tok]) -> Message | None:
     if inside is not None:
         return Message(*inside)
     if token.text in KEYWORDS and statement[-1].type != "COMMA":
-        return Message("parse-missing-token", f"',' is missing before {token.text}", f", {token.text}")
-    return Message(*_unknown(ACC_STORE, token))
+        text = f"',' is missing before {token.text}"
+        return Message("parse-missing-token", text, f", {token.text}", remedies=(mark_before(","),))
+    wrong = _unknown(ACC_STORE, token)
+    return Message(*wrong.said, remedies=wrong.remedies)
 
 
 def _between_blanks(s: Situation) -> Message | None:
@@ -113,9 +135,13 @@ def _between_blanks(s: Situation) -> Message | None:
         if not seen and following is not None and not named:
             return None
         help = f"remove the comma; clauses stand in the order {MAD.in_order}"
-        return Message("mad-clause-comma", "clauses of mad are separated by blanks, not by commas", help)
+        text = "clauses of mad are separated by blanks, not by commas"
+        return Message("mad-clause-comma", text, help, remedies=(without_comma(),))
     if not _is_word(s.token):
         return None
     if MAD.find(s.token.text) is not None:
-        return Message(MAD.order, f"{s.token.text} stands before the types", f"{s.token.text} : types")
-    return Message(*_unknown(MAD, s.token))
+        word = s.token.text
+        text, mended = f"{word} stands before the types", (clause_before_types(word),)
+        return Message(MAD.order, text, f"{word} : types", remedies=mended)
+    wrong = _unknown(MAD, s.token)
+    return Message(*wrong.said, remedies=wrong.remedies)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+from pto_dialect.diagnostics.remedies.marks import CLOSING, closing_before, comma_before, without_comma
+from pto_dialect.diagnostics.remedies.names import replace
+
 from ..read.situation import Message, Situation, shown
 from ..read.tokens import Tok
 from ..text import split_types
@@ -25,7 +28,7 @@ def comma_error(s: Situation) -> Message | None:
 
 def _missing(left: str, right: str, at: Tok) -> Message:
     text = f"',' is missing between {shown(left)} and {shown(right)}"
-    return Message("parse-missing-token", text, f"{shown(left)}, {shown(right)}", at)
+    return Message("parse-missing-token", text, f"{shown(left)}, {shown(right)}", at, remedies=(comma_before(),))
 
 
 def _followed_by_nothing(s: Situation) -> Message | None:
@@ -33,7 +36,8 @@ def _followed_by_nothing(s: Situation) -> Message | None:
     previous = s.statement[-1]
     if previous.type != "COMMA" or not (s.token.type in _ENDS_A_LIST or s.begins_statement):
         return None
-    return Message("parse-syntax", "nothing follows this ','", "remove the comma, or add what is missing", previous)
+    help = "remove the comma, or add what is missing"
+    return Message("parse-syntax", "nothing follows this ','", help, previous, remedies=(without_comma(),))
 
 
 def _needless(s: Situation) -> Message | None:
@@ -41,7 +45,8 @@ def _needless(s: Situation) -> Message | None:
     following = s.following
     if s.token.type != "COMMA" or "COMMA" in s.expected or following is None or following.type not in s.expected:
         return None
-    return Message("parse-syntax", f"no comma stands before '{shown(following.text)}'", "remove the comma")
+    text = f"no comma stands before '{shown(following.text)}'"
+    return Message("parse-syntax", text, "remove the comma", remedies=(without_comma(),))
 
 
 def _between_entries(s: Situation) -> Message | None:
@@ -56,7 +61,8 @@ def _between_entries(s: Situation) -> Message | None:
     name = _HYPHENATED.match(s.text, token.start)
     if name is not None:
         whole = Tok("WORD", name.group(), token.start)
-        return Message("parse-syntax", "names with '-' stand in quotes", f'"{name.group()}"', whole)
+        text, quoted = "names with '-' stand in quotes", f'"{name.group()}"'
+        return Message("parse-syntax", text, quoted, whole, remedies=(replace(None, quoted),))
     if token.type == "OP_UNKNOWN" and following is not None and following.type in ("WORD", "OP_UNKNOWN"):
         return _missing(token.text, following.text, following)
     return None
@@ -80,4 +86,6 @@ def _between_others(s: Situation) -> Message | None:
         return None
     if s.starts_line(token) and s.inside("LPAR"):
         return None
-    return _missing(previous.text, token.text, token)
+    found = _missing(previous.text, token.text, token)
+    mark = CLOSING[s.open_brackets[-1].text[-1:]]
+    return found._replace(remedies=(*found.remedies, closing_before(mark)))

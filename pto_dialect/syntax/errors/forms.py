@@ -5,7 +5,29 @@ from __future__ import annotations
 
 import re
 
+from pto_dialect.diagnostics.remedies.marks import (
+    bounds,
+    close_bracket,
+    mark_after,
+    mark_before,
+    other_mark,
+    square_brackets,
+    without_equals,
+    without_parentheses,
+)
+from pto_dialect.diagnostics.remedies.names import append, insert, replace, replace_before
+from pto_dialect.diagnostics.remedies.order import (
+    argument_order,
+    attribute_braces,
+    constant_order,
+    else_region,
+    lost_name,
+    result_before_attributes,
+)
+from pto_dialect.diagnostics.remedies.statements import constant_for, missing_step, missing_strides, operator, predicate
+from pto_dialect.diagnostics.remedies.types import missing_types, result_type, without_arrow
 from pto_dialect.diagnostics.suggest import did_you_mean
+from pto_dialect.ir.core.attributes import ENUMS
 
 from ..read.situation import Message, Situation, shown
 from ..read.tokens import Tok
@@ -91,9 +113,10 @@ def _no_operation(s: Situation) -> Message | None:
         name, place, help = "scf.if", value, f"{results} = scf.if {value} .."
         if header["loop"]:
             name, place, help = "scf.for", f"'{results} ='", f"scf.for {results} = .."
-        return Message("parse-missing-token", f"{name} is missing before {place}", help)
+        return Message("parse-missing-token", f"{name} is missing before {place}", help, remedies=(lost_name(name),))
     text = f"an operation is missing after '{s.token.text.partition('=')[0].strip()} ='"
-    return Message("parse-syntax", text, "values are made by operations, for example arith.addi %a, %b : index")
+    help = "values are made by operations, for example arith.addi %a, %b : index"
+    return Message("parse-syntax", text, help, remedies=(operator(),))
 
 
 def _generic_region(s: Situation) -> Message | None:
@@ -115,9 +138,8 @@ def _attributes_word(s: Situation) -> Message | None:
     if not lacks_attributes(s.text, brace):
         return None
     dictionary = s.text[brace.start : s.text.index("}", brace.start) + 1]
-    return Message(
-        "parse-missing-token", "'attributes' is missing before '{'", f"attributes {shown(dictionary)}", brace
-    )
+    text, help = "'attributes' is missing before '{'", f"attributes {shown(dictionary)}"
+    return Message("parse-missing-token", text, help, brace, remedies=(mark_before("attributes"),))
 
 
 def _late_result(s: Situation) -> Message | None:
@@ -125,7 +147,8 @@ def _late_result(s: Situation) -> Message | None:
         return None
     if not any(tok.type == "ATTRIBUTES" for tok in s.statement):
         return None
-    return Message("parse-syntax", "the result type stands before 'attributes'", "-> type attributes {..}")
+    text = "the result type stands before 'attributes'"
+    return Message("parse-syntax", text, "-> type attributes {..}", remedies=(result_before_attributes(),))
 
 
 def _attribute_braces(s: Situation) -> Message | None:
@@ -133,14 +156,27 @@ def _attribute_braces(s: Situation) -> Message | None:
     key = s.statement[-1]
     if s.token.type != "EQUAL" or key.type != "WORD" or "LBRACE" not in s.expected or s.inside("LBRACE"):
         return None
-    return Message("parse-syntax", "attributes stand in braces", f"{{{key.text} = ..}}", key)
+    mended = (attribute_braces(),)
+    return Message("parse-syntax", "attributes stand in braces", f"{{{key.text} = ..}}", key, remedies=mended)
 
 
 def _value_without_hash(s: Situation) -> Message | None:
-    """``pto.kernel_kind<vector>`` as the value of an attribute."""
-    if s.token.type != "OP_UNKNOWN" or s.statement[-1].type != "EQUAL" or not s.inside("LBRACE"):
+    """``pto.kernel_kind<vector>`` and ``pto<round_mode RINT>`` as the value of an attribute."""
+    value = s.statement[-1]
+    if value.text == "pto" and s.text.startswith("<", value.end) and s.inside("LBRACE"):
+        return Message(
+            "parse-syntax", "attributes begin with #, found 'pto'", "#pto<..>", value, remedies=(insert("#"),)
+        )
+    token = s.token
+    if token.type != "OP_UNKNOWN":
         return None
-    return Message("parse-syntax", f"attributes begin with #, found {shown(s.token.text)!r}", f"#{s.token.text}<..>")
+    operand = s.head is not None and not s.starts_line(token) and s.text.startswith("<", token.end)
+    if not (operand and token.text.removeprefix("pto.") in ENUMS) and not (
+        value.type == "EQUAL" and s.inside("LBRACE")
+    ):
+        return None
+    text = f"attributes begin with #, found {shown(token.text)!r}"
+    return Message("parse-syntax", text, f"#{token.text}<..>", remedies=(insert("#"),))
 
 
 def _directive(s: Situation) -> Message | None:
@@ -172,11 +208,14 @@ def _name_of_directive(s: Situation, word: str, form: str) -> Message:
     if token.type in ("RESULTS", "BINDINGS"):
         return Message("parse-syntax", f"{name} has no value: it is an argument", f".arg {name} : memref<16x16xf32>")
     if token.type == "USES" and s.following is not None and s.following.type == "COLON":
-        return Message("parse-syntax", f"the value of {name} stands before its type", f".const {name} = 2.0 : f32")
+        text, mended = f"the value of {name} stands before its type", (constant_order(),)
+        return Message("parse-syntax", text, f".const {name} = 2.0 : f32", remedies=mended)
     if token.type == "USES":
-        return Message("parse-missing-token", f"'=' is missing after {name}", f".const {name} = 2.0 : f32")
+        text, mended = f"'=' is missing after {name}", (append(" ="),)
+        return Message("parse-missing-token", text, f".const {name} = 2.0 : f32", remedies=mended)
     if token.type in _WORDS:
-        return Message("parse-syntax", f"expected a value, found {name!r}", f"%{name}: names of values begin with %")
+        help = f"%{name}: names of values begin with %"
+        return Message("parse-syntax", f"expected a value, found {name!r}", help, remedies=(insert("%"),))
     return Message("parse-syntax", f"{word} needs a name", form)
 
 
@@ -187,7 +226,8 @@ def _group(s: Situation) -> Message | None:
         return None
     if following is None or following.type != "LPAR":
         return None
-    return Message("parse-syntax", f"unexpected {shown(s.token.text)!r}", "did you mean ins?")
+    text = f"unexpected {shown(s.token.text)!r}"
+    return Message("parse-syntax", text, "did you mean ins?", remedies=(replace(None, "ins"),))
 
 
 def _parentheses(s: Situation) -> Message | None:
@@ -195,12 +235,13 @@ def _parentheses(s: Situation) -> Message | None:
     subscripted = s.previous is not None and s.previous.type == "USES" and "LSQB" in s.expected
     if s.token.type == "LPAR" and s.previous is not None and subscripted and _indices(s):
         name = shown(s.previous.text.split(",")[-1].strip())
-        return Message("parse-syntax", "indices stand in square brackets", f"{name}[..]")
+        return Message("parse-syntax", "indices stand in square brackets", f"{name}[..]", remedies=(square_brackets(),))
     if s.token.type != "LPAR" or head is None or s.statement[-1] is not head or "LPAR" in s.expected:
         return None
     if head.type == "OP_SYNC_BRACKET":
         return None
-    return Message("parse-syntax", f"{head.text} is written without parentheses", usage(head.text))
+    text = f"{head.text} is written without parentheses"
+    return Message("parse-syntax", text, usage(head.text), remedies=(without_parentheses(),))
 
 
 def _indices(s: Situation) -> bool:
@@ -212,22 +253,27 @@ def _equal_sign(s: Situation) -> Message | None:
     following = s.following
     if s.token.type != "EQUAL" or following is None or following.type not in s.expected:
         return None
-    return Message("parse-syntax", f"no '=' stands after {shown(s.statement[-1].text)!r}", "remove the '='")
+    text = f"no '=' stands after {shown(s.statement[-1].text)!r}"
+    return Message("parse-syntax", text, "remove the '='", remedies=(without_equals(),))
 
 
 def _wrong_arrow(s: Situation) -> Message | None:
     """Reports an arrow where a colon or ``to`` belongs, or where the type of the result is implied."""
     if s.token.text == "to" and "ARROW" in s.expected and s.following is not None and s.following.type in _TYPES:
-        return Message("parse-missing-token", "the result type follows '->', not 'to'", "->")
+        return Message(
+            "parse-missing-token", "the result type follows '->', not 'to'", "->", remedies=(other_mark("to", "->"),)
+        )
     if s.token.type != "ARROW" or "ARROW" in s.expected:
         return None
     if s.head is not None and s.head.type in _WITH_TO:
-        return Message("parse-missing-token", "the result type follows 'to', not '->'", "to")
+        return Message(
+            "parse-missing-token", "the result type follows 'to', not '->'", "to", remedies=(other_mark("->", "to"),)
+        )
     if "COLON" in s.expected and s.following is not None and s.following.type in _TYPES:
-        return Message("parse-missing-token", "the type follows ':', not '->'", ":")
+        return Message("parse-missing-token", "the type follows ':', not '->'", ":", remedies=(other_mark("->", ":"),))
     if s.head is not None and s.statement[-1].type == "TYPES" and s.following is not None and not s.open_brackets:
         text = f"{s.head.text} takes no '->': the type of its result follows from that of its operands"
-        return Message("parse-syntax", text, f"remove '-> {shown(s.following.text)}'")
+        return Message("parse-syntax", text, f"remove '-> {shown(s.following.text)}'", remedies=(without_arrow(),))
     return None
 
 
@@ -238,7 +284,8 @@ def _types_missing(s: Situation) -> Message | None:
     if not ends:
         return None
     if "TO" in s.expected and previous.type == "TYPES" and s.head is not None:
-        return Message("parse-missing-types", f"{s.head.text} needs its result type after 'to'", "to type", previous)
+        text, mended = f"{s.head.text} needs its result type after 'to'", (result_type("to"),)
+        return Message("parse-missing-types", text, "to type", previous, remedies=mended)
     if "COLON" not in s.expected or s.inside("LBRACE"):
         return None
     names = shown(previous.text)
@@ -246,9 +293,11 @@ def _types_missing(s: Situation) -> Message | None:
         several = "," in previous.text
         noun, types = ("types", ", ".join("type" for _ in previous.text.split(","))) if several else ("type", "type")
         verb = "are" if several else "is"
-        return Message("parse-missing-types", f"the {noun} of {names} {verb} missing", f"{names} : {types}", previous)
+        text, mended = f"the {noun} of {names} {verb} missing", (missing_types(),)
+        return Message("parse-missing-types", text, f"{names} : {types}", previous, remedies=mended)
     if previous.type == "RPAR" and s.head is not None and s.begins_statement and not s.open_brackets:
-        return Message("parse-missing-types", f"the types of {s.head.text} are missing", usage(s.head.text), previous)
+        text, mended = f"the types of {s.head.text} are missing", (missing_types(),)
+        return Message("parse-missing-types", text, usage(s.head.text), previous, remedies=mended)
     return None
 
 
@@ -256,14 +305,16 @@ def _else_if(s: Situation) -> Message | None:
     previous = s.statement[-1]
     if previous.type != "ELSE" or "LBRACE" not in s.expected or not (s.token.type == "OP_IF" or s.token.text == "if"):
         return None
-    return Message("parse-syntax", "the branch behind else is a region", "else { scf.if ..")
+    text = "the branch behind else is a region"
+    return Message("parse-syntax", text, "else { scf.if ..", remedies=(else_region(),))
 
 
 def _bounds(s: Situation) -> Message | None:
     """``scf.for %i = %a, %b, %c``."""
     if s.token.type != "COMMA" or s.head is None or s.head.type != "OP_FOR" or s.statement[-1].type != "BINDINGS":
         return None
-    return Message("parse-missing-token", "the bounds of scf.for stand around 'to', not ','", usage(s.head.text))
+    text = "the bounds of scf.for stand around 'to', not ','"
+    return Message("parse-missing-token", text, usage(s.head.text), remedies=(bounds(),))
 
 
 def _predicate(s: Situation) -> Message | None:
@@ -271,7 +322,8 @@ def _predicate(s: Situation) -> Message | None:
     if head is None or head.type != "OP_COMPARE" or s.statement[-1] is not head or s.token.type != "USES":
         return None
     first = "slt" if head.text.endswith("i") else "olt"
-    return Message("parse-syntax", f"the predicate of {head.text} is missing", f"{head.text} {first}, {s.token.text}")
+    text, help = f"the predicate of {head.text} is missing", f"{head.text} {first}, {s.token.text}"
+    return Message("parse-syntax", text, help, remedies=(predicate(first),))
 
 
 def _literal(s: Situation) -> Message | None:
@@ -280,16 +332,18 @@ def _literal(s: Situation) -> Message | None:
         return None
     if s.token.type == "COLON" and s.following is not None and s.statement[-1].text in ("true", "false"):
         word = s.statement[-1].text
-        number = f"{int(word == 'true')} : {shown(s.following.text)}"
-        return Message("literal-type", f"{word} is an i1 and stands without its type", f"{word}, or {number}")
+        bit = str(int(word == "true"))
+        text, help = f"{word} is an i1 and stands without its type", f"{word}, or {bit} : {shown(s.following.text)}"
+        return Message("literal-type", text, help, remedies=(replace_before(word, bit),))
     if s.statement[-1] is not head or s.token.type not in (*_WORDS, "STRING"):
         return None
     if did_you_mean(s.token.text, ("true", "false")):
         return None
     text = f"a constant is a number, true or false, found {shown(s.token.text)!r}"
     quoted = _QUOTED_NUMBER.fullmatch(s.token.text)
-    help = f"write {quoted[1]}" if quoted is not None else _BITS.get(s.token.text.lower())
-    return Message("parse-syntax", text, help or usage(head.text))
+    if quoted is not None:
+        return Message("parse-syntax", text, f"write {quoted[1]}", remedies=(replace(None, quoted[1]),))
+    return Message("parse-syntax", text, _BITS.get(s.token.text.lower()) or usage(head.text))
 
 
 def _argument_order(s: Situation) -> Message | None:
@@ -300,7 +354,8 @@ def _argument_order(s: Situation) -> Message | None:
     if s.statement[-2].type not in ("LPAR", "COMMA") and len(types) < 2:
         return None
     name, type_ = s.token.text.partition(",")[0], types[-1][0]
-    return Message("parse-syntax", f"the type of {name} stands behind its name", f"{name}: {shown(type_)}")
+    text, help = f"the type of {name} stands behind its name", f"{name}: {shown(type_)}"
+    return Message("parse-syntax", text, help, remedies=(argument_order(),))
 
 
 def _number(s: Situation) -> Message | None:
@@ -310,14 +365,16 @@ def _number(s: Situation) -> Message | None:
     if not s.inside("LPAR") or s.token.type in s.expected:
         return None
     message = f"operands are values, found the number {shown(s.token.text)}"
-    return Message("parse-syntax", message, "define it with arith.constant")
+    mended = (constant_for(s.token.text),)
+    return Message("parse-syntax", message, "define it with arith.constant", remedies=mended)
 
 
 def _list_missing(s: Situation) -> Message | None:
     """Reports a view that ends after its first list."""
     lists = view_lists(s.head.text) if s.head is not None else ()
     if s.token.text in lists and s.inside("LSQB"):
-        return Message("parse-unbalanced", "this '[' is not closed", "add the missing ']'", s.open_brackets[-1])
+        text, help, mended = "this '[' is not closed", "add the missing ']'", (close_bracket("["),)
+        return Message("parse-unbalanced", text, help, s.open_brackets[-1], remedies=mended)
     before = lists[: lists.index(s.token.text)] if s.token.text in lists else lists
     if (s.token.type != "COLON" and before == lists) or s.open_brackets:
         return None
@@ -325,7 +382,8 @@ def _list_missing(s: Situation) -> Message | None:
     if not missing:
         return None
     text = f"{missing[0]} = [..] is missing before {shown(s.token.text)!r}"
-    return Message("parse-missing-token", text, f", {missing[0]} = [%a, %b]")
+    mended = (missing_strides(),) if missing[0] == "strides" else ()
+    return Message("parse-missing-token", text, f", {missing[0]} = [%a, %b]", remedies=mended)
 
 
 def missing_mark(s: Situation) -> Message | None:
@@ -341,5 +399,7 @@ def missing_mark(s: Situation) -> Message | None:
         return None
     help = usage(s.head.text) if s.head is not None else None
     if s.begins_statement:
-        return Message("parse-missing-token", f"'{mark}' is missing after {shown(s.statement[-1].text)}", help, s.last)
-    return Message("parse-missing-token", f"'{mark}' is missing before {shown(s.token.text)!r}", help)
+        text = f"'{mark}' is missing after {shown(s.statement[-1].text)}"
+        return Message("parse-missing-token", text, help, s.last, remedies=(mark_after(mark),))
+    mended = (mark_before(mark), *((missing_step(),) if mark == "step" else ()))
+    return Message("parse-missing-token", f"'{mark}' is missing before {shown(s.token.text)!r}", help, remedies=mended)

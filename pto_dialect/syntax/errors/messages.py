@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from pto_dialect.diagnostics.remedies.marks import other_mark, without_brace
+from pto_dialect.diagnostics.remedies.names import append
+from pto_dialect.diagnostics.remedies.statements import only_operand
+from pto_dialect.diagnostics.remedies.types import pointer_type
+from pto_dialect.diagnostics.remedy import Remedy
+
 from ..read.situation import Message, Situation, shown
 from ..read.tokens import Tok
-from ..usage import usage, value_form
+from ..usage import only_word, usage, value_form
 from .characters import bad_character, foreign_mark, missing_name
 from .clauses import clause_error
 from .commas import comma_error
@@ -78,7 +84,8 @@ def _explained(s: Situation) -> Message:
         previous = s.previous
         if token.text == "*" and previous is not None and previous.type == "TYPES":
             pointer = f"!pto.ptr<{previous.text.split(',')[-1].strip()}, gm>"
-            return Message("parse-character", "pointers are written !pto.ptr<..>", pointer)
+            mended = (pointer_type(pointer),)
+            return Message("parse-character", "pointers are written !pto.ptr<..>", pointer, remedies=mended)
         return unopened_angle(s) or bad_character(s)
     if token.type == "COMMA" and s.following is not None and s.following.text == "%":
         return missing_name("%", s.following)
@@ -89,10 +96,13 @@ def _explained(s: Situation) -> Message:
     if token.type == "OP_UNKNOWN" and in_dictionary and s.statement[-1].type in ("LBRACE", "COMMA"):
         if s.following is not None and s.following.type == "COLON":
             text = f"the value of {token.text} follows '=', not ':'"
-            return Message("parse-missing-token", text, f"{token.text} = ..", s.following)
-        return Message("parse-missing-token", f"'=' is missing after {token.text}", f"{token.text} = ..", token)
+            return Message(
+                "parse-missing-token", text, f"{token.text} = ..", s.following, remedies=(other_mark(":", "="),)
+            )
+        text = f"'=' is missing after {token.text}"
+        return Message("parse-missing-token", text, f"{token.text} = ..", token, remedies=(append(" ="),))
     if token.type == "RBRACE" and not s.statement:
-        return Message("parse-unbalanced", "this '}' closes nothing", None)
+        return Message("parse-unbalanced", "this '}' closes nothing", None, remedies=(without_brace(),))
     found = word_error(s) if token.type in _WORDS else None
     if found is None and token.type == "OP_UNKNOWN":
         found = missing_mark(s) or unknown_operation(token.text)
@@ -113,9 +123,16 @@ def _incomplete(s: Situation, head: Tok) -> Message:
     """Reports that the next statement starts before this one is complete."""
     wanted = _expected(s.expected)
     if s.previous is head:
-        return Message("parse-syntax", f"{shown(head.text)} needs more than its name", usage(head.text), head)
+        text, form = f"{shown(head.text)} needs more than its name", usage(head.text)
+        return Message("parse-syntax", text, form, head, remedies=_only_operand(head.text))
     text = f"{shown(head.text)} is not complete" + (f", expected {wanted}" if wanted else "")
     return Message("parse-syntax", text, usage(head.text), s.last)
+
+
+def _only_operand(name: str) -> tuple[Remedy, ...]:
+    """The one operand, an enumerator, of an operation that takes nothing else."""
+    word = only_word(name)
+    return (only_operand(word),) if word is not None else ()
 
 
 def _expected(terminals: Collection[str]) -> str:

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import re
 
+from pto_dialect.diagnostics.remedies.characters import LOOK_ALIKE, ascii_characters
+from pto_dialect.diagnostics.remedies.marks import comma_before, other_mark, without_comma
+from pto_dialect.diagnostics.remedies.names import underscores
+from pto_dialect.diagnostics.remedies.types import missing_element
+
 from .type_names import type_suggestion
 from .types import TypeSyntaxError
 
@@ -37,20 +42,26 @@ def misfit(text: str, start: int, end: int) -> TypeSyntaxError:
     if dims is not None and token.isdigit():
         extents = f"{dims.group().strip()}{token}"
         message, help = f"the element type is missing after {extents}", f"{extents}xf32"
-        return TypeSyntaxError("type-syntax", message, dims.start(), end, help)
+        return TypeSyntaxError("type-syntax", message, dims.start(), end, help, (missing_element(extents),))
     if dims is not None and token in (">", ","):
         shown = dims.group().strip()
         message = f"the element type is missing after {shown}"
-        return TypeSyntaxError("type-syntax", message, dims.start(), end, f"{shown}f32")
+        return TypeSyntaxError("type-syntax", message, dims.start(), end, f"{shown}f32", (missing_element(shown),))
     if before.endswith(",") and token in (">", ")", ","):
-        return TypeSyntaxError("type-syntax", "nothing follows this ','", len(before) - 1, len(before), "remove it")
+        text, at = "nothing follows this ','", len(before)
+        return TypeSyntaxError("type-syntax", text, at - 1, at, "remove it", (without_comma(),))
     if token == ":" and left is not None:
         message = f"the value of {left.group()} follows '=', not ':'"
-        return TypeSyntaxError("type-syntax", message, start, end, f"{left.group()}=..")
+        return TypeSyntaxError("type-syntax", message, start, end, f"{left.group()}=..", (other_mark(":", "="),))
     right = _WORD.match(text, start)
     if left is not None and right is not None:
         message = f"',' is missing between {left.group()} and {right.group()}"
-        return TypeSyntaxError("type-syntax", message, start, right.end(), f"{left.group()}, {right.group()}")
+        help = f"{left.group()}, {right.group()}"
+        if right.group()[0] == "-":
+            return TypeSyntaxError("type-syntax", message, start, right.end(), help, (underscores(),))
+        if any(letter in LOOK_ALIKE for letter in right.group()):
+            return TypeSyntaxError("type-syntax", message, start, right.end(), help, (ascii_characters(),))
+        return TypeSyntaxError("type-syntax", message, start, right.end(), help, (comma_before(),))
     what = f"unexpected {token!r} in the type {head.group()}" if head else f"unexpected {token!r} in type"
     if form is not None:
         return TypeSyntaxError("type-syntax", what, start, end, f"for example {form}")

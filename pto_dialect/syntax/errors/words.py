@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from pto_dialect.diagnostics.suggest import alternatives, did_you_mean, did_you_mean_hint
+from pto_dialect.diagnostics.remedies.marks import mark_after, square_brackets
+from pto_dialect.diagnostics.remedies.names import insert, quote, replace
+from pto_dialect.diagnostics.remedies.order import exchange_groups
+from pto_dialect.diagnostics.remedies.statements import constant_for, missing_offset, python_loop
+from pto_dialect.diagnostics.remedy import Remedy
+from pto_dialect.diagnostics.suggest import MOST_NAMED, did_you_mean, equally_near, near_hint
 from pto_dialect.ir.core_dialects.core_ops import KNOWN_DIALECTS
 from pto_dialect.ir.core_dialects.core_plain import PLAIN_NAMES
 
@@ -17,15 +22,19 @@ from .usual_names import FOREIGN_NAMES, USUAL_OPERATIONS
 _WORDS = ("WORD", "OP_UNKNOWN")
 _TYPES = frozenset(("TYPES", "ANGLE"))
 
-NEEDED_PARTS = {
-    "OP_DPS": ("ins(..) or operands", "ins(%src : type) outs(%dst : type)"),
-    "OP_DMA_BURST": ("nburst(..)", "nburst(%count, %src_stride, %dst_stride)"),
-    "OP_PIPE_INIT": ("attributes in braces", "{id = 0, dir_mask = 1, slot_size = 1024}"),
-    "OP_PAREN": ("operands in parentheses", "(%value : type)"),
-    "OP_COMM_GROUP": ("operands in parentheses", "(%dst, %src, buf(%tile) : types)"),
-    "OP_SYNC_BRACKET": ("pipes and event in brackets", '["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]'),
-    "OP_INDEXED": ("an offset in brackets", "%pointer[%offset]"),
-    "OP_LEAD_STRING": ("a quoted word", '"PAT_ALL"'),
+NEEDED_PARTS: dict[str, tuple[str, str, tuple[Remedy, ...]]] = {
+    "OP_DPS": ("ins(..) or operands", "ins(%src : type) outs(%dst : type)", (exchange_groups(),)),
+    "OP_DMA_BURST": ("nburst(..)", "nburst(%count, %src_stride, %dst_stride)", ()),
+    "OP_PIPE_INIT": ("attributes in braces", "{id = 0, dir_mask = 1, slot_size = 1024}", ()),
+    "OP_PAREN": ("operands in parentheses", "(%value : type)", ()),
+    "OP_COMM_GROUP": ("operands in parentheses", "(%dst, %src, buf(%tile) : types)", ()),
+    "OP_SYNC_BRACKET": (
+        "pipes and event in brackets",
+        '["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]',
+        (square_brackets(),),
+    ),
+    "OP_INDEXED": ("an offset in brackets", "%pointer[%offset]", (square_brackets(), missing_offset())),
+    "OP_LEAD_STRING": ("a quoted word", '"PAT_ALL"', (quote(),)),
 }
 """The first part after an operation of a shape, as text, with an example."""
 
@@ -56,7 +65,8 @@ def word_error(s: Situation) -> Message | None:
 def unknown_operation(name: str, at: Tok | None = None) -> Message:
     """Returns the message for an unknown operation name."""
     dialect = name.partition(".")[0]
-    help = operation_hint(name)
+    near = near_operations(name)
+    help = near_hint(near)
     if name in PLAIN_NAMES:
         return Message("op-unknown", f"{name} is read in generic form only", f'"{name}"(..) : (..) -> ..', at)
     if dialect == "a5vm":
@@ -73,16 +83,15 @@ def unknown_operation(name: str, at: Tok | None = None) -> Message:
             f'write the generic form "{name}"(..) : (..) -> (..)',
             at,
         )
-    return Message("op-unknown", f"unknown operation {shown(name)!r}", help, at)
+    mended = (*((replace(name, *near),) if near else ()), *((python_loop(),) if name == "for" else ()))
+    return Message("op-unknown", f"unknown operation {shown(name)!r}", help, at, remedies=mended)
 
 
 @lru_cache(maxsize=1024)
-def operation_hint(name: str) -> str | None:
+def near_operations(name: str) -> tuple[str, ...]:
     """Returns the operations that ``name`` was probably meant to be, as a question."""
     foreign = FOREIGN_NAMES.get(name.removeprefix("pto."))
-    if foreign is not None:
-        return f"did you mean {alternatives(foreign)}?"
-    return did_you_mean_hint(name, OPERATION_TERMINALS, USUAL_OPERATIONS)
+    return tuple(foreign or equally_near(name, OPERATION_TERMINALS, USUAL_OPERATIONS)[:MOST_NAMED])
 
 
 def _type(s: Situation) -> Message | None:
@@ -104,9 +113,10 @@ def _type(s: Situation) -> Message | None:
     close = type_suggestion(token.text)
     if close is None and (before[-1:] == ["EQUAL"] or s.starts_line(token)):
         return None
-    return Message(
-        "type-unknown", f"unknown type {shown(token.text)!r}", f"did you mean {close}?" if close else None, token
-    )
+    text = f"unknown type {shown(token.text)!r}"
+    if close is None:
+        return Message("type-unknown", text, None, token)
+    return Message("type-unknown", text, f"did you mean {close}?", token, remedies=(replace(None, close),))
 
 
 def _value(s: Situation) -> Message | None:
@@ -125,7 +135,8 @@ def _value(s: Situation) -> Message | None:
         return None
     if token.type in ("INTEGER", "FLOAT") and "INTEGER" not in s.expected:
         message = f"operands are values, found the number {shown(token.text)}"
-        return Message("parse-syntax", message, "define it with arith.constant", token)
+        mended = (constant_for(token.text),)
+        return Message("parse-syntax", message, "define it with arith.constant", token, remedies=mended)
     if token.type not in _WORDS or "WORD" in s.expected or not s.statement:
         return None
     name = f"%{token.text}"
@@ -134,7 +145,8 @@ def _value(s: Situation) -> Message | None:
     if _keyword(s) is not None and name not in s.names:
         return None
     help = f"did you mean {close[0]}?" if close else f"{name}: names of values begin with %"
-    return Message("parse-syntax", f"expected a value, found {shown(token.text)!r}", help, token)
+    mended = (replace(None, close[0] if close else name),)
+    return Message("parse-syntax", f"expected a value, found {shown(token.text)!r}", help, token, remedies=mended)
 
 
 def _binding(s: Situation) -> Message | None:
@@ -142,9 +154,11 @@ def _binding(s: Situation) -> Message | None:
     token, following = s.token, s.following
     if token.type == "RESULTS" and following is not None and following.type in ("INTEGER", "FLOAT"):
         message = f"bounds and initial values are values, found the number {shown(following.text)}"
-        return Message("parse-syntax", message, "define it with arith.constant", following)
+        mended = (constant_for(following.text),)
+        return Message("parse-syntax", message, "define it with arith.constant", following, remedies=mended)
     if token.type == "WORD" and following is not None and following.type == "EQUAL":
-        return Message("parse-syntax", f"expected a value, found {shown(token.text)!r}", f"%{shown(token.text)}")
+        message, help = f"expected a value, found {shown(token.text)!r}", f"%{shown(token.text)}"
+        return Message("parse-syntax", message, help, remedies=(insert("%"),))
     return None
 
 
@@ -152,9 +166,8 @@ def _symbol(s: Situation) -> Message | None:
     """Reports a name without ``@`` where a symbol belongs."""
     if s.token.type != "WORD" or "SYMBOL" not in s.expected or _keyword(s) is not None:
         return None
-    return Message(
-        "parse-syntax", f"names of functions begin with @, found {shown(s.token.text)!r}", f"@{s.token.text}"
-    )
+    message = f"names of functions begin with @, found {shown(s.token.text)!r}"
+    return Message("parse-syntax", message, f"@{s.token.text}", remedies=(insert("@"),))
 
 
 def _operation(s: Situation) -> Message | None:
@@ -172,6 +185,8 @@ def swallowed_operation(s: Situation) -> Message | None:
     """Reports a name without ``pto.`` at the start of a line that was read as an optional part of the
     statement above."""
     for word in (*s.statement[1:], s.token):
+        if word.type in _WORDS and word.text.lower() in OPERATION_TERMINALS and s.starts_line(word):
+            return unknown_operation(word.text, word)
         if word.type == "WORD" and f"pto.{word.text}" in OPERATION_TERMINALS and s.starts_line(word):
             return unknown_operation(word.text, word)
     return None
@@ -184,14 +199,20 @@ def _keyword(s: Situation) -> Message | None:
         known = any(tok.type == "INS" for tok in s.statement)
         if s.head is not None and s.head.type == "OP_DPS" and (close or known):
             meant = "outs" if known else "ins"
-            return Message("parse-syntax", f"unexpected {shown(previous.text)!r}", f"did you mean {meant}?", previous)
+            return _misspelt(previous, meant, previous)
     if token.type not in _WORDS:
         return None
     keywords = [name.lower() for name in s.expected if name.isalpha() and name.isupper()]
     close = did_you_mean(token.text, [word for word in keywords if word not in TERMINAL_WORDS])
     if close == [token.text]:
-        return Message("parse-unbalanced", f"'(' is missing after {token.text}", f"{token.text}(..)")
-    return Message("parse-syntax", f"unexpected {shown(token.text)!r}", f"did you mean {close[0]}?") if close else None
+        text = f"'(' is missing after {token.text}"
+        return Message("parse-unbalanced", text, f"{token.text}(..)", remedies=(mark_after("("),))
+    return _misspelt(token, close[0]) if close else None
+
+
+def _misspelt(word: Tok, meant: str, at: Tok | None = None) -> Message:
+    text = f"unexpected {shown(word.text)!r}"
+    return Message("parse-syntax", text, f"did you mean {meant}?", at, remedies=(replace(None, meant),))
 
 
 def _dangling_word(s: Situation) -> Message | None:
@@ -207,7 +228,8 @@ def _bare_name(s: Situation) -> Message | None:
     word = next((tok for tok in s.statement if tok.type == "WORD" and f"%{tok.text}" in s.names), None)
     if word is None or s.begins_statement:
         return None
-    return Message("parse-syntax", f"expected a value, found {word.text!r}", f"did you mean %{word.text}?", word)
+    text = f"expected a value, found {word.text!r}"
+    return Message("parse-syntax", text, f"did you mean %{word.text}?", word, remedies=(insert("%"),))
 
 
 def _missing_part(s: Situation) -> Message | None:
@@ -219,7 +241,7 @@ def _missing_part(s: Situation) -> Message | None:
     wants_operands = s.head.type in ("OP_DMA_BURST", "OP_INDEXED")
     if part is None or [tok.type for tok in after] != (["USES"] if wants_operands else []):
         return None
-    wanted, example = part
+    wanted, example, mended = part
     before = s.token.text.removesuffix("(").strip() or s.token.text
     where = f"before '{before}'" if len(before) < 20 and not s.begins_statement else ""
-    return Message("parse-syntax", f"{s.head.text} needs {wanted} {where}".rstrip(), example)
+    return Message("parse-syntax", f"{s.head.text} needs {wanted} {where}".rstrip(), example, remedies=mended)

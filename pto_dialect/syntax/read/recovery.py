@@ -14,6 +14,7 @@ from typing import Any
 from xdsl.ir import Region
 
 from pto_dialect.diagnostics.diagnostic import Note
+from pto_dialect.diagnostics.remedies.marks import close_bracket
 from pto_dialect.diagnostics.source import Span
 
 from ..builder.builder import BuilderBase
@@ -105,7 +106,8 @@ class Recovery(Repair):
             found = explain(situation)
         else:
             unclosed = Tok("LBRACE", "{", position)
-            found = Message("parse-unbalanced", "this '{' is not closed", "add the missing '}'", unclosed)
+            text, help = "this '{' is not closed", "add the missing '}'"
+            found = Message("parse-unbalanced", text, help, unclosed, remedies=(close_bracket("{"),))
             notes = self._end_of_region(unclosed)
         place = found.at or token
         if token.type == "RBRACE" and not statement:
@@ -113,7 +115,9 @@ class Recovery(Repair):
         if not found.once or found.text not in self.told:
             self.told.add(found.text)
             end = max(place.start + 1, place.end)
-            self.builder.report(found.rule, found.text, place.start, end, found.help, notes=notes)
+            self.builder.report(
+                found.rule, found.text, place.start, end, found.help, notes=notes, remedies=found.remedies
+            )
         return not found.last
 
     # ------------------------------------------------------------ the text read so far

@@ -8,6 +8,11 @@ from __future__ import annotations
 
 import re
 
+from pto_dialect.diagnostics.remedies.characters import comment_marks
+from pto_dialect.diagnostics.remedies.marks import mark_after, mark_before
+from pto_dialect.diagnostics.remedies.names import append, insert
+from pto_dialect.diagnostics.remedy import Remedy
+
 from ..builder.builder import BuilderBase
 from ..text import indentation, starts_line
 from .lalr import Parser, State
@@ -40,8 +45,8 @@ class Repair:
             or self._property_end(state, statement, token)
         )
 
-    def _fail(self, rule: str, message: str, start: int, end: int, help: str) -> bool:
-        self.builder.report(rule, message, start, end, help)
+    def _fail(self, rule: str, message: str, start: int, end: int, help: str, remedy: Remedy) -> bool:
+        self.builder.report(rule, message, start, end, help, remedies=(remedy,))
         return True
 
     def _comment(self, token: Tok) -> bool:
@@ -52,7 +57,7 @@ class Repair:
         begin = text.rfind("\n", 0, start) + 1
         if text[begin:start].lstrip().startswith(";"):
             start = begin + text[begin:start].index(";")
-        elif not (token.text == "#" or text.startswith("/*", start)):
+        elif not ((token.text == ";" and begin == start) or token.text == "#" or text.startswith("/*", start)):
             return False
         if token.text == "/":
             close = text.find("*/", start)
@@ -60,7 +65,7 @@ class Repair:
         if not self.commented:
             self.commented = True
             shown = text[start:end].split("\n")[0].strip("#/*; ")
-            self._fail("parse-character", "comments begin with //", start, start + 1, f"// {shown}")
+            self._fail("parse-character", "comments begin with //", start, start + 1, f"// {shown}", comment_marks())
         self.data.position = end
         return True
 
@@ -82,7 +87,9 @@ class Repair:
             token = word
         if token.type != "ELSE" or not self._accepts(state.stack, "RBRACE", "ELSE"):
             return False
-        self._fail("parse-unbalanced", "'}' is missing before else", token.start, token.end, "} else {")
+        self._fail(
+            "parse-unbalanced", "'}' is missing before else", token.start, token.end, "} else {", mark_before("}")
+        )
         self._go_on_with(state, Tok("RBRACE", "}", token.start), token.start)
         return True
 
@@ -97,7 +104,8 @@ class Repair:
         if not all(self._accepts(state.stack, "LBRACE", kind) for kind in (token.type, "RESULTS")):
             return False
         end = statement[-1].end
-        self._fail("parse-unbalanced", "'{' is missing at the end of this line", end - 1, end, "add the missing '{'")
+        text = "'{' is missing at the end of this line"
+        self._fail("parse-unbalanced", text, end - 1, end, "add the missing '{'", mark_after("{"))
         self._go_on_with(state, Tok("LBRACE", "{", end), token.start)
         return True
 
@@ -108,7 +116,12 @@ class Repair:
             return False
         label = statement[-1]
         self._fail(
-            "parse-missing-token", f"':' is missing after {label.text}", label.start, label.end, f"{label.text}:"
+            "parse-missing-token",
+            f"':' is missing after {label.text}",
+            label.start,
+            label.end,
+            f"{label.text}:",
+            append(":"),
         )
         self._go_on_with(state, Tok("COLON", ":", label.end), token.start)
         return True
@@ -125,7 +138,8 @@ class Repair:
             return False
         name = f"^{token.text}"
         message = f"names of blocks begin with ^, found {token.text!r}"
-        self._fail("parse-syntax", message, token.start, token.end, f"{name}:" if following.type == "COLON" else name)
+        help = f"{name}:" if following.type == "COLON" else name
+        self._fail("parse-syntax", message, token.start, token.end, help, insert("^"))
         self._go_on_with(state, Tok("BLOCK", name, token.start), token.end)
         return True
 
@@ -136,7 +150,7 @@ class Repair:
         if not self._accepts(state.stack, "MORETHAN", token.type):
             return False
         brace = statement[-1]
-        self._fail("parse-unbalanced", "'>' is missing after '}'", brace.start, brace.end, "}>")
+        self._fail("parse-unbalanced", "'>' is missing after '}'", brace.start, brace.end, "}>", append(">"))
         self._go_on_with(state, Tok("MORETHAN", ">", brace.end), token.start)
         return True
 

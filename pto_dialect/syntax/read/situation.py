@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from pto_dialect.diagnostics.remedy import Remedy
+
 from ..text import starts_line
 from .tokens import Tok
 
@@ -33,6 +35,7 @@ class Message(NamedTuple):
     at: Tok | None = None
     once: bool = False
     last: bool = False
+    remedies: tuple[Remedy, ...] = ()
 
 
 def shown(text: str) -> str:

@@ -13,7 +13,8 @@ from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FloatAttr, IntegerA
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
-from pto_dialect.diagnostics.suggest import did_you_mean, inline_hint
+from pto_dialect.diagnostics.remedies.names import attribute_form, choose, replace
+from pto_dialect.diagnostics.suggest import did_you_mean, near_hint, near_words
 from pto_dialect.ir.core.attributes import ENUM_ALIASES, ENUMS, EnumAttr, OpaqueAttr, enum_attr
 from pto_dialect.ir.core.float_text import float_from_bits, nearest_float
 from pto_dialect.ir.core.types import BUILTIN_SCALARS, is_float, type_text
@@ -66,6 +67,9 @@ _ROUNDINGS = {
 
 def _meant(kind: str, value: str) -> str | None:
     """Returns the enumerator that a name of another vocabulary means."""
+    if kind == "event":
+        number = re.fullmatch(r"(?i)(?:event)?_?(?:id)?_?(\d)", value)
+        return f"EVENT_ID{number[1]}" if number is not None else None
     if kind != "round_mode":
         return _UNITS.get(value)
     plain = value.upper().removeprefix("CAST_").removeprefix("ROUND_")
@@ -83,10 +87,12 @@ def pto_enum(kind: str, value: str, start: int, end: int) -> EnumAttr:
     except KeyError:
         allowed = ENUMS[kind].values
         meant = _meant(kind, value)
-        hint = f"; did you mean {meant}?" if meant in allowed else inline_hint(value, allowed)
+        near = [meant] if meant is not None and meant in allowed else near_words(value, allowed)
+        hint = f"; {near_hint(near)}" if near else ""
+        mended = ((replace(value, *near),) if near else ()) + (choose(value, *allowed),)
         rule = ENUM_RULES.get(kind, "attr-enum")
         shown = ", ".join(allowed) if len(allowed) <= 16 else ", ".join(allowed[:12]) + ", ..."
-        raise TypeSyntaxError(rule, f"unknown {kind} {value!r}{hint}", start, end, f"one of {shown}") from None
+        raise TypeSyntaxError(rule, f"unknown {kind} {value!r}{hint}", start, end, f"one of {shown}", mended) from None
 
 
 ENUM_RULES = {
@@ -124,8 +130,10 @@ def parse_attribute(text: str, type_: Attribute | None = None) -> Attribute:
             known = name.group(1) if name else ""
             if known not in STRUCTURED:
                 close = did_you_mean(known, [*ENUMS, *STRUCTURED])
-                help = f"did you mean {text[: name.start(1)]}{close[0]}?" if close and name else None
-                raise TypeSyntaxError("attr-enum", f"unknown attribute {text!r}", 0, len(text), help)
+                meant = f"{text[: name.start(1)]}{close[0]}" if close and name else None
+                help = f"did you mean {meant}?" if meant else None
+                mended = (replace(known, close[0]),) if meant else ()
+                raise TypeSyntaxError("attr-enum", f"unknown attribute {text!r}", 0, len(text), help, mended)
             if known == "tile_buf_config" and "<" in text:
                 check_tile_config(text)
         return OpaqueAttr(_on_one_line(text))
@@ -145,9 +153,9 @@ def _on_one_line(text: str) -> str:
 
 
 def _wrong_form(text: str, kind: str, value: str) -> TypeSyntaxError:
-    return TypeSyntaxError(
-        "attr-form", f"{kind} is not written in this form", 0, len(text), f"write {ENUMS[kind].spell(value)}"
-    )
+    right = ENUMS[kind].spell(value)
+    message, mended = f"{kind} is not written in this form", (replace(None, right), attribute_form(right))
+    return TypeSyntaxError("attr-form", message, 0, len(text), f"write {right}", mended)
 
 
 def _scalar(word: str, element: Attribute) -> int | float:

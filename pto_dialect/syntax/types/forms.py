@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from xdsl.ir import Attribute
 
-from pto_dialect.diagnostics.suggest import inline_hint
+from pto_dialect.diagnostics.remedies.names import choose, replace
+from pto_dialect.diagnostics.remedies.order import repeated_entry
+from pto_dialect.diagnostics.remedies.types import (
+    long_key,
+    missing_pointee,
+    nearest_number,
+    pointer_parameters,
+    register_type,
+    tile_parameters,
+    valid_extent,
+)
+from pto_dialect.diagnostics.remedy import Remedy
+from pto_dialect.diagnostics.suggest import near_hint, near_words
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import OpaqueAttr
 
@@ -44,8 +56,16 @@ _SHORT_KEYS = ("valid", "blayout", "slayout", "fractal", "pad", "compact")
 _LONG_KEYS = ("loc", "dtype", "rows", "cols", "v_row", "v_col", "blayout", "slayout", "fractal", "pad", "compact")
 
 
-def _fail(rule: str, message: str, where: Any, help: str | None = None) -> TypeSyntaxError:
-    return TypeSyntaxError(rule, message, where.start, where.end, help)
+def _fail(rule: str, message: str, where: Any, help: str | None = None, *remedies: Remedy) -> TypeSyntaxError:
+    return TypeSyntaxError(rule, message, where.start, where.end, help, remedies)
+
+
+def _unknown_word(rule: str, what: str, where: Any, word: str, near: Sequence[str], listed: str) -> TypeSyntaxError:
+    """The error for a ``word`` that is none of those ``listed``; it was probably meant to be one of ``near``."""
+    hint = near_hint(near)
+    message = f"unknown {what} {word!r}" + (f"; {hint}" if hint else "")
+    words = listed.removeprefix("one of ").split(", ")
+    return _fail(rule, message, where, listed, *((replace(word, *near),) if near else ()), choose(word, *words))
 
 
 def _space(parameter: Any) -> str:
@@ -55,10 +75,10 @@ def _space(parameter: Any) -> str:
         word = found.group(1) if found else word
     space = SPACE_ALIASES.get(word) if isinstance(word, str) else None
     if space is None:
-        meant = _OTHER_SPACES.get(said(parameter).lower())
-        hint = f"; did you mean {meant}?" if meant else inline_hint(said(parameter), tuple(SPACE_ALIASES))
-        message = f"unknown address space {said(parameter)!r}{hint}"
-        raise _fail("ptr-space", message, parameter, "gm l1 l0a l0b l0c ub bt fb")
+        found = said(parameter)
+        meant = _OTHER_SPACES.get(found.lower())
+        near = [meant] if meant else near_words(found, tuple(SPACE_ALIASES))
+        raise _unknown_word("ptr-space", "address space", parameter, found, near, "gm l1 l0a l0b l0c ub bt fb")
     return space
 
 
@@ -66,14 +86,15 @@ def _unknown_element(word: str, start: int, end: int) -> TypeSyntaxError:
     """Returns the error for a token in place of an element type."""
     close = element_suggestion(word)
     help = f"did you mean {close}?" if close else "for example f16, bf16, f32, i8, i32 or !pto.hif8"
-    return TypeSyntaxError("type-syntax", f"unknown element type {word!r}", start, end, help)
+    mended = (replace(word, close) if close else missing_pointee(),)
+    return TypeSyntaxError("type-syntax", f"unknown element type {word!r}", start, end, help, mended)
 
 
 def _ptr(head: Any, parameters: list[Any]) -> Attribute:
     if len(parameters) == 2 and parameters[0].value in SPACE_ALIASES and parameters[1].form == "type":
         message = f"the element type stands before the space {parameters[0].value}"
         help = f"!pto.ptr<{said(parameters[1])}, {parameters[0].value}>"
-        raise _fail("type-syntax", message, parameters[0], help)
+        raise _fail("type-syntax", message, parameters[0], help, pointer_parameters(help))
     if parameters and parameters[0].form == "word":
         raise _unknown_element(parameters[0].value, parameters[0].start, parameters[0].end)
     if not 1 <= len(parameters) <= 2 or parameters[0].form != "type":
@@ -119,9 +140,10 @@ _OTHER_LOCS = {
 def _tile_word(key: str, parameter: Any, allowed: tuple[str, ...], rule: str) -> str:
     word = parameter.value
     if word not in allowed:
-        meant = _OTHER_LOCS.get(said(parameter).lower()) if allowed is LOCS else None
-        hint = f"; did you mean {meant}?" if meant else inline_hint(said(parameter), allowed)
-        raise _fail(rule, f"unknown {key} {said(parameter)!r}{hint}", parameter, "one of " + ", ".join(allowed))
+        found = said(parameter)
+        meant = _OTHER_LOCS.get(found.lower()) if allowed is LOCS else None
+        near = [meant] if meant else near_words(found, allowed)
+        raise _unknown_word(rule, key, parameter, found, near, "one of " + ", ".join(allowed))
     return word
 
 
@@ -139,13 +161,16 @@ def _tile_option(fields: dict[str, Any], entry: Any) -> None:
     elif key == "fractal":
         fields[key] = _tile_number(key, value)
         if fields[key] not in (32, 512, 1024):
-            raise _fail("tile-fractal", f"fractal must be 32, 512 or 1024, found {fields[key]}", value)
+            message = f"fractal must be 32, 512 or 1024, found {fields[key]}"
+            remedy = nearest_number(fields[key], "32", "512", "1024")
+            raise _fail("tile-fractal", message, value, None, remedy)
     else:
         names = _ENUM_KEYS[key]
         number = names.index(value.value) if value.value in names else value.value
         if not isinstance(number, int) or not 0 <= number < len(names):
             allowed = ", ".join(f"{i} ({n})" for i, n in enumerate(names))
-            raise _fail("tile-key", f"unknown {key} {said(value)!r}", value, "one of " + allowed)
+            mended = choose(None, *names)
+            raise _fail("tile-key", f"unknown {key} {said(value)!r}", value, "one of " + allowed, mended)
         fields[key] = number
 
 
@@ -161,6 +186,7 @@ def _tile_buf(head: Any, parameters: list[Any]) -> Attribute:
             "!pto.tile_buf takes a location, a shape with element type, and key=value options",
             head,
             "!pto.tile_buf<vec, 16x64xf32, valid=16x60>",
+            tile_parameters(),
         )
     loc = _tile_word("loc", parameters[0], LOCS, "tile-loc-keyword")
     dims, element = parameters[1].value
@@ -170,7 +196,7 @@ def _tile_buf(head: Any, parameters: list[Any]) -> Attribute:
     for entry in parameters[2:]:
         _known_key(entry, _SHORT_KEYS, "option")
         if entry.key in seen:
-            raise _fail("tile-key", f"option {entry.key} is given twice", entry)
+            raise _fail("tile-key", f"option {entry.key} is given twice", entry, None, repeated_entry())
         seen.add(entry.key)
         if entry.key == "valid":
             if entry.value.form != "extent" or len(entry.value.value) != 2:
@@ -186,8 +212,8 @@ def _known_key(entry: Any, keys: Iterable[str], what: str) -> None:
     known = tuple(keys)
     if entry.form != "keyed" or entry.key not in known:
         name = entry.key or said(entry)
-        hint = inline_hint(str(name), known)
-        raise _fail("tile-key", f"unknown tile_buf {what} {name!r}{hint}", entry, ", ".join(known))
+        near = near_words(str(name), known)
+        raise _unknown_word("tile-key", f"tile_buf {what}", entry, str(name), near, ", ".join(known))
 
 
 def _long_tile_buf(head: Any, parameters: list[Any]) -> Attribute:
@@ -196,17 +222,20 @@ def _long_tile_buf(head: Any, parameters: list[Any]) -> Attribute:
     for entry in parameters:
         _known_key(entry, _LONG_KEYS, "key")
         if entry.key in entries:
-            raise _fail("tile-key", f"key {entry.key} is given twice", entry)
+            raise _fail("tile-key", f"key {entry.key} is given twice", entry, None, repeated_entry())
         if entry.key not in expected:
             raise _fail("tile-key-order", f"key {entry.key} is out of order", entry, ", ".join(_LONG_KEYS))
         entries[entry.key] = entry
     for key in _LONG_KEYS[: _LONG_KEYS.index("compact")]:
         if key not in entries:
             message = f"the long form of tile_buf needs the key {key}"
-            raise _fail("tile-key", message, head, ", ".join(_LONG_KEYS) + " (compact is optional)")
+            following = _LONG_KEYS[_LONG_KEYS.index(key) + 1 :]
+            help = ", ".join(_LONG_KEYS) + " (compact is optional)"
+            raise _fail("tile-key", message, head, help, long_key(key, *following))
     loc = _tile_word("loc", entries["loc"].value, LOCS, "tile-loc-keyword")
     if entries["dtype"].value.form != "type":
-        raise _fail("tile-key", f"unknown element type {said(entries['dtype'].value)!r}", entries["dtype"].value)
+        word = entries["dtype"].value
+        raise _unknown_element(said(word), word.start, word.end)
     rows, cols = (_tile_number(key, entries[key].value) for key in ("rows", "cols"))
     valid = tuple(_tile_number(key, entries[key].value) for key in ("v_row", "v_col"))
     fields: dict[str, Any] = {}
@@ -233,7 +262,8 @@ def _checked_tile(
     _require_extents(rows, cols, where, "what is known at run time only is its valid part: valid=?x?")
     for name, part, full in zip(("rows", "columns"), valid or dims, dims, strict=True):
         if part > full or part < t.DYNAMIC:
-            raise _fail("tile-valid-le-shape", f"valid {name} {part} must be within 0..{full}", where)
+            message = f"valid {name} {part} must be within 0..{full}"
+            raise _fail("tile-valid-le-shape", message, where, None, valid_extent(name, part, full))
     return t.TileBufType(loc, rows, cols, element, valid, **fields)
 
 
@@ -283,13 +313,17 @@ def _vreg(head: Any, parameters: list[Any]) -> Attribute:
         raise _fail("vreg-256", message, parameters[0], "!pto.vreg<64xf32>")
     if lanes * bits != 2048:
         fix = f"!pto.vreg<{2048 // bits}x{t.type_text(element)}>"
-        raise _fail("vreg-256", f"a vector register holds 256 bytes, found {lanes} x {bits} bits", parameters[0], fix)
+        message = f"a vector register holds 256 bytes, found {lanes} x {bits} bits"
+        raise _fail("vreg-256", message, parameters[0], fix, register_type(fix))
     return t.VRegType(lanes, element)
 
 
 def _mask(head: Any, parameters: list[Any]) -> Attribute:
     if len(parameters) != 1 or parameters[0].value not in ("b8", "b16", "b32"):
-        raise _fail("type-syntax", "!pto.mask takes b8, b16 or b32", parameters[0] if parameters else head)
+        mended = choose(None, "b8", "b16", "b32")
+        raise _fail(
+            "type-syntax", "!pto.mask takes b8, b16 or b32", parameters[0] if parameters else head, None, mended
+        )
     return t.MaskType(parameters[0].value)
 
 

@@ -14,6 +14,7 @@ from xdsl.dialects import builtin
 from xdsl.ir import Attribute
 
 from pto_dialect.accel.parsing.type_parameters import TypeParameters
+from pto_dialect.diagnostics.remedies.names import replace
 from pto_dialect.ir.core import types as t
 from pto_dialect.nesting import FUNCTIONS, too_deep
 from pto_dialect.nesting import RULE as NESTING
@@ -192,7 +193,8 @@ def unknown_type(name: str, start: int, end: int) -> TypeSyntaxError:
     """Returns the error that ``name`` is not a type."""
     close = type_suggestion(name)
     help = f"did you mean {close}?" if close else None
-    return TypeSyntaxError("type-unknown", f"unknown type {name}", start, end, help)
+    mended = (replace(None, close),) if close else ()
+    return TypeSyntaxError("type-unknown", f"unknown type {name}", start, end, help, mended)
 
 
 WITHOUT_TYPES = frozenset(("func", "arith", "scf", "cf", "memref", "math", "affine", "index"))

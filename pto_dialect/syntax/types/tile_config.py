@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from pto_dialect.diagnostics.remedies.names import choose
+
 from ..errors.types import TypeSyntaxError
 
 _ENTRY = re.compile(r"(\w+)\s*=\s*(?:#pto\.\w+<\s*(\w+)\s*>|(-?[\w.]+)(?:\s*:\s*\w+)?)\s*(?:,\s*|$)")
@@ -29,7 +31,8 @@ def check_tile_config(text: str) -> None:
             raise TypeSyntaxError("tile-key", "a tile configuration is key=value, ..", place, stop, ", ".join(_KEYS))
         key = found[1]
         if key not in _KEYS:
-            raise TypeSyntaxError("tile-key", f"unknown key {key!r}", *found.span(1), f"one of {', '.join(_KEYS)}")
+            message, mended = f"unknown key {key!r}", (choose(key, *_KEYS),)
+            raise TypeSyntaxError("tile-key", message, *found.span(1), f"one of {', '.join(_KEYS)}", mended)
         group = 2 if found[2] is not None else 3
         _check_value(key, found[group].rpartition(".")[2], *found.span(group))
         place = found.end()
@@ -40,7 +43,9 @@ def _check_value(key: str, value: str, start: int, end: int) -> None:
     if words is None or value in words:
         return
     if key == "s_fractal_size":
-        raise TypeSyntaxError("tile-fractal", f"{key} must be 32, 512 or 1024, found {value}", start, end)
+        message, mended = f"{key} must be 32, 512 or 1024, found {value}", (choose(value, "32", "512", "1024"),)
+        raise TypeSyntaxError("tile-fractal", message, start, end, None, mended)
     if not (value.isdecimal() and int(value) < len(words)):
         rule = "tile-layout-keyword"
-        raise TypeSyntaxError(rule, f"unknown {key} {value!r}", start, end, f"one of {', '.join(words)}")
+        message, mended = f"unknown {key} {value!r}", (choose(value, *words),)
+        raise TypeSyntaxError(rule, message, start, end, f"one of {', '.join(words)}", mended)

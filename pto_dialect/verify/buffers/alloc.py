@@ -11,6 +11,7 @@ from math import gcd
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr
 from xdsl.ir import Operation, SSAValue
 
+from pto_dialect.diagnostics.remedies.types import padded_type
 from pto_dialect.ir.core.base import PtoOp, is_pto, operand_groups
 from pto_dialect.ir.core.extents import buffer_extent
 from pto_dialect.ir.core.operands import first
@@ -189,7 +190,7 @@ def _compute_layout_violations(tile: TileBufType) -> list[Violation]:
         if length * size % align and not either:
             message = f"a {side} of {shown} has {length * size} bytes, not a multiple of {align}"
             unit = align // gcd(align, size)
-            return [(NONE_BOX, message, _padding_help(tile, *((1, unit) if side == "row" else (unit, 1))))]
+            return [(NONE_BOX, message, _padded_type(tile, *((1, unit) if side == "row" else (unit, 1))))]
         return []
     if tile.fractal == 512 and NONE_BOX_ALIGN % size:
         return [(BOX_ELEMENT, f"elements of {shown} have {size} bytes, which do not fill blocks of 512 bytes", None)]
@@ -197,7 +198,7 @@ def _compute_layout_violations(tile: TileBufType) -> list[Violation]:
     rows, cols = inner_block(tile.fractal, slayout, size * 8)
     faults: list[Violation] = []
     partial = tile.loc == "vec" or tile.fractal == MX_SCALE_FRACTAL or tile.rows == 1
-    remedy = _padding_help(tile, 1 if partial else rows, cols)
+    remedy = _padded_type(tile, 1 if partial else rows, cols)
     if tile.rows % rows and not partial:
         faults.append((BOXED, f"{tile.rows} rows of {shown} are no multiple of the {rows} rows of a block", remedy))
     if tile.cols % cols:
@@ -207,11 +208,11 @@ def _compute_layout_violations(tile: TileBufType) -> list[Violation]:
     return faults
 
 
-def _padding_help(tile: TileBufType, row_unit: int, column_unit: int) -> str:
-    """Returns the help for a size that is not a multiple of these units: a larger tile with the same valid region."""
+def _padded_type(tile: TileBufType, row_unit: int, column_unit: int) -> str:
+    """The type of a larger tile with the same valid region, whose size is a multiple of these units."""
     rows, cols = -(-tile.rows // row_unit) * row_unit, -(-tile.cols // column_unit) * column_unit
     padded = tile.replace(rows=rows, cols=cols, valid=(tile.valid_rows, tile.valid_cols))
-    return f"write {type_text(padded)}"
+    return type_text(padded)
 
 
 def tile_bytes(tile: TileBufType | TileType) -> int:
@@ -310,8 +311,9 @@ def check_layout(op: Operation, ctx: Context) -> None:
     tile = kind.slot if isinstance(kind, MultiTileBufType) else kind
     if not isinstance(tile, TileBufType):
         return
-    for broken, message, remedy in layout_violations(tile):
-        ctx.report(broken, op, message, help=remedy)
+    for broken, message, padded in layout_violations(tile):
+        help, mended = (f"write {padded}", (padded_type(type_text(tile), padded),)) if padded else (None, ())
+        ctx.report(broken, op, message, help=help, remedies=mended)
 
 
 @checks(SHAPES, "pto.alloc_tile", "pto.alloc_multi_tile", numeric=True)

@@ -7,6 +7,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from pto_dialect.analysis.type_facts import ENTRY_ATTRIBUTES, is_simt_entry
+from pto_dialect.diagnostics.remedies.order import operand_count
+from pto_dialect.diagnostics.remedies.statements import cast
 from pto_dialect.ir.buffers.pointers import LoadScalarOp, StoreScalarOp
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, operand_groups
@@ -162,8 +164,10 @@ def check_castptr(op: Operation, ctx: Context) -> None:
     from_integer, to_integer = isinstance(source, IntegerType), isinstance(result, IntegerType)
     if not isinstance(source, (PtrType, MemRefType, IntegerType)):
         message = f"{op.name} takes an integer, memref or pointer, found {type_text(source)}"
-        help = "convert it with arith.index_cast .. : index to i64" if isinstance(source, IndexType) else None
-        ctx.report(CAST, op, message, at=value, help=help)
+        help, mended = None, ()
+        if isinstance(source, IndexType):
+            help, mended = "convert it with arith.index_cast .. : index to i64", (cast(None, "index", "i64"),)
+        ctx.report(CAST, op, message, at=value, help=help, remedies=mended)
     elif not isinstance(result, (PtrType, IntegerType)):
         ctx.report(CAST, op, f"{op.name} gives an integer or pointer, found {type_text(result)}")
     elif to_integer and (from_integer or isinstance(source, MemRefType)):
@@ -287,7 +291,8 @@ def check_array_access(op: Operation, ctx: Context) -> None:
         return
     rank, given = len(array.shape), len(groups["indices"])
     if rank != given:
-        ctx.report(LOCAL_ARRAY, op, f"{op.name} takes {rank} indices, found {given}")
+        message = f"{op.name} takes {rank} indices, found {given}"
+        ctx.report(LOCAL_ARRAY, op, message, remedies=(operand_count(rank, given),))
     value = op.results[0] if op.results else groups["value"][0]
     if value.type != array.element:
         message = f"the value of {op.name} must be {type_text(array.element)}, found {type_text(value.type)}"

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.mx_layouts import MX_LAYOUTS, inferred_layout
+from pto_dialect.diagnostics.remedies.types import one_element_type, stated_size
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
@@ -116,9 +117,9 @@ def check_view(op: Operation, ctx: Context) -> None:
             message = f"{name} of {op.name} must have {rank} entries, found {len(groups[name])}"
             ctx.report(RANK, op, message, at=name)
     if isinstance(pointer, PtrType) and pointer.element != result.element:
-        found = f"{type_text(pointer.element)} and {type_text(result.element)}"
-        message = f"pointer and view of {op.name} must have one element type, found {found}"
-        ctx.report(RANK, op, message, at=named(op, "ptr"))
+        one, other = type_text(pointer.element), type_text(result.element)
+        message = f"pointer and view of {op.name} must have one element type, found {one} and {other}"
+        ctx.report(RANK, op, message, at=named(op, "ptr"), remedies=(one_element_type(one, other),))
 
 
 @checks(LOCATIONS, "pto.make_tensor_view", numeric=True)
@@ -244,7 +245,7 @@ def check_part(op: Operation, ctx: Context) -> None:
             ctx.report(BOUNDS, op, message, at=sizes[index])
         elif dim not in (DYNAMIC, size):
             message = f"size {index} of {op.name} is {size}, the result type says {dim}"
-            ctx.report(BOUNDS, op, message, at=sizes[index])
+            ctx.report(BOUNDS, op, message, at=sizes[index], remedies=(stated_size(index, size),))
         elif whole != DYNAMIC and (offset or 0) + size > whole:
             message = f"offset {offset or 0} and size {size} reach beyond dimension {index} of the view ({whole})"
             ctx.report(BOUNDS, op, message, at=sizes[index])

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from pto_dialect.diagnostics.remedies.names import replace
 from pto_dialect.ir.buffers.views import BitcastOp, TReshapeOp
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
@@ -168,7 +169,8 @@ def check_window(op: Operation, ctx: Context) -> None:
         else:
             expected = source.replace(rows=result.rows, cols=result.cols, valid=_valid(result))
         message = f"the result of {op.name} must keep {kept}, found {type_text(result)}"
-        ctx.report(FORM, op, message, help=f"write {type_text(expected)}")
+        right = type_text(expected)
+        ctx.report(FORM, op, message, help=f"write {right}", remedies=(replace(type_text(result), right),))
     for name, size, stated in zip(("valid_row", "valid_col"), sizes, _valid(result), strict=True):
         # The type of a tile value does not state its valid region.
         _valid_sizes(op, ctx, groups[name], name, size, None if isinstance(result, TileType) else stated)

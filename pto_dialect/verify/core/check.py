@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType, ModuleOp, UnregisteredOp
+from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerType, ModuleOp, UnregisteredOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 
+from pto_dialect.diagnostics.remedies.order import other_operation
+from pto_dialect.diagnostics.remedy import Remedy
 from pto_dialect.ir.core.types import type_text
 
 from ..engine.context import Context, is_opaque
@@ -208,23 +210,25 @@ def _check_kinds(op: Operation, slot: CoreSlot, values: Sequence[SSAValue], ctx:
     for value in values:
         if not slot.kind.accepts(value.type):
             what = f"{slot.name} of {op.name} must be {slot.kind.label}"
-            ctx.report(OPERAND, op, f"{what}, found {type_text(value.type)}", at=value, help=_hint(op, value.type))
+            help, *mended = _hint(op, value.type)
+            message = f"{what}, found {type_text(value.type)}"
+            ctx.report(OPERAND, op, message, at=value, help=help, remedies=tuple(mended))
             return False
     return True
 
 
-def _hint(op: Operation, type_: Attribute) -> str | None:
-    """Returns the help for a type of the other kind."""
+def _hint(op: Operation, type_: Attribute) -> tuple[str | None, *tuple[Remedy, ...]]:
+    """Returns the help for a type of the other kind, with remedies."""
     dialect, _, short = op.name.partition(".")
     element = element_type(type_)
-    if isinstance(element, IntegerType):
-        if not is_signless(element) and dialect in ("arith", "math"):
-            cast = f"builtin.unrealized_conversion_cast converts to i{element.width.data}"
-            return f"arithmetic has signless integers; {cast}"
-        twin = _INTEGER_TWINS.get(short)
-    else:
-        twin = _FLOAT_TWINS.get(short)
-    return f"{dialect}.{twin} is for {type_text(type_)}" if twin else None
+    if isinstance(element, IntegerType) and not is_signless(element) and dialect in ("arith", "math"):
+        cast = f"builtin.unrealized_conversion_cast converts to i{element.width.data}"
+        return (f"arithmetic has signless integers; {cast}",)
+    twins = _INTEGER_TWINS if isinstance(element, IntegerType | IndexType) else _FLOAT_TWINS
+    twin = twins.get(short)
+    if not twin:
+        return (None,)
+    return f"{dialect}.{twin} is for {type_text(type_)}", other_operation(f"{dialect}.{twin}", True)
 
 
 def _check_attribute(op: Operation, slot: CoreSlot, value: Attribute | None, ctx: Context) -> None:

@@ -13,6 +13,13 @@ from xdsl.traits import IsTerminator
 
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.type_facts import ENTRY_ATTRIBUTES
+from pto_dialect.diagnostics.remedies.statements import (
+    last_in_block,
+    missing_else,
+    missing_return,
+    without_return,
+)
+from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import OpaqueType, type_text
 
@@ -22,6 +29,7 @@ from ..engine.rule import ERROR, STRUCTURE, rule
 from .operands import group, groups_of, named, split_groups
 from .relations import relation
 from .rules import BRANCH, ENTRY, FUNCTION, LOOP, PARENT, REGION, SWITCH, YIELD
+from .value_remedies import block_argument, returned_values, yielded_value
 
 TERMINATOR = rule(
     "block-terminator",
@@ -140,10 +148,13 @@ def check_parent(op: Operation, ctx: Context) -> None:
             where = f"in {parent.name}" if parent is not None else "on its own"
             ends = _REGIONS.get(parent.name, _NO_REGIONS).ends if parent is not None else ()
             help = f"the regions of {parent.name} end with {ends[-1]}" if parent is not None and ends else None
-            ctx.report(PARENT, op, f"{op.name} stands directly in {' or '.join(parents)}, found {where}", help=help)
+            message = f"{op.name} stands directly in {' or '.join(parents)}, found {where}"
+            mended = (without_return(),) if has_role(op, Role.RETURN) else ()
+            ctx.report(PARENT, op, message, help=help, remedies=mended)
             return
     if op.next_op is not None and _ends_block(op):
-        ctx.report(TERMINATOR, op, f"{op.name} ends its block, but {op.next_op.name} follows")
+        message = f"{op.name} ends its block, but {op.next_op.name} follows"
+        ctx.report(TERMINATOR, op, message, remedies=(last_in_block(),))
 
 
 def check_regions(op: Operation, ctx: Context) -> bool:
@@ -221,13 +232,12 @@ def check_function(op: Operation, ctx: Context) -> bool:
         if last is None or not (ends or any(_ends_block(inner) for inner in block.ops)):
             # A terminator in the middle of a block is reported at the terminator.
             message = f"a block of @{symbol_name(op)} does not end with a terminator"
-            ctx.report(TERMINATOR, last or op, message, help="add return")
+            ctx.report(TERMINATOR, last or op, message, help="add return", remedies=(missing_return(),))
         elif has_role(last, Role.RETURN) and types_differ(types_of(last.operands), outputs):
-            message = (
-                f"@{symbol_name(op)} returns {format_types(outputs)}, found {format_types(types_of(last.operands))}"
-            )
+            found = format_types(types_of(last.operands))
+            message = f"@{symbol_name(op)} returns {format_types(outputs)}, found {found}"
             if last.operands or not any(name in op.attributes for name in ENTRY_ATTRIBUTES):
-                ctx.report(RETURN_TYPES, last, message)
+                ctx.report(RETURN_TYPES, last, message, remedies=returned_values(outputs, last))
     return True
 
 
@@ -280,7 +290,8 @@ def check_branch(op: Operation, ctx: Context) -> None:
             position = next((n for n, pair in enumerate(zip(found, arguments, strict=False)) if pair[0] != pair[1]), 0)
             at = values[position] if len(found) == len(arguments) else None
             message = f"the block takes {format_types(arguments)}, found {format_types(found)}"
-            ctx.report(BRANCH, op, message, at=at)
+            mended = block_argument(arguments, found)
+            ctx.report(BRANCH, op, message, at=at, remedies=mended)
 
 
 @relation
@@ -376,10 +387,12 @@ def check_yields(op: Operation, region: Region, wanted: Sequence[Attribute], ctx
             wrong = next((n for n, pair in enumerate(zip(found, wanted, strict=False)) if pair[0] != pair[1]), 0)
             at = last.operands[wrong] if len(found) == len(wanted) else None
             results = "results" if what == "has" else "variables"
-            message = (
-                f"{op.name} has {results} of type {format_types(wanted)}" if wanted else f"{op.name} has no {results}"
-            )
-            ctx.report(YIELD, last, f"{message}, but {format_types(found)} is given here", at=at)
+            types = format_types(wanted)
+            message = f"{op.name} has {results} of type {types}" if wanted else f"{op.name} has no {results}"
+            mended = yielded_value(wanted, found, op.regions.index(region))
+            # An implicit yield has the location of the operation around it.
+            source = op if span_of(last) == span_of(op) else last
+            ctx.report(YIELD, source, f"{message}, but {format_types(found)} is given here", at=at, remedies=mended)
 
 
 def _for(op: Operation, ctx: Context) -> None:
@@ -403,7 +416,11 @@ def _for(op: Operation, ctx: Context) -> None:
 def _if(op: Operation, ctx: Context) -> None:
     then, otherwise = op.regions
     if op.results and otherwise.first_block is None:
-        ctx.report(REGION, op, "scf.if with results needs an else region", help="add else { scf.yield .. }")
+        message, mended = (
+            "scf.if with results needs an else region",
+            (missing_else(format_types(types_of(op.results))),),
+        )
+        ctx.report(REGION, op, message, help="add else { scf.yield .. }", remedies=mended)
         return
     for region in (then, otherwise):
         if region.first_block is not None:

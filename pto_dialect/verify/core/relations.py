@@ -8,6 +8,8 @@ from xdsl.dialects import builtin
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, IntegerType, MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue, TypedAttribute
 
+from pto_dialect.diagnostics.remedies.order import other_operation
+from pto_dialect.diagnostics.suggest import alternatives
 from pto_dialect.ir.core.types import type_text
 
 from ..engine.context import Context
@@ -113,13 +115,13 @@ def _elementwise(source: Attribute, result: Attribute) -> bool:
 
 _NARROWING = {"arith.extsi": "arith.trunci", "arith.extui": "arith.trunci", "arith.extf": "arith.truncf"}
 _EXTENSION = {"arith.index_cast": "arith.extsi", "arith.index_castui": "arith.extui"}
-_WIDENING = {"arith.trunci": "arith.extsi or arith.extui", "arith.truncf": "arith.extf"}
+_WIDENING = {"arith.trunci": ("arith.extsi", "arith.extui"), "arith.truncf": ("arith.extf",)}
 
 
 @relation
 def wider(op: Operation, ctx: Context) -> None:
     """Checks extensions: the result has more bits."""
-    _resized(op, 1, "wider", _NARROWING[op.name], ctx)
+    _resized(op, 1, "wider", (_NARROWING[op.name],), ctx)
 
 
 @relation
@@ -128,17 +130,18 @@ def narrower(op: Operation, ctx: Context) -> None:
     _resized(op, -1, "narrower", _WIDENING[op.name], ctx)
 
 
-def _resized(op: Operation, sign: int, word: str, opposite: str, ctx: Context) -> None:
+def _resized(op: Operation, sign: int, word: str, opposites: tuple[str, ...], ctx: Context) -> None:
     source, result = named(op, "operand").type, op.results[0].type
     if not _same_shape(op, source, result, ctx):
         return
     difference = (bit_width(element_type(result)) - bit_width(element_type(source))) * sign
     if difference > 0:
         return
-    help = "both have the same number of bits" if difference == 0 else f"{opposite} does that"
+    help = "both have the same number of bits" if difference == 0 else f"{alternatives(opposites)} does that"
+    mended = tuple(other_operation(name, False) for name in opposites) if difference else ()
     ctx.report(
         CAST, op, f"the result of {op.name} is {word} than {type_text(source)}, found {type_text(result)}",
-        at=op.results[0], help=help,
+        at=op.results[0], help=help, remedies=mended,
     )  # fmt: skip
 
 
@@ -151,12 +154,14 @@ def index_cast(op: Operation, ctx: Context) -> None:
     if alike and kinds[0] != kinds[1]:
         return
     message = f"{op.name} converts between index and an integer, found {type_text(source)} and {type_text(result)}"
-    help = None
+    help, mended = None, ()
     if alike and is_signless(element_type(source)) and is_signless(element_type(result)):
         extension = _EXTENSION[op.name]
         difference = bit_width(element_type(result)) - bit_width(element_type(source))
-        help = f"{extension} does that" if difference > 0 else "arith.trunci does that" if difference else None
-    ctx.report(CAST, op, message, at=op.results[0], help=help)
+        meant = extension if difference > 0 else "arith.trunci" if difference else None
+        if meant is not None:
+            help, mended = f"{meant} does that", (other_operation(meant, False),)
+    ctx.report(CAST, op, message, at=op.results[0], help=help, remedies=mended)
 
 
 @relation

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import FunctionType, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import FunctionType, IndexType, IntegerType, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Operation
 
+from pto_dialect.diagnostics.remedies.names import replace
+from pto_dialect.diagnostics.remedies.order import operand_count
+from pto_dialect.diagnostics.remedies.statements import cast, second_name
+from pto_dialect.diagnostics.remedy import Remedy
+from pto_dialect.diagnostics.suggest import near_hint
 from pto_dialect.ir.core.types import OpaqueType, type_text
 
 from ..engine.context import Context
@@ -57,7 +62,10 @@ def _named_function(op: Operation, symbol: Attribute, ctx: Context) -> FunctionT
     name = symbol.root_reference.data
     target = ctx.symbols.find(op, name)
     if target is None:
-        ctx.report(CALLEE, op, f"function @{name} does not exist", at="@" + name, help=ctx.symbols.suggest(op, name))
+        near = ctx.symbols.suggest(op, name)
+        mended = (replace(f"@{name}", *near),) if near else ()
+        message = f"function @{name} does not exist"
+        ctx.report(CALLEE, op, message, at="@" + name, help=near_hint(near), remedies=mended)
         return None
     function_type = target.properties.get("function_type")
     return function_type if isinstance(function_type, FunctionType) else None
@@ -80,6 +88,16 @@ def _check_indirect_call(op: Operation, ctx: Context) -> None:
         ctx.report(CALLEE, op, f"a {type_text(function_type)} is called as a {type_text(stated)}", at=called)
 
 
+def _argument_remedies(found: list[Attribute], wanted: list[Attribute]) -> tuple[Remedy, ...]:
+    """What to do about arguments of other types or in another number."""
+    if len(found) != len(wanted):
+        return (operand_count(len(wanted), len(found)),)
+    wrong = [pair for pair in zip(found, wanted, strict=True) if pair[0] != pair[1]]
+    if len(wrong) == 1 and all(isinstance(type_, IntegerType | IndexType) for type_ in wrong[0]):
+        return (cast(None, *map(type_text, wrong[0])),)
+    return ()
+
+
 def _check_call(op: Operation, ctx: Context) -> None:
     callee = op.properties["callee"]
     function_type = _named_function(op, callee, ctx)
@@ -92,7 +110,8 @@ def _check_call(op: Operation, ctx: Context) -> None:
             shown, given = (", ".join(map(type_text, types)) for types in (wanted, found))
             wrong = next((n for n, pair in enumerate(zip(found, wanted, strict=False)) if pair[0] != pair[1]), -1)
             at = op.operands[wrong] if wrong >= 0 and len(found) == len(wanted) else name
-            ctx.report(CALLEE, op, f"{name} takes ({shown}), found ({given})", at=at)
+            mended = _argument_remedies(found, wanted)
+            ctx.report(CALLEE, op, f"{name} takes ({shown}), found ({given})", at=at, remedies=mended)
         elif [r.type for r in op.results] != list(function_type.outputs.data):
             shown = ", ".join(map(type_text, function_type.outputs.data)) or "nothing"
             given = ", ".join(type_text(r.type) for r in op.results) or "nothing"
@@ -120,5 +139,6 @@ def check_symbols(module: Operation, ctx: Context) -> None:
         name = op.properties.get("sym_name")
         if isinstance(name, StringAttr):
             if name.data in seen:
-                ctx.report(SYMBOL_UNIQUE, op, f"symbol @{name.data} is defined twice", at="@" + name.data)
+                at, mended = f"@{name.data}", (second_name(f"@{name.data}"),)
+                ctx.report(SYMBOL_UNIQUE, op, f"symbol {at} is defined twice", at=at, remedies=mended)
             seen[name.data] = op

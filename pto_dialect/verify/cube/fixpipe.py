@@ -354,11 +354,10 @@ def check_memories(op: Operation, ctx: Context) -> None:
     store = ctx.facts(op, read_acc_store)
     found = store.source.type
     if space_of(found) != "l0c":
-        ctx.report(SRC_SPACE, op, f"source of {op.name} must be in l0c, found {describe_space(found)}", at=store.source)
+        ctx.report_memory(SRC_SPACE, op, "source", store.source, describe_space(found), "l0c")
     found, wanted = store.destination.type, DESTINATIONS[op.name]
     if space_of(found) != wanted:
-        message = f"destination of {op.name} must be in {wanted}, found {describe_space(found)}"
-        ctx.report(DST_SPACE, op, message, at=store.destination)
+        ctx.report_memory(DST_SPACE, op, "destination", store.destination, describe_space(found), wanted)
     payload = store.quant_payload
     if store.quant is not None and store.quant.payload == "vec" and payload is not None:
         _check_table(op, ctx, QUANT_VEC_FB, store.quant.name, payload)
@@ -381,8 +380,6 @@ def check_packed_memories(op: Operation, ctx: Context) -> None:
     source, destination = named(op, "source"), named(op, "destination")
     wanted = PACKED_DESTINATIONS[op.name]
     if space_of(source.type) != "l0c":
-        message = f"source of {op.name} must be in l0c, found {describe_space(source.type)}"
-        ctx.report(SRC_SPACE, op, message, at=source)
+        ctx.report_memory(SRC_SPACE, op, "source", source, describe_space(source.type), "l0c")
     if space_of(destination.type) != wanted:
-        message = f"destination of {op.name} must be in {wanted}, found {describe_space(destination.type)}"
-        ctx.report(DST_SPACE, op, message, at=destination)
+        ctx.report_memory(DST_SPACE, op, "destination", destination, describe_space(destination.type), wanted)

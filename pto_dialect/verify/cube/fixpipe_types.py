@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.analysis.type_facts import element_type
+from pto_dialect.diagnostics.remedies.order import without_clause
 from pto_dialect.ir.core.types import PtrType, element_name, is_float, type_text
 from pto_dialect.targets.element_types import finite_spelling, signed_as_signless, signless
 from pto_dialect.targets.fixpipe_modes import DESTINATION_FAMILIES, QUANT_MODES, QuantMode
@@ -284,8 +285,9 @@ def _check_clip(op: Operation, ctx: Context, destination: str, clip: SSAValue) -
 def _check_saturation(op: Operation, ctx: Context, store: AccStore) -> None:
     element = element_type(store.destination.type)
     if store.saturation is not None and element is not None and _never_saturates(element):
-        token = _SATURATION_TOKENS.get(store.saturation, store.saturation)
-        ctx.report(SAT_NOOP, op, f"{token} has no effect on a destination of {type_text(element)}", at=token)
+        word = _SATURATION_TOKENS.get(store.saturation, store.saturation)
+        message = f"{word} has no effect on a destination of {type_text(element)}"
+        ctx.report(SAT_NOOP, op, message, at=word, remedies=(without_clause(),))
 
 
 def _never_saturates(element: Attribute) -> bool:

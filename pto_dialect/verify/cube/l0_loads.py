@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.addresses import address_of, describe_space, element_bits, element_bytes
 from pto_dialect.analysis.type_facts import element_type, space_of
+from pto_dialect.diagnostics.remedies.order import other_operation, swap_operands
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import F4E1M2x2Type, F4E2M1x2Type, type_text
@@ -224,12 +225,20 @@ def check_memories(op: Operation, ctx: Context) -> None:
     source, destination = named(op, "source"), named(op, "destination")
     scales = _SCALES[op.name]
     if space_of(source.type) != "l1":
-        message = f"source of {op.name} must be in l1, found {describe_space(source.type)}"
-        ctx.report(MX_SPACES if scales else SRC_SPACE, op, message, at=source)
+        rule, found = MX_SPACES if scales else SRC_SPACE, describe_space(source.type)
+        ctx.report_memory(rule, op, "source", source, found, "l1", remedies=(swap_operands(True),))
     wanted = _ALL[op.name]
     if space_of(destination.type) != wanted:
-        message = f"destination of {op.name} must be in {wanted}, found {describe_space(destination.type)}"
-        ctx.report(MX_SPACES if scales else DST_SPACE, op, message, at=destination)
+        found = space_of(destination.type)
+        other = next((name for name, space in _ALL.items() if (space, _twin(name)) == (found, _twin(op.name))), None)
+        mended = (other_operation(other, False),) if other is not None else ()
+        rule, found = MX_SPACES if scales else DST_SPACE, describe_space(destination.type)
+        ctx.report_memory(rule, op, "destination", destination, found, wanted, remedies=mended)
+
+
+def _twin(name: str) -> str:
+    """The name of a load without the operand that it fills."""
+    return name.replace("l0a", "l0").replace("l0b", "l0").replace("_ca", "_c").replace("_cb", "_c")
 
 
 @checks(TRIPLES, *_ALL)

@@ -166,7 +166,7 @@ def check_frac_memories(op: Operation, ctx: Context) -> None:
     for value, name, wanted in ((named(op, "source"), "source", "gm"), (named(op, "destination"), "destination", "l1")):
         found = space_of(value.type)
         if found is not None and found != wanted:
-            ctx.report(FRAC_SPACES, op, f"{name} of {op.name} must be in {wanted}, found {found}", at=value)
+            ctx.report_memory(FRAC_SPACES, op, name, value, found, wanted)
 
 
 @checks(SHAPES, _FRAC)
@@ -221,8 +221,7 @@ def check_table_memories(op: Operation, ctx: Context) -> None:
         (named(op, "destination"), "destination", table),
     ):
         if space_of(value.type) != wanted:
-            message = f"{name} of {op.name} must be in {wanted}, found {describe_space(value.type)}"
-            ctx.report(broken, op, message, at=value)
+            ctx.report_memory(broken, op, name, value, describe_space(value.type), wanted)
 
 
 @checks(TRIPLES, "pto.mte_l1_bt")

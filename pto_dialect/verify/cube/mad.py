@@ -5,10 +5,13 @@ Source: docs/reference/targets.md, "Products on pointers".
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.analysis.addresses import describe_space, element_bits
 from pto_dialect.analysis.type_facts import space_of
+from pto_dialect.diagnostics.remedies.order import without_clause
+from pto_dialect.diagnostics.remedies.statements import cast
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
@@ -302,7 +305,9 @@ def check_operand_types(op: Operation, ctx: Context) -> None:
             ctx.report(TYPED_PTR, op, message, at=value)
         elif type_ != I64:
             message = f"{name} of {op.name} must be i64, found {type_text(type_)}"
-            ctx.report(MNK_TYPE, op, message, at=value)
+            integer = isinstance(type_, IntegerType | IndexType)
+            mended = (cast(None, type_text(type_), "i64"),) if integer else ()
+            ctx.report(MNK_TYPE, op, message, at=value, remedies=mended)
 
 
 @checks(LOCATIONS, *_SEMANTIC, *_RAW)
@@ -311,11 +316,10 @@ def check_spaces(op: Operation, ctx: Context) -> None:
     for name, wanted in _BUFFERS:
         value = named(op, name)
         if space_of(value.type) != wanted:
-            message = f"{name} of {op.name} must be in {wanted}, found {describe_space(value.type)}"
-            ctx.report(SPACE, op, message, at=value)
+            ctx.report_memory(SPACE, op, name, value, describe_space(value.type), wanted)
     bias = ctx.operand(op, "bias")
     if bias is not None and space_of(bias.type) != "bt":
-        ctx.report(BIAS_SPACE, op, f"bias of {op.name} must be in bt, found {describe_space(bias.type)}", at=bias)
+        ctx.report_memory(BIAS_SPACE, op, "bias", bias, describe_space(bias.type), "bt")
 
 
 @checks(TRIPLES, *_PLAIN)
@@ -400,7 +404,9 @@ def check_extents(op: Operation, ctx: Context) -> None:
         message = f"k of {op.name} is consumed in groups of {MX_K_MULTIPLE} elements, found {k}"
         ctx.report(MX_K64, op, message, at=values[2])
     if m is not None and m != 1 and "disable_gemv" in op.attributes:
-        ctx.report(GEMV_NOOP, op, f"disable_gemv has no effect, m is {m}", at="disable_gemv")
+        ctx.report(
+            GEMV_NOOP, op, f"disable_gemv has no effect, m is {m}", at="disable_gemv", remedies=(without_clause(),)
+        )
     if k is not None and k % 2:
         for name in ("lhs", "rhs"):
             value = named(op, name)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.diagnostics.remedies.moves import move_to
+from pto_dialect.diagnostics.remedies.order import swap_operands
 from pto_dialect.targets.a2a3 import A2A3
 from pto_dialect.targets.a5 import A5
 from pto_dialect.targets.profile import Profile
@@ -138,7 +140,7 @@ def check_locations(operands: TileOperands) -> Iterator[Finding]:
         swapped = (product.lhs.tile.loc, product.rhs.tile.loc) == ("right", "left")
     if swapped and product.lhs is not None:
         message = f"lhs and rhs of {product.name} stand in each other's place: lhs is in left, rhs in right"
-        yield product.finding(_LOCATIONS["lhs"][1], ALWAYS, product.lhs, message, "swap them")
+        yield product.finding(_LOCATIONS["lhs"][1], ALWAYS, product.lhs, message, "swap them", swap_operands(True))
     for part in (product.lhs, product.rhs, product.c_in, product.bias, product.dst):
         if swapped and part in (product.lhs, product.rhs):
             continue
@@ -147,7 +149,7 @@ def check_locations(operands: TileOperands) -> Iterator[Finding]:
         wanted, broken, advice = _LOCATIONS[part.role]
         if part.tile.loc != wanted:
             message = f"{part.role} of {product.name} must be in {wanted}, found {part.tile.loc}"
-            yield product.finding(broken, ALWAYS, part, message, advice)
+            yield product.finding(broken, ALWAYS, part, message, advice, move_to(wanted))
         elif part.tile.blayout is not None:
             yield from _layout(product, part, wanted)
 

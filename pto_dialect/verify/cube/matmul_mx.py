@@ -134,14 +134,12 @@ def check_locations(operands: TileOperands) -> Iterator[Finding]:
         if scale is None or scale.tile.loc is None:
             continue
         if scale.tile.loc != "scaling":
-            message = f"{scale.role} of {product.name} must be in scaling, found {scale.tile.loc}"
-            yield product.finding(SCALE_LOC, ALWAYS, scale, message)
+            yield product.memory_finding(SCALE_LOC, scale, "scaling")
         elif scale.tile.blayout is not None and not (operand and is_legacy(scale.tile, operand.tile)):
             yield from _layout(product, scale, side)
     bias = product.bias
     if bias is not None and bias.tile.loc not in (None, "bias"):
-        message = f"bias of {product.name} must be in bias, found {bias.tile.loc}"
-        yield product.finding(BIAS_F32, ALWAYS, bias, message)
+        yield product.memory_finding(BIAS_F32, bias, "bias")
 
 
 def _layout(product: Product, scale: Part, side: str) -> Iterator[Finding]:
@@ -285,14 +283,11 @@ def _granularity(product: Product) -> Iterator[Finding]:
 @relation("pto.tget_scale_addr")
 def check_scale_address(operands: TileOperands) -> Iterator[Finding]:
     """Checks that the scale tile of a left or right tile has one element for 32 elements of K."""
-    name = operands.op_name
     src, dst = operands.tile("src"), operands.tile("dst")
     if src is not None and src.loc not in (None, "left", "right"):
-        message = f"src of {name} must be in left or right, found {src.loc}"
-        yield operands.finding(SCALE_LOC, ALWAYS, "src", message)
+        yield operands.memory_finding(SCALE_LOC, ALWAYS, "src", src.loc, "left", "right")
     if dst is not None and dst.loc not in (None, "scaling"):
-        message = f"dst of {name} must be in scaling, found {dst.loc}"
-        yield operands.finding(SCALE_LOC, ALWAYS, "dst", message)
+        yield operands.memory_finding(SCALE_LOC, ALWAYS, "dst", dst.loc, "scaling")
     value = operands.value("dst")
     if src is None or dst is None or value is None:
         return

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
+from pto_dialect.diagnostics.remedies.moves import move_to
 from pto_dialect.ir.buffers.views import BitcastOp, SubviewOp, TAssignOp, TReshapeOp
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.operands import named
@@ -59,7 +60,9 @@ def check_made_elsewhere(op: Operation, ctx: Context) -> None:
         if maker is not None and found is not None and found != wanted:
             rule = BIAS_F32 if role == "bias" and "scale of lhs" in roles_of(op.name) else broken
             message = f"{role} of {op.name} must be in {wanted}, but {maker.name} leaves its result in {found}"
-            ctx.report(rule, op, message, at=value, help="move it there with pto.tmov first")
+            ctx.report(
+                rule, op, message, at=value, help="move it there with pto.tmov first", remedies=(move_to(wanted),)
+            )
 
 
 def location_made_by(maker: Operation) -> str | None:

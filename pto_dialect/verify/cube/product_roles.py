@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from pto_dialect.diagnostics.remedy import Remedy
+
 from ..engine.rule import Rule
 from ..tile.facts import Tile, is_lowered
-from ..tile.relations import Cell, Finding, TileOperands
+from ..tile.relations import ALWAYS, Cell, Finding, TileOperands
 
 _FORMS: dict[str, dict[str, str]] = {
     "": {"lhs": "lhs", "rhs": "rhs"},
@@ -89,6 +91,12 @@ class Product:
             return None
         return Part(role, name, tile, is_lowered(value))
 
-    def finding(self, rule: Rule, cell: Cell, part: Part, message: str, help: str | None = None) -> Finding:
-        """Returns a violation that points at an operand."""
-        return self.operands.finding(rule, cell, part.name, message, help)
+    def finding(
+        self, rule: Rule, cell: Cell, part: Part, message: str, help: str | None = None, *remedies: Remedy
+    ) -> Finding:
+        """A violation that points at an operand."""
+        return self.operands.finding(rule, cell, part.name, message, help, remedies=remedies)
+
+    def memory_finding(self, rule: Rule, part: Part, wanted: str) -> Finding:
+        """The finding that an operand is in another memory than ``wanted``."""
+        return self.operands.memory_finding(rule, ALWAYS, part.name, part.tile.loc, wanted, role=part.role)

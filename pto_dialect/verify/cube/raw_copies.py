@@ -135,8 +135,7 @@ def check_fill_memory(op: Operation, ctx: Context) -> None:
     """Checks the memory space of a fill."""
     destination = named(op, "dst")
     if space_of(destination.type) != "l1":
-        message = f"destination of {op.name} must be in l1, found {describe_space(destination.type)}"
-        ctx.report(DIRECTION, op, message, at=destination)
+        ctx.report_memory(DIRECTION, op, "destination", destination, describe_space(destination.type), "l1")
 
 
 @checks(TRIPLES, *_FILLS)

@@ -12,6 +12,7 @@ from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.symbols import Symbols
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.diagnostics.remedy import Remedy
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.ir.core.base import is_pto
 from pto_dialect.ir.core.location import find_name, span_of, span_of_value
@@ -105,6 +106,7 @@ class Context:
         help: str | None = None,
         severity: Severity | None = None,
         notes: tuple[Note, ...] = (),
+        remedies: tuple[Remedy, ...] = (),
     ) -> None:
         """Reports a violation of ``rule`` by ``op``.
 
@@ -117,7 +119,6 @@ class Context:
             self.failed = True
         if self.engine.severity_of(rule.id, severity) is None:
             return
-        help = help or missing_move(message)
         span = span_of(op)
         if isinstance(at, OpResult) and at.op is op:
             span_at = result_span(at) or mnemonic_span(op, span)
@@ -130,7 +131,22 @@ class Context:
             span_at = token_span(span, at)
         else:
             span_at = mnemonic_span(op, span)
-        self.engine.report(Diagnostic(rule.id, severity, message, span_at or span, notes, help))
+        self.engine.report(Diagnostic(rule.id, severity, message, span_at or span, notes, help, remedies=remedies))
+
+    def report_memory(
+        self,
+        rule: Rule,
+        op: Operation,
+        name: str,
+        value: SSAValue,
+        found: str | None,
+        *wanted: str,
+        remedies: tuple[Remedy, ...] = (),
+    ) -> None:
+        """Reports that the operand ``name`` of ``op`` is in the memory ``found`` and not in one of those ``wanted``."""
+        help, *moves = missing_move(name, found, wanted)
+        message = f"{name} of {op.name} must be in {' or '.join(wanted)}, found {found}"
+        self.report(rule, op, message, at=value, help=help, remedies=(*remedies, *moves))
 
     def follows_from_another(self) -> None:
         """Marks the operation as incorrect because of an error that was reported elsewhere; reports nothing."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+from pto_dialect.diagnostics.remedies.moves import move_to
+from pto_dialect.diagnostics.remedy import Remedy
 
 _POINTER_MOVES: dict[tuple[str, str], str] = {
     ("gm", "ub"): "pto.mte_gm_ub",
@@ -36,7 +38,6 @@ _TILE_MOVES: dict[tuple[str, str], str] = {
 }
 """Moves between the locations of tiles."""
 
-_WRONG_MEMORY = re.compile(r"(\w+) of \S+ must be in (\w+)(?: or (\w+))?, found (\w+)")
 _WRITTEN = frozenset(("dst", "destination", "outs"))
 
 
@@ -56,20 +57,17 @@ def route(moves: Mapping[tuple[str, str], str], found: str, wanted: str) -> list
     return None
 
 
-def missing_move(message: str) -> str | None:
-    """Returns the missing move for an operand that is in another memory than the rule requires.
-
-    ``message`` is a rule's ``NAME of OPERATION must be in MEMORY[ or MEMORY], found MEMORY``.
-    """
-    told = _WRONG_MEMORY.fullmatch(message)
-    if told is None:
-        return None
-    name, *wanted, found = told.groups()
+def missing_move(name: str, found: str | None, wanted: Sequence[str]) -> tuple[str | None, *tuple[Remedy, ...]]:
+    """The move that would help the operand ``name``, which is in the memory ``found`` and not in one of those
+    ``wanted``, with its remedy."""
     for moves in (_POINTER_MOVES, _TILE_MOVES):
-        for memory in filter(None, wanted):
+        for memory in wanted:
             written = name in _WRITTEN
-            chain = route(moves, memory, found) if written else route(moves, found, memory)
+            chain = route(moves, memory, found or "") if written else route(moves, found or "", memory)
             if chain:
                 steps = ", then ".join(f"with {op} to {target}" for op, target in chain)
-                return f"write to {memory}, and move the result on {steps}" if written else f"move it {steps}"
-    return None
+                if written:
+                    return (f"write to {memory}, and move the result on {steps}",)
+                mended = (move_to(memory),) if chain == [("pto.tmov", memory)] else ()
+                return f"move it {steps}", *mended
+    return (None,)

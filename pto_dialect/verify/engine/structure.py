@@ -8,12 +8,18 @@ from collections.abc import Mapping, Sequence
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from pto_dialect.diagnostics.suggest import word_hint
+from pto_dialect.diagnostics.remedies.names import replace, replace_in_statement, typed_number
+from pto_dialect.diagnostics.remedies.order import into_destination, other_operation, swap_operands
+from pto_dialect.diagnostics.remedies.statements import attribute_word
+from pto_dialect.diagnostics.remedies.types import constant_type
+from pto_dialect.diagnostics.remedy import Remedy
+from pto_dialect.diagnostics.suggest import near_hint, near_words
 from pto_dialect.ir.core.attributes import BROKEN, PlaceholderAttr
 from pto_dialect.ir.core.base import PtoOp, Signature, Slot, op_spec, operand_groups, signature
+from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.location import span_of_value
 from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.ir.core.types import OpaqueType, TileBufType, type_text
+from pto_dialect.ir.core.types import MaskType, OpaqueType, TileBufType, type_text
 from pto_dialect.ir.core.words import word_rule
 from pto_dialect.syntax.usage import usage
 
@@ -84,7 +90,7 @@ def _check_values(op: PtoOp, ctx: Context) -> bool:
         return False
     if (not op.results or isinstance(op.results[0].type, TileBufType)) and _has_result_instead_of_outs(op, groups):
         message = f"{op.name} on buffers has no result: it writes to outs(..)"
-        ctx.report(RULES["op-missing-outs"], op, message, help=usage(op.name))
+        ctx.report(RULES["op-missing-outs"], op, message, help=usage(op.name), remedies=(into_destination(),))
         return False
     if not _check_destinations(op, declared, groups, ctx):
         return False
@@ -92,9 +98,16 @@ def _check_values(op: PtoOp, ctx: Context) -> bool:
         if not slot.kind.accepts(result.type) and not isinstance(result.type, OpaqueType):
             found = type_text(result.type)
             message = f"the result of {op.name} must be {slot.kind.label}, found {found}"
-            ctx.report(RESULT_KIND, op, message, at=result)
+            ctx.report(RESULT_KIND, op, message, at=result, remedies=_mask_width(op, result.type))
             good = False
     return good
+
+
+def _mask_width(op: PtoOp, found: Attribute) -> tuple[Remedy, ...]:
+    """The operation that makes masks of the width of ``found``, where there is one."""
+    stem = op.name.rpartition("_")[0]
+    other = f"{stem}_{found.granularity}" if isinstance(found, MaskType) else ""
+    return (other_operation(other, False),) if other in OPS else ()
 
 
 def _report_kinds(op: PtoOp, wrong: list[tuple[Slot, SSAValue]], ctx: Context) -> None:
@@ -106,18 +119,19 @@ def _report_kinds(op: PtoOp, wrong: list[tuple[Slot, SSAValue]], ctx: Context) -
                 f"{slot.name} and {other_slot.name} of {op.name} stand in each other's place: {slot.name} must be "
             )
             message += f"{slot.kind.label}, found {type_text(value.type)}"
-            ctx.report(OPERAND_KIND, op, message, at=value, help="swap the two")
+            ctx.report(OPERAND_KIND, op, message, at=value, help="swap the two", remedies=(swap_operands(True),))
             return
     for slot, value in wrong:
-        help = kind_help(op.name, slot.kind, value.type)
+        help, *mended = kind_help(op.name, slot.kind, value.type)
         if isinstance(value.owner, Operation) and has_role(value.owner, Role.CONSTANT):
             if not ctx.engine.first(span_of_value(value), slot.kind.label):
                 ctx.follows_from_another()
                 continue
             if help is not None and slot.kind.label in ("index", "i64"):
                 help = f"state the type of the constant: arith.constant .. : {slot.kind.label}"
+                mended = [constant_type(f"%{value.name_hint}", slot.kind.label), *mended]
         message = f"{slot.name} of {op.name} must be {slot.kind.label}, found {type_text(value.type)}"
-        ctx.report(OPERAND_KIND, op, message, at=value, help=help)
+        ctx.report(OPERAND_KIND, op, message, at=value, help=help, remedies=tuple(mended))
 
 
 def _check_destinations(op: PtoOp, declared: Signature, groups: Mapping[str, Sequence[SSAValue]], ctx: Context) -> bool:
@@ -161,12 +175,22 @@ def _check_attributes(op: PtoOp, ctx: Context) -> bool:
         elif not slot.kind.accepts(value) and not isinstance(value, PlaceholderAttr):
             message = f"attribute {name} of {op.name} must be {slot.kind.label}, found {value}"
             own = word_rule(op.name, name) if slot.kind.words else None
-            help = word_hint(value.data, slot.kind.words) if isinstance(value, StringAttr) else None
+            near = near_words(value.data, slot.kind.words) if isinstance(value, StringAttr) else []
+            help, mended = near_hint(near), _other_word(name, slot.kind.words, value, near)
             foreign = _FOREIGN.fullmatch(str(value))
             if foreign is not None and f"#pto.{foreign[1]}<" in slot.kind.label:
                 help = f"did you mean #pto.{foreign[1]}<{foreign[2]}>?"
+                mended = (replace_in_statement(str(value), f"#pto.{foreign[1]}<{foreign[2]}>"),)
             if isinstance(value, IntegerAttr) and isinstance(slot.kind.integer, IntegerType):
-                help = f"write {value.value.data} : {slot.kind.integer}; a number without a type is an i64"
-            ctx.report(RULES.get(own or "", ATTRIBUTE_KIND), op, message, at=name, help=help)
+                typed = f"{value.value.data} : {slot.kind.integer}"
+                help, mended = f"write {typed}; a number without a type is an i64", (typed_number(name, typed),)
+            ctx.report(RULES.get(own or "", ATTRIBUTE_KIND), op, message, at=name, help=help, remedies=mended)
             good = False
     return good
+
+
+def _other_word(name: str, words: tuple[str, ...], value: Attribute, near: list[str]) -> tuple[Remedy, ...]:
+    """What to do about an attribute that takes one of ``words`` and has another ``value``."""
+    if not words or not isinstance(value, StringAttr):
+        return ()
+    return (*((replace(value.data, *near),) if near else ()), attribute_word(name, *words))

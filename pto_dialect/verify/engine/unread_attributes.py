@@ -7,6 +7,7 @@ from typing import Final
 
 from xdsl.ir import Attribute
 
+from pto_dialect.diagnostics.remedies.names import replace
 from pto_dialect.diagnostics.suggest import did_you_mean
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import SEGMENT_SIZES, PtoOp, signature
@@ -119,7 +120,8 @@ def report_unread(op: PtoOp, ctx: Context) -> list[str]:
             meant.append(near)
             if declared[near].arity == "1":
                 severity = ERROR
-            ctx.report(MISSPELLED, op, message, at=name, help=f"did you mean {near}?", severity=severity)
+            help, mended = f"did you mean {near}?", (replace(name, near),)
+            ctx.report(MISSPELLED, op, message, at=name, help=help, severity=severity, remedies=mended)
         else:
             help = f"its attributes are {', '.join(declared)}" if declared else "it has no attributes"
             ctx.report(UNKNOWN, op, f"{message} and has no effect", at=name, help=help, severity=severity)

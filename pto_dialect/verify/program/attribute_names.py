@@ -9,6 +9,7 @@ from xdsl.ir import Operation
 
 from pto_dialect.analysis.type_facts import KERNEL_KIND
 from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.diagnostics.remedies.names import replace
 from pto_dialect.diagnostics.suggest import did_you_mean
 from pto_dialect.ir.core.attribute_text import attribute_text
 from pto_dialect.ir.core.attributes import EnumAttr, PlaceholderAttr
@@ -46,15 +47,19 @@ def _prefixed(op: Operation, name: str, ctx: Context, severity: Severity) -> Non
     if name == KERNEL_KIND and not isinstance(op.attributes[name], (EnumAttr, PlaceholderAttr)):
         found = attribute_text(op.attributes[name])
         message = f"{name} is #pto.kernel_kind<cube> or #pto.kernel_kind<vector>; {found} has no effect"
-        ctx.report(UNKNOWN, op, message, at=name, severity=severity)
+        kind = getattr(op.attributes[name], "data", None)
+        mended = (replace(found, f"#pto.kernel_kind<{kind}>"),) if kind in ("cube", "vector") else ()
+        ctx.report(UNKNOWN, op, message, at=name, severity=severity, remedies=mended)
         return
     if severity is WARNING and f"pto.{name}" in KNOWN_ATTRIBUTES:
         message = f"attribute {name} has no effect without its dialect"
-        ctx.report(UNKNOWN, op, message, at=name, help=f"did you mean pto.{name}?", severity=severity)
+        help, mended = f"did you mean pto.{name}?", (replace(name, f"pto.{name}"),)
+        ctx.report(UNKNOWN, op, message, at=name, help=help, severity=severity, remedies=mended)
         return
     if not name.startswith("pto.") or name in KNOWN_ATTRIBUTES or name.startswith("pto.ptodsl."):
         return
     close = did_you_mean(name, KNOWN_ATTRIBUTES)
     what = {"func.func": "a function", "builtin.module": "a module"}.get(op.name, op.name)
-    help = f"did you mean {close[0]}?" if close else None
-    ctx.report(UNKNOWN, op, f"attribute {name} of {what} is not known", at=name, help=help, severity=severity)
+    help, mended = (f"did you mean {close[0]}?", (replace(name, close[0]),)) if close else (None, ())
+    message = f"attribute {name} of {what} is not known"
+    ctx.report(UNKNOWN, op, message, at=name, help=help, severity=severity, remedies=mended)

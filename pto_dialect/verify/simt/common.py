@@ -8,6 +8,9 @@ from xdsl.ir import Attribute, Operation
 
 from pto_dialect.analysis.type_facts import element_type, enumerator, integer_attribute, is_simt_entry, space_of
 from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.diagnostics.remedies.names import replace
+from pto_dialect.diagnostics.remedies.order import operand_count
+from pto_dialect.diagnostics.suggest import near_hint
 from pto_dialect.ir.core.operands import listed, named
 from pto_dialect.ir.core.types import PtrType, bit_width, element_name, type_text
 from pto_dialect.ir.simt.control import KeepOp
@@ -100,7 +103,10 @@ def check_callee(op: Operation, ctx: Context) -> None:
     name = symbol.root_reference.data
     found = ctx.symbols.find(op, name)
     if not isinstance(found, FuncOp):
-        ctx.report(CALLEE, op, f"there is no function @{name}", at="@" + name, help=ctx.symbols.suggest(op, name))
+        near = ctx.symbols.suggest(op, name)
+        mended = (replace(f"@{name}", *near),) if near else ()
+        message = f"there is no function @{name}"
+        ctx.report(CALLEE, op, message, at="@" + name, help=near_hint(near), remedies=mended)
         return
     if not is_simt_entry(found):
         ctx.report(CALLEE, op, f"@{name} is no SIMT body", at="@" + name, help="mark it with pto.simt_entry")
@@ -119,7 +125,8 @@ def _signature(op: Operation, ctx: Context, name: str, type_: FunctionType) -> N
     arguments = listed(op, "args")
     if len(arguments) != len(type_.inputs.data):
         message = f"@{name} takes {count(len(type_.inputs.data), 'argument')}, found {len(arguments)}"
-        ctx.report(CALLEE, op, message, at="@" + name)
+        mended = (operand_count(len(type_.inputs.data), len(arguments)),)
+        ctx.report(CALLEE, op, message, at="@" + name, remedies=mended)
         return
     for value, wanted in zip(arguments, type_.inputs.data, strict=True):
         if value.type != wanted:

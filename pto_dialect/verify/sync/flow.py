@@ -12,6 +12,7 @@ from xdsl.ir import Operation, Region
 
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.type_facts import enumerator
+from pto_dialect.diagnostics.remedies.synchronization import other_end
 from pto_dialect.ir.core.base import Effect, Pipe, op_spec
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.operands import find
@@ -144,7 +145,8 @@ def check_unpaired(scan: FunctionScan, ctx: Context) -> None:
         sets, waits = counts[key, True], counts[key, False]
         more = "set more often than it is waited for" if low > 0 else "waited for more often than it is set"
         message = f"flag {key[2]} from {key[0]} to {key[1]} is {more} (set {sets}, wait {waits} in the text)"
-        ctx.report(UNPAIRED, op, message)
+        mended = (other_end(*key, low > 0),) if key[2].startswith("EVENT_ID") else ()
+        ctx.report(UNPAIRED, op, message, remedies=mended)
 
 
 def _key(op: Operation) -> Key:

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
+from pto_dialect.diagnostics.remedies.moves import convert_elements, move_to
+from pto_dialect.diagnostics.remedies.types import result_like_operand
+from pto_dialect.diagnostics.remedy import Remedy
 from pto_dialect.targets.tile_dtypes import MIXED_DTYPES
 
 from ..engine.pages import TILE_ARITHMETIC
@@ -115,7 +118,8 @@ def check_relations(t: TileOperands) -> Iterator[Finding]:
         yield from _scratch(t, clause)
     for clause in row.shape:
         shapes = [(n, (tile.rows, tile.cols)) for n, tile in t.tiles(*clause.names) if _static(tile)]
-        yield from _agree(t, SAME_SHAPE, clause.cell, shapes, "the same physical shape", _extent)
+        mended = (result_like_operand(),)
+        yield from _agree(t, SAME_SHAPE, clause.cell, shapes, "the same physical shape", _extent, remedies=mended)
     if name in EMPTY_MARKER and _empty(t.tile("dst")):
         return
     for rule_, clauses, axis in ((VALID_ROWS, row.rows, "rows"), (VALID_COLS, row.cols, "columns")):
@@ -144,6 +148,7 @@ def _agree(
     what: str,
     spell: Callable[[Hashable], str] = str,
     help: str | None = None,
+    remedies: tuple[Remedy, ...] = (),
 ) -> Iterator[Finding]:
     """Yields a finding for each operand that differs from the majority."""
     if len({fact for _, fact in facts}) < 2:
@@ -156,7 +161,7 @@ def _agree(
         if fact != common:
             found = f"found {spell(fact)} and {spell(common)}"
             message = f"{name} and {holder} of {t.op_name} must have {what}, {found}"
-            yield t.finding(rule_, cell, name, message, help)
+            yield t.finding(rule_, cell, name, message, help, remedies=remedies)
 
 
 def _located(t: TileOperands, clause: Clause, allowed: tuple[str, ...]) -> Iterator[Finding]:
@@ -165,7 +170,7 @@ def _located(t: TileOperands, clause: Clause, allowed: tuple[str, ...]) -> Itera
         if tile.loc is not None and tile.loc not in allowed:
             message = f"{name} of {t.op_name} must be in {wanted}, found {tile.loc}"
             help = f"move it with pto.tmov to a tile in {allowed[0]}"
-            yield t.finding(LOC_VEC, clause.cell, name, message, help)
+            yield t.finding(LOC_VEC, clause.cell, name, message, help, remedies=(move_to(allowed[0]),))
 
 
 def _ordered(t: TileOperands, clause: Clause, name: str) -> Iterator[Finding]:
@@ -197,9 +202,8 @@ def _one_dtype(t: TileOperands, clause: Clause, name: str) -> Iterator[Finding]:
     facts = [(n, tile.element) for n, tile in t.tiles(*clause.names)]
     if tuple(fact for _, fact in facts) in MIXED_DTYPES.get(name, ()):
         return
-    yield from _agree(
-        t, SAME_DTYPE, clause.cell, facts, "the same element type", help="convert one of them with pto.tcvt"
-    )
+    help, mended = "convert one of them with pto.tcvt", (convert_elements(), result_like_operand())
+    yield from _agree(t, SAME_DTYPE, clause.cell, facts, "the same element type", help=help, remedies=mended)
 
 
 def _scratch(t: TileOperands, clause: Clause) -> Iterator[Finding]:
@@ -233,7 +237,8 @@ def _counts(t: TileOperands, rule_: Rule, clause: Clause, axis: str) -> Iterator
                 message = f"{operand} of {t.op_name} must have {number} valid {unit}, found {count}"
                 yield t.finding(rule_, clause.cell, operand, message)
     if not any("=" in name for name in clause.names):
-        yield from _agree(t, rule_, clause.cell, facts, f"the same number of valid {axis}")
+        mended = (result_like_operand(),)
+        yield from _agree(t, rule_, clause.cell, facts, f"the same number of valid {axis}", remedies=mended)
 
 
 @relation("pto.ttrans")

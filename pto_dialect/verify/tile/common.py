@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from pto_dialect.diagnostics.remedies.order import exchange_groups
 from pto_dialect.families import MATRIX_FAMILIES, TILE_FAMILIES
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.types import AsMemRefType, PartitionViewType, TensorViewType, type_text
@@ -119,7 +120,8 @@ def check_operand_types(operands: TileOperands) -> Iterator[Finding]:
             if type(value.type) in _VIEW_TYPES:
                 message = f"{operand} of {name} must be a tile, found {type_text(value.type)}"
                 help = "load it into a tile with pto.tload" if operand != "dst" else "store a tile with pto.tstore"
-                yield operands.finding(TYPE, ALWAYS, operand, message, help, index=index)
+                mended = (exchange_groups(),)
+                yield operands.finding(TYPE, ALWAYS, operand, message, help, index=index, remedies=mended)
 
 
 _VALUE_FORM_ATTRIBUTE = {"pto.mgather": "coalesce"}

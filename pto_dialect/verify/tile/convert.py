@@ -154,6 +154,6 @@ def check_scratch(t: TileOperands) -> Iterator[Finding]:
     """Checks the scratch tile."""
     for _, tile in t.tiles("tmp"):
         if tile.loc not in (None, "vec"):
-            yield t.finding(TMP, ALWAYS, "tmp", f"tmp of pto.tcvt must be in vec, found {tile.loc}")
+            yield t.memory_finding(TMP, ALWAYS, "tmp", tile.loc, "vec")
         elif tile.blayout == "col_major":
             yield t.finding(TMP, ALWAYS, "tmp", "tmp of pto.tcvt must be row_major, found col_major")

@@ -211,7 +211,7 @@ def check_histogram(t: TileOperands) -> Iterator[Finding]:
         return
     for name, tile in t.tiles("src", "dst", "idx"):
         if tile.loc not in (None, "vec"):
-            yield t.finding(HIST_FORM, ALWAYS, name, f"{name} of pto.thistogram must be in vec, found {tile.loc}")
+            yield t.memory_finding(HIST_FORM, ALWAYS, name, tile.loc, "vec")
         elif name != "idx" and tile.layout not in (None, "ND"):
             yield t.finding(HIST_FORM, ALWAYS, name, f"{name} of pto.thistogram must be ND, found {tile.layout}")
     yield from _bins(t)

@@ -11,6 +11,7 @@ from math import prod
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute
 
+from pto_dialect.diagnostics.remedies.moves import convert_elements
 from pto_dialect.ir.core.types import (
     DYNAMIC,
     PartitionViewType,
@@ -232,9 +233,8 @@ def check_load(operands: TileOperands) -> Iterator[Finding]:
     name = operands.op_name
     view, tile = operands.type("src"), operands.tile("dst")
     if tile is not None and tile.loc is not None and tile.loc not in A5.tload_destinations:
-        message = f"dst of {name} must be in vec or mat, found {tile.loc}"
         severity = cell("E/W") if tile.loc == "scaling" else ALWAYS
-        yield operands.finding(LOC, severity, "dst", message)
+        yield operands.memory_finding(LOC, severity, "dst", tile.loc, "vec", "mat")
     if not isinstance(view, MemRefType):
         yield from _view_type(operands, "src")
     if view is None or tile is None:
@@ -242,7 +242,7 @@ def check_load(operands: TileOperands) -> Iterator[Finding]:
     if not _same_size(operands, view, tile):
         message = f"elements of {name} must have one size, found {_element(view)} and {tile.element}"
         help = f"load into a tile of {_element(view)} and convert that with pto.tcvt"
-        yield operands.finding(TYPES, ALWAYS, "src", message, help)
+        yield operands.finding(TYPES, ALWAYS, "src", message, help, remedies=(convert_elements(),))
     yield from _view_element(operands, view, tile)
     if isinstance(operands.op, TLoadOp) and not _lowered(operands):
         yield from _load_form(operands, view, tile)
@@ -311,9 +311,7 @@ def _store_source(operands: TileOperands, tile: Tile) -> Iterator[Finding]:
     name, loc, view = operands.op_name, tile.loc or "", operands.type("dst")
     where = unless(lambda profile: loc in profile.tstore_sources)
     if any(where):
-        allowed = "vec or acc on a5" if not where.a2a3 else "vec or acc"
-        message = f"src of {name} must be in {allowed}, found {loc}"
-        yield operands.finding(STORE_LOC, where, "src", message)
+        yield operands.memory_finding(STORE_LOC, where, "src", loc, "vec", "acc" if where.a2a3 else "acc on a5")
         if where == ALWAYS:
             return
     quantised = operands.value("preQuantScalar") is not None
@@ -336,7 +334,7 @@ def _plain_elements(operands: TileOperands, tile: Tile, view: PartitionViewType)
     if not _same_size(operands, view, tile):
         message = f"elements of {name} must have one size, found {tile.element} and {element}"
         help = f"convert the tile to {element} with pto.tcvt first"
-        yield operands.finding(STORE_ELEM, ALWAYS, "dst", message, help)
+        yield operands.finding(STORE_ELEM, ALWAYS, "dst", message, help, remedies=(convert_elements(),))
     elif is_low_precision(element) and not is_low_precision(tile.element):
         refused = unless(lambda profile: profile.low_precision_allowed("tstore", element))
         message = f"elements of type {element} are not stored on a2a3"
@@ -373,8 +371,7 @@ def _store_fp(operands: TileOperands, tile: Tile) -> Iterator[Finding]:
         message = f"src of {name} with channel parameters must be f32 or i32, found {tile.element}"
         yield operands.finding(STORE_FP, _ON_A2A3 if name.endswith("_fp") else ALWAYS, "src", message)
     if table is not None and table.loc not in (None, "scaling"):
-        message = f"fp of {name} must be in scaling, found {table.loc}"
-        yield operands.finding(STORE_FP, ALWAYS, "fp", message)
+        yield operands.memory_finding(STORE_FP, ALWAYS, "fp", table.loc, "scaling")
     if operands.value("preQuantScalar") is not None:
         message = f"{name} takes fp or preQuantScalar, not both"
         yield operands.finding(STORE_FP, ALWAYS, "preQuantScalar", message)

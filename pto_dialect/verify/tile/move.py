@@ -108,8 +108,7 @@ def fixpipe_inputs(operands: TileOperands, source: str | None) -> Iterator[Findi
                 message = f"{option} of {name} needs a source in acc, found {source}"
                 yield operands.finding(FP_XOR_SCALAR, ALWAYS, option, message)
     if table is not None and table.loc not in (None, "scaling"):
-        message = f"fp of {name} must be in scaling, found {table.loc}"
-        yield operands.finding(FP_XOR_SCALAR, ALWAYS, "fp", message)
+        yield operands.memory_finding(FP_XOR_SCALAR, ALWAYS, "fp", table.loc, "scaling")
 
 
 def vec_mode(operands: TileOperands, source: Tile, target: Tile) -> Iterator[Finding]:
@@ -224,7 +223,7 @@ def check_move_with_table(operands: TileOperands) -> Iterator[Finding]:
         return
     table = operands.tile("fp")
     if table is not None and table.loc not in (None, "scaling"):
-        yield operands.finding(FP_XOR_SCALAR, ALWAYS, "fp", f"fp of {name} must be in scaling, found {table.loc}")
+        yield operands.memory_finding(FP_XOR_SCALAR, ALWAYS, "fp", table.loc, "scaling")
     if not is_quantisable(source.element):
         message = f"src of {name} must be f32 or i32, found {source.element}"
         yield operands.finding(FP_XOR_SCALAR, ALWAYS, "src", message)

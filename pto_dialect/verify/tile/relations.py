@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.diagnostics.remedy import Remedy
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.types import type_text
@@ -25,6 +26,7 @@ from pto_dialect.targets.profile import Profile
 
 from ..engine.checks import checks
 from ..engine.context import Context
+from ..engine.moves import missing_move
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, Rule
 from ..engine.rule_order import group_ranks
 from .facts import Tile, tile_of
@@ -71,6 +73,7 @@ class Finding(NamedTuple):
     operand: int | str | None
     message: str
     help: str | TargetHelp | None = None
+    remedies: tuple[Remedy, ...] = ()
 
 
 class TileOperands:
@@ -143,6 +146,7 @@ class TileOperands:
         help: str | TargetHelp | None = None,
         *,
         index: int = 0,
+        remedies: tuple[Remedy, ...] = (),
     ) -> Finding:
         """Returns a violation; ``at`` names an operand (``index`` among its values) or a token of the statement."""
         place: int | str | None = at
@@ -152,7 +156,16 @@ class TileOperands:
             place = None
             if values is not None and index < len(values) and written < len(self.op.operands):
                 place = written if self.op.operands[written] is values[index] else None
-        return Finding(rule, cell, place, message, help)
+        return Finding(rule, cell, place, message, help, remedies)
+
+    def memory_finding(
+        self, rule: Rule, cell: Cell, at: str, found: str | None, *wanted: str, role: str | None = None
+    ) -> Finding:
+        """The finding that the operand ``at``, or its ``role``, is in ``found`` and not in one of those ``wanted``."""
+        name = role or at
+        help, *moves = missing_move(name, found, wanted)
+        message = f"{name} of {self.op_name} must be in {' or '.join(wanted)}, found {found}"
+        return self.finding(rule, cell, at, message, help, remedies=tuple(moves))
 
 
 Relation = Callable[[TileOperands], Iterator[Finding]]
@@ -249,7 +262,15 @@ def _check(stage: str) -> Callable[[Operation, Context], None]:
                     place = finding.operand
                     at = op.operands[place] if isinstance(place, int) else place
                     help = help_for(finding.help, ctx)
-                    ctx.report(finding.rule, op, finding.message, at=at, help=help, severity=severity)
+                    ctx.report(
+                        finding.rule,
+                        op,
+                        finding.message,
+                        at=at,
+                        help=help,
+                        severity=severity,
+                        remedies=finding.remedies,
+                    )
 
     return check
 

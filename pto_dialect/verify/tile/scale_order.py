@@ -46,8 +46,8 @@ def reordering(operands: TileOperands, source: Tile, target: Tile) -> Iterator[F
     yield operands.finding(ZZ, _ON_A2A3, None, f"{name} with a workspace reorders MX scales, which exist on a5 only")
     for operand, tile in (("src", source), ("fp", workspace), ("dst", target)):
         if tile.loc != "vec":
-            message = f"{'workspace' if operand == 'fp' else operand} of {name} must be in vec, found {tile.loc}"
-            yield operands.finding(ZZ, _ON_A5, operand, message)
+            role = "workspace" if operand == "fp" else operand
+            yield operands.memory_finding(ZZ, _ON_A5, operand, tile.loc, "vec", role=role)
     if source.layout != "ND":
         message = f"src of {name} must be laid out row_major/none_box, found {source.layout_text}"
         yield operands.finding(ZZ, _ON_A5, "src", message)

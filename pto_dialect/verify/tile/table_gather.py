@@ -120,11 +120,11 @@ def check_layouts(t: TileOperands) -> Iterator[Finding]:
     if "scratch" in t.values:
         yield t.finding(LAYOUT, ALWAYS, "scratch", f"{t.op_name} takes scratch only when it fills a tile in mat")
     if tile is not None and tile.loc not in (None, "vec"):
-        yield t.finding(LAYOUT, ALWAYS, name, f"{name} of {t.op_name} must be in vec, found {tile.loc}")
+        yield t.memory_finding(LAYOUT, ALWAYS, name, tile.loc, "vec")
     elif tile is not None and tile.layout not in (None, "ND"):
         yield t.finding(LAYOUT, ALWAYS, name, f"{name} of {t.op_name} must be ND, found {tile.layout}")
     if idx is not None and idx.loc not in (None, "vec"):
-        yield t.finding(LAYOUT, ALWAYS, "idx", f"idx of {t.op_name} must be in vec, found {idx.loc}")
+        yield t.memory_finding(LAYOUT, ALWAYS, "idx", idx.loc, "vec")
     elif idx is not None and idx.slayout not in (None, "none_box"):
         message = f"idx of {t.op_name} must not have inner blocks, found slayout {idx.slayout}"
         yield t.finding(LAYOUT, ALWAYS, "idx", message)

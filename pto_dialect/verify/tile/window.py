@@ -191,14 +191,11 @@ def _quantisation(window: _Window) -> Iterator[Finding]:
     if isinstance(operands.op, (TExtractFpOp, TInsertFpOp)):
         table = operands.tile("fp")
         if source.loc != "acc":
-            message = f"src of {window.name} must be in acc, found {source.loc}"
-            yield operands.finding(FP_XOR_SCALAR, ALWAYS, "src", message)
+            yield operands.memory_finding(FP_XOR_SCALAR, ALWAYS, "src", source.loc, "acc")
         if table is not None and table.loc not in (None, "scaling"):
-            message = f"fp of {window.name} must be in scaling, found {table.loc}"
-            yield operands.finding(FP_XOR_SCALAR, ALWAYS, "fp", message)
+            yield operands.memory_finding(FP_XOR_SCALAR, ALWAYS, "fp", table.loc, "scaling")
         if window.target.loc != "mat":
-            message = f"dst of {window.name} must be in mat, found {window.target.loc}"
-            yield window.finding(ALWAYS, "dst", message)
+            yield operands.memory_finding(window.rule, ALWAYS, "dst", window.target.loc, "mat")
         return
     yield from fixpipe_inputs(operands, source.loc)
     yield from vec_mode(operands, source, window.target)

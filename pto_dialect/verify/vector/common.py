@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from pto_dialect.analysis.type_facts import enumerator, vector_bits, vector_element
+from pto_dialect.diagnostics.remedies.statements import other_mask
 from pto_dialect.ir.core.base import signature
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import MaskType, VRegType, type_text
@@ -166,7 +167,8 @@ def check_granularity(op: Operation, ctx: Context) -> None:
 def _report(op: Operation, ctx: Context, value: SSAValue, found: MaskType, wanted: str, governed: SSAValue) -> None:
     dist = enumerator(op, "dist")
     what = f"of {type_text(governed.type)}" + (f" stored with {dist}" if dist in STORE_MASK else "")
-    ctx.report(GRANULARITY, op, f"the mask {what} is !pto.mask<{wanted}>, found {found}", at=value)
+    mended = (other_mask(f"!pto.mask<{wanted}>", str(found)),)
+    ctx.report(GRANULARITY, op, f"the mask {what} is !pto.mask<{wanted}>, found {found}", at=value, remedies=mended)
 
 
 # ------------------------------------------------------------ low precision

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.type_facts import enumerator, scalar_fits, vector_bits, vector_element
+from pto_dialect.diagnostics.remedies.statements import missing_attribute
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import VRegType, type_text
 from pto_dialect.targets.element_types import signless
@@ -52,21 +53,24 @@ def check_conversion(op: Operation, ctx: Context) -> None:
     pair = f"{source} to {target}"
     rounding = enumerator(op, "rnd")
     if clauses.rounding and not rounding:
-        hint = f"rnd is one of {', '.join(clauses.rounding)}"
-        ctx.report(VCVT_CONTRACT_RULE, op, f"the conversion {pair} needs rnd", help=hint)
+        hint, mended = f"rnd is one of {', '.join(clauses.rounding)}", (missing_attribute("rnd", *clauses.rounding),)
+        ctx.report(VCVT_CONTRACT_RULE, op, f"the conversion {pair} needs rnd", help=hint, remedies=mended)
     elif rounding and rounding not in clauses.rounding:
         allowed = ", ".join(clauses.rounding)
         message = f"found {enumerator(op, 'rnd')}, allowed are {allowed}" if allowed else "it is exact"
         ctx.report(VCVT_CONTRACT_RULE, op, f"the conversion {pair} does not round so: {message}", at="rnd")
     saturation = "sat" in op.attributes
     if clauses.saturation and not saturation:
-        ctx.report(VCVT_CONTRACT_RULE, op, f"the conversion {pair} needs sat", help="sat is SAT or NOSAT")
+        mended = (missing_attribute("sat", "SAT", "NOSAT"),)
+        ctx.report(
+            VCVT_CONTRACT_RULE, op, f"the conversion {pair} needs sat", help="sat is SAT or NOSAT", remedies=mended
+        )
     elif saturation and not clauses.saturation:
         ctx.report(VCVT_CONTRACT_RULE, op, f"the conversion {pair} takes no sat", at="sat")
     part = enumerator(op, "part")
     if clauses.parts and not part:
-        hint = f"part is one of {', '.join(clauses.parts)}"
-        ctx.report(VCVT_CONTRACT_RULE, op, f"the conversion {pair} needs part", help=hint)
+        hint, mended = f"part is one of {', '.join(clauses.parts)}", (missing_attribute("part", *clauses.parts),)
+        ctx.report(VCVT_CONTRACT_RULE, op, f"the conversion {pair} needs part", help=hint, remedies=mended)
     elif part and part not in clauses.parts:
         allowed = f"found {part}, allowed are {', '.join(clauses.parts)}" if clauses.parts else "the widths are equal"
         ctx.report(VCVT_CONTRACT_RULE, op, f"the conversion {pair} has no such part: {allowed}", at="part")

@@ -9,6 +9,7 @@ from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.addresses import address_of, describe_space, element_bytes
 from pto_dialect.analysis.type_facts import element_type, space_of
+from pto_dialect.diagnostics.remedies.order import swap_operands
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import type_text
@@ -207,14 +208,14 @@ def check_direction(op: Operation, ctx: Context) -> None:
     given = (space_of(named(op, "source").type), space_of(named(op, "destination").type))
     if given == wanted[::-1] and given != wanted:
         message = f"source and destination of {op.name} stand in each other's place: it goes from {' to '.join(wanted)}"
-        ctx.report(DIRECTION, op, message, at=named(op, "source"), help="swap them, or use the transfer the other way")
+        help = "swap them, or use the transfer the other way"
+        ctx.report(DIRECTION, op, message, at=named(op, "source"), help=help, remedies=(swap_operands(True),))
         return
     for name, space in zip(("source", "destination"), wanted, strict=True):
         value = named(op, name)
         found = space_of(value.type)
         if found != space and (found is not None or not _OPEN.get(op.name)):
-            message = f"{name} of {op.name} must be in {space}, found {describe_space(value.type)}"
-            ctx.report(DIRECTION, op, message, at=value)
+            ctx.report_memory(DIRECTION, op, name, value, describe_space(value.type), space)
 
 
 @checks(TRIPLES, *_EQUAL_WIDTH)

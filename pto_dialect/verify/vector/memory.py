@@ -8,6 +8,7 @@ from xdsl.ir import Operation
 
 from pto_dialect.analysis.type_facts import element_type, enumerator, space_of, vector_bits, vector_element
 from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.diagnostics.remedies.statements import other_mask
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import I16, MaskType, PtrType, VRegType, bit_width, element_name, type_text
 from pto_dialect.ir.vector.memory import SprstiOp, VLdusOp, VStsx2Op
@@ -135,7 +136,7 @@ def check_in_ub(op: Operation, ctx: Context) -> None:
             continue
         space = space_of(value.type)
         if space is not None and space != "ub":
-            ctx.report(IN_UB, op, f"{name} of {op.name} must be in ub, found {space}", at=value)
+            ctx.report_memory(IN_UB, op, name, value, space, "ub")
 
 
 @checks(STRUCTURE, "pto.vsldb", "pto.vsstb")
@@ -337,7 +338,8 @@ def _check_mask(op: Operation, ctx: Context, wrong: Rule, bits: int, wide: int) 
     if mask.type.granularity != wanted:
         name = op.name.removeprefix("pto.")
         message = f"the mask of {name} for {bits}-bit lanes is {wanted}, found {mask.type.granularity}"
-        ctx.report(wrong, op, message, at=mask)
+        mended = (other_mask(f"!pto.mask<{wanted}>", type_text(mask.type)),)
+        ctx.report(wrong, op, message, at=mask, remedies=mended)
 
 
 def _integers(type_: object, bits: int) -> bool:

@@ -9,6 +9,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from pto_dialect.diagnostics.diagnostic import Note, Severity
+from pto_dialect.diagnostics.remedies.statements import vector_scope
 from pto_dialect.families import FAMILIES
 from pto_dialect.ir.core.base import Effect, op_spec
 from pto_dialect.ir.core.location import span_of
@@ -139,8 +140,11 @@ def check_scoped(scan: FunctionScan, ctx: Context) -> None:
     if not _is_scope(scan.function):
         first = min(outside, key=_position)
         count = len(outside)
+        mended = (vector_scope(),)
         what = "one vector operation stands" if count == 1 else f"{count} vector operations stand"
-        ctx.report(SCOPE, first, f"{what} outside pto.vecscope in this function", help="pto.vecscope { ... }")
+        ctx.report(
+            SCOPE, first, f"{what} outside pto.vecscope in this function", help="pto.vecscope { ... }", remedies=mended
+        )
 
 
 def _position(op: Operation) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.analysis.type_facts import enumerator, scalar_fits, vector_bits, vector_element
+from pto_dialect.diagnostics.remedies.types import result_like_operand
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.operands import named
@@ -201,7 +202,8 @@ def _agree(op: Operation, ctx: Context, values: list[SSAValue], *, element: bool
         else:
             continue
         message = f"the vectors of {op.name} have one {what}, found {type_text(first)} and {type_text(type_)}"
-        ctx.report(UNIFORM, op, message, at=value if value in op.operands else None)
+        mended = (result_like_operand(),)
+        ctx.report(UNIFORM, op, message, at=value if value in op.operands else None, remedies=mended)
         return
 
 

@@ -72,7 +72,7 @@ def check_memory(op: Operation, ctx: Context) -> None:
     pointer = named(op, name)
     space = space_of(pointer.type)
     if space is not None and space != "ub":
-        ctx.report(MEMORY, op, f"{name} of {op.name} must be in ub, found {space}", at=pointer)
+        ctx.report_memory(MEMORY, op, name, pointer, space, "ub")
     element = element_type(pointer.type)
     moved = vectors(tuple(op.results if name == "source" else op.operands))
     if element is None or not moved or enumerator(op, "dist_mode") == "unpack":

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import NamedTuple
 
-from .wrong import Wrong, pieces
+from .site import Site, pieces
 
+_VALUE = r"%[\w.$\-]*[\w$]"
 _OPENS = frozenset("([{<")
 _CLOSES = frozenset(")]}>")
 
@@ -87,29 +89,31 @@ def group(text: str, start: int, end: int) -> Group:
     return Group(operands, types, results, colon, arrow, start, stop)
 
 
-def groups(w: Wrong) -> dict[str, Group]:
+def groups(site: Site) -> dict[str, Group]:
     """The groups of the statement: ``ins`` and ``outs``, or one under the name ``all``."""
-    operation = w.operation
-    start = operation.end if operation is not None else w.statement_start
-    end = max((piece.end for piece in w.statement), default=start)
+    operation = site.operation
+    start = operation.end if operation is not None else site.statement_start
+    end = max((piece.end for piece in site.statement), default=start)
     found: dict[str, Group] = {}
     for name in ("ins", "outs"):
-        head = re.compile(rf"\b{name}\s*\(").search(w.text, start, end)
-        close = w.closing(head.end() - 1) if head is not None else None
+        head = re.compile(rf"\b{name}\s*\(").search(site.text, start, end)
+        close = site.closing(head.end() - 1) if head is not None else None
         if head is not None and close is not None:
-            found[name] = group(w.text, head.end(), close)
-    return found or {"all": group(w.text, start, end)}
+            found[name] = group(site.text, head.end(), close)
+    return found or {"all": group(site.text, start, end)}
 
 
-def around(w: Wrong) -> Group:
+def around(site: Site) -> Group:
     """The group in which the diagnostic points, else the first one."""
-    found = list(groups(w).values())
-    return next((each for each in found if each.start <= w.start <= each.end + 1), found[0])
+    found = list(groups(site).values())
+    return next((each for each in found if each.start <= site.start <= each.end + 1), found[0])
 
 
-def values_before(w: Wrong) -> list[str]:
-    """Names of values that stand in the text before the statement, the nearest first, with known types."""
-    text = w.text[: w.statement_start]
+def values_before(site: Site) -> list[str]:
+    """Names of values in the text before the statement with known types: those that nothing uses, then the nearest."""
+    text = site.text[: site.statement_start]
     begin = max(text.rfind("func.func"), 0)
-    names = re.findall(r"%[\w.$\-]*[\w$]", text[begin:])
-    return [name for name in dict.fromkeys(reversed(names)) if name in w.types]
+    end = site.text.find("func.func", site.statement_start)
+    uses = Counter(re.findall(_VALUE, site.text[begin : end if end >= 0 else len(site.text)]))
+    names = [name for name in dict.fromkeys(reversed(re.findall(_VALUE, text[begin:]))) if name in site.types]
+    return sorted(names, key=lambda name: uses[name] > 1)

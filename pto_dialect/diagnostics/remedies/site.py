@@ -1,7 +1,7 @@
-"""What a fixer sees: a diagnostic, and the text around the place that it points at.
+"""What a remedy sees: a diagnostic, and the text around what it points at.
 
-A fixer is a function for the diagnostics whose message and help have a certain form. What it makes are proposals; the
-program is checked with each of them before anybody sees it, so a proposal that does not help costs a check and no more.
+The fixes that a remedy makes are proposals. The program is checked with each of them before anybody sees it, so a
+proposal that does not help costs a check and no more.
 """
 
 from __future__ import annotations
@@ -9,18 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import Concatenate, NamedTuple, ParamSpec
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.fix import Edit, Fix
+from pto_dialect.diagnostics.remedy import Remedy
 from pto_dialect.diagnostics.source import SourceFile, Span
 
-_PIECE = re.compile(
-    r"""(?P<comment>//[^\n]*)|(?P<string>"(?:[^"\\\n]++|\\.)*+")|(?P<mark>->|<<<|>>>|[(){}\[\]<>,:=])
-    |(?P<word>[%@\#!^]?[\w$.\-]*[\w$])|(?P<other>\S)""",
-    re.VERBOSE,
-)
-_CONTINUES = re.compile(r"\s*(?::(?!:)|->|,|outs\s*\(|ins\s*\(|nburst\s*\()")
+# Patterns are compiled where they are used: sites of mistakes import this module when a command starts.
+_PIECE = r"""(?x)(?P<comment>//[^\n]*)|(?P<string>"(?:[^"\\\n]++|\\.)*+")|(?P<mark>->|<<<|>>>|[(){}\[\]<>,:=])
+    |(?P<word>[%@\#!^]?[\w$.\-]*[\w$])|(?P<other>\S)"""
+_CONTINUES = r"\s*(?::(?!:)|->|,|outs\s*\(|ins\s*\(|nburst\s*\()"
 _OPENS = {"(": ")", "[": "]", "<": ">", "{": "}"}
 _CLOSES = frozenset(_OPENS.values())
 
@@ -36,20 +35,25 @@ class Piece(NamedTuple):
 
 def pieces(text: str, start: int, end: int) -> Iterator[Piece]:
     """The pieces between two offsets, without comments."""
-    for found in _PIECE.finditer(text, start, end):
+    for found in re.compile(_PIECE).finditer(text, start, end):
         kind = found.lastgroup
         if kind is not None and kind != "comment":
             yield Piece(kind, found.group(), found.start(), found.end())
 
 
-class Wrong:
+TypeReader = Callable[[SourceFile], dict[str, str]]
+"""Finds the types of the values of a program, by name."""
+
+
+class Site:
     """A diagnostic with a place, and questions about the text there."""
 
-    def __init__(self, diagnostic: Diagnostic, span: Span) -> None:
+    def __init__(self, diagnostic: Diagnostic, span: Span, read_types: TypeReader) -> None:
         self.diagnostic = diagnostic
         self.source: SourceFile = span.source
         self.text = span.source.text
         self.start, self.end = span.start, span.end
+        self._read_types = read_types
 
     @property
     def word(self) -> str:
@@ -75,7 +79,7 @@ class Wrong:
     def statement_start(self) -> int:
         """Where the statement begins: a line that does not continue the one above."""
         start = self.line_start
-        while start and _CONTINUES.match(self.text, start):
+        while start and re.compile(_CONTINUES).match(self.text, start):
             start = self.text.rfind("\n", 0, start - 1) + 1
         return start + len(self.indentation(start))
 
@@ -83,7 +87,7 @@ class Wrong:
     def statement_end(self) -> int:
         """Where the line ends behind which the statement does not go on."""
         end = self.line_end(self.start)
-        while end < len(self.text) and _CONTINUES.match(self.text, end):
+        while end < len(self.text) and re.compile(_CONTINUES).match(self.text, end):
             end = self.line_end(end + 1 + len(self.text[end:]) - len(self.text[end:].lstrip()))
         return end
 
@@ -141,9 +145,7 @@ class Wrong:
     @cached_property
     def types(self) -> dict[str, str]:
         """The types of the values of the program that could be read, by name."""
-        from .values import types_of_values  # deferred: start-up
-
-        return types_of_values(self.source)
+        return self._read_types(self.source)
 
     # ------------------------------------------------------------ fixes
 
@@ -166,26 +168,20 @@ def _short(text: str) -> str:
     return f"'{line if len(line) <= 60 else line[:58] + '..'}'"
 
 
-Fixer = Callable[[Wrong, re.Match[str], re.Match[str]], Iterable[Fix]]
+P = ParamSpec("P")
+
+REMEDIES: dict[str, Callable[..., Iterable[Fix]]] = {}
+"""What makes the fixes of a remedy, by its name."""
 
 
-class Row(NamedTuple):
-    """A fixer, and the forms of the message and of the help that it is for."""
+def remedy(fixes: Callable[Concatenate[Site, P], Iterable[Fix]]) -> Callable[P, Remedy]:
+    """Declares a remedy: called with arguments it makes the data that a diagnostic carries, and ``fixes`` makes the
+    changes of the text from the same arguments when somebody asks."""
+    name = fixes.__name__
+    assert name not in REMEDIES
+    REMEDIES[name] = fixes
 
-    message: re.Pattern[str]
-    help: re.Pattern[str]
-    fixer: Fixer
+    def make(*arguments: P.args, **_: P.kwargs) -> Remedy:
+        return Remedy(name, arguments)  # pyright: ignore[reportArgumentType]
 
-
-ROWS: list[Row] = []
-"""All fixers, in the order in which their proposals count."""
-
-
-def told(message: str, help: str = "") -> Callable[[Fixer], Fixer]:
-    """Declares a fixer for diagnostics in whose message and help these expressions are found."""
-
-    def declare(fixer: Fixer) -> Fixer:
-        ROWS.append(Row(re.compile(message), re.compile(help), fixer))
-        return fixer
-
-    return declare
+    return make
