@@ -84,9 +84,9 @@ def check_files(inputs: Sequence[Input], task: Task, jobs: int | None) -> Genera
 
 
 def _kept(inputs: Sequence[Input], task: Task) -> dict[int, Result]:
-    """Results that earlier runs have kept, by place; whoever has them all needs no further process.
+    """Cached results of earlier runs, by path; a run with all results cached starts no process.
 
-    Texts of modules are held up to a limit: those behind it are found one by one.
+    Texts of modules are cached up to a limit: those beyond it are computed one by one.
     """
     found: dict[int, Result] = {}
     size = 0
@@ -136,7 +136,7 @@ def fixable(found: tuple[Diagnostic, ...], item: Input, task: Task) -> tuple[Dia
 
 
 def _finished(item: Input, result: Result, task: Task) -> FileResult:
-    """Writes the printed module of an input and renders what was found in it."""
+    """Writes the printed module of an input and renders its diagnostics."""
     unwritten = None
     if task.output is not None and result.ok and result.text is not None:
         try:

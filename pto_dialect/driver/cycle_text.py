@@ -122,7 +122,7 @@ def _text(program: ModuleCycles) -> str:
 
 
 LEAST_SHOWN = 0.05
-"""Part of the time from which waits are told as text."""
+"""Fraction of the time from which waits are printed."""
 
 
 def shown_waits(program: ModuleCycles) -> list[Wait]:

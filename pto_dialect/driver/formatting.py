@@ -21,7 +21,7 @@ _SEPARATOR = re.compile(r"^([ \t]*// -----[^\n]*(?:\n|\Z))", re.MULTILINE)
 _EXPECTED = re.compile(r"//.*expected-error")
 
 _UNREADABLE = ("parse-", "nesting-limit")
-"""Errors behind which it is not known where statements end; others are no matter of layout."""
+"""Errors after which the ends of statements are unknown; others do not affect the layout."""
 
 
 class Formatted(NamedTuple):
@@ -32,12 +32,12 @@ class Formatted(NamedTuple):
 
 
 def formatted(text: str, name: str, only: Sequence[range] = (), columns: int | None = None) -> Formatted:
-    """``text`` in the one style; see ``laid_out``.
+    """``text`` in the standard style; see ``laid_out``.
 
-    A file that is no program as a whole is taken as the programs between its `// -----` lines. A program that cannot be
-    read stays as it is; its errors are told, except for one with ``expected-error`` comments, which is wrong on
-    purpose. ``only`` names the lines, from 1, that may change. ``columns`` is the width of a line
-    (``None``: the usual one). Ends of lines stay as they are, `\\r\\n` or `\\n`.
+    A file that is not one program is split at its `// -----` lines. A program that cannot be read is not changed; its
+    errors are reported, except for one with ``expected-error`` comments, which is incorrect on purpose. ``only`` names
+    the lines, from 1, that may change. ``columns`` is the width of a line (``None``: the default). Line endings are
+    retained, `\r\n` or `\n`.
     """
     ends = "\r\n" if "\r\n" in text else "\n"
     plain = text.replace("\r\n", "\n") if ends != "\n" else text

@@ -24,9 +24,9 @@ class InputError(ValueError):
 
 
 class Input(NamedTuple):
-    """One input: its path, the name shown for it, and its place below an output folder.
+    """One input: its path, its display name, and its relative path in an output folder.
 
-    ``data`` is the content where that was read already (standard input).
+    ``data`` is the content where it was already read (standard input).
     """
 
     path: str

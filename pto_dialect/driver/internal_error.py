@@ -1,4 +1,4 @@
-"""What a user is told when the tools themselves fail: one line, and a file with a small program that shows it.
+"""Reports of internal errors: one line, and a file with a small program that reproduces it.
 
 Developers see the traceback with ``PTO_TRACEBACK=1`` in the environment.
 """
@@ -53,7 +53,7 @@ def internal_error(
 
 
 def told(error: BaseException) -> str:
-    """``error`` in one line: its kind, its message and the place in this package."""
+    """``error`` in one line: its kind, its message and its location in this package."""
     text = " ".join(str(error).split())
     text = text if len(text) <= _LONGEST else text[: _LONGEST - 2] + ".."
     _, file, line = _place(error)

@@ -19,7 +19,7 @@ class OutputError(ValueError):
 
 
 def output_path(output: str, item: Input) -> str:
-    """The file for one input: ``output`` itself, or its place below that folder."""
+    """The file for one input: ``output`` itself, or its relative path in that folder."""
     return os.path.join(output, item.relative) if is_folder(output) else output
 
 
@@ -29,9 +29,9 @@ def is_folder(output: str) -> bool:
 
 
 def check_output(output: str, inputs: Sequence[Input], batch: bool) -> None:
-    """Raises :class:`OutputError` when ``output`` cannot take what ``inputs`` give, before any work is done.
+    """Raises :class:`OutputError` when ``output`` cannot receive the results of ``inputs``, before any work is done.
 
-    Several inputs, or a folder, need a folder, in which no two of them may have the same place.
+    Several inputs, or a folder, need a folder, in which their paths are distinct.
     """
     if output == STDOUT:
         if batch:

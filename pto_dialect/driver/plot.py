@@ -12,8 +12,8 @@ from pto_dialect.diagnostics.file_kinds import check_kind
 
 @contextmanager
 def axes(path: str, error: Callable[[str], Exception]) -> Iterator[Any]:
-    """The axes of a plot, to be filled inside the ``with`` block and written to ``path`` behind it; its ending says the
-    format. Raises what ``error`` makes of a message where nothing can be drawn or written."""
+    """The axes of a plot, to be filled inside the ``with`` block and written to ``path`` after it; its suffix selects
+    the format. Raises the result of ``error`` for a message where nothing can be drawn or written."""
     try:
         import matplotlib  # deferred: optional
     except ModuleNotFoundError:

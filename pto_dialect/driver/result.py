@@ -14,17 +14,16 @@ if TYPE_CHECKING:
     from .statistics import ModuleStatistics
 
 SEPARATOR = "// -----\n"
-"""Stands between the printed programs of one input."""
+"""Separates the printed programs of one input."""
 
 
 class Result(NamedTuple):
-    """What became of one input.
+    """The result for one input.
 
-    ``ok``: no error, or (``verify_diagnostics``) exactly the expected diagnostics. ``diagnostics`` are those
-    to show, ``counts`` their numbers including those left out. ``text`` is the printed module, or several
-    with ``SEPARATOR`` between them, where a program with errors leaves its place empty; ``None`` when
-    printing was not asked for. ``statistics`` (or maps of memory) and ``cycles`` are those of the programs without
-    errors, if asked for.
+    ``ok``: no error, or (``verify_diagnostics``) exactly the expected diagnostics. ``diagnostics`` are those to show,
+    ``counts`` their numbers including those left out. ``text`` is the printed module, or several separated by
+    ``SEPARATOR``, with an empty text for a program with errors; ``None`` when printing was not requested.
+    ``statistics`` (or maps of memory) and ``cycles`` are those of the programs without errors, if requested.
     """
 
     ok: bool

@@ -44,9 +44,9 @@ class _Call(NamedTuple):
 class TaskGraph:
     """Tasks, submitted one after the other.
 
-    A task waits for those that have last written what it takes in or overwrites, and for those it names; which bytes
-    of which arrays these are decides their memory, not their names. ``sanitize`` watches the runs. The other arguments
-    are those of ``pto_dialect.compile``.
+    A task waits for those that last wrote what it reads or overwrites, and for those it names; dependences are by the
+    bytes of arrays, not by names. ``sanitize`` enables the sanitizers. The other arguments are those of
+    ``pto_dialect.compile``.
     """
 
     def __init__(
@@ -84,10 +84,10 @@ class TaskGraph:
     ) -> Task:
         """A task that runs function ``entry`` of ``module``, by default the only one.
 
-        ``arguments`` are by position or name, ``directions`` says what the task does with arrays: ``in``, ``out``,
-        ``inout``, or ``none`` for memory that orders nothing; by default what the text of the function tells.
-        Raises ``VerifyError``, ``ProgramError`` and ``BindingError`` as ``compile`` does, ``BindingError`` for
-        arguments and directions that do not fit.
+        ``arguments`` are by position or name, ``directions`` states how the task accesses arrays: ``in``, ``out``,
+        ``inout``, or ``none`` for memory without dependences; the default follows from the text of the function. Raises
+        ``VerifyError``, ``ProgramError`` and ``BindingError`` as ``compile`` does, ``BindingError`` for arguments and
+        directions that do not match.
         """
         kernel = self._kernel((id(module), entry), module, lambda: self._made(module, entry))
         values = arguments_in_order(kernel.entry, kernel.arguments, arguments)

@@ -1,7 +1,7 @@
 """Processes that share the inputs of a run.
 
-Each worker gets a few inputs at a time through a pipe of its own, so that the end of a worker, however it
-comes about, is seen as the end of its pipe, and an interrupted run leaves no process behind.
+Each worker gets a few inputs at a time through a pipe of its own, so that its termination, for whatever reason, closes
+the pipe, and an interrupted run leaves no process running.
 """
 
 from __future__ import annotations
@@ -114,12 +114,12 @@ def _stop(workers: dict[Connection, BaseProcess]) -> None:
 
 def _serve(connection: Connection, inherited: list[Connection], work: Callable[[Any], Any]) -> None:
     """What a worker does: answers until its pipe is closed."""
-    # Ctrl-C goes to every process of the terminal; the main one answers for all. Its word to stop unwinds, so
-    # that no half-written file stays.
+    # Ctrl-C reaches every process of the terminal; the main one handles it for all. Its stop message unwinds the stack,
+    # so that no partially written file remains.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     for other in inherited:
-        # An open copy here would keep the pipes open when the main process is gone.
+        # An open copy here would keep the pipes open after the main process has ended.
         other.close()
     while True:
         try:

@@ -1,6 +1,6 @@
-"""Changes of a module that advice consists of: orders and addresses taken out, signals moved.
+"""Changes of a module that advice consists of: removing synchronization and addresses, moving signals.
 
-None of them asks whether the program still means the same; ``trial.py`` finds that out. Source: docs/cycles.md, "Waits
+None of them checks whether the meaning of the program is preserved; ``trial.py`` does. Source: docs/cycles.md, "Waits
 and advice".
 """
 
@@ -70,13 +70,13 @@ def at_line(module: ModuleOp, line: int | None, name: str | None, role: Role) ->
 
 
 def moved_down(op: Operation, pipe: str, arch: str, over: int) -> bool:
-    """Moves ``op``, a wait of ``pipe``, behind ``over`` further operations of that pipe in its block; whether there are
-    so many in front of the one that it then stands before."""
+    """Moves ``op``, a wait of ``pipe``, after ``over`` further operations of that pipe in its block; returns whether
+    there are so many."""
     return _moved(op, pipe, arch, over, forward=True)
 
 
 def moved_up(op: Operation, pipe: str, arch: str, over: int) -> bool:
-    """Moves ``op``, a signal of ``pipe``, in front of ``over`` earlier operations of that pipe in its block."""
+    """Moves ``op``, a signal of ``pipe``, before ``over`` earlier operations of that pipe in its block."""
     return _moved(op, pipe, arch, over, forward=False)
 
 

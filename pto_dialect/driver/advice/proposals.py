@@ -29,8 +29,8 @@ FARTHEST = 2
 
 @dataclass(frozen=True)
 class Proposal:
-    """A change of a copy of the program. ``change`` makes it and says what it was, empty where there is nothing to
-    change; of those with one ``group`` the best is told. ``passes`` are what a user would run."""
+    """A change of a copy of the program. ``change`` applies and describes it; the description is empty where nothing
+    changes. The best of one ``group`` is reported. ``passes`` is the pipeline for users."""
 
     group: str
     passes: str
@@ -150,7 +150,7 @@ def _later(wait: Wait, arch: str, over: int) -> Callable[[ModuleOp], str]:
 
 
 def _earlier(wait: Wait, arch: str, over: int) -> Callable[[ModuleOp], str]:
-    """The signal behind the operation that was waited for."""
+    """The signal after the operation that was waited for."""
 
     def change(module: ModuleOp) -> str:
         waits = at_line(module, wait.through, None, Role.WAITS)

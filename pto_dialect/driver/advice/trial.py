@@ -31,7 +31,7 @@ from pto_dialect.verify.verifier import verify_module
 from .proposals import Proposal, proposals
 
 LEAST_SAVING = 0.01
-"""Changes that save less of the time are not told."""
+"""Changes that save a smaller fraction of the time are not reported."""
 
 MOST_TRIALS = 32
 MOST_EVENTS = 20_000
@@ -40,8 +40,8 @@ MOST_EVENTS = 20_000
 
 @dataclass
 class Subject:
-    """A program that has run. ``again`` makes the kernel of another module whose runs are watched by all checks,
-    ``values`` fresh arguments; ``expected`` is what the run has left in them and returned."""
+    """A program that has run. ``again`` makes the kernel of another module, sanitized by all checks, ``values`` fresh
+    arguments; ``expected`` are the outputs and results of the run."""
 
     module: ModuleOp
     target: str | None
@@ -64,7 +64,7 @@ class Subject:
                 advice = self._tried(proposal, found)
                 known = best.get(proposal.group)
                 if advice is not None and (known is None or advice.after < known.after - LEAST_SAVING * advice.before):
-                    # More slots cost more memory, so fewer are told as well.
+                    # More slots need more memory, so fewer slots are reported as well.
                     key = f"{proposal.group} {number}" if known is not None and advice.more else proposal.group
                     best[key] = advice
         except TimedOut:
@@ -102,7 +102,7 @@ class Subject:
         return kernel.cycles(found.file)
 
     def before(self) -> frozenset[object]:
-        """What is found in the program as it is."""
+        """The findings of the unchanged program."""
         if self._before is None:
             kernel = self.again(self.module)
             run_quietly(kernel, self.values(), self.blocks)

@@ -1,1 +1,1 @@
-"""Operations, words and rules told to people: by name or by plain words, as text or as pages."""
+"""Explains operations, terms and rules: by name or by search, as text or as pages."""

@@ -96,7 +96,7 @@ _ELEMENT = re.compile(r"(?:(?<=x)|(?<=ptr<)|(?<=[ (]))(?:bf16|f16|f32|[su]?i(?:8
 
 
 def _measured(example: Example) -> list[Block]:
-    """The example with one element type after the other in the place of the one it has."""
+    """Tries the example with each element type in turn."""
     text = example.program
     own = next((m[0] for m in re.finditer(r"(?<=[0-9]x)(?:bf16|f16|f32|[su]?i(?:8|16|32|64))\b", text)), None)
     if own is None:

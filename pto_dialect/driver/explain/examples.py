@@ -1,11 +1,11 @@
-"""One program for each operation: ``examples/ROOM/MODULE.txt`` has them, in the order of the index.
+"""One program for each operation: ``examples/FOLDER/MODULE.txt`` has them, in the order of the index.
 
-An entry begins with a line ``## pto.name target``; several operations may share one. What follows are statements, or a
-whole function or module. Names that statements use and do not define become arguments of the types that they state, or
-constants (``%c16``); a last line ``return %a : T`` gives the function its results.
+An entry starts with a line ``## pto.name target``; several operations may share one. It contains statements, or a whole
+function or module. Undefined names of statements become arguments of the types that they state, or constants
+(``%c16``); a last line ``return %a : T`` gives the function its results.
 
-An operation without an entry has that of an operation of its file which is declared alike, of the same base class and
-with the same operands and attributes, under its own name.
+An operation without an entry uses that of an operation of its file with an equal declaration: the same base class,
+operands and attributes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PROFILES = {"a2a3": A2A3, "a5": A5}
 
 
 class Example(NamedTuple):
-    """What an entry says: the operation, the target, and the lines behind its head."""
+    """An entry: the operation, the target, and the lines after its head."""
 
     name: str
     target: str
@@ -53,14 +53,14 @@ class Example(NamedTuple):
 
 
 def _outside_brackets(text: str) -> str:
-    """``text`` without what stands in ``<..>``."""
+    """``text`` without the parts in ``<..>``."""
     while (shorter := re.sub(r"<[^<>]*>", "", text)) != text:
         text = shorter
     return text
 
 
 def _wrapped(program: str) -> str:
-    """Long heads of functions with a line for each argument; lines that go on stand further in."""
+    """Long function heads with a line for each argument; continuation lines are indented further."""
     program = re.sub(r"^    (?=:|->|outs\(|!pto\.)", "      ", program, flags=re.MULTILINE)
     return re.sub(r"^  func\.func @example\((.*)\)((?: -> .*)?) \{$", _head, program, flags=re.MULTILINE)
 
@@ -83,7 +83,7 @@ def _of_module(module: str) -> dict[str, Example]:
 
 
 def _form(name: str) -> tuple[object, ...]:
-    """What operations have in common that are declared alike."""
+    """The properties in which equal declarations of operations agree."""
     cls = op_class(name)
     assert issubclass(cls, PtoOp)
     declared = signature(cls)

@@ -1,4 +1,4 @@
-"""``--list-ops``: the operations, of one family and one target where that is asked for."""
+"""``--list-ops``: the operations, optionally of one family and one target."""
 
 from __future__ import annotations
 

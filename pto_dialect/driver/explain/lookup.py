@@ -1,4 +1,4 @@
-"""What ``--explain`` shows for a word or question: a rule, an operation, a term, else what a search finds."""
+"""``--explain``: the page of a rule, an operation or a term, else the results of a search."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class UnknownWordError(ValueError):
 
 def explain(word: str) -> str:
     """The text about ``word``: an operation (with ``pto.`` or without), a rule, a type, an enumeration or one of its
-    words, a clause, a pipe, a memory, a location, a layout, a target; else the operations that its words describe.
+    enumerators, a clause, a pipe, a memory, a location, a layout, a target; else the results of a search.
 
-    Raises :class:`UnknownWordError` with near names.
+    Raises :class:`UnknownWordError` with similar names.
     """
     word = word.strip()
     name = operation_named(word)
@@ -46,7 +46,7 @@ def explain(word: str) -> str:
 
 
 def operation_named(word: str) -> str | None:
-    """The operation that ``word`` names; ``None`` for another word."""
+    """The operation that ``word`` names; ``None`` for other words."""
     for name in (word, f"pto.{word}", word.lower(), f"pto.{word.lower()}"):
         if name in OPS:
             return name
@@ -56,7 +56,7 @@ def operation_named(word: str) -> str | None:
 
 
 def _is_name(word: str) -> bool:
-    """Whether this is rather a misspelt name than a question of one word."""
+    """Whether this is more likely a misspelt name than a search of one term."""
     from .search import search  # deferred: start-up
 
     return "." in word or "-" in word or "_" in word or not search(word)

@@ -1,4 +1,4 @@
-"""The numpy lines behind the name that generated Python calls, without the tests that end a run."""
+"""The numpy lines of a function that generated Python calls, without the checks that end a run."""
 
 from __future__ import annotations
 

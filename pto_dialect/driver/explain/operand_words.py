@@ -1,4 +1,4 @@
-"""What operands and attributes mean, by their names; an entry for one operation stands before that for all."""
+"""Meanings of operands and attributes by name; an entry for one operation has priority over that for all."""
 
 from __future__ import annotations
 

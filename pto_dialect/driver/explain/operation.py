@@ -36,7 +36,7 @@ from .wrong import wrong
 _FORMULA = 90
 """Longest formula; what is longer is a sentence."""
 _ENUM = re.compile(r"#pto<\w+ (\w+)>")
-"""A word of an enumeration, in its long form."""
+"""An enumerator in its long form."""
 _ARITY = {"1": "one", "?": "optional", "*": "any number"}
 _SOURCE = re.compile(r"docs/(reference/\w[\w-]*\.md), \"([^\"]+)\"")
 _LAYOUT = re.compile(r"<(\w+), [^<>]*?(blayout=(\w+))?(?:, )?(slayout=(\w+))?[^<>]*>")

@@ -1,7 +1,7 @@
-"""What a page is made of, whoever shows it: a terminal, Markdown.
+"""The content of a page, independent of the output: terminal or Markdown.
 
-In a ``Text`` and in cells, what stands between backquotes is code, ``[word](target)`` is a link, a backslash takes the
-meaning of the character behind it. Targets are relative to the folder of the pages of operations.
+In a ``Text`` and in cells, text between backquotes is code, ``[word](target)`` is a link, a backslash escapes the next
+character. Targets are relative to the folder of the pages of operations.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Block = Text | Table | Code | Picture
 
 
 class Section(NamedTuple):
-    """A heading and what stands below it."""
+    """A heading and its content."""
 
     title: str
     blocks: tuple[Block, ...]

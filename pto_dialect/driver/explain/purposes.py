@@ -1,4 +1,4 @@
-"""What the usual operations are there for, in the words of somebody who looks for one."""
+"""Purposes of the usual operations, in the terms that users search for."""
 
 from __future__ import annotations
 

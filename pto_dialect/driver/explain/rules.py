@@ -1,4 +1,4 @@
-"""Rules told to people: ``--explain`` and ``--list-rules``."""
+"""Explains rules: ``--explain`` and ``--list-rules``."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def explain(declared: Rule) -> str:
 
 
 def _reported(program: str, declared: Rule) -> list[str]:
-    """What is said about the program that breaks the rule."""
+    """The diagnostics of the program that violates the rule."""
     from pto_dialect.diagnostics.render import render_text  # deferred: start-up
 
     from ..options import Options  # deferred: start-up

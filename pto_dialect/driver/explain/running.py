@@ -1,4 +1,4 @@
-"""Examples verified and run: what goes in, what comes out, what is said about them when they are wrong."""
+"""Runs the examples: inputs, results, and diagnostics where they are wrong."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _REMARKS = frozenset({"op-deprecated"})
 
 
 class Row(NamedTuple):
-    """One array or number of a run: whether it went in or came out, and its first elements."""
+    """One array or number of a run: whether it is an input or a result, and its first elements."""
 
     way: str
     name: str
@@ -119,7 +119,7 @@ def _copied(value: Any) -> Any:
 
 
 def _arguments(kernel: Kernel) -> list[Any]:
-    """Arguments that let the example run: floats are small numbers, others what is found to work."""
+    """Arguments that let the example run: floats are small numbers, others are tried."""
     with redirect_stdout(StringIO()):
         values = values_of(kernel, {}, dict(make_up(kernel, {}, 0, 1)))
     formats = [_format(type_) for _, type_ in kernel.arguments]

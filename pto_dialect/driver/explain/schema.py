@@ -11,7 +11,7 @@ from pto_dialect.ir.core.base import PtoOp, Shape, Slot, op_spec, signature
 from pto_dialect.ir.core.clauses import Clause, Form
 
 _ALL_IN_BRACES = frozenset({Shape.PAREN, Shape.COMM_GROUP, Shape.BRACE_FIELDS, Shape.PIPE_INIT, Shape.GENERIC})
-"""Shapes whose attributes all stand in the dictionary."""
+"""Shapes with all attributes in the dictionary."""
 
 
 class Written:
@@ -65,7 +65,7 @@ class Written:
         return f" : {types_of(stated)}" if stated else ""
 
     def attribute(self, name: str) -> str:
-        """The words of an attribute, or its place."""
+        """The enumerators of an attribute, or its placeholder."""
         slot = self.declared.attributes.get(name)
         if slot is None:
             return name
@@ -84,7 +84,7 @@ class Written:
 
     @property
     def dictionary(self) -> str:
-        """`` {key = ..}`` with the attributes that stand there."""
+        """`` {key = ..}`` with the attributes of the dictionary."""
         spelled = () if self.spec.shape in _ALL_IN_BRACES else self.spec.tokens
         names = [name for name in self.declared.attributes if name not in spelled]
         if not names:
@@ -96,7 +96,7 @@ class Written:
 
 
 def listed(parts: list[tuple[str, bool]]) -> str:
-    """Parts with commas; those that may be left out stand in brackets, with the comma that goes with them."""
+    """Comma-separated parts; optional ones are in brackets, together with their comma."""
     text = ""
     waiting = ""
     for part, optional in parts:
@@ -283,7 +283,7 @@ _BY_SHAPE: dict[Shape, Callable[[Written], list[str]]] = {
 def forms(cls: type[PtoOp]) -> list[str]:
     """The forms of ``cls``, the usual one first and the generic one last.
 
-    ``T`` stands for a type, brackets for what may be left out, ``a|b`` for one of these words.
+    ``T`` is a type, brackets enclose optional parts, ``a|b`` is one of these tokens.
     """
     w = Written(cls)
     lines = list(_FIXED.get(cls.name, ()))
@@ -299,6 +299,6 @@ def forms(cls: type[PtoOp]) -> list[str]:
 
 
 def values_of(cls: type[PtoOp], slot: Slot) -> tuple[str, ...]:
-    """The words that an attribute may be; empty where these are no list."""
+    """The enumerators of an attribute; empty where it is no enumeration."""
     words = tuple(dict.fromkeys(word for name in slot.kind.enums for word in ENUMS[name].values))
     return words or slot.kind.words

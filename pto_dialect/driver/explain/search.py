@@ -23,11 +23,11 @@ _BITWISE = re.compile(r"\bbitwise (and|or|xor|not)\b", re.IGNORECASE)
 """Words that say nothing elsewhere."""
 _PART = re.compile("|".join(ABBREVIATIONS))
 _NAME, _PHRASE, _SENTENCE, _TITLE = 1.0, 0.9, 0.7, 0.4
-"""What a word counts for in the name, in a phrase of its purpose, in its sentence, in the title of its family."""
+"""Weight of a match in the name, in a phrase of its purpose, in its sentence, in the title of its family."""
 _CLOSENESS = 2.0
 """What a name or phrase counts for that says what is wanted and no more."""
 _UNKNOWN = 4.0
-"""How much a word tells that no operation has."""
+"""Weight of a term that no operation has."""
 _LEVELS = {"tile": 1.0, "matmul": 1.0, "gemv": 0.9, "views": 0.95, "sync": 0.95, "vector": 0.8, "dma": 0.8}
 _OTHER_LEVEL, _SPECIAL, _OLD = 0.75, 0.55, 0.3
 
@@ -88,14 +88,14 @@ def _usual(name: str, family: str) -> float:
 
 @cache
 def _rarity() -> dict[str, float]:
-    """How much a concept tells: rare ones tell more."""
+    """Weight of a concept: rare ones weigh more."""
     entries = _entries()
     known = Counter(one for entry in entries for one in entry.weights)
     return {one: math.log(1 + len(entries) / number) for one, number in known.items()}
 
 
 def search(question: str, most: int = 8) -> list[str]:
-    """Operations that answer ``question``, the best first; none where no word of it is known."""
+    """Operations that match ``question``, the best first; empty where it has no known term."""
     wanted = frozenset(words_of(question))
     rarity = _rarity()
     total = sum(rarity.get(one, _UNKNOWN) for one in wanted)

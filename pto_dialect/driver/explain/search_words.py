@@ -158,7 +158,7 @@ ABBREVIATIONS: Final = (
 
 
 def concepts(word: str) -> tuple[str, ...]:
-    """What a word stands for; itself where it is in no list."""
+    """The concepts of a term; the term itself where it is in no list."""
     word = word.lower()
     for form in (
         word,

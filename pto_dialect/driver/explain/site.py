@@ -32,7 +32,7 @@ TERMS = (
     *("pto.vreg", "pto.mask", "pto.align", "pto.vmi.vreg", "pto.vmi.mask", "pto.pipe", "pto.local_array", "pto.struct"),
     *("a2a3", "a5"),
 )
-"""Terms that have a page of their own; the others stand in the reference."""
+"""Terms with a page of their own; the others are in the reference."""
 
 
 _ALL_TERMS = "terms"

@@ -1,4 +1,4 @@
-"""What the words of attributes and clauses mean, as far as their names do not say it."""
+"""Meanings of enumerators of attributes and clauses whose names do not state them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A wrong program for each operation, with what is said about it: the example with one mistake."""
+"""An incorrect program for each operation, with its diagnostics: the example with one mistake."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .watching import rules_of
 
 
 class Wrong(NamedTuple):
-    """The statement with the mistake, and what is said."""
+    """The statement with the mistake, and its diagnostic."""
 
     statement: str
     message: str
@@ -101,7 +101,7 @@ def _indent(text: str) -> int:
 
 
 def _changes(rest: str) -> Iterator[tuple[str, str, str]]:
-    """What stands behind the name with a mistake; where that is a type, the old and the new one."""
+    """The text after the name with a mistake; where that is a type, the old and the new one."""
     for pattern, other in _SWAPS:
         for found in list(re.finditer(pattern, rest))[:3]:
             inside = next((m for m in _TYPE.finditer(rest) if m.start() <= found.start() < m.end()), None)

@@ -1,1 +1,1 @@
-"""What can be said and tried about a program without being told anything: its functions, arguments made up for them."""
+"""Queries on a program without further input: its functions, and runs with synthesized arguments."""

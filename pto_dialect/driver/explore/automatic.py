@@ -1,4 +1,4 @@
-"""Launches without a word about their arguments: ``--auto`` and ``--init-launch``."""
+"""Launches with synthesized arguments: ``--auto`` and ``--init-launch``."""
 
 from __future__ import annotations
 
@@ -31,8 +31,7 @@ _HELP = "no arguments that were made up let it run{}; --arg gives some of them"
 
 
 def run_all(launch: Launch, module: ModuleOp) -> int:
-    """Runs the function that is asked for, or every one that may be meant, on arguments made up for it; the worst
-    code."""
+    """Runs the selected function, or all candidates, on synthesized arguments; returns the worst exit code."""
     names = _functions(launch, module)
     asked = launch.request
     codes: list[int] = []
@@ -47,7 +46,7 @@ def write_launch(launch: Launch, module: ModuleOp, path: str) -> int:
     request = launch.request
     listed = {one.name: one for one in list_functions(module, request.target)}
     if os.path.exists(path):
-        # Told before anything is tried, which may take long.
+        # Reported before anything is tried, which may take long.
         raise FileError(f"'{path}' exists, and a launch file is never overwritten")
     found: list[FirstLaunch] = []
     for name in _functions(launch, module):

@@ -1,4 +1,4 @@
-"""A launch file to start from, with arguments that were made up."""
+"""A first launch file with synthesized arguments."""
 
 from __future__ import annotations
 

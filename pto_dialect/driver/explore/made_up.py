@@ -1,7 +1,7 @@
-"""Arguments made up from their types, of sizes that fit, so that a function runs without a word about it.
+"""Synthesizes arguments from their types, with consistent sizes, so that a function runs without further input.
 
-Buffers get the size that a first run touches, numbers are tried one after the other until the program runs, none larger
-than its uses allow. The same seed gives the same arguments. Source: docs/reference/execution.md, "Launches".
+Buffers get the size that a first run accesses, scalars are tried one after the other until the program runs, none
+larger than its uses allow. The same seed gives the same arguments. Source: docs/reference/execution.md, "Launches".
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _sizes(
     trial: Trial,
     blocks: int,
 ) -> dict[int, int]:
-    """Storage units that a run touches behind each missing pointer, by position."""
+    """Storage units that a run accesses through each missing pointer, by position."""
     trial = trial._replace(integers="ones" if trial.integers == "ones" else "zeros")
     sizes = {one.position: size for one in missing if (size := _on_chip_units(kernel, one.type)) is not None}
     given = {one.name: _given(one, trial, 0, sizes.get(one.position, 1)) for one in missing}

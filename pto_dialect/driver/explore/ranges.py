@@ -22,9 +22,9 @@ from pto_dialect.targets.sync_resources import SyncResources
 
 
 def largest_numbers(kernel: Kernel) -> dict[int, int]:
-    """The largest number that fits all uses of an argument, by its position, where the text tells one.
+    """The largest value that is valid for all uses of an argument, by its position, where the text states one.
 
-    Followed are conversions, calls, and counted loops up to the argument.
+    The uses include conversions, calls, and counted loops up to the argument.
     """
     found: dict[int, int] = {}
     for root in kernel.program.roots.values():

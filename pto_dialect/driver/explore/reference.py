@@ -61,12 +61,12 @@ def _from_file(path: str) -> Any:
 
 
 def wanted_values(reference: Reference, bound: Sequence[Bound], places: Sequence[Place]) -> dict[str, Array]:
-    """What the function expects in each of its results, by name of the place.
+    """The expected values of the results, by name.
 
     The function gets the arguments of the launch by name, those that it has parameters for; arrays are copies with the
     values of the elements. It returns a mapping from names to arrays, one array or a sequence of them for ``places``
-    (what the program has written) in order, or nothing where it writes into its arguments.
-    Raises ``BindingError`` where the function fails or its results fit nothing.
+    (the outputs of the program) in order, or nothing where it writes to its arguments. Raises ``BindingError`` where
+    the function fails or its results do not match.
     """
     given = {one.name: _shown(one) for one in bound}
     before = {name: value.copy() for name, value in given.items() if isinstance(value, np.ndarray)}
@@ -122,8 +122,8 @@ class Referee:
         value: Callable[[Place], Output],
         tell: Callable[[str], None],
     ) -> list[str]:
-        """Reports of what differs; what agrees is told at once. ``written`` is what the program has written. Raises
-        ``BindingError`` where the function fails or its results fit nothing."""
+        """Reports of differences; matching outputs are reported at once. ``written`` are the outputs of the program.
+        Raises ``BindingError`` where the function fails or its results do not match."""
         wanted = wanted_values(self.reference, self.bound, written)
         failed: list[str] = []
         for name, array in wanted.items():

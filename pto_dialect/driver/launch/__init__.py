@@ -1,1 +1,1 @@
-"""Launch files: what to run, on what, and what should come out, kept beside a program."""
+"""Launch files: what to run, its arguments, and the expected output, stored next to a program."""

@@ -1,4 +1,4 @@
-"""A TOML document whose keys know their places, so that every complaint about it has one."""
+"""A TOML document with the source locations of its keys, for diagnostics."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Document:
         return Diagnostic("", Severity.ERROR, text, Span(self.source, offset, offset))
 
     def error(self, key: Key, message: str, help: str | None = None, rule: str = "") -> LaunchError:
-        """The error that ``message`` tells about ``key``; ``rule`` where the catalogue has one for it."""
+        """The error ``message`` about ``key``; ``rule`` where the catalogue has one for it."""
         return LaunchError(Diagnostic(rule, Severity.ERROR, message, self.span(key), help=help))
 
     def span(self, key: Key) -> Span:
@@ -98,7 +98,7 @@ class Document:
                 found.append((path, assignment))
                 found += [((*path, *_parts(m["name"])), m) for m in _INLINE.finditer(line, assignment.end())]
             for key, match in found:
-                # Lines of longer strings and arrays may look like keys; keys that are none lead nowhere.
+                # Lines of longer strings and arrays may look like keys; keys that do not exist are never queried.
                 if self._exists(key):
                     yield key, Span(self.source, offset + match.start("name"), offset + match.end("name"))
             offset += len(line)
@@ -118,7 +118,7 @@ def _parts(dotted: str) -> Key:
 
 
 def _numbered(path: Key, counts: dict[Key, int]) -> Key:
-    """``path`` with the number of the last table behind each array of tables that it goes through."""
+    """``path`` with the index of the last table after each array of tables on it."""
     result: Key = ()
     for part in path[:-1]:
         result = (*result, part)

@@ -81,10 +81,10 @@ def kernel_of(document: Document, step: Step, launch: Launch, group: Group) -> K
 def group_arguments(
     document: Document, step: Step, group: Group, value: Value, budget: MemoryBudget
 ) -> tuple[list[tuple[str, Given | Held]], dict[str, Key]]:
-    """The values of the arguments of a launch by their names in the kernel, and where they stand.
+    """The values of the arguments of a launch by their names in the kernel, and their source locations.
 
-    What the launch gives goes to every function that has an argument of the name, and is one memory for all of them;
-    what the table of a function gives is for that function alone. Raises ``LaunchError``.
+    A value of the launch is passed to every function with an argument of the name, and is one memory for all of them; a
+    value in the table of a function is for that function alone. Raises ``LaunchError``.
     """
     given: list[tuple[str, Given | Held]] = []
     keys: dict[str, Key] = {}

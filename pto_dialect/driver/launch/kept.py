@@ -28,7 +28,7 @@ def is_kept(request: Sanitizing | None) -> bool:
 
 
 def check_kept(plans: Sequence[Plan], request: Sanitizing | None) -> str | None:
-    """Why the launches cannot be kept as asked for."""
+    """Why the launches cannot be stored as requested."""
     if not is_kept(request):
         return None
     assert request is not None
@@ -56,14 +56,16 @@ def _functions_text(step: Step) -> str:
 
 
 def of_launch(request: Sanitizing | None, number: int, count: int) -> Sanitizing | None:
-    """What is asked of launch ``number`` of ``count``: where there are several, names of files get its number."""
+    """The outputs requested of launch ``number`` of ``count``: with several launches, names of files include its
+    index."""
     if request is None or count < 2 or not is_kept(request):
         return request
     return replace(request, record=_numbered(request.record, number), html=_numbered(request.html, number))
 
 
 def of_function(request: Sanitizing | None, number: int, count: int) -> Sanitizing | None:
-    """What is asked of function ``number`` of ``count`` that run one after the other: each has files of its own."""
+    """The outputs requested of function ``number`` of ``count`` that run one after the other: each has files of its
+    own."""
     if request is None or count < 2:
         return request
     paths = {field: _numbered(getattr(request, field), number) for field in ("record", "html", "trace", "report")}
@@ -71,8 +73,8 @@ def of_function(request: Sanitizing | None, number: int, count: int) -> Sanitizi
 
 
 def of_ranks(request: Sanitizing | None, scratch: str) -> Sanitizing | None:
-    """What is asked of a launch on several ranks: its page is made from its recording, in the folder ``scratch`` where
-    nobody wants that."""
+    """The outputs requested of a launch on several ranks: its page is made from its recording, in the folder
+    ``scratch`` if the recording was not requested."""
     if request is None or request.html is None:
         return request
     return replace(request, html=None, record=request.record or os.path.join(scratch, "ranks.pto-rec"))

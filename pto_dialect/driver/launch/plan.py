@@ -1,4 +1,4 @@
-"""What a launch file asks for. Source: docs/reference/execution.md, "Launches"."""
+"""The content of a launch file. Source: docs/reference/execution.md, "Launches"."""
 
 from __future__ import annotations
 
@@ -68,21 +68,21 @@ class BufferName(NamedTuple):
 
 
 class Argument(NamedTuple):
-    """The value of one argument, and where it stands."""
+    """The value of one argument, and its source location."""
 
     value: Given | BufferName | Window | RankContext
     key: Key
 
 
 class Buffer(NamedTuple):
-    """What a shared buffer holds at first, and where that stands."""
+    """The initial contents of a shared buffer, and their source location."""
 
     value: Given
     key: Key
 
 
 class Expect(NamedTuple):
-    """What a buffer or result should hold, how closely, and where that stands."""
+    """The expected contents of a buffer or result, the tolerance, and the source location."""
 
     content: Content
     judgement: Judgement
@@ -90,7 +90,7 @@ class Expect(NamedTuple):
 
 
 class Target(NamedTuple):
-    """A file that receives a buffer or result, and where that stands."""
+    """A file that receives a buffer or result, and the source location."""
 
     file: OutputFile
     key: Key
@@ -205,7 +205,7 @@ def default_program(path: str) -> str | None:
 
 
 class _Reader:
-    """Turns the tables of a document into a plan."""
+    """Converts the tables of a document into a plan."""
 
     def __init__(self, document: Document, folder: Folder, program: str | None, rank: RankText | None = None) -> None:
         self.document = document
@@ -368,7 +368,7 @@ class _Reader:
         return found
 
     def argument(self, table: Table, name: str) -> Given | Window | RankContext:
-        """The value of key ``name``, which a rank may know by a word."""
+        """The value of key ``name``, which may be a keyword for ranks."""
         value = table.content[name]
         if self.rank is None or not isinstance(value, str):
             return self.given(table, name)

@@ -75,7 +75,7 @@ class RankText(NamedTuple):
         return number
 
     def given(self, text: str) -> Given:
-        """A value as ``--arg`` takes it, with the words of ranks. Raises ``ValueTextError``."""
+        """A value as ``--arg`` takes it, with the keywords for ranks. Raises ``ValueTextError``."""
         return Given(self.content(text)) if text.startswith(_SPLIT) else parse_given(self.expand(text))
 
     def content(self, text: str) -> Content:

@@ -56,11 +56,11 @@ class _RankLaunch(Launch):
         self.world = world
 
     def watched(self, kernel: Kernel) -> WatchedKernel:
-        """The kernel under watch that runs where ``kernel`` does."""
+        """The instrumented kernel that runs instead of ``kernel``."""
         return super().watched(kernel.ones[0].kernel if isinstance(kernel, _Together) else kernel)
 
     def compiled(self, module: ModuleOp, entry: str, group: Group | None = None) -> Kernel:
-        """The compiled entry function or group, without a word about errors."""
+        """The compiled entry function or group; reports no errors."""
         request = self.request
         if request.sanitizing is None:
             return super().compiled(module, entry, group)
@@ -218,7 +218,7 @@ class _World:
 
 
 class _Together:
-    """One launch of all ranks in the place of a kernel; what is asked about it is that of rank 0."""
+    """One launch of all ranks in place of a kernel; queries are answered for rank 0."""
 
     def __init__(self, ones: Sequence[Prepared], world: _World) -> None:
         self.ones = ones

@@ -48,15 +48,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Settings:
-    """What the command line says about every launch; ``None`` leaves it to the launch file.
+    """Options of the command line for every launch; ``None`` leaves the choice to the launch file.
 
     ``jobs`` is how many processes share the blocks, or the ranks, of a launch, ``ranks`` how many ranks there are.
-    ``sanitizing`` has the runs watched, ``schedule`` says how pipes take turns, ``cross_core`` whom signals without a
-    mode mean, ``scalar_cache`` models data caches of scalar units. ``timeout`` is how many seconds a launch file may
-    take, ``max_memory`` how many bytes the arrays of all its launches may. With ``allow_outside`` it may name files
-    outside of its folder. Without ``plans`` the grammar reads statements that are like earlier ones. ``verdicts`` are
-    results of earlier runs. ``spread`` gives a
-    kernel whose blocks run elsewhere in the place of one for a target.
+    ``sanitizing`` enables the sanitizers, ``schedule`` selects how pipes are scheduled, ``cross_core`` the receivers of
+    signals without a mode, ``scalar_cache`` models data caches of scalar units. ``timeout`` is how many seconds a
+    launch file may take, ``max_memory`` how many bytes the arrays of all its launches may. With ``allow_outside`` it
+    may name files outside of its folder. Without ``plans`` the parse templates are disabled. ``verdicts`` are results
+    of earlier runs. ``spread`` replaces the kernel of a target by one whose blocks run elsewhere.
     """
 
     target: str | None = None
@@ -167,13 +166,14 @@ class Session:
         return prepared
 
     def close(self, writings: list[Writing]) -> list[str]:
-        """What the buffers miss behind the last launch; adds what is to be stored of them."""
+        """Compares the buffers with their expected contents after the last launch; adds what is to be stored of
+        them."""
         for name, file in self.outputs:
             writings.append(Writing(name, file, to_saved(self.held[name].array, self.held[name].fmt)))
         return mismatches_of(self.expectations, lambda place: self.buffer(place.name))
 
     def fail(self, key: Key, error: Exception, help: str | None = None) -> LaunchError:
-        """``error`` at the place of ``key``."""
+        """Reports ``error`` at the location of ``key``."""
         return self.plan.document.error(key, str(error), help)
 
     # ------------------------------------------------------------ preparation
@@ -334,7 +334,7 @@ class Session:
             raise self.fail(wanted.key, error) from None
 
     def file(self, name: str, target: Target) -> OutputFile:
-        """The file of ``target``, known to be writable and to be the only one of its place."""
+        """The file of ``target``, checked to be writable and unique."""
         return self._checked(name, target.file, target.key)
 
     def write_back(self, one: Bound, step: Step) -> OutputFile:
@@ -361,7 +361,7 @@ class Session:
         return Output(name, held.fmt, held.array)
 
     def buffer_place(self, name: str) -> Place:
-        """The place of a shared buffer."""
+        """The location of a shared buffer."""
         held = self.held[name]
         return Place(name, 0, False, held.fmt, held.array.shape)
 
@@ -396,7 +396,7 @@ class Session:
         return self.finish(one, before, returned, writings)
 
     def spread(self, one: Prepared) -> Kernel:
-        """What runs a launch: its kernel, or one in its place."""
+        """What runs a launch: its kernel, or its replacement."""
         spread = self.settings.spread
         if spread is None or self.settings.sanitizing is not None:
             return one.kernel
@@ -415,7 +415,7 @@ class Session:
         mine: list[Writing] = []
         for place, file in one.outputs:
             output = value(place)
-            # Later launches may go on writing into this buffer.
+            # Later launches may write to this buffer.
             mine.append(Writing(place.name, file, np.array(to_saved(output.array, output.fmt))))
         writings += mine
         if len(self.plan.steps) > 1 and before is not None:

@@ -1,4 +1,4 @@
-"""Many launch files: found in folders, run in several processes, told as a table."""
+"""Runs many launch files: collects them from folders, runs them in several processes, prints a table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..command import ShowProgress
 
 VERDICTS = {OK: "passed", WRONG_PROGRAM: "FAILED", TIMED_OUT: "TIMEOUT", WRONG_LAUNCH: "WRONG", FINDINGS: "FOUND"}
-"""What became of a launch file, in one word."""
+"""The verdict on a launch file, as one token."""
 _HEAD = ("launch file", "ms", "result")
 
 
@@ -30,7 +30,7 @@ COLORS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Outcome(NamedTuple):
-    """What became of one launch file: code as of ``run_plan``, seconds, and what it said on both streams."""
+    """The result of one launch file: exit code as of ``run_plan``, seconds, and its output on both streams."""
 
     path: str
     code: int
@@ -40,7 +40,7 @@ class Outcome(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """The first line that it complained with, without its place."""
+        """The first line of its error output, without the source location."""
         first = COLORS.sub("", self.err.partition("\n")[0])
         return first.partition(": error: ")[2] or first.removeprefix("error: ")
 
@@ -130,7 +130,7 @@ def outcome_of(path: str, settings: Settings, color: bool = False) -> Outcome:
 
 
 def outcomes(paths: Sequence[str], settings: Settings, jobs: int, color: bool) -> Generator[Outcome]:
-    """The outcomes of all files, in their order, as they come; raises ``WorkerError`` when a process dies."""
+    """The results of all files, in their order, as they complete; raises ``WorkerError`` when a process dies."""
     work = partial(outcome_of, settings=settings, color=color)
     jobs = min(jobs, len(paths))
     if jobs > 1:
@@ -145,7 +145,7 @@ def outcomes(paths: Sequence[str], settings: Settings, jobs: int, color: bool) -
 def run_suite(
     paths: Sequence[str], settings: Settings, jobs: int, streams: Streams, show_progress: ShowProgress
 ) -> list[Outcome]:
-    """Runs all files, tells about those that went wrong and ends with a table."""
+    """Runs all files, reports those that failed and prints a table at the end."""
     results: list[Outcome] = []
     found = outcomes(paths, settings, jobs, streams.color)
     with closing(found), show_progress(len(paths)) as progress:

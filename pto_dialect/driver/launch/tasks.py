@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def directions_of(kernel: Kernel) -> list[str]:
-    """What the functions of a kernel do with each argument, as far as their text tells."""
+    """The directions of each argument of the functions of a kernel, as far as their text states."""
     return ["none" if direction == "unused" else direction for direction in text_directions(kernel.program)]
 
 
@@ -47,7 +47,7 @@ class TaskRun:
         self.footprints: dict[Task, Footprint] = {}
 
     def _directions(self, one: Prepared) -> dict[str, str]:
-        """By argument: what the launch file states, else what the text of the function tells."""
+        """By argument: what the launch file states, else what the text of the function states."""
         facts = one.step.task
         assert facts is not None
         names = [name for name, _ in one.kernel.arguments]

@@ -1,4 +1,4 @@
-"""Which file has the settings of a folder. Every start asks, so nothing else is imported here."""
+"""Locates the file with the settings of a folder. Every start needs it, so it imports nothing else."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class SettingsError(ValueError):
 
 
 class Settings(NamedTuple):
-    """What a project says. ``columns`` is the width of laid out programs; ``None`` means that nothing is said."""
+    """The settings of a project. ``columns`` is the width of formatted programs; ``None`` means that it is not set."""
 
     target: str | None = None
     backend: str | None = None
@@ -54,7 +54,7 @@ class Settings(NamedTuple):
 
 
 class Folder(NamedTuple):
-    """What is said about the files below a folder, or those whose path fits a pattern."""
+    """The settings of the files in a folder, or of those whose path matches a pattern."""
 
     pattern: str
     settings: Settings
@@ -96,7 +96,7 @@ def _over(base: Settings, more: Settings) -> Settings:
 
 @lru_cache(maxsize=64)
 def read_project(file: str) -> Project:
-    """The settings in ``file``. Raises :class:`SettingsError`, which tells nothing of what a link leads to."""
+    """The settings in ``file``. Raises :class:`SettingsError`, which does not reveal the content of a link's target."""
     try:
         return _read_project(file)
     except SettingsError:
@@ -117,7 +117,7 @@ def _read_project(file: str) -> Project:
 
 
 class _Reader:
-    """Settings of one file; every mistake has its place."""
+    """Settings of one file; every error has a source location."""
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
@@ -230,7 +230,7 @@ class _Reader:
         )
 
     def _place(self, path: tuple[str, ...], word: str) -> Span:
-        """Where the key ``path`` stands, or ``word`` behind it; the reader of TOML does not tell places."""
+        """The location of the key ``path``, or of ``word`` after it; the reader of TOML provides no locations."""
         text = self.source.text
         table: list[str] = []
         position = 0

@@ -1,1 +1,1 @@
-"""Whether passes keep what a program computes, found out by running it before and after."""
+"""Checks that passes preserve the results of a program, by running it before and after."""

@@ -1,4 +1,4 @@
-"""Arguments that a proof runs a function with: made up from its types, boundary values, few trips, poison.
+"""Arguments for proofs: synthesized from types, boundary values, small trip counts, poison.
 
 The same function gets the same arguments each time. Source: docs/reference/proving.md, "Arguments".
 """
@@ -28,7 +28,7 @@ from ..run.value_text import Generated, Given
 
 SEEDS = (1, 2)
 NUMBERS = (0, 1, 2, 3, 5)
-"""What numbers are besides the one that was made up: loops whose trips they count run not at all, once, often."""
+"""Values of scalars besides the synthesized one: loops with these trip counts run zero times, once, often."""
 
 _FLOATS = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 65504.0, -3.4e38, 6e-8, 1e-45, 0.5, 255.5)
 
@@ -43,7 +43,7 @@ class Input(NamedTuple):
 def inputs_of(kernel: Kernel, blocks: int) -> Iterator[Input]:
     """The inputs for a function, the usual one first; the function need not run on the others.
 
-    Raises ``ProgramError`` or ``BindingError`` where no arguments can be made up.
+    Raises ``ProgramError`` or ``BindingError`` where no arguments can be synthesized.
     """
     given = dict(make_up(kernel, {}, SEEDS[0], blocks))
     base = values_of(kernel, {}, given)

@@ -106,8 +106,8 @@ class Difference(NamedTuple):
 
 
 def difference(expected: Sequence[Array], found: Sequence[Array]) -> Difference | None:
-    """Where two runs have left other bits; ``None`` where all are the same. Floats that are no numbers are alike: which
-    of two of them an operation passes on is not defined."""
+    """Where two runs have left different bits; ``None`` where all are equal. All NaNs are equal: the payload of the
+    result of an operation on two NaNs is not defined."""
     for number, (one, other) in enumerate(zip(expected, found, strict=True)):
         if one.tobytes() == other.tobytes():
             continue

@@ -27,18 +27,18 @@ ORDER = frozenset(
 )
 """Rules about the order of the pipes of a core, which a program without flags leaves to the passes."""
 CROSSING = "race-cross-block"
-"""Tells of blocks that get into each other's way, with which no pass has to do."""
+"""Findings on races between blocks, which passes do not affect."""
 FILLS: tuple[Fill, ...] = ("zero", "random")
-"""What memory holds before runs that tell whether it shows in the results."""
+"""Initial contents of memory in runs that determine whether it affects the results."""
 
 Key = tuple[str, Span | None]
 
 
 @dataclass
 class Trial:
-    """An input, and what the function has left after a run on it; ``findings`` are those under watch, ``unwritten`` one
-    of them that tells of memory that was never written, ``crossing`` one that tells of blocks that race. ``unseen``:
-    what memory held does not show in the results."""
+    """An input, and the memory of the function after a run on it; ``findings`` are those of the sanitizers,
+    ``unwritten`` one of them on uninitialized memory, ``crossing`` one on a race between blocks. ``unseen``: the
+    initial contents of memory do not affect the results."""
 
     input: Input
     expected: list[Array]
@@ -83,7 +83,7 @@ class Subject:
         self.ordered = any(ordered(root.function) for root in kernel.program.roots.values())
         self.names = runs.names()
         self._filled.clear()
-        # Strictly judged, a function without flags has findings that no pass mends either.
+        # With strict scheduling, a function without flags has findings that no pass fixes either.
         watched = runs if self.ordered else Runs(module, self.name, self.target, self.blocks, True)
         for number, input in enumerate(inputs_of(kernel, self.blocks)):
             try:
@@ -98,7 +98,7 @@ class Subject:
         unwritten, crossing = (
             next((one for one in findings if one.rule == rule), None) for rule in (UNWRITTEN, CROSSING)
         )
-        # Without flags of its own only the order of its blocks and cores can show, which the first input tells.
+        # Without flags only the order of its blocks and cores matters, which the first input determines.
         for schedule in SCHEDULES[1:] if self.ordered or (self.blocks > 1 and not self.trials) else ():
             try:
                 same = difference(expected, runs.results(input, schedule)) is None

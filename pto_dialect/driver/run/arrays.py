@@ -204,7 +204,7 @@ def _read_numpy(content: Stored, budget: MemoryBudget) -> Array:
 
 
 def _stated_bytes(content: Stored, stream: BinaryIO) -> int:
-    """How large the array is that is to be read, by the head of its file; 0 where that cannot be told."""
+    """The size in bytes of an array file, from its header; 0 where that is unknown."""
     import zipfile  # deferred: start-up
 
     if not zipfile.is_zipfile(stream):

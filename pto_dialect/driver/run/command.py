@@ -1,4 +1,4 @@
-"""One program as the command line asks for it: run, list its functions, or make up what is missing."""
+"""Runs one program for the command line: run it, list its functions, or synthesize missing arguments."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ SHOWN = 10
 """Mismatches that are listed."""
 
 _KEPT = 1 << 26
-"""Bytes of the largest argument that is copied to tell what the run has left as it was."""
+"""Maximum size in bytes of an argument that is copied to determine what the run has left unchanged."""
 
 TOLERANCE = {"f64": 1e-12, "f32": 1e-5, "f16": 1e-3, "bf16": 1e-2, "bf16x2": 1e-2}
 """Default of both tolerances by element type of the result; 0 for the others."""
@@ -63,10 +63,10 @@ PLAIN = Judgement()
 
 
 class Expected(NamedTuple):
-    """Numbers that a place should hold: an array of its logical shape, or one number for every element.
+    """Expected contents of a location: an array of its logical shape, or one number for every element.
 
-    ``bits`` are the storage units that make them, where the comparison is exact; ``before`` are those that the place
-    held before the run, where that is known.
+    ``bits`` are the corresponding storage units, where the comparison is exact; ``before`` are the contents before the
+    run, where known.
     """
 
     place: Place
@@ -228,7 +228,7 @@ def _index(place: tuple[int, ...]) -> str:
 
 
 def _largest(got: Array, want: Array, wrong: Array) -> list[str]:
-    """The largest finite errors, absolute and relative, with their places."""
+    """The largest finite errors, absolute and relative, with their positions."""
     with np.errstate(all="ignore"):
         a, b = got.astype(np.float64), want.astype(np.float64)
         error = np.where(wrong & np.isfinite(a) & np.isfinite(b), np.abs(a - b), 0.0)

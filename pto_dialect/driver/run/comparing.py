@@ -1,4 +1,4 @@
-"""``pto-run --compare``: runs a program twice, or two programs, and tells where their numbers part."""
+"""``pto-run --compare``: runs a program twice, or two programs, and reports where their values diverge."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from .request import Request
 
 
 def compare_programs(one: Input, requests: tuple[Request, Request], other: Input, streams: Streams) -> int:
-    """Runs ``one`` and ``other`` as their requests say, and tells where they part; ``WRONG_PROGRAM`` where they do."""
+    """Runs ``one`` and ``other`` as requested, and reports where they diverge; returns ``WRONG_PROGRAM`` in that
+    case."""
     with TemporaryDirectory(prefix="pto-compare-") as folder:
         paths: list[str] = []
         for number, (item, request) in enumerate(zip((one, other), requests, strict=True)):

@@ -89,4 +89,4 @@ def _quiet(request: Request, sanitizing: Sanitizing, path: str, changes: Sequenc
 
 
 def _nothing(_: str) -> None:
-    """What is said again is not shown."""
+    """Discards repeated output."""

@@ -22,7 +22,7 @@ from .value_text import ValueTextError
 
 
 class ElementMismatch(ValueError):
-    """Elements of one kind where another is needed; the message says what was found."""
+    """A mismatch of element kinds; the message states the one found."""
 
 
 def element_format(name: str) -> Format:
@@ -60,10 +60,10 @@ def to_saved(array: Array, fmt: Format) -> Array:
 
 
 def same_elements(stated: Format, needed: Format) -> bool:
-    """True when data stated as one type may stand where another is needed.
+    """Whether data stated as one type may be used where another is needed.
 
-    Equal types, integers of equal width whatever their sign, and unsigned integers as the bits of a type that
-    numpy does not have.
+    Equal types, integers of equal width whatever their sign, and unsigned integers as the bits of a type that numpy
+    does not have.
     """
     if stated is needed:
         return True

@@ -1,6 +1,6 @@
-"""Writes the program with what its findings advise, as far as that can be done mechanically.
+"""Applies the fixes of findings to the program, as far as that can be done mechanically.
 
-One finding after the other is mended in the text and the program run again, because mending one often ends others.
+Fixes one finding after the other and runs the program again, because one fix often resolves several findings.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ WRONG_PROGRAM = 1
 WRONG_LAUNCH = 2
 FINDINGS = 3
 TIMED_OUT = 4
-"""What becomes of a launch; ``exit_status`` tells what the command ends with."""
+"""Exit states of a launch; ``exit_status`` maps them to exit codes."""
 
 
 class Streams(NamedTuple):
@@ -34,7 +34,7 @@ class Streams(NamedTuple):
 
 
 class Failure(Exception):
-    """The launch ends here; what there is to say has been said."""
+    """Ends the launch; the error was already reported."""
 
     def __init__(self, code: int) -> None:
         super().__init__(code)
@@ -53,8 +53,8 @@ def out_of_time(place: Span | None) -> Diagnostic:
 
 
 class LaunchState:
-    """One launch, and what it has led to so far: ``failures`` have ended the run, ``mismatches`` are reports of what it
-    should have written, ``timed`` is what it has taken where that was asked for."""
+    """The state of one launch: ``failures`` have ended the run, ``mismatches`` are reports of unexpected outputs,
+    ``timed`` are durations where requested."""
 
     def __init__(self, item: Input, request: Request) -> None:
         self.item = item

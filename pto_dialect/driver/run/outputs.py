@@ -1,4 +1,4 @@
-"""What a run leaves behind: buffers and returned values, by name, and how they are shown."""
+"""The outputs of a run: buffers and returned values, by name, and how they are printed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Place(NamedTuple):
 
 
 class Output(NamedTuple):
-    """The value of a place: ``array`` holds storage units, shape () for a scalar."""
+    """The value of an output: ``array`` holds storage units, shape () for a scalar."""
 
     name: str
     fmt: Format
@@ -115,7 +115,7 @@ class Places:
         self.short = _short_names(bound) if self.is_group else {}
 
     def find(self, name: str) -> Place:
-        """The place called ``name``; raises ``BindingError``."""
+        """The output called ``name``; raises ``BindingError``."""
         name = self.short.get(name, name)
         if name in self.arguments:
             return self.arguments[name]

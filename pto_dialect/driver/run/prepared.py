@@ -19,7 +19,7 @@ from .value_text import Given, OutputFile
 
 
 class Prepared(NamedTuple):
-    """A run before it begins: its arguments, the places that have names, what goes to files, and what is expected."""
+    """A run before it starts: its arguments, named outputs, files to write, and expectations."""
 
     bound: list[Bound]
     places: Places
@@ -27,8 +27,8 @@ class Prepared(NamedTuple):
     expected: list[Expected]
 
     def writings(self, value: Callable[[Place], Output]) -> list[Writing]:
-        """What is stored after the run: the outputs asked for, then the arguments that are written back; ``value``
-        gives the content of an output."""
+        """What is stored after the run: the requested outputs, then the arguments that are written back; ``value``
+        returns the contents of an output."""
         found: list[Writing] = []
         for place, file in self.outputs:
             output = value(place)
@@ -69,6 +69,6 @@ def prepared(kernel: Kernel, request: Request, arguments: Sequence[tuple[str, Gi
 
 
 def with_signature(error: BindingError, kernel: Kernel) -> BindingError:
-    """The error with the arguments that the kernel takes behind it, and how missing ones are given."""
+    """The error, followed by the arguments that the kernel takes, and how to pass missing ones."""
     help = f"\n{advice(kernel, error.names)}" if isinstance(error, NoValueError) else ""
     return BindingError(f"{error}\n{signature(kernel)}{help}")

@@ -210,7 +210,7 @@ class Launch(LaunchState):
         raise Failure(WRONG_PROGRAM)
 
     def compiled(self, module: ModuleOp, entry: str, group: Group | None = None) -> Kernel:
-        """The compiled entry function, or group of functions, without a word about errors."""
+        """The compiled entry function, or group of functions; reports no errors."""
         request = self.request
         if request.sanitizing is not None:
             watched = (module, entry, request.target, request.run, request.sanitizing, group)
@@ -272,11 +272,11 @@ class Launch(LaunchState):
         raise Failure(code)
 
     def watched(self, kernel: Kernel) -> WatchedKernel:
-        """The kernel under watch that runs where ``kernel`` does."""
+        """The instrumented kernel that runs instead of ``kernel``."""
         return cast("WatchedKernel", kernel)
 
     def save(self, kernel: Kernel, failure: Diagnostic | None) -> None:
-        """Writes the recording, if there is to be one; where that fails, the launch goes on and fails in the end."""
+        """Writes the recording, if requested; where that fails, the launch continues and fails in the end."""
         request = self.request.sanitizing
         if request is None or request.record is None:
             return

@@ -1,4 +1,4 @@
-"""The sanitizers' part of a launch: the watched kernel, and what becomes of its findings."""
+"""Sanitizers of a launch: the instrumented kernel, and the reports of its findings."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sanitizing:
-    """What the sanitizers are asked to do.
+    """Options of the sanitizers.
 
-    ``limit``: errors shown, 0 for all. ``report``: file for the findings as JSON, or SARIF if its name says so.
+    ``limit``: errors shown, 0 for all. ``report``: file for the findings as JSON, or SARIF by its name.
     ``suppressions``: file with findings to leave out. ``trace``: file for a timeline, with ``costs`` by a simple model.
-    ``fix``: file for the program with what findings advise, ``-`` for standard output. ``cycles``: the run is timed,
-    and the timeline has the durations of the cycle model. ``record``: file for a recording, of which at most
-    ``record_limit`` bytes are kept (0: all), and ``changes`` what memories get on the way; it is written about every
-    ``record_every`` seconds of the run as well. ``html``: file for the page of the run.
+    ``fix``: file for the fixed program, ``-`` for standard output. ``cycles``: the run is timed, and the timeline has
+    the durations of the cycle model. ``record``: file for a recording, of which at most ``record_limit`` bytes are
+    retained (0: all), and ``changes`` of memories during the run; it is also written about every ``record_every``
+    seconds of the run. ``html``: file for the page of the run.
     """
 
     options: SanitizeOptions
@@ -68,8 +68,8 @@ def watched_kernel(
     watch: Watch | None = None,
     tasks: bool = False,
 ) -> WatchedKernel:
-    """The kernel, or the group of functions, in its watched flavour, with the ``watch`` of others where it runs beside
-    them, for ``tasks`` in the one that tells what a task touches; raises as ``Kernel`` does."""
+    """The instrumented kernel, or group of functions, with the ``watch`` of others where it runs concurrently with
+    them, for ``tasks`` in the one that reports the accesses of tasks; raises as ``Kernel`` does."""
     from pto_dialect.sanitize.launch import WatchedKernel  # deferred: start-up
     from pto_dialect.sanitize.report.timeline import Timeline  # deferred: start-up
 
@@ -131,7 +131,7 @@ def _timed_kernel(
 
 
 def keep_recording(kernel: WatchedKernel, request: Sanitizing, blocks: int) -> None:
-    """Has the recording written while the run goes on, if that was asked for."""
+    """Writes the recording periodically during the run, if requested."""
     if request.record is None or request.record_every is None:
         return
     from pto_dialect.recording.kernel import RecordingKernel  # deferred: start-up
@@ -142,7 +142,7 @@ def keep_recording(kernel: WatchedKernel, request: Sanitizing, blocks: int) -> N
     assert isinstance(kernel, RecordingKernel)
 
     def listener() -> None:
-        # A file that cannot be written is told at the end, when the whole recording cannot be written either.
+        # A file that cannot be written is reported at the end, when writing the whole recording fails as well.
         with suppress(RecordingError):
             save(path, kernel, blocks, kernel.watch.findings.all, running=True)
 
@@ -150,7 +150,7 @@ def keep_recording(kernel: WatchedKernel, request: Sanitizing, blocks: int) -> N
 
 
 def save_recording(kernel: WatchedKernel, request: Sanitizing, blocks: int, failure: Diagnostic | None) -> str | None:
-    """Writes the recording that was asked for, of a run that ``failure`` has ended; what is wrong, if that fails."""
+    """Writes the requested recording of a run that ``failure`` has ended; returns the error, if that fails."""
     if request.record is None:
         return None
     from pto_dialect.recording.kernel import RecordingKernel  # deferred: start-up

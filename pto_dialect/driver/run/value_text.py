@@ -92,7 +92,7 @@ Content = Number | Elements
 class Each(NamedTuple):
     """A value that differs from core to core, or from block to block (``by``).
 
-    ``content`` is an expression over the place of a core, or an array: of a number for each, or of a part of a buffer
+    ``content`` is an expression over the index of a core, or an array: of a number for each, or of a part of a buffer
     for each.
     """
 
@@ -109,7 +109,7 @@ class Given(NamedTuple):
 
     @property
     def stored(self) -> Stored | None:
-        """The file behind the value, if there is one."""
+        """The file of the value, if there is one."""
         return file_of(self.content)
 
     def at(self, path: str) -> Given:
@@ -124,7 +124,7 @@ class Given(NamedTuple):
 
 
 def file_of(content: Content | Each) -> Stored | None:
-    """The file behind a value, if there is one."""
+    """The file of a value, if there is one."""
     if isinstance(content, Each):
         return content.content if isinstance(content.content, Stored) else None
     content = content.whole if isinstance(content, Split) else content

@@ -16,7 +16,7 @@ MODULES = ["distributed", "pto_dialect.driver.sweep.loaded"]
 
 
 def start_ahead() -> None:
-    """Starts the process where there can be one; it loads while this one goes on."""
+    """Starts the process, if possible; it imports modules while this one continues."""
     if not FORKS:
         return
     start_fork_server(MODULES, ENVIRONMENT)

@@ -14,7 +14,7 @@ from .jobs import Job
 Batch = list[Job]
 
 SECONDS = 1.0
-"""How long a batch of several launches may take, as far as the launches before it tell."""
+"""Target duration of a batch of several launches, estimated from earlier launches."""
 LARGEST = 64
 """Launches of a batch at most."""
 _AHEAD = 2
@@ -58,7 +58,7 @@ class Batches:
 
     def _size(self) -> int:
         if self._ended < self._threads:
-            # The first ones load what all need, so they tell nothing; and nothing is known of the others.
+            # The first launches load shared modules, so their times are not representative; others are unknown.
             return 1
         short = int(SECONDS * self._ended / max(self._seconds, 1e-6))
         share = len(self._jobs) // (_SHARES * self._threads)

@@ -99,7 +99,7 @@ def _settings(stack: ExitStack, dashboard: bool) -> dict[str, Any]:
         "distributed.admin.system-monitor.interval": "10s",
         "distributed.scheduler.active-memory-manager.start": False,
         "distributed.scheduler.work-stealing-interval": "1s",
-        # Memory that is given back at once has to be asked for again at once.
+        # Memory that is released at once must be reacquired at once.
         "distributed.nanny.pre-spawn-environ": ENVIRONMENT,
         "distributed.logging": {"distributed": "critical"},
     }
@@ -170,7 +170,7 @@ def _client(distributed: Any, address: str, cluster: dict[str, Any]) -> Any:
 
 
 def version_of() -> str:
-    """The version of this package, told by a worker."""
+    """The version of this package, as reported by a worker."""
     return __version__
 
 
@@ -249,7 +249,7 @@ def _checked(done: Done) -> Done:
 
 
 def _done(job: Job, future: Any) -> list[Done]:
-    """What is told of a job that has no result."""
+    """The record of a job without a result."""
     if future.status == "cancelled":
         raise ClusterError("the scheduler is lost; what has ended is kept, and the same command goes on with the rest")
     error = future.exception()

@@ -67,10 +67,11 @@ class Named(Folder):
 
 
 def jobs_of(path: str, settings: Settings, contents: Contents) -> list[Job]:
-    """The jobs of a launch file in the order of its points; the large files among what they read go to ``contents``.
+    """The jobs of a launch file in the order of its points; the large files among their inputs are added to
+    ``contents``.
 
-    Raises ``LaunchError`` for a wrong launch file, ``OSError`` for one that cannot be read. Files that cannot be read
-    are left out: the job tells.
+    Raises ``LaunchError`` for an invalid launch file, ``OSError`` for one that cannot be read. Files that cannot be
+    read are left out: the job reports them.
     """
     with open(path, "rb") as stream:
         text = stream.read().decode("utf-8-sig", "replace")

@@ -85,7 +85,7 @@ def _range(table: Table) -> list[Value]:
 
 
 def at_point(document: Document, point: Point) -> Document:
-    """The launch file at one point: ``{name}`` in its strings is the value, and the sweep is gone."""
+    """The launch file at one point: ``{name}`` in its strings is replaced by the value, and the sweep is removed."""
     found = copy.copy(document)
     content = {key: _filled(value, point) for key, value in document.content.items() if key != SWEEP}
     found.content = content | {key: point[key] for key in SETTINGS if key in point}
@@ -110,7 +110,7 @@ def filled_program(text: str, point: Point) -> str:
 
 
 def value_text(value: Value) -> str:
-    """A value as it stands in a text."""
+    """A value as it is written in a text."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

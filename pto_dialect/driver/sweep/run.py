@@ -36,7 +36,7 @@ class Bar(Protocol):
     """How far a run over many launches has come, and how fast it goes."""
 
     def update(self, n_steps: int, current_item: str | None = None) -> None:
-        """``n_steps`` more have ended; ``current_item`` stands beside the bar."""
+        """Advances the bar by ``n_steps``; ``current_item`` is shown next to it."""
         ...
 
 
@@ -57,9 +57,9 @@ def run_points(
     cluster: Place | None = None,
     results: str | None = None,
 ) -> list[Outcome]:
-    """Runs every point of every launch file that ``results`` has no record of; the outcomes of all, in order.
+    """Runs every point of every launch file without a record in ``results``; returns all results, in order.
 
-    Raises ``StoreError``, ``ClusterError``, ``WriteError``; what has ended until then has its record.
+    Raises ``StoreError``, ``ClusterError``, ``WriteError``; points completed before that have their record.
     """
     wrong: list[Outcome] = []
     contents: Contents = {}

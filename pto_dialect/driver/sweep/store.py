@@ -41,7 +41,7 @@ def record_of(job: Job, done: Done) -> Record:
 
 
 def outcome_of_record(record: Record, label: str) -> Outcome:
-    """The outcome behind a record."""
+    """The result in a record."""
     return Outcome(label, _CODES[record["result"]], record["ms"] / 1e3, record["out"], record["err"])
 
 

@@ -34,14 +34,14 @@ class Done:
 
 
 class Shipped(Folder):
-    """A folder in which each file that the launch file names has a place of its own, whatever its path."""
+    """A folder in which each file that the launch file names has a path of its own."""
 
     def __init__(self, root: str) -> None:
         super().__init__(root, True)
         self.places: dict[str, str] = {}
 
     def place(self, path: str) -> str:
-        """The place of the file that is called ``path``."""
+        """The path of the file that is called ``path``."""
         if path not in self.places:
             folder = os.path.join(self.path, str(len(self.places)))
             os.mkdir(folder)

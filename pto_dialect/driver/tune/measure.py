@@ -212,7 +212,7 @@ def _array(value: Any) -> Any:
 
 
 def _first(found: Iterable[Diagnostic]) -> str:
-    """The first error in one line, with its place."""
+    """The first error in one line, with its source location."""
     worst = next((one for one in found if one.severity is Severity.ERROR), None)
     if worst is None:
         return ""

@@ -37,7 +37,7 @@ class Candidate(NamedTuple):
 
 
 def candidates(document: Document) -> list[Candidate]:
-    """All ways, the last name running fastest. Raises ``LaunchError``."""
+    """All combinations, the last name varying fastest. Raises ``LaunchError``."""
     top = Table(document, (), document.content)
     if SWEEP in document.content:
         top.fail(SWEEP, "a launch file that is tuned has a table [tune] instead")
@@ -55,7 +55,7 @@ def candidates(document: Document) -> list[Candidate]:
 
 
 def _located(varied: Document, document: Document) -> list[Point]:
-    """The points; what is wrong about them stands in the table ``[tune]``."""
+    """The points; errors are located in the table ``[tune]``."""
     try:
         return points_of(varied)
     except LaunchError as error:
@@ -104,7 +104,7 @@ def program_at(text: str, point: Point, document: Document) -> str:
 
 
 def with_passes(document: Document, passes: Sequence[str]) -> Document:
-    """A launch file whose ``[tune]`` has these passes as well, behind those that it says. Raises ``LaunchError``."""
+    """A launch file whose ``[tune]`` has these passes as well, after its own. Raises ``LaunchError``."""
     if not passes:
         return document
     given = Table(document, (), document.content).table(TUNE)
