@@ -60,7 +60,7 @@ CHANGES: Final[dict[str, Change]] = {
         ("pto.tcmp",),
         "on a5 the mask has the shape of the sources",
         "on a5, too, the mask may be packed: as many rows, and a bit for each column",
-        "0.60 refuses it; reported and mended in September 2026",
+        "0.60 refuses it; reported and fixed in September 2026",
     ),
     "live-pops": Change(
         Release(63),
