@@ -17,27 +17,27 @@ class CycleRequest(NamedTuple):
 
 
 PROOF_SECONDS = 60.0
-"""Processor time of a proof where nothing else is said."""
+"""Default processor time of a proof, in seconds."""
 
 
 class Options(NamedTuple):
     """Settings of :func:`pto_dialect.driver.pipeline.process`, the same for all inputs.
 
-    ``target``: a2, a3, a2a3, a5 or cpu-sim; ``None`` leaves the choice to the module.
-    ``release``: the release of the reference that the program is made for; ``None`` leaves the choice to the module.
-    ``passes``: names from the pass table, run in this order.
-    ``proving``: seconds for the proof that the passes keep what the program computes; ``None`` for no proof.
-    ``allow_open``: a proof that stays open is a remark, not an error.
-    ``printing``: the module is wanted as text.
-    ``verify_diagnostics``: expectations in comments are compared with what is found.
-    ``split_input``: ``// -----`` lines separate programs.
-    ``generic``, ``debuginfo``: how the module is printed; ``portable``: the generic form spells no type in a way that
-    tools without this dialect refuse.
-    ``schematic``: documentation snippets with ``...`` in types are accepted.
-    ``statistics``: the program is counted, or, with ``memory``, its on-chip memory mapped; buffers without addresses
-    lie where ``assign-memory`` with that reuse puts them. ``cycles``: its cycles are told.
-    ``plans``: statements like earlier ones are built without the grammar.
-    ``policy``: which diagnostics are kept and how severe they are.
+    ``target``: a2, a3, a2a3, a5 or cpu-sim; ``None`` leaves the choice to the module. ``release``: the release of the
+    reference that the program is made for; ``None`` leaves the choice to the module.
+
+    ``passes``: names from the pass table, run in this order. ``proving``: seconds for the proof that the passes
+    preserve the results of the program; ``None`` for no proof. ``allow_open``: a proof that stays open is a remark, not
+    an error.
+
+    ``printing``: the module is printed. ``verify_diagnostics``: expectations in comments are compared with the
+    diagnostics. ``split_input``: ``// -----`` lines separate programs. ``generic``, ``debuginfo``: how the module is
+    printed; ``portable``: the generic form spells types as tools without this dialect accept them. ``schematic``:
+    documentation snippets with ``...`` in types are accepted.
+
+    ``statistics``: the program is counted, or, with ``memory``, its on-chip memory is mapped; buffers without addresses
+    are located where ``assign-memory`` with that reuse puts them. ``cycles``: its cycles are estimated. ``plans``:
+    parse templates are enabled. ``policy``: which diagnostics are shown and how severe they are.
     """
 
     target: str | None = None

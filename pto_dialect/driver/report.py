@@ -1,4 +1,4 @@
-"""Diagnostics of a run on their way to the user, in the form that was asked for."""
+"""Writes the diagnostics of a run in the requested format."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ FORMATS = (TEXT, JSON, SARIF, GITHUB, GITLAB, JUNIT)
 
 
 class Reporter:
-    """Passes text on input by input; The other forms are one document at the end.
+    """Writes text input by input; the other formats are one document at the end.
 
-    ``write`` receives finished text, ``color`` asks for ANSI codes in it. ``verdicts`` keep the texts of rules;
-    ``tool`` is the command that the documents name, ``release`` the release of the reference that counts where a
-    program states none.
+    ``write`` receives finished text, ``color`` enables ANSI codes in it. ``verdicts`` caches the texts of rules;
+    ``tool`` is the command that the documents name, ``release`` the release of the reference for programs that state
+    none.
     """
 
     def __init__(

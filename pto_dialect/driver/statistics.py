@@ -1,7 +1,7 @@
-"""What a program consists of: operations, on-chip memory, synchronisation; per function and for the module.
+"""Counts the contents of a program: operations, on-chip memory, synchronisation; per function and for the module.
 
-Counted as written: a statement in a loop counts once. Memory is what the program asks for itself, by allocations and
-reservations; what a memory planner makes of it may be less.
+Counted as written: a statement in a loop counts once. Memory is what the program requests itself, by allocations and
+reservations; a memory planner may need less.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pto_dialect.verify.buffers.alloc import address_operand, space_of
 from pto_dialect.versions import NEWEST_RELEASE
 
 VALUES = "values"
-"""Stands in place of a memory for tiles that are values (assembly, Level 1): a planner chooses their places."""
+"""Replaces a memory for tiles that are values (assembly, Level 1): a planner chooses their addresses."""
 
 FLAG, CORE, LOCK, BARRIER = "flag", "core", "lock", "barrier"
 
@@ -38,17 +38,17 @@ _KINDS = {Role.BARRIER: BARRIER, Role.LOCK: LOCK, Role.CORES: CORE, Role.PIPES: 
 """Kinds of synchronisation by the roles of its operations; a barrier counts as one whatever it orders."""
 
 DYNAMIC_ID = "?"
-"""The number of a flag that is computed at run time."""
+"""The id of a flag that is computed at run time."""
 
 
 @dataclass
 class MemoryUse:
-    """What is asked of one memory.
+    """What a program uses of one memory.
 
     ``tiles``: buffers of tiles, each slot of a multi-buffer counted. ``buffers``: memrefs and reserved ranges.
     ``bytes``: sizes of both together; sizes known at run time only are left out. ``pointers``: pointers made from
-    constant addresses. ``end``: the highest end of a buffer with a constant address, 0 when nothing has one; a pointer,
-    whose extent nothing says, counts with its own address.
+    constant addresses. ``end``: the highest end of a buffer with a constant address, 0 without such a buffer; a
+    pointer, whose extent is unknown, counts with its own address.
     """
 
     tiles: int = 0
@@ -103,7 +103,7 @@ class ModuleStatistics:
 
 
 def collect(module: ModuleOp, file: str, target: str | None) -> ModuleStatistics:
-    """Counts ``module`` for the chip that ``target`` names, or that the module asks for."""
+    """Counts ``module`` for the chip that ``target`` names, or that of the module."""
     profile = profile_of(module, target)
     whole = Statistics(None)
     functions: list[Statistics] = []

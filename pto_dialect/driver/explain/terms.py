@@ -1,4 +1,5 @@
-"""Pages of what is no operation: types, enumerations and their words, clauses, pipes, memories, layouts, targets."""
+"""Pages of terms that are not operations: types, enumerations and their enumerators, clauses, pipes, memories, layouts,
+targets."""
 
 from __future__ import annotations
 

@@ -42,9 +42,9 @@ _BLOCKS = (GetBlockIdxOp, GetBlockNumOp)
 class ListedArgument:
     """One argument.
 
-    ``direction`` is what the function may do with the memory behind it: ``in``, ``out``, ``inout``, ``unused``; a
-    number, a vector and a mask are ``in``. ``element`` and ``shape`` are ``None`` where the type leaves them open;
-    ``launcher`` is what launchers put into it, for those that only they know.
+    ``direction`` is how the function accesses its memory: ``in``, ``out``, ``inout``, ``unused``; a number, a vector
+    and a mask are ``in``. ``element`` and ``shape`` are ``None`` where the type leaves them open; ``launcher`` is the
+    meaning of an argument that only launchers can provide.
     """
 
     name: str
@@ -59,9 +59,9 @@ class ListedArgument:
 class ListedFunction:
     """One function with a body.
 
-    ``entry`` tells that it is, or may be, what a launch starts; ``cores`` of a block that take part (``one`` for
-    programs that ask for none), ``starts_with`` the function that starts together with it; ``blocks`` is ``one`` where
-    nothing asks for the block, ``many`` else, ``together`` where blocks wait for each other.
+    ``entry`` states that it is, or may be, the start of a launch; ``cores`` of a block that participate (``one`` for
+    programs that query none), ``starts_with`` the function that starts together with it; ``blocks`` is ``one`` where
+    the block is not queried, ``many`` else, ``together`` where blocks wait for each other.
     """
 
     name: str

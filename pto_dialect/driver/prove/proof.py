@@ -36,10 +36,10 @@ _EVERY = DiagnosticOptions(max_errors=0)
 
 @dataclass
 class Proof:
-    """Proves the passes that run over ``module``; ``engine`` is told what comes out, remarks as well.
+    """Proves the passes that run over ``module``; ``engine`` receives the results, including remarks.
 
-    ``seconds`` of the processor are what all of it may take, ``steps`` how many passes are going to be proven. What
-    stays open is an error, with ``allow_open`` a remark.
+    ``seconds`` is the limit of processor time for all of it, ``steps`` how many passes are to be proven. An open proof
+    is an error, with ``allow_open`` a remark.
     """
 
     module: ModuleOp
@@ -141,7 +141,7 @@ class Proof:
                         self._found(call, subject, trial, runs, judged)
                     return
                 if trial.unwritten is not None and schedule == TEXT:
-                    # What was never written differs with the place of a tile.
+                    # Uninitialized contents depend on the address of a tile.
                     if trial.unseen and difference(expected, found) is not None:
                         for one in subject.trials:
                             one.unseen = False
@@ -191,7 +191,7 @@ class Proof:
     # ------------------------------------------------------------ reports
 
     def _limited(self, seconds: float, subject: Subject, work: Callable[[], None], call: str = "") -> bool:
-        """Does some work in at most so many seconds; False where it could not be done, which is said."""
+        """Runs some work in at most so many seconds; False where it could not be completed, which is reported."""
         started = process_time()
         reason: str | None = None
         place: Span | None = None

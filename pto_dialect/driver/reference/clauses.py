@@ -73,7 +73,7 @@ def _names(row: Clause, classes: list[type[PtoOp]]) -> tuple[str, ...]:
 
 
 def words_of(classes: list[type[PtoOp]], attribute: str) -> tuple[str, ...]:
-    """The words of an enumeration attribute of ``classes``."""
+    """The enumerators of an attribute of ``classes``."""
     slots = [slot for cls in classes for name, slot in signature(cls).attributes.items() if name == attribute]
     return tuple(dict.fromkeys(word for slot in slots for name in slot.kind.enums for word in ENUMS[name].values))
 

@@ -42,9 +42,9 @@ class Writing(NamedTuple):
 
 
 def check_files(files: Sequence[tuple[str, OutputFile]]) -> None:
-    """Raises :class:`FileError` for files that certainly cannot be written, or that two buffers would share.
+    """Raises :class:`FileError` for files that cannot be written, or that two buffers would share.
 
-    ``files`` are pairs of a buffer's name and where it goes.
+    ``files`` are pairs of the name of a buffer and its path.
     """
     taken: dict[tuple[str, str | None], str] = {}
     for name, file in files:

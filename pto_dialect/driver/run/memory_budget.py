@@ -1,4 +1,4 @@
-"""How much memory a launch may take, asked before it is taken."""
+"""Limits the memory of a launch, before it is allocated."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def parse_size(text: str) -> int:
 class MemoryBudget:
     """The bytes that the arrays of a launch may take together.
 
-    ``limit`` ``None`` stands for 80 % of what is free when the first array is asked for. ``copies`` is how many times
-    an array is held.
+    ``limit`` ``None`` means 80 % of the free memory at the first allocation. ``copies`` is how many copies of an array
+    exist.
     """
 
     def __init__(self, limit: int | None = None, copies: int = 1) -> None:

@@ -1,4 +1,4 @@
-"""What one launch of ``pto-run`` is asked to do."""
+"""The options of one launch of ``pto-run``."""
 
 from __future__ import annotations
 
@@ -22,17 +22,16 @@ class Request:
 
     ``arguments``, ``outputs`` and ``expectations`` are pairs of a name or position and a value. ``target`` is a2, a3,
     a2a3, a5 or cpu-sim, ``release`` a release of the reference (``None``: the module's own). ``jobs`` is how many
-    processes share the ``blocks`` where they do not depend on each other. ``dump`` shows all numbers of what was
-    written, ``profile`` a table of times, ``cycles`` (``text`` or ``json``) what the run takes on the chip, with
-    ``advice`` that was tried, ``quiet``
-    leaves out the summary lines, ``emit_python`` shows the generated source instead of running it. ``sanitizing``
-    has the run watched (``None``: it is not). ``timeout`` is how many seconds all of it may take (``None``: any),
-    ``max_memory`` how many bytes its arrays may take (``None``: 80 % of what is free). Without ``plans`` the
-    grammar reads statements that are like earlier ones. ``verdicts`` are results of earlier runs: a program in
-    which nothing was found is not checked again. ``listing`` (``text`` or ``json``) shows the functions instead of
-    running one; ``auto`` makes up arguments that have no value, from ``seed`` on, and ``init_launch`` is a file
-    that receives them instead. ``reference`` names a Python function that computes what is expected. ``tasks``
-    tells that the launch is one of several in any order.
+    processes share the ``blocks`` where they are independent. ``dump`` prints all values that were written, ``profile``
+    a table of times, ``cycles`` (``text`` or ``json``) the estimated cycles on the chip, with ``advice`` that was
+    tried, ``quiet`` leaves out the summary lines, ``emit_python`` prints the generated source instead of running it.
+    ``sanitizing`` enables the sanitizers (``None``: disabled). ``timeout`` is how many seconds all of it may take
+    (``None``: any), ``max_memory`` how many bytes its arrays may take (``None``: 80 % of the free memory). Without
+    ``plans`` the parse templates are disabled. ``verdicts`` are results of earlier runs: a program without diagnostics
+    is not checked again. ``listing`` (``text`` or ``json``) lists the functions instead of running one; ``auto``
+    synthesizes arguments without a value, from ``seed`` on, and ``init_launch`` is a file that receives them instead.
+    ``reference`` names a Python function that computes the expected outputs. ``tasks`` states that the launch is one of
+    several in any order.
     """
 
     arguments: tuple[tuple[str, Given], ...] = ()

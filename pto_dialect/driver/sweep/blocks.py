@@ -1,6 +1,6 @@
 """Spreads the blocks of one launch over the workers of a cluster. Source: docs/cluster.md, "Clusters".
 
-Each worker runs some of the blocks on a copy of the buffers, and tells which bytes they have changed.
+Each worker runs some of the blocks on a copy of the buffers, and returns the bytes they have changed.
 """
 
 from __future__ import annotations
