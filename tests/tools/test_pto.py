@@ -170,3 +170,25 @@ def test_report_of_a_program_runs_it(tmp_path: Path, old: bool) -> None:
     assert told.returncode == 0, told.stderr
     assert ("note: the program comes first now" in told.stderr) is old
     assert page.read_text().lower().startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize("option", ["--stats", "--memory-report", "--cycles"])
+@pytest.mark.parametrize("stated", [("--output-format", "json"), ("--diagnostics-format=json",)])
+def test_one_option_makes_reports_json(tmp_path: Path, option: str, stated: tuple[str, ...]) -> None:
+    program = tmp_path / "x.pto"
+    program.write_text(PROGRAM)
+    main = import_module("pto_dialect.tools.pto_opt").main
+    told = CliRunner().invoke(main, [str(program), option, *stated])
+    assert told.exit_code == 0 and json.loads(told.stdout)["version"]
+    told = CliRunner().invoke(main, [str(program), f"{option}=text", *stated])
+    assert not told.stdout.startswith("{")
+
+
+@pytest.mark.parametrize(("old", "new"), [("pto_sweep", "pto sweep"), ("pto_debug_adapter", "pto debug-adapter")])
+def test_old_names_tell_the_new_one(old: str, new: str) -> None:
+    code = f"import sys; sys.argv = ['x', '--version']; from pto_dialect.tools.start import {old}; {old}()"
+    code = f"import pto_dialect; pto_dialect.__path__.append({str(ROOT)!r}); {code}"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
+    name = old.replace("_", "-")
+    assert told.stderr == f"note: {name} is '{new}' now; the old name works in this release only\n"
+    assert told.returncode == 0 and told.stdout
