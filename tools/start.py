@@ -7,7 +7,7 @@ import sys
 from functools import partial
 from importlib import import_module
 
-from pto_dialect.accel import OPTION, enabled, switch
+from pto_dialect.accel import ACCELERATIONS, OPTION, UNKNOWN, VARIABLE, enabled, switch
 
 from .constants import INTERRUPTED, NO_CACHE, SERVER_OPTION, SERVER_VARIABLE
 
@@ -108,7 +108,11 @@ def _note_old_name(old: str, new: str) -> None:
 
 
 def _obey_switch() -> None:
-    """``--plain`` takes effect before anything is loaded."""
+    """``--plain`` takes effect before anything is loaded. Ends the process where ``PTO_PLAIN`` is wrong."""
+    if UNKNOWN:
+        known = ", ".join(ACCELERATIONS)
+        sys.stderr.write(f"error: {VARIABLE} has no {UNKNOWN[0]!r}: it is 1, or some of {known}\n")
+        sys.exit(2)
     if OPTION in (sys.argv[: sys.argv.index("--")] if "--" in sys.argv else sys.argv):
         switch(False)
 
@@ -116,7 +120,7 @@ def _obey_switch() -> None:
 def _may_want_server() -> bool:
     """False without a look at anything else where nobody speaks of a server."""
     _obey_switch()
-    if not enabled():
+    if not enabled("server"):
         return False
     if SERVER_VARIABLE not in os.environ and SERVER_OPTION not in sys.argv:
         return False
@@ -131,7 +135,7 @@ def _command(module: str, name: str | None = None, first: "Callable[[], int | No
     try:
         _start(module, name, first=first)
     except SystemExit as end:
-        if enabled() and _is_alone():
+        if enabled("exit") and _is_alone():
             _leave(end)
         raise
 

@@ -23,7 +23,7 @@ def table_file(name: str) -> str | None:
 
 def table_for(name: str, versions: tuple[tuple[int, int], tuple[int, int]], most_bytes: int) -> CacheTable | None:
     """The table in :func:`table_file` for a Python from the first to the last of ``versions``, else ``None``."""
-    known = enabled() and versions[0] <= sys.version_info[:2] <= versions[1]
+    known = enabled(f"{name}-code") and versions[0] <= sys.version_info[:2] <= versions[1]
     path = table_file(name) if known else None
     return None if path is None else CacheTable(path, most_bytes)
 

@@ -68,7 +68,7 @@ def cached_class_code() -> Iterator[None]:
 
     For processes of our own: others that make classes in the meantime would be helped as well.
     """
-    table = table_for("classes", KNOWN, MOST_BYTES)
+    table = table_for("class", KNOWN, MOST_BYTES)
     if table is None:
         yield
         return

@@ -31,20 +31,20 @@ _THRESHOLD = 200_000
 
 def collect_rarely() -> None:
     """Makes collections rare, for processes of our own."""
-    if enabled():
+    if enabled("collector"):
         gc.set_threshold(_THRESHOLD, 20, 100)
 
 
 def put_all_aside() -> None:
     """Keeps all objects that exist now from the collector, for processes of our own."""
-    if enabled():
+    if enabled("collector"):
         gc.freeze()
 
 
 @contextmanager
 def all_aside() -> Iterator[None]:
     """Keeps all objects that exist now from the collector, while processes are made that share their memory."""
-    if not enabled():
+    if not enabled("collector"):
         yield
         return
     gc.freeze()
@@ -60,7 +60,7 @@ def paused(*, anew: bool = False) -> Iterator[None]:
 
     ``anew``: a new program begins, so that earlier ones may have become garbage.
     """
-    if not enabled():
+    if not enabled("collector"):
         yield
         return
     collecting = gc.isenabled()

@@ -71,7 +71,7 @@ def cached_regex_code() -> Iterator[None]:
 
     For processes of our own: others that compile some in the meantime would be helped as well.
     """
-    table = table_for("expressions", KNOWN, MOST_BYTES)
+    table = table_for("regex", KNOWN, MOST_BYTES)
     if table is None:
         yield
         return

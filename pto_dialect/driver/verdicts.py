@@ -145,7 +145,7 @@ def open_verdicts() -> Verdicts | None:
     """The verdicts of this version of the package; ``None`` without a cache folder."""
     from pto_dialect.versions import installed_version, python_build, sources_identity  # deferred: start-up
 
-    folder = cache_folder() if enabled() else None
+    folder = cache_folder() if enabled("results") else None
     if folder is None:
         return None
     identity = ascii((__version__, sources_identity(), installed_version("xdsl"), python_build()))

@@ -71,7 +71,7 @@ class RepeatedKernel(WatchedKernel):
     def _looked_up(self) -> frozenset[int] | None:
         """Returns the positions of the buffers whose elements, beside the numbers of a launch, determine what it does;
         ``None`` where something else does as well."""
-        if not enabled() or self.watch.numbers is not None or self.timeline is not None:
+        if not enabled("watched-launches") or self.watch.numbers is not None or self.timeline is not None:
             return None
         given: dict[SSAValue, set[int]] = {}
         for root in self.program.roots.values():

@@ -116,6 +116,8 @@ class Verifier:
         self.passes = tuple(name for name in PASSES if name in set(passes))
         self.stages = PASSES[: PASSES.index(self.passes[-1]) + 1] if self.passes else ()
         """The selected passes and what they rely on: the passes before the last of them."""
+        self.shares = enabled("verdicts")
+        """Whether checks of structurally equal operations are applied once."""
         self.silent: set[tuple[object, ...]] = set()
         """Keys of operations about which no pure check reports anything on the present target."""
         self.ordered: set[Region] = set()
@@ -200,7 +202,7 @@ class Verifier:
             self.ordered.update(check_dominance(region, self.context))
 
     def _check(self, op: Operation) -> None:
-        template = template_of(op)
+        template = template_of(op) if self.shares else None
         if template is not None:
             verdict: Verdict | None = template.verdicts.get(self.configuration)
             if verdict is not None and template.fits(op):
@@ -262,7 +264,7 @@ class Verifier:
             return False
         reports = ctx.reports + discarded.reports
         self._apply(op, table)
-        if key is not None and enabled() and ctx.reports + discarded.reports == reports:
+        if key is not None and self.shares and ctx.reports + discarded.reports == reports:
             self.silent.add(key)
         return key is not None or op.name in CORE_NAMES
 

@@ -95,7 +95,7 @@ ARGUMENTS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     tmp_path.chmod(0o700)
     monkeypatch.setenv("PTO_CACHE_DIR", str(tmp_path))
-    file = table_file("classes")
+    file = table_file("class")
     assert file is not None
     yield file
     assert_python_is_as_before()
@@ -327,7 +327,7 @@ def test_an_unknown_python_is_left_alone(path: str, monkeypatch: pytest.MonkeyPa
 def test_without_a_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
     monkeypatch.setenv("PTO_CACHE_DIR", str(tmp_path))
-    assert table_file("classes") is None
+    assert table_file("class") is None
     with cached_class_code():
         assert zoo()["Plain"](1) is not None
     assert os.listdir(tmp_path) == []

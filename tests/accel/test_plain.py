@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from pto_dialect.accel import OPTION, VARIABLE, enabled, switch
+from pto_dialect.accel import ACCELERATIONS, OPTION, VARIABLE, enabled, switch
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,10 +25,14 @@ start.{function}()
 """
 
 
-def run(command: str, *arguments: str, plain: bool, cache: Path) -> tuple[int, str, str]:
+def run(command: str, *arguments: str, plain: bool | str, cache: Path) -> tuple[int, str, str]:
     """Exit code, standard output and standard error of a command in a process of its own."""
     script = COMMAND.format(root=str(ROOT), command=command, function=command.replace("-", "_"))
-    variables = {**os.environ, VARIABLE: "1" if plain else "0", "PTO_CACHE_DIR": str(cache)}
+    variables = {
+        **os.environ,
+        VARIABLE: plain if isinstance(plain, str) else str(int(plain)),
+        "PTO_CACHE_DIR": str(cache),
+    }
     done = subprocess.run(
         [sys.executable, "-c", script, *arguments],
         capture_output=True, text=True, check=False, timeout=200, env=variables, cwd=ROOT,
@@ -60,6 +65,27 @@ def test_output_is_the_same_without_accelerations(command: str, arguments: list[
     assert any(fast[1:]) and "Traceback" not in fast[2]
     assert any((tmp_path / "fast").rglob("*"))
     assert not (tmp_path / "plain").exists()
+
+
+@pytest.mark.parametrize("name", ["templates", "locations", "definitions", "construction", "verdicts"])
+def test_output_is_the_same_without_one_acceleration(name: str, tmp_path: Path) -> None:
+    arguments = ["lit-tests/roundtrip/sync", "examples/rms_norm", "--diagnostics-format=json", "--pedantic"]
+    fast = run("pto-opt", *arguments, plain=False, cache=tmp_path / "fast")
+    assert run("pto-opt", *arguments, plain=name, cache=tmp_path / "without") == fast
+
+
+def test_unknown_acceleration_is_refused(tmp_path: Path) -> None:
+    code, out, err = run("pto-opt", "examples/gemm/gemm.pto", plain="replay,fast", cache=tmp_path)
+    assert (code, out) == (2, "") and err.startswith("error: PTO_PLAIN has no 'fast': it is 1, or some of class-code, ")
+
+
+def test_every_acceleration_is_asked_for_and_documented() -> None:
+    sources = [path for folder in ("pto_dialect", "tools") for path in (ROOT / folder).rglob("*.py")]
+    asked = set(re.findall(r'enabled\("([\w-]+)"\)', "".join(path.read_text(encoding="utf-8") for path in sources)))
+    # The table of a cache asks for those whose code it has.
+    assert asked | {"class-code", "regex-code"} == set(ACCELERATIONS)
+    page = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    assert [name for name in ACCELERATIONS if f"| `{name}` |" not in page] == []
 
 
 def test_option_is_the_same_as_the_variable(tmp_path: Path) -> None:
@@ -127,9 +153,9 @@ def test_switch_gives_the_earlier_answer() -> None:
     before = switch(True)
     try:
         assert switch(False) is True
-        assert not enabled() and os.environ[VARIABLE] == "1"
+        assert not enabled("replay") and os.environ[VARIABLE] == "1"
         assert switch(True) is False
-        assert enabled() and os.environ[VARIABLE] == "0"
+        assert enabled("replay") and os.environ[VARIABLE] == "0"
     finally:
         switch(before)
         os.environ.pop(VARIABLE)

@@ -48,7 +48,7 @@ def assert_alike(one: Any, other: Any) -> None:
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     tmp_path.chmod(0o700)
     monkeypatch.setenv("PTO_CACHE_DIR", str(tmp_path))
-    file = table_file("expressions")
+    file = table_file("regex")
     assert file is not None
     original = _compiler.compile
     yield file

@@ -48,7 +48,7 @@ def new_operation(
 
     The dictionaries become the operation's own. What a class says by default is not stored again.
     """
-    if not enabled():
+    if not enabled("construction"):
         return cls.create(operands=operands, result_types=result_types, attributes=attributes, properties=properties)
     op = cls.__new__(cls)
     if operands:
@@ -71,7 +71,7 @@ def new_operation(
 
 def append_operation(block: Block, op: Operation) -> None:
     """Makes ``op``, which is in no block yet and does not contain ``block``, the last of ``block``."""
-    if not enabled():
+    if not enabled("construction"):
         block.add_op(op)
         return
     op.parent = block

@@ -137,7 +137,7 @@ def defer(cls: type[DeferredOp]) -> None:
         vars(stand_in).update(vars(field), owner=cls, name=name)
         setattr(cls, name, stand_in)
     _deferred.add(cls)
-    if not enabled() or "traits" in vars(cls) or cls.verify_ is not DeferredOp.verify_:
+    if not enabled("definitions") or "traits" in vars(cls) or cls.verify_ is not DeferredOp.verify_:
         define(cls)
 
 

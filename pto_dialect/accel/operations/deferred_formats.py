@@ -39,7 +39,7 @@ class DeferredFormat:
 @contextmanager
 def deferred_formats() -> Iterator[None]:
     """Operation classes that xDSL makes in this block have deferred formats."""
-    if not enabled():
+    if not enabled("formats"):
         yield
         return
     from xdsl.irdl.declarative_assembly_format import FormatProgram  # deferred: start-up

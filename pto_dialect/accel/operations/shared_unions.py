@@ -16,7 +16,7 @@ from pto_dialect.accel import enabled
 @contextmanager
 def shared_unions() -> Iterator[None]:
     """Constraints of operation classes that are made in this block share equal unions."""
-    if not enabled():
+    if not enabled("unions"):
         yield
         return
     from xdsl.irdl.constraints import AnyOf  # deferred: start-up

@@ -31,7 +31,7 @@ class TypeParameters:
 
     def of(self, text: str) -> tuple[Tok, list[Parameter]] | None:
         """The name and the parameters of a type; ``None`` where one of them was never read."""
-        found = _FLAT.fullmatch(text) if enabled() else None
+        found = _FLAT.fullmatch(text) if enabled("types") else None
         if found is None:
             return None
         known = self.known

@@ -50,4 +50,6 @@ def may_replay(kernel: CompiledKernel) -> bool:
     """True when every operation of a kernel is known and nobody watches it."""
     options = kernel.options
     plain = kernel.profile_log is None and options.schedule is None and options.fill == "zero"
-    return enabled() and plain and not kernel.results and not kernel.usage.combines and not others(kernel, KNOWN)
+    return (
+        enabled("replay") and plain and not kernel.results and not kernel.usage.combines and not others(kernel, KNOWN)
+    )

@@ -76,7 +76,7 @@ def library(orchestration: str, kernels: Mapping[int, str]) -> ctypes.CDLL:
 @lru_cache(256)
 def _loaded(source: str) -> ctypes.CDLL:
     name = sha256("\0".join([*FLAGS, _headers_text(), source]).encode()).hexdigest()[:32]
-    folder = cache_folder() if enabled() else None
+    folder = cache_folder() if enabled("host-code") else None
     place = private_folder(os.path.join(folder, "host")) if folder else None
     kept = Path(place) / f"{name}.so" if place else None
     if kept is not None and is_private(str(kept)):

@@ -43,7 +43,7 @@ def locate(op: Operation, source: SourceFile, start: int, end: int) -> None:
 
 def set_place(op: Operation, source: SourceFile, start: int, end: int) -> None:
     """Records that ``op``, which has no location yet, was read from ``source[start:end]``; may be repeated."""
-    if not enabled():
+    if not enabled("locations"):
         locate(op, source, start, end)
         return
     op._source, op._start, op._end = source, start, end  # pyright: ignore[reportAttributeAccessIssue]
@@ -80,7 +80,7 @@ class _ReadLocation:
         return op.location  # pyright: ignore[reportReturnType]
 
 
-if enabled():
+if enabled("locations"):
     Operation.location = _ReadLocation()  # pyright: ignore[reportAttributeAccessIssue]
 
 

@@ -55,7 +55,7 @@ class Tile:
 
 def held_tiles(program: Program, profile: Profile, placement: Mapping[Operation, int]) -> frozenset[SSAValue]:
     """The tiles of a program that generated code may keep as arrays; none in doubt."""
-    if not enabled() or not set(program.roots) <= _KINDS or program.cooperative:
+    if not enabled("held") or not set(program.roots) <= _KINDS or program.cooperative:
         return frozenset()
     tiles: dict[SSAValue, Tile] = {}
     users: dict[Operation, list[SSAValue]] = {}

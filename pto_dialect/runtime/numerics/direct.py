@@ -50,7 +50,7 @@ def direct(source: Format, target: Format, letter: str, saturate: bool, rest: Co
 
     ``rest`` converts all values.
     """
-    if not enabled() or source.is_packed or target.is_packed or "i1" in (source.name, target.name):
+    if not enabled("conversions") or source.is_packed or target.is_packed or "i1" in (source.name, target.name):
         return None
     if not source.is_float:
         return _of_integers(source, target, letter, saturate)

@@ -322,7 +322,7 @@ class CompiledKernel:
             if returned is None and function is self.function:
                 returned = result
         results = _copied(returned)
-        if enabled() and self.options.fill == "zero":
+        if enabled("blocks") and self.options.fill == "zero":
             self._idle.append(block)
         return results
 
@@ -369,7 +369,7 @@ class CompiledKernel:
     def end(self, started: Started, returned: Sequence[Any] | None) -> list[Any]:
         """Returns the result of the entry function in the first of these blocks, which may be reused."""
         results = _copied(returned)
-        if enabled() and self.options.fill == "zero" and self.options.schedule is None:
+        if enabled("blocks") and self.options.fill == "zero" and self.options.schedule is None:
             self._idle += started.device
         return results
 

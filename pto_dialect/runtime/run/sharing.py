@@ -28,7 +28,7 @@ class Sharing:
     def __init__(self) -> None:
         self.pool: WorkerPool | None = None
         self._shared_before = False
-        self._refused = not enabled()
+        self._refused = not enabled("worker-pool")
 
     def gains(self, blocks: int, jobs: int) -> bool:
         """Returns whether ``jobs`` processes are worth it for a launch; True as long as the time of a block
@@ -89,7 +89,7 @@ class Sharing:
         """Runs the blocks from ``first`` on in several processes, from the second such launch on in a worker pool."""
         if pool is not None:
             return pool.run(kernel, bound, first, blocks)
-        if self._shared_before and enabled():
+        if self._shared_before and enabled("worker-pool"):
             hired = acquire_pool(kernel, bound, form_of(bound), jobs)
             if hired is not None:
                 self.pool = hired

@@ -50,7 +50,7 @@ class Shadow:
         self.last_write: dict[int, int] = {}
         self.last_read: dict[int, int] = {}
         self.version = 0
-        self.spread = PLACES < 1 or not enabled()
+        self.spread = PLACES < 1 or not enabled("shadow")
         self._numbers: Cells | None = None
         self._places = [Place(0, self._size)]
 

@@ -62,7 +62,7 @@ def load_grammar(name: str, lexer: Callable[[dict[str, str]], Lexer], builder: o
 
 def _tables(name: str) -> Tables:
     text = grammar_text(name)
-    if not enabled():
+    if not enabled("parse-tables"):
         from .lark_tables import build  # deferred: start-up
 
         return build(text)

@@ -75,7 +75,7 @@ class ProgramParser:
         masked = mask_hash_comments(text) if assembly or schematic else text
         data = ProgramText(masked, assembly)
         self.builder.reset(source, data, engine, schematic)
-        self.statements.reset(data, plans and enabled() and not (assembly or schematic))
+        self.statements.reset(data, plans and not (assembly or schematic) and _uses_templates())
         try:
             self.grammar.parse(data, self._recovery(data))
         except UnexpectedToken:
@@ -154,6 +154,11 @@ def _has_functions(block: Block) -> bool:
     return any(isinstance(op, ModuleOp) or has_role(op, Role.FUNCTION) for op in block.ops) or not any(
         isinstance(op, Operation) for op in block.ops
     )
+
+
+def _uses_templates() -> bool:
+    # Statements made of templates have locations that are made later.
+    return enabled("templates") and enabled("locations")
 
 
 _parsers: list[ProgramParser] = []
