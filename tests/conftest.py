@@ -9,6 +9,7 @@ import pytest
 from hypothesis import settings
 
 import pto_dialect
+from pto_dialect.accel import ACCELERATIONS, enabled
 
 # `tools/` and `grammar/` stand beside the package. Found here first, they belong to the same checkout as the
 # package, whatever is installed in this Python.
@@ -22,6 +23,29 @@ settings.load_profile("default")
 # Shells start background jobs with Ctrl-C ignored, and programs inherit that: tests that send it would wait for ever.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+ABOUT_ACCELERATIONS = (
+    *("accel/", "tools/cache/", "tools/server/", "tools/test_no_plans", "safety/test_private_cache"),
+    *("runtime/run/test_balance", "runtime/run/test_pool_orders", "runtime/run/test_worker_pool"),
+    *(
+        "runtime/compile/test_held",
+        "runtime/numerics/test_direct",
+        "sanitize/test_again",
+        "verify/test_shared_verdicts",
+    ),
+)
+"""Tests of what ``PTO_PLAIN=1`` disables; all others pass with and without it."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skips tests of accelerations where these are disabled."""
+    if all(map(enabled, ACCELERATIONS)):
+        return
+    for item in items:
+        place = item.path.relative_to(Path(__file__).parent).as_posix()
+        if place.startswith(ABOUT_ACCELERATIONS) and not place.startswith(("accel/test_plain", "accel/test_private")):
+            item.add_marker(pytest.mark.skip(reason="PTO_PLAIN disables what it tests"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -8,6 +8,7 @@ import resource
 import sys
 from collections.abc import Sequence
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 
 from programs import level2_program
@@ -56,10 +57,25 @@ def keep(texts: Sequence[str], folder: Path) -> None:
 def keep_samples(folder: Path) -> None:
     """Correct programs of the trees, at most SAMPLES, that xDSL accepts too: it looks for what a ``func.call`` calls in
     the section around it, where nothing is."""
+    keep_correct(programs_below(trees(), 10 * SAMPLES), folder)
+
+
+def keep_spread(folder: Path) -> None:
+    """The same of programs that are spread over all folders below the trees, one of each folder in turns: most of their
+    statements occur once."""
+    folders: dict[Path, list[Path]] = {}
+    for path in programs_below(trees(), sys.maxsize):
+        folders.setdefault(path.parent, []).append(path)
+    turns = zip_longest(*(folders[name] for name in sorted(folders)))
+    keep_correct([path for turn in turns for path in turn if path is not None], folder)
+
+
+def keep_correct(paths: Sequence[Path], folder: Path) -> None:
+    """The first SAMPLES of the programs that are correct for us and for xDSL."""
     from xdsl.utils.exceptions import VerifyException
 
     texts: list[str] = []
-    for path in programs_below(trees(), 10 * SAMPLES):
+    for path in paths:
         text = path.read_text(encoding="utf-8", errors="replace")
         try:
             xdsl_check(generic_form(text))
@@ -182,6 +198,7 @@ def million(folder: Path) -> Times:
 
 ROWS = {
     "samples-once": Row(f"{SAMPLES} programs, each checked once (xDSL)", once, 10, True, prepare=keep_samples),
+    "spread-once": Row(f"{SAMPLES} programs of many folders, once (xDSL)", once, 10, True, prepare=keep_spread),
     "samples-again": Row("the same programs again (xDSL)", again, 20, True, prepare=keep_samples),
     "front-end": Row("1 MB of tile code, once (xDSL)", once, 15, True, prepare=keep_tile),
     "front-end-again": Row("1 MB of tile code, again (xDSL)", again, None, True, prepare=keep_tile),
