@@ -49,7 +49,10 @@ def new_operation(
     The dictionaries become the operation's own. What a class says by default is not stored again.
     """
     if not enabled("construction"):
-        return cls.create(operands=operands, result_types=result_types, attributes=attributes, properties=properties)
+        made = cls.create(operands=operands, result_types=result_types, attributes=attributes, properties=properties)
+        # As below, an operation has no location until somebody says where it was read.
+        del made.location
+        return made
     op = cls.__new__(cls)
     if operands:
         uses: list[Use] = []
