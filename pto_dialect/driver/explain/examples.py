@@ -1,7 +1,7 @@
 """One program for each operation: ``examples/FOLDER/MODULE.txt`` has them, in the order of the index.
 
-An entry starts with a line ``## pto.name target``; one entry may serve several operations. It contains statements, or a whole
-function or module. Undefined names of statements become arguments of the types that they state, or constants
+An entry starts with a line ``## pto.name target``; one entry may serve several operations. It contains statements, or a
+whole function or module. Undefined names of statements become arguments of the types that they state, or constants
 (``%c16``); a last line ``return %a : T`` gives the function its results.
 
 An operation without an entry uses the entry of an operation of its file with an equal declaration: the same base class,
