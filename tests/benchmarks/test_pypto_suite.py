@@ -50,9 +50,10 @@ def test_set_up(broken):
 """
 
 
-@pytest.fixture(params=[0, 2])
-def log(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+@pytest.fixture(params=[0, 2], scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
     """What the plug-in notes about a few tests, in one process or in several."""
+    tmp_path = tmp_path_factory.mktemp("log")
     (tmp_path / "test_a.py").write_text(COUNTED)
     (tmp_path / "test_b.py").write_text("import no_such_module\n")
     environment = {**os.environ, "PYTHONPATH": str(BENCHMARKS), "PYPTO_TIMES": str(tmp_path / "log.jsonl")}

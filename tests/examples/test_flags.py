@@ -4,7 +4,6 @@ result."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import permutations
 from pathlib import Path
 from random import Random
 
@@ -24,8 +23,9 @@ from pto_dialect.runtime.run.machine import Block, RunOptions
 
 PIPES = ("PIPE_MTE2", "PIPE_MTE1", "PIPE_M", "PIPE_FIX")
 Schedule = Sequence[str] | int
-SCHEDULES: tuple[Schedule, ...] = (*permutations(PIPES), 0, 1, 2)
-"""Each order of preference among the pipes, and three random schedules."""
+_ROTATIONS = tuple((*PIPES[place:], *PIPES[:place]) for place in range(len(PIPES)))
+SCHEDULES: tuple[Schedule, ...] = (*_ROTATIONS, *(order[::-1] for order in _ROTATIONS), 0, 1, 2)
+"""Orders of preference among the pipes, and random schedules: together they reveal each missing wait."""
 
 ENTRIES = ("mlp_fused", "requant_scalar", "requant_channel", "micro", "mad", "mte_l0c_l1")
 MICRO = [(example, case) for example in run_all.EXAMPLES for case in run_all.load(example)[0] if case.entry in ENTRIES]
