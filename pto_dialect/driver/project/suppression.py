@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 
 from pto_dialect.diagnostics.allowed import Allowed, allowed_in
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
+from pto_dialect.diagnostics.remedies.names import replace
 from pto_dialect.diagnostics.source import SourceFile, Span
 
 FORM, UNUSED = "suppression-form", "suppression-unused"
@@ -46,7 +47,9 @@ class Suppressions:
         load_all_rules()
         form = "// pto: allow(rule) because reason"
         for span in self.broken:
-            yield Diagnostic(FORM, Severity.WARNING, "this comment allows nothing", span, help=f"write {form}")
+            mended = (replace(None, form),)
+            message = "this comment allows nothing"
+            yield Diagnostic(FORM, Severity.WARNING, message, span, help=f"write {form}", remedies=mended)
         ran = {PARSE, *(call.partition("{")[0] for call in passes)}
         for number, one in enumerate(self.allowed):
             if not one.reason:
@@ -54,10 +57,16 @@ class Suppressions:
             for rule in one.rules:
                 declared = RULES.get(rule)
                 if declared is None:
-                    from pto_dialect.diagnostics.suggest import did_you_mean_hint  # deferred: start-up
+                    from pto_dialect.diagnostics.suggest import (  # deferred: start-up
+                        MOST_NAMED,
+                        equally_near,
+                        near_hint,
+                    )
 
-                    help = did_you_mean_hint(rule, RULES)
-                    yield Diagnostic(FORM, Severity.WARNING, f"unknown rule '{rule}'", one.span, help=help)
+                    near = equally_near(rule, RULES)[:MOST_NAMED]
+                    mended = (replace(rule, *near),) if near else ()
+                    message = f"unknown rule '{rule}'"
+                    yield Diagnostic(FORM, Severity.WARNING, message, one.span, help=near_hint(near), remedies=mended)
                 elif declared.stage in ran and (number, rule) not in self.used:
                     message = f"rule {rule} finds nothing here, so nothing is to be allowed"
                     if (number, rule) in self.refused:

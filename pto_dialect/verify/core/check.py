@@ -11,6 +11,7 @@ from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 
 from pto_dialect.diagnostics.remedies.order import other_operation
+from pto_dialect.diagnostics.remedies.statements import cast
 from pto_dialect.diagnostics.remedy import Remedy
 from pto_dialect.ir.core.types import type_text
 
@@ -211,6 +212,8 @@ def _check_kinds(op: Operation, slot: CoreSlot, values: Sequence[SSAValue], ctx:
         if not slot.kind.accepts(value.type):
             what = f"{slot.name} of {op.name} must be {slot.kind.label}"
             help, *mended = _hint(op, value.type)
+            if slot.kind.label == "index" and isinstance(value.type, IntegerType):
+                mended.append(cast(None, type_text(value.type), "index"))
             message = f"{what}, found {type_text(value.type)}"
             ctx.report(OPERAND, op, message, at=value, help=help, remedies=tuple(mended))
             return False

@@ -19,7 +19,6 @@ from pto_dialect.diagnostics.remedies.statements import (
     missing_return,
     without_return,
 )
-from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import OpaqueType, type_text
 
@@ -29,7 +28,7 @@ from ..engine.rule import ERROR, STRUCTURE, rule
 from .operands import group, groups_of, named, split_groups
 from .relations import relation
 from .rules import BRANCH, ENTRY, FUNCTION, LOOP, PARENT, REGION, SWITCH, YIELD
-from .value_remedies import block_argument, returned_values, yielded_value
+from .value_remedies import block_argument, returned_values, written_end, yielded_value
 
 TERMINATOR = rule(
     "block-terminator",
@@ -390,9 +389,8 @@ def check_yields(op: Operation, region: Region, wanted: Sequence[Attribute], ctx
             types = format_types(wanted)
             message = f"{op.name} has {results} of type {types}" if wanted else f"{op.name} has no {results}"
             mended = yielded_value(wanted, found, op.regions.index(region))
-            # An implicit yield has the location of the operation around it.
-            source = op if span_of(last) == span_of(op) else last
-            ctx.report(YIELD, source, f"{message}, but {format_types(found)} is given here", at=at, remedies=mended)
+            message = f"{message}, but {format_types(found)} is given here"
+            ctx.report(YIELD, written_end(last, op), message, at=at, remedies=mended)
 
 
 def _for(op: Operation, ctx: Context) -> None:

@@ -8,6 +8,7 @@ from xdsl.dialects import builtin
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, IntegerType, MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue, TypedAttribute
 
+from pto_dialect.diagnostics.remedies.names import replace
 from pto_dialect.diagnostics.remedies.order import other_operation
 from pto_dialect.diagnostics.suggest import alternatives
 from pto_dialect.ir.core.types import type_text
@@ -201,4 +202,6 @@ def constant(op: Operation, ctx: Context) -> None:
         ctx.report(CONSTANT, op, message, at=result)
     elif isinstance(value, IntegerAttr) and isinstance(stated, IntegerType) and not is_signless(stated):
         message = f"arith.constant has signless integers, found {type_text(stated)}"
-        ctx.report(CONSTANT, op, message, at=type_text(stated), help=f"write i{stated.width.data}")
+        right = f"i{stated.width.data}"
+        mended = (replace(None, right),)
+        ctx.report(CONSTANT, op, message, at=type_text(stated), help=f"write {right}", remedies=mended)

@@ -1,4 +1,4 @@
-"""Remedies for a terminator without the values that it passes on."""
+"""Terminators without the values that they pass on: their remedies, and the operation to report."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from xdsl.ir import Attribute, Operation
 
 from pto_dialect.diagnostics.remedies.statements import missing_value, missing_yield, without_return_value
 from pto_dialect.diagnostics.remedy import Remedy
+from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.types import type_text
 
 
@@ -26,6 +27,12 @@ def yielded_value(wanted: Sequence[Attribute], found: Sequence[Attribute], regio
 def block_argument(wanted: Sequence[Attribute], found: Sequence[Attribute]) -> tuple[Remedy, ...]:
     """For a branch to a block with arguments of the types ``wanted``."""
     return (missing_value(type_text(wanted[0]), True),) if _lacks_one(wanted, found) else ()
+
+
+def written_end(last: Operation, op: Operation) -> Operation:
+    """The terminator ``last`` of a region of ``op``; ``op`` where the terminator is implicit and has its location."""
+    span = span_of(last)
+    return op if span is not None and span.source.text.startswith(op.name, span.start) else last
 
 
 def _lacks_one(wanted: Sequence[Attribute], found: Sequence[object]) -> bool:

@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.addresses import address_of, describe_space
 from pto_dialect.analysis.type_facts import element_type, space_of
+from pto_dialect.diagnostics.remedies.types import nearest_number
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import type_text
@@ -146,7 +147,8 @@ def check_fill_word(op: Operation, ctx: Context) -> None:
     destination = named(op, "dst")
     element = element_type(destination.type)
     if bits not in (16, 32):
-        ctx.report(FILL_WORD, op, f"fill_word_bits must be 16 or 32, found {bits}", at="fill_word_bits")
+        message, mended = f"fill_word_bits must be 16 or 32, found {bits}", (nearest_number(bits, "16", "32"),)
+        ctx.report(FILL_WORD, op, message, at="fill_word_bits", remedies=mended)
     elif isinstance(op, CreateCbufMatrixOp) and element is not None and type_text(element) != f"ui{bits}":
         message = f"{op.name} fills ui{bits} elements, found {type_text(element)}"
         ctx.report(FILL_WORD, op, message, at=destination)

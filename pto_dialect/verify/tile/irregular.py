@@ -11,6 +11,7 @@ from typing import Final
 from xdsl.dialects.builtin import IntegerType, Signedness, VectorType
 from xdsl.ir import Operation
 
+from pto_dialect.diagnostics.remedies.types import nearest_number
 from pto_dialect.ir.core.types import I16
 from pto_dialect.targets.element_types import signless
 from pto_dialect.targets.tile_dtypes import TRANDOM_ROUNDS
@@ -121,7 +122,8 @@ def check_triangle(t: TileOperands) -> Iterator[Finding]:
     """Checks which triangle is selected."""
     flag = t.number("upperOrLower")
     if flag not in (None, 0, 1):
-        yield t.finding(TRI_FLAG, ALWAYS, "upperOrLower", f"upperOrLower must be 0 or 1, found {flag}")
+        message, mended = f"upperOrLower must be 0 or 1, found {flag}", (nearest_number(flag, "0", "1"),)
+        yield t.finding(TRI_FLAG, ALWAYS, "upperOrLower", message, remedies=mended)
 
 
 @relation("pto.tsort32")
@@ -207,7 +209,8 @@ def check_histogram(t: TileOperands) -> Iterator[Finding]:
             return
     byte = 1 if byte is None else byte
     if not 0 <= byte <= 3:
-        yield t.finding(HIST_FORM, ALWAYS, "byte", f"byte must be 0, 1, 2 or 3, found {byte}")
+        message, mended = f"byte must be 0, 1, 2 or 3, found {byte}", (nearest_number(byte, "0", "1", "2", "3"),)
+        yield t.finding(HIST_FORM, ALWAYS, "byte", message, remedies=mended)
         return
     for name, tile in t.tiles("src", "dst", "idx"):
         if tile.loc not in (None, "vec"):
@@ -275,7 +278,8 @@ def check_random_numbers(t: TileOperands) -> Iterator[Finding]:
     """Checks rounds and element width of random numbers."""
     rounds = t.number("rounds")
     if rounds is not None and rounds not in TRANDOM_ROUNDS:
-        yield t.finding(RANDOM_ROUNDS, ALWAYS, "rounds", f"rounds must be 7 or 10, found {rounds}")
+        message, mended = f"rounds must be 7 or 10, found {rounds}", (nearest_number(rounds, "7", "10"),)
+        yield t.finding(RANDOM_ROUNDS, ALWAYS, "rounds", message, remedies=mended)
     for name in _WORDS:
         if t.type_name(name) not in ("", "i32"):
             message = f"{name} of pto.trandom must be i32, found {t.type_name(name)}"

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from xdsl.ir import Operation
 
+from pto_dialect.diagnostics.remedies.types import one_element_type, result_like_operand
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.types import DYNAMIC
 from pto_dialect.ir.tile.move import TExtractFpOp, TExtractOp, TInsertFpOp
@@ -180,9 +181,10 @@ def _wrong_pair(window: _Window, refused: Cell, pairs: frozenset[tuple[str, str]
 
 
 def _different_types(window: _Window) -> Finding:
-    found = f"{window.source.element} and {window.target.element}"
-    message = f"src and dst of {window.name} must have one element type, found {found}"
-    return window.finding(ALWAYS, "dst", message)
+    one, other = window.source.element, window.target.element
+    message = f"src and dst of {window.name} must have one element type, found {one} and {other}"
+    mended = (result_like_operand(), one_element_type(one, other))
+    return window.operands.finding(window.rule, ALWAYS, "dst", message, remedies=mended)
 
 
 def _quantisation(window: _Window) -> Iterator[Finding]:

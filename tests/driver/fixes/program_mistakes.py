@@ -5,7 +5,6 @@ indentation. A fixed program means what ``programs/NAME.pto`` means. After the t
 
 - ``guess``: only ``--unsafe`` fixes it.
 - ``several meanings``: ``--unsafe`` makes a program that checks, but the row had another one in mind.
-- ``not fixed``: nothing fixes it.
 """
 
 from __future__ import annotations
