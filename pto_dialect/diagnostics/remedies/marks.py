@@ -95,6 +95,14 @@ def mark_after(site: Site, mark: str) -> Iterator[Fix]:
 
 
 @remedy
+def close_quote(site: Site) -> Iterator[Fix]:
+    """A quote is missing after the word that the diagnostic points at the begin of, or at the end of the line."""
+    word = re.compile(r'"[\w.$\-]*').match(site.text, site.start)
+    for end in dict.fromkeys((word.end() if word is not None else site.end, site.trimmed(site.line_end(site.start)))):
+        yield site.inserted('"', end)
+
+
+@remedy
 def without_comma(site: Site) -> Iterator[Fix]:
     """Without the comma that the diagnostic points at."""
     if site.word == ",":

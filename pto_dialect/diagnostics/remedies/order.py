@@ -222,6 +222,27 @@ def repeated_entry(site: Site) -> Iterator[Fix]:
 
 
 @remedy
+def repeated_attribute(site: Site) -> Iterator[Fix]:
+    """Of two equal attributes the second, at whose name the diagnostic points, goes."""
+    found = re.compile(rf"{re.escape(site.word)}\s*=\s*[^,{{}}]*[^,{{}}\s]").match(site.text, site.start)
+    if found is not None and found[0] in site.text[site.statement_start : site.start]:
+        start = site.trimmed(site.start)
+        yield site.replaced("", start - (site.text[start - 1 : start] == ","), found.end())
+
+
+@remedy
+def missing_entry(site: Site, text: str) -> Iterator[Fix]:
+    """An attribute is missing in the braces of the statement."""
+    brace = site.text.find("{", site.statement_start, site.statement_end)
+    if brace >= 0:
+        empty = site.text[brace + 1 :].lstrip().startswith("}")
+        yield site.inserted(text if empty else f"{text}, ", brace + 1, safe=False)
+    colon = around(site).colon
+    if brace < 0 and colon is not None:
+        yield site.inserted(f" {{{text}}}", site.trimmed(colon), safe=False)
+
+
+@remedy
 def without_clause(site: Site) -> Iterator[Fix]:
     """Without the word that the diagnostic points at, and the comma before it."""
     start = len(site.text[: site.start].rstrip(" "))

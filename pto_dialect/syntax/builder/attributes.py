@@ -9,6 +9,7 @@ from xdsl.dialects import builtin
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, UnitAttr, i64
 from xdsl.ir import Attribute
 
+from pto_dialect.diagnostics.remedies.order import repeated_attribute
 from pto_dialect.ir.core.attributes import BROKEN, PlaceholderAttr
 from pto_dialect.nesting import FUNCTIONS, LIMIT, ROOMY, NestingError, make_room
 
@@ -214,7 +215,8 @@ class AttributeBuilder(BuilderBase):
         result: dict[str, Attribute] = {}
         for token, name, value in items[1:-1:2]:
             if name in result:
-                self.report("attr-duplicate", f"attribute {name} is given twice", token.start, token.end, "keep one")
+                message, mended = f"attribute {name} is given twice", (repeated_attribute(),)
+                self.report("attr-duplicate", message, token.start, token.end, "keep one", remedies=mended)
             if isinstance(value, TypeRun):
                 self.report("parse-syntax", f"attribute {name} takes one type", token.start, token.end)
                 value = value.types[0]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 from pto_dialect.diagnostics.remedies import characters as remedies
+from pto_dialect.diagnostics.remedies.marks import close_quote
 from pto_dialect.diagnostics.remedies.names import insert, remove, replace
 from pto_dialect.diagnostics.remedies.statements import value_name
 from pto_dialect.diagnostics.remedy import Remedy
@@ -39,7 +40,8 @@ def bad_character(s: Situation) -> Message:
             return Message(
                 "parse-string", f"the quote before {name} is missing", f'"{name}"', previous, remedies=(insert('"'),)
             )
-        return Message("parse-string", "this string is not closed on its line", 'add the closing "')
+        text = "this string is not closed on its line"
+        return Message("parse-string", text, 'add the closing "', remedies=(close_quote(),))
     if len(text) > 1:
         return Message("literal-range", "this integer does not fit into 64 bits", None)
     if text in _KINDS:

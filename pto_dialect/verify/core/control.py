@@ -13,6 +13,7 @@ from xdsl.traits import IsTerminator
 
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.type_facts import ENTRY_ATTRIBUTES
+from pto_dialect.diagnostics.remedies.names import append
 from pto_dialect.diagnostics.remedies.statements import (
     last_in_block,
     missing_else,
@@ -220,7 +221,8 @@ def check_function(op: Operation, ctx: Context) -> bool:
         visibility = op.properties.get("sym_visibility")
         if not isinstance(visibility, StringAttr) or visibility.data == "public":
             message = f"@{symbol_name(op)} has no body"
-            ctx.report(FUNCTION, op, message, help="declare it as func.func private, or give it a body")
+            help, mended = "declare it as func.func private, or give it a body", (append(" private"),)
+            ctx.report(FUNCTION, op, message, help=help, remedies=mended)
         return True
     if types_differ(types_of(region.first_block.args), inputs):
         message = f"@{symbol_name(op)} takes ({format_types(inputs)}), but its first block has "

@@ -13,6 +13,7 @@ from xdsl.ir import Operation
 
 from pto_dialect.analysis.queues import C2V, direction_mask, entry, nosplit, queue_id
 from pto_dialect.analysis.type_facts import integer_attribute
+from pto_dialect.diagnostics.remedies.order import missing_entry
 from pto_dialect.ir.core.attributes import OpaqueAttr
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.types import TileBufType, bit_width, element_name, type_text
@@ -112,7 +113,8 @@ def _queue(init: Operation, fields: dict[str, str], ctx: Context) -> None:
         message = f"a queue with acc_push_epilogue has dir_mask 1, found {direction_mask(init)}"
         ctx.report(EPILOGUE, init, message, at="dir_mask")
     if nosplit(init) is not True:
-        ctx.report(EPILOGUE, init, "a queue with acc_push_epilogue has nosplit = true", help="nosplit = true")
+        message, mended = "a queue with acc_push_epilogue has nosplit = true", (missing_entry("nosplit = true"),)
+        ctx.report(EPILOGUE, init, message, help="nosplit = true", remedies=mended)
     if fields.get("relu") not in ("no_relu", "normal_relu"):
         message = f"relu of a push is no_relu or normal_relu, found {fields.get('relu')}"
         ctx.report(EPILOGUE, init, message, at="acc_push_epilogue")

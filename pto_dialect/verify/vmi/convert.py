@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import IntegerType, Signedness
 from xdsl.ir import Attribute, Operation
 
 from pto_dialect.analysis.type_facts import enumerator, vector_element
+from pto_dialect.diagnostics.remedies.order import missing_entry
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import VmiMaskType, VmiVRegType, bit_width, element_name, is_float, type_text
 from pto_dialect.ir.vmi.mask import VmiEnsureMaskGranularityOp
@@ -134,7 +135,8 @@ def check_conversion(op: Operation, ctx: Context) -> None:
         ctx.report(VMI_CONVERSION, op, f"the conversion {pair} {allowed}, found {rounding}", at="rounding")
     if clauses.saturation and not saturation:
         message = f"the conversion {pair} needs saturate"
-        ctx.report(VMI_CONVERSION, op, message, help='saturate = "SAT" or "NOSAT"')
+        mended = tuple(missing_entry(f'saturate = "{word}"') for word in ("SAT", "NOSAT"))
+        ctx.report(VMI_CONVERSION, op, message, help='saturate = "SAT" or "NOSAT"', remedies=mended)
     elif saturation and not clauses.saturation:
         ctx.report(VMI_CONVERSION, op, f"the conversion {pair} takes no saturate", at="saturate")
     elif pair == "si32 to si8" and enumerator(op, "saturate") == "SAT":
