@@ -27,7 +27,7 @@ from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.items import UnsupportedError
 from pto_dialect.passes.registry import make_pass
 from pto_dialect.passes.sync_order.course import Open
-from pto_dialect.passes.sync_order.tell import judges
+from pto_dialect.passes.sync_order.findings import judges
 from pto_dialect.runtime.errors import ProgramError
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))

@@ -17,7 +17,7 @@ from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.program import UnsupportedError
-from pto_dialect.passes.assign_memory.live import Buffer
+from pto_dialect.passes.assign_memory.live_ranges import Buffer
 from pto_dialect.passes.assign_memory.plan import Plan, memory_plans
 
 

@@ -106,16 +106,16 @@ class CheckSyncPass(PtoPass):
             if has_manual_synchronization([op for each in reached for op in walk(each)]):
                 followed = _check(function, self.target, engine)
                 if not followed and self.judge != "true":
-                    from .sync_order.tell import told_partly  # deferred: start-up
+                    from .sync_order.findings import report_incomplete  # deferred: start-up
 
-                    engine.report(told_partly(function))
+                    engine.report(report_incomplete(function))
             for diagnostic in (*unordered_cores(function), *unequal_ends(function, STUCK)):
                 engine.report(diagnostic)
             if self.judge == "true":
                 self._judge(function, engine)
 
     def _judge(self, function: Operation, engine: DiagnosticEngine) -> None:
-        from .sync_order.tell import has_signals, judged  # deferred: start-up
+        from .sync_order.findings import has_signals, judged  # deferred: start-up
 
         if has_signals(function):
             for diagnostic in judged(function, self.target):

@@ -78,7 +78,7 @@ PASS_TABLE: dict[str, PassEntry] = {
         shrinks=True,
     ),
     "repeat-sums": PassEntry(
-        "loops.again",
+        "loops.repeat_sums",
         "RepeatSumsPass",
         "computes sums twice that are needed after other products have added to them",
         changes=True,

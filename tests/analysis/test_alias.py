@@ -20,7 +20,7 @@ from pto_dialect.analysis.alias import Alias, Must, Pointees, joined
 from pto_dialect.ir.buffers.views import AllocTileOp, SubviewOp
 from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.passes.accesses.places import Places
+from pto_dialect.passes.accesses.locations import HandleLocations
 from pto_dialect.targets.choice import get_profile
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
@@ -168,7 +168,7 @@ class Interpreter:
 def test_facts_hold_in_every_run(seed: int) -> None:
     """What a handle certainly is, it is in every run; what it never is, in none."""
     function = next(op for op in walk(parse(CarriedProgram(seed, "a5", 24).text)) if op.name == "func.func")
-    places, exact = Places(get_profile("a5")), 0
+    places, exact = HandleLocations(get_profile("a5")), 0
     runs = [Interpreter(number) for number in range(40)]
     for run in runs:
         run.block(function.regions[0].block)

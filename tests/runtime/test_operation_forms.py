@@ -20,7 +20,7 @@ from pto_dialect.ir.core.registry import all_op_classes, family_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, TileBufType
 from pto_dialect.passes.accesses.items import NUMBER, SCALAR, Leaf, UnsupportedError
-from pto_dialect.passes.accesses.places import Place, Places
+from pto_dialect.passes.accesses.locations import HandleLocations, MemoryLocation
 from pto_dialect.passes.accesses.program import MEMORY, Reader
 from pto_dialect.passes.check_memory import tile_operands
 from pto_dialect.passes.forms.operands import accesses, is_tile_operation
@@ -102,8 +102,8 @@ def test_sanitizer() -> None:
 
 def leaf_of(form: Form) -> Leaf | None:
     """What insert-sync and the planner take an operation for, where every operand has a place of its own."""
-    given = {value: (Place("ub", value),) for value in form.op.operands if isinstance(value.type, MEMORY)}
-    reader = Reader(Places(get_profile(form.target), given), None)
+    given = {value: (MemoryLocation("ub", value),) for value in form.op.operands if isinstance(value.type, MEMORY)}
+    reader = Reader(HandleLocations(get_profile(form.target), given), None)
     return reader._leaf(form.op, ())
 
 

@@ -15,7 +15,7 @@ from pto_dialect.ir.core.base import Pipe
 from pto_dialect.passes.sync_state import unit_flag
 
 from .items import NUMBER, SCALAR, Leaf, Loop, Sequence
-from .places import GLOBAL, REGISTERS, Place
+from .locations import GLOBAL, REGISTERS, MemoryLocation
 from .state import Access, State
 
 V = NUMBER[Pipe.V]
@@ -28,7 +28,7 @@ class _Placed(NamedTuple):
     number: int
 
 
-def must_wait(access: Access, leaf: Leaf, place: Place, writes: bool, state: State, arch: str) -> bool:
+def must_synchronize(access: Access, leaf: Leaf, place: MemoryLocation, writes: bool, state: State, arch: str) -> bool:
     """Whether a pipe must be synchronized with an earlier access before ``leaf`` accesses ``place`` (``writes``: as a
     write), if both access the same bytes. ``state`` is the one before ``leaf``."""
     pipe = leaf.pipe
@@ -49,20 +49,20 @@ def must_wait(access: Access, leaf: Leaf, place: Place, writes: bool, state: Sta
     return pipe in _LOADS and not _used(access, leaf, place, state)
 
 
-def _used(access: Access, leaf: Leaf, place: Place, state: State) -> bool:
+def _used(access: Access, leaf: Leaf, place: MemoryLocation, state: State) -> bool:
     """Whether another pipe must have used bytes of an access and of ``place`` since: it waited for the access, and the
     writer of ``place`` waits for it."""
     return any(
         not one.writes
         and one.number > access.number
-        and _share(one.place, access.place)
-        and _share(one.place, place)
+        and _must_overlap(one.place, access.place)
+        and _must_overlap(one.place, place)
         and implied(one, access, leaf, state)
         for one in state.earlier(access.place)
     )
 
 
-def _share(one: Place, other: Place) -> bool:
+def _must_overlap(one: MemoryLocation, other: MemoryLocation) -> bool:
     """Whether two locations must overlap."""
     return one.holds(other) or other.holds(one)
 
@@ -102,10 +102,10 @@ class Levels:
             known = self._known[value] = known if place is not None else 0
         return known
 
-    def same_inside(self, value: SSAValue) -> bool:
+    def is_invariant_inside(self, value: SSAValue) -> bool:
         """Whether a value is invariant inside the block, once it is entered."""
         return self.of(value) < 2
 
-    def same_in_turns(self, value: SSAValue) -> bool:
+    def is_invariant(self, value: SSAValue) -> bool:
         """Whether a value is the same each time the block is entered."""
         return self.of(value) == 0

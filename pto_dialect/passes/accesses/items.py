@@ -14,7 +14,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.ir.core.base import Pipe
 
-from .places import Place
+from .locations import MemoryLocation
 from .setting import Turn
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ NUMBER = {pipe: number for number, pipe in enumerate(PIPES)}
 SCALAR = NUMBER[Pipe.S]
 
 
-def pipe_number(pipe: Pipe | None) -> int | None:
+def pipe_id(pipe: Pipe | None) -> int | None:
     """The id of a pipe; ``None`` for all pipes together, and for no pipe."""
     return None if pipe is None else NUMBER.get(pipe)
 
@@ -48,8 +48,8 @@ class Leaf:
 
     op: Operation
     pipe: int
-    reads: tuple[Place, ...]
-    writes: tuple[Place, ...]
+    reads: tuple[MemoryLocation, ...]
+    writes: tuple[MemoryLocation, ...]
     joins: bool = False
     shows: bool = False
     learns: bool = False

@@ -14,17 +14,17 @@ from xdsl.ir import SSAValue
 from pto_dialect.analysis.affine import AffineExpr, Term
 from pto_dialect.analysis.alias import Alias
 
-from .places import GLOBAL, Place
-from .rotation import turns_between
+from .locations import GLOBAL, MemoryLocation
+from .rotation import iteration_distance
 from .setting import ANY, Range, Setting
 
 
-def may_overlap(earlier: Place, later: Place, setting: Setting) -> bool:
+def may_overlap(earlier: MemoryLocation, later: MemoryLocation, setting: Setting) -> bool:
     """Whether some byte may belong to both."""
     return alias_of(earlier, later, setting).is_possible
 
 
-def alias_of(earlier: Place, later: Place, setting: Setting) -> Alias:
+def alias_of(earlier: MemoryLocation, later: MemoryLocation, setting: Setting) -> Alias:
     """How two accesses relate: ``MUST`` where they have a byte in common in every run."""
     if earlier.space != later.space:
         return Alias.NO
@@ -40,17 +40,17 @@ def alias_of(earlier: Place, later: Place, setting: Setting) -> Alias:
         return Alias.MUST
     if earlier.frame is None or earlier.frame != later.frame:
         return Alias.MAY
-    if turns_between(earlier, later, setting) == 0:
+    if iteration_distance(earlier, later, setting) == 0:
         return Alias.NO
     sides = zip(earlier.sides, later.sides, strict=False)
-    return Alias.NO if any(_certainly_behind(one, other, setting) for one, other in sides) else Alias.MAY
+    return Alias.NO if any(_must_follow(one, other, setting) for one, other in sides) else Alias.MAY
 
 
-def _apart(one: Place, other: Place) -> bool:
+def _apart(one: MemoryLocation, other: MemoryLocation) -> bool:
     return (one.stop is not None and one.stop <= other.start) or (other.stop is not None and other.stop <= one.start)
 
 
-def _certainly_behind(
+def _must_follow(
     earlier: tuple[AffineExpr, AffineExpr], later: tuple[AffineExpr, AffineExpr], setting: Setting
 ) -> bool:
     """Whether one of two intervals ends before the other begins."""

@@ -25,13 +25,13 @@ from pto_dialect.analysis.type_facts import integer_attribute
 from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.core.walk import walk
 
-from .places import Place, Places
+from .locations import HandleLocations, MemoryLocation
 
 
 class Pops:
     """The tiles that one function takes out of queues through global memory."""
 
-    def __init__(self, function: Operation, places: Places) -> None:
+    def __init__(self, function: Operation, places: HandleLocations) -> None:
         self.places = places
         self.arch = places.profile.arch
         self._numbered: dict[tuple[str, int], Operation] = {}
@@ -52,7 +52,7 @@ class Pops:
                 self._count[init] += 1
                 self._blocks.setdefault(init, set()).add(op.parent)
 
-    def loaded(self, op: Operation) -> tuple[Place, ...]:
+    def loaded(self, op: Operation) -> tuple[MemoryLocation, ...]:
         """Where MTE2 loads the tile that ``op`` takes out of a queue; nothing for all other operations."""
         action = action_of(op)
         if action is None or action.role != "pop":

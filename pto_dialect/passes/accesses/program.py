@@ -23,7 +23,7 @@ from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.tile.memory import TGetValOp, TSetValOp
 
 from .items import NUMBER, SCALAR, Choice, Item, Leaf, Loop, Sequence, UnsupportedError, Users, users_of
-from .places import GLOBAL, Place, Places
+from .locations import GLOBAL, HandleLocations, MemoryLocation
 from .pops import Pops
 from .setting import Range, Turn
 
@@ -38,7 +38,7 @@ _CALLS = Role.CALL | Role.LAUNCH
 class Reader:
     """Makes the sequence of a function; ``side`` is the kind of core in a function with sections."""
 
-    def __init__(self, places: Places, side: str | None) -> None:
+    def __init__(self, places: HandleLocations, side: str | None) -> None:
         self.places = places
         self.arch = places.profile.arch
         self.side = side
@@ -158,7 +158,7 @@ class Reader:
         signals = has_role(op, Role.CORES | Role.PEERS)
         if signals:
             # Whoever is signalled may look at all that cores share, and may have written it.
-            everywhere = tuple(Place(space, None) for space in SHARED)
+            everywhere = tuple(MemoryLocation(space, None) for space in SHARED)
             reads, writes = (everywhere, ()) if has_role(op, Role.SETS) else ((), everywhere)
         if pipe is None or not (reads or writes):
             return None
@@ -169,8 +169,8 @@ class Reader:
         """A region that one pipe runs as one instruction."""
         if not has_role(op, Role.SCOPE):
             raise UnsupportedError(op, f"{op.name} is not followed")
-        reads: list[Place] = []
-        writes: list[Place] = []
+        reads: list[MemoryLocation] = []
+        writes: list[MemoryLocation] = []
         for inner in walk(op):
             if isinstance(inner, PtoOp):
                 more = self._accesses(inner)
@@ -178,12 +178,12 @@ class Reader:
                 writes += more[1]
         return Leaf(op, NUMBER[Pipe.V], tuple(dict.fromkeys(reads)), tuple(dict.fromkeys(writes)), path=path)
 
-    def _accesses(self, op: PtoOp) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
+    def _accesses(self, op: PtoOp) -> tuple[tuple[MemoryLocation, ...], tuple[MemoryLocation, ...]]:
         form = form_of(op, self.arch)
         groups = operand_groups(op)
         given = [value for value in op.results if isinstance(value.type, TileBufType)] if form.writes_results else []
 
-        def places(names: tuple[str, ...]) -> Iterator[Place]:
+        def places(names: tuple[str, ...]) -> Iterator[MemoryLocation]:
             for name in names:
                 for value in groups.get(name, ()):
                     if isinstance(value.type, MEMORY):

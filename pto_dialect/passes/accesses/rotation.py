@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from pto_dialect.analysis.affine import AffineAnalysis, AffineExpr
 
-from .places import Place
+from .locations import MemoryLocation
 from .setting import Setting
 
 SLOTS = "slots"
@@ -24,7 +24,7 @@ class Rotation(NamedTuple):
     modulus: int
 
 
-def rotation_of(place: Place, sums: AffineAnalysis) -> Rotation | None:
+def rotation_of(place: MemoryLocation, sums: AffineAnalysis) -> Rotation | None:
     """The index of a rotating slot; ``None`` for other locations, and for a slot with a constant index."""
     frame = place.frame
     if not isinstance(frame, tuple) or frame[0] != SLOTS or len(place.sides) != 1:
@@ -33,7 +33,7 @@ def rotation_of(place: Place, sums: AffineAnalysis) -> Rotation | None:
     return None if found is None else Rotation(*found)
 
 
-def turns_between(earlier: Place, later: Place, setting: Setting) -> int | None:
+def iteration_distance(earlier: MemoryLocation, later: MemoryLocation, setting: Setting) -> int | None:
     """The fewest iterations from ``earlier`` to ``later`` in which both are the same slot, 0 where that cannot be: of
     the loop of ``setting``; within one iteration 1 says that they may be the same. ``None`` where nothing is known."""
     one, other = rotation_of(earlier, setting.sums), rotation_of(later, setting.sums)

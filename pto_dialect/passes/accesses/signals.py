@@ -18,18 +18,18 @@ from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 
-from .items import NUMBER, SCALAR, Item, Leaf, Sequence, Signal, UnsupportedError, pipe_number
-from .places import REGISTERS, Place
+from .items import NUMBER, SCALAR, Item, Leaf, Sequence, Signal, UnsupportedError, pipe_id
+from .locations import REGISTERS, MemoryLocation
 from .program import SHARED, Reader
 
 Path = tuple[tuple[Sequence, int], ...]
-_EVERYTHING = tuple(Place(space, None) for space in SHARED)
-_REGISTERS = Place(REGISTERS, "all")
+_EVERYTHING = tuple(MemoryLocation(space, None) for space in SHARED)
+_REGISTERS = MemoryLocation(REGISTERS, "all")
 _ISSUED = ("valid_shape",)
 """State that work takes along when it is issued."""
 _ORDERS = Role.PIPES | Role.LOCK
 _HIDDEN = Role.SIGNAL | Role.PEERS
-_TOLD = Role.CORES | Role.BLOCKS | Role.PEERS | Role.SIGNAL
+_SIGNALS = Role.CORES | Role.BLOCKS | Role.PEERS | Role.SIGNAL
 _OUTSIDE = (Effect.CHANNEL, Effect.REPORT)
 
 
@@ -55,7 +55,7 @@ class SignalReader(Reader):
     def _leaf(self, op: PtoOp, path: Path) -> Leaf | None:
         leaf = super()._leaf(op, path)
         sets = (_REGISTERS,) if _sets_registers(op) else ()
-        reads, writes = unseen(op), (*sets, *unseen(op))
+        reads, writes = implicit_locations(op), (*sets, *implicit_locations(op))
         if leaf is None and writes:
             pipe = form_of(op, self.arch).pipe
             leaf = Leaf(op, SCALAR if pipe is None else NUMBER[pipe], (), (), path=path)
@@ -66,16 +66,16 @@ class SignalReader(Reader):
         return leaf
 
 
-def unseen(op: PtoOp) -> tuple[Place, ...]:
+def implicit_locations(op: PtoOp) -> tuple[MemoryLocation, ...]:
     """All shared memory for an operation whose effects its operands do not say."""
     spec = op_spec(type(op))
     hidden = spec.queue is not None or spec.effect in _OUTSIDE
     return _EVERYTHING if hidden or has_role(op, _HIDDEN) else ()
 
 
-def tells_others(op: Operation) -> bool:
+def signals_others(op: Operation) -> bool:
     """Whether other cores, blocks or ranks, a queue or a reader outside learn from an operation how far the core is."""
-    return isinstance(op, PtoOp) and (has_role(op, _TOLD) or bool(unseen(op)))
+    return isinstance(op, PtoOp) and (has_role(op, _SIGNALS) or bool(implicit_locations(op)))
 
 
 def _sets_registers(op: Operation) -> bool:
@@ -96,7 +96,7 @@ def signal_of(op: Operation, path: Path, arch: str) -> Signal:
             raise UnsupportedError(op, "its pipe is not known")
         return Signal(op, "barrier", NUMBER[pipe], NUMBER[pipe], 0, path)
     ends = ("src_pipe", "dst_pipe") if "src_pipe" in op.attributes else ("src_op", "dst_op")
-    source, target = (pipe_number(named_pipe(op.attributes.get(name))) for name in ends)
+    source, target = (pipe_id(named_pipe(op.attributes.get(name))) for name in ends)
     if source is None or target is None:
         raise UnsupportedError(op, "its pipes are not known")
     kind = "set" if has_role(op, Role.SETS) else "wait"
@@ -104,7 +104,7 @@ def signal_of(op: Operation, path: Path, arch: str) -> Signal:
 
 
 def _lock(op: Operation, path: Path) -> Signal:
-    pipe = pipe_number(named_pipe(op.attributes.get("op_type")))
+    pipe = pipe_id(named_pipe(op.attributes.get("op_type")))
     if pipe is None:
         raise UnsupportedError(op, "its pipe is not known")
     if integer_attribute(op, "mode"):

@@ -17,7 +17,7 @@ from pto_dialect.ir.core.base import Pipe
 
 from . import items
 from .items import NUMBER, PIPES, SCALAR, Choice, Flag, Leaf, Users
-from .places import Place
+from .locations import MemoryLocation
 
 COUNT = len(PIPES)
 _V = NUMBER[Pipe.V]
@@ -32,7 +32,7 @@ class Access(NamedTuple):
     leaf: Leaf
     number: int
     writes: bool
-    place: Place
+    place: MemoryLocation
     turn: Hashable
 
     @property
@@ -165,7 +165,7 @@ class State:
 
     # ------------------------------------------------------------ accesses
 
-    def earlier(self, place: Place) -> Sequence[Access]:
+    def earlier(self, place: MemoryLocation) -> Sequence[Access]:
         """Accesses of roots that may be that of ``place``."""
         space, root = place.space, place.root
         if root is None or root == "bytes":
@@ -268,7 +268,7 @@ def learn(row: list[int], other: tuple[int, ...] | list[int]) -> None:
             row[pipe] = number
 
 
-def ways_of(choice: Choice, state: Gone, follow: Callable[[items.Sequence, Gone], Gone]) -> list[Gone]:
+def branch_states(choice: Choice, state: Gone, follow: Callable[[items.Sequence, Gone], Gone]) -> list[Gone]:
     """The states after each region of a branch, and after none of them where it may run none, as computed by
     ``follow``. They are all copies of ``state``, with consecutive ids."""
     ways: list[Gone] = []

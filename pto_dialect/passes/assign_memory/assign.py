@@ -24,7 +24,7 @@ from pto_dialect.passes.accesses.items import UnsupportedError
 from pto_dialect.passes.base import PtoPass
 from pto_dialect.verify.engine.rule import ASSIGN_MEMORY, ERROR, rule
 
-from .live import Buffer
+from .live_ranges import Buffer
 from .plan import Plan, lacking, memory_plans
 
 _PAGE = 'docs/reference/memory-planning.md, "What is not planned"'

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
-from .live import Buffer
+from .live_ranges import Buffer
 
 _Order = Callable[[Buffer], tuple[int, ...]]
 _ORDERS: tuple[_Order, ...] = (

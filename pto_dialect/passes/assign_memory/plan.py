@@ -26,14 +26,14 @@ from pto_dialect.ir.core.types import MultiTileBufType, TileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.sync.pipes import ReserveBufferOp
 from pto_dialect.passes.accesses.items import UnsupportedError
-from pto_dialect.passes.accesses.places import Places
+from pto_dialect.passes.accesses.locations import HandleLocations
 from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.targets.memory import BASE_ALIGNMENT, SPACE_ALIASES
 from pto_dialect.targets.profile import Profile
 from pto_dialect.verify.buffers.alloc import address_operand, is_view, space_of
 
 from ..insert_sync.insert import ordered
-from .live import Buffer, Lives
+from .live_ranges import Buffer, LiveRanges
 from .order import FEW, Order
 from .pack import Share, always, bound, needed, never, top_of
 from .scales import Group, groups_of, place, settle
@@ -99,9 +99,9 @@ def memory_plans(function: Operation, target: str | None, reuse: str = "max") ->
     end = 0
     orders: list[Order] = []
     for side in [name for name in ("cube", "vector") if name in {section_of(op) for op in walk(function)}] or [None]:
-        places = Places(profile)
+        places = HandleLocations(profile)
         sequence = Reader(places, side).function(function)
-        lives = Lives(places)
+        lives = LiveRanges(places)
         lives.follow(sequence)
         lives.settle({value: buffer for value, buffer in buffers.items() if buffer.address is None})
         end = max(end, lives.time)
@@ -118,7 +118,7 @@ def memory_plans(function: Operation, target: str | None, reuse: str = "max") ->
         return all(order.ordered(one.op.results[0], other.op.results[0]) for order in orders)
 
     share = {"max": always, "safe": safe, "none": never}[reuse]
-    groups = groups_of(function, Places(profile), buffers)
+    groups = groups_of(function, HandleLocations(profile), buffers)
     settle(groups, always if fits else share)
     found = _where_needed(groups, by_space, share, profile) if fits else place(groups, by_space, share)
     return [Plan(space, places, profile.capacity_of(space)) for space, places in found.items()]

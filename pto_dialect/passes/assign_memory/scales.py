@@ -21,10 +21,10 @@ from pto_dialect.ir.cube.matmul import (
     TGetScaleAddrOp,
 )
 from pto_dialect.passes.accesses.items import UnsupportedError
-from pto_dialect.passes.accesses.places import Place, Places
+from pto_dialect.passes.accesses.locations import HandleLocations, MemoryLocation
 from pto_dialect.targets.memory import BASE_ALIGNMENT, MX_SCALE_ADDRESS_DIVISOR
 
-from .live import Buffer
+from .live_ranges import Buffer
 from .pack import Share, pack
 
 _OPERANDS = {"scale_left": "l0a", "scale_right": "l0b"}
@@ -56,7 +56,7 @@ def bonds(function: Operation) -> Iterator[tuple[Operation, SSAValue, SSAValue]]
                 yield op, one, other
 
 
-def groups_of(function: Operation, places: Places, buffers: dict[SSAValue, Buffer]) -> list[Group]:
+def groups_of(function: Operation, places: HandleLocations, buffers: dict[SSAValue, Buffer]) -> list[Group]:
     """The groups with a buffer that needs an address. Raises :class:`UnsupportedError` where no address fits."""
     member: dict[Buffer, Group] = {}
     for op, one, other in bonds(function):
@@ -71,13 +71,13 @@ def groups_of(function: Operation, places: Places, buffers: dict[SSAValue, Buffe
     return list(dict.fromkeys(member.values()))
 
 
-def _buffer(place: Place, buffers: dict[SSAValue, Buffer]) -> Buffer | None:
+def _buffer(place: MemoryLocation, buffers: dict[SSAValue, Buffer]) -> Buffer | None:
     """The buffer without an address that a location belongs to."""
     found = buffers.get(place.root) if isinstance(place.root, SSAValue) else None
     return found if found is not None and found.address is None else None
 
 
-def _unknown(place: Place, buffer: Buffer | None) -> bool:
+def _unknown(place: MemoryLocation, buffer: Buffer | None) -> bool:
     """Whether a location neither gets an address nor has a static one: an argument."""
     return buffer is None and place.root != "bytes"
 
@@ -85,8 +85,8 @@ def _unknown(place: Place, buffer: Buffer | None) -> bool:
 def _join(
     op: Operation,
     member: dict[Buffer, Group],
-    operand: tuple[Place, Buffer | None],
-    scales: tuple[Place, Buffer | None],
+    operand: tuple[MemoryLocation, Buffer | None],
+    scales: tuple[MemoryLocation, Buffer | None],
 ) -> None:
     """One group for an operand and its scales, and for those that either is in a group with already."""
     group = Group(op)

@@ -16,7 +16,7 @@ from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.core_dialects.structured import is_for, is_if
 from pto_dialect.targets.profile import Profile
 
-from .lives import members
+from .liveness import members
 from .operands import Accesses, accesses, is_tile_operation
 from .rebuild import RefusedError
 

@@ -26,7 +26,7 @@ from .plan import Plan
 from .rebuild import FormPass, RefusedError
 from .sound import stay_sound
 from .values import ValueWriter
-from .written import ATTRIBUTE, Kept, numbered, write
+from .written import ATTRIBUTE, BufferFacts, numbered, write
 
 _GOOD = f"""func.func @f(%p: {PART}) {{
   %x = pto.alloc_tile : {TILE}
@@ -81,22 +81,22 @@ def to_level1(module: ModuleOp, target: str | None = None) -> ModuleOp:
     raise RefusedError(next(iter(writer.kept)), "its buffers are used in a way that values do not tell")
 
 
-def _least(function: Operation, buffers: Mapping[str, Kept], target: str | None) -> dict[str, Kept]:
+def _least(function: Operation, buffers: Mapping[str, BufferFacts], target: str | None) -> dict[str, BufferFacts]:
     """What has to be kept of ``buffers``: what a plan that knows the values of each would not find out."""
-    function.attributes[ATTRIBUTE] = write(dict.fromkeys(buffers, Kept()))
+    function.attributes[ATTRIBUTE] = write(dict.fromkeys(buffers, BufferFacts()))
     try:
         plan = Plan(function, profile_of(function, target))
     except RefusedError:
         return dict(buffers)
     operations = dict(numbered(function))
-    found: dict[str, Kept] = {}
+    found: dict[str, BufferFacts] = {}
     for name, kept in buffers.items():
         webs = plan.webs_of(name)
         type_ = None if {plan.webs.type_of(web) for web in webs} == {kept.type} else kept.type
         places = [plan.first.get(web) for web in webs]
         at = None if places == [operations.get(-1 if kept.at is None else kept.at)] else kept.at
-        if type_ is not None or not {*map(plan.webs.leader, plan.arguments)}.issuperset(webs):
-            found[name] = Kept(type_, at, kept.address)
+        if type_ is not None or not {*map(plan.webs.web_id, plan.arguments)}.issuperset(webs):
+            found[name] = BufferFacts(type_, at, kept.address)
     return found
 
 
@@ -113,7 +113,7 @@ class _Writer(ValueWriter):
     def __init__(self, target: str | None) -> None:
         super().__init__()
         self.target = target
-        self.kept: dict[Operation, dict[str, Kept]] = {}
+        self.kept: dict[Operation, dict[str, BufferFacts]] = {}
 
     def operation(self, op: Operation) -> None:
         """Writes ``op`` with values instead of buffers."""

@@ -24,7 +24,7 @@ from pto_dialect.ir.tile.move import TMovOp
 from pto_dialect.verify.engine.rule import ERROR, FORMS, Rule, rule
 from pto_dialect.verify.examples.types import PART, VALUE
 
-from .lives import is_empty, tile_pairs
+from .liveness import is_empty, tile_pairs
 from .operands import accesses, destinations, is_tile_operation, is_value
 from .plan import Buffer, Plan
 from .rebuild import FormPass, Rebuild, RefusedError, name_of
@@ -143,8 +143,8 @@ class _Writer(Rebuild):
         plan = self.plan
         assert plan is not None
         region = Region()
-        types = [plan.webs.type_of(plan.webs.leader(a)) if is_value(a) else a.type for a in block.args]
-        types += [plan.webs.type_of(plan.webs.leader(value)) for value in plan.results]
+        types = [plan.webs.type_of(plan.webs.web_id(a)) if is_value(a) else a.type for a in block.args]
+        types += [plan.webs.type_of(plan.webs.web_id(value)) for value in plan.results]
         fresh = Block(arg_types=types)
         region.add_block(fresh)
         self.blocks[block] = fresh
@@ -152,10 +152,10 @@ class _Writer(Rebuild):
             self.bind(old, new)
             if is_value(old):
                 new._name = handle_name(old._name)
-                self.buffers[plan.webs.leader(old)] = new
+                self.buffers[plan.webs.web_id(old)] = new
         outputs = fresh.args[len(block.args) :]
         for value, new in zip(plan.results, outputs, strict=True):
-            new._name = plan.name_of(plan.webs.leader(value))
+            new._name = plan.name_of(plan.webs.web_id(value))
         for web, number in plan.given.items():
             self.buffers[web] = outputs[number]
         self.outputs = outputs
@@ -178,7 +178,7 @@ class _Writer(Rebuild):
 
     def _buffer(self, value: SSAValue) -> SSAValue:
         assert self.plan is not None
-        return self.buffers[self.plan.webs.leader(value)]
+        return self.buffers[self.plan.webs.web_id(value)]
 
     def mapped(self, values: Sequence[SSAValue]) -> list[SSAValue]:
         """Buffers for tiles, what stands for them for other values."""

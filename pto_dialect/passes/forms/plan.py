@@ -12,13 +12,13 @@ from pto_dialect.ir.core.types import TileBufType, TileType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.targets.profile import Profile
 
-from .lives import Lives
+from .liveness import Liveness
 from .operands import is_value
-from .places import TilePlaces
 from .rebuild import RefusedError
 from .shared import share
+from .tile_locations import TileLocations
 from .webs import Webs
-from .written import Kept, handle_name, key_of, numbered, read
+from .written import BufferFacts, handle_name, key_of, numbered, read
 
 
 class Buffer(NamedTuple):
@@ -43,12 +43,12 @@ class Plan:
         self.values = list(_tiles(function))
         self.order = {value: number for number, value in enumerate(self.values)}
         self.kept = read(function)
-        lives = Lives(profile.arch)
+        lives = Liveness(profile.arch)
         lives.bits(self.values)
         lives.follow(function)
         self._keys = keys = {value: key for value in self.values if (key := key_of(value, self.kept)) is not None}
         fixed = {value: kept for value in self.values if (kept := self._stated(value)) is not None}
-        self._places = TilePlaces(function, profile, fixed)
+        self._places = TileLocations(function, profile, fixed)
         self.webs = Webs(lives, self._places.type_of, keys)
         self.webs.build(function)
         self.arguments = [value for value in function.regions[0].block.args if is_value(value)]
@@ -65,7 +65,7 @@ class Plan:
 
     def _stated(self, value: SSAValue) -> TileBufType | None:
         """The type that the author states for the buffer of a value."""
-        type_, tile = self.kept.get(self._keys.get(value, ""), Kept()).type, value.type
+        type_, tile = self.kept.get(self._keys.get(value, ""), BufferFacts()).type, value.type
         assert isinstance(tile, TileType)
         if not isinstance(type_, TileBufType):
             return None
@@ -74,10 +74,10 @@ class Plan:
 
     def _given(self) -> dict[int, int]:
         """The webs that become a destination which the caller gives, with the number of the result."""
-        taken = {self.webs.leader(value) for value in self.arguments}
+        taken = {self.webs.web_id(value) for value in self.arguments}
         found: dict[int, int] = {}
         for number, value in enumerate(self.results):
-            web = self.webs.leader(value)
+            web = self.webs.web_id(value)
             if web not in taken:
                 taken.add(web)
                 found[web] = number
@@ -85,14 +85,14 @@ class Plan:
 
     def webs_of(self, key: str) -> set[int]:
         """The webs of the values that an author calls ``key``."""
-        return {self.webs.leader(value) for value, name in self._keys.items() if name == key}
+        return {self.webs.web_id(value) for value, name in self._keys.items() if name == key}
 
     # ------------------------------------------------------------ allocations
 
     def _allocate(self) -> None:
-        webs = dict.fromkeys(self.webs.leader(value) for value in self.values)
+        webs = dict.fromkeys(self.webs.web_id(value) for value in self.values)
         for value in self.arguments:
-            webs.pop(self.webs.leader(value), None)
+            webs.pop(self.webs.web_id(value), None)
         places = dict(numbered(self.function)) if self.kept else {}
         entries = list(self.kept.items())
         rank = {name: number for number, (name, _) in enumerate(entries)}
@@ -106,7 +106,7 @@ class Plan:
         self.first = {web: op for _, _, op, web in found}
         found += [(number, 0, None, None) for name, number in rank.items() if name not in used]
         for number, _, first, web in sorted(found, key=lambda one: one[:2]):
-            name, kept = entries[number] if number < len(entries) else (None, Kept())
+            name, kept = entries[number] if number < len(entries) else (None, BufferFacts())
             place = places.get(-1 if kept.at is None else kept.at)
             op = place if place is not None and (first is None or _before(place, first)) else first
             if web is not None:
@@ -138,7 +138,7 @@ class Plan:
             owner = value.owner
             touching.append(owner if isinstance(owner, Operation) else _parent(owner))
             touching += [use.operation for use in value.uses]
-        ways = [_way(op) for op in touching]
+        ways = [_ancestors(op) for op in touching]
         common = next(block for block in ways[0] if all(block in way for way in ways))
         inside = {way[common] for way in ways}
         return next(op for op in common.ops if op in inside)
@@ -155,7 +155,7 @@ def _parent(block: Block) -> Operation:
     return op
 
 
-def _way(op: Operation) -> dict[Block, Operation]:
+def _ancestors(op: Operation) -> dict[Block, Operation]:
     """The enclosing blocks of ``op``, the innermost first, and the ancestor of ``op`` in each of them."""
     found: dict[Block, Operation] = {}
     place: Operation | None = op
@@ -170,7 +170,7 @@ def _before(one: Operation, other: Operation) -> bool:
     block = one.parent
     if block is None:
         return False
-    place = _way(other).get(block)
+    place = _ancestors(other).get(block)
     return place is not None and (place is one or one.is_before_in_block(place))
 
 

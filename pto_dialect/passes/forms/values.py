@@ -21,13 +21,13 @@ from pto_dialect.ir.core_dialects.structured import is_for, is_if
 from pto_dialect.syntax.types.parser import intern_type
 
 from .contents import Contents, is_buffer
+from .location_effects import refuse_placed
 from .operands import destinations, is_tile_operation
-from .placed import refuse_placed
 from .rebuild import Rebuild, RefusedError, name_of
 from .remains import refuse_remains
 from .shared import refuse_shared
 from .valid import refuse_outside
-from .written import EMPTY_ELSE, Kept, numbered
+from .written import EMPTY_ELSE, BufferFacts, numbered
 
 
 class ValueWriter(Rebuild):
@@ -335,11 +335,13 @@ class ValueWriter(Rebuild):
 
     # ------------------------------------------------------------ facts that values do not state
 
-    def buffers_of(self, function: Operation) -> dict[str, Kept]:
+    def buffers_of(self, function: Operation) -> dict[str, BufferFacts]:
         """The buffers of the function that was written last, by the names of their values."""
         numbers = {op: number for number, op in numbered(function)}
-        found: dict[str, Kept] = {}
+        found: dict[str, BufferFacts] = {}
         for buffer, key in self.keys.items():
             place = self.places.get(buffer)
-            found[key] = Kept(buffer.type, None if place is None else numbers.get(place), self.addresses.get(buffer))
+            found[key] = BufferFacts(
+                buffer.type, None if place is None else numbers.get(place), self.addresses.get(buffer)
+            )
         return found

@@ -14,7 +14,7 @@ from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.core_dialects.structured import is_for, is_if
 
-from .lives import Lives, tile_pairs
+from .liveness import Liveness, tile_pairs
 from .operands import accesses, accumulator, is_tile_operation, is_value
 
 
@@ -22,7 +22,9 @@ class Webs:
     """Sets of values with one buffer each; ``keys`` tells which values an author wants together, and apart from those
     with another key."""
 
-    def __init__(self, lives: Lives, type_of: Callable[[SSAValue], TileBufType], keys: Mapping[SSAValue, str]) -> None:
+    def __init__(
+        self, lives: Liveness, type_of: Callable[[SSAValue], TileBufType], keys: Mapping[SSAValue, str]
+    ) -> None:
         self.lives = lives
         self.keys = keys
         number = len(lives.values)
@@ -33,7 +35,7 @@ class Webs:
         self._types = [type_of(value) for value in lives.values]
         self._wanted = [keys.get(value) for value in lives.values]
 
-    def leader(self, value: SSAValue) -> int:
+    def web_id(self, value: SSAValue) -> int:
         """The number of the web of a value."""
         return self._find(self.lives.numbers[value])
 
@@ -55,7 +57,7 @@ class Webs:
 
     def same(self, one: SSAValue, other: SSAValue) -> bool:
         """Whether both lie in one buffer."""
-        return self.leader(one) == self.leader(other)
+        return self.web_id(one) == self.web_id(other)
 
     def _find(self, number: int) -> int:
         while self._leaders[number] != number:
@@ -64,7 +66,7 @@ class Webs:
 
     def join(self, one: SSAValue, other: SSAValue) -> bool:
         """Puts two values into one buffer if nothing speaks against it."""
-        first, second = self.leader(one), self.leader(other)
+        first, second = self.web_id(one), self.web_id(other)
         if first == second:
             return True
         if self._types[first] != self._types[second] or self._conflicts[first] & self._members[second]:

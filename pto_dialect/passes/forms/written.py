@@ -29,7 +29,7 @@ _UNNAMED = re.compile(r"_\d+\Z")
 _AGAIN = re.compile(r"\$\d+\Z")
 
 
-class Kept(NamedTuple):
+class BufferFacts(NamedTuple):
     """Facts on a buffer that values do not state: its type, the index of the operation before which it is allocated,
     and its address."""
 
@@ -38,16 +38,16 @@ class Kept(NamedTuple):
     address: int | None = None
 
 
-def read(function: Operation) -> dict[str, Kept]:
+def read(function: Operation) -> dict[str, BufferFacts]:
     """The buffers that the attribute of a function names; what is not understood is left out."""
     attribute = function.attributes.get(ATTRIBUTE)
-    found: dict[str, Kept] = {}
+    found: dict[str, BufferFacts] = {}
     if isinstance(attribute, ArrayAttr):
         for entry in attribute.data:
             parts = entry.data if isinstance(entry, ArrayAttr) else [entry]
             if not parts or not isinstance(parts[0], StringAttr):
                 continue
-            kept = Kept()
+            kept = BufferFacts()
             for part in parts[1:]:
                 if isinstance(part, IntegerAttr):
                     kept = kept._replace(at=part.value.data)
@@ -60,7 +60,7 @@ def read(function: Operation) -> dict[str, Kept]:
     return found
 
 
-def write(buffers: Mapping[str, Kept]) -> Attribute:
+def write(buffers: Mapping[str, BufferFacts]) -> Attribute:
     """The attribute for ``buffers``."""
     entries: list[Attribute] = []
     for name, (type_, at, address) in buffers.items():
@@ -72,7 +72,7 @@ def write(buffers: Mapping[str, Kept]) -> Attribute:
     return ArrayAttr(entries)
 
 
-def key_of(value: SSAValue, buffers: Mapping[str, Kept]) -> str | None:
+def key_of(value: SSAValue, buffers: Mapping[str, BufferFacts]) -> str | None:
     """The buffer of ``value`` by its name."""
     name = value._name
     if name is None:

@@ -16,8 +16,8 @@ from pto_dialect.analysis.symbols import Symbols
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.items import Call, Item, Leaf, Sequence, Signal, UnsupportedError, innermost
+from pto_dialect.passes.accesses.locations import GLOBAL, HandleLocations, MemoryLocation
 from pto_dialect.passes.accesses.overlap import may_overlap
-from pto_dialect.passes.accesses.places import GLOBAL, Place, Places
 from pto_dialect.passes.accesses.program import MEMORY, Reader
 from pto_dialect.passes.accesses.setting import ANY, Setting
 from pto_dialect.passes.accesses.signals import signal_of
@@ -34,7 +34,7 @@ class CallReader(Reader):
 
     def __init__(
         self,
-        places: Places,
+        places: HandleLocations,
         side: str | None,
         symbols: Symbols,
         numbers_of: Callable[[Operation], Used],
@@ -57,8 +57,8 @@ class CallReader(Reader):
             raise UnsupportedError(op, "it calls a function that is running already")
         arguments = callee.regions[0].blocks[0].args
         pairs = zip(arguments, op.operands, strict=True)
-        given: dict[SSAValue, tuple[Place, ...]] = {inner: self.places.of(outer) for inner, outer in pairs}
-        places = Places(self.places.profile, given)
+        given: dict[SSAValue, tuple[MemoryLocation, ...]] = {inner: self.places.of(outer) for inner, outer in pairs}
+        places = HandleLocations(self.places.profile, given)
         inner = CallReader(places, self.side, self.symbols, self.numbers_of, (*self.above, callee))
         body = inner.called(callee, path, mine)
         if not body.items:
@@ -88,7 +88,7 @@ def _leaves(sequence: Sequence) -> list[Leaf]:
     return [part for part in innermost(sequence) if isinstance(part, Leaf)]
 
 
-def _check(op: Operation, given: dict[SSAValue, tuple[Place, ...]], body: Sequence) -> None:
+def _check(op: Operation, given: dict[SSAValue, tuple[MemoryLocation, ...]], body: Sequence) -> None:
     """Arguments that may be the same memory, or lie where the function has tiles of its own: the function was given its
     own order as if they were not. Raises :class:`UnsupportedError`."""
     same = Setting(lambda value: True, None, lambda value: ANY, AffineAnalysis())
@@ -105,7 +105,7 @@ def _check(op: Operation, given: dict[SSAValue, tuple[Place, ...]], body: Sequen
             raise UnsupportedError(op, "a tile of the function lies where an argument does")
 
 
-def numbers_in(function: Operation, arch: str) -> Used:
+def flag_ids(function: Operation, arch: str) -> Used:
     """The flag ids used in a function. Raises :class:`UnsupportedError`."""
     found: Used = defaultdict(set)
     for op in walk(function):

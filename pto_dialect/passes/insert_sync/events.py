@@ -16,13 +16,13 @@ from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.accesses.state import COUNT, State
 
 from .follow import Runner
-from .rings import EVENTS, TOO_MANY, give_up
+from .rings import EVENTS, TOO_MANY, use_single_id
 
 Pair = tuple[Flag, Flag]
 _NONE: Mapping[tuple[int, int], set[int]] = MappingProxyType({})
 
 
-class _Watched(State):
+class _TokenState(State):
     """A state that knows which flags are set, and, for each pair of pipes, when the last wait for each of its flags
     began that the source of the pair may not know to be over."""
 
@@ -53,7 +53,7 @@ class _Rivals(Runner):
 
     def set(self, flag: Flag, state: State) -> None:
         """A flag is set: who is under way?"""
-        assert isinstance(state, _Watched)
+        assert isinstance(state, _TokenState)
         known = state.issue(flag.source)[COUNT + flag.target]
         for other in state.pending:
             self._rival(self.text, other, flag)
@@ -69,7 +69,7 @@ class _Rivals(Runner):
 
     def wait(self, flag: Flag, state: State) -> None:
         """A flag is waited for, which takes a number of its own."""
-        assert isinstance(state, _Watched)
+        assert isinstance(state, _TokenState)
         super().wait(flag, state)
         state.pending.pop(flag, None)
         state.waited.setdefault((flag.source, flag.target), {})[flag] = state.waits(flag.target)
@@ -81,10 +81,10 @@ class _Rivals(Runner):
     def together(self, state: State, ways: list[State]) -> State:
         """The join of all paths from ``state``."""
         found = super().together(state, ways)
-        assert isinstance(found, _Watched)
+        assert isinstance(found, _TokenState)
         found.pending, found.waited = {}, {}
         for way in ways:
-            assert isinstance(way, _Watched)
+            assert isinstance(way, _TokenState)
             found.pending |= way.pending
             for pair, waits in way.waited.items():
                 waited = found.waited.setdefault(pair, {})
@@ -99,7 +99,7 @@ class _Rivals(Runner):
             found.add((other, one))
 
 
-def number_events(
+def assign_event_ids(
     sequence: Sequence,
     reader: Reader,
     used: Mapping[tuple[int, int], set[int]] = _NONE,
@@ -110,7 +110,7 @@ def number_events(
     gone = 0
     while True:
         rivals = _Rivals(reader)
-        rivals.items(sequence, _Watched())
+        rivals.items(sequence, _TokenState())
         flags = [flag for flag in all_flags(sequence) if not left_out(flag)]
         crowded = _colour(flags, rivals, used)
         if crowded is None:
@@ -128,7 +128,7 @@ def _without_slots(flags: list[Flag], pair: tuple[int, int], whole: Sequence) ->
     found = [flag for flag in flags if flag.slot is not None and (flag.source, flag.target) in both]
     around = {loop.body: loop for loop in _loops(whole)} if found else {}
     for flag in found:
-        give_up(flag, around[flag.sequence], TOO_MANY)
+        use_single_id(flag, around[flag.sequence], TOO_MANY)
     return bool(found)
 
 

@@ -10,16 +10,16 @@ from typing import NamedTuple
 
 from xdsl.ir import SSAValue
 
-from pto_dialect.passes.accesses.dependences import Levels, V, implied, must_wait
+from pto_dialect.passes.accesses.dependences import Levels, V, implied, must_synchronize
 from pto_dialect.passes.accesses.items import Call, Choice, Flag, Item, Leaf, Loop, Sequence
+from pto_dialect.passes.accesses.locations import Extent, MemoryLocation
 from pto_dialect.passes.accesses.overlap import may_overlap
-from pto_dialect.passes.accesses.places import Place, Side
 from pto_dialect.passes.accesses.program import Reader
-from pto_dialect.passes.accesses.rotation import Rotation, rotation_of, turns_between
+from pto_dialect.passes.accesses.rotation import Rotation, iteration_distance, rotation_of
 from pto_dialect.passes.accesses.setting import ANY, Setting, Turn
-from pto_dialect.passes.accesses.state import COUNT, Access, State, learn, merged, ways_of
+from pto_dialect.passes.accesses.state import COUNT, Access, State, branch_states, learn, merged
 
-Channel = tuple[Side, ...] | int
+Channel = tuple[Extent, ...] | int
 """How an iteration learns of earlier ones: the index of the slot that both use, or how many iterations lie between."""
 
 
@@ -28,7 +28,7 @@ class Need(NamedTuple):
 
     access: Access
     leaf: Leaf
-    place: Place
+    place: MemoryLocation
 
 
 class Runner:
@@ -116,7 +116,7 @@ class Runner:
 
     def choice(self, choice: Choice, state: State) -> State:
         """One of several regions."""
-        return self.together(state, ways_of(choice, state, self.items))
+        return self.together(state, branch_states(choice, state, self.items))
 
     def together(self, state: State, ways: list[State]) -> State:
         """The join of all paths from ``state``."""
@@ -138,9 +138,9 @@ class Follower(Runner):
         self.channels: list[Channel] = []
         """The indices of the slots that the iterations of the loop hand to each other, or after how many iterations."""
         levels = Levels(sequence.block)
-        self._same = Setting(levels.same_inside, None, self._range, reader.places.sums)
+        self._same = Setting(levels.is_invariant_inside, None, self._range, reader.places.sums)
         turn = loop.turn if loop is not None else None
-        self.later = Setting(levels.same_in_turns, turn, self._range, reader.places.sums)
+        self.later = Setting(levels.is_invariant, turn, self._range, reader.places.sums)
 
     def leaf(self, leaf: Leaf, state: State) -> None:
         """One leaf runs."""
@@ -169,7 +169,7 @@ class Follower(Runner):
                     other = access.place
                     if known and other.stop is not None and (other.stop <= start or stop <= other.start):
                         continue
-                    if self._within(access, leaf, state) or not must_wait(
+                    if self._within(access, leaf, state) or not must_synchronize(
                         access, leaf, place, writes, state, self.arch
                     ):
                         continue
@@ -205,11 +205,11 @@ class Follower(Runner):
         part = slice(number * COUNT, (number + 1) * COUNT)
         learn(state.issue(flag.target), (*(0,) * part.start, *token[part]))
 
-    def done(self, access: Access, place: Place, row: list[int], state: State) -> bool:
+    def done(self, access: Access, place: MemoryLocation, row: list[int], state: State) -> bool:
         """Whether an access is done for who knows ``row``."""
         return access.number <= row[access.leaf.pipe] or self._by_slot(access, place, row, state)
 
-    def _by_slot(self, access: Access, place: Place, row: list[int], state: State) -> bool:
+    def _by_slot(self, access: Access, place: MemoryLocation, row: list[int], state: State) -> bool:
         """Whether an access of an earlier iteration is done because both are of one slot."""
         if not self.channels or access.turn == state.turn or not place.sides or place.frame != access.place.frame:
             return False
@@ -217,14 +217,14 @@ class Follower(Runner):
             if access.number > row[number * COUNT + access.leaf.pipe]:
                 continue
             if isinstance(channel, int):
-                turns = turns_between(access.place, place, self.later)
+                turns = iteration_distance(access.place, place, self.later)
                 if turns is not None and turns >= channel:
                     return True
             elif place.sides == access.place.sides == channel:
                 return True
         return False
 
-    def _used_between(self, access: Access, leaf: Leaf, place: Place, state: State) -> bool:
+    def _used_between(self, access: Access, leaf: Leaf, place: MemoryLocation, state: State) -> bool:
         """Whether another pipe must use a rotating slot between two fills by one pipe: that use waits for the first
         fill, and the second fill waits for the use."""
         if access.turn == state.turn or access.leaf.pipe != leaf.pipe or place.sides != access.place.sides:
@@ -238,7 +238,7 @@ class Follower(Runner):
             and one.leaf.pipe != leaf.pipe
             and one.place.frame == place.frame
             and one.place.alias.is_certain
-            and _goes_round(rotation_of(one.place, self.later.sums), index.modulus, turn)
+            and _rotates(rotation_of(one.place, self.later.sums), index.modulus, turn)
             and implied(one, access, leaf, state)
             for one in state.earlier(place)
         )
@@ -253,7 +253,7 @@ class Follower(Runner):
         return self.reader.ranges.get(value, ANY)
 
 
-def _goes_round(index: Rotation | None, modulus: int, turn: Turn) -> bool:
+def _rotates(index: Rotation | None, modulus: int, turn: Turn) -> bool:
     """Whether an index is each of its numbers once in as many iterations."""
     if index is None or index.modulus != modulus:
         return False

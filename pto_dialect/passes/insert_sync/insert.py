@@ -21,13 +21,13 @@ from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role, roles_of
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.items import Sequence, UnsupportedError
-from pto_dialect.passes.accesses.places import Places
+from pto_dialect.passes.accesses.locations import HandleLocations
 from pto_dialect.passes.base import PtoPass
 from pto_dialect.verify.engine.rule import ERROR, INFO, INSERT_SYNC, rule
 from pto_dialect.verify.examples.types import TILE
 
-from .calls import CallReader, Used, numbers_in
-from .events import all_flags, number_events
+from .calls import CallReader, Used, flag_ids
+from .events import all_flags, assign_event_ids
 from .remarks import remarks
 from .solve import solve
 from .write import write
@@ -55,7 +55,7 @@ _FLAGGED = _GOOD.replace(
     '  pto.set_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]\n  pto.wait_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]\n  return',
 )
 
-LEFT_ALONE = rule(
+NOT_SYNCHRONIZED = rule(
     "insert-sync-left-alone",
     INFO,
     INSERT_SYNC,
@@ -117,7 +117,7 @@ def _left_alone(flag: Operation) -> Diagnostic:
         "-p check-sync tells which order is missing, to be added by hand; "
         "or remove all flags and locks of the function, and insert-sync makes the whole order"
     )
-    return Diagnostic(LEFT_ALONE.id, LEFT_ALONE.severity, message, span_of(flag), help=help)
+    return Diagnostic(NOT_SYNCHRONIZED.id, NOT_SYNCHRONIZED.severity, message, span_of(flag), help=help)
 
 
 class Solver:
@@ -153,18 +153,18 @@ class Solver:
         sections = {section_of(op) for op in walk(function)}
         found: list[Sequence] = []
         for side in [name for name in ("cube", "vector") if name in sections] or [None]:
-            places = Places(profile)
+            places = HandleLocations(profile)
             reader = CallReader(places, side, self.symbols, self.numbers, (function,))
             reader.rings = self.style != "buf"
             sequence = reader.function(function)
             solve(sequence, reader)
             if self.style == "buf":
-                from .locks import is_lock, number_locks  # deferred: start-up
+                from .locks import assign_lock_ids, is_lock  # deferred: start-up
 
-                number_events(sequence, reader, reader.used, is_lock)
-                number_locks(sequence, set().union(*reader.used.values()))
+                assign_event_ids(sequence, reader, reader.used, is_lock)
+                assign_lock_ids(sequence, set().union(*reader.used.values()))
             else:
-                number_events(sequence, reader, reader.used)
+                assign_event_ids(sequence, reader, reader.used)
             found.append(sequence)
         self._solved[function] = found
         return found
@@ -172,7 +172,7 @@ class Solver:
     def numbers(self, function: Operation) -> Used:
         """The flag ids of a function."""
         if ordered(function):
-            return numbers_in(function, profile_of(function, self.target).arch)
+            return flag_ids(function, profile_of(function, self.target).arch)
         found: Used = defaultdict(set)
         for sequence in self.solved(function):
             for flag in all_flags(sequence):

@@ -14,10 +14,10 @@ from xdsl.rewriter import InsertPoint
 
 from pto_dialect.ir.sync.flags import GetBufDynOp, GetBufOp, RlsBufDynOp, RlsBufOp
 from pto_dialect.passes.accesses.items import PIPES, SCALAR, Call, Choice, Flag, Leaf, Loop, Sequence, UnsupportedError
+from pto_dialect.passes.sync_order.findings import judges
 from pto_dialect.passes.sync_order.groups import group_of
-from pto_dialect.passes.sync_order.tell import judges
 
-from .write import Numbers, number_of, pipe_word, put
+from .write import Numbers, pipe_attribute, put, slot_id
 
 NUMBERS = 32
 Bracket = tuple[Operation, Operation]
@@ -28,7 +28,7 @@ def is_lock(flag: Flag) -> bool:
     return SCALAR not in (flag.source, flag.target)
 
 
-def number_locks(sequence: Sequence, used: set[int]) -> None:
+def assign_lock_ids(sequence: Sequence, used: set[int]) -> None:
     """Gives the flags of a sequence, and of all in it, numbers beside those ``used`` by functions that are called.
 
     Those that are under way together have different ones; where there are too few, one waits for the other needlessly.
@@ -113,14 +113,14 @@ def write_locks(sequence: Sequence) -> Iterator[Bracket]:
 def _bracket(pipe: int, flag: Flag, numbers: Numbers, near: Operation) -> Bracket:
     if flag.slot is None:
         return _fixed(pipe, flag.event)
-    number = number_of(flag.slot, flag.event, numbers, near)
-    words = {"op_type": pipe_word(PIPES[pipe]), "mode": IntegerAttr(0, i32)}
+    number = slot_id(flag.slot, flag.event, numbers, near)
+    words = {"op_type": pipe_attribute(PIPES[pipe]), "mode": IntegerAttr(0, i32)}
     get, release = (cls.create(operands=[number], attributes=dict(words)) for cls in (GetBufDynOp, RlsBufDynOp))
     return get, release
 
 
 def _fixed(pipe: int, number: int) -> Bracket:
-    words = {"op_type": pipe_word(PIPES[pipe]), "buf_id": IntegerAttr(number, i32), "mode": IntegerAttr(0, i32)}
+    words = {"op_type": pipe_attribute(PIPES[pipe]), "buf_id": IntegerAttr(number, i32), "mode": IntegerAttr(0, i32)}
     return GetBufOp.create(attributes=dict(words)), RlsBufOp.create(attributes=dict(words))
 
 

@@ -62,7 +62,7 @@ class _Counted(State):
             self.clock[pipe][kind] = self.now
 
 
-class _Turns(Runner):
+class _Iterations(Runner):
     """Follows two iterations of a loop; ``again`` are the flags that the second may set too early."""
 
     def __init__(self, reader: Reader, channels: list[Channel]) -> None:
@@ -120,7 +120,7 @@ class _Turns(Runner):
 def set_too_early(loop: Loop, reader: Reader, channels: list[Channel]) -> list[Flag]:
     """The flags in ``loop``, whose iterations hand on slots through ``channels``, that the next iteration may set
     before they were taken."""
-    turns = _Turns(reader, channels[: _Counted.WIDTH // _PART - 1])
+    turns = _Iterations(reader, channels[: _Counted.WIDTH // _PART - 1])
     state: State = _Counted()
     for flag in loop.carried:
         if not flag.rotates:

@@ -17,7 +17,7 @@ from pto_dialect.analysis.constants import constant_of
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core_dialects.structured import is_for
 from pto_dialect.passes.accesses.items import Flag, Loop, Ring
-from pto_dialect.passes.accesses.rotation import Rotation, rotation_of, turns_between
+from pto_dialect.passes.accesses.rotation import Rotation, iteration_distance, rotation_of
 from pto_dialect.passes.accesses.setting import Setting
 
 from .follow import Need
@@ -39,7 +39,7 @@ def rotations(needs: Iterable[Need], later: Setting) -> tuple[int, Rotation] | N
     the index of the later side."""
     found: list[tuple[int, Rotation]] = []
     for need in needs:
-        turns = turns_between(need.access.place, need.place, later)
+        turns = iteration_distance(need.access.place, need.place, later)
         index = rotation_of(need.place, later.sums)
         if not turns or index is None:
             return None
@@ -71,7 +71,7 @@ def ring_of(loop: Loop, index: Rotation, ahead: int) -> Ring | None:
     return Ring(loop.op, turn.counter, factor, index.total.constant, first, step, ahead)
 
 
-def number_rings(loop: Loop) -> None:
+def assign_ring_ids(loop: Loop) -> None:
     """Gives the flags that order the same slots inside of an iteration, and from one to the next, numbers that go round
     too: an iteration may be ahead of the one before."""
     rings = [flag for flag in loop.carried if flag.ring is not None and flag.ring.ahead > 1]
@@ -85,7 +85,7 @@ def number_rings(loop: Loop) -> None:
             flag.chosen = ("ahead", flag.about[1])
 
 
-def give_up(flag: Flag, loop: Loop, reason: str) -> None:
+def use_single_id(flag: Flag, loop: Loop, reason: str) -> None:
     """Replaces a flag with several ids by a stricter one with a single id."""
     ring = flag.ring
     if flag.slot is not None:

@@ -15,15 +15,15 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.passes.accesses.dependences import Levels
 from pto_dialect.passes.accesses.items import Flag, Item, Loop, Sequence
-from pto_dialect.passes.accesses.places import SLOTS, Place, Places, Side
+from pto_dialect.passes.accesses.locations import SLOTS, Extent, HandleLocations, MemoryLocation
 from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.accesses.setting import Setting
 
 from .follow import Channel, Need
 from .reuse import set_too_early
-from .rings import EVENTS, MORE_SLOTS, NOT_THE_COUNTER, SET_TOO_EARLY, give_up, number_rings, rotations
+from .rings import EVENTS, MORE_SLOTS, NOT_THE_COUNTER, SET_TOO_EARLY, assign_ring_ids, rotations, use_single_id
 
-Chosen = tuple[tuple[object, ...], tuple[Side, ...]]
+Chosen = tuple[tuple[object, ...], tuple[Extent, ...]]
 """A multi-buffer and the index of a slot in it."""
 
 
@@ -35,7 +35,7 @@ class Slot(NamedTuple):
     slots: int
 
 
-def chosen_by(place: Place) -> Chosen | None:
+def chosen_by(place: MemoryLocation) -> Chosen | None:
     """The multi-buffer and the index of a slot that only a run determines."""
     frame = place.frame
     if isinstance(frame, tuple) and frame[0] == SLOTS and place.sides and place.sides[0].start.terms:
@@ -43,7 +43,7 @@ def chosen_by(place: Place) -> Chosen | None:
     return None
 
 
-def why_shared(needs: Iterable[Need], later: Setting) -> str:
+def sharing_reason(needs: Iterable[Need], later: Setting) -> str:
     """Why one flag for all iterations of a loop orders what is about slots; empty where it is what the slots need."""
     needs = list(needs)
     chosen = [chosen_by(place) for need in needs for place in (need.access.place, need.place)]
@@ -57,7 +57,9 @@ def why_shared(needs: Iterable[Need], later: Setting) -> str:
     return MORE_SLOTS if most > EVENTS else NOT_THE_COUNTER
 
 
-def common_slot(needs: Iterable[Need], item: Item, sequence: Sequence, places: Places, turns: Setting) -> Slot | None:
+def common_slot(
+    needs: Iterable[Need], item: Item, sequence: Sequence, places: HandleLocations, turns: Setting
+) -> Slot | None:
     """The slots that all of ``needs`` are about, if they are those of one multi-buffer with one index."""
     found = {chosen_by(place) for need in needs for place in (need.access.place, need.place)}
     chosen = found.pop() if len(found) == 1 else None
@@ -84,11 +86,11 @@ def _ready(value: SSAValue, op: Operation, levels: Levels) -> bool:
     return later is op
 
 
-def number_slots(loop: Loop, reader: Reader, channels: list[Channel]) -> bool:
+def assign_slot_ids(loop: Loop, reader: Reader, channels: list[Channel]) -> bool:
     """Gives the flags with which slots are handed on inside of an iteration numbers for each slot too: otherwise one
     may be set again by the next iteration before it was taken. Where no numbers prevent that, the loop gives up its
     slots; whether it keeps them."""
-    number_rings(loop)
+    assign_ring_ids(loop)
     rotating = [flag for flag in loop.carried if flag.slot is not None]
     plain = [flag for flag in rotating if flag.ring is None]
     for back in plain:
@@ -110,7 +112,7 @@ def number_slots(loop: Loop, reader: Reader, channels: list[Channel]) -> bool:
     if not early or (len(plain) == len(rotating) and {*early} <= {*_without_slots(loop, reader)}):
         return True
     for flag in [*loop.carried, *(flag for flag in loop.body.flags if not flag.carried)]:
-        give_up(flag, loop, SET_TOO_EARLY)
+        use_single_id(flag, loop, SET_TOO_EARLY)
     return False
 
 

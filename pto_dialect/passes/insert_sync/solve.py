@@ -14,7 +14,7 @@ from pto_dialect.passes.accesses.state import COUNT, Clocks, State, learn, state
 
 from .follow import Follower, Need
 from .rings import about, ring_of, rotations
-from .slots import chosen_by, common_slot, number_slots, why_shared
+from .slots import assign_slot_ids, chosen_by, common_slot, sharing_reason
 
 
 def solve(sequence: Sequence, reader: Reader) -> None:
@@ -45,7 +45,7 @@ def _iterations(loop: Loop, reader: Reader) -> None:
     solver.loop = loop
     state.turn = 1
     solver.run(state)
-    number_slots(loop, reader, solver.follower.channels)
+    assign_slot_ids(loop, reader, solver.follower.channels)
 
 
 def _chosen(needs: list[Need], source: int, target: int) -> object:
@@ -108,7 +108,7 @@ class _Solver:
             flag = Flag(source, target, after, index, self.sequence, carried, chosen=_chosen(needs, source, target))
             mine = _between(needs, source, target)
             flag.about = about(mine, self.follower.later.sums, carried)
-            flag.shared = why_shared(mine, self.follower.later) if carried else ""
+            flag.shared = sharing_reason(mine, self.follower.later) if carried else ""
             flag.about_slots = bool(flag.shared)
             flags.append((flag, state.token(clocks[source], source, now)))
         kept = list(flags)

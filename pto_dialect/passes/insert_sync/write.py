@@ -81,16 +81,16 @@ def _here(sets: bool, flag: Flag, numbers: Numbers, near: Operation, style: str)
     if flag.ring is not None:
         number = _ring_number(flag, flag.ring, sets, numbers, near)
     else:
-        number = number_of(flag.slot, flag.event, numbers, near)
+        number = slot_id(flag.slot, flag.event, numbers, near)
     return _dynamic(sets, flag, number)
 
 
 def _dynamic(sets: bool, flag: Flag, number: SSAValue) -> Operation:
-    ends = {"src_pipe": pipe_word(PIPES[flag.source]), "dst_pipe": pipe_word(PIPES[flag.target])}
+    ends = {"src_pipe": pipe_attribute(PIPES[flag.source]), "dst_pipe": pipe_attribute(PIPES[flag.target])}
     return (SetFlagDynOp if sets else WaitFlagDynOp).create(operands=[number], attributes=ends)
 
 
-def number_of(slot: SSAValue, first: int, numbers: Numbers, near: Operation) -> SSAValue:
+def slot_id(slot: SSAValue, first: int, numbers: Numbers, near: Operation) -> SSAValue:
     """The id ``first`` + ``slot``, computed before ``near`` if it is not among ``numbers``."""
     key = (slot, first)
     if key not in numbers:
@@ -208,7 +208,7 @@ def put(op: Operation, point: InsertPoint, near: Operation) -> None:
         set_location(op, span)
 
 
-def pipe_word(pipe: Pipe) -> EnumAttr:
+def pipe_attribute(pipe: Pipe) -> EnumAttr:
     """A pipe as an attribute."""
     return EnumAttr(("pipe", pipe.value))
 
@@ -219,7 +219,7 @@ def _flag(sets: bool, flag: Flag, number: int, style: str) -> Operation:
     if style == "events" and source in _CLASSES and target in _CLASSES:
         words = {"src_op": _class(source), "dst_op": _class(target), "event_id": event}
         return (RecordEventOp if sets else WaitEventOp).create(attributes=words)
-    words = {"src_pipe": pipe_word(source), "dst_pipe": pipe_word(target), "event_id": event}
+    words = {"src_pipe": pipe_attribute(source), "dst_pipe": pipe_attribute(target), "event_id": event}
     return (SetFlagOp if sets else WaitFlagOp).create(attributes=words)
 
 
@@ -228,4 +228,4 @@ def _class(pipe: Pipe) -> EnumAttr:
 
 
 def _barrier(pipe: Pipe) -> Operation:
-    return BarrierOp.create(attributes={"pipe": pipe_word(pipe)})
+    return BarrierOp.create(attributes={"pipe": pipe_attribute(pipe)})

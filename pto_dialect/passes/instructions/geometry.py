@@ -189,7 +189,7 @@ class Reader:
 
     def aligned(self, number: Number, unit: int, what: str) -> None:
         """Makes sure that a position is a multiple of ``unit``."""
-        if not multiple_of(self.writer.function, number, unit):
+        if not is_multiple(self.writer.function, number, unit):
             found = str(number) if isinstance(number, int) else "what a run says"
             raise NotLoweredError(
                 self.op, f"the {what} that it begins with must be a multiple of {unit}, found {found}"
@@ -204,7 +204,7 @@ def _stated(value: SSAValue, name: str) -> SSAValue | None:
     return getattr(owner, name)
 
 
-def multiple_of(function: Function, number: Number, unit: int) -> bool:
+def is_multiple(function: Function, number: Number, unit: int) -> bool:
     """Whether ``number`` must be a multiple of ``unit``."""
     if isinstance(number, int):
         return number % unit == 0
@@ -233,7 +233,7 @@ def _quotient(known: _Known, parts: Sequence[AffineExpr], unit: int) -> bool:
     return bool(divisor) and known(parts[0], unit * divisor)
 
 
-_MULTIPLES = {
+_DIVISIBILITY_RULES = {
     **dict.fromkeys(("arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui"), _all),
     "arith.muli": _any,
     **dict.fromkeys(("arith.divui", "arith.divsi"), _quotient),
@@ -243,7 +243,7 @@ _MULTIPLES = {
 
 def _term(sums: AffineAnalysis, term: Term, unit: int, depth: int) -> bool:
     name, *_ = term
-    rule = _MULTIPLES.get(name) if isinstance(name, str) else None
+    rule = _DIVISIBILITY_RULES.get(name) if isinstance(name, str) else None
     if rule is not None:
         parts = [part for part in term if isinstance(part, AffineExpr)]
         return rule(lambda part, needed: _multiple(sums, part, needed, depth), parts, unit)

@@ -74,7 +74,7 @@ class InstructionPass(PtoPass):
             engine.report(self._told(error))
         if errors:
             for function in functions:
-                function.take_back()
+                function.erase()
         else:
             for function in functions:
                 for old, new in function.replaced:

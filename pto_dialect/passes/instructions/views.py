@@ -127,7 +127,7 @@ def fitted(
     """How much of a matrix of ``rows`` x ``cols`` a view covers, and the view: what both have, or with as many elements
     all of them in their order. Raises :class:`NotLoweredError` where the text does not say which it is."""
     count = [_count(writer, steps) for steps in (view.rows, view.cols)]
-    if not (writer.same(count[0], rows) or writer.same(count[1], cols)):
+    if not (writer.is_equal(count[0], rows) or writer.is_equal(count[1], cols)):
         if not isinstance(rows, int) or not isinstance(cols, int) or not all(isinstance(one, int) for one in count):
             raise NotLoweredError(writer.anchor, "its view and its tile have other rows and other columns")
         if count[0] * count[1] == rows * cols > 0:  # pyright: ignore[reportOperatorIssue]

@@ -118,7 +118,7 @@ class Function:
                 op.detach()
                 op.erase()
 
-    def take_back(self) -> None:
+    def erase(self) -> None:
         """Removes everything that was written."""
         for op in reversed(self.made):
             op.detach()
@@ -265,9 +265,9 @@ class Writer:
         """The smaller one."""
         if isinstance(one, int) and isinstance(other, int):
             return min(one, other)
-        return one if self.same(one, other) else self.put(MinSIOp(self.index(one), self.index(other)))
+        return one if self.is_equal(one, other) else self.put(MinSIOp(self.index(one), self.index(other)))
 
-    def same(self, one: Number, other: Number) -> bool:
+    def is_equal(self, one: Number, other: Number) -> bool:
         """Whether both must be equal."""
         if isinstance(one, int) or isinstance(other, int):
             return one == other

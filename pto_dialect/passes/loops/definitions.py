@@ -11,7 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
 
-from .webs import through
+from .webs import transfer
 
 Last = Mapping[SSAValue, dict[Operation | None, None]]
 """The operations that may have written each buffer last, in the order of the program; ``None`` where none has."""
@@ -50,7 +50,7 @@ class Definitions:
                 written = {one for one in _written(op) if one in self.buffers}
                 if written:
                     last = {**last, **{buffer: {op: None} for buffer in written}}
-            last = through(op, last, self._forward, _merged)
+            last = transfer(op, last, self._forward, _merged)
         return last
 
 

@@ -55,7 +55,7 @@ class InPlace:
         self.apart = [op for op in self.sums if not is_in_place(op)]
         self.webs: Webs | None = None
         self._merged: dict[Write, set[SSAValue]] = {}
-        buffers = [op.results[0] for op in walk(function) if isinstance(op, AllocTileOp) and is_followed(op, "acc")]
+        buffers = [op.results[0] for op in walk(function) if isinstance(op, AllocTileOp) and is_supported(op, "acc")]
         if not self.apart or len(function.regions[0].blocks) > 1:
             return
         try:
@@ -89,7 +89,7 @@ class InPlace:
 
 def _values(webs: Webs, op: Operation) -> tuple[Write, Write] | None:
     """The accumulator operand and the result of a product, where both are supported and of equal type."""
-    start, dst = start_of(op), find(op, "dst")
+    start, dst = accumulator_of(op), find(op, "dst")
     if start not in webs.buffers or dst not in webs.buffers:
         return None
     assert start is not None
@@ -100,17 +100,17 @@ def _values(webs: Webs, op: Operation) -> tuple[Write, Write] | None:
     return webs.seen[op, numbers[0]], webs.seen[op, numbers[-1]]
 
 
-def start_of(op: Operation) -> SSAValue | None:
+def accumulator_of(op: Operation) -> SSAValue | None:
     """The accumulator operand of a product; ``None`` for any other operation."""
     return find(op, "acc_in" if isinstance(op, AccumulatingProductOp) else "c_in") if isinstance(op, SUMS) else None
 
 
 def is_in_place(op: Operation) -> bool:
     """Whether a product writes the sum where it was."""
-    return start_of(op) is find(op, "dst")
+    return accumulator_of(op) is find(op, "dst")
 
 
-def is_followed(op: AllocTileOp, *places: str) -> bool:
+def is_supported(op: AllocTileOp, *places: str) -> bool:
     """Whether a tile lies in one of some memories, has no address yet and sizes that are stated, and no handle shows a
     part of it."""
     type_ = op.result.type
@@ -132,7 +132,7 @@ def _rename(webs: Webs, merged: dict[Write, set[SSAValue]]) -> None:
     homes: dict[Write, SSAValue] = {}
     for value, places in merged.items():
         allocations = [place.owner for place in places]
-        homes[value] = _home([one for one in allocations if isinstance(one, AllocTileOp)])
+        homes[value] = _allocate_before([one for one in allocations if isinstance(one, AllocTileOp)])
     for (op, number), write in webs.seen.items():
         home = homes.get(webs.value(write))
         if home is not None:
@@ -144,7 +144,7 @@ def _rename(webs: Webs, merged: dict[Write, set[SSAValue]]) -> None:
             buffer.owner.erase()
 
 
-def _home(allocations: list[AllocTileOp]) -> SSAValue:
+def _allocate_before(allocations: list[AllocTileOp]) -> SSAValue:
     """Allocates a buffer before the first of some operations."""
     block = allocations[0].parent
     assert block is not None

@@ -67,8 +67,8 @@ class TileLoopsPass(PtoPass):
 
     def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
         """Changes ``module``; each stretch that cannot be split is an error, and nothing changes then."""
-        found: list[_Stretch] = []
-        for stretch in _stretches(module, int(self.rows)):
+        found: list[_Run] = []
+        for stretch in _runs(module, int(self.rows)):
             try:
                 stretch.check()
                 found.append(stretch)
@@ -79,7 +79,7 @@ class TileLoopsPass(PtoPass):
             stretch.split()
 
 
-def _stretches(module: ModuleOp, rows: int) -> Iterator[_Stretch]:
+def _runs(module: ModuleOp, rows: int) -> Iterator[_Run]:
     """Runs of consecutive operations on tall tiles, between which only scalars and handles are computed."""
     blocks = dict.fromkeys(op.parent for op in walk(module) if op.parent is not None)
     for block in blocks:
@@ -87,14 +87,14 @@ def _stretches(module: ModuleOp, rows: int) -> Iterator[_Stretch]:
         for op in block.ops:
             if _height(op, rows):
                 if stretch and _height(op, rows) != _height(stretch[0], rows):
-                    yield _Stretch(stretch, rows)
+                    yield _Run(stretch, rows)
                     stretch = []
                 stretch.append(op)
             elif stretch and not is_handle(op):
-                yield _Stretch(stretch, rows)
+                yield _Run(stretch, rows)
                 stretch = []
         if stretch:
-            yield _Stretch(stretch, rows)
+            yield _Run(stretch, rows)
 
 
 def _height(op: Operation, rows: int) -> int:
@@ -107,7 +107,7 @@ def _height(op: Operation, rows: int) -> int:
 
 
 @dataclass
-class _Stretch:
+class _Run:
     """Operations that one loop is to execute; ``rows`` are those of an iteration."""
 
     ops: list[Operation]

@@ -108,7 +108,7 @@ class Webs:
             for _, buffer, reads, _ in self._uses(op):
                 if not reads:
                     state = {**state, buffer: frozenset((Write(op, buffer),))}
-            state = through(op, state, self._forward, _merged)
+            state = transfer(op, state, self._forward, _merged)
         return state
 
     def _backward(self, block: Block, live: frozenset[Write]) -> frozenset[Write]:
@@ -152,7 +152,7 @@ def blocks_of(op: Operation) -> list[Block]:
     return blocks
 
 
-def through(
+def transfer(
     op: Operation, known: _Known, forward: Callable[[Block, _Known], _Known], merged: Callable[[_Known, _Known], _Known]
 ) -> _Known:
     """The dataflow facts after ``op``, where ``known`` holds before it: ``forward`` is the transfer function of a

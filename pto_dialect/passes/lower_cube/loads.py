@@ -123,7 +123,7 @@ def _blocks(writer: Writer, tile: Tile, view: View, rows: Number, cols: Number) 
 
 
 def _whole(writer: Writer, steps: tuple[Step, ...], size: Number) -> None:
-    if not writer.same(writer.mul(steps[0].size, steps[1].size), size):
+    if not writer.is_equal(writer.mul(steps[0].size, steps[1].size), size):
         raise NotLoweredError(writer.anchor, "its view and its tile have other rows and other columns")
 
 

@@ -60,7 +60,7 @@ def product(writer: Writer, profile: Profile) -> None:
     reader = Reader(writer)
     left, right, dst = (reader.tile(groups[name][0]) for name in (form.left, form.right, "dst"))
     start = reader.tile(groups[form.start][0]) if form.start else None
-    if start is not None and form.start != "bias" and not _same_place(writer, start, dst):
+    if start is not None and form.start != "bias" and not _is_same_location(writer, start, dst):
         raise NotLoweredError(
             op,
             "it adds to another tile than the one that it writes",
@@ -72,10 +72,10 @@ def product(writer: Writer, profile: Profile) -> None:
     made.write()
 
 
-def _same_place(writer: Writer, one: Tile, other: Tile) -> bool:
+def _is_same_location(writer: Writer, one: Tile, other: Tile) -> bool:
     same = _address(one.pointer) == _address(other.pointer)
     layout = (one.height, one.whole.element) == (other.height, other.whole.element)
-    return same and layout and writer.same(one.row, other.row) and writer.same(one.col, other.col)
+    return same and layout and writer.is_equal(one.row, other.row) and writer.is_equal(one.col, other.col)
 
 
 def _address(pointer: SSAValue) -> object:
@@ -111,7 +111,7 @@ class Product:
                 raise NotLoweredError(op, f"a {tile.type.loc} tile in the layout {tile.kind}")
         if self.bias is not None and (self.bias.kind != "ND" or self.bias.whole.rows != 1):
             raise NotLoweredError(op, "a bias is one row")
-        if not writer.same(self.k, self.right.rows) and not isinstance(self.right.rows, int):
+        if not writer.is_equal(self.k, self.right.rows) and not isinstance(self.right.rows, int):
             raise NotLoweredError(op, "its operands may have different sizes along k")
 
     def _parts(self) -> None:

@@ -33,14 +33,14 @@ def holds_scales(type_: Attribute) -> TypeGuard[TileBufType]:
     return isinstance(type_, TileBufType) and type_.fractal == ROW_BYTES and element_name(type_.element) == "f8E8M0"
 
 
-def side_of(type_: TileBufType) -> str:
+def operand_side(type_: TileBufType) -> str:
     """``left`` or ``right``: the operand whose scales a tile holds."""
     return mx_scale_side(type_.blayout)
 
 
 def _extent(type_: TileBufType) -> tuple[int, int]:
     """Rows of the operand, or columns of a right one, and groups of a tile of scales that is valid throughout."""
-    return (type_.rows, type_.cols) if side_of(type_) == "left" else (type_.cols, type_.rows)
+    return (type_.rows, type_.cols) if operand_side(type_) == "left" else (type_.cols, type_.rows)
 
 
 def _whole(writer: Writer, type_: TileBufType) -> None:
@@ -79,12 +79,16 @@ def move_scales(writer: Writer, source: SSAValue, dst: SSAValue) -> None:
     """``tmov`` of scales from L1: a load into the memory beside L0A or L0B."""
     one, other = source.type, dst.type
     assert holds_scales(other)
-    if not holds_scales(one) or (one.rows, one.cols, side_of(one)) != (other.rows, other.cols, side_of(other)):
+    if not holds_scales(one) or (one.rows, one.cols, operand_side(one)) != (
+        other.rows,
+        other.cols,
+        operand_side(other),
+    ):
         raise NotLoweredError(writer.anchor, "scales are moved from a tile of the same blocks")
     _whole(writer, one)
     _whole(writer, other)
     outer, groups = _extent(other)
-    left = side_of(other) == "left"
+    left = operand_side(other) == "left"
     address = address_of_scales(writer, dst) * MX_SCALE_ADDRESS_DIVISOR
     target = PtrType(other.element, "l0a" if left else "l0b")
     sizes = ("m", "k") if left else ("n", "k")
@@ -103,7 +107,7 @@ def load_scales(writer: Writer, view: SSAValue, dst: Tile) -> None:
     """``tload`` of scales: bursts of the blocks of a view, which lie in global memory as they lie in L1."""
     op, type_ = writer.anchor, dst.type
     _whole(writer, type_)
-    side = side_of(type_)
+    side = operand_side(type_)
     offsets: list[Number] = [0, 0]
     origin = view
     if isinstance(origin.owner, PartitionViewOp):
@@ -146,7 +150,7 @@ def check_scales(writer: Writer, scales: SSAValue, operand: SSAValue, side: str,
     """Makes sure that a product finds its scales: beside their operand, in blocks as wide as its products. Raises
     :class:`NotLoweredError`."""
     type_ = scales.type
-    if not holds_scales(type_) or side_of(type_) != side:
+    if not holds_scales(type_) or operand_side(type_) != side:
         raise NotLoweredError(writer.anchor, f"no scales of a {side} operand in their blocks")
     if address_of_scales(writer, scales) * MX_SCALE_ADDRESS_DIVISOR != address_of_operand(writer, operand):
         raise NotLoweredError(writer.anchor, "its scales do not lie beside their operand")

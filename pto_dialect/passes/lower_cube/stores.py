@@ -81,7 +81,7 @@ def store(writer: Writer, profile: Profile) -> None:
     source, view = reader.tile(groups["src"][0]), view_of(writer, groups["dst"][0])
     _check_source(writer, source)
     view, (rows, cols) = fitted(writer, view, source.rows, source.cols, loads=False)
-    if not (writer.same(rows, source.rows) and writer.same(cols, source.cols)):
+    if not (writer.is_equal(rows, source.rows) and writer.is_equal(cols, source.cols)):
         raise NotLoweredError(op, "its view and its tile have other rows and other columns")
     element: Attribute = groups["dst"][0].type.element  # pyright: ignore[reportAttributeAccessIssue]
     target = writer.seen_as(view.pointer, element)

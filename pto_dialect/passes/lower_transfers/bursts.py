@@ -80,7 +80,7 @@ def store(writer: Writer) -> None:
     op = writer.anchor
     tile, view = _ends(writer, "src", "dst")
     view, (rows, cols) = fitted(writer, view, tile.rows, tile.cols, loads=False)
-    if not (writer.same(rows, tile.rows) and writer.same(cols, tile.cols)):
+    if not (writer.is_equal(rows, tile.rows) and writer.is_equal(cols, tile.cols)):
         raise NotLoweredError(op, "its view and its tile have other rows and other columns")
     copy = _copy(writer, tile, view, (rows, cols), whole_rows=False)
     if any(one.outside == 0 for one in copy.repetitions):
@@ -134,7 +134,7 @@ def _check_count(writer: Writer, steps: tuple[Step, ...], size: Number) -> None:
     total: Number = 1
     for step in steps:
         total = writer.mul(total, step.size)
-    if len(steps) > 1 and not writer.same(total, size):
+    if len(steps) > 1 and not writer.is_equal(total, size):
         raise NotLoweredError(writer.anchor, "its view and its tile have other rows and other columns")
 
 

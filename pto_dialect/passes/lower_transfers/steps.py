@@ -56,10 +56,12 @@ def paired(writer: Writer, outside: Sequence[Step], inside: Sequence[Step], size
     while left:
         one, other = left.pop(), right.pop()
         outermost = not left and not right
-        count = one.size if outermost or writer.same(one.size, other.size) else _shorter(writer, one.size, other.size)
+        count = (
+            one.size if outermost or writer.is_equal(one.size, other.size) else _shorter(writer, one.size, other.size)
+        )
         found.append(Repetition(count, one.stride, _known(writer, other.stride)))
-        if not outermost and not writer.same(one.size, other.size):
-            stack, step = (left, one) if not writer.same(one.size, count) else (right, other)
+        if not outermost and not writer.is_equal(one.size, other.size):
+            stack, step = (left, one) if not writer.is_equal(one.size, count) else (right, other)
             stack.append(_rest(writer, step, count))
     assert not right
     return found[::-1]

@@ -26,8 +26,8 @@ from pto_dialect.targets.tcvt_pairs import default_saturation, wraps_by_default
 from pto_dialect.targets.vcvt_contract import vcvt_clauses
 from pto_dialect.targets.vector_unit import VL_BYTES
 
-from .places import may_overlap, refuse_overlap
 from .registers import Registers, offset_in
+from .tiles import may_overlap, refuse_overlap
 
 _TO_ZERO = "Z"
 _TO_ODD = "O"

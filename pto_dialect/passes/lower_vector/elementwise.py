@@ -21,9 +21,9 @@ from pto_dialect.ir.vector.convert import VBrOp
 from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError, Reader, Tile, bytes_of
 from pto_dialect.passes.instructions.writer import Number, Writer
 
-from .places import refuse_overlap, same_place, torn, turned
 from .registers import Registers, offset_in
 from .table import ONE, Formula, Row, formula_of
+from .tiles import is_same_location, refuse_overlap, torn, transposed
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def read_step(writer: Writer, op: Operation, row: Row) -> Step:
     sources = {name: reader.tile(groups[name][0]) for name in row.sources}
     number = groups[row.number][0] if row.number else None
     if dst.kind == "DN" and not row.spread and not row.column and all(one.kind == "DN" for one in sources.values()):
-        dst, sources = turned(dst), {name: turned(tile) for name, tile in sources.items()}
+        dst, sources = transposed(dst), {name: transposed(tile) for name, tile in sources.items()}
     cyclic = row.column != "" and row.formula != row.column and _is_cyclic(writer, op, sources[row.column])
     if number is not None and not row.own:
         found = writer.converted(number, dst.type.element)
@@ -207,14 +207,16 @@ class Loops:
                     values[name] = self.everywhere[_key(step, tile)]
                     continue
                 spread = name == step.row.spread
-                value = next((one for place, row, one in known if row == spread and same_place(place, tile)), None)
+                value = next(
+                    (one for place, row, one in known if row == spread and is_same_location(place, tile)), None
+                )
                 if value is None:
                     registers = Registers(self.writer, tile.type.element)
                     value = registers.load(tile.pointer, self._offset(spread, tile, line, at), blocks)
                     known.append((tile, spread, value))
                 values[name] = value
             made = self._value(step, formula_of(step.row), values, mask)
-            known = [one for one in known if not same_place(one[0], step.dst)]
+            known = [one for one in known if not is_same_location(one[0], step.dst)]
             known.append((step.dst, False, made))
             if step.kept:
                 self.registers.store(made, step.dst.pointer, self._offset(False, step.dst, line, at), mask)

@@ -21,14 +21,14 @@ from pto_dialect.passes.instructions.geometry import Tile
 from pto_dialect.passes.instructions.writer import Writer, calls, is_handle
 
 from .elementwise import Step
-from .places import Extent, certainly_apart, extent, same_place
 from .table import row_of
+from .tiles import Extent, extent, is_same_location, must_be_disjoint
 
 LONGEST = 32
 """Operations of one vector function, whose values need registers."""
 
 
-def stretches(found: Sequence[Operation]) -> Iterator[list[Operation]]:
+def consecutive_operations(found: Sequence[Operation]) -> Iterator[list[Operation]]:
     """Runs of consecutive operations, between which only scalars and handles are computed; an operation without an
     elementwise formula is a run of its own."""
     stretch: list[Operation] = []
@@ -71,7 +71,7 @@ def _go_together(writer: Writer, one: Step, other: Step) -> bool:
     """Whether registers of both may follow each other turn by turn."""
     if one.dst.bytes != other.dst.bytes:
         return False
-    if not (writer.same(one.dst.rows, other.dst.rows) and writer.same(one.dst.cols, other.dst.cols)):
+    if not (writer.is_equal(one.dst.rows, other.dst.rows) and writer.is_equal(one.dst.cols, other.dst.cols)):
         return False
     return _may_follow(one, other) and _may_follow(other, one)
 
@@ -79,8 +79,8 @@ def _go_together(writer: Writer, one: Step, other: Step) -> bool:
 def _may_follow(one: Step, other: Step) -> bool:
     """Whether what ``one`` writes is for ``other`` the same elements or none."""
     for name, tile in {"": other.dst, **other.sources}.items():
-        same = name not in other.alone and same_place(one.dst, tile)
-        if not same and not certainly_apart(one.dst, tile):
+        same = name not in other.alone and is_same_location(one.dst, tile)
+        if not same and not must_be_disjoint(one.dst, tile):
             return False
     return True
 
@@ -90,13 +90,15 @@ def _waits(step: Step, run: Sequence[Step]) -> bool:
     of a vector function."""
     needed = _needs([*run, step])[-1]
     loads = [load for number in range(len(run)) for load in _loads(run, number)]
-    return all(not same_place(load, step.dst) or any(same_place(load, one) for one in needed) for load in loads)
+    return all(
+        not is_same_location(load, step.dst) or any(is_same_location(load, one) for one in needed) for load in loads
+    )
 
 
 def _loads(run: Sequence[Step], number: int) -> list[Tile]:
     """The sources of an operation that no operation before it has in a register."""
     step, before = run[number], run[:number]
-    return [tile for tile in step.sources.values() if not any(same_place(tile, one.dst) for one in before)]
+    return [tile for tile in step.sources.values() if not any(is_same_location(tile, one.dst) for one in before)]
 
 
 def _needs(run: Sequence[Step]) -> list[list[Tile]]:
@@ -105,7 +107,7 @@ def _needs(run: Sequence[Step]) -> list[list[Tile]]:
     for number, step in enumerate(run):
         needed = _loads(run, number)
         for tile in step.sources.values():
-            writers = [place for place in range(number) if same_place(tile, run[place].dst)]
+            writers = [place for place in range(number) if is_same_location(tile, run[place].dst)]
             needed = needed + (found[writers[-1]] if writers else [])
         found.append(needed)
     return found
@@ -130,7 +132,7 @@ class Memory:
         # What is no allocation has another use, the query of its address.
         place = self._extents[base]
         others = [tile for tile, other in self._extents.items() if place.meets(other) and tile is not base]
-        return all(self._begins_anew(tile, run) for tile in others)
+        return all(self._is_rewritten_after(tile, run) for tile in others)
 
     def _only_here(self, base: SSAValue, run: Sequence[Step]) -> bool:
         """Whether only the run uses a tile, and writes it before it reads it."""
@@ -140,7 +142,7 @@ class Memory:
         first = next(step for step in run if any(one.base is base for one in (step.dst, *step.sources.values())))
         return all(one.base is not base for one in first.sources.values())
 
-    def _begins_anew(self, tile: SSAValue, run: Sequence[Step]) -> bool:
+    def _is_rewritten_after(self, tile: SSAValue, run: Sequence[Step]) -> bool:
         """Whether all uses of a tile are next to the run, and it is written first, both in the same block and after the
         run."""
         last = run[-1].op
@@ -172,7 +174,7 @@ def stored(run: Sequence[Step], memory: Memory) -> list[Step]:
     needless = {base: memory.needless(base, run) for base in dict.fromkeys(step.dst.base for step in run)}
     found: list[Step] = []
     for number, step in enumerate(run):
-        again = any(same_place(step.dst, later.dst) for later in run[number + 1 :])
+        again = any(is_same_location(step.dst, later.dst) for later in run[number + 1 :])
         found.append(replace(step, kept=not again and not needless[step.dst.base]))
     return _needed(found)
 
@@ -181,13 +183,13 @@ def _needed(run: Sequence[Step]) -> list[Step]:
     """The operations whose results go to memory, and those whose results they need."""
     found: list[Step] = []
     for step in reversed(run):
-        reader = next((one for one in reversed(found) if _touches(one, step.dst)), None)
-        read = reader is not None and any(same_place(tile, step.dst) for tile in reader.sources.values())
+        reader = next((one for one in reversed(found) if _accesses(one, step.dst)), None)
+        read = reader is not None and any(is_same_location(tile, step.dst) for tile in reader.sources.values())
         if step.kept or read:
             found.append(step)
     return found[::-1]
 
 
-def _touches(step: Step, place: Tile) -> bool:
+def _accesses(step: Step, place: Tile) -> bool:
     """Whether an operation reads or writes a location."""
-    return any(same_place(tile, place) for tile in (step.dst, *step.sources.values()))
+    return any(is_same_location(tile, place) for tile in (step.dst, *step.sources.values()))

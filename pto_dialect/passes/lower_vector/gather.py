@@ -23,8 +23,8 @@ from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError,
 from pto_dialect.passes.instructions.writer import Number, Writer, enum
 from pto_dialect.targets.mask_patterns import MASK_PATTERNS
 
-from .places import refuse_overlap
 from .registers import Registers, function_of_rows, offset_in
+from .tiles import refuse_overlap
 
 _FARTHEST = {2: 1 << 15, 4: 1 << 31}
 """Elements that an index with the width of an element reaches, without its sign."""
@@ -263,7 +263,7 @@ def _scatter_pattern(writer: Writer, reader: Reader, src: Tile, dst: Tile, patte
     step, first = MASK_PATTERNS[pattern]
     if _along_rows(op):
         raise NotLoweredError(op, "rows are spread over rows")
-    if not isinstance(src.cols, int) or not isinstance(dst.cols, int) or not writer.same(src.rows, dst.rows):
+    if not isinstance(src.cols, int) or not isinstance(dst.cols, int) or not writer.is_equal(src.rows, dst.rows):
         raise NotLoweredError(op, "how many elements its pattern places only a run knows")
     cols = min(src.cols, max(-(-(dst.cols - first) // step), 0))
     places, registers = Places(writer, dst), Registers(writer, dst.type.element)

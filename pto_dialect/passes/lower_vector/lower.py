@@ -23,7 +23,7 @@ from pto_dialect.verify.examples.types import TILE
 from . import gather, reduce, select, sort
 from .convert import lower_conversion
 from .elementwise import Loops, Step, lower_row, read_step
-from .fuse import Memory, runs, stored, stretches
+from .fuse import Memory, consecutive_operations, runs, stored
 from .table import row_of
 
 NOT_LOWERED = all_lowered(
@@ -85,7 +85,7 @@ class LowerVectorPass(InstructionPass):
             return super().lower_all(found, function)
         errors: list[NotLoweredError] = []
         memory = Memory(function.op)
-        for stretch in stretches(found):
+        for stretch in consecutive_operations(found):
             if len(stretch) == 1 or profile_of(stretch[0], self.target).arch != "a5":
                 errors += super().lower_all(stretch, function)
                 continue

@@ -23,8 +23,8 @@ from pto_dialect.ir.vector.reduce import VCaddOp, VCmaxOp, VCminOp
 from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError, Reader, Tile
 from pto_dialect.passes.instructions.writer import Number, Writer
 
-from .places import refuse_overlap, same_start
 from .registers import Registers, offset_in
+from .tiles import has_same_start, refuse_overlap
 
 _EVEN = StringAttr("EVEN")
 _LOWEST = StringAttr("LOWEST")
@@ -67,7 +67,7 @@ def _tiles(writer: Writer, row: Reduction) -> tuple[Tile, Tile]:
         raise NotLoweredError(op, f"its source lies in the layout {src.kind}, registers are loaded from rows")
     reader.aligned(src.col, ROW_BYTES // src.bytes, "column")
     # Elements written after the start of the source were read before: all rows of a column, or earlier rows.
-    behind = same_start(src, dst) and (dst.whole.rows == 1 or dst.kind == "DN")
+    behind = has_same_start(src, dst) and (dst.whole.rows == 1 or dst.kind == "DN")
     refuse_overlap(op, () if behind else (src,), dst, "values that are reduced later")
     return src, dst
 

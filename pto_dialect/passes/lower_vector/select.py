@@ -23,8 +23,8 @@ from pto_dialect.ir.vector.predicate_memory import PldsOp, PstsOp
 from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError, Reader, Tile
 from pto_dialect.passes.instructions.writer import Number, Writer
 
-from .places import refuse_overlap, torn
 from .registers import Registers, in_rows, offset_in
+from .tiles import refuse_overlap, torn
 
 _BYTE = IntegerType(8, Signedness.UNSIGNED)
 _COMPARED = frozenset(("f16", "f32", "i8", "ui8", "i16", "ui16", "i32", "ui32"))
@@ -132,7 +132,7 @@ def lower_comparison(writer: Writer) -> None:
     registers = Registers(writer, first.type.element)
     bits = Bits(writer, dst, registers)
     if not pair and writer.backend == "vpto":
-        first = _one_behind_the_other(bits, first)
+        first = _pack_rows(bits, first)
     elif isinstance(first.cols, int) and first.cols > 8 * bits.width:
         raise NotLoweredError(op, f"{first.cols} bits do not fit into rows of {bits.width} bytes")
     kind = MaskType(f"b{8 * registers.bytes}")
@@ -147,7 +147,7 @@ def lower_comparison(writer: Writer) -> None:
     writer.scope(lambda: writer.repeat(first.rows, lambda line: _compare(bits, line, first.cols, compared)))
 
 
-def _one_behind_the_other(bits: Bits, src: Tile) -> Tile:
+def _pack_rows(bits: Bits, src: Tile) -> Tile:
     """Has ``bits`` hold rows without gaps but for those that the pieces make; what is compared, which is one row where
     no piece ends with a row. Raises :class:`NotLoweredError`."""
     op, dst = bits.writer.anchor, bits.tile

@@ -20,8 +20,8 @@ from pto_dialect.passes.instructions.geometry import ROW_BYTES, NotLoweredError,
 from pto_dialect.passes.instructions.writer import Number, Writer
 
 from .group import GROUP, RECORD, PartialGroup
-from .places import may_overlap, refuse_overlap
 from .registers import Registers, offset_in, pieces
+from .tiles import may_overlap, refuse_overlap
 
 _LISTS = 4
 _REPEATS = 255
@@ -51,7 +51,7 @@ def lower_sort(writer: Writer) -> None:
     if not isinstance(cols, int):
         raise NotLoweredError(op, "how many scores a row has only a run knows")
     room = isinstance(dst.cols, int) and dst.cols >= cols * (RECORD // src.bytes)
-    if not room or src.type.element != dst.type.element or not writer.same(src.rows, dst.rows):
+    if not room or src.type.element != dst.type.element or not writer.is_equal(src.rows, dst.rows):
         raise NotLoweredError(op, "its destination has no room for all records of a row")
     one_list, groups_of_row = idx.rows == 1, cols // GROUP
     order = PartialGroup(writer, (src, idx, dst), cols % GROUP, one_list)
@@ -108,7 +108,7 @@ def _merge_lists(writer: Writer, op: PtoOp) -> None:
     """Two to four lists, by way of the scratch tile where the destination has no room for all of them."""
     groups = operand_groups(op)
     *sources, dst = _read(writer, *groups["srcs"], groups["dsts"][0])
-    if any(_is_told(value) for value in groups.get("excuted", ())):
+    if any(_are_counts_used(value) for value in groups.get("excuted", ())):
         raise NotLoweredError(op, "the numbers of records that it takes from each list are used")
     per_record = RECORD // dst.bytes
     sizes = [tile.cols // per_record for tile in sources if isinstance(tile.cols, int)]
@@ -126,7 +126,7 @@ def _merge_lists(writer: Writer, op: PtoOp) -> None:
         writer.scope(lambda: _copy(writer, target, dst, room))
 
 
-def _is_told(value: SSAValue) -> bool:
+def _are_counts_used(value: SSAValue) -> bool:
     """Whether the counts of merges, which are written to an operand, are used."""
     return any(not isinstance(use.operation, TMrgsortOp) for use in value.uses)
 

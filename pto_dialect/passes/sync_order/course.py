@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pto_dialect.analysis.affine import AffineAnalysis
-from pto_dialect.passes.accesses.dependences import Levels, V, must_wait
+from pto_dialect.passes.accesses.dependences import Levels, V, must_synchronize
 from pto_dialect.passes.accesses.items import Call, Choice, Item, Leaf, Loop, Sequence, Signal, UnsupportedError
+from pto_dialect.passes.accesses.locations import MemoryLocation
 from pto_dialect.passes.accesses.overlap import may_overlap
-from pto_dialect.passes.accesses.places import Place
 from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.accesses.setting import ANY, Setting
-from pto_dialect.passes.accesses.state import COUNT, Access, ways_of
+from pto_dialect.passes.accesses.state import COUNT, Access, branch_states
 
 from .known import Key, Known, UnevenError, together
 
@@ -157,7 +157,7 @@ class Course:
 
     def choice(self, choice: Choice, state: Known) -> Known:
         """One of several regions."""
-        return self._together(state, ways_of(choice, state, self.items))
+        return self._together(state, branch_states(choice, state, self.items))
 
     def _together(self, state: Known, ways: list[Known]) -> Known:
         found = together(state, ways)
@@ -201,7 +201,7 @@ class Course:
                         continue
                     if access.leaf is leaf and access.turn == state.turn:
                         continue
-                    if must_wait(access, leaf, place, writes, state, self.arch) and may_overlap(
+                    if must_synchronize(access, leaf, place, writes, state, self.arch) and may_overlap(
                         other, place, self._setting(access, leaf, state)
                     ):
                         yield access, writes
@@ -233,7 +233,7 @@ class Course:
         known = self._settings.get(key)
         if known is None:
             levels = self._levels.setdefault(sequence, Levels(sequence.block))
-            fixed = levels.same_inside if loop is None else levels.same_in_turns
+            fixed = levels.is_invariant_inside if loop is None else levels.is_invariant
             turn = None if loop is None else loop.turn
             known = self._settings[key] = Setting(fixed, turn, self._range, self._sums)
         return known
@@ -246,7 +246,7 @@ class Course:
         return self.reader.ranges.get(value, ANY)  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
-def _apart(one: Place, other: Place) -> bool:
+def _apart(one: MemoryLocation, other: MemoryLocation) -> bool:
     """Whether one of two ranges of bytes, of which the second has an end, ends before the other begins."""
     end, stop = one.stop, other.stop
     assert stop is not None

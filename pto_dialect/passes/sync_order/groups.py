@@ -12,7 +12,7 @@ from typing import NamedTuple
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.items import SCALAR, Sequence, Signal, innermost
 from pto_dialect.passes.accesses.program import Reader
-from pto_dialect.passes.accesses.signals import tells_others
+from pto_dialect.passes.accesses.signals import signals_others
 
 from .course import Course, Finding
 from .known import Known
@@ -214,7 +214,7 @@ class Judge:
 def _last_telling(sequence: Sequence) -> int:
     """The last item of a sequence that signals completed work; -1 if there is none."""
     items = enumerate(sequence.items)
-    return max((index for index, item in items if any(tells_others(op) for op in walk(item.op))), default=-1)
+    return max((index for index, item in items if any(signals_others(op) for op in walk(item.op))), default=-1)
 
 
 def group_of(members: set[Signal]) -> Group:

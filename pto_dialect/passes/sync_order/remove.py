@@ -18,8 +18,8 @@ from pto_dialect.passes.accesses.items import UnsupportedError
 from pto_dialect.passes.base import PtoPass
 from pto_dialect.passes.check_sync import entry_functions
 
+from .findings import dispensable, has_signals, judges, report_redundant, report_retained
 from .rules import REMOVED
-from .tell import dispensable, has_signals, judges, told_kept, told_redundant
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ class RemoveRedundantSyncPass(PtoPass):
                     raise UnsupportedError(function, "other functions call it and may count on its order")
                 found = [one for judge in judges(function, self.target) for one in dispensable(judge)]
             except UnsupportedError as error:
-                engine.report(told_kept(error))
+                engine.report(report_retained(error))
                 continue
             for group, reason in found:
-                engine.report(told_redundant(REMOVED, group, reason))
+                engine.report(report_redundant(REMOVED, group, reason))
                 going += [signal.op for signal in group.signals]
         for op in going:
             op.detach()

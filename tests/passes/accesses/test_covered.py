@@ -5,17 +5,17 @@ from pto_dialect.api import parse
 from pto_dialect.ir.core.base import Pipe
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.items import NUMBER, Leaf, Users
-from pto_dialect.passes.accesses.places import Place, Side
+from pto_dialect.passes.accesses.locations import Extent, MemoryLocation
 from pto_dialect.passes.accesses.state import Access, State
 
 V, MTE2, MTE3 = (NUMBER[pipe] for pipe in (Pipe.V, Pipe.MTE2, Pipe.MTE3))
 OP = next(op for op in walk(parse("func.func @f() {\nreturn\n}")) if op.name == "func.return")
 LEAF = Leaf(OP, 1, (), ())
-PART = Place("gm", "a", frame="v", sides=(Side(AffineExpr(0), AffineExpr(8)),))
-OTHER = PART._replace(sides=(Side(AffineExpr(4), AffineExpr(8)),))
+PART = MemoryLocation("gm", "a", frame="v", sides=(Extent(AffineExpr(0), AffineExpr(8)),))
+OTHER = PART._replace(sides=(Extent(AffineExpr(4), AffineExpr(8)),))
 
 
-def kept(*accesses: tuple[Place, bool, int]) -> list[int]:
+def kept(*accesses: tuple[MemoryLocation, bool, int]) -> list[int]:
     """The numbers of the accesses that still count after all were recorded: (place, is it a write, iteration)."""
     state = State()
     for number, (place, writes, turn) in enumerate(accesses):
@@ -37,9 +37,11 @@ def test_the_rectangle_of_another_iteration_may_be_another():
 
 
 def test_bytes_that_are_not_known_stand_for_nothing():
-    somewhere = Place("ub", "bytes", 64, None)
+    somewhere = MemoryLocation("ub", "bytes", 64, None)
     assert kept((somewhere, True, 0), (somewhere, True, 0)) == [0, 1]
-    assert kept((Place("ub", "bytes", 64, 96), True, 0), (Place("ub", "bytes", 0, 128), True, 0)) == [1]
+    assert kept((MemoryLocation("ub", "bytes", 64, 96), True, 0), (MemoryLocation("ub", "bytes", 0, 128), True, 0)) == [
+        1
+    ]
 
 
 def test_what_everybody_knows_to_be_done_is_forgotten():
@@ -47,18 +49,18 @@ def test_what_everybody_knows_to_be_done_is_forgotten():
     state = State(Users({"ub": frozenset((V, MTE2))}, frozenset((V, MTE2))))
     state.few = 4
     for number in range(1, 5):
-        place = Place("ub", "bytes", 64 * number, 64 * number + 64)
+        place = MemoryLocation("ub", "bytes", 64 * number, 64 * number + 64)
         state.record(Access(Leaf(OP, MTE2, (), ()), number, True, place, 0), keep_reads=False)
     state.clock[V][MTE2], state.clock[MTE2][MTE2] = 3, 2
-    state.record(Access(LEAF, 5, False, Place("ub", "bytes", 0, 32), 0), keep_reads=False)
-    assert [access.number for access in state.earlier(Place("ub", "bytes", 0, 999))] == [3, 4, 5]
+    state.record(Access(LEAF, 5, False, MemoryLocation("ub", "bytes", 0, 32), 0), keep_reads=False)
+    assert [access.number for access in state.earlier(MemoryLocation("ub", "bytes", 0, 999))] == [3, 4, 5]
 
 
 def test_nothing_is_forgotten_of_which_another_pipe_does_not_know():
     state = State(Users({"ub": frozenset((V, MTE2, MTE3))}, frozenset((V, MTE2, MTE3))))
     state.few = 1
     for number in range(1, 4):
-        place = Place("ub", "bytes", 64 * number, 64 * number + 64)
+        place = MemoryLocation("ub", "bytes", 64 * number, 64 * number + 64)
         state.clock[V][MTE2] = state.clock[MTE2][MTE2] = number - 1
         state.record(Access(Leaf(OP, MTE2, (), ()), number, True, place, 0), keep_reads=False)
-    assert [access.number for access in state.earlier(Place("ub", "bytes", 0, 999))] == [1, 2, 3]
+    assert [access.number for access in state.earlier(MemoryLocation("ub", "bytes", 0, 999))] == [1, 2, 3]

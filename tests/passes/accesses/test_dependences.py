@@ -16,11 +16,11 @@ from pto_dialect.ir.core.base import Pipe
 from pto_dialect.passes.accesses import dependences
 from pto_dialect.passes.accesses.dependences import Levels
 from pto_dialect.passes.accesses.items import NUMBER, Loop
-from pto_dialect.passes.accesses.places import GLOBAL, REGISTERS
+from pto_dialect.passes.accesses.locations import GLOBAL, REGISTERS
 
 PIPES = {name: NUMBER[getattr(Pipe, name)] for name in ("V", "MTE1", "MTE2", "MTE3", "M", "FIX")}
 YES = (False, True)
-must_wait: Any = dependences.must_wait
+must_wait: Any = dependences.must_synchronize
 
 
 class Ground:
@@ -174,5 +174,5 @@ def test_levels_of_values() -> None:
     levels = Levels(loops[1].regions[0].block)
     known = {name: levels.of(value) for name, value in {**values, **arguments}.items()}
     assert known == {"a": 0, "b": 0, "c": 1, "d": 2, "loop 0": 0, "loop 1": 1, "loop 2": 2}
-    assert [levels.same_inside(values[name]) for name in "abcd"] == [True, True, True, False]
-    assert [levels.same_in_turns(values[name]) for name in "abcd"] == [True, True, False, False]
+    assert [levels.is_invariant_inside(values[name]) for name in "abcd"] == [True, True, True, False]
+    assert [levels.is_invariant(values[name]) for name in "abcd"] == [True, True, False, False]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from pto_dialect import parse
 from pto_dialect.analysis.affine import AffineAnalysis, AffineExpr
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.passes.accesses.locations import Extent, MemoryLocation
 from pto_dialect.passes.accesses.overlap import may_overlap
-from pto_dialect.passes.accesses.places import Place, Side
 from pto_dialect.passes.accesses.setting import ANY, Setting, Turn
 
 FUNCTION = next(op for op in walk(parse("func.func @f(%i: index, %a: index) {\nreturn\n}")) if op.name == "func.func")
@@ -21,13 +21,13 @@ INDEX, OTHER = FUNCTION.regions[0].block.args
 SUMS = AffineAnalysis()
 
 
-def place(*sides: tuple[int, int, int, int], root: object = "a", frame: object = "v") -> Place:
+def place(*sides: tuple[int, int, int, int], root: object = "a", frame: object = "v") -> MemoryLocation:
     """Sides are (constant, factor of the index, factor of the other value, size)."""
-    found: list[Side] = []
+    found: list[Extent] = []
     for constant, index, other, size in sides:
         terms = {((INDEX,), index), ((OTHER,), other)}
-        found.append(Side(AffineExpr(constant, frozenset(term for term in terms if term[1])), AffineExpr(size)))
-    return Place("gm", root, frame=frame, sides=tuple(found))
+        found.append(Extent(AffineExpr(constant, frozenset(term for term in terms if term[1])), AffineExpr(size)))
+    return MemoryLocation("gm", root, frame=frame, sides=tuple(found))
 
 
 def setting(turn: Turn | None = None, limits: tuple[float, float] = ANY) -> Setting:
@@ -70,15 +70,15 @@ def test_what_is_the_same_for_both_falls_out():
 
 
 def test_memories_roots_and_bytes():
-    here = Place("ub", "bytes", 0, 64)
-    assert may_overlap(here, Place("ub", "bytes", 63, 64), setting())
-    assert not may_overlap(here, Place("ub", "bytes", 64, 128), setting())
-    assert may_overlap(here, Place("ub", "bytes", 32, None), setting())
-    assert may_overlap(here, Place("ub", None), setting())
-    assert not may_overlap(here, Place("l1", None), setting())
-    assert not may_overlap(here, Place("ub", "a tile"), setting())
+    here = MemoryLocation("ub", "bytes", 0, 64)
+    assert may_overlap(here, MemoryLocation("ub", "bytes", 63, 64), setting())
+    assert not may_overlap(here, MemoryLocation("ub", "bytes", 64, 128), setting())
+    assert may_overlap(here, MemoryLocation("ub", "bytes", 32, None), setting())
+    assert may_overlap(here, MemoryLocation("ub", None), setting())
+    assert not may_overlap(here, MemoryLocation("l1", None), setting())
+    assert not may_overlap(here, MemoryLocation("ub", "a tile"), setting())
     assert not may_overlap(place(), place(root="b"), setting())
-    assert may_overlap(place(), Place("gm", "bytes", 0), setting())
+    assert may_overlap(place(), MemoryLocation("gm", "bytes", 0), setting())
     assert may_overlap(place((0, 0, 0, 4)), place((9, 0, 0, 4), frame="other"), setting())
 
 
@@ -92,7 +92,7 @@ def test_bytes_overlap_as_numbers_do(known: tuple[int, int]) -> None:
         if stop is None or start < stop:
             end = inf if stop is None else stop
             expected = known[0] < end and start < known[1]
-            one, other = Place("ub", "bytes", *known), Place("ub", "bytes", start, stop)
+            one, other = MemoryLocation("ub", "bytes", *known), MemoryLocation("ub", "bytes", start, stop)
             assert may_overlap(one, other, setting()) == expected == may_overlap(other, one, setting())
 
 

@@ -9,8 +9,8 @@ from pto_dialect import parse
 from pto_dialect.analysis.affine import AffineExpr
 from pto_dialect.analysis.alias import Alias
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.passes.accesses.locations import HandleLocations, MemoryLocation
 from pto_dialect.passes.accesses.overlap import may_overlap
-from pto_dialect.passes.accesses.places import Place, Places
 from pto_dialect.passes.accesses.setting import ANY, Setting
 from pto_dialect.targets.choice import get_profile
 
@@ -23,7 +23,7 @@ HALF = "!pto.tile_buf<vec, 4x8xf32>"
 """Rows of 128 bytes; the column-major one has columns of 64."""
 
 
-def handles(*lines: str) -> tuple[dict[str, SSAValue], Places]:
+def handles(*lines: str) -> tuple[dict[str, SSAValue], HandleLocations]:
     """Values of a function by name."""
     constants = [f"%c{n} = arith.constant {n} : index" for n in (0, 1, 2, 3, 4, 8, 32)]
     constants += [f"%a{n} = arith.constant {n} : i64" for n in (1024, 8192)]
@@ -34,10 +34,10 @@ def handles(*lines: str) -> tuple[dict[str, SSAValue], Places]:
     for op in walk(function):
         values += op.results
         values += [argument for region in op.regions for block in region.blocks for argument in block.args]
-    return {value.name_hint: value for value in values if value.name_hint}, Places(get_profile("a5"))
+    return {value.name_hint: value for value in values if value.name_hint}, HandleLocations(get_profile("a5"))
 
 
-def places(name: str, *lines: str) -> tuple[Place, ...]:
+def places(name: str, *lines: str) -> tuple[MemoryLocation, ...]:
     values, found = handles(*lines)
     return found.of(values[name])
 
@@ -47,14 +47,16 @@ ALLOC = f"%x = pto.alloc_tile addr = %a1024 : {T}"
 
 def test_an_argument_and_an_allocation_without_an_address_are_roots() -> None:
     values, found = handles(f"%x = pto.alloc_tile : {T}")
-    assert found.of(values["p"]) == (Place("gm", values["p"]),)
-    assert found.of(values["x"]) == (Place("ub", values["x"]),)
+    assert found.of(values["p"]) == (MemoryLocation("gm", values["p"]),)
+    assert found.of(values["x"]) == (MemoryLocation("ub", values["x"]),)
 
 
 def test_an_allocation_with_an_address_has_its_bytes() -> None:
-    assert places("x", ALLOC) == (Place("ub", "bytes", 1024, 1024 + 16 * 32 * 4),)
-    assert places("x", f"%x = pto.alloc_tile addr = %a8192 : {B}") == (Place("l1", "bytes", 8192, 8192 + 16 * 32 * 2),)
-    assert places("x", f"%x = pto.alloc_tile addr = %at : {T}") == (Place("ub", None),)
+    assert places("x", ALLOC) == (MemoryLocation("ub", "bytes", 1024, 1024 + 16 * 32 * 4),)
+    assert places("x", f"%x = pto.alloc_tile addr = %a8192 : {B}") == (
+        MemoryLocation("l1", "bytes", 8192, 8192 + 16 * 32 * 2),
+    )
+    assert places("x", f"%x = pto.alloc_tile addr = %at : {T}") == (MemoryLocation("ub", None),)
 
 
 MULTI = "!pto.multi_tile_buf<vec, 16x32xf32, count=3>"
@@ -63,7 +65,7 @@ MANY = f"%m = pto.alloc_multi_tile addr = %a1024 : {MULTI}"
 
 def test_slots() -> None:
     size = 16 * 32 * 4
-    assert places("m", MANY) == (Place("ub", "bytes", 1024, 1024 + 3 * size),)
+    assert places("m", MANY) == (MemoryLocation("ub", "bytes", 1024, 1024 + 3 * size),)
     for slot in range(3):
         (found,) = places("x", MANY, f"%x = pto.multi_tile_get %m[%c{slot}] : {MULTI} -> {T}")
         assert (found.root, found.start, found.stop) == ("bytes", 1024 + slot * size, 1024 + (slot + 1) * size)
@@ -155,11 +157,11 @@ def test_pointers() -> None:
         "%h = pto.castptr %u : !pto.ptr<f32, ub> -> !pto.ptr<f16, ub>",
         "%n = pto.castptr %at : i64 -> !pto.ptr<f32, ub>",
     )
-    assert found.of(values["q"]) == (Place("gm", values["p"]).part,)
-    assert found.of(values["u"]) == (Place("ub", "bytes", 1024),)
-    assert found.of(values["h"]) == (Place("ub", "bytes", 1024).part,)
-    assert found.of(values["d"]) == (Place("ub", "bytes", 0).part,)
-    assert found.of(values["n"]) == (Place("ub", None),)
+    assert found.of(values["q"]) == (MemoryLocation("gm", values["p"]).part,)
+    assert found.of(values["u"]) == (MemoryLocation("ub", "bytes", 1024),)
+    assert found.of(values["h"]) == (MemoryLocation("ub", "bytes", 1024).part,)
+    assert found.of(values["d"]) == (MemoryLocation("ub", "bytes", 0).part,)
+    assert found.of(values["n"]) == (MemoryLocation("ub", None),)
 
 
 def test_a_pointer_into_a_tile() -> None:
@@ -219,10 +221,10 @@ def test_where_handles_meet(way: str) -> None:
     for order in (list(expected), list(expected)[::-1]):
         values, found = handles(*head, lines)
         known = {
-            "x": Place("ub", "bytes", 1024, 3072),
-            "y": Place("ub", values["y"]),
-            "z": Place("ub", values["z"]),
-            "?": Place("ub", None),
+            "x": MemoryLocation("ub", "bytes", 1024, 3072),
+            "y": MemoryLocation("ub", values["y"]),
+            "z": MemoryLocation("ub", values["z"]),
+            "?": MemoryLocation("ub", None),
         }
         for name in order:
             met = found.of(values[name])
@@ -241,7 +243,7 @@ def test_a_pointer_that_goes_on_in_each_iteration() -> None:
         "scf.yield %q : !pto.ptr<f32, ub>",
         "}",
     ]
-    first, moved = Place("ub", "bytes", 1024), Place("ub", "bytes", 0).part
+    first, moved = MemoryLocation("ub", "bytes", 1024), MemoryLocation("ub", "bytes", 0).part
     for order in ("cql", "qlc", "lcq"):
         values, found = handles(*lines)
         expected = {"c": {first, moved}, "q": {moved}, "l": {first, moved}}
@@ -258,22 +260,22 @@ def test_a_part_that_moves_in_each_iteration_may_be_anywhere() -> None:
         "}",
     ]
     values, found = handles(*lines)
-    assert found.of(values["c"]) == (Place("ub", None),)
+    assert found.of(values["c"]) == (MemoryLocation("ub", None),)
 
 
-KNOWN, ROOT = Place("ub", "bytes", 64, 128), Place("ub", "r")
+KNOWN, ROOT = MemoryLocation("ub", "bytes", 64, 128), MemoryLocation("ub", "r")
 PLACES = {
     (KNOWN, KNOWN): True,
-    (KNOWN, Place("ub", "bytes", 64, 127)): True,
-    (KNOWN, Place("ub", "bytes", 63, 128)): False,
-    (KNOWN, Place("ub", "bytes", 64, 129)): False,
-    (KNOWN, Place("ub", "bytes", 64)): False,
-    (KNOWN, Place("l1", "bytes", 64, 128)): False,
+    (KNOWN, MemoryLocation("ub", "bytes", 64, 127)): True,
+    (KNOWN, MemoryLocation("ub", "bytes", 63, 128)): False,
+    (KNOWN, MemoryLocation("ub", "bytes", 64, 129)): False,
+    (KNOWN, MemoryLocation("ub", "bytes", 64)): False,
+    (KNOWN, MemoryLocation("l1", "bytes", 64, 128)): False,
     (KNOWN, ROOT): False,
     (ROOT, ROOT): True,
-    (ROOT, Place("ub", "s")): False,
-    (Place("ub", None), Place("ub", None)): False,
-    (Place("ub", "bytes", 64), Place("ub", "bytes", 64, 65)): False,
+    (ROOT, MemoryLocation("ub", "s")): False,
+    (MemoryLocation("ub", None), MemoryLocation("ub", None)): False,
+    (MemoryLocation("ub", "bytes", 64), MemoryLocation("ub", "bytes", 64, 65)): False,
     (ROOT._replace(sides=("side",)), ROOT): False,
     (ROOT, ROOT._replace(sides=("side",))): True,
 }
@@ -288,7 +290,7 @@ def test_names_are_those_of_operations() -> None:
     """A value whose operation makes no handle that is followed may be anywhere in its memory."""
     values, found = handles("%q = pto.get_block_num")
     assert isinstance(values["q"].owner, Operation)
-    assert found.of(values["q"]) == (Place("gm", None),)
+    assert found.of(values["q"]) == (MemoryLocation("gm", None),)
 
 
 @pytest.mark.parametrize(
@@ -326,7 +328,7 @@ def test_a_part_of_a_view_that_is_an_argument() -> None:
     body = "\n".join([f"%c{n} = arith.constant {n} : index" for n in (0, 8, 32)] + lines)
     function = next(op for op in walk(parse(f"func.func @f(%t: {view}, %w: i1) {{\n{body}\nreturn\n}}"))
                     if op.name == "func.func")  # fmt: skip
-    found, values = Places(get_profile("a5")), {r.name_hint: r for op in walk(function) for r in op.results}
+    found, values = HandleLocations(get_profile("a5")), {r.name_hint: r for op in walk(function) for r in op.results}
     (one,), (other,) = (found.of(values[name]) for name in "ab")
     assert one.root == other.root and not one.whole and not other.whole
     same = Setting(lambda value: True, None, lambda value: ANY, found.sums)

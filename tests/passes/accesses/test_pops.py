@@ -8,7 +8,7 @@ from pto_dialect import parse
 from pto_dialect.ir.core.base import Pipe
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.items import NUMBER, Leaf, innermost
-from pto_dialect.passes.accesses.places import Places
+from pto_dialect.passes.accesses.locations import HandleLocations
 from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.targets.choice import get_profile
 
@@ -45,7 +45,7 @@ def pop(name: str) -> list[str]:
 def loads(program: str, arch: str) -> list[Leaf]:
     module = parse(program, "pops.pto")
     function = next(op for op in walk(module) if op.name == "func.func")
-    found = Reader(Places(get_profile(arch)), None).function(function)
+    found = Reader(HandleLocations(get_profile(arch)), None).function(function)
     return [leaf for leaf in innermost(found) if isinstance(leaf, Leaf) and leaf.pipe == NUMBER[Pipe.MTE2]]
 
 

@@ -12,7 +12,7 @@ import pytest
 from pto_dialect import parse
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.items import PIPES, Choice, Leaf, Loop, Sequence, UnsupportedError
-from pto_dialect.passes.accesses.places import Places
+from pto_dialect.passes.accesses.locations import HandleLocations
 from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.targets.choice import get_profile
 
@@ -31,7 +31,7 @@ def sequence(*lines: str, arch: str = "a5", side: str | None = None) -> Sequence
         "func.func private @g()\n"
     )
     function = next(op for op in walk(parse(text)) if op.name == "func.func")
-    return Reader(Places(get_profile(arch)), side).function(function)
+    return Reader(HandleLocations(get_profile(arch)), side).function(function)
 
 
 def names(places: tuple[Any, ...]) -> list[str]:
@@ -107,7 +107,7 @@ def test_ranges_of_counters(low: str, high: str, step: str, limits: tuple[float,
     function = next(
         op for op in walk(parse(f"func.func @f(%n: index) {{\n{lines}\nreturn\n}}")) if op.name == "func.func"
     )
-    reader = Reader(Places(get_profile("a5")), None)
+    reader = Reader(HandleLocations(get_profile("a5")), None)
     reader.function(function)
     assert list(reader.ranges.values()) == ([] if limits is None else [limits])
 

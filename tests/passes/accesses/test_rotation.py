@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from pto_dialect import parse
 from pto_dialect.analysis.affine import AffineAnalysis, AffineExpr
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.passes.accesses.locations import SLOTS, Extent, MemoryLocation
 from pto_dialect.passes.accesses.overlap import may_overlap
-from pto_dialect.passes.accesses.places import SLOTS, Place, Side
-from pto_dialect.passes.accesses.rotation import turns_between
+from pto_dialect.passes.accesses.rotation import iteration_distance
 from pto_dialect.passes.accesses.setting import ANY, Setting, Turn
 
 TEXT = """func.func @f(%n: index) {{
@@ -40,7 +40,7 @@ TEXT = """func.func @f(%n: index) {{
 """
 
 
-def places(text: str, step: int) -> tuple[dict[str, Place], Setting, Setting]:
+def places(text: str, step: int) -> tuple[dict[str, MemoryLocation], Setting, Setting]:
     """The slots of indices by name, and the settings of later iterations and of one iteration."""
     sums, module = AffineAnalysis(), parse(text)
     ops = list(walk(module))
@@ -51,7 +51,7 @@ def places(text: str, step: int) -> tuple[dict[str, Place], Setting, Setting]:
     frame = (SLOTS, "m", 0, 8)
     named = {str(r.name_hint): r for op in ops for r in op.results if r.name_hint in ("x", "y", "z")}
     found = {
-        name: Place("ub", "m", 0, None, frame, (Side(sums.expression_of(r), AffineExpr(1)),))
+        name: MemoryLocation("ub", "m", 0, None, frame, (Extent(sums.expression_of(r), AffineExpr(1)),))
         for name, r in named.items()
     }
     return found, later, same
@@ -66,14 +66,14 @@ def test_distances_are_those_that_are_counted(
     counters = [first + step * turn for turn in range(3 * count)]
     x = [(factor * i + one) % count for i in counters]
     y = [(factor * i + other) % count for i in counters]
-    known = turns_between(found["x"], found["y"], later)
+    known = iteration_distance(found["x"], found["y"], later)
     if known is None:
         # An index that is a number, or the same in all iterations.
         assert len({*x}) == 1 or len({*y}) == 1
         return
     meets = [turns for turns in range(1, count + 1) if y[turns] == x[0]]
     assert known == (meets[0] if meets else 0)
-    assert (turns_between(found["x"], found["y"], same) == 1) == (x[0] == y[0])
+    assert (iteration_distance(found["x"], found["y"], same) == 1) == (x[0] == y[0])
     assert may_overlap(found["x"], found["y"], same) == (x[0] == y[0])
     assert may_overlap(found["x"], found["y"], later) == bool(meets)
 
@@ -81,11 +81,11 @@ def test_distances_are_those_that_are_counted(
 def test_what_the_text_does_not_tell_may_be_the_same_slot() -> None:
     found, later, same = places(TEXT.format(first=0, step=1, count=3, factor=1, one=0, other=1), 1)
     # The index of z hangs on an argument, which may be negative.
-    assert turns_between(found["x"], found["z"], later) is None
+    assert iteration_distance(found["x"], found["z"], later) is None
     assert may_overlap(found["x"], found["z"], same)
 
 
 @pytest.mark.parametrize("frame", [None, ("view",), (SLOTS, "o", 0, 8)])
 def test_other_places_do_not_go_round(frame: object) -> None:
     found, later, _ = places(TEXT.format(first=0, step=1, count=3, factor=1, one=0, other=1), 1)
-    assert turns_between(found["x"], found["y"]._replace(frame=frame), later) is None
+    assert iteration_distance(found["x"], found["y"]._replace(frame=frame), later) is None

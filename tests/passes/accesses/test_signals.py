@@ -10,8 +10,8 @@ from xdsl.ir import Operation
 from pto_dialect import parse
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.items import PIPES, Leaf, Signal, UnsupportedError, innermost
-from pto_dialect.passes.accesses.places import Places
-from pto_dialect.passes.accesses.signals import SignalReader, signal_of, tells_others, unseen
+from pto_dialect.passes.accesses.locations import HandleLocations
+from pto_dialect.passes.accesses.signals import SignalReader, implicit_locations, signal_of, signals_others
 from pto_dialect.targets.choice import get_profile
 
 T = "!pto.tile_buf<vec, 16x32xf32>"
@@ -48,8 +48,8 @@ SEEN = {
 @pytest.mark.parametrize("line", SEEN)
 def test_who_else_learns_how_far_the_core_is(line: str) -> None:
     op = operation(line)
-    assert (bool(unseen(op)), tells_others(op)) == SEEN[line]  # pyright: ignore[reportArgumentType]
-    assert {place.root for place in unseen(op)} <= {None}  # pyright: ignore[reportArgumentType]
+    assert (bool(implicit_locations(op)), signals_others(op)) == SEEN[line]  # pyright: ignore[reportArgumentType]
+    assert {place.root for place in implicit_locations(op)} <= {None}  # pyright: ignore[reportArgumentType]
 
 
 SIGNALS = {
@@ -98,7 +98,7 @@ def test_registers_are_memory_where_something_sets_them(register: bool) -> None:
     lines = ["%k = arith.constant 0 : i64", *(["pto.set_ctrl %k : i64"] if register else []), ADD]
     text = "func.func @f() {\n" + "\n".join((*HEAD, *lines)) + "\nreturn\n}"
     function = next(op for op in walk(parse(text)) if op.name == "func.func")
-    leaves = [one for one in innermost(SignalReader(Places(get_profile("a5")), None).function(function))
+    leaves = [one for one in innermost(SignalReader(HandleLocations(get_profile("a5")), None).function(function))
               if isinstance(one, Leaf)]  # fmt: skip
     spaces = [[sorted({place.space for place in places}) for places in (one.reads, one.writes)] for one in leaves]
     work = [["registers", "ub"], ["ub"]] if register else [["ub"], ["ub"]]
@@ -109,5 +109,5 @@ def test_signals_stand_among_the_work() -> None:
     flags = [f'pto.{word}_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID2"]' for word in ("set", "wait")]
     text = "func.func @f() {\n" + "\n".join((*HEAD, ADD, *flags)) + "\nreturn\n}"
     function = next(op for op in walk(parse(text)) if op.name == "func.func")
-    items = SignalReader(Places(get_profile("a5")), None).function(function).items
+    items = SignalReader(HandleLocations(get_profile("a5")), None).function(function).items
     assert [type(item) for item in items] == [Leaf, Signal, Signal]

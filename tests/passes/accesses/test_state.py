@@ -10,7 +10,7 @@ import pytest
 
 from pto_dialect.ir.core.base import Pipe
 from pto_dialect.passes.accesses.items import NUMBER, SCALAR, Flag, Leaf, Sequence
-from pto_dialect.passes.accesses.places import Place
+from pto_dialect.passes.accesses.locations import MemoryLocation
 from pto_dialect.passes.accesses.state import COUNT, FEW, Access, State, common, learn, merged, state_of
 
 V, MTE2, MTE3 = NUMBER[Pipe.V], NUMBER[Pipe.MTE2], NUMBER[Pipe.MTE3]
@@ -26,7 +26,7 @@ def flag(source: int, target: int) -> Flag:
     return Flag(source, target, 0, 1, SEQUENCE)
 
 
-def access(pipe: int, writes: bool, place: Place, number: int = 1) -> Access:
+def access(pipe: int, writes: bool, place: MemoryLocation, number: int = 1) -> Access:
     return Access(leaf(pipe), number, writes, place, 0)
 
 
@@ -93,14 +93,14 @@ def test_barriers() -> None:
 def test_a_copy_goes_on_by_itself() -> None:
     state = State()
     state.step(leaf(V))
-    state.record(access(V, True, Place("ub", "a")), False)
+    state.record(access(V, True, MemoryLocation("ub", "a")), False)
     state.set(flag(V, MTE2))
     other = state.copy()
     assert other.clocks() == state.clocks() and other.tokens == state.tokens and other.last == state.last
     assert other.done == [[] for _ in other.done]
     other.step(leaf(V))
     other.barrier(V)
-    other.record(access(MTE2, True, Place("ub", "b")), False)
+    other.record(access(MTE2, True, MemoryLocation("ub", "b")), False)
     assert state.now == 1 and state.clock[V][V] == 0 and len(state.accesses) == 1 and len(other.accesses) == 2
 
 
@@ -111,12 +111,12 @@ ROOTS = ("a", "b", "bytes", None)
 def test_roots_that_may_be_the_same(root: str | None, asked: str | None, space: str) -> None:
     """Equal ones, and those that may be anything or any bytes."""
     state = State()
-    state.record(access(V, True, Place("ub", root)), False)
+    state.record(access(V, True, MemoryLocation("ub", root)), False)
     wanted = space == "ub" and (root == asked or not {root, asked}.isdisjoint({None, "bytes"}))
-    assert bool(list(state.earlier(Place(space, asked)))) == wanted
+    assert bool(list(state.earlier(MemoryLocation(space, asked)))) == wanted
 
 
-WHOLE, LOW, HIGH = (Place("ub", "bytes", *ends) for ends in ((0, 64), (0, 32), (32, 64)))
+WHOLE, LOW, HIGH = (MemoryLocation("ub", "bytes", *ends) for ends in ((0, 64), (0, 32), (32, 64)))
 TABLE = {
     # A write replaces all that it covers; a read those of its pipe, unless they are kept.
     (True, WHOLE, False): [],
@@ -128,7 +128,7 @@ TABLE = {
 
 
 @pytest.mark.parametrize("case", TABLE)
-def test_which_accesses_stay(case: tuple[bool, Place, bool]) -> None:
+def test_which_accesses_stay(case: tuple[bool, MemoryLocation, bool]) -> None:
     writes, place, keep = case
     state = State()
     names = {}
@@ -189,8 +189,8 @@ def test_numbers_of_all_ways(number: int, done: list[int], expected: int) -> Non
 def test_without_users_nothing_is_forgotten() -> None:
     state = State()
     for number in range(3 * FEW):
-        state.record(access(V, True, Place("ub", "bytes", 64 * number, 64 * number + 64)), False)
-    assert len(state.earlier(Place("ub", "bytes"))) == 3 * FEW
+        state.record(access(V, True, MemoryLocation("ub", "bytes", 64 * number, 64 * number + 64)), False)
+    assert len(state.earlier(MemoryLocation("ub", "bytes"))) == 3 * FEW
 
 
 class Waiting(State):

@@ -15,7 +15,7 @@ from pto_dialect import parse
 from pto_dialect.ir.core.base import Pipe
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.items import NUMBER
-from pto_dialect.passes.accesses.places import Places
+from pto_dialect.passes.accesses.locations import HandleLocations
 from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.assign_memory import order as module
 from pto_dialect.passes.assign_memory.order import Order
@@ -103,7 +103,7 @@ def orders(program: Sequence[object], arch: str) -> dict[tuple[str, str], bool]:
     lines, _ = runs(program)
     text = re.sub(r"(%[xyz] = .*) addr = %at\d", r"\1", kernel(*HEAD, *lines, target=arch))
     function = next(op for op in walk(parse(text)) if op.name == "func.func")
-    order = Order(Reader(Places(get_profile(arch)), None).function(function), arch)
+    order = Order(Reader(HandleLocations(get_profile(arch)), None).function(function), arch)
     values = {result.name_hint: result for op in walk(function) for result in op.results}
     return {(a, b): order.ordered(values[a], values[b]) for a, b in product(TILES, repeat=2) if a != b}
 
@@ -165,7 +165,7 @@ def test_moves_to_the_cube_do_not_overlap(arch: str) -> None:
     text = "\n".join([f"%m = pto.alloc_tile : {mat}", *(f"%{n} = pto.alloc_tile : {left}" for n in "kl"),
                       *(f"pto.tmov ins(%m : {mat}) outs(%{n} : {left})" for n in "kl")])  # fmt: skip
     function = next(op for op in walk(parse(f"func.func @f() {{\n{text}\nreturn\n}}")) if op.name == "func.func")
-    order = Order(Reader(Places(get_profile(arch)), None).function(function), arch)
+    order = Order(Reader(HandleLocations(get_profile(arch)), None).function(function), arch)
     values = {result.name_hint: result for op in walk(function) for result in op.results}
     assert order.steps[0].pipe == order.steps[1].pipe == NUMBER[Pipe.MTE1]
     assert order.ordered(values["k"], values["l"])

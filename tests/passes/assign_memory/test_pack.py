@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pto_dialect.passes.assign_memory.live import Buffer
+from pto_dialect.passes.assign_memory.live_ranges import Buffer
 from pto_dialect.passes.assign_memory.pack import bound, never, pack
 
 

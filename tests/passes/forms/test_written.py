@@ -4,7 +4,7 @@ import pytest
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
 
 from pto_dialect import parse
-from pto_dialect.passes.forms.written import ATTRIBUTE, Kept, read, write
+from pto_dialect.passes.forms.written import ATTRIBUTE, BufferFacts, read, write
 
 TILE = "!pto.tile_buf<vec, 16x16xf32>"
 
@@ -29,16 +29,16 @@ def function(text: str):
     ],
 )
 def test_entries_without_a_name_are_left_out(text: str, names: list[str]) -> None:
-    assert read(function(text)[0]) == dict.fromkeys(names, Kept())
+    assert read(function(text)[0]) == dict.fromkeys(names, BufferFacts())
 
 
 def test_parts_of_an_entry_stand_in_any_order_and_others_are_left_out() -> None:
     parts = (TILE, "7 : i64", "{addr = 4096 : i64}")
     for order in ((0, 1, 2), (2, 1, 0), (1, 2, 0)):
         op, type_ = function(f'[["x", {", ".join(parts[place] for place in order)}, "more", f32]]')
-        assert read(op) == {"x": Kept(type_, 7, 4096)}
+        assert read(op) == {"x": BufferFacts(type_, 7, 4096)}
     for text in ('{addr = "here"}', "{other = 1 : i64}", "{}"):
-        assert read(function(f'[["x", {text}]]')[0]) == {"x": Kept()}
+        assert read(function(f'[["x", {text}]]')[0]) == {"x": BufferFacts()}
 
 
 @pytest.mark.parametrize("typed", [False, True])
@@ -46,9 +46,9 @@ def test_parts_of_an_entry_stand_in_any_order_and_others_are_left_out() -> None:
 @pytest.mark.parametrize("address", [None, 0, 4096])
 def test_what_is_written_is_read_again(typed: bool, at: int | None, address: int | None) -> None:
     op, tile = function("[]")
-    kept = {"x": Kept(tile if typed else None, at, address), "y": Kept()}
+    kept = {"x": BufferFacts(tile if typed else None, at, address), "y": BufferFacts()}
     op.attributes[ATTRIBUTE] = write(kept)
     assert read(op) == kept
-    alone = kept["x"] == Kept()
+    alone = kept["x"] == BufferFacts()
     written = op.attributes[ATTRIBUTE]
     assert isinstance(written, ArrayAttr) and isinstance(written.data[0], StringAttr) == alone

@@ -9,7 +9,7 @@ import pytest
 
 from pto_dialect.ir.core.base import Pipe
 from pto_dialect.passes.accesses.items import NUMBER, SCALAR, Flag, Leaf, Loop, Sequence
-from pto_dialect.passes.insert_sync.locks import NUMBERS, number_locks
+from pto_dialect.passes.insert_sync.locks import NUMBERS, assign_lock_ids
 
 V, MTE2 = NUMBER[Pipe.V], NUMBER[Pipe.MTE2]
 ANY: Any = SimpleNamespace()
@@ -28,29 +28,29 @@ def sequence(*ends: tuple[int, int], target: int = V) -> tuple[Sequence, list[Fl
 def test_flags_that_are_under_way_together_have_numbers_of_their_own(used: set[int]) -> None:
     """The third begins with an operation between the end of the first and itself, and may have its number."""
     whole, flags = sequence((0, 2), (1, 4), (4, 6))
-    number_locks(whole, used)
+    assign_lock_ids(whole, used)
     free = [number for number in range(NUMBERS) if number not in used]
     assert [flag.event for flag in flags] == [free[0], free[1], free[0]]
 
 
 def test_a_flag_that_ends_right_before_the_next_begins_is_still_under_way() -> None:
     whole, flags = sequence((0, 2), (3, 4))
-    number_locks(whole, set())
+    assign_lock_ids(whole, set())
     assert [flag.event for flag in flags] == [0, 1]
 
 
 def test_where_all_numbers_are_used_they_are_used_again() -> None:
     whole, flags = sequence((0, 2), (1, 3))
-    number_locks(whole, set(range(NUMBERS)))
+    assign_lock_ids(whole, set(range(NUMBERS)))
     assert [flag.event for flag in flags] == [0, 1]
     whole, flags = sequence((0, 2), (1, 3))
-    number_locks(whole, set(range(NUMBERS - 1)))
+    assign_lock_ids(whole, set(range(NUMBERS - 1)))
     assert [flag.event for flag in flags] == [NUMBERS - 1] * 2
 
 
 def test_flags_of_the_scalar_unit_are_no_locks() -> None:
     whole, flags = sequence((0, 2), target=SCALAR)
-    number_locks(whole, set())
+    assign_lock_ids(whole, set())
     assert [flag.event for flag in flags] == [-1]
 
 
@@ -71,7 +71,7 @@ def test_slots_have_numbers_of_their_own_where_there_are_enough(
     whole, flags = sequence(*((number, number + 1) for number in range(len(counts))), (0, 9))
     for flag, count in zip(flags, counts, strict=False):
         flag.slot, flag.count = ANY, count
-    number_locks(whole, used)
+    assign_lock_ids(whole, used)
     assert [flag.slot is not None for flag in flags] == [kept] * len(counts) + [False]
     if kept:
         starts = [sum(counts[:number]) for number in range(len(counts) + 1)]
@@ -92,6 +92,6 @@ def test_flags_from_round_to_round_are_under_way_in_the_whole_loop() -> None:
     over, behind = Flag(MTE2, V, 0, 2, whole), Flag(MTE2, V, 3, 4, whole)
     whole.add(over)
     whole.add(behind)
-    number_locks(whole, set())
+    assign_lock_ids(whole, set())
     assert len({one.event for one in (over, back, flag)}) == 3
     assert behind.event != over.event and behind.event in (back.event, flag.event)

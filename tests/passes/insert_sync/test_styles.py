@@ -14,7 +14,7 @@ from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.ir.core.base import Pipe
 from pto_dialect.passes.accesses.items import NUMBER, Flag, Leaf, Sequence
 from pto_dialect.passes.insert_sync.insert import sequences
-from pto_dialect.passes.insert_sync.locks import NUMBERS, number_locks
+from pto_dialect.passes.insert_sync.locks import NUMBERS, assign_lock_ids
 from pto_dialect.passes.registry import make_pass
 
 HEAD = (part("p", "a", "c0"), part("q", "b", "c0"))
@@ -137,7 +137,7 @@ def test_numbers_are_shared_by_what_is_not_under_way_together():
     for place in range(40):
         many.add(Flag(source, target, place, place + 50, many))
     many.add(Flag(source, target, 150, 151, many))
-    number_locks(many, {0})
+    assign_lock_ids(many, {0})
     numbers = [flag.event for flag in many.flags]
     assert numbers[:31] == list(range(1, NUMBERS))
     assert numbers[-1] == 1

@@ -92,7 +92,7 @@ def test_numbers_are_computed_when_it_is_lowered_where_they_are_known() -> None:
     assert writer.ceildiv(n, 1) is n and writer.div(n, 1) is n and writer.advanced(values["p"], 0) is values["p"]
     assert [writer.least(3, 4), writer.least(n, n), writer.least(values["a"], values["b"])] == [3, n, values["a"]]
     pairs = [(3, 3), (3, 4), (n, 3), (3, n), (n, n), (n, m), (values["a"], values["b"]), (values["a"], n)]
-    assert [writer.same(*pair) for pair in pairs] == [True, False, False, False, True, False, True, False]
+    assert [writer.is_equal(*pair) for pair in pairs] == [True, False, False, False, True, False, True, False]
     assert len(list(writer.anchor.parent.ops)) == before  # pyright: ignore[reportOptionalMemberAccess]
 
 

@@ -8,7 +8,7 @@ from cube_programs import Program
 
 from pto_dialect import parse
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.passes.instructions.geometry import multiple_of
+from pto_dialect.passes.instructions.geometry import is_multiple
 from pto_dialect.passes.instructions.writer import Function
 from pto_dialect.passes.lower_cube.table import ROWS
 
@@ -44,4 +44,4 @@ def test_multiples_are_seen_through_arithmetic(text: str):
     (function,) = [op for op in walk(module) if op.name == "func.func"]
     (value,) = [result for op in walk(module) for result in op.results if result.name_hint == "at"]
     known = Function(function)
-    assert max(unit for unit in (1, 2, 4, 8, 16, 32) if multiple_of(known, value, unit)) == EXPRESSIONS[text]
+    assert max(unit for unit in (1, 2, 4, 8, 16, 32) if is_multiple(known, value, unit)) == EXPRESSIONS[text]

@@ -12,8 +12,8 @@ from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.passes.accesses.items import Leaf
 from pto_dialect.passes.registry import make_pass
+from pto_dialect.passes.sync_order.findings import judges
 from pto_dialect.passes.sync_order.known import Known
-from pto_dialect.passes.sync_order.tell import judges
 
 HEAD = (part("p", "a", "c0"), part("q", "b", "c0"))
 BARRIER = "pto.barrier <PIPE_MTE3>"

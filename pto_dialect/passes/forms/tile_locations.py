@@ -25,7 +25,7 @@ from pto_dialect.targets.tile_layouts import DN, ND, NN_SCALE, ZZ_SCALE, TileLay
 from pto_dialect.verify.cube.product_locations import location_made_by
 from pto_dialect.verify.cube.product_roles import roles_of
 
-from .lives import tile_pairs
+from .liveness import tile_pairs
 from .operands import accesses, is_tile_operation, is_value
 from .rebuild import RefusedError, name_of
 
@@ -48,7 +48,7 @@ class _Group:
     feeds: str | None = None
 
 
-class TilePlaces:
+class TileLocations:
     """The locations of the tiles of one function, some of which have types that are ``stated``. Raises
     :class:`RefusedError` where two locations are required of one tile."""
 

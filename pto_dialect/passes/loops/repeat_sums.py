@@ -26,7 +26,7 @@ from pto_dialect.passes.base import PtoPass
 
 from .copies import put
 from .definitions import Definitions
-from .sums import InPlace, is_followed, start_of
+from .sums import InPlace, accumulator_of, is_supported
 
 _MOST = 64
 """Maximum numbers of repeated sums in a function, and of consecutive products that are repeated for one of them."""
@@ -57,10 +57,10 @@ def _repeat(function: Operation) -> None:
 
 def _repeated(function: Operation, op: Operation, apart: Sequence[Operation]) -> bool:
     """Gives ``op`` a sum of its own, where that removes one product from ``apart``."""
-    start = start_of(op)
+    start = accumulator_of(op)
     assert start is not None
     places = ("acc", "left", "right")
-    buffers = [one.results[0] for one in walk(function) if isinstance(one, AllocTileOp) and is_followed(one, *places)]
+    buffers = [one.results[0] for one in walk(function) if isinstance(one, AllocTileOp) and is_supported(one, *places)]
     last = Definitions(function.regions[0].blocks[0], buffers)
     for way in (_here, _beside, _kept):
         copy = Copy(last)
@@ -220,9 +220,9 @@ def _sum_before(op: Operation) -> SSAValue | None:
     """The accumulator operand of a product; raises :class:`_NoCopyError` for other operations."""
     if not isinstance(op, PhasedProductOp):
         raise _NoCopyError
-    return start_of(op)
+    return accumulator_of(op)
 
 
 def _factors(op: Operation) -> list[SSAValue]:
     """The operands of a product but for sums."""
-    return [value for value in op.operands if value is not find(op, "dst") and value is not start_of(op)]
+    return [value for value in op.operands if value is not find(op, "dst") and value is not accumulator_of(op)]

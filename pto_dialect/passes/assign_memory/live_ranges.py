@@ -18,7 +18,7 @@ from pto_dialect.ir.core.types import MultiTileBufType, TileBufType, byte_width
 from pto_dialect.ir.sync.pipes import ReserveBufferOp
 from pto_dialect.ir.tile.elementwise import TCvtOp
 from pto_dialect.passes.accesses.items import Choice, Leaf, Loop, Sequence, UnsupportedError
-from pto_dialect.passes.accesses.places import Place, Places
+from pto_dialect.passes.accesses.locations import HandleLocations, MemoryLocation
 from pto_dialect.passes.accesses.program import MEMORY
 
 
@@ -92,10 +92,10 @@ class _Flow:
         self.killed |= other.killed
 
 
-class Lives:
+class LiveRanges:
     """Computes the live range of each buffer in a sequence; ``places`` states which buffers its loops carry."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: HandleLocations) -> None:
         self.places = places
         self.time = 0
         self.passed: dict[Loop, Pointees[Hashable]] = {}
@@ -172,10 +172,10 @@ class Lives:
         # In place only where the operation has no other source or result, in any run.
         if not _lanewise(leaf) or any(place.must() is None for place in (*leaf.reads, *leaf.writes)):
             return
-        sources = _touched(leaf.reads, buffers)
-        for target in _touched(leaf.writes, buffers):
+        sources = _accessed(leaf.reads, buffers)
+        for target in _accessed(leaf.writes, buffers):
             for source in sources if target not in sources else ():
-                if source.ends_at(time) and target.begins_at(time) and _alike(source.op, target.op):
+                if source.ends_at(time) and target.begins_at(time) and _is_equal(source.op, target.op):
                     source.heirs.add(target)
 
 
@@ -185,7 +185,7 @@ def _lanewise(leaf: Leaf) -> bool:
     return leaf.op.tmp is None if isinstance(leaf.op, TCvtOp) else has_role(leaf.op, Role.LANEWISE)
 
 
-def _refuse_unknown(leaf: Leaf, places: Places) -> None:
+def _refuse_unknown(leaf: Leaf, places: HandleLocations) -> None:
     """Raises :class:`UnsupportedError` for a tile that may be any: no other tile could have bytes of its own."""
     for value in leaf.op.operands:
         if isinstance(value.type, (TileBufType, MultiTileBufType)) and places.pointees(value).is_open:
@@ -199,13 +199,13 @@ def _kill(written: Must[Hashable], flow: _Flow) -> None:
         flow.killed.add(root)
 
 
-def _touched(places: tuple[Place, ...], buffers: dict[SSAValue, Buffer]) -> list[Buffer]:
+def _accessed(places: tuple[MemoryLocation, ...], buffers: dict[SSAValue, Buffer]) -> list[Buffer]:
     """The buffers that an operation touches as a whole in every run."""
     roots = [found.object for place in places if (found := place.must()) is not None]
     return [buffers[root] for root in roots if isinstance(root, SSAValue) and root in buffers]
 
 
-def _passed(op: Operation, places: Places) -> Pointees[Hashable]:
+def _passed(op: Operation, places: HandleLocations) -> Pointees[Hashable]:
     """What the handles that a loop carries, or gives, may stand for."""
     blocks: list[Block] = [block for region in op.regions for block in region.blocks]
     values = [*op.results, *(argument for block in blocks for argument in block.args)]
@@ -213,7 +213,7 @@ def _passed(op: Operation, places: Places) -> Pointees[Hashable]:
     return joined(handles) if handles else Pointees()
 
 
-def _alike(source: Operation, target: Operation) -> bool:
+def _is_equal(source: Operation, target: Operation) -> bool:
     """Whether each element of ``target`` lies where the element of ``source`` with the same index does, or before it,
     where that has been read already: rows of smaller elements without boxes."""
     one, other = source.results[0].type, target.results[0].type

@@ -41,18 +41,18 @@ _ROUNDS = 24
 location."""
 
 
-class Side(NamedTuple):
+class Extent(NamedTuple):
     """One dimension of a rectangle: the first index, and how many."""
 
     start: AffineExpr
     size: AffineExpr
 
 
-_SOMEWHERE = (Side(AffineExpr(0), AffineExpr(0)),)
+_UNKNOWN_EXTENTS = (Extent(AffineExpr(0), AffineExpr(0)),)
 """Sides of a part of which nothing is known; they are in no frame."""
 
 
-class Place(NamedTuple):
+class MemoryLocation(NamedTuple):
     """The location of an access.
 
     ``space`` is the memory; ``root`` the object in it: an argument, an allocation without address, or ``"bytes"`` for
@@ -66,21 +66,21 @@ class Place(NamedTuple):
     start: int = 0
     stop: int | None = None
     frame: Hashable = None
-    sides: tuple[Side, ...] = ()
+    sides: tuple[Extent, ...] = ()
     alias: Alias = Alias.MUST
 
     @property
-    def part(self) -> Place:
+    def part(self) -> MemoryLocation:
         """A part of it, of which nothing is known."""
-        return self._replace(frame=None, sides=_SOMEWHERE)
+        return self._replace(frame=None, sides=_UNKNOWN_EXTENTS)
 
     @property
-    def unframed(self) -> Place:
+    def unframed(self) -> MemoryLocation:
         """The same bytes under another type, in which its frame says nothing."""
         return self.part if self.sides else self._replace(frame=None)
 
     @property
-    def location(self) -> Place:
+    def location(self) -> MemoryLocation:
         """The location without its alias fact."""
         return self if self.alias.is_certain else self._replace(alias=Alias.MUST)
 
@@ -94,7 +94,7 @@ class Place(NamedTuple):
         part."""
         return Must(self.root) if self.whole and self.alias.is_certain else None
 
-    def holds(self, other: Place) -> bool:
+    def holds(self, other: MemoryLocation) -> bool:
         """Whether all bytes of ``other`` are in this location, if both are must-alias facts."""
         if not self.whole or self.space != other.space or self.root != other.root:
             return False
@@ -104,20 +104,20 @@ class Place(NamedTuple):
         return other.stop is not None and self.start <= other.start <= other.stop <= self.stop
 
 
-class Places:
+class HandleLocations:
     """The locations of the handles of one function, for the chip of ``profile``; those of ``given`` are known."""
 
-    def __init__(self, profile: Profile, given: dict[SSAValue, tuple[Place, ...]] | None = None) -> None:
+    def __init__(self, profile: Profile, given: dict[SSAValue, tuple[MemoryLocation, ...]] | None = None) -> None:
         self.profile = profile
         self.sums = AffineAnalysis()
         self.indices: dict[AffineExpr, list[SSAValue]] = {}
         """The values that are indices of slots, by the sums that they are."""
-        self._known: dict[SSAValue, tuple[Place, ...]] = dict(given or {})
-        self._guessed: dict[SSAValue, tuple[Place, ...]] = {}
+        self._known: dict[SSAValue, tuple[MemoryLocation, ...]] = dict(given or {})
+        self._guessed: dict[SSAValue, tuple[MemoryLocation, ...]] = {}
         self._visited: set[SSAValue] = set()
         self._again = False
 
-    def of(self, value: SSAValue) -> tuple[Place, ...]:
+    def of(self, value: SSAValue) -> tuple[MemoryLocation, ...]:
         """The locations that ``value`` may refer to; several at a control-flow join."""
         known = self._known.get(value)
         if known is not None:
@@ -142,7 +142,7 @@ class Places:
         roots = frozenset(place.root for place in self.of(value))
         return Pointees(roots - {None}, None in roots)
 
-    def _visit(self, value: SSAValue) -> tuple[Place, ...]:
+    def _visit(self, value: SSAValue) -> tuple[MemoryLocation, ...]:
         """The locations of a value and of its sources. A loop-carried value is its own source: it has the locations of
         the previous fixpoint iteration."""
         if value in self._visited:
@@ -152,15 +152,15 @@ class Places:
         found = self._guessed[value] = _apart(self._found(value))
         return found
 
-    def put(self, value: SSAValue, places: tuple[Place, ...]) -> None:
+    def put(self, value: SSAValue, places: tuple[MemoryLocation, ...]) -> None:
         """States the locations of a value that no operation defines."""
         self._known[value] = places
 
-    def element(self, tile: SSAValue, offset: SSAValue) -> tuple[Place, ...]:
+    def element(self, tile: SSAValue, offset: SSAValue) -> tuple[MemoryLocation, ...]:
         """The locations of one element of a tile, by its index in memory order."""
         kind, number = tile.type, self.sums.expression_of(offset)
         size = byte_width(kind.element) if isinstance(kind, TileBufType) else None
-        found: list[Place] = []
+        found: list[MemoryLocation] = []
         for place in self.of(tile):
             if place.sides or size is None:
                 found.append(place)
@@ -169,19 +169,19 @@ class Places:
                 found.append(place._replace(start=start, stop=start + size, frame=None))
             else:
                 frame = ("elements", place.root, place.start, size)
-                found.append(place._replace(frame=frame, sides=(Side(number, AffineExpr(1)),)))
+                found.append(place._replace(frame=frame, sides=(Extent(number, AffineExpr(1)),)))
         return tuple(found)
 
-    def _anywhere(self, value: SSAValue) -> Place:
+    def _anywhere(self, value: SSAValue) -> MemoryLocation:
         kind = value.type
         if isinstance(kind, (PartitionViewType, TensorViewType)):
-            return Place(GLOBAL, None)
+            return MemoryLocation(GLOBAL, None)
         tile = kind.slot if isinstance(kind, MultiTileBufType) else kind
         if isinstance(tile, TileBufType):
-            return Place(space_of(tile, self.profile), None)
-        return Place(space_of_type(kind) or GLOBAL, None)
+            return MemoryLocation(space_of(tile, self.profile), None)
+        return MemoryLocation(space_of_type(kind) or GLOBAL, None)
 
-    def _found(self, value: SSAValue) -> list[Place]:
+    def _found(self, value: SSAValue) -> list[MemoryLocation]:
         owner = value.owner
         if isinstance(owner, Block):
             return self._argument(value, owner)
@@ -208,36 +208,36 @@ class Places:
             return [place.unframed if tile else place.part for place in self.of(source)]
         return self._made(value, owner)
 
-    def _made(self, value: SSAValue, owner: Operation) -> list[Place]:
+    def _made(self, value: SSAValue, owner: Operation) -> list[MemoryLocation]:
         """The result of an operation that makes no view."""
         if isinstance(owner, PtoOp) and op_spec(type(owner)).queue is not None:
             # The memory of a slot: between producer and consumer the queue itself keeps order.
-            return [Place(self._anywhere(value).space, value)]
+            return [MemoryLocation(self._anywhere(value).space, value)]
         if has_role(owner, Role.SELECT):
             return [place for name in ("lhs", "rhs") for place in self.of(named(owner, name))]
         if has_role(owner, Role.ALLOCATION):
-            return [Place(self._anywhere(value).space, value)]
+            return [MemoryLocation(self._anywhere(value).space, value)]
         if owner.regions:
             return self._met(value, owner)
         anywhere = self._anywhere(value)
         # A tile that an operation gives as a value has memory of its own.
         return [anywhere._replace(root=value) if isinstance(value.type, TileBufType) else anywhere]
 
-    def _argument(self, value: SSAValue, block: Block) -> list[Place]:
+    def _argument(self, value: SSAValue, block: Block) -> list[MemoryLocation]:
         parent = block.parent_op()
         if parent is None:
             return [self._anywhere(value)]
         if has_role(parent, Role.FUNCTION):
-            return [Place(self._anywhere(value).space, value)]
+            return [MemoryLocation(self._anywhere(value).space, value)]
         return self._met(value, parent)
 
-    def _met(self, value: SSAValue, around: Operation) -> list[Place]:
+    def _met(self, value: SSAValue, around: Operation) -> list[MemoryLocation]:
         """A handle that an operation with regions gives, or gives to one of them: all that it may be. Where it is its
         own source alone, no round has found anything yet."""
         passed = list(_passed(value, around))
         return [place for one in passed for place in self.of(one)] if passed else [self._anywhere(value)]
 
-    def _allocated(self, op: Operation) -> Place:
+    def _allocated(self, op: Operation) -> MemoryLocation:
         result = op.results[0]
         kind = result.type
         tile = kind.slot if isinstance(kind, MultiTileBufType) else kind
@@ -246,14 +246,14 @@ class Places:
         space = space_of(tile, self.profile)
         address = address_operand(op)
         if address is None:
-            return Place(space, result)
+            return MemoryLocation(space, result)
         start = constant_of(address)
         if not isinstance(start, int):
-            return Place(space, None)
+            return MemoryLocation(space, None)
         size = buffer_extent(kind, self.profile.arch)
-        return Place(space, "bytes", start, start + size if size else None)
+        return MemoryLocation(space, "bytes", start, start + size if size else None)
 
-    def _pointer(self, value: SSAValue, op: Operation) -> list[Place]:
+    def _pointer(self, value: SSAValue, op: Operation) -> list[MemoryLocation]:
         source, *_ = op.operands
         if isinstance(source.type, (PtrType, TileBufType)):
             return [place.part for place in self.of(source)]
@@ -261,7 +261,7 @@ class Places:
         anywhere = self._anywhere(value)
         return [anywhere._replace(root="bytes", start=start) if isinstance(start, int) else anywhere]
 
-    def _slot(self, place: Place, op: Operation) -> Place:
+    def _slot(self, place: MemoryLocation, op: Operation) -> MemoryLocation:
         slot = self.sums.expression_of(named(op, "slot"))
         result = op.results[0].type
         size = slot_pitch(result, self.profile.arch) if isinstance(result, TileBufType) else 0
@@ -271,9 +271,9 @@ class Places:
         kind = named(op, "source").type
         frame = (SLOTS, place.root, place.start, kind.count if isinstance(kind, MultiTileBufType) else 0)
         self.indices.setdefault(slot, []).append(named(op, "slot"))
-        return place._replace(frame=frame, sides=(Side(slot, AffineExpr(1)),))
+        return place._replace(frame=frame, sides=(Extent(slot, AffineExpr(1)),))
 
-    def _part(self, place: Place, op: Operation) -> Place:
+    def _part(self, place: MemoryLocation, op: Operation) -> MemoryLocation:
         source = named(op, "source").type
         offsets = [self.sums.expression_of(offset) for offset in listed(op, "offsets")]
         result = op.results[0].type
@@ -288,24 +288,24 @@ class Places:
         else:
             geometry = (source.rows, source.cols, byte_width(source.element), source.blayout, source.slayout)
             frame = ("tile", place.root, place.start, *geometry)
-        part = place._replace(frame=frame, sides=tuple(Side(*pair) for pair in zip(offsets, sizes, strict=True)))
+        part = place._replace(frame=frame, sides=tuple(Extent(*pair) for pair in zip(offsets, sizes, strict=True)))
         return _bytes_of_rows(part, source)
 
-    def _framed(self, place: Place, op: Operation) -> Place:
+    def _framed(self, place: MemoryLocation, op: Operation) -> MemoryLocation:
         strides = tuple(self.sums.expression_of(value) for value in listed(op, "strides"))
         pointer = named(op, "ptr")
         return place._replace(frame=("view", pointer, op.results[0].type, strides), sides=())
 
-    def _rectangle(self, place: Place, op: Operation) -> Place:
+    def _rectangle(self, place: MemoryLocation, op: Operation) -> MemoryLocation:
         if place.sides:
             return place.part
         offsets, sizes = ([self.sums.expression_of(v) for v in listed(op, name)] for name in ("offsets", "sizes"))
-        return place._replace(sides=tuple(Side(*pair) for pair in zip(offsets, sizes, strict=False)))
+        return place._replace(sides=tuple(Extent(*pair) for pair in zip(offsets, sizes, strict=False)))
 
 
-def _apart(places: Iterable[Place]) -> tuple[Place, ...]:
+def _apart(places: Iterable[MemoryLocation]) -> tuple[MemoryLocation, ...]:
     """The locations that a handle may refer to, each once; a single one is a must-alias."""
-    known: dict[Place, Alias] = {}
+    known: dict[MemoryLocation, Alias] = {}
     for place in places:
         bare = place.location
         known[bare] = known[bare].join(place.alias) if bare in known else place.alias
@@ -339,7 +339,7 @@ def _ends(block: Block) -> Sequence[SSAValue]:
     return last.operands
 
 
-def _bytes_of_rows(place: Place, source: TileBufType) -> Place:
+def _bytes_of_rows(place: MemoryLocation, source: TileBufType) -> MemoryLocation:
     """``place``, a part of ``source`` at offsets that are known, with the bytes from its first to its last element."""
     by_rows = source.blayout == "row_major"
     sides = place.sides if by_rows else place.sides[::-1]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from xdsl.dialects.scf import ForOp
 
 
-class Lives:
+class Liveness:
     """Liveness of the values of a function, backward from its end.
 
     ``conflicts`` has for each value those that are live while it is written, ``apart`` those over which the operation

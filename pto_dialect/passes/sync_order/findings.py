@@ -16,16 +16,16 @@ from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.items import UnsupportedError
-from pto_dialect.passes.accesses.places import Places
+from pto_dialect.passes.accesses.locations import HandleLocations
 from pto_dialect.passes.accesses.signals import SignalReader
 from pto_dialect.verify.engine.rule import Rule
 
 from .chains import Reason, reasons
 from .course import Open
+from .descriptions import line_of, named, note_of, pipe_name, title
 from .groups import Group, Judge
 from .rules import KEPT, REDUNDANT, REMOVED, SERIALISING, UNDECIDED
 from .serial import Idle, idle, pairs_of
-from .words import line_of, named, note_of, pipe_name, title
 
 
 def has_signals(function: Operation) -> bool:
@@ -39,7 +39,7 @@ def judges(function: Operation, target: str | None) -> list[Judge]:
     sides = [name for name in ("cube", "vector") if name in sections] or [None]
     found: list[Judge] = []
     for side in sides:
-        reader = SignalReader(Places(profile_of(function, target)), side)
+        reader = SignalReader(HandleLocations(profile_of(function, target)), side)
         found.append(Judge(reader, reader.function(function)))
     return found
 
@@ -51,7 +51,7 @@ def dispensable(judge: Judge) -> list[tuple[Group, Reason | None]]:
     return [(group, known.get(group)) for group in gone]
 
 
-def told_redundant(declared: Rule, group: Group, reason: Reason | None) -> Diagnostic:
+def report_redundant(declared: Rule, group: Group, reason: Reason | None) -> Diagnostic:
     """A group that orders nothing, or nothing that others do not order as well."""
     op = group.signals[0].op
     what = f"{title(group.signals)} {'is taken out' if declared is REMOVED else 'is not needed'}"
@@ -70,7 +70,7 @@ def _link(op: Operation) -> str:
     return f"{op.name}{line_of(op)}"
 
 
-def told_serial(judge: Judge, group: Group) -> Iterator[Diagnostic]:
+def report_serial(judge: Judge, group: Group) -> Iterator[Diagnostic]:
     """What waits for a group although it need not."""
     lost = judge.lost(group)
     first = group.signals[0]
@@ -104,7 +104,7 @@ def _waiting(one: Idle) -> Diagnostic:
     return Diagnostic(declared.id, declared.severity, message, span_of(signal.op), (), help_)
 
 
-def told_undecided(function: Operation, error: UnsupportedError | None, judge: Judge | None) -> Diagnostic:
+def report_undecided(function: Operation, error: UnsupportedError | None, judge: Judge | None) -> Diagnostic:
     """Why nothing is proved about a function."""
     name = function.properties["sym_name"].data  # pyright: ignore[reportAttributeAccessIssue]
     op, notes = function, ()
@@ -121,7 +121,7 @@ def told_undecided(function: Operation, error: UnsupportedError | None, judge: J
     return Diagnostic(UNDECIDED.id, UNDECIDED.severity, message, span_of(op), notes)
 
 
-def told_partly(function: Operation) -> Diagnostic:
+def report_incomplete(function: Operation) -> Diagnostic:
     """That a function has more ways than were followed."""
     name = function.properties["sym_name"].data  # pyright: ignore[reportAttributeAccessIssue]
     message = f"@{name} has more ways than are followed: what is wrong on the others is not said"
@@ -129,7 +129,7 @@ def told_partly(function: Operation) -> Diagnostic:
     return Diagnostic(UNDECIDED.id, UNDECIDED.severity, message, span_of(function), (), help_)
 
 
-def told_kept(error: UnsupportedError) -> Diagnostic:
+def report_retained(error: UnsupportedError) -> Diagnostic:
     """Why a function keeps all of its signals."""
     message = f"all flags and barriers of this function stay: {error.reason}"
     return Diagnostic(KEPT.id, KEPT.severity, message, span_of(error.op))
@@ -140,14 +140,14 @@ def judged(function: Operation, target: str | None) -> Iterator[Diagnostic]:
     try:
         found = judges(function, target)
     except UnsupportedError as error:
-        yield told_undecided(function, error, None)
+        yield report_undecided(function, error, None)
         return
     for judge in found:
         if any(isinstance(one, Open) for one in judge.found):
-            yield told_undecided(function, None, judge)
+            yield report_undecided(function, None, judge)
         gone = dispensable(judge)
-        yield from (told_redundant(REDUNDANT, *one) for one in gone)
+        yield from (report_redundant(REDUNDANT, *one) for one in gone)
         taken = {group.signals for group, _ in gone}
         for group in judge.groups():
             if group.signals not in taken:
-                yield from told_serial(judge, group)
+                yield from report_serial(judge, group)

@@ -21,7 +21,7 @@ from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.sync.pipes import DeclareTileOp
-from pto_dialect.passes.accesses.places import SLOTS, Place, Places
+from pto_dialect.passes.accesses.locations import SLOTS, HandleLocations, MemoryLocation
 from pto_dialect.passes.instructions.geometry import NotLoweredError, Tile
 from pto_dialect.targets.choice import get_profile
 
@@ -65,13 +65,13 @@ def must_overlap(one: Tile, other: Tile) -> bool:
     return first is not None and second is not None and first.meets(second)
 
 
-def certainly_apart(one: Tile, other: Tile) -> bool:
+def must_be_disjoint(one: Tile, other: Tile) -> bool:
     """Whether two tiles have no byte in common, whatever a run says."""
     first, second = extent(one.base), extent(other.base)
     return first is not None and second is not None and not first.meets(second)
 
 
-def same_start(one: Tile, other: Tile) -> bool:
+def has_same_start(one: Tile, other: Tile) -> bool:
     """Whether two tiles must start at one address."""
     if (one.row, one.col, other.row, other.col) != (0, 0, 0, 0):
         return False
@@ -81,17 +81,17 @@ def same_start(one: Tile, other: Tile) -> bool:
     return first is not None and second is not None and first.start == second.start
 
 
-def same_place(one: Tile, other: Tile) -> bool:
+def is_same_location(one: Tile, other: Tile) -> bool:
     """Whether each element of one tile must be the same element of the other."""
     alike = (one.type.element, one.row, one.col, one.whole.cols) == (
         *(other.type.element, other.row, other.col, other.whole.cols),
     )
-    return alike and same_start(replace(one, row=0, col=0), replace(other, row=0, col=0))
+    return alike and has_same_start(replace(one, row=0, col=0), replace(other, row=0, col=0))
 
 
 def torn(source: Tile, dst: Tile) -> bool:
     """Whether ``dst`` may have bytes of other elements of ``source``, which are read after they were written."""
-    if same_place(source, dst) or _separate_windows(source, dst):
+    if is_same_location(source, dst) or _separate_windows(source, dst):
         return False
     return _may_meet(source, dst, _shift_possible if _same_grid(source, dst) else _overlap_possible)
 
@@ -102,18 +102,18 @@ def _same_grid(one: Tile, other: Tile) -> bool:
     return parts[0] == parts[1]
 
 
-def _may_meet(one: Tile, other: Tile, meet: Callable[[Place, Place], bool]) -> bool:
+def _may_meet(one: Tile, other: Tile, meet: Callable[[MemoryLocation, MemoryLocation], bool]) -> bool:
     """Whether ``meet`` holds for two of the memory locations that the handles of the tiles may point to."""
     if one.base is other.base:
         return True
     return any(meet(first, second) for first, second in product(_locations(one.base), _locations(other.base)))
 
 
-def _locations(handle: SSAValue, callers: tuple[Operation, ...] = ()) -> list[Place]:
+def _locations(handle: SSAValue, callers: tuple[Operation, ...] = ()) -> list[MemoryLocation]:
     """The memory locations that a handle may point to; those of an argument are what the calls of its function pass,
     and a location of its own where nobody calls it."""
-    found: list[Place] = []
-    for place in Places(get_profile(CHIP)).of(handle):
+    found: list[MemoryLocation] = []
+    for place in HandleLocations(get_profile(CHIP)).of(handle):
         passed = _passed(place.root, callers) if isinstance(place.root, BlockArgument) else []
         for call, value in passed:
             inner = _locations(value, (*callers, call))
@@ -134,7 +134,7 @@ def _passed(argument: BlockArgument, callers: tuple[Operation, ...]) -> list[tup
     return [(op, op.operands[argument.index]) for op in calls if symbols.callee(op) is function]
 
 
-def _overlap_possible(one: Place, other: Place) -> bool:
+def _overlap_possible(one: MemoryLocation, other: MemoryLocation) -> bool:
     if one.root == other.root == _ADDRESSES and one.stop is not None and other.stop is not None:
         return one.start < other.stop and other.start < one.stop
     if one.root is None or other.root is None or one.root == other.root:
@@ -143,7 +143,7 @@ def _overlap_possible(one: Place, other: Place) -> bool:
     return not any(_is_entry(place.root) or isinstance(place.root, BlockArgument) for place in (one, other))
 
 
-def _shift_possible(one: Place, other: Place) -> bool:
+def _shift_possible(one: MemoryLocation, other: MemoryLocation) -> bool:
     """Whether a byte may belong to different elements of two tiles of one form."""
     if isinstance(one.frame, tuple) and one.frame[0] == SLOTS and one.frame == other.frame:
         # The same slot of a multi-buffer, or two that share no byte.
@@ -175,7 +175,7 @@ def _separate_windows(one: Tile, other: Tile) -> bool:
     return False
 
 
-def turned(tile: Tile) -> Tile:
+def transposed(tile: Tile) -> Tile:
     """A tile of columns as one of rows: the same elements in the same bytes."""
     whole = TileBufType(tile.whole.loc, tile.whole.cols, tile.whole.rows, tile.whole.element)
     return replace(tile, whole=whole, row=tile.col, col=tile.row, rows=tile.cols, cols=tile.rows)
