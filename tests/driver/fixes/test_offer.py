@@ -10,6 +10,7 @@ from pto_dialect.diagnostics.fix import edited
 from pto_dialect.driver.fixes.offer import with_fixes
 from pto_dialect.driver.options import Options
 from pto_dialect.driver.pipeline import process
+from pto_dialect.driver.verdict_data import decode, encode
 
 TWO = """// what stays
 func.func @f(%a: i32) {
@@ -46,3 +47,10 @@ def test_reports_have_fixes(tmp_path: Path) -> None:
         document = json.loads(told.stderr)
         results = document["diagnostics"] if form == "json" else document["runs"][0]["results"]
         assert [len(result["fixes"]) for result in results] == [1, 1]
+
+
+def test_cached_verdicts_have_the_remedies() -> None:
+    result = process(TWO, "x.pto", Options())
+    cached = decode(encode("key", TWO, result), "key", TWO)
+    assert cached is not None and all(one.remedies for one in result.diagnostics)
+    assert [one.remedies for one in cached.diagnostics] == [one.remedies for one in result.diagnostics]
