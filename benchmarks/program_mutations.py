@@ -70,7 +70,7 @@ def event_number(text: str) -> Iterator[Change]:
     for found in each(r"EVENT_ID8\b", text):
         yield swap(found, 0, "EVENT_ID7", READ, "event")
     for found in each(r"\bEVENT_ID([0-7])\b", text):
-        yield swap(found, 1, "8", REJECT, "event number 8")
+        yield swap(found, 1, "8", REJECT, "event id 8")
 
 
 @kind

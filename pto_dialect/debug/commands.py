@@ -26,7 +26,7 @@ class Debugger(cmd.Cmd):
     """Reads commands and carries them out on a session."""
 
     prompt = PROMPT
-    doc_header = "Commands (help COMMAND tells more):"
+    doc_header = "Commands (help COMMAND explains one):"
 
     def __init__(self, session: Session, stdin: TextIO, stdout: TextIO, echo: bool) -> None:
         super().__init__(stdin=stdin, stdout=stdout)
@@ -71,7 +71,7 @@ class Debugger(cmd.Cmd):
             self.say(f"{recording.dropped} steps before the first one were not kept (--record-limit)")
         if recording.findings:
             count = len(recording.findings)
-            self.say(f"{count} finding{'s' if count > 1 else ''}; info findings tells more")
+            self.say(f"{count} finding{'s' if count > 1 else ''}; info findings shows more")
         if recording.outcome.kind == "failed":
             self._failure()
         self.here()
@@ -311,7 +311,7 @@ class Debugger(cmd.Cmd):
         from here with them."""
         left, equals, right = text.partition("=")
         if not equals:
-            raise DebugError("set takes a place and a value, such as: set %c[0, 0] = 1.5")
+            raise DebugError("set takes a memory range and a value, such as: set %c[0, 0] = 1.5")
         value = self.session.value(Expression(right))
         self.session.change(*change_of(self.session, left.strip(), value))
         self.here()

@@ -41,7 +41,7 @@ def target_of(session: Session, text: str) -> tuple[int, int, int]:
         offsets = offsets_of(session, handle)
         return handle.memory, int(offsets.min()), int(offsets.max()) + handle.form.item_bytes
     if len(words) != 3:
-        raise DebugError("a place is %NAME, or a memory, the first byte and the number of bytes")
+        raise DebugError("a memory range is %NAME, or a memory, the first byte and the number of bytes")
     memory = memory_of(session, words[0])
     try:
         first, count = int(words[1], 0), int(words[2], 0)

@@ -112,7 +112,9 @@ def _text(program: ModuleCycles) -> str:
     lines = [f"{program.file} ({made_for}): {time:.2f} µs at {program.clock_mhz:.0f} MHz"]
     lines += [_aligned(row, widths) for row in rows]
     if program.open:
-        lines.append(f"{program.open} operations stand in loops or choices that a run decides; they count as one turn")
+        lines.append(
+            f"{program.open} operations are in loops or choices that a run decides; they count as one iteration"
+        )
     lines += [f"no figures of {name}: a range, or the law of its family" for name in program.ranges]
     lines += [wait_text(one) for one in shown_waits(program)]
     lines += [advice_text(one) for one in program.advice]
@@ -144,14 +146,14 @@ _WHY = {
 
 
 def wait_text(one: Wait) -> str:
-    """``V waits 61 % for MTE2: event 0 (line 12) comes behind pto.tload (line 10)``."""
+    """``V waits 61 % for MTE2: event 0 (line 12) comes after pto.tload (line 10)``."""
     operation = f"{one.operation} (line {one.line})"
     other = f"{one.other} (line {one.other_line})" if one.other else "what comes before"
     if one.kind in _WHY:
         why = _WHY[one.kind].format(operation=operation, other=other)
     else:
         what = {"flag": f"event {one.event}" if one.event else "the flag"}.get(one.kind, f"the {one.kind}")
-        why = f"{what} (line {one.through}) comes behind {other}"
+        why = f"{what} (line {one.through}) comes after {other}"
     return f"{_pipe(one.pipe)} waits {100 * one.share:.0f} % of the time for {_pipe(one.awaited)}: {why}"
 
 

@@ -29,7 +29,7 @@ _stack = pytest.StashKey[ExitStack]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options of the plug-in."""
     group = parser.getgroup("pto", "PTO kernels (pto-dialect)")
-    group.addoption("--pto-sanitize", action="store_true", help="watch every kernel; findings fail the test")
+    group.addoption("--pto-sanitize", action="store_true", help="sanitize every kernel; findings fail the test")
     group.addoption("--pto-checks", metavar="CHECKS", default="all", help="which checks watch, as in race,init")
     group.addoption(
         "--pto-allow", metavar="RULE", action="append", default=[], help="leave out the findings of a rule; repeatable"

@@ -226,8 +226,8 @@ class _Reporter:
 
     def nesting(self, op: Operation, number: int, held: bool, certain: bool) -> None:
         told = "is got again before it is released" if held else "is released and was not got"
-        message = f"buffer number {number} {told}{self._where(certain)}"
-        advice = "a pipe gets a buffer number before its access and releases it behind"
+        message = f"buffer id {number} {told}{self._where(certain)}"
+        advice = "a pipe gets a buffer id before its access and releases it afterwards"
         self.report(RUN_RULES["sync-buf-nesting"], op, message, (), advice, certain=certain)
 
     def hazard(self, kind: str, first: Access, second: Access, inverted: bool, certain: bool) -> None:
@@ -238,7 +238,7 @@ class _Reporter:
         remedy = order_with_flag(first.pipe, second.pipe, *ENUMS["event"].values)
         if first.pipe == second.pipe:
             remedy = barrier_before(first.pipe)
-            message = f"{target} {now} what {first.op.name} {before} on the same pipe, and no barrier stands between"
+            message = f"{target} {now} what {first.op.name} {before} on the same pipe, with no barrier between"
             advice = f"pto.barrier #pto.pipe<{first.pipe}> between the two"
         elif inverted:
             message = f"{target} {now} what {source} {before}, but the flags let the second run first"

@@ -106,6 +106,6 @@ def _diagnostic(first: _Access, second: _Access) -> Diagnostic:
     certain = first.certain and second.certain
     span = span_of(first.op)
     notes = (Note(f"{first.op.name} of the vector cores is here", span),) if span is not None else ()
-    advice = "pto.sync.set behind the first access and pto.sync.wait before the second one"
+    advice = "pto.sync.set after the first access and pto.sync.wait before the second one"
     severity = RULE.severity if certain else Severity.WARNING
     return Diagnostic(RULE.id, severity, message, span_of(second.op), notes, advice)

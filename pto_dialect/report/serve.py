@@ -92,7 +92,7 @@ class Pages:
             return _reported(str(error)), str(error)
 
 
-_WORDS = {"running": "the run goes on", "ended": "the run has ended", "failed": "the run has failed"}
+_WORDS = {"running": "the run is active", "ended": "the run has ended", "failed": "the run has failed"}
 
 
 def _reported(text: str) -> str:

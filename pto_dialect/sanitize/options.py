@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 CHECKS: dict[str, str] = {
-    "race": "accesses of one place that nothing orders",
+    "race": "accesses of the same bytes that nothing orders",
     "deadlock": "waits that no signal can end",
     "init": "values computed from memory that was never written",
     "bounds": "accesses outside of buffers, memories and tiles; misaligned addresses",

@@ -158,6 +158,6 @@ def _diagnostic(first: Task, later: Task, clash: Clash, place: Span | None) -> D
             notes.append(Note(f"task {task.name} {verb} them in {site.name}", site.span))
     help_text = (
         f"name {first.name} in after of {later.name}, or state what they do with the memory: in, out and inout order"
-        " a task behind the last one that has written it"
+        " a task after the last one that has written it"
     )
     return Diagnostic(RULE, Severity.ERROR, message, place, tuple(notes), help=help_text)

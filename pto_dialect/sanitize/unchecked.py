@@ -34,7 +34,7 @@ def unchecked(kernel: WatchedKernel) -> list[str]:
     asked = watch.options.checks
     missing = [name for name in CHECKS if name not in asked and name not in ON_REQUEST]
     if missing:
-        found.append(f"{_listed(missing)}: not asked for")
+        found.append(f"{_listed(missing)}: not selected")
     if watch.ordered and "race" in asked:
         found.append(f"order of the pipes: {_left(operations)}; --sync strict checks it all the same")
     reached = {site.op for site in watch.sites.reached()}
@@ -45,7 +45,7 @@ def unchecked(kernel: WatchedKernel) -> list[str]:
         numbers = [op for op in operations if _points_by_number(op)]
         if numbers:
             pointers = f"{_count(numbers, 'pointer')} made from numbers ({_places(numbers)})"
-            found.append(f"overlap of memory behind {pointers}: no tile owns it")
+            found.append(f"overlap of memory at {pointers}: no tile owns it")
     caches = [op for op in operations if isinstance(op, DcciOp | CmoCacheinvalidOp)]
     if caches:
         found.append(f"caches of the scalar unit ({_places(caches)}): memory is always up to date here")
@@ -100,6 +100,6 @@ def _places(ops: Sequence[Operation]) -> str:
     spans = (span_of(op) for op in ops)
     lines = list(dict.fromkeys(span.line for span in spans if span is not None))
     if not lines:
-        return "without places"
+        return "without locations"
     more = ", ..." if len(lines) > _SHOWN else ""
     return f"line{'' if len(lines) == 1 else 's'} {', '.join(map(str, lines[:_SHOWN]))}{more}"

@@ -236,7 +236,7 @@ def test_a_recording_alone_cannot_be_changed(session: Session) -> None:
         ("info nothing", "info takes breakpoints"),
         ("load 1x file", "load takes a name and a file"),
         ("load x /nowhere/x.npy", "cannot read '/nowhere/x.npy'"),
-        ("set %x[0, 0]", "set takes a place and a value"),
+        ("set %x[0, 0]", "set takes a memory range and a value"),
         ("set %two = 3", "%two is no tile, view or pointer here"),
         ("set %x[0, :2] = ref", "there is no ref"),
         ("compare %x", "compare takes two expressions"),

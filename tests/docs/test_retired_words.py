@@ -30,12 +30,6 @@ CONVERTED = (
     "pto_dialect/driver/sweep",
     "pto_dialect/driver/tune",
     "pto_dialect/integrations",
-    "pto_dialect/lsp",
-    "pto_dialect/passes",
-    "pto_dialect/plugin",
-    "pto_dialect/recording",
-    "pto_dialect/report",
-    "pto_dialect/targets",
     "pto_dialect/ir/buffers",
     "pto_dialect/ir/core/facts",
     "pto_dialect/ir/cube",
@@ -45,12 +39,11 @@ CONVERTED = (
     "pto_dialect/ir/tile",
     "pto_dialect/ir/vector",
     "pto_dialect/ir/vmi",
-    "pto_dialect/syntax/builder",
-    "pto_dialect/syntax/documentation",
-    "pto_dialect/syntax/errors",
-    "pto_dialect/syntax/layout",
-    "pto_dialect/syntax/print",
-    "pto_dialect/syntax/types",
+    "pto_dialect/lsp",
+    "pto_dialect/passes",
+    "pto_dialect/plugin",
+    "pto_dialect/recording",
+    "pto_dialect/report",
     "pto_dialect/runtime/kernels",
     "pto_dialect/runtime/memory",
     "pto_dialect/runtime/numerics",
@@ -59,19 +52,33 @@ CONVERTED = (
     "pto_dialect/runtime/simt",
     "pto_dialect/runtime/vector",
     "pto_dialect/sanitize",
+    "pto_dialect/syntax/builder",
+    "pto_dialect/syntax/documentation",
+    "pto_dialect/syntax/errors",
+    "pto_dialect/syntax/layout",
+    "pto_dialect/syntax/print",
+    "pto_dialect/syntax/types",
+    "pto_dialect/targets",
     "pto_dialect/verify",
     "tests/helpers/markdown_pages.py",
 )
 """Folders and files of Python whose docstrings and comments are searched."""
 
-CONVERTED_STRINGS = ("tests/helpers/markdown_pages.py",)
+CONVERTED_STRINGS = (
+    "pto_dialect/analysis",
+    "pto_dialect/debug",
+    "pto_dialect/integrations",
+    "pto_dialect/lsp",
+    "pto_dialect/passes",
+    "pto_dialect/plugin",
+    "pto_dialect/recording",
+    "pto_dialect/runtime",
+    "tests/helpers/markdown_pages.py",
+    "tools",
+)
 """Folders and files of Python whose messages and help texts are searched as well."""
 
-UNCONVERTED_PAGES: frozenset[str] = frozenset(
-    {
-        "docs/performance.md",
-    }
-)
+UNCONVERTED_PAGES: frozenset[str] = frozenset()
 """Pages that are not searched yet."""
 
 _DETERMINER = (

@@ -94,7 +94,7 @@ def test_chips_that_wait_for_nobody_are_told_of(tmp_path: Path) -> None:
     )
     x, y = numbers(2)
     handle = Worker(level=3).submit(lambda orch, *_: submit(orch, [chip] * 2, x, y))
-    with pytest.raises(ProgramError, match="the ranks cannot go on") as caught:
+    with pytest.raises(ProgramError, match="the ranks cannot continue") as caught:
         handle.result()
     assert [note for note in caught.value.notes if "rank 0" in note] and [
         note for note in caught.value.notes if "rank 1" in note

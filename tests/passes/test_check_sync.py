@@ -351,7 +351,7 @@ def test_the_vector_unit_of_a2a3_is_a_pipeline(target: str, size: str, between: 
     """Sixteen repeats of 256 bytes are streamed; the module names the target."""
     diagnostics = found(TILES.format(target=target, size=size, between=between))
     assert [d.rule for d in diagnostics] == ["sync-static-hazard"] * expected
-    assert all("on the same pipe, and no barrier stands between" in d.message for d in diagnostics)
+    assert all("on the same pipe, with no barrier between" in d.message for d in diagnostics)
 
 
 def branches(count: int, *lines: str) -> list[str]:

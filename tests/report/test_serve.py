@@ -55,7 +55,7 @@ def test_the_page_follows_the_file(server: Server) -> None:
     assert "is not there yet" in ask(server, "/page")[1]
     record(server.pages.path, running=True)
     running = state()
-    assert running["text"].startswith("the run goes on, ")
+    assert running["text"].startswith("the run is active, ")
     assert '"complete":false' in ask(server, "/page")[1].replace(" ", "")
     record(server.pages.path, running=False)
     ended = state()

@@ -246,7 +246,7 @@ def test_words_of_the_findings() -> None:
     kernel = watched(text(*BAD["flushed with another offset"][1]), verify=False)
     kernel.run(buffers(), 1)
     (finding,) = (one.diagnostic() for one in kernel.watch.findings.all)
-    assert finding.message == "pto.vstas flushes a stream at byte 2068 of ub, but it stands at byte 2100"
+    assert finding.message == "pto.vstas flushes a stream at byte 2068 of ub, but its position is 2100"
     assert [note.message for note in finding.notes] == [
         "pto.vstus has left it there", "pto.vstas on V of core, block 0",
     ]  # fmt: skip

@@ -31,11 +31,11 @@ def test_the_order_of_the_pipes_is_the_compilers():
 
 def test_the_order_of_the_pipes_is_not_said_again_when_races_were_not_asked_for():
     lines = left_out(TILES, [], checks=("init", "bounds"))
-    assert lines == ["race, deadlock, overlap, cache, sync: not asked for"]
+    assert lines == ["race, deadlock, overlap, cache, sync: not selected"]
 
 
 def test_checks_that_were_not_asked_for():
-    assert "race, deadlock, bounds, overlap, cache, sync: not asked for" in left_out(TILES, [], checks=("init",))
+    assert "race, deadlock, bounds, overlap, cache, sync: not selected" in left_out(TILES, [], checks=("init",))
 
 
 def test_operations_that_were_not_reached():
@@ -57,7 +57,7 @@ def test_operations_of_other_dialects_and_allocations_that_were_not_reached():
 
 def test_pointers_made_from_numbers_have_no_tile():
     (line,) = left_out(program(X, load("%x"), barrier("ALL"), store("%x")))
-    assert line.startswith("overlap of memory behind 1 pointer made from numbers (line ")
+    assert line.startswith("overlap of memory at 1 pointer made from numbers (line ")
     others = (
         "%y = pto.castptr %x : !pto.ptr<f32, ub> -> !pto.ptr<i32, ub>",
         "%g = pto.castptr %c64 : i64 -> !pto.ptr<f32, gm>",

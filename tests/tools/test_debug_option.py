@@ -59,7 +59,7 @@ def test_findings_are_where_it_starts() -> None:
 def test_an_error_is_debugged_afterwards() -> None:
     code, output = run(FAULTY / "deadlock.pto", *BUFFERS, "--debug", commands="pipes\n")
     assert code == 1
-    assert "the run failed at line 3: the program cannot go on [sync-deadlock]" in output
+    assert "the run failed at line 3: the program cannot continue [sync-deadlock]" in output
     assert "block 0 core MTE2: waits at line 9 for MTE3 -> MTE2 event 0" in output
 
 

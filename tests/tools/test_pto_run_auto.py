@@ -132,7 +132,7 @@ def test_auto_that_cannot_run_says_which_files_there_are_not(pto_run) -> None:
 def test_auto_that_cannot_run(pto_run) -> None:
     err = pto_run.bad(1, "func.func @f(%n: i32) {\n  pto.trap\n  return\n}\n", "--auto")
     assert "inline.pto:2:3: error: " in err
-    assert "no arguments that were made up let it run" in err
+    assert "no generated arguments let it run" in err
 
 
 def test_init_launch(pto_run) -> None:

@@ -214,7 +214,7 @@ def test_lengths_that_only_the_run_knows_are_taken_from_it(tmp_path: Path) -> No
 
 
 def test_locks_carry_times(tmp_path: Path) -> None:
-    """With buffer numbers, the vector unit waits for the load, and the next load for the vector unit."""
+    """With buffer ids, the vector unit waits for the load, and the next load for the vector unit."""
     text = scale()
     for name, pipe in (("tload", "PIPE_MTE2"), ("tmuls", "PIPE_V"), ("tstore", "PIPE_MTE3")):
         lines = [line for line in text.splitlines() if f"pto.{name}" in line]

@@ -113,7 +113,7 @@ def test_a_rank_that_never_arrives(pto_run, options: tuple[str, ...]) -> None:
     text = HEAD + table(next_told="told@0") + '[outputs]\ny = "y{rank}.npy"\n'
     outcome = launch(pto_run, text, *options)
     assert outcome.code == 1
-    assert "ring.pto:15:3: error: the ranks cannot go on [sync-deadlock]" in outcome.err
+    assert "ring.pto:15:3: error: the ranks cannot continue [sync-deadlock]" in outcome.err
     assert outcome.err.count("note: core of rank ") == 2
     assert not stored()
 
@@ -134,7 +134,7 @@ def test_a_time_limit_ends_all_ranks(pto_run, options: tuple[str, ...]) -> None:
         (HEAD + table(mine="w@3"), "t.launch.toml:11:1", "arguments.mine: 'w@3' names rank 3; there are 3 ranks"),
         (HEAD + table(x="split:7"), "t.launch.toml:7:1", "arguments.x: 'split:7' is a number, which ranks cannot"),
         (HEAD + table(x="split:ones:i32:4"), "t.launch.toml:7:1", "has 4 rows, which 3 ranks cannot share evenly"),
-        (OTHER + table(), "t.launch.toml:4:1", "windows of all ranks are alike"),
+        (OTHER + table(), "t.launch.toml:4:1", "windows of all ranks are the same"),
         (HEAD.replace('"zeros:i32:1"', "7", 1) + table(), "t.launch.toml:4:1", "a window is an array"),
         (HEAD.replace("ranks = 3", "ranks = 65") + table(), "t.launch.toml:2:1", "expected at most 64, found 65"),
         (HEAD.replace("ranks = 3\n", "") + table(), "t.launch.toml:2:2", "it belongs to launches of several ranks"),

@@ -120,7 +120,7 @@ def test_generators(text: str, wanted: tuple[object, ...]) -> None:
         ("zeros:f32:0x4", "no shape"),
         ("zeros:f32:", "no shape"),
         ("x.bin:f32:4*4", "no shape"),
-        ("x.npy:f16:4x4", "the shape stands in the file"),
+        ("x.npy:f16:4x4", "the file has the shape"),
         ("x.npz::f16", "x.npz:KEY[:TYPE]"),
         ("x.bin:", "FILE:TYPE:SHAPE"),
         (":f32", "FILE:TYPE:SHAPE"),

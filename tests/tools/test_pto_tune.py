@@ -196,7 +196,7 @@ def test_the_plot_is_a_picture(folder: Path) -> None:
         (["none.pto"], "no such file: 'none.pto'"),
         (["k.pto"], "there is nothing to vary: give --param NAME=16,32 for ${NAME} in the program"),
         (["k.pto", "--param", "rows"], "is not written as NAME=16,32,64"),
-        (["k.pto", "--param", "n=1", *ARGUMENTS], "nothing is said about ${rows} of the program"),
+        (["k.pto", "--param", "n=1", *ARGUMENTS], "no value is given for ${rows} of the program"),
         (["k.pto", "--param", "rows=16"], "a"),
         (["k.pto", "--param", "rows=16", "--arg", "a"], "'a' is not written as NAME=VALUE"),
         (["k.pto", "--param", "rows=16", "-p", "tile-loop"], "unknown pass 'tile-loop'"),

@@ -1,6 +1,6 @@
 """Launches that come again: the calls that a launch with these numbers came down to, kept for the next one.
 
-See docs/performance.md, "Launches that come again".
+See docs/performance.md, "Repeated launches".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What an instruction of a launch computes, told from the function and the arguments that generated code hands over.
 
 Nothing is executed here. What is not known in every detail is ``Foreign``, and its launch is not replayed.
-See docs/performance.md, "Launches that come again".
+See docs/performance.md, "Repeated launches".
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def _resynchronised(target: str | None) -> Proposal:
         without_order(module)
         if not _applied(module, "insert-sync", target):
             return ""
-        return "flags of insert-sync in the place of its flags and barriers"
+        return "flags of insert-sync instead of its flags and barriers"
 
     return Proposal("order", "insert-sync", change)
 
@@ -143,7 +143,7 @@ def _later(wait: Wait, arch: str, over: int) -> Callable[[ModuleOp], str]:
     def change(module: ModuleOp) -> str:
         for op in at_line(module, wait.through, None, Role.WAITS):
             if moved_down(op, wait.pipe, arch, over):
-                return f"{op.name} of line {wait.through} behind {_told(op.prev_op)}"
+                return f"{op.name} of line {wait.through} after {_told(op.prev_op)}"
         return ""
 
     return change
@@ -160,7 +160,7 @@ def _earlier(wait: Wait, arch: str, over: int) -> Callable[[ModuleOp], str]:
             span = span_of(op)
             if moved_up(op, wait.awaited, arch, over):
                 line = span.line if span is not None else "?"
-                return f"{op.name} of line {line} in front of {_told(op.next_op)}"
+                return f"{op.name} of line {line} before {_told(op.next_op)}"
         return ""
 
     return change

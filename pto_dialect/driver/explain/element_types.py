@@ -110,7 +110,7 @@ def _measured(example: Example) -> list[Block]:
         elif all(one.severity is not Severity.ERROR for one in found):
             warned.append(element)
     rows = [("accepted", _types(taken)), *([("with a warning", _types(warned))] if warned else [])]
-    note = f"Found by checking the example on {example.target} with each type in the place of `{own}`."
+    note = f"Found by checking the example on {example.target} with each type instead of `{own}`."
     return [Text(note), Table(("", "element types"), tuple(rows))]
 
 

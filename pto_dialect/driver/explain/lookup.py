@@ -72,8 +72,8 @@ def _found(question: str, near: list[str]) -> str:
 
     names = search(question)
     if not names:
-        hint = f"; did you mean {' or '.join(near)}?" if near else "; --list-ops and --list-rules tell what there is"
+        hint = f"; did you mean {' or '.join(near)}?" if near else "; --list-ops and --list-rules list all names"
         raise UnknownWordError(f"there is nothing called '{question}'{hint}")
     rows = tuple((f"`{name}`", plain(computes(op_class(name)))) for name in names)
     sections = (Section("Operations", (Table(("operation", "computes"), rows),)),)
-    return render(Page(f"'{question}' is no name; --explain one of these tells more", "", sections))
+    return render(Page(f"'{question}' is no name; use --explain with one of these", "", sections))

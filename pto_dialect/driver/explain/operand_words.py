@@ -25,8 +25,8 @@ src0 source0 lhs: the first source
 src1 source1 rhs: the second source
 src2 source2: the third source
 source3: the fourth source
-first: the word that is changed
-second: the number of the bit
+first: the integer that is changed
+second: the index of the bit
 a: the left matrix
 b: the right matrix
 a_scale: the scales of the left matrix, one for each 32 elements along k
@@ -50,7 +50,7 @@ indices indexes index idx: which elements, by number
 scalar: the number that every element meets
 slope alpha: the factor
 shiftDist: the number, or the distance of the shift
-tmp scratch: room that the operation may use and overwrite
+tmp scratch: scratch buffer; its contents are undefined afterwards
 repeat repeat_times: how often the instruction is repeated
 dstBlockStride: distance of 32-byte blocks of dst inside a repetition, in blocks
 dstRepeatStride: distance of the repetitions in dst, in 32-byte blocks
@@ -76,9 +76,9 @@ len_burst: length of a burst
 block_num_32b: how many blocks of 32 bytes
 loop_counts: how often each loop runs
 loop loop3_count: how often the loop runs
-loop0_src_stride loop1_src_stride loop3_src_stride loop4_src_stride: distance in the source from one turn of the loop on
-loop3_dst_stride: distance in the destination from one turn of the loop on
-dst_loop2_stride dst_loop3_stride dst_loop4_stride: distance in the destination from one turn of the loop on
+loop0_src_stride loop1_src_stride loop3_src_stride loop4_src_stride: distance in the source between loop iterations
+loop3_dst_stride: distance in the destination between loop iterations
+dst_loop2_stride dst_loop3_stride dst_loop4_stride: distance in the destination between loop iterations
 src_inner_stride src_outer_stride: distance in the source
 stride strides row_stride: distance of rows or dimensions, in elements
 source_group_stride: distance of the groups in the source
@@ -97,9 +97,9 @@ clip_value: the upper bound
 split: where channels are split
 sid: the stream, usually 0
 l2_cache_ctrl l2_cache_ctl: how the transfer uses the L2 cache
-event_id event_id_dyn: the number of the flag
+event_id event_id_dyn: the id of the flag
 event events: what is waited for
-buf_id: the number of the buffer lock
+buf_id: the id of the buffer lock
 ping pong recvPing recvPong: tile through which the data passes
 xt: the configuration word
 xm config config0 config1 controls: the configuration word
@@ -156,9 +156,9 @@ false_value: what is taken elsewhere
 seed: lanes that may become active
 part: which lanes
 conv_control: whether f16 becomes f32
-data_select_bit: whether what stands beside a burst is padded
+data_select_bit: whether the elements beside a burst are padded
 gm_addr: the address in global memory
-payload: the word that is stored
+payload: the integer that is stored
 shape: extents
 group_count: how many groups
 slot: which slot
@@ -174,7 +174,7 @@ excuted: how many elements of each source were consumed
 key0 key1: the key
 counter0 counter1 counter2 counter3: the counter
 diagonal: which diagonal
-increment: how far the pointer goes on
+increment: how far the pointer advances
 count: how many
 l1_addr: the address in L1
 """)
@@ -185,12 +185,12 @@ pmode: what lanes that are not active hold: zero, or what was there
 mode: the mode of the operation
 signedness: whether integers have a sign
 precisionType: the algorithm: faster or more precise
-id: the number of the queue
+id: the id of the queue
 split: how the tile is shared by the two vector cores (0 not, 1 rows, 2 columns)
 num_groups group: how many groups the lanes form
 l1cache l2cache cache: how the access uses the cache
 sat_mode saturate sat saturation: what happens beyond the range of the type
-event_id sync_id: the number of the flag
+event_id sync_id: the id of the flag
 accPhase stPhase: the phase of a product that is computed in parts
 pattern: which lanes are active
 dist dist_mode: how elements are distributed over lanes
@@ -225,8 +225,8 @@ spr: the special register
 accToVecMode dst_mode: which vector core gets which part
 reassoc: the order of the sum is free
 atomicType atomic_type atomic_op scatterAtomicOp: how the element is combined with what memory holds
-fill_word_bits: the word that is filled in
-buf_id: the number of the buffer lock
+fill_word_bits: the integer that is filled in
+buf_id: the id of the buffer lock
 name: the name of the buffer
 slot: which slot
 coalesce: whether an index names a row or an element
@@ -239,7 +239,7 @@ space scope mem: the memories that are meant
 block_bytes: bytes of a block
 comm_block_offset: distance of the blocks
 queue_num: how many queues
-channel_group_idx: the number of the channel group
+channel_group_idx: the index of the channel group
 notifyOp: whether the signal is set or counted up
 reduceOp: sum, maximum or minimum
 dst: what is written back
@@ -259,7 +259,7 @@ sizes: rows and columns
 core_type: which cores take part
 descending: numbers go down
 isBinary: the sum is formed as a tree
-padValue: what stands outside of the valid region
+padValue: the content outside of the valid region
 offset: the first column or lane
 byte: which byte is counted
 tinsertMode: how parts are put together
@@ -300,8 +300,8 @@ OF_ONE: Final[dict[tuple[str, str], str]] = {
     ("pto.tsort32", "idx"): "the index that goes with each score",
     ("pto.tsort32", "dst"): "pairs: a score, and the bits of its index in the next element",
     ("pto.mgather", "mem"): "the view of global memory that is read",
-    ("pto.vlds", "updated_base"): "the pointer behind what was read",
-    ("pto.vsts", "updated_base"): "the pointer behind what was written",
+    ("pto.vlds", "updated_base"): "the pointer after the read bytes",
+    ("pto.vsts", "updated_base"): "the pointer after the written bytes",
     ("pto.partition_view", "source"): "the whole view",
     ("pto.partition_view", "offsets"): "where the part begins, one number for each dimension",
     ("pto.partition_view", "sizes"): "how many elements it has, one number for each dimension",
@@ -309,7 +309,7 @@ OF_ONE: Final[dict[tuple[str, str], str]] = {
     ("pto.tstore", "src"): "the tile whose valid region is stored",
     ("pto.tload", "src"): "the view that is read",
     ("pto.tload", "dst"): "the tile that is filled",
-    ("pto.alloc_tile", "addr"): "the byte address; without it the tile lies where there is room",
+    ("pto.alloc_tile", "addr"): "the byte address; without it one is assigned",
 }
 """Meaning for one operation only."""
 

@@ -79,9 +79,9 @@ def operation_page(name: str) -> Page:
 
 _MARKS = (
     (re.compile(r"\bT\b"), "`T` stands for a type"),
-    (re.compile(r" \[|\[,|\w\[[,%]|\[T"), "`[..]` for what may be left out"),
-    (re.compile(r"\w\|\w"), "`a|b` for one of these words"),
-    (re.compile(r"<[A-Z]+(?:_[A-Z]+)*>"), "`<WORD>` for a word of the attribute of that name"),
+    (re.compile(r" \[|\[,|\w\[[,%]|\[T"), "`[..]` for optional parts"),
+    (re.compile(r"\w\|\w"), "`a|b` for one of these keywords"),
+    (re.compile(r"<[A-Z]+(?:_[A-Z]+)*>"), "`<WORD>` for an enumerator of the attribute of that name"),
 )
 
 

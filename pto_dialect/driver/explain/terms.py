@@ -38,7 +38,7 @@ _PIPES = {
 _MEMORIES = {
     "gm": "global memory, which all cores share",
     "ub": "the unified buffer of a vector core",
-    "l1": "the buffer of a cube core in front of L0",
+    "l1": "the staging buffer of a cube core before L0",
     "l0a": "left operands of matrix products",
     "l0b": "right operands of matrix products",
     "l0c": "accumulators of matrix products",

@@ -67,7 +67,7 @@ final: the last part
 """
 _ORDERED = """
 VV_ALL: vector accesses, then vector accesses
-VST_VLD VLD_VST VST_VST: the same for stores (VST) and loads (VLD) alone: what stands first comes first
+VST_VLD VLD_VST VST_VST: the same for stores (VST) and loads (VLD) alone, in the order of the name
 VS_ALL: vector accesses, then scalar ones
 VST_LD VLD_ST VST_ST: the same for stores and loads alone; LD and ST are scalar
 SV_ALL: scalar accesses, then vector ones
@@ -81,8 +81,8 @@ elem: each index names one element
 """
 _OUTSIDE = """
 undefined: an index out of range is a mistake
-clamp: the last row or element stands for what lies behind it
-wrap: indices go round, modulo the size
+clamp: an index out of range means the last row or element
+wrap: indices wrap around, modulo the size
 zero: what is out of range reads as zero and is not written
 """
 _PATTERN = """

@@ -27,7 +27,7 @@ from .listing import list_functions
 from .made_up import make_up
 
 _ONE = Counts(errors=1)
-_HELP = "no arguments that were made up let it run{}; --arg gives some of them"
+_HELP = "no generated arguments let it run{}; --arg gives some of them"
 
 
 def run_all(launch: Launch, module: ModuleOp) -> int:

@@ -31,7 +31,7 @@ def launch_path(program: str) -> str:
 
 def launch_text(program: str, path: str, launches: Sequence[FirstLaunch], target: str | None, blocks: int) -> str:
     """The launch file ``path`` for ``program``."""
-    lines = ["# What was made up; change it to what is to be run. Keys and values: docs/launch-files.md."]
+    lines = ["# Generated; change it to what is to be run. Keys and values: docs/launch-files.md."]
     if launch_path(os.path.basename(program)) != os.path.basename(path) or len(launches) > 1:
         lines.append(f"program = {_quoted(os.path.relpath(program, os.path.dirname(path) or os.curdir))}")
     if target is not None:

@@ -97,7 +97,7 @@ def _searched(kernel: Kernel, known: Mapping[str, Any], seed: int, blocks: int) 
             first = first or error
             continue
         except MemoryError:
-            first = first or BindingError("the arguments that were made up do not fit into memory")
+            first = first or BindingError("the generated arguments do not fit into memory")
             continue
         return given
     assert first is not None
@@ -197,7 +197,7 @@ def _given(missing: Missing, trial: Trial, seed: int, size: int | None) -> Given
     if shape is None:
         shape = (size or 1,)
     if not 0 < math.prod(shape) * fmt.bytes <= MOST_BYTES:
-        raise BindingError(f"no array of shape {shape_text(shape)} is made up")
+        raise BindingError(f"no array of shape {shape_text(shape)} is generated")
     part = part_of(type_)
     if part is not None:
         # Vectors are made from single numbers.

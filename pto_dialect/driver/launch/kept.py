@@ -34,7 +34,7 @@ def check_kept(plans: Sequence[Plan], request: Sanitizing | None) -> str | None:
     assert request is not None
     option = "--record" if request.record is not None else "--html"
     if plans[0].steps[0].task is not None:
-        return f"{option} does not go with tasks; [[launch]] tables in their place run in the order of the file"
+        return f"{option} does not go with tasks; [[launch]] tables instead run in the order of the file"
     for rank, plan in enumerate(plans):
         for step, first in zip(plan.steps, plans[0].steps, strict=True):
             if _functions(step) != _functions(first):

@@ -150,7 +150,7 @@ class _World:
             for name, one in held.items():
                 if (one.fmt, one.array.shape) != (first[name].fmt, first[name].array.shape):
                     here, there = (f"{h.fmt.name} {shape_text(h.array.shape)}" for h in (one, first[name]))
-                    message = f"windows of all ranks are alike; that of rank {rank} is {here}, of rank 0 {there}"
+                    message = f"windows of all ranks are the same; that of rank {rank} is {here}, of rank 0 {there}"
                     raise self.sessions[rank].fail(self.sessions[rank].plan.windows[name].key, BindingError(message))
         try:
             memory = World(len(contents), {name: one.array.nbytes for name, one in first.items()})

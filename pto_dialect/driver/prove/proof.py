@@ -177,7 +177,7 @@ class Proof:
             finding = news[0]
             notes = [Note(*note) for note in finding.diagnostic().notes]
             if len(news) > 1:
-                notes.append(Note(f"so have {_counted(len(news) - 1, 'other place')}"))
+                notes.append(Note(f"so have {_counted(len(news) - 1, 'other location')}"))
             message = f"after {call}, @{subject.name} has a finding it did not have: {finding.message} ({finding.rule})"
             self._report(FINDING.id, message, finding.span, (*notes, *_circumstances(trial, TEXT)))
         return bool(news)

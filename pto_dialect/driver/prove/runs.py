@@ -90,7 +90,7 @@ def _told(value: Any) -> Array:
     where = "memory that was given back"
     if isinstance(pointer, Pointer):
         arena = pointer.arena
-        where = f"%{arena.name} + {pointer.offset} bytes" if arena.space == "gm" else f"a place in {arena.space}"
+        where = f"%{arena.name} + {pointer.offset} bytes" if arena.space == "gm" else f"an address in {arena.space}"
     extents = f", {value.shape} with strides {value.strides}" if isinstance(value, GmTensor) else ""
     return np.array(f"{where}{extents}", _TEXT)
 

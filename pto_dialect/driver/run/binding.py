@@ -194,7 +194,7 @@ def _whole_buffer(type_: Attribute, each: Each) -> Stored | Generated:
     if isinstance(each.content, str):
         raise BindingError(f"it needs an array, not the number '{each.text}'")
     if not isinstance(type_, t.PtrType):
-        raise BindingError(f"only a pointer takes a part of a buffer, as '{each.text}' asks")
+        raise BindingError(f"only a pointer takes a part of a buffer, as '{each.text}' requires")
     return each.content
 
 

@@ -251,7 +251,7 @@ def _archive(found: re.Match[str], text: str) -> Stored:
     key = parts.pop(0) if kind == NPZ else None
     if key == "" or len(parts) > 1 or "" in parts:
         form = f"{path}:KEY[:TYPE]" if kind == NPZ else f"{path}[:TYPE]"
-        raise ValueTextError(f"'{text}' is not written as {form}; the shape stands in the file")
+        raise ValueTextError(f"'{text}' is not written as {form}; the file has the shape")
     return Stored(path, kind, key, parts[0] if parts else None, None, text)
 
 

@@ -183,7 +183,7 @@ def _check(client: Any) -> None:
     try:
         found = client.run(version_of, on_error="return")
     except Exception as error:
-        raise ClusterError(f"the workers cannot be asked for their version: {error}") from None
+        raise ClusterError(f"the version of the workers cannot be queried: {error}") from None
     for worker, version in found.items():
         if isinstance(version, BaseException):
             raise ClusterError(f"worker {worker} has no pto_dialect that could run this: {version}")
@@ -251,7 +251,7 @@ def _checked(done: Done) -> Done:
 def _done(job: Job, future: Any) -> list[Done]:
     """The record of a job without a result."""
     if future.status == "cancelled":
-        raise ClusterError("the scheduler is lost; what has ended is kept, and the same command goes on with the rest")
+        raise ClusterError("the scheduler is lost; results so far are stored, and the same command runs the rest")
     error = future.exception()
     text = f"error: {type(error).__name__}: {error}\n"
     if type(error).__name__ == "KilledWorker":

@@ -44,7 +44,7 @@ def points_of(document: Document) -> list[Point]:
 
 def _values(table: Table, name: str) -> list[Value]:
     if not _NAME.fullmatch(name) or (name in _TAKEN and name not in SETTINGS):
-        table.fail(name, "a swept name is a word of letters, digits and _, and not rank")
+        table.fail(name, "a swept name consists of letters, digits and _, and is not rank")
     given = table.content[name]
     if isinstance(given, dict):
         return _range(table.table(name))

@@ -99,7 +99,7 @@ def program_at(text: str, point: Point, document: Document) -> str:
     filled = filled_program(text, point)
     left = _LEFT.search(filled)
     if left is not None:
-        raise document.error((TUNE,), f"nothing is said about ${{{left[1]}}} of the program")
+        raise document.error((TUNE,), f"no value is given for ${{{left[1]}}} of the program")
     return filled
 
 

@@ -110,7 +110,7 @@ def _check(plan: Plan, engine: DiagnosticEngine) -> None:
     unused = alive[0].last < 0
     message = f"the tiles of {plan.space} need {plan.peak} bytes and there are {plan.capacity}"
     if plan.bound <= plan.capacity and not unused:
-        message += f"; {plan.bound} of them are needed at one time, but no place for all was found"
+        message += f"; {plan.bound} of them are needed at one time, but no addresses for all were found"
     when = ", and nothing uses it" if unused else " at the peak"
     notes = tuple(Note(f"{name_of(b)} needs {b.size} bytes{when}{_used(b)}", span_of(b.op)) for b in alive)
     engine.report(Diagnostic(FULL.id, FULL.severity, message, span_of(alive[0].op), notes, _advice(plan, alive)))

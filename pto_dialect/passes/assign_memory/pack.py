@@ -137,7 +137,7 @@ def _lowest(buffer: Buffer, placed: dict[Buffer, int], share: Share) -> int:
             for at, stop, other in rivals
         ):
             return start
-    raise AssertionError("behind everything else there is always room")
+    raise AssertionError("after all other buffers there is always space")
 
 
 def _up(number: int, step: int) -> int:

@@ -93,9 +93,7 @@ def _function(module: ModuleOp) -> Operation:
     for op in (module, function):
         for name in op.attributes:
             if name not in _ENTRY:
-                raise RefusedError(
-                    op, f"the form has no place for {name}; to-assembly{{attributes=drop}} leaves it out"
-                )
+                raise RefusedError(op, f"the form cannot express {name}; to-assembly{{attributes=drop}} leaves it out")
     return function
 
 

@@ -78,7 +78,7 @@ def to_level1(module: ModuleOp, target: str | None = None) -> ModuleOp:
         function.attributes[ATTRIBUTE] = write(_least(function, buffers, target))
     if _back(fresh, target) == text:
         return fresh
-    raise RefusedError(next(iter(writer.kept)), "its buffers are used in a way that values do not tell")
+    raise RefusedError(next(iter(writer.kept)), "values cannot express the uses of its buffers")
 
 
 def _least(function: Operation, buffers: Mapping[str, BufferFacts], target: str | None) -> dict[str, BufferFacts]:

@@ -217,7 +217,7 @@ class _Writer(Rebuild):
         place = target.type.loc  # pyright: ignore[reportAttributeAccessIssue]
         if place != "vec" or source.type != target.type:
             raise RefusedError(
-                near, f"{name_of(value)} is needed in two places of {place}, and no operation copies it there", value
+                near, f"{name_of(value)} is needed at two addresses of {place}, and no operation copies it there", value
             )
         op = TMovOp.create(operands=[source, target], attributes={"operandSegmentSizes": _COPY})
         op.location = near.location

@@ -85,7 +85,7 @@ def _in_order(region: Region) -> list[Block]:
     unreached = next((block for block in blocks if block not in reached), None)
     around = region.parent
     if unreached is not None and around is not None:
-        raise RefusedError(unreached.first_op or around, "it stands in a block that nothing leads to")
+        raise RefusedError(unreached.first_op or around, "it is in an unreachable block")
     return found
 
 

@@ -114,7 +114,7 @@ def _left_alone(flag: Operation) -> Diagnostic:
         f"insert-sync leaves this function as it is, because it has {flag.name}: nothing is added to its own order"
     )
     help = (
-        "-p check-sync tells which order is missing, to be added by hand; "
+        "-p check-sync reports which order is missing, to be added by hand; "
         "or remove all flags and locks of the function, and insert-sync makes the whole order"
     )
     return Diagnostic(NOT_SYNCHRONIZED.id, NOT_SYNCHRONIZED.severity, message, span_of(flag), help=help)
@@ -149,7 +149,7 @@ class Solver:
             return known
         profile = profile_of(function, self.target)
         if self.style == "buf" and profile.arch != "a5":
-            raise UnsupportedError(function, f"{profile.arch} has no buffer numbers, only a5 does")
+            raise UnsupportedError(function, f"{profile.arch} has no buffer ids, only a5 does")
         sections = {section_of(op) for op in walk(function)}
         found: list[Sequence] = []
         for side in [name for name in ("cube", "vector") if name in sections] or [None]:

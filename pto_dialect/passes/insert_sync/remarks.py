@@ -55,7 +55,7 @@ def remarks(sequence: Sequence) -> Iterator[Diagnostic]:
     for one in all_sequences(sequence):
         for index in sorted(one.full):
             span = span_of(one.items[index].op)
-            message = f"a barrier of all pipes takes the place of a flag: two pipes have {EVENTS} event ids"
+            message = f"a barrier of all pipes replaces a flag: two pipes have {EVENTS} event ids"
             yield Diagnostic(SHARED.id, SHARED.severity, message, span)
 
 

@@ -153,7 +153,7 @@ class _Run:
             return
         owner = value.owner
         if not isinstance(owner, AllocTileOp) or owner.addr is not None:
-            raise NotTiledError(op, f"{_name(value)} has a place already, or is a part of another tile")
+            raise NotTiledError(op, f"{_name(value)} has an address already, or is a part of another tile")
         others = [use.operation for use in value.uses if use.operation not in self.ops]
         if others:
             raise NotTiledError(op, f"{_name(value)} is used elsewhere")
@@ -187,7 +187,7 @@ class _Run:
             for other in stored:
                 same = other.source is part.source and tuple(other.offsets) == tuple(part.offsets)
                 if not same and _array(other) is _array(part):
-                    raise NotTiledError(op, "another place of its array is stored to")
+                    raise NotTiledError(op, "another part of its array is stored to")
 
     # ------------------------------------------------------------ the loop
 

@@ -84,7 +84,7 @@ def store(writer: Writer) -> None:
         raise NotLoweredError(op, "its view and its tile have other rows and other columns")
     copy = _copy(writer, tile, view, (rows, cols), whole_rows=False)
     if any(one.outside == 0 for one in copy.repetitions):
-        raise NotLoweredError(op, "several elements go to one place of global memory")
+        raise NotLoweredError(op, "several elements go to one address of global memory")
     atomic = enumerator(op, "atomicType") or "atomic_none"
     operands = _operands(writer, copy, tile.bytes, outward=True)
     if atomic == "atomic_none":

@@ -178,7 +178,7 @@ def _gather_pattern(writer: Writer, reader: Reader, src: Tile, dst: Tile, patter
     count = max(-(-(length - first) // step), 0)
     rows, cols = (count, src.cols) if along else (src.rows, count)
     if cols != dst.cols or (isinstance(rows, int) and isinstance(dst.rows, int) and rows > dst.rows):
-        raise NotLoweredError(op, f"its pattern keeps {cols} elements of a row, and they go on in rows of {dst.cols}")
+        raise NotLoweredError(op, f"its pattern keeps {cols} elements of a row, and they fill rows of {dst.cols}")
     places, registers = Places(writer, src), Registers(writer, src.type.element)
     pointer = writer.seen_as(dst.pointer, src.type.element)
 

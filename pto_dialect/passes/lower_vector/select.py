@@ -153,10 +153,10 @@ def _pack_rows(bits: Bits, src: Tile) -> Tile:
     op, dst = bits.writer.anchor, bits.tile
     rows, cols = src.rows, src.cols
     if not isinstance(rows, int) or not isinstance(cols, int):
-        raise NotLoweredError(op, "its rows of bits lie one behind the other, and where they begin only a run knows")
+        raise NotLoweredError(op, "its rows of bits are contiguous, and where they begin is known at run time only")
     if bits.count == 2 and cols % bits.lanes and rows > 1:
         if src.whole.cols != cols:
-            raise NotLoweredError(op, "its rows of bits lie one behind the other and begin within a predicate")
+            raise NotLoweredError(op, "its rows of bits are contiguous and begin within a predicate")
         rows, cols = 1, rows * cols
     pieces = -(-cols // bits.lanes)
     if rows * pieces * bits.size > dst.whole.rows * bits.width:

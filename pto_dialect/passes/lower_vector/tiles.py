@@ -51,9 +51,9 @@ def refuse_overlap(op: Operation, sources: Iterable[Tile], dst: Tile, what: str)
     """Raises :class:`NotLoweredError` where ``dst`` may have bytes of one of ``sources``, which holds ``what``."""
     for source in sources:
         if must_overlap(source, dst):
-            raise NotLoweredError(op, f"its destination takes the place of {what}")
+            raise NotLoweredError(op, f"its destination overlaps {what}")
         if may_overlap(source, dst):
-            reason = f"its destination may take the place of {what}: only a run knows where its tiles are"
+            reason = f"its destination may overlap {what}: the addresses of its tiles are known at run time only"
             raise NotLoweredError(op, reason, "constant addresses show that they are apart")
 
 

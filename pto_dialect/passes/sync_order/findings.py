@@ -57,7 +57,7 @@ def report_redundant(declared: Rule, group: Group, reason: Reason | None) -> Dia
     what = f"{title(group.signals)} {'is taken out' if declared is REMOVED else 'is not needed'}"
     notes = [note_of(signal, f"{signal.op.name} belongs to it") for signal in group.signals[1:]]
     if reason is None:
-        message = f"{what}: nothing behind it has to wait for what is before it"
+        message = f"{what}: nothing after it has to wait for what is before it"
     else:
         first, second = named(reason.first), named(reason.second)
         by = list(dict.fromkeys(_link(item.op) for item in reason.chain)) or ["the scalar unit"]
@@ -88,7 +88,7 @@ def _all_wait(group: Group, needed: list[Open]) -> Diagnostic:
     said = " and ".join(f"{pipe_name(o.second.pipe)} on {pipe_name(o.first.pipe)}" for o in needed)
     message = f"all pipes wait for each other here, and only {said} depends"
     notes = [note_of(one.second, f"{named(one.second)} depends on {named(one.first)}") for one in needed]
-    help_ = "a flag from the one pipe to the other in its place"
+    help_ = "a flag from the one pipe to the other instead"
     return Diagnostic(SERIALISING.id, SERIALISING.severity, message, span_of(op), tuple(notes), help_)
 
 
@@ -97,7 +97,7 @@ def _waiting(one: Idle) -> Diagnostic:
     target, source = pipe_name(signal.target), pipe_name(signal.source)
     if signal.kind == "set":
         message = f"{target} waits for {named(one.needless)} of {source} too, which nothing needs that waits here"
-        help_ = f"set the flag right behind {named(one.needed)}"
+        help_ = f"set the flag right after {named(one.needed)}"
     else:
         message = f"{named(one.needless)} of {target} waits for {source} and depends on nothing of it"
         help_ = f"wait right before {named(one.needed)}"
@@ -124,7 +124,7 @@ def report_undecided(function: Operation, error: UnsupportedError | None, judge:
 def report_incomplete(function: Operation) -> Diagnostic:
     """That a function has more ways than were followed."""
     name = function.properties["sym_name"].data  # pyright: ignore[reportAttributeAccessIssue]
-    message = f"@{name} has more ways than are followed: what is wrong on the others is not said"
+    message = f"@{name} has more paths than are followed: mistakes on the others are not reported"
     help_ = "check-sync{judge=true} looks at all of them at once"
     return Diagnostic(UNDECIDED.id, UNDECIDED.severity, message, span_of(function), (), help_)
 

@@ -32,7 +32,7 @@ PLAIN: Final = Flavour("plain", "runs instructions in program order, through que
 PROFILED: Final = Flavour("profiled", "times every instruction", ("--profile",), holds_tiles=False)
 WATCHED: Final = Flavour(
     "watched",
-    "tells which operation comes next, what it reads and what it writes",
+    "reports which operation comes next, what it reads and what it writes",
     ("--sanitize", "--trace"),
     queued=True,
     each_access=True,

@@ -376,7 +376,7 @@ class Deadlock(Fault):
     """No core can continue; ``stopped`` is a program that did not end, if there is one."""
 
     def __init__(self, waits: tuple[str, ...], stopped: Generator[None, None, Any] | None) -> None:
-        super().__init__("sync-deadlock", "the program cannot go on", waits)
+        super().__init__("sync-deadlock", "the program cannot continue", waits)
         self.stopped = stopped
 
 

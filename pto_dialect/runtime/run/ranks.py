@@ -124,7 +124,7 @@ def program_error(error: QueuedFault | Fault, running_ranks: Sequence[RunningRan
     """Returns the error of a run at its operation, with what each rank waited for in a deadlock."""
     if isinstance(error, Deadlock):
         notes = tuple(note for one in running_ranks for note in stopped_at(one))
-        fault = Fault(error.rule, "the ranks cannot go on", notes)
+        fault = Fault(error.rule, "the ranks cannot continue", notes)
         operation = next((stack[-1] for one in running_ranks for _, stack in stacks(one) if stack), None)
         return running_ranks[0].part.kernel.located(fault, operation)
     fault, trace, line = error, error.__traceback__, 0

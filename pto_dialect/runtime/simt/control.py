@@ -59,7 +59,7 @@ class LivelockDetector:
             pairs = zip(values, self.values, strict=True)
             if all(_bits(items, mask, now) == _bits(items, mask, before) for now, before in pairs):
                 who = f"{int(mask.sum())} of {items.count} work-items, {items.name(int(np.argmax(mask)))} among them,"
-                raise Fault("sync-deadlock", f"{who} wait in a loop for what others would do behind it")
+                raise Fault("sync-deadlock", f"{who} wait in a loop for what others would do after it")
         self.changes, self.mask, self.values = items.changes, mask, values
 
 

@@ -49,4 +49,4 @@ def decides(op: Operation) -> str | None:
 
 def _line(op: Operation) -> str:
     span = span_of(op)
-    return "no place" if span is None else f"line {span.line}"
+    return "no location" if span is None else f"line {span.line}"

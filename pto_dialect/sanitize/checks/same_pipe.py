@@ -82,7 +82,7 @@ def _tell(conflict: Conflict, finding: Finding) -> None:
     if actor.pipe == "PIPE_V":
         finding.message = (
             f"{second.site.name} {second.verb} {place}{second.handles(arena)} that {first.site.name} "
-            f"({first.site.place}) {first.verb} on the same pipe, and no barrier on V stands between"
+            f"({first.site.place}) {first.verb} on the same pipe, with no barrier on V between"
         )
     else:
         did = "stores" if arena.public else "loads"

@@ -54,6 +54,6 @@ def _tell(watch: Watch, context: Context, arena: WatchedArena, shared: Cells) ->
     site = watch.sites[context.mark.site]
     message = f"{site.name} overwrites {bytes_text(arena, byte_runs(shared))} that it copies from"
     notes = [(operation_text(site, context.mark.loops, context.actor), None)]
-    finding = Finding("mem-overlap", message, (site,), site.span, notes, "copy to a place of its own")
+    finding = Finding("mem-overlap", message, (site,), site.span, notes, "copy to an address of its own")
     finding.event = context.event
     watch.findings.add(finding)

@@ -98,7 +98,7 @@ class Streams:
         use = stream_use(site.op)
         verb = "flushes" if use is not None and use.flushes else "continues"
         message = (
-            f"{site.name} {verb} a stream at byte {address} of {pointer.arena.space}, but it stands at byte {state.at}"
+            f"{site.name} {verb} a stream at byte {address} of {pointer.arena.space}, but its position is {state.at}"
         )
         notes: list[tuple[str, Any]] = [(operation_text(site, context.mark.loops, context.actor), None)]
         if state.site:
@@ -112,7 +112,7 @@ class Streams:
         message = f"{site.name} loads from byte {address} of {pointer.arena.space} with the state of a stream that "
         message += f"pto.vldas has begun at byte {state.primed}"
         notes = [(operation_text(site, context.mark.loops, context.actor), None)]
-        self._add("stream-address", site, message, notes, "pto.vldas of the address in front of the load")
+        self._add("stream-address", site, message, notes, "pto.vldas of the address before the load")
 
     def _unflushed(self, context: Context, stream: StoreStream) -> None:
         site = self.core.watch.sites[stream.site]

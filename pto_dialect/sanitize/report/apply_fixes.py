@@ -105,7 +105,7 @@ class Patch:
             first = second = loop
             loop = loop.parent_op()
         if loop is None:
-            raise CannotApplyError("no loop stands around both operations")
+            raise CannotApplyError("no loop contains both operations")
         self._before(loop, f"pto.set_flag{flag}")
         self._before(second, f"pto.wait_flag{flag}")
         self._after(first, f"pto.set_flag{flag}")
@@ -167,14 +167,14 @@ class Patch:
 def _start(op: Operation) -> int:
     span = span_of(op)
     if span is None:
-        raise CannotApplyError(f"{op.name} has no place in the text")
+        raise CannotApplyError(f"{op.name} has no source location")
     return span.start
 
 
 def _line_start(text: str, offset: int) -> int:
     start = text.rfind("\n", 0, offset) + 1
     if text[start:offset].strip():
-        raise CannotApplyError("the operation does not stand at the start of its line")
+        raise CannotApplyError("the operation is not at the start of its line")
     return start
 
 
@@ -183,7 +183,7 @@ def _line_end(text: str, offset: int) -> int:
     stop = text.find("\n", offset)
     rest = text[offset:stop].strip()
     if stop < 0 or (rest and not rest.startswith(("//", "loc("))):
-        raise CannotApplyError("the operation does not stand at the end of its line")
+        raise CannotApplyError("the operation is not at the end of its line")
     return stop + 1
 
 
@@ -195,7 +195,7 @@ def _stop(op: Operation) -> int:
     """Returns the offset after an operation with all its regions."""
     span = span_of(op)
     if span is None:
-        raise CannotApplyError(f"{op.name} has no place in the text")
+        raise CannotApplyError(f"{op.name} has no source location")
     return span.end
 
 
@@ -214,7 +214,7 @@ def _in_one_block(first: Operation, second: Operation) -> tuple[Operation, Opera
         if block in around and not has_role(around[block], Role.FUNCTION):
             return around[block], op
         op = op.parent_op()
-    raise CannotApplyError("the operations stand in different functions")
+    raise CannotApplyError("the operations are in different functions")
 
 
 def _precedes(first: Operation, second: Operation) -> bool:

@@ -42,11 +42,11 @@ def describe(clash: Clash, finding: Finding) -> None:
     elif rule == STALE:
         finding.message = f"{other} reads {place} as its data cache has them from before {done} wrote them"
         finding.help = (
-            f"pto.cmo.cacheinvalid or pto.dcci of the line before {second.site.place}, behind what waits for the write"
+            f"pto.cmo.cacheinvalid or pto.dcci of the line before {second.site.place}, after what waits for the write"
         )
     else:
         finding.message = f"{other} reads {place} that {done} stores, and the data cache has not written the line back"
-        finding.help = f"pto.cmo.cacheinvalid or pto.dcci of the line after {first.site.place}, and pto.dsb behind it"
+        finding.help = f"pto.cmo.cacheinvalid or pto.dcci of the line after {first.site.place}, and pto.dsb after it"
     finding.span = second.site.span
     finding.notes = [(f"{first.text} writes them", first.site.span), (f"{second.text} {second.verb} them", None)]
 
@@ -55,6 +55,6 @@ def _advice(first: Access, second: Access) -> str:
     if first.actor.core is not second.actor.core:
         return f"each core stores to lines of {LINE} bytes of its own"
     return (
-        "pto.cmo.cacheinvalid or pto.dcci of the line between the two, behind what orders them; or lines of their own "
+        "pto.cmo.cacheinvalid or pto.dcci of the line between the two, after what orders them; or lines of their own "
         f"({LINE} bytes)"
     )

@@ -101,7 +101,7 @@ def advice(conflict: Conflict, culprit: tuple[int, int] | None = None) -> Advice
         sides = [f"{one.actor.core.name} ({one.site.place})" for one in (first, second)]
         return Advice(
             f"a signal between {sides[0]} and {sides[1]} orders them: pto.comm.tnotify by the one that is meant to be "
-            "first, behind its access, and pto.comm.twait by the other one before its own"
+            "first, after its access, and pto.comm.twait by the other one before its own"
         )
     if rule == "race-cross-block":
         return Advice(
@@ -113,7 +113,7 @@ def advice(conflict: Conflict, culprit: tuple[int, int] | None = None) -> Advice
         sides = [f"<{one.actor.pipe}> of {one.actor.core.name} ({one.site.place})" for one in (first, second)]
         return Advice(
             f"a signal between {sides[0]} and {sides[1]} orders them: pto.sync.set of the pipe that is meant to be "
-            "first behind its access, pto.sync.wait of the other one before its own, with one ID and equally often"
+            "first after its access, pto.sync.wait of the other one before its own, with one ID and equally often"
         )
     flag = f"[<{first.actor.pipe}>, <{second.actor.pipe}>, <EVENT_IDn>]"
     carried = before.number > after.number and before.function is after.function

@@ -60,7 +60,7 @@ def read_suppressions(text: str, name: str) -> list[Suppression]:
         if not content:
             continue
         if len(content) != 3:
-            raise SuppressionError(f"{name}:{number}: a suppression is a rule, a place and a reason")
+            raise SuppressionError(f"{name}:{number}: a suppression is a rule, a source location and a reason")
         rule, place, reason = content
         file, separator, tail = place.rpartition(":")
         at_line = bool(separator) and tail.isdecimal()

@@ -50,7 +50,7 @@ def deadlock_finding(
         if present:
             notes.append((f"{core.name} has {present}", None))
     polls = any(core.polled is not None for core in cores)
-    message = "the program cannot go on: every pipe that has work left waits for a signal that nothing will send"
+    message = "the program cannot continue: every pipe that has work left waits for a signal that nothing will send"
     advice, wait = _advice(cores)
     if advice is None and polls:
         advice = "pto.comm.tnotify of the signal by those that the wait is for, as often as it counts"
@@ -88,7 +88,7 @@ def _sender_note(watch: Watch, core: WatchedCore, key: Key) -> tuple[str, Span |
         for _, _, kind, mark, arguments in queue:
             if kind == SET and (core, key) in arguments and mark.site:
                 site = watch.sites[mark.site]
-                return f"{name}: {site.name} ({site.place}) sends it behind what its {pipe} waits for", site.span
+                return f"{name}: {site.name} ({site.place}) sends it after what its {pipe} waits for", site.span
     sources = [site for site in watch.sites if sends(site.op, key, sender)]
     if not sources:
         return f"{name}: no operation of the program sends it", None

@@ -142,7 +142,7 @@ class Signals:
                 finding = Finding("sync-flag-unconsumed", message, (site,), site.span)
                 if is_flag(key):
                     wait = f"pto.wait_flag[<{key[0]}>, <{key[1]}>, <EVENT_ID{key[2]}>]"
-                    finding.help = f"{wait} for what comes after it, behind the loop for the last round; or take it out"
+                    finding.help = f"{wait} for what comes after it, after the loop for the last round; or remove it"
                     finding.fix = (TakeFlag(site.op),)
                 watch.findings.add(finding)
         for (pipe, number), count in self.held.items():

@@ -1,6 +1,6 @@
 """Plans of launches whose every value has memory of its own: nothing is refused, and memory is used again.
 
-Source: docs/performance.md, "Launches that come again".
+Source: docs/performance.md, "Repeated launches".
 """
 
 from __future__ import annotations

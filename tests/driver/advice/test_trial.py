@@ -98,7 +98,7 @@ EARLY = [LATE[0], LATE[3], *LATE[1:3], *LATE[4:]]
 
 def test_a_wait_that_stands_too_early_is_moved(tmp_path: Path) -> None:
     early, late = told(tmp_path, two_loads(*EARLY)), told(tmp_path, two_loads(*LATE))
-    (moved,) = [one for one in early["advice"] if "pto.wait_flag" in one["text"] and "behind pto.tload" in one["text"]]
+    (moved,) = [one for one in early["advice"] if "pto.wait_flag" in one["text"] and "after pto.tload" in one["text"]]
     assert moved["before"] == early["whole"]["cycles"]
     assert moved["after"] == pytest.approx(late["whole"]["cycles"], abs=16)
     assert moved["saved"] == pytest.approx(1 - moved["after"] / moved["before"], abs=1e-4)

@@ -36,7 +36,7 @@ def test_values_that_a_later_block_of_the_text_makes(form: Form) -> None:
 @FORMS
 def test_blocks_that_nothing_leads_to(form: Form) -> None:
     text = "func.func @f() {\n  return\n^alone:\n  %x = arith.constant 3 : i32\n  return\n}\n"
-    with pytest.raises(RefusedError, match="it stands in a block that nothing leads to") as refused:
+    with pytest.raises(RefusedError, match="it is in an unreachable block") as refused:
         form(parse(text))
     assert refused.value.op.name == "arith.constant"
 
@@ -58,7 +58,7 @@ def test_tiles_of_several_blocks(form: Form, lines: str, argument: str) -> None:
 
 @pytest.mark.parametrize(
     ("end", "reason"),
-    [("cf.br ^next", "it goes from block to block"), ("return", "it stands in a block that nothing leads to")],
+    [("cf.br ^next", "it goes from block to block"), ("return", "it is in an unreachable block")],
 )
 def test_assembly_has_no_blocks(end: str, reason: str) -> None:
     with pytest.raises(RefusedError, match=reason):

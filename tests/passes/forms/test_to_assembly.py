@@ -82,7 +82,7 @@ _B = f"%b = pto.tadds %a, %x : ({T}, f32) -> {T}"
 REFUSED = {
     "an attribute": (
         FUNCTION,
-        "the form has no place for pto.kernel; to-assembly{attributes=drop} leaves it out",
+        "the form cannot express pto.kernel; to-assembly{attributes=drop} leaves it out",
     ),
     "two functions": (FUNCTION + FUNCTION.replace("@f", "@g"), "the form has one function"),
     "a region": (

@@ -337,7 +337,7 @@ REFUSED = {
         }
         %u = pto.tmatmul.acc %a, %k, %l : (!T, !T, !T) -> !T
         """,
-        "%a is needed in two places of acc, and no operation copies it there",
+        "%a is needed at two addresses of acc, and no operation copies it there",
         "%a = pto.tmatmul",
     ),
     "a loop that is not followed": (

@@ -1,4 +1,4 @@
-"""Which buffer number each flag becomes. Source: docs/reference/synchronisation.md, "Buffer ids"."""
+"""Which buffer id each flag becomes. Source: docs/reference/synchronisation.md, "Buffer ids"."""
 
 from __future__ import annotations
 

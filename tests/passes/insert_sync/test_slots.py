@@ -291,7 +291,7 @@ def test_copies_of_an_unrolled_loop_have_a_tile_each(target: str):
 
 @pytest.mark.parametrize("style", ["buf", "events"])
 def test_other_styles_order_what_is_loaded_ahead(style: str):
-    """Buffer numbers and events of operations: right, whether their numbers go round or not."""
+    """Buffer ids and events of operations: right, whether their numbers go round or not."""
     text = ahead(3, 2)
     module, engine = parse(text), DiagnosticEngine(DiagnosticOptions(max_errors=0))
     make_pass(f"insert-sync{{style={style}}}", None).run(module, engine)

@@ -1,4 +1,4 @@
-"""Order by buffer numbers and by events of operations in place of flags.
+"""Order by buffer ids and by events of operations in place of flags.
 
 Source: docs/reference/synchronisation.md, "Buffer ids", "Events of operations".
 """
@@ -150,7 +150,7 @@ def test_a2a3_has_no_buffer_numbers():
     make_pass("insert-sync{style=buf}", None).run(module, engine)
     (said,) = engine.diagnostics
     assert (said.rule, said.span is not None) == ("insert-sync-unsupported", True)
-    assert said.message == "insert-sync cannot order this: a2a3 has no buffer numbers, only a5 does"
+    assert said.message == "insert-sync cannot order this: a2a3 has no buffer ids, only a5 does"
     assert print_module(module) == before
 
 

@@ -122,7 +122,7 @@ def test_another_place_of_an_array_is_stored():
     loaded(found, "x")
     found.view("later", "a", (ROWS, 60), (60, 1), offsets=(1, 0))
     found.op("tstore", "x", to="later")
-    assert refused(found) == ["pto.tload: another place of its array is stored to"]
+    assert refused(found) == ["pto.tload: another part of its array is stored to"]
 
 
 @pytest.mark.parametrize("same", [True, False])
@@ -138,7 +138,7 @@ def test_the_place_that_is_loaded_is_stored(same):
         module, said = passed(str(found), "tile-loops")
         assert not said and "scf.for" in print_module(module)
     else:
-        assert refused(found)[0] == "pto.tload: another place of its array is stored to"
+        assert refused(found)[0] == "pto.tload: another part of its array is stored to"
 
 
 @pytest.mark.parametrize(

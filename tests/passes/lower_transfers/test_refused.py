@@ -6,7 +6,7 @@ from cube_programs import Program, passed, refusals
 from pto_dialect import print_module
 
 ROWS = "a transfer fills up whole rows of a tile and nothing else"
-PLACE = "several elements go to one place of global memory"
+PLACE = "several elements go to one address of global memory"
 
 
 def load(element: str, cols: int, valid: int, sizes: tuple[int, ...], strides: tuple[int, ...], **tile: str) -> Program:

@@ -136,5 +136,5 @@ def test_wider_results_do_not_take_the_place_of_their_source():
     found = program("f16", "f32", "RINT", "", 2, 64, 60)
     found.tiles = [line.replace("alloc_tile ", "alloc_tile addr = %at ") for line in found.tiles]
     found.tiles.insert(0, "%at = arith.constant 0 : i64")
-    reason = "its destination takes the place of elements that are converted later"
+    reason = "its destination overlaps elements that are converted later"
     assert refusals(found, "lower-vector") == [f"pto.tcvt: {reason}"]

@@ -348,7 +348,7 @@ def test_a_row_that_is_overwritten_is_refused():
     found = program("pto.tcolexpandsub", "f32", 8, 64, 64)
     found.lines = [line.replace("%x, %y", "%x, %x").replace("outs(%z", "outs(%x") for line in found.lines]
     found.lines = [line.replace(", !pto.tile_buf<vec, 1x64xf32>)", f", {found.types['x']})") for line in found.lines]
-    reason = "its destination takes the place of values that later rows need"
+    reason = "its destination overlaps values that later rows need"
     assert refusals(found, "lower-vector") == [f"pto.tcolexpandsub: {reason}"]
 
 

@@ -97,7 +97,7 @@ def test_a_result_that_tears_its_source_is_refused():
     places = {"x": 0, "y": 8192, "s": 384}
     found.tiles = [line.replace("alloc_tile ", f"alloc_tile addr = %at{line[1]} ") for line in found.tiles]
     found.tiles[:0] = [f"%at{name} = arith.constant {place} : i64" for name, place in places.items()]
-    reason = "its destination takes the place of other elements, which are needed later"
+    reason = "its destination overlaps other elements, which are needed later"
     assert refusals(found, "lower-vector") == [f"pto.tmul: {reason}"]
 
 

@@ -147,5 +147,5 @@ def test_results_lie_at_the_beginning_of_their_source(name):
 
 @pytest.mark.parametrize("name", ["pto.trowsum", "pto.tcolmax"])
 def test_results_elsewhere_in_their_source_are_refused(name):
-    reason = "its destination takes the place of values that are reduced later"
+    reason = "its destination overlaps values that are reduced later"
     assert refusals(in_place(name, 384), "lower-vector") == [f"{name}: {reason}"]

@@ -7,7 +7,7 @@ import re
 import pytest
 from cube_programs import refusals
 
-BITS = "its rows of bits lie one behind the other, and where they begin only a run knows"
+BITS = "its rows of bits are contiguous, and where they begin is known at run time only"
 PART_OF_BITS = "its bits are a part of a tile, and whole rows of bytes are written"
 LISTS = "how many records its lists have only a run knows"
 BLOCKS = "how many blocks it merges only a run knows"
@@ -155,7 +155,7 @@ CASES = {
     ),
     "a pattern with more rows than there are": (
         _KEPT, "", {"x": _F, "z": "3x32xf32"},
-        "pto.tgather: its pattern keeps 32 elements of a row, and they go on in rows of 32",
+        "pto.tgather: its pattern keeps 32 elements of a row, and they fill rows of 32",
     ),
     "positions in a part of a tile": (
         "pto.tgather ins(%x, %y, %t : $x, $y, $t) outs(%z : $z)", "",

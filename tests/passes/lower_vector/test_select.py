@@ -126,7 +126,7 @@ def test_bits_one_behind_the_other_fill_the_valid_region(element, rows, cols, va
 
 def test_bits_of_rows_that_begin_within_a_predicate():
     text = str(comparison("tcmps", "f32", "ge", 4, 72, 70, 64)).replace('"a5"}', '"a5", pto.backend = "vpto"}', 1)
-    reason = "its rows of bits lie one behind the other and begin within a predicate"
+    reason = "its rows of bits are contiguous and begin within a predicate"
     assert refusals(text, "lower-vector") == [f"pto.tcmps: {reason}"]
 
 
@@ -235,7 +235,7 @@ def test_bits_in_the_place_of_what_is_compared():
     found = comparison("tcmp", "f32", "gt", 4, 64, 64, 32)
     found.tiles[:0] = [f"%at{name} = arith.constant {at} : i64" for name, at in (("x", 0), ("y", 4096), ("z", 32))]
     found.tiles[3:] = [line.replace("alloc_tile ", f"alloc_tile addr = %at{line[1]} ") for line in found.tiles[3:]]
-    reason = "its destination takes the place of elements that are compared later"
+    reason = "its destination overlaps elements that are compared later"
     assert refusals(found, "lower-vector") == [f"pto.tcmp: {reason}"]
 
 

@@ -75,7 +75,7 @@ def test_a_destination_that_may_lie_over_its_source_is_refused(lines):
     before = program(*lines)
     module, said = passed(before, "lower-vector")
     assert len(said) == 1
-    assert "its destination may take the place of" in said[0]
+    assert "its destination may overlap" in said[0]
     assert print_module(module) == print_module(passed(before)[0])
 
 

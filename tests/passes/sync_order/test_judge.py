@@ -56,7 +56,7 @@ def test_a_flag_that_is_set_too_late():
     (one,) = said(kernel(*HEAD, load("p", "x"), load("q", "y"), *pair("MTE2", "V"), add("x", "x", "z")))
     assert one.rule == "sync-serialising"
     assert one.message == "V waits for pto.tload (line 20) of MTE2 too, which nothing needs that waits here"
-    assert one.help == "set the flag right behind pto.tload (line 19)"
+    assert one.help == "set the flag right after pto.tload (line 19)"
 
 
 def test_a_wait_that_comes_too_early():

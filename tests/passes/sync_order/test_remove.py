@@ -66,7 +66,7 @@ def test_what_a_chain_orders_needs_no_flag_of_its_own():
 def test_what_nothing_depends_on_goes():
     text = kernel(*HEAD, load("p", "x"), *pair("MTE2", "V"), add("y", "y", "z"))
     _, (said,) = removed(text)
-    assert said.message.endswith("is taken out: nothing behind it has to wait for what is before it")
+    assert said.message.endswith("is taken out: nothing after it has to wait for what is before it")
     assert gone(*HEAD, load("p", "x"), *pair("MTE2", "V"), add("x", "y", "z")) == []
 
 

@@ -1,4 +1,4 @@
-"""Buffer numbers, events and event numbers between pipes; arrays and structs of the scalar unit."""
+"""Buffer ids, events and event ids between pipes; arrays and structs of the scalar unit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Buffer numbers as locks: what each pipe waits for and announces, call by call."""
+"""Buffer ids as locks: what each pipe waits for and announces, call by call."""
 
 from __future__ import annotations
 

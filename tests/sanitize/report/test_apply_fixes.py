@@ -109,7 +109,7 @@ def test_a_flag_of_an_operation_with_itself() -> None:
 
 @pytest.mark.parametrize("lines", [(STORE, LOAD), (SOME, BRANCH, LOAD, "} else {", STORE, END)])
 def test_no_flag_goes_back_without_a_loop(lines: tuple[str, ...]) -> None:
-    with pytest.raises(CannotApplyError, match="no loop stands around both operations"):
+    with pytest.raises(CannotApplyError, match="no loop contains both operations"):
         flagged(*lines)
 
 
@@ -227,5 +227,5 @@ def test_a_change_that_fails_leaves_nothing() -> None:
 def test_operations_of_two_functions() -> None:
     text = program(X, LOAD).rstrip().removesuffix("}") + program(X, STORE).split("\n", 1)[1].replace("@k", "@l")
     found = operations(text)
-    with pytest.raises(CannotApplyError, match="the operations stand in different functions"):
+    with pytest.raises(CannotApplyError, match="the operations are in different functions"):
         patched(text, AddFlag(found["pto.mte_gm_ub"][0], found["pto.mte_ub_gm"][0], "PIPE_MTE2", "PIPE_MTE3", False))

@@ -37,7 +37,7 @@ def test_comments_and_empty_lines() -> None:
 @pytest.mark.parametrize("before", [0, 3])
 def test_a_line_without_reason_is_named(line: str, before: int) -> None:
     with pytest.raises(
-        SuppressionError, match=rf"^known\.txt:{before + 1}: a suppression is a rule, a place and a reason"
+        SuppressionError, match=rf"^known\.txt:{before + 1}: a suppression is a rule, a source location and a reason"
     ):
         read("# page\n" * before + line)
 

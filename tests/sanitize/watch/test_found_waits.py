@@ -91,7 +91,7 @@ TWO = "%c2 = arith.constant 2 : i64"
 ORDERS = {
     "a flag": ([set_flag("MTE2", "V"), wait_flag("MTE2", "V")], "flag"),
     "a barrier": ([barrier("ALL")], "barrier"),
-    "a buffer number": (
+    "a buffer id": (
         ['pto.get_buf "PIPE_MTE2", 3, 0', None, 'pto.rls_buf "PIPE_MTE2", 3, 0', 'pto.get_buf "PIPE_V", 3, 0'],
         "lock",
     ),

@@ -1,4 +1,4 @@
-"""Waits of the scalar unit for buffer numbers and flags: what they order, and what a report says that they hold up."""
+"""Waits of the scalar unit for buffer ids and flags: what they order, and what a report says that they hold up."""
 
 from __future__ import annotations
 

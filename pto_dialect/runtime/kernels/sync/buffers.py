@@ -48,7 +48,7 @@ def check_number(number: int) -> int:
     assert A5_SYNC.buf_ids is not None
     low, high = A5_SYNC.buf_ids
     if not low <= number <= high:
-        raise Fault("sync-buf-range", f"buffer numbers are {low} to {high}, found {number}")
+        raise Fault("sync-buf-range", f"buffer ids are {low} to {high}, found {number}")
     return number
 
 
@@ -99,7 +99,7 @@ def token(op: PtoOp, g: Generator, function: Callable[[QueueCore, str, int, int]
     """A pipe acquires a buffer id, or releases it."""
     pipe = named_pipe(op.attributes["op_type"])
     if pipe is None:
-        raise g.error("sync-buf-range", "a buffer number is held by one pipe", op)
+        raise g.error("sync-buf-range", "a buffer id is held by one pipe", op)
     static = integer_attribute(op, "buf_id")
     number = str(static) if static is not None else str(g.name(named(op, "buf_id")))
     if not g.queued:

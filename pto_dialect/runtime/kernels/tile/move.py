@@ -231,7 +231,7 @@ def tile_move(op: PtoOp, g: Generator) -> None:
         g.call(move, source, dst, row, col, scalar, table, pipe=pipe)
     elif not all(isinstance(value.type, TileBufType) for value in (source, dst)):
         raise g.error(
-            "unmodelled", f"only tiles have a place on both vector cores, which accToVecMode {cores} needs", op
+            "unmodelled", f"only tiles have addresses on both vector cores, which accToVecMode {cores} needs", op
         )
     else:
         g.call(MoveToCores(move, cores), g.core, source, dst, row, col, scalar, table, pipe=pipe)

@@ -85,6 +85,6 @@ def test_what_is_no_tile_has_no_place_on_both_cores(mode: str) -> None:
     memory = "memref<32x64xf32, #pto.address_space<vec>>"
     body = f"""%m = memref.alloc() : {memory}
 pto.tmov ins(%acc : {ACC}) outs(%m : {memory}) {{accToVecMode = #pto.acc_to_vec_mode<{mode}>}}"""
-    with pytest.raises(ProgramError, match="only tiles have a place on both vector cores") as caught:
+    with pytest.raises(ProgramError, match="only tiles have addresses on both vector cores") as caught:
         run_on_cube(body, {"acc": (ACC, numbers())})
     assert caught.value.rule == "unmodelled"
