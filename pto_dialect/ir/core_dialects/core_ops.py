@@ -10,9 +10,6 @@ from importlib import import_module
 
 from xdsl.irdl import IRDLOperation
 
-from pto_dialect.accel.operations.deferred_formats import deferred_formats
-from pto_dialect.accel.operations.shared_unions import shared_unions
-
 from .core_plain import PLAIN_NAMES, plain_class
 
 _ARITH_SAME = (
@@ -95,8 +92,7 @@ UNMODELLED = frozenset(("affine.dma_start", "affine.dma_wait"))
 
 @cache
 def _dialect_classes(dialect: str) -> dict[str, type[IRDLOperation]]:
-    with deferred_formats(), shared_unions():
-        module = import_module(f"xdsl.dialects.{dialect}")
+    module = import_module(f"xdsl.dialects.{dialect}")
     classes: dict[str, type[IRDLOperation]] = {}
     for cls in vars(module).values():
         # Abstract base classes make issubclass slow: it iterates over all their subclasses.

@@ -13,7 +13,6 @@ from typing import Any
 from xdsl.dialects import builtin
 from xdsl.ir import Attribute
 
-from pto_dialect.accel.parsing.type_parameters import TypeParameters
 from pto_dialect.diagnostics.remedies.names import replace
 from pto_dialect.ir.core import types as t
 from pto_dialect.nesting import FUNCTIONS, too_deep
@@ -87,10 +86,6 @@ class TypeLexer:
 class _TypeBuilder:
     """Callbacks of ``grammar/types.lark``; every value has its extent for error messages."""
 
-    def __init__(self) -> None:
-        self.parameters: list[Parameter] = []
-        """The parameters of the type that was completed last."""
-
     def start(self, items: list[Any]) -> Attribute:
         return items[0].value
 
@@ -107,7 +102,6 @@ class _TypeBuilder:
         return _parameter("type", _named(items[0], None, items[0].text), items)
 
     def parametrised(self, items: list[Any]) -> Parameter:
-        self.parameters = items[2]
         text = _current[items[0].start : items[3].end]
         return _parameter("type", _named(items[0], items[2], text), items)
 
@@ -219,24 +213,10 @@ def parse_type(text: str) -> Attribute:
     found = _cache.get(text)
     if found is not None:
         return found
-    result = _from_parts(text)
-    if result is None:
-        result = _read(text)
+    result = _read(text)
     result = _interned.setdefault(result, result)
     _cache[text] = result
     return result
-
-
-def _from_parts(text: str) -> Attribute | None:
-    """Returns a type of parameters that were read before; ``None`` where the grammar has to read it, or to report the
-    error and its position."""
-    found = _parts.of(text)
-    if found is None or found[0].text[1:] not in PTO_FORMS:
-        return None
-    try:
-        return _named(*found, text)
-    except TypeSyntaxError:
-        return None
 
 
 def _read(text: str) -> Attribute:
@@ -266,11 +246,9 @@ def _read(text: str) -> Attribute:
         else:
             raise misfit(text, token.start, token.end) from None
         raise TypeSyntaxError("type-syntax", message, start, end) from None
-    _parts.learn(text, _builder.parameters)
     return result
 
 
-_parts = TypeParameters()
 _builder = _TypeBuilder()
 _interned: dict[Attribute, Attribute] = {attr: attr for attr in t.BUILTIN_SCALARS.values()}
 
