@@ -9,8 +9,7 @@ are left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Hashable
 from typing import Any, Generic, NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -21,7 +20,7 @@ from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PtrType, TileBufType
 
-from .abstract_state import AbstractState, Decision, M, Step, join_states
+from .abstract_state import NO_ASSUMPTION, AbstractState, AnalysisLimitExceeded, Assumed, Decision, M, Step, join_states
 from .abstract_values import AbstractValue, ExpressionTable, evaluate, fresh_unknown, pointer_value
 from .assumptions import evaluate_under
 from .path_conditions import NEVER, PathConditions, case_index
@@ -46,13 +45,7 @@ phase."""
 _MAX_UNKNOWN_TRIPS = 3
 _OTHER_SIDE = {"cube": "vector", "vector": "cube"}
 _HANDLES = (TileBufType, MultiTileBufType, PtrType)
-Assumed = Mapping[int, int]
-_NO_ASSUMPTION: Assumed = MappingProxyType({})
 _TERMINATORS = Role.YIELD | Role.CONDITION | Role.RETURN
-
-
-class AnalysisLimitExceeded(Exception):
-    """The function exceeds a limit of this analysis."""
 
 
 class OperationPlan(NamedTuple):
@@ -76,7 +69,7 @@ class AbstractInterpreter(Generic[M]):
     that are too long.
     """
 
-    def __init__(self, function: Operation, side: str | None, machine: M, given: Assumed = _NO_ASSUMPTION) -> None:
+    def __init__(self, function: Operation, side: str | None, machine: M, given: Assumed = NO_ASSUMPTION) -> None:
         self.function = function
         self.side, self.assumed = side, given
         self.unknown_trip_counts: dict[Operation, tuple[AbstractValue, ...]] = {}

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
 from xdsl.ir import Operation, SSAValue
 
 from .abstract_values import AbstractValue, Symbolic, unknown_leaves
 from .path_conditions import NEVER
+
+Assumed = Mapping[int, int]
+"""Values that arguments are assumed to have in conditions and loop bounds."""
+NO_ASSUMPTION: Assumed = MappingProxyType({})
+
+
+class AnalysisLimitExceeded(Exception):
+    """The function exceeds a limit of this analysis."""
 
 
 class Step(NamedTuple):
