@@ -1,1 +1,1 @@
-"""From functions of a program to Python source."""
+"""Compilation of the functions of a program to Python source."""

@@ -15,10 +15,10 @@ from .holding import HoldingGenerator
 
 
 class CachingGenerator(HoldingGenerator):
-    """Writes the body of one function, with the cache around each access that goes through it."""
+    """Writes the body of one function, with the cache around each access that uses it."""
 
     def operation(self, op: Operation) -> None:
-        """One operation, through the cache where it goes through one."""
+        """Writes one operation, through the cache where it uses one."""
         maintained = maintenance_of(op)
         if maintained is not None:
             pointer = maintained.pointer
@@ -34,7 +34,7 @@ class CachingGenerator(HoldingGenerator):
 
 
 def _in_scope(op: Operation) -> bool:
-    """Whether the vector unit or work-items carry an operation out."""
+    """Returns whether the vector unit or work-items execute an operation."""
     place = op.parent_op()
     while place is not None and not has_role(place, Role.FUNCTION):
         if has_role(place, Role.SCOPE) or isinstance(place, SectionSimtOp):

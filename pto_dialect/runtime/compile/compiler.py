@@ -1,4 +1,4 @@
-"""Compiles the functions of a module to Python and finds the program place of an error.
+"""Compiles the functions of a module to Python and finds the operation of an error.
 
 Source: docs/reference/execution.md, "Launches".
 """
@@ -45,7 +45,7 @@ _numbers = count(1)
 
 @dataclass
 class CompiledModule:
-    """Functions of one module as Python: source text, callables, and the op behind each line.
+    """Functions of one module as Python: source text, callables, and the operation of each line.
 
     ``functions`` maps a symbol to its callable, ``callables`` a function of the module; callables take the core and the
     arguments.
@@ -58,14 +58,14 @@ class CompiledModule:
     callables: dict[Operation, Callable[..., Any]]
     queued: bool
     holds: bool = False
-    """Some operands of products are arrays of the code."""
+    """Whether some operands of products are arrays of the code."""
 
     def listing(self) -> str:
-        """The source text with the lines of the program as comments."""
+        """Returns the source text with the lines of the program as comments."""
         return listing(self.source.split("\n")[:-1], self.origin)
 
     def locate(self, trace: TracebackType | None) -> Operation | None:
-        """The operation whose code an exception left."""
+        """Returns the operation whose code raised an exception."""
         found: Operation | None = None
         while trace is not None:
             if trace.tb_frame.f_code.co_filename == self.filename:
@@ -74,12 +74,12 @@ class CompiledModule:
         return found
 
     def place_of(self, program: Any) -> Operation | None:
-        """The operation at which a program of a core has stopped."""
+        """Returns the operation at which a program of a core has stopped."""
         stack = self.stack_of(program)
         return stack[-1] if stack else None
 
     def stack_of(self, program: Any) -> list[Operation]:
-        """The same behind the calls that have led there, outermost first."""
+        """Returns the same after the calls that lead to it, outermost first."""
         stack: list[Operation] = []
         while program is not None:
             frame = getattr(program, "gi_frame", None)
@@ -90,7 +90,7 @@ class CompiledModule:
         return stack
 
     def at_line(self, line: int) -> Operation | None:
-        """The operation that wrote a line of the source."""
+        """Returns the operation that wrote a line of the source."""
         return self.origin[line - 1] if 0 < line <= len(self.origin) else None
 
 
@@ -108,10 +108,10 @@ def compile_module(
 ) -> CompiledModule:
     """Compiles ``entry``, its peer kernel if it has one, and the functions they call.
 
-    ``queued`` selects code that hands instructions to pipe queues instead of running them in program order (there is no
-    other for cores that wait for each other), ``profile_log`` code that times every instruction; ``program`` is what
-    ``find_program`` gives for the entry, ``flavour`` the kind of run that the code is for, and ``generator_class`` what
-    writes it. Raises ``ProgramError`` for an operation that cannot be executed.
+    ``queued`` selects code that hands instructions to pipe queues instead of running them in program order (the only
+    code for cores that wait for each other), ``profile_log`` code that times every instruction; ``program`` is the
+    result of ``find_program`` for the entry, ``flavour`` the code generation variant, and ``generator_class`` its
+    generator. Raises ``ProgramError`` for an operation that cannot be executed.
     """
     program = program or find_program(module, entry, profile.arch)
     queued = queued or flavour.queued or program.cooperative
@@ -178,7 +178,7 @@ def _function(op: Operation, names: dict[Operation, str], generator: Generator) 
 
 
 def _body(op: Operation, generator: Generator) -> None:
-    """A function that work-items run, as one call for all of them."""
+    """Returns a function that work-items run, as one call for all of them."""
     from ..kernels.simt.lane_control import split_body  # deferred: start-up
     from ..simt.scope import LaneScope  # deferred: start-up
 

@@ -1,4 +1,4 @@
-"""How deep the regions of a function that is executed may stand in one another.
+"""Limit on the nesting of regions in a function that is executed.
 
 CPython compiles at most 20 nested loops and 100 levels of indentation in one function.
 """
@@ -15,7 +15,7 @@ from ..errors import ProgramError
 
 
 def refuse_deep(function: Operation) -> None:
-    """Raises ``ProgramError`` for the first operation of ``function`` that stands too deep to be executed."""
+    """Raises ``ProgramError`` for the first operation of ``function`` that is nested too deep to be executed."""
     stack: list[tuple[Operation | None, int, int]] = [
         (block.first_op, 0, 0) for region in function.regions for block in region.blocks
     ]

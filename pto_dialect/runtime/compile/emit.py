@@ -1,4 +1,4 @@
-"""Writes Python source: indentation, identifiers, objects the source refers to, and which line stems from which op."""
+"""Writes Python source: indentation, identifiers, objects the source refers to, and the operation of each line."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Expr(str):
 class Emitter:
     """Source text under construction.
 
-    What it is given as text is code. Names of the program come in through ``fresh``, other texts of it as the ``repr``
-    of a string, everything that is neither through ``constant``.
+    Text that it receives is code. Names of the program are passed through ``fresh``, other texts of it as the ``repr``
+    of a string, everything else through ``constant``.
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class Emitter:
 
     @contextmanager
     def block(self, header: str) -> Iterator[None]:
-        """An indented block under ``header``; an empty body becomes ``pass``."""
+        """Context of an indented block under ``header``; an empty body becomes ``pass``."""
         self.line(header)
         self._depth += 1
         start = len(self.lines)
@@ -50,15 +50,15 @@ class Emitter:
         self._depth -= 1
 
     def fresh(self, name: str, kind: Kind = Kind.LOCAL) -> str:
-        """An identifier not used before, close to ``name``."""
+        """Returns an identifier not used before, close to ``name``."""
         return self.identifiers.fresh(kind, name)
 
     def known(self, value: Any) -> str | None:
-        """The identifier of a Python object that the source refers to already."""
+        """Returns the identifier of a Python object that the source refers to already."""
         return self._constant_names.get(id(value))
 
     def constant(self, value: Any, hint: str = "") -> str:
-        """The identifier with which the source can refer to a Python object; the same object keeps its own."""
+        """Returns the identifier by which the source refers to a Python object; the same object keeps its own."""
         known = self.known(value)
         if known is not None:
             return known
@@ -68,5 +68,5 @@ class Emitter:
         return name
 
     def source(self) -> str:
-        """The text."""
+        """Returns the text."""
         return "\n".join(self.lines) + "\n"

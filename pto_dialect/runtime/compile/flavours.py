@@ -1,6 +1,6 @@
-"""The flavours of generated code: what each kind of run changes about it, one row each.
+"""The code generation variants: the differences that each kind of run makes, one row each.
 
-What a flavour writes besides is told by its generator: that of watched code is ``sanitize/watch/generator.py``.
+The generator of a variant writes its further code: that of instrumented code is ``sanitize/watch/generator.py``.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from typing import Final, NamedTuple
 
 
 class Flavour(NamedTuple):
-    """How code for one kind of run is made.
+    """Parameters of the code for one kind of run.
 
-    ``options`` are those of ``pto-run`` that ask for it. With ``queued`` instructions go through the queues of pipes
-    whatever the program does, with ``each_access`` every work-item makes its own accesses, also where all make the
-    same; with ``undefines`` contents that an instruction leaves undefined are overwritten. ``shares_parts`` tells that
-    parts of a view in global memory share what they have in common, ``holds_tiles`` that tiles which nobody else can
-    see are arrays of the code instead of memory.
+    ``options`` are those of ``pto-run`` that select it. With ``queued`` instructions use the queues of pipes whatever
+    the program does, with ``each_access`` every work-item makes its own accesses, also where all make the same; with
+    ``undefines`` contents that an instruction leaves undefined are overwritten. ``shares_parts`` states that parts of a
+    view in global memory share their common geometry, ``holds_tiles`` that tiles which nothing else accesses are arrays
+    of the code instead of memory.
     """
 
     name: str

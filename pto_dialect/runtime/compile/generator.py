@@ -1,7 +1,7 @@
-"""Turns one verified function into Python source over numpy.
+"""Compiles one verified function to Python source over numpy.
 
 Scalars become Python locals, ``scf.for`` becomes ``for``, and an instruction becomes one call of a kernel that was
-prepared when the function was compiled.  What an instruction computes is in ``kernels/``.
+prepared when the function was compiled.  ``kernels/`` has the instructions.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Generator:
 
     ``names`` maps values to the locals that hold them, ``views`` tiles to locals with their arrays, ``common`` some
     parts of global-memory views to locals with their ``GmParts``, ``parts`` the same parts to that local and their
-    distance, ``held`` tiles that nobody else can see to locals with their content. ``generate`` writes one operation.
+    distance, ``held`` tiles that nothing else accesses to locals with their content. ``generate`` writes one operation.
     """
 
     emitter: Emitter
@@ -77,99 +77,100 @@ class Generator:
     # ------------------------------------------------------------ names and types
 
     def name(self, value: SSAValue) -> Expr:
-        """The local that holds ``value``."""
+        """Returns the local that holds ``value``."""
         name = self.names.get(value)
         if name is None:
             raise self.error("unmodelled", f"a value of type {t.type_text(value.type)} cannot be executed")
         return Expr(name)
 
     def bind(self, value: SSAValue) -> Expr:
-        """A new local for ``value``."""
+        """Returns a new local for ``value``."""
         name = self.emitter.fresh(value.name_hint or "", Kind.VALUE)
         self.names[value] = name
         return Expr(name)
 
     def define(self, value: SSAValue, expression: str) -> None:
-        """``value = expression``."""
+        """Writes ``value = expression``."""
         self.emitter.line(f"{self.bind(value)} = {expression}")
         self.prepare_view(value)
 
     def define_local(self, hint: str, expression: str) -> Expr:
-        """A new local that no SSA value stands for."""
+        """Returns a new local without an SSA value."""
         name = self.emitter.fresh(hint)
         self.emitter.line(f"{name} = {expression}")
         return Expr(name)
 
     def passed(self, value: SSAValue, target: SSAValue) -> Expr:
-        """``value`` in the form that ``target``, to which it is assigned, has."""
+        """Returns ``value`` in the form of ``target``, to which it is assigned."""
         return self.name(value) if self.lanes is None else self.lanes.passed(value, target, self)
 
     @contextmanager
     def as_pointers(self, memrefs: Sequence[SSAValue]) -> Iterator[None]:
-        """While it lasts, the names of ``memrefs`` stand for pointers to their first elements."""
+        """Context in which the names of ``memrefs`` are pointers to their first elements."""
         kept = {value: self.names[value] for value in memrefs}
         self.names.update({value: f"{name}.pointer" for value, name in kept.items()})
         yield
         self.names.update(kept)
 
     def rebind(self, value: SSAValue, expression: str) -> None:
-        """``value = expression`` for a handle that has a local already."""
+        """Writes ``value = expression`` for a handle that has a local already."""
         self.emitter.line(f"{self.names[value]} = {expression}")
         view = self.views.get(value)
         if view is not None:
             self.emitter.line(f"{view} = {self.names[value]}.array")
 
     def format(self, attr: Attribute) -> Format:
-        """Number format of an element type."""
+        """Returns the number format of an element type."""
         try:
             return format_of(t.element_name(attr))
         except (KeyError, ValueError):
             raise self.error("unmodelled", f"elements of type {t.type_text(attr)} cannot be computed with") from None
 
     def operands(self, op: PtoOp) -> dict[str, tuple[SSAValue, ...]]:
-        """Operands by declared name."""
+        """Returns operands by declared name."""
         return operand_groups(op)
 
     def operand(self, op: PtoOp, name: str) -> SSAValue | None:
-        """One operand by declared name, ``None`` when absent."""
+        """Returns one operand by declared name, ``None`` when absent."""
         return first(op, name)
 
     def form(self, op: PtoOp) -> OperationForm:
-        """The record of the form that ``op`` has here."""
+        """Returns the record of the form that ``op`` has here."""
         form = self._forms.get(op)
         if form is None:
             form = self._forms[op] = form_of(op, self.profile.arch, self.options.backend or "emitc")
         return form
 
     def pipe(self, op: PtoOp) -> Pipe | None:
-        """The pipe that ``op`` is issued to."""
+        """Returns the pipe that ``op`` is issued to."""
         return self.form(op).pipe
 
     def error(self, rule: str, message: str, op: Operation | None = None) -> ProgramError:
-        """The error that ``op`` (default: the operation being compiled) cannot be compiled."""
+        """Returns the error that ``op`` (default: the operation being compiled) cannot be compiled."""
         place = op or self.emitter.current
         return ProgramError(rule, message, span_of(place), operation=place)
 
     # ------------------------------------------------------------ tiles
 
     def prepare_view(self, value: SSAValue) -> None:
-        """After the definition of a tile with static valid region and no boxes: a local with its array."""
+        """Defines, after a tile with static valid region and no boxes, a local with its array."""
         if has_view(value.type):
             self.emitter.line(f"{self.bind_view(value)} = {self.names[value]}.array")
 
     def bind_view(self, value: SSAValue) -> str:
-        """A new local for the array of a tile."""
+        """Returns a new local for the array of a tile."""
         name = self.views[value] = self.emitter.fresh(value.name_hint or "", Kind.ARRAY)
         return name
 
     def view(self, value: SSAValue) -> Expr | None:
-        """The local that holds the valid region of a tile as an array of its memory; ``None`` where the region changes
-        at run time or blocks are in the way."""
+        """Returns the local that holds the valid region of a tile as an array of its memory; ``None`` where the region
+        changes at run time or is blocked."""
         name = self.views.get(value)
         return Expr(name) if name is not None else None
 
     def destination(self, op: PtoOp, name: str = "dst", position: int = 0) -> SSAValue:
-        """The tile an instruction writes: its destination operand, or (value forms) a new tile value for its result.
+        """Returns the tile an instruction writes: its destination operand, or (value forms) a new tile value for its
+        result.
 
         A destination operand that is a value itself is the old content of the result (docs/reference/language.md,
         "Level 1 and Level 2", rule 10).
@@ -192,21 +193,22 @@ class Generator:
         return result
 
     def hold(self, tile: SSAValue, content: Any) -> None:
-        """From now on a local holds the content of a tile that nobody else can see, at first ``content``, where this
-        flavour of code may do so."""
+        """Makes a local hold the content of a tile that nothing else accesses, at first ``content``, where this variant
+        may do so."""
         plain = self.flavour.holds_tiles and not self.queued and self.lanes is None
         if plain and self.options.fill == "zero" and tile in self.unit.held:
             self.held[tile] = self.define_local(tile.name_hint or "", self.argument(content))
             self.unit.holds = True
 
     def update(self, tile: SSAValue, function: Callable[..., Any], *arguments: Any) -> None:
-        """A tile that is held gets what ``function`` returns."""
+        """Assigns the result of ``function`` to a tile that is held."""
         self.emitter.line(f"{self.held[tile]} = {self.argument(function)}({', '.join(map(self.argument, arguments))})")
 
     # ------------------------------------------------------------ calls
 
     def argument(self, value: Any) -> str:
-        """Text of a call argument: the local of an SSA value, an expression, a literal, or a constant object."""
+        """Returns the text of a call argument: the local of an SSA value, an expression, a literal, or a constant
+        object."""
         if isinstance(value, Expr):
             return str(value)
         if value is None or isinstance(value, (bool, int, str)):
@@ -242,30 +244,30 @@ class Generator:
             self.emitter.line(f"{target}({text})")
 
     def value_of_call(self, result: SSAValue, function: Callable[..., Any], *arguments: Any) -> None:
-        """Defines ``result`` as what ``function`` returns now."""
+        """Defines ``result`` as the present result of ``function``."""
         text = ", ".join(self.argument(a) for a in arguments)
         self.define(result, f"{self.argument(function)}({text})")
 
     def atomic_mode(self) -> tuple[Expr, ...]:
-        """The argument of a store to global memory that says how it combines, where the program changes that."""
+        """Returns the atomic mode argument of a store to global memory, where the program changes the mode."""
         return (Expr(f"{self.argument(mode_of)}(core.state['ctrl'])"),) if self.unit.sets_control else ()
 
     # ------------------------------------------------------------ regions
 
     def block(self, block: Block) -> None:
-        """All operations of a block."""
+        """Writes all operations of a block."""
         for op in block.ops:
             self.operation(op)
 
     def region(self, region: Region) -> None:
-        """A region of one block."""
+        """Writes a region of one block."""
         if len(region.blocks) > 1:
             raise self.error("unmodelled", "branches between blocks inside a structured region cannot be executed")
         for block in region.blocks:
             self.block(block)
 
     def operation(self, op: Operation) -> None:
-        """One operation."""
+        """Writes one operation."""
         self.emitter.current = op
         if not self.queued:
             self._instruction(op)
@@ -280,7 +282,8 @@ class Generator:
             self.emitter.line(meeting)
 
     def _instruction(self, op: Operation) -> None:
-        """One operation without what orders it; tiles that it leaves with undefined contents are overwritten."""
+        """Writes one operation without its synchronization; tiles that it leaves with undefined contents are
+        overwritten."""
         self._undefined = self._undefined_tiles(op) if self._undefines and isinstance(op, PtoOp) else ()
         self.generate(op, self)
         if self._undefined and isinstance(op, PtoOp):
@@ -288,7 +291,8 @@ class Generator:
         self._undefined = ()
 
     def _undefined_tiles(self, op: PtoOp) -> tuple[SSAValue, ...]:
-        """The tiles in memory whose contents ``op`` leaves undefined, where they are no other operands of it."""
+        """Returns the tiles in memory whose contents ``op`` leaves undefined, where they are not other
+        operands of it."""
         form, groups = self.form(op), operand_groups(op)
         others = [value for name, values in groups.items() if name not in form.clobbered for value in values]
         found = dict.fromkeys(value for name in form.clobbered for value in groups.get(name, ()))
@@ -297,7 +301,7 @@ class Generator:
     def _undefining(
         self, function: Callable[..., Any], arguments: tuple[Any, ...]
     ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """An instruction with its destinations and the tiles that it leaves with undefined contents behind it."""
+        """Returns an instruction followed by its destinations and the tiles that it leaves with undefined contents."""
         op, tiles = self.emitter.current, self._undefined
         assert isinstance(op, PtoOp)
         self._undefined = ()
@@ -308,7 +312,7 @@ class Generator:
         return made, (*arguments, *kept, *tiles)
 
     def _meeting(self, op: Operation) -> str:
-        """The line that has the pipes wait which an operation of several steps orders itself."""
+        """Returns the line that makes the pipes wait which an operation of several steps orders itself."""
         form = self.form(op) if isinstance(op, PtoOp) else None
         if form is None or not form.self_ordered:
             return ""
@@ -321,28 +325,29 @@ _REGISTERS = (t.VRegType, t.MaskType, t.AlignType, t.VmiVRegType, t.VmiMaskType)
 
 
 def uses_registers(op: Operation) -> bool:
-    """True for instructions of the vector unit on its registers; outside of a scope they stand in an inferred one."""
+    """Returns whether an instruction of the vector unit uses its registers; outside of a scope it is in an inferred
+    one."""
     return any(isinstance(value.type, _REGISTERS) for value in (*op.operands, *op.results)) and not op.regions
 
 
 def has_view(type_: Attribute) -> bool:
-    """True for tiles whose valid region is one strided array that never changes."""
+    """Returns whether the valid region of a tile is one strided array that never changes."""
     if isinstance(type_, t.TileBufType):
         return t.DYNAMIC not in (type_.valid_rows, type_.valid_cols) and type_.slayout == "none_box"
     return isinstance(type_, t.TileType)
 
 
 def constant_hint(value: Any) -> str:
-    """A readable name for an object that generated code refers to."""
+    """Returns a readable name for an object that generated code refers to."""
     label = getattr(value, "label", None) or getattr(value, "__name__", None) or getattr(value, "name", None)
     return label if isinstance(label, str) else type(value).__name__.lower()
 
 
 def integer_width(type_: Attribute) -> int | None:
-    """Bits of an integer type; ``None`` for index (unbounded here) and other types."""
+    """Returns the bits of an integer type; ``None`` for index (unbounded here) and other types."""
     return type_.width.data if isinstance(type_, IntegerType) else None
 
 
 def is_integer(type_: Attribute) -> bool:
-    """True for integers and index."""
+    """Returns whether a type is an integer or index."""
     return isinstance(type_, (IntegerType, IndexType))

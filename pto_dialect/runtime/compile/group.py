@@ -1,7 +1,7 @@
 """Functions that start together on the cores of one block: a cube function, and one for the vector cores or for each.
 
-They may lie in one module or in several, and meet through signals between cores and queues alone. Each has arguments
-of its own. Source: docs/reference/execution.md, "Launches".
+They may be in one module or in several, and communicate through signals between cores and queues alone. Each has
+arguments of its own. Source: docs/reference/execution.md, "Launches".
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from .program import (
 )
 
 CORES = ("cube", "vector", "vector0", "vector1")
-"""Where a function of a group may run: on the cube core, both vector cores, the first one, the second one."""
+"""Cores of a function of a group: the cube core, both vector cores, the first one, the second one."""
 
 _ROOTS = {"cube": ("aic",), "vector": ("aiv0", "aiv1"), "vector0": ("aiv0",), "vector1": ("aiv1",)}
 
@@ -46,8 +46,8 @@ _ROOTS = {"cube": ("aic",), "vector": ("aiv0", "aiv1"), "vector0": ("aiv0",), "v
 class Member(NamedTuple):
     """One function of a group.
 
-    ``entry`` is its symbol (``None``: the only one of ``module``), ``core`` where it runs, one of ``CORES`` (``None``:
-    as its kind or its sections say; a function with sections of both kinds runs on all cores).
+    ``entry`` is its symbol (``None``: the only one of ``module``), ``core`` the core that runs it, one of ``CORES``
+    (``None``: determined by its kind or its sections; a function with sections of both kinds runs on all cores).
     """
 
     module: ModuleOp
@@ -57,7 +57,7 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True)
 class Start:
-    """A function of a group: where it runs, and its arguments as the launch calls them."""
+    """A function of a group: its core, and its arguments as the launch calls them."""
 
     function: Operation
     label: str
@@ -75,15 +75,15 @@ class Group:
 
     @property
     def name(self) -> str:
-        """The functions, for messages."""
+        """Returns the functions, for messages."""
         return "+".join(start.label for start in self.starts)
 
 
 def join(members: Sequence[Member]) -> Group:
-    """The group of ``members``.
+    """Returns the group of ``members``.
 
     Raises ``ProgramError`` (``entry-single``) where a module has no such function, ``BindingError`` where functions
-    cannot start together; its ``subject`` is the number of the member, from 0.
+    cannot start together; its ``subject`` is the index of the member, from 0.
     """
     if not members:
         raise BindingError("a group has at least one function")
@@ -132,7 +132,7 @@ def _cores(function: Operation, core: str | None, symbols: Symbols, subject: str
 
 
 def common_profile(group: Group, target: str | None) -> Profile:
-    """The chip that all functions of a group are for. Raises ``BindingError`` where they differ."""
+    """Returns the chip that all functions of a group are for. Raises ``BindingError`` where they differ."""
     first, *others = [(start.label, profile_of(start.function, target)) for start in group.starts]
     for number, (label, profile) in enumerate(others, 1):
         if profile.name != first[1].name:
@@ -142,7 +142,7 @@ def common_profile(group: Group, target: str | None) -> Profile:
 
 
 def group_program(group: Group, arch: str) -> Program:
-    """What the launch of ``group`` runs. Raises ``ProgramError`` for recursion."""
+    """Returns the program that the launch of ``group`` runs. Raises ``ProgramError`` for recursion."""
     arguments: list[tuple[str, Attribute]] = []
     roots: dict[str, Root] = {}
     for start in group.starts:

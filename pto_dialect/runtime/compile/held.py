@@ -1,9 +1,9 @@
-"""Operands of matrix products whose memory nobody else can see: generated code keeps them as arrays of Python.
+"""Operands of matrix products whose memory nothing else accesses: generated code holds them as arrays of Python.
 
 A matrix on its way from global memory to the matrix unit is copied into L1, copied into L0 in blocks, and widened; sums
 go through L0C for every product. Where the text shows that nothing but loads, moves, products and stores touches the
-bytes of these tiles, a load gives the widened matrix at once, a move passes it on, and a product gives new sums.
-See docs/performance.md, "Matrix products".
+bytes of these tiles, a load yields the widened matrix at once, a move passes it on, and a product yields new sums. See
+docs/performance.md, "Matrix products".
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ..kernels.buffers.tile_maker import MATRIX_SPACES, tile_maker
 from .program import Program
 
 LOCATIONS = frozenset(("mat", "left", "right", "acc"))
-"""Where tiles are that may be held."""
+"""Locations of tiles that may be held."""
 
 _ELEMENTS = {"mat": ("f16", "bf16", "f32"), "acc": ("f32",)}
 _ELEMENTS["left"] = _ELEMENTS["right"] = _ELEMENTS["mat"]
@@ -45,7 +45,8 @@ _KINDS = frozenset(("all", "aic"))
 
 @dataclass
 class Tile:
-    """One allocation in the memories of the matrix unit, its bytes, and whether its type and place allow to hold it."""
+    """One allocation in the memories of the matrix unit, its bytes, and whether its type and address allow
+    to hold it."""
 
     space: str
     start: int
@@ -54,7 +55,7 @@ class Tile:
 
 
 def held_tiles(program: Program, profile: Profile, placement: Mapping[Operation, int]) -> frozenset[SSAValue]:
-    """The tiles of a program that generated code may keep as arrays; none in doubt."""
+    """Returns the tiles of a program that generated code may hold as arrays; none in doubt."""
     if not enabled("held") or not set(program.roots) <= _KINDS or program.cooperative:
         return frozenset()
     tiles: dict[SSAValue, Tile] = {}
@@ -86,7 +87,7 @@ def _operations(program: Program) -> Iterator[Operation]:
 
 
 def _concerned(op: Operation) -> bool | None:
-    """Whether ``op`` touches tiles of the matrix unit; None when it may touch the same bytes in another way."""
+    """Returns whether ``op`` touches tiles of the matrix unit; None when it may touch the same bytes differently."""
     if has_role(op, _SCALAR):
         return False
     matrix = named = False
@@ -106,14 +107,14 @@ def _concerned(op: Operation) -> bool | None:
         classes = _classes()
         plain = isinstance(op, classes.users) and not op.results
         return True if plain or isinstance(op, classes.allocation) else None
-    # What names no buffer may know addresses as numbers.
+    # Operations without a buffer operand may know addresses as numbers.
     spec = op_spec(type(op))
     harmless = (named or spec.effect in _HARMLESS) and spec.queue is None
     return False if harmless and not has_role(op, Role.RESERVATION) else None
 
 
 class _Classes(NamedTuple):
-    """Operations that are asked for by class: their families are loaded where they are met."""
+    """Operations that are matched by class: their families are loaded where they occur."""
 
     allocation: type[Operation]
     load: type[Operation]
@@ -145,14 +146,14 @@ def _is_matrix(type_: Attribute) -> bool:
 
 
 def _is_foreign(type_: Attribute) -> bool:
-    """True for what gives access to the memories of the matrix unit without being one of their tiles."""
+    """Returns whether a value gives access to the memories of the matrix unit without being one of their tiles."""
     if isinstance(type_, t.MultiTileBufType):
         return type_.slot.loc in LOCATIONS
     return isinstance(type_, (t.PtrType, MemRefType)) and space_of(type_) in MATRIX_SPACES
 
 
 def _tile(op: Operation, profile: Profile, placement: Mapping[Operation, int], once: set[Operation]) -> Tile | None:
-    """The place of an allocation; None where it is not known before the run."""
+    """Returns the tile of an allocation; None where its address is not known before the run."""
     type_, address = op.results[0].type, listed(op, "addr")
     assert isinstance(type_, t.TileBufType)
     start = constant_of(address[0]) if address else placement.get(op)
@@ -165,7 +166,7 @@ def _tile(op: Operation, profile: Profile, placement: Mapping[Operation, int], o
 
 
 def _runs_once(op: Operation, once: set[Operation]) -> bool:
-    """True when a block comes by once at most, so that the memory is untouched there; ``once`` are functions that it
+    """Returns whether a block is executed at most once, so that its memory is untouched; ``once`` are functions that it
     runs once."""
     place = op.parent_op()
     while place is not None and not has_role(place, Role.FUNCTION):
@@ -176,7 +177,7 @@ def _runs_once(op: Operation, once: set[Operation]) -> bool:
 
 
 def _overlapping(tiles: dict[SSAValue, Tile]) -> set[SSAValue]:
-    """The tiles that share bytes with others."""
+    """Returns the tiles that overlap others."""
     found: set[SSAValue] = set()
     space, reach, farthest = "", 0, None
     for value, tile in sorted(tiles.items(), key=lambda entry: (entry[1].space, entry[1].start)):
@@ -190,7 +191,7 @@ def _overlapping(tiles: dict[SSAValue, Tile]) -> set[SSAValue]:
 
 
 def _kept(held: set[SSAValue], users: dict[Operation, list[SSAValue]]) -> frozenset[SSAValue]:
-    """Those of ``held`` that all operations on them allow; a tile that is not held takes others with it."""
+    """Returns those of ``held`` that all operations on them allow; a tile that is not held excludes others."""
     refused = [tiles for op, tiles in users.items() if not _passes(op)]
     held = held.difference(*refused)
     while True:
@@ -201,7 +202,7 @@ def _kept(held: set[SSAValue], users: dict[Operation, list[SSAValue]]) -> frozen
 
 
 def _passes(op: Operation) -> bool:
-    """True when ``op`` can work on arrays: it reads and writes its tiles as a whole."""
+    """Returns whether ``op`` can work on arrays: it reads and writes its tiles as a whole."""
     classes = _classes()
     types = [value.type for value in op.operands]
     if isinstance(op, classes.products):
@@ -218,7 +219,7 @@ def _passes(op: Operation) -> bool:
 
 
 def _passes_on(source: Attribute, target: Attribute) -> bool:
-    """True for a move of a whole matrix to where products take it."""
+    """Returns whether ``op`` moves a whole matrix to an operand location of products."""
     if not (isinstance(source, t.TileBufType) and isinstance(target, t.TileBufType)):
         return False
     return source.loc == "mat" and target.loc in ("left", "right") and _shape(source) == _shape(target)
@@ -229,7 +230,7 @@ def _shape(type_: t.TileBufType) -> tuple[int, int, Attribute]:
 
 
 def _fills(view: Attribute, tile: Attribute) -> bool:
-    """True when a load from ``view`` writes every element of a tile, in the type of its elements."""
+    """Returns whether a load from ``view`` writes every element of a tile, in the type of its elements."""
     if not (isinstance(view, t.ShapedView) and isinstance(tile, t.TileBufType)) or tile.loc != "mat":
         return False
     known = t.DYNAMIC not in view.shape and prod(view.shape) == tile.rows * tile.cols
@@ -237,7 +238,7 @@ def _fills(view: Attribute, tile: Attribute) -> bool:
 
 
 def _multiplies(op: Operation) -> bool:
-    """True for a product whose operands agree in every extent."""
+    """Returns whether the operands of a product agree in every extent."""
     *start, lhs, rhs, dst = (value.type for value in op.operands)
     if not (isinstance(lhs, t.TileBufType) and isinstance(rhs, t.TileBufType) and isinstance(dst, t.TileBufType)):
         return False

@@ -1,4 +1,4 @@
-"""Generated code that says where the scalar unit stores to the unified buffer, for schedules that hold stores back.
+"""Generated code that reports stores of the scalar unit to the unified buffer, for schedules that hold stores back.
 
 Source: docs/reference/execution.md, "Scheduling".
 """
@@ -17,10 +17,11 @@ from .generator import Generator
 
 
 class HoldingGenerator(Generator):
-    """Writes the body of one function, with a mark around each store of the scalar unit that others see later."""
+    """Writes the body of one function, with a mark around each store of the scalar unit that is visible to others
+    later."""
 
     def operation(self, op: Operation) -> None:
-        """One operation, with its marks."""
+        """Writes one operation, with its marks."""
         stores = self.queued and self.stores(op)
         if stores:
             self.emitter.current = op
@@ -34,7 +35,7 @@ class HoldingGenerator(Generator):
                 self.emitter.line("core.drain()")
 
     def stores(self, op: Operation) -> bool:
-        """Whether ``op`` stores to the unified buffer on the scalar unit."""
+        """Returns whether ``op`` stores to the unified buffer on the scalar unit."""
         if not stores_asynchronously(op, self.profile.arch):
             return False
         return any(space_of(value.type) == MEMORY for value in op.operands)

@@ -1,6 +1,6 @@
-"""Generated source for readers: each stretch of it under the line of the program that it stems from.
+"""Generated source for readers: each section of it under its line of the program.
 
-Only what is shown has the comments; what runs is compiled without them.
+Only the shown text has the comments; the executed code is compiled without them.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.ir.core.location import span_of
 
 _WIDEST = 160
-"""Characters of a line of the program that a comment shows."""
+"""Maximum number of characters of a line of the program in a comment."""
 
 
 def listing(lines: Sequence[str], origin: Iterable[Operation | None]) -> str:
-    """``lines`` of Python, with a comment where another line of the program begins; ``origin`` has the operation behind
-    each. Code of operations without a place in a text has no comment of its own."""
+    """Returns ``lines`` of Python, with a comment where another line of the program starts; ``origin`` has the
+    operation of each. Code of operations without a source location has no comment of its own."""
     shown: list[str] = []
-    # The first line is no comment, so nothing behind it can name the encoding of a file that the text is written to.
+    # The first line is no comment, so no later line can name the encoding of a file that the text is written to.
     told: tuple[SourceFile, int] | None = None
     for number, (line, op) in enumerate(zip(lines, origin, strict=True)):
         span = span_of(op) if number else None
@@ -35,7 +35,7 @@ def listing(lines: Sequence[str], origin: Iterable[Operation | None]) -> str:
 
 
 def comment(text: str) -> str:
-    """A line of a program as it can stand behind ``#``: nothing in it ends a line or changes how others are read.
+    """Returns a line of a program as it can follow ``#``: nothing in it ends a line or changes how others are read.
 
     Characters that are not printed are escaped, among them all that end lines somewhere, marks of direction and halves
     of surrogate pairs.

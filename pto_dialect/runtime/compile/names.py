@@ -1,9 +1,9 @@
-"""From names of a program to identifiers of generated Python.
+"""Maps names of a program to identifiers of generated Python.
 
-An identifier is the letter of its kind, an underscore, what can be read of the name, and a number where that is taken:
-``%acc`` becomes ``v_acc``, a second one ``v_acc_1``. Python compares identifiers after Unicode normalisation (NFKC) and
-knows words of its own; identifiers are ASCII, and nothing that Python or the run time defines begins like one, so that
-no name of a program can stand for anything but what it names.
+An identifier is the letter of its kind, an underscore, the readable part of the name, and a number where that is taken:
+``%acc`` becomes ``v_acc``, a second one ``v_acc_1``. Python compares identifiers after Unicode normalization (NFKC) and
+has keywords of its own; identifiers are ASCII, and nothing that Python or the run time defines starts like one, so that
+no name of a program can denote anything else.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import re
 from enum import StrEnum
 
 LONGEST = 40
-"""Characters of a name that its identifier keeps, so that long names do not make long code."""
+"""Maximum number of characters of a name in its identifier, so that long names do not make long code."""
 
 _UNREADABLE = re.compile(r"[^0-9A-Za-z]+")
 
 
 class Kind(StrEnum):
-    """What an identifier stands for; the value begins its identifiers."""
+    """What an identifier denotes; the value is the prefix of its identifiers."""
 
     VALUE = "v_"
     ARRAY = "a_"
@@ -37,7 +37,7 @@ class Identifiers:
         self._numbers: dict[str, int] = {}
 
     def fresh(self, kind: Kind, name: str = "") -> str:
-        """A new identifier, close to ``name``, which may be any text."""
+        """Returns a new identifier, close to ``name``, which may be any text."""
         letter = kind._value_
         found = base = letter + readable(name)
         if base in self.kinds or base == letter:
@@ -52,7 +52,8 @@ class Identifiers:
 
 
 def readable(name: str) -> str:
-    """The ASCII letters and digits of ``name``, other characters as underscores between them; possibly empty."""
+    """Returns the ASCII letters and digits of ``name``, other characters as underscores between them;
+    possibly empty."""
     if name.isascii() and name.isidentifier() and len(name) <= LONGEST:
         return name
     return _UNREADABLE.sub("_", name[:LONGEST]).strip("_")

@@ -1,8 +1,8 @@
 """Addresses for tiles, memrefs and queue buffers that the program leaves unplaced.
 
-Buffers of a function are placed one behind the other, behind those of the functions that call it; when a memory is too
-small for that, buffers of one function whose lives do not overlap share bytes. Source: docs/reference/execution.md,
-"Pointers, tiles and views"; docs/reference/targets.md, "Memories".
+Buffers of a function are consecutive, after those of the functions that call it; when a memory is too small for that,
+buffers of one function with disjoint live ranges share bytes. Source: docs/reference/execution.md, "Pointers, tiles and
+views"; docs/reference/targets.md, "Memories".
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from .program import Program
 ALIGNMENT = {"l0a": 512, "l0b": 512, "l0c": 1024}
 _BUFFERS = Role.ALLOCATION | Role.RESERVATION
 _PASSES_ON = RUNS | Role.VIEW
-"""Operations through which a buffer lives on."""
+"""Operations that extend the live range of a buffer."""
 
 Tops = dict[str, int]
 
 
 @dataclass
 class Buffer:
-    """One allocation: size, fixed address if any, and life in positions of the function's operations; ``idle`` when
-    nothing ever touches its bytes."""
+    """One allocation: size, fixed address if any, and live range in positions of the function's operations; ``idle``
+    when nothing ever touches its bytes."""
 
     op: Operation
     space: str
@@ -51,7 +51,7 @@ class Buffer:
 
 
 def place_program(program: Program, profile: Profile) -> dict[Operation, int]:
-    """Byte address of every allocation of the program without one.
+    """Returns the byte address of every allocation of the program without one.
 
     Raises ``ProgramError`` (``capacity-dynamic``) when a memory is too small.
     """
@@ -82,7 +82,8 @@ def _callers_first(program: Program) -> list[Operation]:
 
 
 def place(function: Operation, profile: Profile, base: Mapping[str, int]) -> tuple[dict[Operation, int], Tops]:
-    """Addresses of the unplaced allocations of ``function`` above ``base``, and the first free byte of each memory."""
+    """Returns the addresses of the unplaced allocations of ``function`` above ``base``, and the first free byte of each
+    memory."""
     positions: dict[Operation, int] = {}
     for op in walk(function):
         positions[op] = len(positions)
@@ -109,7 +110,7 @@ RUN_TIME = -1
 
 
 def _buffer(op: Operation, profile: Profile, positions: dict[Operation, int]) -> Buffer | None:
-    """What an allocation needs; ``None`` for one that no memory of the core holds."""
+    """Returns the requirements of an allocation; ``None`` for one that no memory of the core holds."""
     if has_role(op, Role.RESERVATION):
         space = {"vec": "ub", "mat": "l1"}[enumerator(op, "location")]
         base = None if integer_attribute(op, "autoAlloc") else integer_attribute(op, "base")
@@ -135,7 +136,7 @@ def _buffer(op: Operation, profile: Profile, positions: dict[Operation, int]) ->
 
 
 def memref_bytes(type_: MemRefType, op: Operation) -> int:
-    """Bytes that a memref of static shape spans.
+    """Returns the bytes that a memref of static shape spans.
 
     Raises ``ProgramError`` (``unmodelled``) for one that is allocated with a size known at run time only.
     """
@@ -150,7 +151,7 @@ def memref_bytes(type_: MemRefType, op: Operation) -> int:
 
 
 def _address(op: Operation) -> int | None:
-    """Constant address operand, ``RUN_TIME`` for a computed one, ``None`` without one."""
+    """Returns the constant address operand, ``RUN_TIME`` for a computed one, ``None`` without one."""
     assert isinstance(op, PtoOp)
     value = next(iter(operand_groups(op)["addr"]), None)
     if value is None:
@@ -173,14 +174,14 @@ def _place_space(space: str, members: list[Buffer], start: int, profile: Profile
 
 
 def _share(space: str, members: list[Buffer], start: int, capacity: int, step: int) -> dict[Operation, int]:
-    """First fit over the lives of the buffers."""
+    """Places buffers by first fit over their live ranges."""
     placed: dict[Operation, int] = {}
     done: list[tuple[Buffer, int]] = []
     for buffer in sorted(members, key=lambda b: b.first):
         taken = sorted(
             (address, address + other.size)
             for other, address in done
-            # Whatever has a place begins no later than this one.
+            # Every placed buffer starts no later than this one.
             if buffer.first <= other.last and not buffer.idle
         )
         address = start
@@ -202,7 +203,7 @@ def _share(space: str, members: list[Buffer], start: int, capacity: int, step: i
 
 
 def _is_idle(op: Operation, arch: str) -> bool:
-    """True when every use of the tile is as scratch that the chip does not touch."""
+    """Returns whether every use of the tile is as scratch that the chip does not touch."""
     uses = list(op.results[0].uses)
     return bool(uses) and all(
         isinstance(use.operation, PtoOp)
@@ -212,7 +213,8 @@ def _is_idle(op: Operation, arch: str) -> bool:
 
 
 def _life(op: Operation, positions: dict[Operation, int]) -> tuple[int, int]:
-    """Positions of the first and last operation that may touch the buffer, aliases and enclosing loops included.
+    """Returns the live range of a buffer: positions of the first and last operation that may touch it, aliases and
+    enclosing loops included.
 
     The allocation itself touches nothing: memory is needed from the first use on.
     """
@@ -240,7 +242,7 @@ def _life(op: Operation, positions: dict[Operation, int]) -> tuple[int, int]:
 
 
 def _in_block(op: Operation, block: Block | None) -> Operation:
-    """The operation of ``block`` that contains ``op``."""
+    """Returns the operation of ``block`` that contains ``op``."""
     while op.parent_block() is not block:
         parent = op.parent_op()
         if parent is None:
@@ -250,7 +252,7 @@ def _in_block(op: Operation, block: Block | None) -> Operation:
 
 
 def _end(op: Operation, positions: dict[Operation, int]) -> int:
-    """Position of the last operation inside ``op``."""
+    """Returns the position of the last operation inside ``op``."""
     last = positions.get(op, 0)
     for region in op.regions:
         for block in region.blocks:

@@ -1,17 +1,16 @@
-"""Which functions a launch runs, and on which cores. Source: docs/reference/execution.md, "Which core runs what",
+"""The functions that a launch runs, and their cores. Source: docs/reference/execution.md, "Which core runs what",
 "Launches".
 
 The cube kernel and the vector kernel of one logical program run as one block group when the entry names either of them,
 or a function that calls both:
 
 - two kernels belong together when one imports a buffer that the other reserves (``peer_func``), when they have one name
-  in sibling modules, or when they are the only cube and vector kernel of their module that use the same queue;
-- the AIC starts the cube kernel, every AIV the vector kernel; a function that calls both runs on all cores, which skip
-  the calls of kernels of the other kind;
-- the arguments of a pair are those of the entry, followed by those of its peer that the entry does not have:
-  arguments of one name and type are one; kernels of the same types without a common name share them by position;
-- on a5 whole entries concern the first vector core alone, so a program that splits none of its entries runs with one
-  vector core, unless it makes the transfers depend on the number of the vector core.
+in sibling modules, or when they are the only cube and vector kernel of their module that use the same queue; - the AIC
+starts the cube kernel, every AIV the vector kernel; a function that calls both runs on all cores, which skip the calls
+of kernels of the other kind; - the arguments of a pair are those of the entry, followed by those of its peer that the
+entry does not have: arguments of one name and type are one; kernels of the same types without a common name share them
+by position; - on a5 whole entries concern the first vector core alone, so a program that splits none of its entries
+runs with one vector core, unless it makes the transfers depend on the id of the vector core.
 """
 
 from __future__ import annotations
@@ -38,18 +37,19 @@ CORE_OF = {"cube": "aic", "vector": "aiv"}
 """Kind of core that runs functions of a kind."""
 
 _CONTROL = frozenset(("ctrl", "atomic"))
-"""State that the control register holds."""
+"""State in the control register."""
 
 
 def symbol_of(function: Operation) -> str:
-    """Name of a function."""
+    """Returns the name of a function."""
     name = function.properties["sym_name"]
     assert isinstance(name, StringAttr)
     return name.data
 
 
 def enclosing_kind(op: Operation) -> str | None:
-    """Kind of core that ``op`` is written for: that of the section around it, else that of its function."""
+    """Returns the kind of core that ``op`` is written for: that of the section around it, otherwise that of its
+    function."""
     place: Operation | None = op
     while place is not None:
         if section_of(place) in CORE_OF:
@@ -61,18 +61,19 @@ def enclosing_kind(op: Operation) -> str | None:
 
 
 def writes_control(op: Operation) -> bool:
-    """True for operations that write the control register."""
+    """Returns whether an operation writes the control register."""
     return is_pto(op) and not _CONTROL.isdisjoint(op_spec(type(op)).state_writes)
 
 
 def transfers(op: Operation) -> bool:
-    """True for operations that put an entry into a queue between cores, take one, or give one back."""
+    """Returns whether an operation puts an entry into a queue between cores, takes one, or returns one."""
     action = queues.action_of(op)
     return action is not None and action.transfers
 
 
 def orders_pipes(op: Operation) -> bool:
-    """True for flags, and for locks that are taken: with them a program itself orders the pipes of a core."""
+    """Returns whether an operation is a flag, or a lock that is acquired: with them a program itself orders the pipes
+    of a core."""
     flag = has_role(op, Role.PIPES) and not has_role(op, Role.BARRIER)
     return flag or (has_role(op, Role.LOCK) and has_role(op, Role.SETS))
 
@@ -91,7 +92,7 @@ class Symbols:
                 self.all.setdefault(name, []).append(op)
 
     def find(self, name: str, near: Operation) -> Operation | None:
-        """The function called ``name`` in the innermost module around ``near`` that has one, else any."""
+        """Returns the function called ``name`` in the innermost module around ``near`` that has one, otherwise any."""
         place = near.parent_op()
         candidates = self.all.get(name, [])
         while place is not None and len(candidates) > 1:
@@ -102,11 +103,11 @@ class Symbols:
         return candidates[0] if candidates else None
 
     def callee(self, call: Operation) -> Operation | None:
-        """The function that a call or launch runs."""
+        """Returns the function that a call or launch runs."""
         return self.find(callee_name(call), call)
 
     def callees(self, function: Operation) -> list[Operation]:
-        """Functions that ``function`` calls."""
+        """Returns the functions that ``function`` calls."""
         if function not in self._callees:
             found = (self.callee(op) for op in walk(function) if has_role(op, RUNS))
             self._callees[function] = [callee for callee in found if callee is not None]
@@ -114,24 +115,25 @@ class Symbols:
 
 
 def call_arguments(call: Operation) -> Sequence[SSAValue]:
-    """Values that a call or launch hands to the function that it runs."""
+    """Returns the values that a call or launch passes to the function that it runs."""
     return listed(call, "args" if has_role(call, Role.LAUNCH) else "arguments")
 
 
 def callee_name(call: Operation) -> str:
-    """Symbol that a call or launch names."""
+    """Returns the symbol that a call or launch names."""
     callee = call.properties.get("callee") or call.attributes.get("callee")
     assert isinstance(callee, SymbolRefAttr)
     return callee.root_reference.data
 
 
 def functions_of(module: Operation) -> dict[str, Operation]:
-    """Functions with a body, by symbol, nested modules included (the first of a name wins)."""
+    """Returns the functions with a body, by symbol, nested modules included (the first of a name wins)."""
     return Symbols(module).first
 
 
 def find_entry(module: Operation, entry: str | None, symbols: Symbols | None = None) -> str:
-    """Symbol of the function to run: the named one, the marked one, or the only one; a pair of kernels counts as one.
+    """Returns the symbol of the function to run: the named one, the marked one, or the only one; a pair of kernels
+    counts as one.
 
     ``symbols`` are those of the module where they are known already. Raises ``ProgramError`` (``entry-single``) when
     there is no such function or more than one choice.
@@ -154,15 +156,15 @@ def find_entry(module: Operation, entry: str | None, symbols: Symbols | None = N
 
 
 def candidates(module: Operation, symbols: Symbols) -> list[str]:
-    """Symbols of the functions that may be meant where none is named: the marked ones, else those that no other
-    calls."""
+    """Returns the symbols of the functions that may be meant where none is named: the marked ones, otherwise those that
+    no other calls."""
     functions = symbols.first
     marked = [name for name, op in functions.items() if any(mark in op.attributes for mark in ENTRY_ATTRIBUTES)]
     return marked or _uncalled(module, functions)
 
 
 def _uncalled(module: Operation, functions: dict[str, Operation]) -> list[str]:
-    """The kernels that no other function calls, else all kernels, else all functions."""
+    """Returns the kernels that no other function calls, otherwise all kernels, otherwise all functions."""
     called = {callee_name(op) for op in walk(module) if has_role(op, RUNS)}
     kernels = [name for name, op in functions.items() if not is_simt_entry(op)]
     return [name for name in kernels if name not in called] or kernels or list(functions)
@@ -178,12 +180,12 @@ class Root:
 
 @dataclass(frozen=True)
 class Program:
-    """What one launch runs.
+    """The program of one launch.
 
-    ``roots`` maps kinds of cores (``all``, ``aic``, ``aiv``), or single vector cores (``aiv0``, ``aiv1``), to what they
-    start, in the order in which program order runs them; ``functions`` are the roots and what they call, in order of
-    discovery, ``operations`` those in them in text order; ``cooperative`` tells that cores wait for each other, so that
-    they run side by side.
+    ``roots`` maps kinds of cores (``all``, ``aic``, ``aiv``), or single vector cores (``aiv0``, ``aiv1``), to the
+    functions that they start, in the order in which program order runs them; ``functions`` are the roots and their
+    callees, in order of discovery, ``operations`` those in them in text order; ``cooperative`` states that cores wait
+    for each other, so that they run concurrently.
     """
 
     symbols: Symbols
@@ -197,25 +199,25 @@ class Program:
     explicit: bool
 
     def callees(self, function: Operation) -> list[Operation]:
-        """Functions that ``function`` calls."""
+        """Returns the functions that ``function`` calls."""
         return self.symbols.callees(function)
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Kinds of cores that take part."""
+        """Returns the kinds of cores that take part."""
         return tuple(dict.fromkeys(core.rstrip("01") for core in self.roots))
 
     @property
     def cores(self) -> int:
-        """Number of cores of a block that take part."""
+        """Returns the number of cores of a block that take part."""
         return sum(self.vector_cores if kind == "aiv" else 1 for kind in self.kinds)
 
     def root(self, kind: str, index: int) -> Root:
-        """What core ``index`` of its kind starts."""
+        """Returns the function that core ``index`` of its kind starts."""
         return self.roots.get(kind) or self.roots.get(f"{kind}{index}") or self.roots[f"{kind}0"]
 
     def guard(self, call: Operation, callee: Operation) -> str | None:
-        """Kind of cores that run a call, ``None`` when all cores that reach it do."""
+        """Returns the kind of cores that run a call, ``None`` when all cores that reach it do."""
         kind = kernel_kind(callee)
         if kind is None or len(self.kinds) == 1 or kind == enclosing_kind(call):
             return None
@@ -223,8 +225,8 @@ class Program:
 
 
 def functions_by_place(program: Program) -> tuple[list[Operation], list[Operation]]:
-    """The functions that run instruction by instruction, and those that vector scopes call, where a scope is one
-    instruction; a function may be both."""
+    """Returns the functions that run instruction by instruction, and those that vector scopes call, where a scope is
+    one instruction; a function may be both."""
     outer: dict[Operation, None] = {root.function: None for root in program.roots.values()}
     inner: dict[Operation, None] = {}
     pending = [(function, False) for function in outer]
@@ -256,7 +258,7 @@ def _in_scope(op: Operation) -> bool:
 
 
 def find_program(module: Operation, entry: str, arch: str, symbols: Symbols | None = None) -> Program:
-    """The program that starts with the function called ``entry``.
+    """Returns the program that starts with the function called ``entry``.
 
     ``symbols`` are those of the module where they are known already. Raises ``ProgramError``: ``entry-single`` when
     several kernels could be its peer, ``entry-void`` for recursion.
@@ -304,12 +306,12 @@ def find_program(module: Operation, entry: str, arch: str, symbols: Symbols | No
 
 
 def operations_in(functions: Sequence[Operation]) -> list[Operation]:
-    """The operations of ``functions`` in text order."""
+    """Returns the operations of ``functions`` in text order."""
     return [op for function in functions for op in walk(function)]
 
 
 def reachable(starts: Sequence[Operation], symbols: Symbols) -> list[Operation]:
-    """The functions of ``starts`` and what they call."""
+    """Returns the functions of ``starts`` and their callees."""
     order: dict[Operation, None] = {}
     pending = list(reversed(starts))
     while pending:
@@ -328,14 +330,14 @@ def refuse_recursion(function: Operation, symbols: Symbols) -> None:
 
 
 def kinds_of(functions: Sequence[Operation], operations: Sequence[Operation]) -> set[str]:
-    """Kinds of code among ``functions`` with their operations: the kinds of kernels and sections."""
+    """Returns the kinds of code among ``functions`` with their operations: the kinds of kernels and sections."""
     kinds = {kind for function in functions if (kind := kernel_kind(function)) in CORE_OF}
     sections = {section_of(op) for op in operations if op.regions}
     return {kind for kind in CORE_OF if kind in kinds or kind in sections}
 
 
 def vector_cores_of(operations: Sequence[Operation], arch: str) -> int:
-    """Vector cores of a block: one where a second would have no part in any queue."""
+    """Returns the number of vector cores of a block: one where a second would have no part in any queue."""
     if arch == "a2a3":
         return 2
     moving = [op for op in operations if transfers(op)]
@@ -344,7 +346,7 @@ def vector_cores_of(operations: Sequence[Operation], arch: str) -> int:
 
 
 def _chosen_by_core(op: Operation) -> bool:
-    """True when the number of the vector core decides whether ``op`` runs."""
+    """Returns whether the id of the vector core decides whether ``op`` runs."""
     place = op.parent_op()
     while place is not None:
         if has_role(place, Role.CHOICE | Role.COUNTED) and any(_depends_on_core(value) for value in place.operands):
@@ -354,7 +356,7 @@ def _chosen_by_core(op: Operation) -> bool:
 
 
 def _depends_on_core(value: SSAValue) -> bool:
-    # The class is asked for here alone, so that programs without queues do not load its family.
+    # The class is only used here, so that programs without queues do not load its family.
     from pto_dialect.ir.scalar.query import GetSubblockIdxOp  # deferred: start-up
 
     pending, seen = [value], {value}
@@ -372,7 +374,7 @@ def _depends_on_core(value: SSAValue) -> bool:
 
 
 def arguments_of(function: Operation) -> list[tuple[str, Attribute]]:
-    """Names and types of the arguments of ``function``; those without a name are called by position."""
+    """Returns names and types of the arguments of ``function``; those without a name are called by position."""
     found: list[tuple[str, Attribute]] = []
     taken: set[str] = set()
     for index, argument in enumerate(function.regions[0].blocks[0].args):
@@ -382,7 +384,7 @@ def arguments_of(function: Operation) -> list[tuple[str, Attribute]]:
 
 
 def unique_name(name: str, taken: Set[str]) -> str:
-    """``name``, with a number behind it where it is taken: modules made by programs may have a name twice."""
+    """Returns ``name``, followed by a number where it is taken: generated modules may have a name twice."""
     free, number = name, 0
     while free in taken:
         number += 1
@@ -391,7 +393,7 @@ def unique_name(name: str, taken: Set[str]) -> str:
 
 
 def _bound_to(partner: Operation, arguments: list[tuple[str, Attribute]]) -> Root:
-    """``partner`` on the arguments of the entry; those it does not find there are appended."""
+    """Returns ``partner`` on the arguments of the entry; those it does not find there are appended."""
     own = list(arguments)
     theirs = arguments_of(partner)
     types = ([type_ for _, type_ in both] for both in (own, theirs))
@@ -418,7 +420,7 @@ def _partner(function: Operation, symbols: Symbols) -> Operation | None:
 
 
 def peers(function: Operation, symbols: Symbols) -> list[Operation]:
-    """Kernels of the other kind that belong to ``function``."""
+    """Returns the kernels of the other kind that belong to ``function``."""
     mine = kernel_kind(function)
     if mine not in CORE_OF:
         return []
@@ -434,7 +436,7 @@ def peers(function: Operation, symbols: Symbols) -> list[Operation]:
 
 
 def _imports(function: Operation, other: Operation, symbols: Symbols) -> bool:
-    """True when ``function`` imports a buffer of ``other``."""
+    """Returns whether ``function`` imports a buffer of ``other``."""
     for op in walk(function):
         symbol = op.attributes.get("peer_func")
         if isinstance(symbol, SymbolRefAttr) and symbols.find(symbol.root_reference.data, op) is other:
@@ -443,7 +445,7 @@ def _imports(function: Operation, other: Operation, symbols: Symbols) -> bool:
 
 
 def _only_users(function: Operation, others: list[Operation], symbols: Symbols) -> list[Operation]:
-    """The kernel that is with ``function`` alone in using a queue of their module."""
+    """Returns the kernel that is the only other user of a queue of ``function`` in their module."""
     mine = _queues(function)
     rivals = [
         one
@@ -455,7 +457,7 @@ def _only_users(function: Operation, others: list[Operation], symbols: Symbols) 
 
 
 def _queues(function: Operation) -> set[object]:
-    """Identities of the queues that a function initialises, each with its direction."""
+    """Returns the identities of the queues that a function initializes, each with its direction."""
     inits = [(op, action) for op in walk(function) if (action := queues.action_of(op)) and action.role == "init"]
     handles = [op for op, action in inits if action.core is None]
     found: set[object] = {

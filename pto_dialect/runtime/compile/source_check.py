@@ -1,10 +1,10 @@
-"""Generated Python holds nothing but what generators write: an allow-list over its syntax tree, before it runs.
+"""Allow-list over the syntax tree of generated Python, checked before it runs.
 
-The list knows kinds of nodes, attributes, and which names there are; whatever is not on it is refused, so that a text
-of a program that found its way into the code cannot become an action. Most lines of generated code are alike, and a
-line is a statement or the head of one: it is enough to look at one line of each shape, where identifiers have become
-their kind and digits zeros. Only when that does not settle it (a text constant may look like an identifier), the whole
-tree is looked at.
+The list has kinds of nodes, attributes, and names; everything else is refused, so that a text of a program that is
+inserted into the code cannot become an action. Most lines of generated code have few shapes, and a line is a statement
+or the head of one: it is enough to check one line of each shape, where identifiers are replaced by their kind and
+digits by zeros. Only when that is not conclusive (a text constant may look like an identifier), the whole tree is
+checked.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ PARAMETERS = frozenset(("core", "items", "mask"))
 BUILTINS: Mapping[str, Any] = MappingProxyType(
     {function.__name__: function for function in (abs, bool, bytes, float, int, len, max, min, range)}
 )
-"""What generated code knows of Python's own functions."""
+"""Built-in functions of Python in generated code."""
 
 ATTRIBUTES = frozenset(
     (
-        # cores and what they are told
+        # cores and the reports to them
         *("core", "cube", "vector", "index", "subblock_count", "block", "count", "state", "get", "signals"),
         *("address_of", "pointer_of", "set_flag", "wait_flag", "queue_set", "queue_wait", "issue"),
         *("join_all", "join_scalar", "reach", "meet", "notify", "until", "look", "holds"),
         *("storing", "stored", "drain", "cache", "enter", "leave"),
-        # cores under watch
+        # instrumented cores
         *CALLS,
         # tiles, views, memrefs, pointers, registers
         *("array", "fmt", "shape", "strides", "valid_rows", "valid_cols", "set_valid", "window", "part", "values"),
@@ -51,7 +51,7 @@ ATTRIBUTES = frozenset(
 
 ASSIGNED_ATTRIBUTES = frozenset(("number",))
 KEYWORDS = frozenset(("valid_rows", "valid_cols"))
-"""Names of arguments in calls."""
+"""Names of keyword arguments in calls."""
 
 _NODES: frozenset[type[ast.AST]] = frozenset(
     (
@@ -68,13 +68,13 @@ _FUNCTIONS = frozenset((Kind.CONSTANT, Kind.FUNCTION, Kind.SCOPE_FUNCTION, Kind.
 _CONSTANTS: frozenset[type] = frozenset((bool, int, float, str, type(None)))
 
 _IDENTIFIER = re.compile(rf"([{''.join(kind[0] for kind in Kind)}]_(?<!\w..)\w*)", re.ASCII)
-"""A letter of a kind, an underscore, the rest; that the letter begins a word is tested last: half the time."""
+"""A letter of a kind, an underscore, the rest; that the letter starts the identifier is tested last: half the time."""
 _DIGITS = str.maketrans("123456789", "000000000")
 _KINDS = {kind.value: kind.value for kind in Kind}
 _MOST_SHAPES = 1 << 16
 
 _known: set[str] = set()
-"""Shapes of lines that the allow-list has passed."""
+"""Shapes of lines that the allow-list has accepted."""
 
 
 class ForeignCode(RuntimeError):
@@ -87,9 +87,9 @@ class ForeignCode(RuntimeError):
 
 
 def check_source(source: str, identifiers: Mapping[str, str]) -> None:
-    """Passes code of a generator; ``identifiers`` has the kind of each identifier that it made.
+    """Accepts code of a generator; ``identifiers`` has the kind of each identifier that it made.
 
-    Raises ForeignCode, naming the node, for everything else, and SyntaxError for what is no Python.
+    Raises ForeignCode, naming the node, for everything else, and SyntaxError for invalid Python.
     """
     try:
         if source.isascii() and _shapes_pass(source, identifiers):
@@ -105,7 +105,7 @@ def _shapes_pass(source: str, identifiers: Mapping[str, str]) -> bool:
     lines = set("".join(parts).translate(_DIGITS).split("\n"))
     shapes = set(map(str.lstrip, lines)) - _known
     for shape in shapes:
-        # A line goes on in the next one after a backslash; an open bracket or string does not parse.
+        # A line continues in the next one after a backslash; an open bracket or string does not parse.
         if not shape.isprintable() or shape.endswith("\\"):
             return False
         check_tree(ast.parse(_statement(shape)), _KINDS)
@@ -116,14 +116,14 @@ def _shapes_pass(source: str, identifiers: Mapping[str, str]) -> bool:
 
 
 def _statement(line: str) -> str:
-    """A line of code as code that can stand alone."""
+    """Returns a line of code as code that is complete."""
     if line.startswith(("elif ", "else:")):
         return f"if 0:\n pass\n{line}\n pass"
     return f"{line}\n pass" if line.endswith(":") else line
 
 
 def check_tree(tree: ast.AST, identifiers: Mapping[str, str]) -> None:
-    """As ``check_source`` for a syntax tree."""
+    """Checks a syntax tree as ``check_source`` does."""
     for node in ast.walk(tree):
         if type(node) not in _NODES:
             raise ForeignCode(type(node).__name__, _line(node, tree))
@@ -133,7 +133,7 @@ def check_tree(tree: ast.AST, identifiers: Mapping[str, str]) -> None:
 
 
 def _line(node: ast.AST, tree: ast.AST) -> int:
-    """The line of ``node``, or of the node around it that has one."""
+    """Returns the line of ``node``, or of the node around it that has one."""
     while not hasattr(node, "lineno"):
         around = next(
             (one for one in ast.walk(tree) if any(child is node for child in ast.iter_child_nodes(one))), None
@@ -145,7 +145,7 @@ def _line(node: ast.AST, tree: ast.AST) -> int:
 
 
 def _foreign_part(node: ast.AST, identifiers: Mapping[str, str]) -> str | None:
-    """What a node of an allowed kind holds that it may not; ``None`` when all is well."""
+    """Returns the forbidden part of a node of an allowed kind; ``None`` when there is none."""
     match node:
         case ast.Name(id=name, ctx=ast.Load()):
             known = name in identifiers or name in BUILTINS or name in PARAMETERS
@@ -184,7 +184,7 @@ def _assignable(name: str, identifiers: Mapping[str, str]) -> bool:
 
 
 def _callable(function: ast.expr, identifiers: Mapping[str, str]) -> bool:
-    """True for methods, Python's functions, and identifiers that are bound to functions."""
+    """Returns whether a callee is a method, a function of Python, or an identifier that is bound to a function."""
     if isinstance(function, ast.Name):
         return function.id in BUILTINS or identifiers.get(function.id) in _FUNCTIONS
     return isinstance(function, ast.Attribute)

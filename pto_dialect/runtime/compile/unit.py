@@ -1,4 +1,4 @@
-"""What the functions of one compiled program know of each other."""
+"""The facts that the functions of one compiled program share."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ class Unit:
     code: SimtCode
     body_names: dict[Operation, str]
     holds: bool = False
-    """Code keeps tiles as arrays."""
+    """Whether the code holds tiles as arrays."""
 
     @cached_property
     def placement(self) -> dict[Operation, int]:
-        """Byte address of every allocation without one."""
+        """Returns the byte address of every allocation without one."""
         return place_program(self.program, self.profile)
 
     @cached_property
     def held(self) -> frozenset[SSAValue]:
-        """Tiles that code may keep as arrays."""
+        """Returns the tiles that code may hold as arrays."""
         return held_tiles(self.program, self.profile, self.placement)
 
     @cached_property
     def fifos(self) -> FifoPlan:
-        """The queues between cores."""
+        """Returns the queues between cores."""
         return FifoPlan(self.program.functions, self.profile.arch)
 
     @cached_property
     def sets_control(self) -> bool:
-        """Something writes the control register."""
+        """Returns whether an operation writes the control register."""
         return any(writes_control(op) for op in self.program.operations)

@@ -1,6 +1,6 @@
-"""What a program may do with the buffers of its arguments, as far as its text tells.
+"""Possible accesses of a program to the buffers of its arguments, determined from its text.
 
-A launch copies only buffers that may be written; blocks that combine values in one place, or report in order, do not
+A launch copies only buffers that may be written; blocks that combine values in one location, or report in order, do not
 run in parallel.  Source: docs/reference/execution.md, "Launches"; docs/reference/instrumentation.md, "Order of events".
 """
 
@@ -34,14 +34,14 @@ _MODE_BITS = range(6, 9)
 @dataclass(frozen=True)
 class Usage:
     """``written``: positions of arguments whose buffers may be written. ``combines``: several blocks may change one
-    place, or the order of blocks shows."""
+    location, or the order of blocks is observable."""
 
     written: frozenset[int]
     combines: bool
 
 
 def buffer_usage(program: Program) -> Usage:
-    """What ``program`` may do with its arguments; in doubt an argument is written."""
+    """Returns the accesses of ``program`` to its arguments; in doubt an argument is written."""
     written: set[int] = set()
     for root in program.roots.values():
         arguments = root.function.regions[0].blocks[0].args
@@ -56,7 +56,7 @@ def buffer_usage(program: Program) -> Usage:
 
 @dataclass(frozen=True)
 class Access:
-    """What a function may do with the memory of an argument."""
+    """The possible accesses of a function to the memory of an argument."""
 
     reads: bool
     writes: bool
@@ -70,7 +70,8 @@ class Access:
 
 
 def access_of(value: SSAValue, symbols: Symbols, program: Iterable[Operation] | None = None) -> Access:
-    """What may be done through a pointer, view or tile, and through all that is made from it; both in doubt.
+    """Returns the possible accesses through a pointer, view or tile, and through all values made from it; both in
+    doubt.
 
     ``program`` are the operations that run, by default those of all functions.
     """
@@ -91,20 +92,20 @@ def access_of(value: SSAValue, symbols: Symbols, program: Iterable[Operation] | 
 
 
 def obeys_mode(op: Operation, index: int) -> bool:
-    """True for operations that store to global memory, at operand ``index``, as the atomic mode says."""
+    """Returns whether an operation stores to global memory, at operand ``index``, under the atomic mode."""
     scalar = has_role(op, Role.ELEMENT_STORE | Role.ATOMIC | Role.LANE)
     return isinstance(op, PtoOp) and not scalar and (space_of(op.operands[index].type) or "gm") == "gm"
 
 
 def sets_mode(op: Operation) -> bool:
-    """True for operations after which later stores may combine with what memory holds."""
+    """Returns whether later stores may combine with the content of memory after an operation."""
     if isinstance(op, SetCtrlOp):
         return not _keeps_mode(op.value)
     return isinstance(op, AtomicModeOp) and not isinstance(op, SetAtomicNoneOp)
 
 
 def _keeps_mode(word: SSAValue) -> bool:
-    """True for a control word that sets no type of atomic stores."""
+    """Returns whether a control word sets no type of atomic stores."""
     while isinstance(word.owner, Sbitset0Op | Sbitset1Op):
         bit = constant_of(word.owner.second)
         if isinstance(word.owner, Sbitset1Op) and (not isinstance(bit, int) or bit in _MODE_BITS):
@@ -117,7 +118,8 @@ def _keeps_mode(word: SSAValue) -> bool:
 
 
 def directions_of(program: Program) -> list[str]:
-    """What all functions that a launch starts do with each of its arguments: a direction, or ``unused``."""
+    """Returns the accesses of all functions that a launch starts to each of its arguments: a direction, or
+    ``unused``."""
     found = [Access(False, False)] * len(program.arguments)
     for root in program.roots.values():
         arguments = root.function.regions[0].blocks[0].args
@@ -131,7 +133,8 @@ _NOTHING, _READ, _WRITTEN, _BOTH = Access(False, False), Access(True, False), Ac
 
 
 def _use(op: Operation, index: int, symbols: Symbols) -> tuple[list[SSAValue], Access]:
-    """The values that alias operand ``index`` of ``op`` behind it, and what ``op`` itself does through it."""
+    """Returns the values that alias operand ``index`` of ``op`` after it, and the access of ``op`` itself
+    through it."""
     if has_role(op, RUNS):
         first = len(op.operands) - len(call_arguments(op))
         callee = symbols.callee(op)
@@ -155,13 +158,13 @@ def _use(op: Operation, index: int, symbols: Symbols) -> tuple[list[SSAValue], A
         return list(op.results), _NOTHING
     reads, writes = name in spec.reads, name in spec.writes
     if writes and has_role(op, Role.TILE_STORE):
-        # Stores read what they combine with.
+        # Stores read the values that they combine with.
         reads = _combines(op)
     return _moved_on(op, op.operands[index]), Access(reads, writes) if reads or writes else _NOTHING
 
 
 def _moved_on(op: Operation, value: SSAValue) -> list[SSAValue]:
-    """The pointers that an access gives behind what it has read or written."""
+    """Returns the pointers that an access yields after what it has read or written."""
     pointer = isinstance(value.type, t.PtrType)
     return [result for result in op.results if result.type == value.type] if pointer else []
 
@@ -171,7 +174,7 @@ def _combines(op: Operation) -> bool:
 
 
 def updates(op: Operation) -> bool:
-    """True for operations that may combine a value with what memory holds, or say that stores do."""
+    """Returns whether an operation may combine a value with the content of memory, or make stores do so."""
     if writes_control(op):
         return sets_mode(op)
     if has_role(op, Role.ATOMIC):
@@ -184,7 +187,7 @@ def _active(attr: object) -> bool:
 
 
 def _written(value: SSAValue, program: Program) -> bool:
-    """True when something may be stored through ``value`` or a pointer made from it."""
+    """Returns whether something may be stored through ``value`` or a pointer made from it."""
     pending, seen = [value], {value}
     while pending:
         for use in pending.pop().uses:
@@ -197,7 +200,7 @@ def _written(value: SSAValue, program: Program) -> bool:
 
 
 def _followed(op: Operation, index: int, program: Program) -> list[SSAValue] | None:
-    """The values that alias operand ``index`` behind ``op``; ``None`` when ``op`` may write through it."""
+    """Returns the values that alias operand ``index`` after ``op``; ``None`` when ``op`` may write through it."""
     if has_role(op, RUNS):
         first = len(op.operands) - len(call_arguments(op))
         if index < first:
