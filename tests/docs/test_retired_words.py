@@ -44,6 +44,7 @@ CONVERTED = (
     "pto_dialect/plugin",
     "pto_dialect/recording",
     "pto_dialect/report",
+    "pto_dialect/runtime/compile",
     "pto_dialect/runtime/kernels",
     "pto_dialect/runtime/memory",
     "pto_dialect/runtime/numerics",

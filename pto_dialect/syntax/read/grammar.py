@@ -37,7 +37,7 @@ def grammar_text(name: str) -> str:
 
 
 def _file(name: str, *parts: object) -> str:
-    """A name for the tables of a grammar, which tells its versions apart; nobody makes them alike on purpose."""
+    """Returns a file name for the tables of a grammar that identifies its version; collisions are not deliberate."""
     data = "|".join(map(str, parts)).encode()
     return f"{name.partition('.')[0]}-{len(data):x}-{zlib.crc32(data):08x}.tables"
 
