@@ -165,7 +165,8 @@ def test_plugin_alone_loads_nothing_of_the_package() -> None:
         "print([name for name in sys.modules if name.startswith('pto_dialect.') or name in ('numpy', 'xdsl')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == str(["pto_dialect.integrations", "pto_dialect.integrations.pytest_plugin"])
+    modules = ["pto_dialect.version", "pto_dialect.integrations", "pto_dialect.integrations.pytest_plugin"]
+    assert done.stdout.strip() == str(modules)
 
 
 def test_a_session_without_a_report_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
