@@ -29,7 +29,7 @@ from pto_dialect.passes.run import run_passes
 from pto_dialect.runtime.queues.schedule import Schedule
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
-from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.launch import InstrumentedKernel
 from pto_dialect.sanitize.options import SanitizeOptions
 
 CHIPS = ("a5", "a2a3")
@@ -57,9 +57,9 @@ def outcome(module: ModuleOp, number: int, schedule: str) -> list[bytes]:
 
 def findings(module: ModuleOp, number: int) -> list[str]:
     """The rules that the sanitizers name."""
-    watched = WatchedKernel(module, None, None, RunOptions(fill="random"), SanitizeOptions(sync="strict"))
-    watched.run(arrays(number), 1)
-    return [finding.rule for finding in watched.watch.findings.all]
+    instrumented = InstrumentedKernel(module, None, None, RunOptions(fill="random"), SanitizeOptions(sync="strict"))
+    instrumented.run(arrays(number), 1)
+    return [finding.rule for finding in instrumented.observer.findings.all]
 
 
 def judge(text: str, passes: Sequence[str] = PASSES) -> tuple[str, str]:

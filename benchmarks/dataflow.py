@@ -72,10 +72,10 @@ class FlowCore(RecordedCore):
 
 
 class FlowKernel(RecordedKernel):
-    """A kernel whose runs leave graph, memories and signals in ``watch``."""
+    """A kernel whose runs leave graph, memories and signals in ``observer``."""
 
     core_class = FlowCore
-    watch_class = FlowRecorder
+    observer_class = FlowRecorder
 
 
 class Values(NamedTuple):
@@ -86,18 +86,18 @@ class Values(NamedTuple):
     made: list[int]
 
 
-def values(watch: FlowRecorder) -> Values:
+def values(observer: FlowRecorder) -> Values:
     """What a run has computed."""
     made: list[int] = []
     tags: dict[int, np.ndarray] = {}
     shared = 0
-    for number, arena in watch.memories.items():
+    for number, arena in observer.memories.items():
         size = arena.bytes.size
         tags[number] = np.zeros(size, np.uint64)
         if arena.space == "gm":
             shared += 1
             tags[number] = np.arange(size, dtype=np.uint64) * _STEP + np.uint64(shared)
-    for place, node in enumerate(node for node in watch.nodes if node.accesses):
+    for place, node in enumerate(node for node in observer.nodes if node.accesses):
         digest = hashlib.blake2b(f"{place} {node.pipe}".encode(), digest_size=8)
         for memory, offsets, writes in node.accesses:
             if not writes:
@@ -109,32 +109,32 @@ def values(watch: FlowRecorder) -> Values:
                 where = ascending(offsets)
                 with np.errstate(over="ignore"):
                     tags[memory][where] = value + np.arange(len(where), dtype=np.uint64) * _STEP
-    return Values([tags[number].tobytes() for number, arena in watch.memories.items() if arena.space == "gm"], made)
+    return Values([tags[number].tobytes() for number, arena in observer.memories.items() if arena.space == "gm"], made)
 
 
-def is_disordered(watch: FlowRecorder) -> str:
+def is_disordered(observer: FlowRecorder) -> str:
     """Why the order of the text need not hold, or signals do not come in pairs; empty if nothing is wrong."""
-    if any(True for _ in races(watch)):
+    if any(True for _ in races(observer)):
         return "race"
-    order(watch.nodes)
-    if _overlapping_transfers(watch):
+    order(observer.nodes)
+    if _overlapping_transfers(observer):
         return "transfers of one pipe"
-    for signals in watch.signals.values():
+    for signals in observer.signals.values():
         if len(signals.sets) != len(signals.waits):
             return "left over"
         for wait, following in zip(signals.waits, signals.sets[1:], strict=False):
-            if watch.places[id(following)].issued < watch.places[id(wait)].issued:
+            if observer.places[id(following)].issued < observer.places[id(wait)].issued:
                 return "set twice"
     return ""
 
 
-def _overlapping_transfers(watch: FlowRecorder) -> bool:
+def _overlapping_transfers(observer: FlowRecorder) -> bool:
     """Whether two transfers of one pipe write the same bytes without a barrier or a chain of flags between them.
 
     Source: docs/reference/execution.md, "Synchronisation".
     """
     written: dict[tuple[int, int, str], list[tuple[Node, Any]]] = defaultdict(list)
-    for node in watch.nodes:
+    for node in observer.nodes:
         for memory, offsets, writes in node.accesses:
             if writes and node.pipe in TRANSFERS:
                 written[memory, id(node.core), node.pipe].append((node, ascending(offsets)))
@@ -142,14 +142,14 @@ def _overlapping_transfers(watch: FlowRecorder) -> bool:
         for (a, first), (b, second) in combinations(accesses, 2):
             if a is b or first[0] > second[-1] or second[0] > first[-1]:
                 continue
-            if watch.places[id(a)].fences != watch.places[id(b)].fences or _chained(watch, a, b):
+            if observer.places[id(a)].fences != observer.places[id(b)].fences or _chained(observer, a, b):
                 continue
             if np.intersect1d(first, second, assume_unique=True).size:
                 return True
     return False
 
 
-def _chained(watch: FlowRecorder, a: Node, b: Node) -> bool:
+def _chained(observer: FlowRecorder, a: Node, b: Node) -> bool:
     """Whether the way from one operation of a pipe to another leads through another pipe."""
-    others = (node for node in watch.nodes if (node.core, node.pipe) != (a.core, a.pipe))
+    others = (node for node in observer.nodes if (node.core, node.pipe) != (a.core, a.pipe))
     return any(other.reached >> a.number & 1 and b.reached >> other.number & 1 for other in others)

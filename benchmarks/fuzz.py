@@ -117,7 +117,7 @@ def execute(module: Any) -> str:
     from pto_dialect.runtime.errors import BindingError, ProgramError
     from pto_dialect.runtime.run.launch import Kernel
     from pto_dialect.runtime.run.machine import RunOptions
-    from pto_dialect.sanitize.launch import WatchedKernel
+    from pto_dialect.sanitize.launch import InstrumentedKernel
     from pto_dialect.sanitize.options import SanitizeOptions, parse_checks
 
     functions = list(functions_of(module))
@@ -129,12 +129,14 @@ def execute(module: Any) -> str:
         entry = functions[-1]
     checks = parse_checks(("all",))
     result = "ran"
-    for watched in (False, True):
+    for instrumented in (False, True):
         signal.setitimer(signal.ITIMER_PROF, LIMIT_SECONDS)
         kernel: Kernel | None = None
         try:
-            if watched:
-                kernel = WatchedKernel(module, entry, None, RunOptions(fill="poison"), SanitizeOptions(checks, "auto"))
+            if instrumented:
+                kernel = InstrumentedKernel(
+                    module, entry, None, RunOptions(fill="poison"), SanitizeOptions(checks, "auto")
+                )
             else:
                 kernel = Kernel(module, entry, None, RunOptions())
             values = list(arguments(kernel))

@@ -39,7 +39,7 @@ from pto_dialect.runtime.compile.source_check import ATTRIBUTES, BUILTINS, PARAM
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.runtime.run.profiling import ProfileLog
-from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.launch import InstrumentedKernel
 from pto_dialect.sanitize.options import SanitizeOptions
 
 CANARY = "a_name_has_run"
@@ -241,7 +241,7 @@ class Outcome:
     plain: list[bytes]
     timed: list[bytes]
     calls: list[tuple[str, int]]
-    watched: list[bytes]
+    instrumented: list[bytes]
     findings: list[str]
     shown: list[bytes]
 
@@ -268,13 +268,13 @@ def outcome(module: ModuleOp, entry: str, program: Program) -> Outcome:
     log = ProfileLog()
     plain = Kernel(module, entry, None, RunOptions())
     timed = Kernel(module, entry, None, RunOptions(), log)
-    watched = WatchedKernel(module, entry, None, RunOptions(fill="poison"), SanitizeOptions())
+    instrumented = InstrumentedKernel(module, entry, None, RunOptions(fill="poison"), SanitizeOptions())
     return Outcome(
         run(plain, program),
         run(timed, program),
         sorted((name, calls) for name, calls, _ in log.by_operation()),
-        run(watched, program),
-        sorted(finding.rule for finding in watched.watch.findings.all),
+        run(instrumented, program),
+        sorted(finding.rule for finding in instrumented.observer.findings.all),
         run(from_shown_source(plain), program),
     )
 

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from pto_dialect.runtime.run.machine import Core
-from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.instrument.core import InstrumentedCore
+from pto_dialect.sanitize.instrument.observer import Context, RunObserver
+from pto_dialect.sanitize.launch import InstrumentedKernel
 from pto_dialect.sanitize.state.regions import ascending
-from pto_dialect.sanitize.watch.core import WatchedCore
-from pto_dialect.sanitize.watch.watch import Context, Watch
 
 
 @dataclass(eq=False)
@@ -36,7 +36,7 @@ class Node:
     number: int = 0
 
 
-class Recorder(Watch):
+class Recorder(RunObserver):
     """Collects the graph of a run while the sanitizers watch it."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -90,13 +90,13 @@ class Recorder(Watch):
         super().write(arena, region)
 
 
-class RecordedCore(WatchedCore):
+class RecordedCore(InstrumentedCore):
     """Reports to the recorder what it issues."""
 
     @property
     def recorder(self) -> Recorder:
-        assert isinstance(self.watch, Recorder)
-        return self.watch
+        assert isinstance(self.observer, Recorder)
+        return self.observer
 
     def _append(self, pipe: str, entry: Any) -> None:
         number, _, kind, item, arguments = entry
@@ -169,11 +169,11 @@ class RecordedCore(WatchedCore):
         node.before += self.recorder.stored(self)
 
 
-class RecordedKernel(WatchedKernel):
+class RecordedKernel(InstrumentedKernel):
     """A kernel whose runs leave their graph in ``watch.nodes``."""
 
     core_class = RecordedCore
-    watch_class = Recorder
+    observer_class = Recorder
 
 
 def order(nodes: list[Node]) -> None:
@@ -202,11 +202,11 @@ def order(nodes: list[Node]) -> None:
             stack.pop()
 
 
-def races(watch: Recorder) -> Iterator[tuple[Node, Node]]:
+def races(observer: Recorder) -> Iterator[tuple[Node, Node]]:
     """All pairs of operations that access a byte in different pipes, one of them writing, without any order."""
-    order(watch.nodes)
+    order(observer.nodes)
     touched: dict[int, list[tuple[Node, Any, bool]]] = {}
-    for node in watch.nodes:
+    for node in observer.nodes:
         for memory, offsets, writes in node.accesses:
             touched.setdefault(memory, []).append((node, ascending(offsets), writes))
     for accesses in touched.values():
@@ -217,7 +217,7 @@ def races(watch: Recorder) -> Iterator[tuple[Node, Node]]:
                 continue
             if first[0] > second[-1] or second[0] > first[-1]:
                 continue
-            kinds = [watch.sites[node.site].atomic for node in (a, b)]
+            kinds = [observer.sites[node.site].atomic for node in (a, b)]
             if kinds[0] is not None and kinds[0] == kinds[1]:
                 continue
             if np.intersect1d(first, second, assume_unique=True).size:

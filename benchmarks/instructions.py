@@ -42,7 +42,7 @@ from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.runtime.queues.schedule import Schedule
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
-from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.launch import InstrumentedKernel
 from pto_dialect.sanitize.options import SanitizeOptions
 
 SCHEDULES = ("text", "oldest", "newest")
@@ -198,11 +198,11 @@ def _compare(
 
 
 def _rules(module: ModuleOp, name: str, chip: str, values: list[Any]) -> set[str]:
-    watched = WatchedKernel(
+    instrumented = InstrumentedKernel(
         module, name, chip, RunOptions(cross_core="p2p", accumulate="exact"), SanitizeOptions(sync="strict")
     )
-    watched.run(copies(values), 1)
-    return {finding.rule for finding in watched.watch.findings.all if finding.rule.startswith(ORDER)}
+    instrumented.run(copies(values), 1)
+    return {finding.rule for finding in instrumented.observer.findings.all if finding.rule.startswith(ORDER)}
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

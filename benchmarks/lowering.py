@@ -41,7 +41,7 @@ from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.runtime.queues.schedule import Schedule
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
-from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.launch import InstrumentedKernel
 from pto_dialect.sanitize.options import SanitizeOptions
 
 SPACES = {"vec": "ub", "mat": "l1", "left": "l0a", "right": "l0b", "acc": "l0c"}
@@ -162,9 +162,9 @@ def prove(row: dict[str, str], text: str, lowered: ModuleOp, totals: Totals) -> 
         Kernel(lowered, *place, options).run(found, 1)
         if content(found) != content(expected):
             totals.wrong.append(f"{row['program']} {row['function']}: other results under {schedule}")
-    watched = WatchedKernel(lowered, *place, plain, SanitizeOptions(sync="strict"))
-    watched.run(copies(values), 1)
-    rules = {finding.rule for finding in watched.watch.findings.all if finding.rule.startswith(ORDER)}
+    instrumented = InstrumentedKernel(lowered, *place, plain, SanitizeOptions(sync="strict"))
+    instrumented.run(copies(values), 1)
+    rules = {finding.rule for finding in instrumented.observer.findings.all if finding.rule.startswith(ORDER)}
     if rules:
         totals.wrong.append(f"{row['program']} {row['function']}: {', '.join(sorted(rules))}")
 

@@ -136,10 +136,10 @@ def run(launch: Launch, text: str) -> Result:
         kernel.run(values(launch), launch.blocks)
     except ProgramError:
         stopped = True
-    found = Counter(finding.rule for finding in kernel.watch.findings.all)
-    assert isinstance(kernel.watch, Recorder)
+    found = Counter(finding.rule for finding in kernel.observer.findings.all)
+    assert isinstance(kernel.observer, Recorder)
     deadlocked = "sync-deadlock" in found
-    return Result(found, sum(1 for _ in races(kernel.watch)), stopped or deadlocked)
+    return Result(found, sum(1 for _ in races(kernel.observer)), stopped or deadlocked)
 
 
 def mutants(text: str, entry: str) -> Iterator[Mutant]:
@@ -216,7 +216,7 @@ def _unconsumed(launch: Launch) -> set[int]:
     """Lines of signals that nobody takes in the unmodified program."""
     kernel = kernel_of(launch, launch.text)
     kernel.run(values(launch), launch.blocks)
-    found = [finding for finding in kernel.watch.findings.all if finding.rule == "sync-flag-unconsumed"]
+    found = [finding for finding in kernel.observer.findings.all if finding.rule == "sync-flag-unconsumed"]
     return {finding.span.line for finding in found if finding.span is not None}
 
 

@@ -91,11 +91,11 @@ def history(module: ModuleOp, trial: Trial, subject: Subject) -> tuple[str, Valu
         kernel.run(given, subject.blocks)
     except ProgramError:
         return "fails", Values([], [])
-    watch = kernel.watch
-    assert isinstance(watch, FlowRecorder)
-    if kernel.stopped or any(one.rule == "sync-deadlock" for one in watch.findings.all):
+    observer = kernel.observer
+    assert isinstance(observer, FlowRecorder)
+    if kernel.stopped or any(one.rule == "sync-deadlock" for one in observer.findings.all):
         return "does not end", Values([], [])
-    return is_disordered(watch), values(watch)
+    return is_disordered(observer), values(observer)
 
 
 def harm(program: Lowered, mutant: ModuleOp, expected: list[Values]) -> str:

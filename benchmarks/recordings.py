@@ -52,10 +52,10 @@ def measured(example: str, case: Case, steps: int, folder: Path) -> tuple[float,
     def plain() -> None:
         Kernel(module, case.entry, target, RunOptions()).run(values(), case.blocks)
 
-    def watched() -> None:
+    def instrumented() -> None:
         recording_kernel(module, case.entry, target).run(values(), case.blocks)
 
-    times = seconds(plain, watched)
+    times = seconds(plain, instrumented)
     path = folder / "run.pto-rec"
     with recorded(path, recording_kernel(module, case.entry, target), values(), case.blocks) as found:
         accesses = found.accesses

@@ -30,7 +30,7 @@ from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions  
 from pto_dialect.diagnostics.source import SourceFile  # noqa: E402
 from pto_dialect.driver.options import Options  # noqa: E402
 from pto_dialect.driver.pipeline import build_module  # noqa: E402
-from pto_dialect.driver.run.sanitizing import Sanitizing, kept_findings, watched_kernel  # noqa: E402
+from pto_dialect.driver.run.sanitizing import Sanitizing, instrumented_kernel, kept_findings  # noqa: E402
 from pto_dialect.ir.core.types import element_name  # noqa: E402
 from pto_dialect.report import Buffer, ReportKernel, Run, page_of  # noqa: E402
 from pto_dialect.runtime.numerics.decode import decode  # noqa: E402
@@ -93,7 +93,7 @@ def made(source: SourceFile, entry: str, target: str | None, values: list[Any], 
     module = build_module(source, engine, Options(target=target, printing=False))
     assert module is not None, engine.diagnostics
     request = Sanitizing(SanitizeOptions(parse_checks(("all",)), "auto"), html="page")
-    kernel = watched_kernel(module, entry, target, RunOptions(fill="poison"), request)
+    kernel = instrumented_kernel(module, entry, target, RunOptions(fill="poison"), request)
     assert isinstance(kernel, ReportKernel)
     started = time.perf_counter()
     kernel.run(values, blocks)

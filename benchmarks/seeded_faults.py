@@ -23,7 +23,7 @@ from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.run.machine import RunOptions
-from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.launch import InstrumentedKernel
 from pto_dialect.sanitize.options import SanitizeOptions
 from pto_dialect.syntax.read.parser import parse_program
 
@@ -228,12 +228,12 @@ def findings(plan: Plan) -> Counter[tuple[str, Severity]]:
     for index in (*range(plan.inputs), -1):
         nbytes = plan.tiles[0].nbytes - 4 * plan.missing.get(index, 0)
         values.append(rng.standard_normal(max(nbytes // 4, 0)).astype(np.float32))
-    kernel = WatchedKernel(module, "k", None, RunOptions(fill="poison"), SanitizeOptions())
+    kernel = InstrumentedKernel(module, "k", None, RunOptions(fill="poison"), SanitizeOptions())
     try:
         kernel.run(values)
     except ProgramError as error:
         return Counter({(error.rule, Severity.ERROR): 1})
-    found = (finding.diagnostic() for finding in kernel.watch.findings.all)
+    found = (finding.diagnostic() for finding in kernel.observer.findings.all)
     return Counter((diagnostic.rule, diagnostic.severity) for diagnostic in found)
 
 

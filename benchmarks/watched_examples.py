@@ -25,7 +25,7 @@ from examples.check import FOLDER, copied
 from examples.run_all import EXAMPLES, label, load
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
-from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.launch import InstrumentedKernel
 from pto_dialect.sanitize.options import SanitizeOptions
 
 _ROUNDS = 5
@@ -51,11 +51,13 @@ def measured(example: str, case: Case) -> tuple[float, float]:
     def plain() -> None:
         Kernel(module, case.entry, target, RunOptions()).run(list(copied(case.data).values()), case.blocks)
 
-    def watched() -> None:
-        kernel = WatchedKernel(module, case.entry, target, RunOptions(fill="poison"), SanitizeOptions(sync="strict"))
+    def instrumented() -> None:
+        kernel = InstrumentedKernel(
+            module, case.entry, target, RunOptions(fill="poison"), SanitizeOptions(sync="strict")
+        )
         kernel.run(list(copied(case.data).values()), case.blocks)
 
-    plain_time, watched_time = seconds(plain, watched)
+    plain_time, watched_time = seconds(plain, instrumented)
     return plain_time, watched_time
 
 
@@ -65,16 +67,18 @@ def measured_again(example: str, case: Case) -> tuple[float, float]:
     target = case.targets[0]
     kernel = Kernel(module, case.entry, target, RunOptions())
     kernel.replayed = False
-    under_watch = WatchedKernel(module, case.entry, target, RunOptions(fill="poison"), SanitizeOptions(sync="strict"))
+    under_watch = InstrumentedKernel(
+        module, case.entry, target, RunOptions(fill="poison"), SanitizeOptions(sync="strict")
+    )
 
     def plain() -> None:
         kernel.run(list(copied(case.data).values()), case.blocks)
 
-    def watched() -> None:
+    def instrumented() -> None:
         under_watch.run(list(copied(case.data).values()), case.blocks)
-        under_watch.watch.findings.clear()
+        under_watch.observer.findings.clear()
 
-    plain_time, watched_time = seconds(plain, watched)
+    plain_time, watched_time = seconds(plain, instrumented)
     return plain_time, watched_time
 
 
@@ -84,10 +88,10 @@ def main(names: list[str]) -> None:
     for example in names or EXAMPLES:
         cases, _ = load(example)
         for case in cases:
-            plain, watched = measured(example, case)
+            plain, instrumented = measured(example, case)
             kept, kept_watched = measured_again(example, case)
-            ratios = watched / plain, kept_watched / kept
-            text = f"{label(example, case):<40} {plain * 1e3:>9.1f} {watched * 1e3:>9.1f} {ratios[0]:>8.1f}x"
+            ratios = instrumented / plain, kept_watched / kept
+            text = f"{label(example, case):<40} {plain * 1e3:>9.1f} {instrumented * 1e3:>9.1f} {ratios[0]:>8.1f}x"
             rows.append((*ratios, f"{text} {kept * 1e3:>9.1f} {kept_watched * 1e3:>9.1f} {ratios[1]:>8.1f}x"))
     print(f"{'example':<40} {'plain ms':>9} {'watched':>9} {'ratio':>9} {'again':>9} {'watched':>9} {'ratio':>9}")
     print(*(text for _, _, text in sorted(rows)), sep="\n")

@@ -60,7 +60,7 @@ def _examples() -> Iterator[tuple[str, list[str]]]:
     from examples.check import FOLDER, copied
     from examples.run_all import EXAMPLES, label, load
     from pto_dialect.runtime.run.machine import RunOptions
-    from pto_dialect.sanitize.launch import WatchedKernel
+    from pto_dialect.sanitize.launch import InstrumentedKernel
     from pto_dialect.sanitize.options import SanitizeOptions
 
     for example in EXAMPLES:
@@ -69,30 +69,30 @@ def _examples() -> Iterator[tuple[str, list[str]]]:
             for target in case.targets:
                 for sync in ("auto", "strict"):
                     options = SanitizeOptions(sync=sync)
-                    kernel = WatchedKernel(module, case.entry, target, RunOptions(fill="poison"), options)
+                    kernel = InstrumentedKernel(module, case.entry, target, RunOptions(fill="poison"), options)
                     name = f"{label(example, case)} {case.shapes} {target} {sync}"
                     yield name, words(kernel, list(copied(case.data).values()), case.blocks)
 
 
 def _faulty() -> Iterator[tuple[str, list[str]]]:
     from faulty_kernels import kernels
-    from sanitize_programs import watched
+    from sanitize_programs import instrumented
     from watched_words import words
 
     for kernel in kernels():
         for sync in ("auto", "strict"):
-            found = watched(kernel.text, sync=sync, verify=False)
+            found = instrumented(kernel.text, sync=sync, verify=False)
             yield f"{kernel.id} {sync}", words(found, kernel.values(), kernel.blocks)
 
 
 def _generated(seeds: range) -> Iterator[tuple[str, list[str]]]:
     from overlapping_programs import overlapping
-    from sanitize_programs import watched
+    from sanitize_programs import instrumented
     from watched_words import words
 
     for seed in seeds:
         program = overlapping(seed)
-        kernel = watched(program.text, sync=program.sync, verify=False)
+        kernel = instrumented(program.text, sync=program.sync, verify=False)
         yield f"generated {seed}", words(kernel, program.values(), program.blocks)
 
 
@@ -103,7 +103,7 @@ def _program(path: Path, request: Request) -> Iterator[tuple[str, list[str]]]:
     from pto_dialect.diagnostics.source import SourceFile
     from pto_dialect.runtime.compile.compiler import functions_of
     from pto_dialect.runtime.run.machine import RunOptions
-    from pto_dialect.sanitize.launch import WatchedKernel
+    from pto_dialect.sanitize.launch import InstrumentedKernel
     from pto_dialect.sanitize.options import SanitizeOptions
     from pto_dialect.syntax.read.parser import parse_program
     from pto_dialect.verify.verifier import verify_module
@@ -123,7 +123,7 @@ def _program(path: Path, request: Request) -> Iterator[tuple[str, list[str]]]:
                 continue
             signal.setitimer(signal.ITIMER_PROF, _SECONDS)
             try:
-                kernel = WatchedKernel(module, entry, None, RunOptions(fill="poison"), SanitizeOptions(sync=sync))
+                kernel = InstrumentedKernel(module, entry, None, RunOptions(fill="poison"), SanitizeOptions(sync=sync))
                 yield name, words(kernel, list(_arguments(kernel)))
             except _TooSlow:
                 yield name, [UNDECIDED]

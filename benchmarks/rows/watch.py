@@ -18,7 +18,7 @@ def gemm(_: Path) -> Times:
     """The GEMM example under all sanitizers, beside its instructions; flags make no difference to the watched cost."""
     from pto_dialect.runtime.run.launch import Kernel
     from pto_dialect.runtime.run.machine import RunOptions
-    from pto_dialect.sanitize.launch import WatchedKernel
+    from pto_dialect.sanitize.launch import InstrumentedKernel
     from pto_dialect.sanitize.options import SanitizeOptions
 
     module = load((ROOT / "examples" / "gemm" / "gemm.pto").read_text())
@@ -28,11 +28,11 @@ def gemm(_: Path) -> Times:
     plain = Kernel(module, None, "a5", RunOptions())
     plain.replayed = False
 
-    def watched() -> None:
-        kernel = WatchedKernel(module, None, "a5", RunOptions(fill="poison"), SanitizeOptions(sync="strict"))
+    def instrumented() -> None:
+        kernel = InstrumentedKernel(module, None, "a5", RunOptions(fill="poison"), SanitizeOptions(sync="strict"))
         kernel.run([a, b, bias, c, True])
 
-    return alternate(watched, lambda: plain.run([a, b, bias, c, True]), 5)
+    return alternate(instrumented, lambda: plain.run([a, b, bias, c, True]), 5)
 
 
 def _examples(again: bool = False) -> list[tuple[float, Times, str]]:
@@ -45,8 +45,8 @@ def _examples(again: bool = False) -> list[tuple[float, Times, str]]:
     found: list[tuple[float, Times, str]] = []
     for example in EXAMPLES:
         case = cases_of(example)[0][0]
-        plain, watched = (measured_again if again else measured)(example, case)
-        found.append((watched / plain, (watched, plain), label(example, case)))
+        plain, instrumented = (measured_again if again else measured)(example, case)
+        found.append((instrumented / plain, (instrumented, plain), label(example, case)))
     return sorted(found)
 
 

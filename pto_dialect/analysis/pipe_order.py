@@ -17,7 +17,7 @@ from pto_dialect.families import FAMILIES
 from pto_dialect.ir.core.base import Effect, Pipe, PtoOp, op_spec, section_of
 from pto_dialect.ir.core.facts.operation_form import pipe_of
 from pto_dialect.ir.core.placement import named_pipe
-from pto_dialect.ir.core.registry import family_named
+from pto_dialect.ir.core.registry import family_of_name
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 
@@ -45,7 +45,7 @@ def has_manual_synchronization(operations: Sequence[Operation]) -> bool:
     barriers = pipe_barriers(operations)
     # Compilers synchronize tile operations; the author synchronizes micro-instructions.
     return bool(barriers) and (
-        any(isinstance(op, PtoOp) and FAMILIES[family_named(op.name)].level is not None for op in operations)
+        any(isinstance(op, PtoOp) and FAMILIES[family_of_name(op.name)].level is not None for op in operations)
         or any(not is_closing_barrier(barrier) for barrier in barriers)
     )
 

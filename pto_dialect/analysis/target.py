@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
 from pto_dialect.families import FAMILIES
-from pto_dialect.ir.core.registry import family_named
+from pto_dialect.ir.core.registry import family_of_name
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.targets.choice import TargetChoice, resolve_target
 from pto_dialect.targets.op_availability import MICRO_LEVELS
@@ -19,7 +19,7 @@ MICRO_FAMILIES = frozenset(name for name, family in FAMILIES.items() if family.l
 def uses_micro_level(module: Operation) -> bool:
     """True when the module contains vector, cube, SIMT or logical-vector micro-operations."""
     names = {op.name for op in walk(module)}
-    return any(family_named(name) in MICRO_FAMILIES for name in names)
+    return any(family_of_name(name) in MICRO_FAMILIES for name in names)
 
 
 def target_choice(op: Operation, option: str | None) -> TargetChoice:

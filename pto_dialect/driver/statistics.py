@@ -22,7 +22,7 @@ from pto_dialect.analysis.type_facts import space_of as memory_of
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.extents import buffer_extent
-from pto_dialect.ir.core.registry import family_named
+from pto_dialect.ir.core.registry import family_of_name
 from pto_dialect.ir.core.roles import Role, has_role, roles_of
 from pto_dialect.ir.core.types import MultiTileBufType, PtrType, TileBufType, TileType, byte_width
 from pto_dialect.targets.profile import Profile
@@ -84,7 +84,7 @@ class Statistics:
         """Operations by family, the largest first; operations of other dialects go under the dialect's name."""
         found: dict[str, Counter[str]] = {}
         for name, count in self.operations.items():
-            family = family_named(name)
+            family = family_of_name(name)
             found.setdefault(family, Counter())[name] = count
         return dict(sorted(found.items(), key=lambda item: (-item[1].total(), item[0])))
 

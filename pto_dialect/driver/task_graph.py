@@ -130,7 +130,7 @@ class TaskGraph:
         for task in sequence:
             call = self._calls[task]
             if self.sanitize:
-                findings += self._watched(task, call, footprints)
+                findings += self._instrumented(task, call, footprints)
             else:
                 call.kernel.run(call.values, call.blocks)
         if self.sanitize:
@@ -139,15 +139,15 @@ class TaskGraph:
             findings += task_findings(tasks, footprints, {})
         return TaskResult(tuple(task.name for task in sequence), tuple(findings))
 
-    def _watched(self, task: Task, call: _Call, footprints: dict[Task, Any]) -> list[Diagnostic]:
+    def _instrumented(self, task: Task, call: _Call, footprints: dict[Task, Any]) -> list[Diagnostic]:
         from pto_dialect.sanitize.tasks import TaskKernel  # deferred: start-up
 
         kernel = call.kernel
         assert isinstance(kernel, TaskKernel)
         footprints[task] = kernel.new_footprint()
         kernel.run(call.values, call.blocks)
-        found = [finding.diagnostic() for finding in kernel.watch.findings.all]
-        kernel.watch.findings.clear()
+        found = [finding.diagnostic() for finding in kernel.observer.findings.all]
+        kernel.observer.findings.clear()
         return found
 
     def _kernel(self, key: tuple[object, ...], keep: object, make: Any) -> Kernel:

@@ -26,7 +26,7 @@ func.func @copy(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {
 """A program that takes the way of most programs."""
 
 
-def load_ahead(watched: bool) -> None:
-    """Reads, checks and compiles a program; ``watched``: under the sanitizers."""
+def load_ahead(instrumented: bool) -> None:
+    """Reads, checks and compiles a program; ``instrumented``: under the sanitizers."""
     program = Device("pto-dialect", target="a2a3").compile(PROGRAM, "ahead.pto")
-    program.kernel(None, SanitizeOptions() if watched else None)
+    program.kernel(None, SanitizeOptions() if instrumented else None)

@@ -51,16 +51,16 @@ class Program:
         """What has been launched so far."""
         return list(self._kernels.values())
 
-    def kernel(self, entry: str | None, watch: SanitizeOptions | None = None) -> Kernel:
+    def kernel(self, entry: str | None, sanitize: SanitizeOptions | None = None) -> Kernel:
         """Function ``entry``, by default the only or marked kernel, compiled once for plain and once for instrumented
         runs.
 
         Raises ``ProgramError`` where it cannot be executed.
         """
-        return self._kept((entry, watch), (self.module, entry, self.target), watch, None)
+        return self._kept((entry, sanitize), (self.module, entry, self.target), sanitize, None)
 
     def group(
-        self, functions: Mapping[str, str], watch: SanitizeOptions | None = None, beside: Kernel | None = None
+        self, functions: Mapping[str, str], sanitize: SanitizeOptions | None = None, beside: Kernel | None = None
     ) -> Kernel:
         """Functions that start together on the cores of a block, as one kernel with the arguments of all of them.
 
@@ -69,25 +69,25 @@ class Program:
         start together, ``ProgramError`` where they cannot be executed.
         """
         together = tuple(sorted(functions.items()))
-        key = together, watch, beside
+        key = together, sanitize, beside
         if key not in self._kernels:
             joined = join([Member(self.module, name, core) for core, name in together])
-            self._kept(key, (None, None, self.target), watch, joined, beside)
+            self._kept(key, (None, None, self.target), sanitize, joined, beside)
         return self._kernels[key]
 
     def _kept(
         self,
         key: Hashable,
         what: tuple[ModuleOp | None, str | None, str | None],
-        watch: SanitizeOptions | None,
+        sanitize: SanitizeOptions | None,
         group: Group | None,
         beside: Kernel | None = None,
     ) -> Kernel:
         if key not in self._kernels:
-            if watch is None:
+            if sanitize is None:
                 made = Kernel(*what, self.options, group=group)
             else:
-                mode = replace(watch, sync="compiler") if self.ordered else watch
+                mode = replace(sanitize, sync="compiler") if self.ordered else sanitize
                 made = instrumented_kernel(*what, self.options, mode, group, beside)
             self._kernels[key] = made
         return self._kernels[key]

@@ -66,7 +66,7 @@ def observed(observer: Observer) -> AbstractContextManager[None]:
     return _listed(observer, _observers)
 
 
-def watched(options: SanitizeOptions) -> AbstractContextManager[None]:
+def instrumented(options: SanitizeOptions) -> AbstractContextManager[None]:
     """Enables the sanitizers for each launch inside the ``with`` block. The innermost block counts."""
     return _listed(options, _watching)
 

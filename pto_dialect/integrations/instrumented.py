@@ -23,7 +23,7 @@ def instrumented_kernel(
     entry: str | None,
     target: str | None,
     options: RunOptions,
-    watch: SanitizeOptions,
+    sanitize: SanitizeOptions,
     group: Group | None = None,
     beside: Kernel | None = None,
 ) -> Kernel:
@@ -34,11 +34,13 @@ def instrumented_kernel(
     """
     from dataclasses import replace  # deferred: start-up
 
-    from pto_dialect.sanitize.again import RepeatedKernel  # deferred: start-up
-    from pto_dialect.sanitize.launch import WatchedKernel  # deferred: start-up
+    from pto_dialect.sanitize.launch import InstrumentedKernel  # deferred: start-up
+    from pto_dialect.sanitize.repeated import RepeatedKernel  # deferred: start-up
 
-    shared = beside.watch if isinstance(beside, WatchedKernel) else None
-    return RepeatedKernel(module, entry, target, replace(options, fill="poison"), watch, group=group, watch=shared)
+    shared = beside.observer if isinstance(beside, InstrumentedKernel) else None
+    return RepeatedKernel(
+        module, entry, target, replace(options, fill="poison"), sanitize, group=group, observer=shared
+    )
 
 
 def collect(kernel: Kernel) -> tuple[tuple[Diagnostic, ...], bool]:
@@ -47,13 +49,13 @@ def collect(kernel: Kernel) -> tuple[tuple[Diagnostic, ...], bool]:
 
     Clears the recorded state, so a kernel may run any number of times.
     """
-    if not hasattr(kernel, "watch"):
+    if not hasattr(kernel, "observer"):
         return (), False
-    from pto_dialect.sanitize.launch import WatchedKernel  # deferred: start-up
+    from pto_dialect.sanitize.launch import InstrumentedKernel  # deferred: start-up
     from pto_dialect.sanitize.report.suppress import unsuppressed  # deferred: start-up
 
-    assert isinstance(kernel, WatchedKernel)
-    kept = unsuppressed(kernel.watch.findings.all, kernel.accepted)
-    kernel.watch.forget()
+    assert isinstance(kernel, InstrumentedKernel)
+    kept = unsuppressed(kernel.observer.findings.all, kernel.accepted)
+    kernel.observer.forget()
     stopped, kernel.stopped = kernel.stopped, False
     return tuple(finding.diagnostic() for finding in kept), stopped

@@ -21,7 +21,7 @@ from .instrumented import instrumented_kernel
 
 CLIENT = "pto_dialect"
 
-_watched: WeakKeyDictionary[Kernel, dict[SanitizeOptions, Kernel]] = WeakKeyDictionary()
+_instrumented: WeakKeyDictionary[Kernel, dict[SanitizeOptions, Kernel]] = WeakKeyDictionary()
 
 
 @contextmanager
@@ -37,12 +37,12 @@ def observe_calls() -> Iterator[None]:
 def _launch(kernel: Kernel, values: Sequence[Any], blocks: int, jobs: int) -> list[Any]:
     span = span_of(kernel.function)
     name = span.source.name if span is not None else kernel.entry
-    watch = watching()
-    if watch is None:
+    sanitize = watching()
+    if sanitize is None:
         return told(CLIENT, name, kernel, values, blocks, jobs)
-    made = _watched.setdefault(kernel, {})
-    if watch not in made:
+    made = _instrumented.setdefault(kernel, {})
+    if sanitize not in made:
         joined = kernel.group
         what = (None, None) if joined is not None else (kernel.module, kernel.entry)
-        made[watch] = instrumented_kernel(*what, kernel.profile.name, kernel.options, watch, joined)
-    return told(CLIENT, name, made[watch], values, blocks)
+        made[sanitize] = instrumented_kernel(*what, kernel.profile.name, kernel.options, sanitize, joined)
+    return told(CLIENT, name, made[sanitize], values, blocks)

@@ -53,23 +53,23 @@ def pytest_configure(config: pytest.Config) -> None:
             install()
         except ImportError as error:
             raise pytest.UsageError(f"--pto-pypto: PyPTO cannot be imported: {error}") from None
-    watch, report = config.option.pto_sanitize, config.option.pto_report
-    if getattr(config.option, "forked", False) and (pypto or watch):
+    sanitize, report = config.option.pto_sanitize, config.option.pto_report
+    if getattr(config.option, "forked", False) and (pypto or sanitize):
         from .ahead import load_ahead  # deferred: start-up
 
-        load_ahead(watch)
+        load_ahead(sanitize)
         if pypto:
             from .pypto.platform import compute_on_one_thread  # deferred: start-up
 
             compute_on_one_thread()
-    if not watch and not report:
+    if not sanitize and not report:
         return
     from pto_dialect.sanitize.options import UnknownCheckError  # deferred: start-up
 
     from .session import Session  # deferred: start-up
 
     try:
-        session = Session(config.option.pto_checks if watch else None, report, config.option.pto_allow)
+        session = Session(config.option.pto_checks if sanitize else None, report, config.option.pto_allow)
     except UnknownCheckError as error:
         raise pytest.UsageError(f"--pto-checks: {error}") from None
     except OSError as error:

@@ -29,7 +29,7 @@ from pto_dialect.diagnostics.formats import to_json
 from pto_dialect.diagnostics.render import render_text
 from pto_dialect.sanitize.options import SanitizeOptions, parse_checks
 
-from .events import Compiled, Event, Launched, observed, watched
+from .events import Compiled, Event, Launched, instrumented, observed
 from .origins import origins_of
 from .public_calls import observe_calls
 
@@ -61,7 +61,7 @@ class Session:
             stack.enter_context(observed(self._events.append))
             stack.enter_context(observe_calls())
             if self._options is not None:
-                stack.enter_context(watched(self._options))
+                stack.enter_context(instrumented(self._options))
             yield
 
     def begin(self, test: str) -> None:

@@ -17,8 +17,8 @@ from pto_dialect.ir.core.facts.operation_form import pipe_of
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import RUNS, Role, has_role
 from pto_dialect.runtime.compile.generator import Expr, Generator
+from pto_dialect.sanitize.instrument.generator import InstrumentedGenerator, is_instrumented
 from pto_dialect.sanitize.report.sites import Site, value_name
-from pto_dialect.sanitize.watch.generator import WatchedGenerator, is_watched
 
 from .log import Log
 from .model import Statement
@@ -39,7 +39,7 @@ def _is_handle(type_: type[Attribute]) -> bool:
     return issubclass(type_, _HANDLES)
 
 
-class RecordedGenerator(WatchedGenerator):
+class RecordedGenerator(InstrumentedGenerator):
     """Writes the body of one function, with a note before each operation that is recorded."""
 
     def __init__(self, *arguments: Any, log: Log, light: bool, **options: Any) -> None:
@@ -58,14 +58,14 @@ class RecordedGenerator(WatchedGenerator):
     def operation(self, op: Operation) -> None:
         """One operation, with a note before it where it is recorded."""
         new = self._new_in(op)
-        watched = is_watched(op)
-        kind = "operation" if watched else _structure(op)
+        instrumented = is_instrumented(op)
+        kind = "operation" if instrumented else _structure(op)
         if kind is not None:
             self.emitter.current = op
             self._note(op, kind, new)
         start = len(self.emitter.lines)
         super().operation(op)
-        if watched and self.queued and not self._placed(op):
+        if instrumented and self.queued and not self._placed(op):
             lines = [line.lstrip() for line in self.emitter.lines[start:]]
             if not any(line.startswith(_QUEUED) for line in lines):
                 self.emitter.current = op

@@ -10,14 +10,14 @@ from pto_dialect.runtime.kernels.sync.buffers import BufferKey
 from pto_dialect.runtime.queues.run import Key, describe
 from pto_dialect.runtime.run.machine import Block, Core
 from pto_dialect.sanitize.context import Context
-from pto_dialect.sanitize.state.arena import WatchedArena
-from pto_dialect.sanitize.state.clocks import Actor, Mark
+from pto_dialect.sanitize.instrument.core import InstrumentedCore
+from pto_dialect.sanitize.instrument.cycles import CycleObserver
+from pto_dialect.sanitize.instrument.observed import ObservedCore
+from pto_dialect.sanitize.instrument.observer import RunObserver
+from pto_dialect.sanitize.instrument.signals import Signals
+from pto_dialect.sanitize.state.arena import InstrumentedArena
+from pto_dialect.sanitize.state.clocks import Mark, Thread
 from pto_dialect.sanitize.state.regions import Bytes
-from pto_dialect.sanitize.watch.core import WatchedCore
-from pto_dialect.sanitize.watch.cycles import CycleWatch
-from pto_dialect.sanitize.watch.observed import ObservedCore
-from pto_dialect.sanitize.watch.signals import Signals
-from pto_dialect.sanitize.watch.watch import Watch
 
 from .log import Log
 
@@ -25,7 +25,7 @@ OPERATION, PART, SET, WAIT = range(4)
 """Kinds of steps, as in ``format.KINDS``."""
 
 
-class RecordingInstrumentation(Watch):
+class RecordingInstrumentation(RunObserver):
     """Writes what it sees to ``record``; checks see it as well."""
 
     record: Log
@@ -54,7 +54,7 @@ class RecordingInstrumentation(Watch):
     def timed(self, context: Context, first: int) -> None:
         """Records the start and end of an instruction on its pipe."""
         super().timed(context, first)
-        if isinstance(self, CycleWatch):
+        if isinstance(self, CycleObserver):
             self.record.time(context.step, *self.span)
 
     def begin(self, context: Context) -> int:
@@ -63,7 +63,7 @@ class RecordingInstrumentation(Watch):
         self.record.event_steps[event] = context.step
         return event
 
-    def read(self, arena: WatchedArena, region: Bytes) -> None:
+    def read(self, arena: InstrumentedArena, region: Bytes) -> None:
         """The current operation is about to read."""
         context = self.current
         if context is not None and not self.muted:
@@ -71,7 +71,7 @@ class RecordingInstrumentation(Watch):
             self.record.access(step, arena, region, False)
             super().read(arena, region)
 
-    def write(self, arena: WatchedArena, region: Bytes) -> None:
+    def write(self, arena: InstrumentedArena, region: Bytes) -> None:
         """The current operation is about to write."""
         context = self.current
         if context is not None and not self.muted:
@@ -80,19 +80,19 @@ class RecordingInstrumentation(Watch):
             super().write(arena, region)
 
 
-class TimedRecordingInstrumentation(RecordingInstrumentation, CycleWatch):
+class TimedRecordingInstrumentation(RecordingInstrumentation, CycleObserver):
     """The same, and every instruction gets its cycles."""
 
 
 class RecordedSignals(Signals):
     """Signals that know which step has sent them."""
 
-    def __init__(self, core: WatchedCore, watch: Watch) -> None:
-        super().__init__(core, watch)
+    def __init__(self, core: InstrumentedCore, observer: RunObserver) -> None:
+        super().__init__(core, observer)
         self.senders: dict[Key, deque[int]] = {}
         self.level_senders: dict[Key, list[int]] = {}
 
-    def give(self, actor: Actor, mark: Mark, targets: tuple[tuple[Core, Key], ...]) -> None:
+    def give(self, actor: Thread, mark: Mark, targets: tuple[tuple[Core, Key], ...]) -> None:
         """``actor`` gets to a signal and sends it."""
         log, step, began = self._begin(actor, mark, 2)
         for target, key in targets:
@@ -105,7 +105,7 @@ class RecordedSignals(Signals):
         super().give(actor, mark, targets)
         self._end(step, actor, began)
 
-    def take(self, actor: Actor, mark: Mark, keys: tuple[Key, ...]) -> None:
+    def take(self, actor: Thread, mark: Mark, keys: tuple[Key, ...]) -> None:
         """``actor`` gets to a wait and takes a signal of each kind."""
         if not keys:
             super().take(actor, mark, keys)
@@ -118,7 +118,7 @@ class RecordedSignals(Signals):
         super().take(actor, mark, keys)
         self._end(step, actor, began)
 
-    def reach(self, actor: Actor, mark: Mark, key: Key, level: int) -> None:
+    def reach(self, actor: Thread, mark: Mark, key: Key, level: int) -> None:
         """``actor`` gets to a wait for the first ``level`` signals of a kind."""
         log, step, began = self._begin(actor, mark, 3)
         log.signal(step, True, sent_text(key, self.core, self.core), self.sender(key, level))
@@ -130,27 +130,27 @@ class RecordedSignals(Signals):
         senders = self.level_senders.get(key, [])
         return senders[level - 1] if 0 < level <= len(senders) else -1
 
-    def _begin(self, actor: Actor, mark: Mark, kind: int) -> tuple[Log, int, float]:
+    def _begin(self, actor: Thread, mark: Mark, kind: int) -> tuple[Log, int, float]:
         core: Any = self.core
-        log: Log = core.watch.record
+        log: Log = core.observer.record
         step = log.step(core.numbers[mark.order], actor.number, kind)
         return log, step, max(actor.time, mark.time)
 
-    def _end(self, step: int, actor: Actor, began: float) -> None:
-        watch = self.watch
-        if isinstance(watch, CycleWatch):
-            watch_record: Log = getattr(watch, "record")  # noqa: B009
+    def _end(self, step: int, actor: Thread, began: float) -> None:
+        observer = self.observer
+        if isinstance(observer, CycleObserver):
+            watch_record: Log = getattr(observer, "record")  # noqa: B009
             watch_record.time(step, began, max(actor.time, began))
 
 
-class RecordedCore(WatchedCore):
+class RecordedCore(InstrumentedCore):
     """A core that reports issued operations to the recording; ``numbers`` has the issue of each position in program
     order."""
 
-    def __init__(self, block: Block, kind: str, index: int, watch: RecordingInstrumentation, ordered: bool) -> None:
-        super().__init__(block, kind, index, watch, ordered)
-        self.record = watch.record
-        self.signals = RecordedSignals(self, watch)
+    def __init__(self, block: Block, kind: str, index: int, observer: RecordingInstrumentation, ordered: bool) -> None:
+        super().__init__(block, kind, index, observer, ordered)
+        self.record = observer.record
+        self.signals = RecordedSignals(self, observer)
         self.numbers: list[int] = [-1]
         self.noted = -1
 
@@ -174,11 +174,11 @@ class RecordedCore(WatchedCore):
         self._begin_part()
 
     def _begin_part(self) -> None:
-        watch: Any = self.watch
-        context = watch.current
-        if context is not None and not watch.muted:
+        observer: Any = self.observer
+        context = observer.current
+        if context is not None and not observer.muted:
             context.issue = self.noted
-            watch.begin_step(context, PART)
+            observer.begin_step(context, PART)
 
     def alone(self) -> None:
         """What was noted last is done, without a queue."""
@@ -188,7 +188,7 @@ class RecordedCore(WatchedCore):
 
     def _own(self) -> Context | None:
         """The running operation, unless it belongs to another core that ran in between."""
-        context = self.watch.current
+        context = self.observer.current
         return context if context is not None and context.actor.core is self else None
 
     def structure(self) -> None:

@@ -10,10 +10,10 @@ from pto_dialect.runtime.compile.compiler import CompiledModule
 from pto_dialect.runtime.memory.spaces import Pointer
 from pto_dialect.runtime.run.kernel import Started
 from pto_dialect.runtime.run.windows import Bounded
-from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.instrument.core import InstrumentedCore
+from pto_dialect.sanitize.instrument.generator import InstrumentedGenerator
+from pto_dialect.sanitize.launch import InstrumentedKernel
 from pto_dialect.sanitize.timed import CycleKernel
-from pto_dialect.sanitize.watch.core import WatchedCore
-from pto_dialect.sanitize.watch.generator import WatchedGenerator
 
 from .generator import RecordedGenerator
 from .instrumentation import RecordedCore, RecordingInstrumentation, TimedRecordingInstrumentation
@@ -22,7 +22,7 @@ from .log import Log
 from .model import Change
 
 if TYPE_CHECKING:
-    from pto_dialect.sanitize.watch.watch import Watch
+    from pto_dialect.sanitize.instrument.observer import RunObserver
 
 LIMIT = 1 << 30
 """Bytes of a recording unless another limit is stated."""
@@ -37,10 +37,10 @@ class Bound(NamedTuple):
     rank: int | None = None
 
 
-class RecordingKernel(WatchedKernel):
+class RecordingKernel(InstrumentedKernel):
     """An entry function that is ready to run and be recorded; ``record`` has what its last run has done."""
 
-    core_class: type[WatchedCore] = RecordedCore
+    core_class: type[InstrumentedCore] = RecordedCore
     recording_watch: type[RecordingInstrumentation] = RecordingInstrumentation
 
     def __init__(self, *arguments: Any, limit: int = LIMIT, changes: Sequence[Change] = ()) -> None:
@@ -61,19 +61,19 @@ class RecordingKernel(WatchedKernel):
         return not self.sanitize.checks and self.timeline is None
 
     @property
-    def watch(self) -> Watch:
+    def observer(self) -> RunObserver:
         """What observes the runs of this kernel."""
-        if self._watch is None:
+        if self._observer is None:
             kind = LightInstrumentation if self.light else self.recording_watch
-            watch = kind(self.sanitize, self.compiler_orders, self.timeline)
-            watch.record = self.record
-            self._watch = watch
-        return self._watch
+            observer = kind(self.sanitize, self.compiler_orders, self.timeline)
+            observer.record = self.record
+            self._observer = observer
+        return self._observer
 
     @property
-    def generator_class(self) -> Callable[..., WatchedGenerator]:
+    def generator_class(self) -> Callable[..., InstrumentedGenerator]:
         """What writes the code."""
-        return partial(RecordedGenerator, sites=self.watch.sites, log=self.record, light=self.light)
+        return partial(RecordedGenerator, sites=self.observer.sites, log=self.record, light=self.light)
 
     def _compile(self, queued: bool) -> CompiledModule:
         # Code that passes instructions to queues may replace code that does not: only one of them runs.
@@ -92,7 +92,7 @@ class RecordingKernel(WatchedKernel):
         return started
 
     def _run_blocks(self, bound: list[Any], blocks: int, jobs: int) -> list[Any]:
-        self.watch_buffers(bound)
+        self.instrument_buffers(bound)
         self.runs = [Bound(self.values, bound)]
         for pointer in filter(None, map(pointer_of, bound)):
             self.record.memory(pointer.arena)

@@ -12,8 +12,8 @@ from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.run.machine import Block
 from pto_dialect.runtime.run.windows import Bounded, WindowArena
 from pto_dialect.sanitize.context import Context
-from pto_dialect.sanitize.state.arena import Listener, WatchedArena
-from pto_dialect.sanitize.state.clocks import Actor, Clock, Mark
+from pto_dialect.sanitize.state.arena import InstrumentedArena, Listener
+from pto_dialect.sanitize.state.clocks import Clock, Mark, Thread
 from pto_dialect.sanitize.state.regions import Bytes
 
 from .instrumentation import OPERATION, PART, RecordedCore, RecordingInstrumentation
@@ -25,7 +25,7 @@ class Doing(Context):
 
     __slots__ = ("part",)
 
-    def __init__(self, actor: Actor, mark: Mark, issue: int = -1) -> None:
+    def __init__(self, actor: Thread, mark: Mark, issue: int = -1) -> None:
         self.actor = actor
         self.mark = mark
         self.issue = issue
@@ -33,7 +33,7 @@ class Doing(Context):
         self.part: tuple[int, tuple[int, ...]] | None = None
 
 
-class IdleActor(Actor):
+class IdleThread(Thread):
     """One pipe of a core without a vector clock."""
 
     __slots__ = ()
@@ -50,26 +50,26 @@ class IdleActor(Actor):
         """Learns nothing."""
 
 
-class LightArena(WatchedArena):
+class LightArena(InstrumentedArena):
     """A memory that reports accesses to the recording only."""
 
     __slots__ = ()
 
     def on_read(self, region: Bytes, data: Array | None = None) -> None:
         """Bytes are about to be read."""
-        watch: Any = self.watch
-        context = watch.current
-        if context is not None and not watch.muted:
-            step = context.step if context.step >= 0 else watch.begin_step(context)
-            watch.record.access(step, self, region, False)
+        observer: Any = self.observer
+        context = observer.current
+        if context is not None and not observer.muted:
+            step = context.step if context.step >= 0 else observer.begin_step(context)
+            observer.record.access(step, self, region, False)
 
     def on_write(self, region: Bytes, data: Array | None = None) -> None:
         """Bytes are about to be written."""
-        watch: Any = self.watch
-        context = watch.current
-        if context is not None and not watch.muted:
-            step = context.step if context.step >= 0 else watch.begin_step(context)
-            watch.record.access(step, self, region, True)
+        observer: Any = self.observer
+        context = observer.current
+        if context is not None and not observer.muted:
+            step = context.step if context.step >= 0 else observer.begin_step(context)
+            observer.record.access(step, self, region, True)
 
 
 class LightWindows(Bounded, LightArena):
@@ -77,15 +77,15 @@ class LightWindows(Bounded, LightArena):
 
     __slots__ = ("layout",)
 
-    def __init__(self, original: WindowArena, watch: Listener) -> None:
-        LightArena.__init__(self, original, watch, original.bytes, public=True)
+    def __init__(self, original: WindowArena, observer: Listener) -> None:
+        LightArena.__init__(self, original, observer, original.bytes, public=True)
         self.layout = original.layout
 
 
 class LightInstrumentation(RecordingInstrumentation):
     """Writes what it sees to ``record``, and looks for nothing."""
 
-    actor_class = scalar_class = IdleActor
+    thread_class = scalar_thread_class = IdleThread
     arena_class = LightArena
     windows_class = LightWindows
 
@@ -112,9 +112,9 @@ class LightInstrumentation(RecordingInstrumentation):
 class LightCore(RecordedCore):
     """A core that reports to the recording only."""
 
-    def __init__(self, block: Block, kind: str, index: int, watch: RecordingInstrumentation, ordered: bool) -> None:
-        super().__init__(block, kind, index, watch, ordered)
-        self.signals = LightSignals(self, watch)
+    def __init__(self, block: Block, kind: str, index: int, observer: RecordingInstrumentation, ordered: bool) -> None:
+        super().__init__(block, kind, index, observer, ordered)
+        self.signals = LightSignals(self, observer)
         self.place = Mark(0, (), [])
 
     def reached(
@@ -129,14 +129,14 @@ class LightCore(RecordedCore):
         scalar = self.actors["PIPE_S"]
         # Written out, as this is done for every operation: Mark(site, loops, clock, fence, time, order).
         self.place = tuple.__new__(Mark, (site, loops, scalar.clock, 0, 0.0, self.order))
-        self.watch.current = Doing(scalar, self.place, self.noted)
+        self.observer.current = Doing(scalar, self.place, self.noted)
 
     def placed(
         self, statement: int, site: int, loops: tuple[int, ...], numbers: Sequence[Any], handles: Sequence[Any]
     ) -> None:
         """The scalar unit reaches an allocation, which is done at once."""
         self.reached(statement, site, loops, numbers, handles)
-        doing: Any = self.watch.current
+        doing: Any = self.observer.current
         doing.step = self.record.step(self.noted, doing.actor.number, OPERATION)
 
     def mark(self, pipe: str) -> Mark:
@@ -151,9 +151,9 @@ class LightCore(RecordedCore):
         self, statement: int, site: int, loops: tuple[int, ...], numbers: Sequence[Any], handles: Sequence[Any]
     ) -> None:
         """The instruction that runs reaches one of its parts."""
-        watch: Any = self.watch
-        context = watch.current
-        if context is not None and not watch.muted:
+        observer: Any = self.observer
+        context = observer.current
+        if context is not None and not observer.muted:
             context.part = (site, loops)
             issue = self.record.issue(statement, self.order + 1, loops, numbers, handles)
             context.step = self.record.step(issue, context.actor.number, PART)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from pto_dialect.runtime.kernels.sync.buffers import BufferKey
 from pto_dialect.runtime.queues.run import Key
 from pto_dialect.runtime.run.machine import Core
-from pto_dialect.sanitize.state.clocks import Actor, Mark
+from pto_dialect.sanitize.state.clocks import Mark, Thread
 
 from .instrumentation import SET, WAIT, RecordedSignals, sent_text
 
@@ -26,7 +26,7 @@ class Sent(NamedTuple):
 class LightSignals(RecordedSignals):
     """Signals of one core on their way."""
 
-    def give(self, actor: Actor, mark: Mark, targets: tuple[tuple[Core, Key], ...]) -> None:
+    def give(self, actor: Thread, mark: Mark, targets: tuple[tuple[Core, Key], ...]) -> None:
         """``actor`` gets to a signal and sends it."""
         core: Any = self.core
         log = core.record
@@ -44,7 +44,7 @@ class LightSignals(RecordedSignals):
                 waiting = signals.tokens[key] = deque()
             waiting.append(Sent(mark.site, step))
 
-    def take(self, actor: Actor, mark: Mark, keys: tuple[Key, ...]) -> None:
+    def take(self, actor: Thread, mark: Mark, keys: tuple[Key, ...]) -> None:
         """``actor`` gets to a wait and takes a signal of each kind."""
         if not keys:
             return
@@ -58,7 +58,7 @@ class LightSignals(RecordedSignals):
             log.signal(step, True, sent_text(key, core, core), peer)
             flags[key] -= 1
 
-    def reach(self, actor: Actor, mark: Mark, key: Key, level: int) -> None:
+    def reach(self, actor: Thread, mark: Mark, key: Key, level: int) -> None:
         """``actor`` gets to a wait for the first ``level`` signals of a kind."""
         core: Any = self.core
         step = core.record.step(core.numbers[mark.order], actor.number, WAIT)

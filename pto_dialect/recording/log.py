@@ -14,8 +14,8 @@ import numpy as np
 
 from pto_dialect.runtime.memory.spaces import POISON, Arena, Array
 from pto_dialect.runtime.run.machine import core_of_rank
-from pto_dialect.sanitize.state.arena import WatchedArena
-from pto_dialect.sanitize.state.clocks import Actor as PipeOfCore
+from pto_dialect.sanitize.state.arena import InstrumentedArena
+from pto_dialect.sanitize.state.clocks import Thread as PipeOfCore
 from pto_dialect.sanitize.state.regions import Bytes, Elements, Region
 
 from .format import COLUMNS, NO_PATTERN
@@ -37,7 +37,7 @@ _PATIENCE = 9
 _RECENT = 4096
 """Issues at the end of a chunk that steps of later chunks may belong to as well."""
 
-_Write = tuple[WatchedArena, Bytes]
+_Write = tuple[InstrumentedArena, Bytes]
 
 
 class Chunk(NamedTuple):
@@ -150,7 +150,7 @@ class Log:
         block = int(prefix[5:]) if on_chip else -1
         fill = _FILLS.get(arena.fill) if on_chip else None
         if fill is None:
-            content = arena.memory if isinstance(arena, WatchedArena) else arena.bytes
+            content = arena.memory if isinstance(arena, InstrumentedArena) else arena.bytes
             self.initial[number] = content.copy()
         name, cores = arena.name, _cores(owner)
         if rank is not None:
@@ -208,7 +208,7 @@ class Log:
             change = self.changes.pop(0)
             found = [(number, arena) for number, arena in self._memory_numbers.values() if arena.name == change.memory]
             for number, arena in found:
-                if not isinstance(arena, WatchedArena):
+                if not isinstance(arena, InstrumentedArena):
                     continue
                 region = Region(change.first, len(change.content))
                 if self.steps == 0:
@@ -225,7 +225,7 @@ class Log:
         """The step takes this time."""
         self._times[step] = (start, end)
 
-    def access(self, step: int, arena: WatchedArena, region: Bytes, writes: bool) -> None:
+    def access(self, step: int, arena: InstrumentedArena, region: Bytes, writes: bool) -> None:
         """The step is about to read or write bytes."""
         known = self._memory_numbers.get(id(arena))
         self._accesses += (step, self.memory(arena) if known is None else known[0], region, writes)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pto_dialect.runtime.memory.layout import TileLayout
 from pto_dialect.runtime.memory.values import Tile
 from pto_dialect.sanitize.report.sites import Sites
-from pto_dialect.sanitize.state.arena import WatchedArena
+from pto_dialect.sanitize.state.arena import InstrumentedArena
 from pto_dialect.sanitize.state.regions import Bytes, Elements, Region, byte_runs
 
 from .columns import Columns, Ranges
@@ -46,7 +46,7 @@ class Part(NamedTuple):
     """An access: the number of the site, the memory, the bytes, and whether they are written."""
 
     site: int
-    arena: WatchedArena
+    arena: InstrumentedArena
     region: Bytes
     writes: bool
 
@@ -126,7 +126,7 @@ class AccessedBytes:
                 # Vector cores with one memory between them have it under the name of the first.
                 self._owners.setdefault(id(arena), (core.block.index, core.name))
 
-    def memory(self, arena: WatchedArena) -> int:
+    def memory(self, arena: InstrumentedArena) -> int:
         """The number of a memory."""
         found = self._memories.get(id(arena))
         if found is None:
@@ -134,7 +134,7 @@ class AccessedBytes:
             self.memories.append(Memory(arena, *self._owners.get(id(arena), (-1, "")), NONE))
         return found
 
-    def shared(self, arena: WatchedArena) -> None:
+    def shared(self, arena: InstrumentedArena) -> None:
         """A memory of the host, which is about to be used: what it holds now is kept."""
         if id(arena) not in self._memories:
             number = self.memory(arena)
@@ -164,7 +164,13 @@ class AccessedBytes:
                 self.accesses.add(step, site, writes, number, shape, content)
 
     def _shape(
-        self, tiles: Iterable[Tile], arena: WatchedArena, memory: int, key: tuple[Any, ...], site: int, writes: bool
+        self,
+        tiles: Iterable[Tile],
+        arena: InstrumentedArena,
+        memory: int,
+        key: tuple[Any, ...],
+        site: int,
+        writes: bool,
     ) -> int:
         """The handle that the bytes are accessed through."""
         offset, run, dims, _ = key

@@ -13,13 +13,13 @@ from pto_dialect.analysis.cycles.estimate import Estimate
 from pto_dialect.analysis.cycles.work import Work
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.sanitize.context import Context
+from pto_dialect.sanitize.instrument.cycle_times import CycleTimeline
+from pto_dialect.sanitize.instrument.cycles import CycleObserver
+from pto_dialect.sanitize.instrument.tiles import Tiles
 from pto_dialect.sanitize.report.timeline import Ran
-from pto_dialect.sanitize.state.arena import WatchedArena
-from pto_dialect.sanitize.state.clocks import Actor
+from pto_dialect.sanitize.state.arena import InstrumentedArena
+from pto_dialect.sanitize.state.clocks import Thread
 from pto_dialect.sanitize.state.regions import Bytes
-from pto_dialect.sanitize.watch.cycle_times import CycleTimeline
-from pto_dialect.sanitize.watch.cycles import CycleWatch
-from pto_dialect.sanitize.watch.tiles import Tiles
 
 from .accessed import AccessedBytes, Part
 from .columns import Columns, Ranges
@@ -50,7 +50,7 @@ class Steps:
     def add(
         self,
         kind: int,
-        actor: Actor,
+        actor: Thread,
         site: int,
         loops: tuple[int, ...],
         start: float,
@@ -89,17 +89,17 @@ class ReportTimeline(CycleTimeline):
         self._cost: Estimate | None = None
         self.last = -1
 
-    def work_of(self, actor: Actor, site: Site, context: Context) -> Work:
+    def work_of(self, actor: Thread, site: Site, context: Context) -> Work:
         """As in ``CycleTimeline``; remembers what was done."""
         self._work = super().work_of(actor, site, context)
         return self._work
 
-    def cost(self, actor: Actor, work: Work, regions: Sequence[tuple[Any, Any, bool]], start: float) -> Estimate:
+    def cost(self, actor: Thread, work: Work, regions: Sequence[tuple[Any, Any, bool]], start: float) -> Estimate:
         """As in ``CycleTimeline``; remembers what it takes."""
         self._cost = super().cost(actor, work, regions, start)
         return self._cost
 
-    def operation(self, actor: Actor, site: Site, ran: Ran) -> None:
+    def operation(self, actor: Thread, site: Site, ran: Ran) -> None:
         """An operation has run; signals come here as well, but have steps of their own."""
         super().operation(actor, site, ran)
         if self._signals:
@@ -109,7 +109,7 @@ class ReportTimeline(CycleTimeline):
         self.last = self.steps.add(OPERATION, actor, site.number, ran.loops, ran.start, end, -1, work, self._cost)
         self.steps.belongs(ran.events, self.last)
 
-    def sent(self, actor: Actor, site: Site, loops: tuple[int, ...]) -> int:
+    def sent(self, actor: Thread, site: Site, loops: tuple[int, ...]) -> int:
         """A signal leaves; the number of its flow."""
         before, self._signals = actor.time, True
         flow = super().sent(actor, site, loops)
@@ -119,7 +119,7 @@ class ReportTimeline(CycleTimeline):
         self._senders[flow] = self.steps.add(SENT, actor, site.number, loops, before, actor.time)
         return flow
 
-    def taken(self, actor: Actor, site: Site, loops: tuple[int, ...], since: float, flow: int) -> None:
+    def taken(self, actor: Thread, site: Site, loops: tuple[int, ...], since: float, flow: int) -> None:
         """A signal was waited for and is there now."""
         self._signals = True
         super().taken(actor, site, loops, since, flow)
@@ -136,7 +136,7 @@ def operations_of(work: Work | None, pipe: str) -> float:
     return float(work.valid_rows * work.valid_cols) if pipe == "PIPE_V" else 0.0
 
 
-class ReportInstrumentation(CycleWatch):
+class ReportInstrumentation(CycleObserver):
     """Hands every step on to ``touched``, with the bytes it has read and written."""
 
     def __init__(self, *arguments: Any) -> None:
@@ -173,7 +173,7 @@ class ReportInstrumentation(CycleWatch):
         super().timed(context, first)
         self.touched.add(self.times.last, self._parts, context)
 
-    def _note(self, arena: WatchedArena, region: Bytes, writes: bool) -> None:
+    def _note(self, arena: InstrumentedArena, region: Bytes, writes: bool) -> None:
         super()._note(arena, region, writes)
         context = self.current
         if context is None or self.muted:

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 from pto_dialect.runtime.compile.compiler import CompiledModule
 from pto_dialect.runtime.memory.spaces import Pointer
 from pto_dialect.runtime.queues.run import Deadlock, describe
+from pto_dialect.sanitize.instrument.core import InstrumentedCore
+from pto_dialect.sanitize.instrument.deadlock import blocked
 from pto_dialect.sanitize.report.findings import Finding
-from pto_dialect.sanitize.state.arena import WatchedArena
+from pto_dialect.sanitize.state.arena import InstrumentedArena
 from pto_dialect.sanitize.timed import CycleKernel
-from pto_dialect.sanitize.watch.core import WatchedCore
-from pto_dialect.sanitize.watch.deadlock import blocked
 
 from .instrumentation import ReportInstrumentation
 
@@ -29,7 +29,7 @@ class Blocked(NamedTuple):
 class ReportKernel(CycleKernel):
     """An entry function that is ready to run and be shown. ``kept`` are the findings so far."""
 
-    watch_class = ReportInstrumentation
+    observer_class = ReportInstrumentation
 
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
@@ -39,19 +39,19 @@ class ReportKernel(CycleKernel):
     @property
     def observed(self) -> ReportInstrumentation:
         """What was written down."""
-        assert isinstance(self.watch, ReportInstrumentation)
-        return self.watch
+        assert isinstance(self.observer, ReportInstrumentation)
+        return self.observer
 
-    def watch_buffers(self, bound: list[Any]) -> None:
-        """As in ``WatchedKernel``; what buffers hold now is kept."""
-        super().watch_buffers(bound)
+    def instrument_buffers(self, bound: list[Any]) -> None:
+        """As in ``InstrumentedKernel``; what buffers hold now is kept."""
+        super().instrument_buffers(bound)
         for value in bound:
             pointer = value if isinstance(value, Pointer) else getattr(value, "pointer", None)
             arena: Any = getattr(pointer, "arena", None)
-            if isinstance(arena, WatchedArena):
+            if isinstance(arena, InstrumentedArena):
                 self.observed.touched.shared(arena)
 
-    def _deadlocked(self, fault: Deadlock, cores: list[WatchedCore], compiled: CompiledModule) -> None:
+    def _deadlocked(self, fault: Deadlock, cores: list[InstrumentedCore], compiled: CompiledModule) -> None:
         for core in cores:
             for pipe, mark, keys in blocked(core):
                 awaited = ", ".join(describe(key) for key in keys) or "what was issued before"

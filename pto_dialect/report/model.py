@@ -59,19 +59,19 @@ class Document:
     def __init__(self, kernel: ReportKernel, run: Run) -> None:
         self.kernel = kernel
         self.run = run
-        self.watch = kernel.observed
-        self.watch.settle()
+        self.observer = kernel.observed
+        self.observer.settle()
         self.files: dict[str, int] = {}
         self.sources: list[SourceFile] = []
         self.chunks: dict[int, str] = {}
 
     def build(self) -> dict[str, Any]:
         """The document."""
-        kernel, watch, times = self.kernel, self.watch, self.watch.times
+        kernel, observer, times = self.kernel, self.observer, self.observer.times
         self._place(span_of(kernel.function))
         table = times.table
         steps = times.steps
-        actors = watch.log.actors
+        actors = observer.log.actors
         columns = shifted(steps.rows, actors, int(table.value_of("machine", "cores")))
         document: dict[str, Any] = {
             "version": VERSION,
@@ -92,8 +92,8 @@ class Document:
             "loops": steps.lists.document(),
         }  # fmt: skip
         document["steps"]["cause"] = encoded("i32", causes(columns, actors))
-        places = Locations(watch.touched, SiteOperands(watch.sites), {one.name: one for one in self.run.buffers})
-        memory, self.chunks = memory_parts(watch.touched, places, self.run.buffers)
+        places = Locations(observer.touched, SiteOperands(observer.sites), {one.name: one for one in self.run.buffers})
+        memory, self.chunks = memory_parts(observer.touched, places, self.run.buffers)
         document |= memory
         document["findings"] = self._findings(places)
         document["blocked"] = [
@@ -124,12 +124,12 @@ class Document:
         return {"file": self._file(span.source), "line": line, "column": column}
 
     def _sites(self) -> list[dict[str, Any]]:
-        watch = self.watch
-        counts = np.bincount(np.asarray(watch.log.site, np.int64), minlength=len(watch.sites.all))
-        evidence = {site: one.evidence for (site, _), one in watch.times.executed.items()}
-        reached = {site.number for site in watch.sites.reached()}
+        observer = self.observer
+        counts = np.bincount(np.asarray(observer.log.site, np.int64), minlength=len(observer.sites.all))
+        evidence = {site: one.evidence for (site, _), one in observer.times.executed.items()}
+        reached = {site.number for site in observer.sites.reached()}
         found: list[dict[str, Any]] = [{"op": "", "loops": [], "count": 0, "file": -1, "line": 0, "column": 0}]
-        for site in watch.sites:
+        for site in observer.sites:
             one: dict[str, Any] = {"op": site.name, "loops": list(site.loops), "count": int(counts[site.number])}
             one["reached"] = site.number in reached
             found.append(one | {"evidence": evidence.get(site.number, "")} | self._place(site.span))
@@ -157,7 +157,7 @@ class Document:
 
     def _finding(self, one: Finding, places: Locations) -> dict[str, Any]:
         found = self._diagnostic(one.diagnostic())
-        steps = self.watch.times.steps
+        steps = self.observer.times.steps
         found["count"] = one.count
         found["sites"] = [site.number for site in one.sites if site is not None]
         if one.conflict is not None:
@@ -165,7 +165,7 @@ class Document:
             sides = (conflict.first, conflict.second)
             found["steps"] = [steps.step_of(side.event) for side in sides]
             found["writes"] = [side.writes for side in sides]
-            found["memory"] = self.watch.touched.memory(conflict.arena)
+            found["memory"] = self.observer.touched.memory(conflict.arena)
             found["ranges"] = [list(pair) for pair in conflict.touched[:64]]
         elif one.event:
             found["steps"] = [steps.step_of(one.event)]

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pto_dialect.sanitize.state.clocks import Actor
+from pto_dialect.sanitize.state.clocks import Thread
 
 from .columns import Columns
 
 Array = npt.NDArray[Any]
 
 
-def shifted(rows: Columns, actors: Sequence[Actor], cores: int) -> dict[str, Array]:
+def shifted(rows: Columns, actors: Sequence[Thread], cores: int) -> dict[str, Array]:
     """The columns of the steps, where blocks without a free core start after those that have one."""
     columns = {name: np.asarray(column) for name, column in rows.of.items()}
     blocks = {actor.number: (actor.device, actor.core.block.index) for actor in actors}
@@ -37,7 +37,7 @@ def shifted(rows: Columns, actors: Sequence[Actor], cores: int) -> dict[str, Arr
     return columns
 
 
-def causes(columns: dict[str, Array], actors: Sequence[Actor]) -> Array:
+def causes(columns: dict[str, Array], actors: Sequence[Thread]) -> Array:
     """For each step the one whose end let it begin, -1 for none: the sender of a signal that was waited for, what the
     pipe did before, or what ended at just that time on another pipe."""
     found = np.full(len(columns["actor"]), -1, np.int32)

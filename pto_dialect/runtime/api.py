@@ -12,7 +12,7 @@ from xdsl.ir import Attribute
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.refused import VerifyError
-from pto_dialect.syntax.print.places import printed_places
+from pto_dialect.syntax.print.locations import printed_locations
 from pto_dialect.targets.backend import BACKENDS, Backend
 from pto_dialect.verify.verifier import verify_module
 
@@ -123,7 +123,7 @@ def compile(
     except ProgramError as error:
         if error.span is not None:
             raise
-    with printed_places(module):
+    with printed_locations(module):
         return CompiledKernel(Kernel(module, entry, target, options))
 
 
@@ -141,7 +141,7 @@ def verify_checked(module: ModuleOp, target: str | None) -> None:
     found = _diagnostics(module, target)
     if any(diagnostic.severity is Severity.ERROR for diagnostic in found):
         if any(diagnostic.span is None for diagnostic in found):
-            with printed_places(module):
+            with printed_locations(module):
                 found = _diagnostics(module, target)
         raise VerifyError(found)
 

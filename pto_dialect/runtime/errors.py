@@ -48,9 +48,9 @@ class ProgramError(Exception):
 def located(error: ProgramError, module: Operation) -> ProgramError:
     """Returns ``error`` with a source location in the printed ``module`` where its operation has none."""
     if error.span is None and error.operation is not None:
-        from pto_dialect.syntax.print.places import printed_places  # deferred: start-up
+        from pto_dialect.syntax.print.locations import printed_locations  # deferred: start-up
 
-        with printed_places(module):
+        with printed_locations(module):
             error.span = span_of(error.operation)
     return error
 

@@ -10,8 +10,8 @@ from pto_dialect.runtime.run.machine import Block
 
 from .report.findings import Finding, Findings
 from .report.sites import Sites
-from .state.arena import WatchedArena
-from .state.clocks import Actor, EventLog, Mark
+from .state.arena import InstrumentedArena
+from .state.clocks import EventLog, Mark, Thread
 from .state.regions import Bytes
 
 NO_HANDLES: dict[int, Any] = {}
@@ -38,7 +38,7 @@ class Context:
         *("issue", "operands", "scope", "step", "tiles", "undefined", "unwritten", "written"),
     )
 
-    def __init__(self, actor: Actor, mark: Mark) -> None:
+    def __init__(self, actor: Thread, mark: Mark) -> None:
         self.actor = actor
         self.mark = mark
         self.event = 0
@@ -49,17 +49,17 @@ class Context:
         self.doubtful = False
         self.handles: dict[int, Any] = NO_HANDLES
         self.tiles: list[Extent] | None = None
-        self.copied: Sequence[tuple[WatchedArena, Bytes, bool]] = ()
+        self.copied: Sequence[tuple[InstrumentedArena, Bytes, bool]] = ()
         self.scope = 0
         self.bars: Sequence[tuple[int, str]] = ()
-        self.undefined: Sequence[tuple[WatchedArena, Bytes]] = ()
-        self.unwritten: Sequence[tuple[WatchedArena, int]] = ()
+        self.undefined: Sequence[tuple[InstrumentedArena, Bytes]] = ()
+        self.unwritten: Sequence[tuple[InstrumentedArena, int]] = ()
         self.offsets: Sequence[Array] = ()
-        self.written: Sequence[tuple[WatchedArena, Bytes, Array, int]] = ()
-        self.doubled: Sequence[tuple[Finding, WatchedArena, Array, Array]] = ()
+        self.written: Sequence[tuple[InstrumentedArena, Bytes, Array, int]] = ()
+        self.doubled: Sequence[tuple[Finding, InstrumentedArena, Array, Array]] = ()
 
 
-class Watch(Protocol):
+class RunObserver(Protocol):
     """The instrumentation of one run, as checks see it.
 
     ``current`` is the operation that is executed; while ``muted`` nothing is recorded. ``ordered`` states that the
@@ -86,7 +86,7 @@ class Core(Protocol):
     block: Block
 
     @property
-    def watch(self) -> Watch:
+    def observer(self) -> RunObserver:
         """Returns the instrumentation of the core."""
         ...
 

@@ -26,16 +26,16 @@ from pto_dialect.runtime.run.kernel import Started
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import Block, RunOptions
 
+from .instrument.core import InstrumentedCore
+from .instrument.deadlock import deadlock_finding
+from .instrument.generator import InstrumentedGenerator
+from .instrument.observer import RunObserver
 from .options import SanitizeOptions
 from .report.describe import operation_text
 from .report.findings import Finding
 from .report.suppress import Suppression, comments_of
 from .report.timeline import Timeline
-from .state.arena import WatchedArena
-from .watch.core import WatchedCore
-from .watch.deadlock import deadlock_finding
-from .watch.generator import WatchedGenerator
-from .watch.watch import Watch
+from .state.arena import InstrumentedArena
 
 if TYPE_CHECKING:
     from pto_dialect.runtime.compile.group import Group
@@ -49,20 +49,20 @@ FAULTS = {
 """Violations that end a run, by the check that reports them."""
 
 
-def watched_cores(started: Started) -> list[WatchedCore]:
+def instrumented_cores(started: Started) -> list[InstrumentedCore]:
     """Returns the instrumented cores of blocks."""
-    return [core for core, _ in started.programs if isinstance(core, WatchedCore)]
+    return [core for core, _ in started.programs if isinstance(core, InstrumentedCore)]
 
 
-class WatchedKernel(Kernel):
+class InstrumentedKernel(Kernel):
     """An entry function that is ready to run instrumented.
 
-    ``watch`` has the findings of its runs, and those of other kernels with the same instrumentation; ``stopped`` states
+    ``observer`` has the findings of its runs, and those of other kernels with the same observer; ``stopped`` states
     that a violation has ended one of them.
     """
 
-    core_class: type[WatchedCore] = WatchedCore
-    watch_class: type[Watch] = Watch
+    core_class: type[InstrumentedCore] = InstrumentedCore
+    observer_class: type[RunObserver] = RunObserver
     replayed = False
 
     def __init__(
@@ -74,20 +74,20 @@ class WatchedKernel(Kernel):
         sanitize: SanitizeOptions,
         timeline: Timeline | None = None,
         group: Group | None = None,
-        watch: Watch | None = None,
+        observer: RunObserver | None = None,
     ) -> None:
         self.sanitize = sanitize
         self.timeline = timeline
         self.stopped = False
-        self._watch = watch
+        self._observer = observer
         super().__init__(module, entry, target, options, group=group)
 
     @property
-    def watch(self) -> Watch:
+    def observer(self) -> RunObserver:
         """The instrumentation of the runs of this kernel."""
-        if self._watch is None:
-            self._watch = self.watch_class(self.sanitize, self.compiler_orders, self.timeline)
-        return self._watch
+        if self._observer is None:
+            self._observer = self.observer_class(self.sanitize, self.compiler_orders, self.timeline)
+        return self._observer
 
     @property
     def compiler_orders(self) -> bool:
@@ -101,9 +101,9 @@ class WatchedKernel(Kernel):
         return WATCHED
 
     @property
-    def generator_class(self) -> Callable[..., WatchedGenerator]:
+    def generator_class(self) -> Callable[..., InstrumentedGenerator]:
         """Returns the code generator class; all generated code has the same sites."""
-        return partial(WatchedGenerator, sites=self.watch.sites)
+        return partial(InstrumentedGenerator, sites=self.observer.sites)
 
     @cached_property
     def flag_pipes(self) -> list[str]:
@@ -114,7 +114,7 @@ class WatchedKernel(Kernel):
 
     def start(self, bound: list[Any], indices: Iterable[int], count: int) -> Started:
         """Returns the cores of blocks that are about to run."""
-        self.watch.add_pipes(self.flag_pipes)
+        self.observer.add_pipes(self.flag_pipes)
         return super().start(bound, indices, count)
 
     def join_rank(self, rank: int, values: Sequence[Any], bound: Sequence[Any], started: Started) -> None:
@@ -134,9 +134,9 @@ class WatchedKernel(Kernel):
     def _run_blocks(self, bound: list[Any], blocks: int, jobs: int) -> list[Any]:
         """Runs all blocks in sequence in this process. A violation that a check covers becomes a finding and ends the
         run; buffers then hold what was stored up to there."""
-        self.watch_buffers(bound)
+        self.instrument_buffers(bound)
         if blocks > 1 or self.program.cores > 1:
-            self.watch.part()
+            self.observer.part()
         groups = [range(blocks)] if self._orders_blocks else [range(index, index + 1) for index in range(blocks)]
         results: list[Any] = []
         for number, indices in enumerate(groups):
@@ -146,39 +146,39 @@ class WatchedKernel(Kernel):
                 break
             if number == 0:
                 results = returned
-        self.watch.end_launch()
+        self.observer.end_launch()
         return results
 
-    def watch_buffers(self, bound: list[Any]) -> None:
+    def instrument_buffers(self, bound: list[Any]) -> None:
         """Instruments the memory of the host where it is not yet; buffers over the same memory are one."""
-        watch = self.watch
-        rebind(bound, WatchedArena, lambda arena: watch.arena_class(arena, watch, arena.bytes, public=True))
+        observer = self.observer
+        rebind(bound, InstrumentedArena, lambda arena: observer.arena_class(arena, observer, arena.bytes, public=True))
 
-    def _watched_block(self, index: int, count: int) -> Block:
-        watch = self.watch
-        ordered = not self.program.explicit if watch.ordered else False
-        block = self._block(index, count, lambda *core: self.core_class(*core, watch=watch, ordered=ordered))
-        known: dict[int, WatchedArena] = {}
+    def _instrumented_block(self, index: int, count: int) -> Block:
+        observer = self.observer
+        ordered = not self.program.explicit if observer.ordered else False
+        block = self._block(index, count, lambda *core: self.core_class(*core, observer=observer, ordered=ordered))
+        known: dict[int, InstrumentedArena] = {}
 
-        def watched(arena: Arena) -> WatchedArena:
+        def instrumented(arena: Arena) -> InstrumentedArena:
             if id(arena) not in known:
-                known[id(arena)] = watch.arena_class(arena, watch)
+                known[id(arena)] = observer.arena_class(arena, observer)
             return known[id(arena)]
 
         for core in block.cores:
-            core.arenas = {space: watched(arena) for space, arena in core.arenas.items()}
-        buffers: list[Arena] = [watched(arena) for arena in block.unified_buffers]
+            core.arenas = {space: instrumented(arena) for space, arena in core.arenas.items()}
+        buffers: list[Arena] = [instrumented(arena) for arena in block.unified_buffers]
         block.unified_buffers = buffers
         return block
 
     def queued_blocks(self, indices: Iterable[int], count: int) -> list[Block]:
         """Runs the blocks ``indices`` of ``count``, instrumented."""
-        return [self._watched_block(index, count) for index in indices]
+        return [self._instrumented_block(index, count) for index in indices]
 
     def end(self, started: Started, returned: Sequence[Any] | None) -> list[Any]:
         """Returns the result of the entry function in the first of these blocks; remaining signals are findings."""
-        if self.watch.wants("sync"):
-            for core in watched_cores(started):
+        if self.observer.wants("sync"):
+            for core in instrumented_cores(started):
                 core.signals.leftovers()
                 core.streams.end(core.context("PIPE_V"))
         return [value.read() if hasattr(value, "read") else value for value in returned or ()]
@@ -187,8 +187,8 @@ class WatchedKernel(Kernel):
         """Runs blocks concurrently; returns the result of the entry in the first, ``None`` when they were stopped."""
         compiled = self.prepare_queues()
         started = self.start(bound, indices, count)
-        cores = watched_cores(started)
-        self.watch.open_device(cores)
+        cores = instrumented_cores(started)
+        self.observer.open_device(cores)
 
         def relieve() -> bool:
             return any([core.relieve() for core in cores])
@@ -197,17 +197,17 @@ class WatchedKernel(Kernel):
             with np.errstate(all="ignore"):
                 returned = run_queued(started.programs, relieve, self.options.schedule)[started.first]
         except QueuedFault as error:
-            failed = self.watch.failed
+            failed = self.observer.failed
             site = failed.mark.site if failed is not None else 0
             place = compiled.locate(error.fault.__traceback__) or compiled.at_line(error.line)
-            return self.stop(error.fault, self.watch.sites[site].op if site else place)
+            return self.stop(error.fault, self.observer.sites[site].op if site else place)
         except Deadlock as fault:
             self._deadlocked(fault, cores, compiled)
             return None
         except Fault as fault:
             return self.stop(fault, compiled.locate(fault.__traceback__))
         finally:
-            self.watch.enter(None)
+            self.observer.enter(None)
         return self.end(started, returned)
 
     # ------------------------------------------------------------ ends
@@ -215,22 +215,22 @@ class WatchedKernel(Kernel):
     def stop(self, fault: Fault, op: Operation | None) -> None:
         """Reports a violation as a finding; raises ``ProgramError`` for one that no check covers."""
         place = op if op is not None else self.function
-        if not any(fault.rule in rules for check, rules in FAULTS.items() if self.watch.wants(check)):
+        if not any(fault.rule in rules for check, rules in FAULTS.items() if self.observer.wants(check)):
             raise self.located(fault, place)
         rule = fault.rule
         if rule == "mem-oob" and has_role(place, Role.TILE_ALLOCATION):
             rule = "mem-capacity"
-        current = self.watch.failed or self.watch.current
+        current = self.observer.failed or self.observer.current
         notes: list[tuple[str, Any]] = [(note, None) for note in fault.notes]
         if current is not None and current.mark.site:
-            site = self.watch.sites[current.mark.site]
+            site = self.observer.sites[current.mark.site]
             notes.append((operation_text(site, current.mark.loops, current.actor), None))
         notes.append(("the run ends here", None))
         finding = Finding(rule, fault.message, (None,), span_of(place), notes, severity=Severity.ERROR)
-        self.watch.findings.add(finding)
+        self.observer.findings.add(finding)
 
-    def _deadlocked(self, fault: Deadlock, cores: list[WatchedCore], compiled: CompiledModule) -> None:
+    def _deadlocked(self, fault: Deadlock, cores: list[InstrumentedCore], compiled: CompiledModule) -> None:
         place = compiled.place_of(fault.stopped)
-        if not self.watch.wants("deadlock"):
+        if not self.observer.wants("deadlock"):
             raise self.located(fault, place)
-        self.watch.findings.add(deadlock_finding(self.watch, cores, span_of(place or self.function)))
+        self.observer.findings.add(deadlock_finding(self.observer, cores, span_of(place or self.function)))

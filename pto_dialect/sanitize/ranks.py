@@ -18,35 +18,35 @@ from pto_dialect.runtime.run.arguments import hand_back
 from pto_dialect.runtime.run.ranks import Part, RunningRank, bound_values, calls_text, program_error, stacks
 from pto_dialect.runtime.run.windows import WindowArena, World
 
-from .launch import WatchedKernel, watched_cores
-from .watch.core import WatchedCore
-from .watch.deadlock import deadlock_finding
+from .instrument.core import InstrumentedCore
+from .instrument.deadlock import deadlock_finding
+from .launch import InstrumentedKernel, instrumented_cores
 
 
-def run_watched_ranks(parts: Sequence[Part], world: World, ranks: Sequence[int] | None = None) -> list[list[Any]]:
+def run_sanitized_ranks(parts: Sequence[Part], world: World, ranks: Sequence[int] | None = None) -> list[list[Any]]:
     """Runs ranks concurrently; returns the result of the entry of each, nothing for those that a violation has stopped.
 
-    ``ranks`` are the ids of those that have ``parts``, by default all. The kernels are :class:`WatchedKernel`s of one
-    instrumentation, which has the findings. Raises ``BindingError`` for values that do not fit, ``ProgramError`` for a
+    ``ranks`` are the ids of those that have ``parts``, by default all. The kernels are :class:`InstrumentedKernel`s of
+    one observer, which has the findings. Raises ``BindingError`` for values that do not fit, ``ProgramError`` for a
     fault that no check covers.
     """
     numbers = range(len(parts)) if ranks is None else ranks
     bound = [bound_values(rank, part) for rank, part in zip(numbers, parts, strict=True)]
-    kernels = [cast(WatchedKernel, part.kernel) for part in parts]
-    watch = kernels[0].watch
-    watch.part()
-    arena = watch.windows_class(WindowArena(world.layout, world.content), watch)
+    kernels = [cast(InstrumentedKernel, part.kernel) for part in parts]
+    observer = kernels[0].observer
+    observer.part()
+    arena = observer.windows_class(WindowArena(world.layout, world.content), observer)
     going: list[RunningRank] = []
     for rank, part, kernel, values in zip(numbers, parts, kernels, bound, strict=True):
         moved = [world.relocated(value, arena) for value in values]
-        kernel.watch_buffers(moved)
+        kernel.instrument_buffers(moved)
         started = kernel.start(moved, range(part.blocks), part.blocks)
         for block in started.device:
             block.join_rank(rank, arena)
         kernel.join_rank(rank, part.values, moved, started)
         going.append(RunningRank(rank, part, started))
-    cores = [core for one in going for core in watched_cores(one.started)]
-    watch.open_device(cores)
+    cores = [core for one in going for core in instrumented_cores(one.started)]
+    observer.open_device(cores)
     programs = [program for one in going for program in one.started.programs]
     try:
         with np.errstate(all="ignore"):
@@ -62,10 +62,10 @@ def run_watched_ranks(parts: Sequence[Part], world: World, ranks: Sequence[int] 
         for one, kernel in zip(going, kernels, strict=True):
             mine, returned = returned[: len(one.started.programs)], returned[len(one.started.programs) :]
             results.append(kernel.end(one.started, mine[one.started.first]))
-        watch.end_launch()
+        observer.end_launch()
         return results
     finally:
-        watch.enter(None)
+        observer.enter(None)
         for kernel in kernels:
             kernel.leave_ranks()
         for values in bound:
@@ -78,19 +78,19 @@ def run_watched_ranks(parts: Sequence[Part], world: World, ranks: Sequence[int] 
 def _stop(error: QueuedFault | Fault, going: Sequence[RunningRank]) -> None:
     """Reports a violation as a finding; raises ``ProgramError`` for one that no check covers."""
     failed = program_error(error, going)
-    kernel = cast(WatchedKernel, going[0].part.kernel)
+    kernel = cast(InstrumentedKernel, going[0].part.kernel)
     fault = error.fault if isinstance(error, QueuedFault) else error
     place: Operation | None = failed.operation
-    if isinstance(error, QueuedFault) and kernel.watch.failed is not None and kernel.watch.failed.mark.site:
-        place = kernel.watch.sites[kernel.watch.failed.mark.site].op
+    if isinstance(error, QueuedFault) and kernel.observer.failed is not None and kernel.observer.failed.mark.site:
+        place = kernel.observer.sites[kernel.observer.failed.mark.site].op
     kernel.stop(fault, place)
 
 
-def _deadlocked(fault: Deadlock, going: Sequence[RunningRank], cores: Sequence[WatchedCore]) -> None:
-    kernel = cast(WatchedKernel, going[0].part.kernel)
-    if not kernel.watch.wants("deadlock"):
+def _deadlocked(fault: Deadlock, going: Sequence[RunningRank], cores: Sequence[InstrumentedCore]) -> None:
+    kernel = cast(InstrumentedKernel, going[0].part.kernel)
+    if not kernel.observer.wants("deadlock"):
         raise program_error(fault, going)
     found = [pair for one in going for pair in stacks(one)]
     calls = {core.name: calls_text(stack) for core, stack in found}
     place = next((stack[-1] for _, stack in found if stack), kernel.function)
-    kernel.watch.findings.add(deadlock_finding(kernel.watch, cores, span_of(place), calls))
+    kernel.observer.findings.add(deadlock_finding(kernel.observer, cores, span_of(place), calls))

@@ -13,11 +13,11 @@ from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.runtime.tasks import Task, earlier
 
-from .launch import WatchedKernel
+from .instrument.observer import RunObserver
+from .launch import InstrumentedKernel
 from .report.sites import Site
-from .state.arena import WatchedArena
+from .state.arena import InstrumentedArena
 from .state.regions import Bytes, byte_runs
-from .watch.watch import Watch
 
 RULE = "race-task"
 
@@ -40,7 +40,7 @@ class Footprint:
         self.buffers: dict[int, Touched] = {}
         self.sites: Sequence[Site | None] = ()
 
-    def note(self, arena: WatchedArena, region: Bytes, site: int, writes: bool) -> None:
+    def note(self, arena: InstrumentedArena, region: Bytes, site: int, writes: bool) -> None:
         """Records an access of an operation to bytes of a buffer."""
         start = arena.memory.__array_interface__["data"][0]
         touched = self.buffers.get(start)
@@ -50,38 +50,38 @@ class Footprint:
         region.set(touched.writes if writes else touched.reads, 1, site)
 
 
-class TaskWatch(Watch):
+class TaskObserver(RunObserver):
     """The instrumentation of a kernel that tasks run; ``footprint`` records the accesses of the present task."""
 
     footprint: Footprint | None = None
 
-    def read(self, arena: WatchedArena, region: Bytes) -> None:
+    def read(self, arena: InstrumentedArena, region: Bytes) -> None:
         """Handles a read of the current operation before it happens."""
         self._note(arena, region, False)
         super().read(arena, region)
 
-    def write(self, arena: WatchedArena, region: Bytes) -> None:
+    def write(self, arena: InstrumentedArena, region: Bytes) -> None:
         """Handles a write of the current operation before it happens."""
         self._note(arena, region, True)
         super().write(arena, region)
 
-    def _note(self, arena: WatchedArena, region: Bytes, writes: bool) -> None:
+    def _note(self, arena: InstrumentedArena, region: Bytes, writes: bool) -> None:
         if self.footprint is not None and self.current is not None and not self.muted and arena.space == "gm":
             self.footprint.note(arena, region, self.current.mark.site, writes)
 
 
-class TaskKernel(WatchedKernel):
+class TaskKernel(InstrumentedKernel):
     """An instrumented kernel that tasks run."""
 
-    watch_class = TaskWatch
+    observer_class = TaskObserver
 
     def new_footprint(self) -> Footprint:
         """Returns the footprint of the next run."""
-        watch = self.watch
-        assert isinstance(watch, TaskWatch)
-        watch.footprint = Footprint()
-        watch.footprint.sites = watch.sites.all
-        return watch.footprint
+        observer = self.observer
+        assert isinstance(observer, TaskObserver)
+        observer.footprint = Footprint()
+        observer.footprint.sites = observer.sites.all
+        return observer.footprint
 
 
 def unordered(tasks: Sequence[Task]) -> Iterator[tuple[Task, Task]]:

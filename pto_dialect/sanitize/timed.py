@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .launch import WatchedKernel
-from .watch.cycle_times import CycleTimeline
-from .watch.cycles import CycleWatch
+from .instrument.cycle_times import CycleTimeline
+from .instrument.cycles import CycleObserver
+from .launch import InstrumentedKernel
 
 if TYPE_CHECKING:
     from pto_dialect.analysis.release import release_of
@@ -14,14 +14,14 @@ from pto_dialect.analysis.cycles.static import ModuleCycles
 from pto_dialect.analysis.release import release_of
 
 
-class CycleKernel(WatchedKernel):
+class CycleKernel(InstrumentedKernel):
     """An entry function that is ready to run and be timed."""
 
-    watch_class = CycleWatch
+    observer_class = CycleObserver
 
     def cycles(self, file: str) -> ModuleCycles:
         """The cycles of its runs."""
         assert isinstance(self.timeline, CycleTimeline)
-        found = self.timeline.cycles(file, self.profile.name, self.watch.log.actors, self.watch.sites)
+        found = self.timeline.cycles(file, self.profile.name, self.observer.log.actors, self.observer.sites)
         found.release = str(release_of(self.function))
         return found

@@ -21,24 +21,24 @@ from pto_dialect.ir.sync.cross_core import CmoCacheinvalidOp, DcciOp
 from .options import CHECKS, ON_REQUEST
 
 if TYPE_CHECKING:
-    from .launch import WatchedKernel
+    from .launch import InstrumentedKernel
 
 _SHOWN = 4
 
 
-def unchecked(kernel: WatchedKernel) -> list[str]:
+def unchecked(kernel: InstrumentedKernel) -> list[str]:
     """Returns one line for each omitted check."""
-    watch = kernel.watch
+    observer = kernel.observer
     operations = kernel.program.operations
     found: list[str] = []
-    asked = watch.options.checks
+    asked = observer.options.checks
     missing = [name for name in CHECKS if name not in asked and name not in ON_REQUEST]
     if missing:
         found.append(f"{_listed(missing)}: not selected")
-    if watch.ordered and "race" in asked:
+    if observer.ordered and "race" in asked:
         found.append(f"order of the pipes: {_left(operations)}; --sync strict checks it all the same")
-    reached = {site.op for site in watch.sites.reached()}
-    missed = [site.op for site in watch.sites if site.op not in reached and _acts(site.op)]
+    reached = {site.op for site in observer.sites.reached()}
+    missed = [site.op for site in observer.sites if site.op not in reached and _acts(site.op)]
     if missed and not kernel.stopped:
         found.append(f"{_count(missed, 'operation')} that this run did not get to ({_places(missed)})")
     if "overlap" in asked:
@@ -57,13 +57,13 @@ def unchecked(kernel: WatchedKernel) -> list[str]:
     return found
 
 
-def assumed(kernel: WatchedKernel) -> str:
+def assumed(kernel: InstrumentedKernel) -> str:
     """Returns what is assumed to order the pipes, where only barriers indicate it; empty where flags do, or nothing
     does."""
     operations = kernel.program.operations
     barriers = pipe_barriers(operations)
-    asked = kernel.sanitize.sync == "auto" and "race" in kernel.watch.options.checks
-    if not asked or not barriers or kernel.watch.ordered or has_flags(operations):
+    asked = kernel.sanitize.sync == "auto" and "race" in kernel.observer.options.checks
+    if not asked or not barriers or kernel.observer.ordered or has_flags(operations):
         return ""
     named = [op for op in barriers if not is_closing_barrier(op)] or barriers
     return f"the program orders its pipes by hand, with barriers between pieces of work ({_places(named)})"

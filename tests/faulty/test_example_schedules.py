@@ -14,7 +14,7 @@ from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.queues.schedule import Schedule
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
-from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.launch import InstrumentedKernel
 from pto_dialect.sanitize.options import SanitizeOptions, SyncMode
 
 SCHEDULES = ("text", "oldest", "newest", "random:0", "random:1", "random:2")
@@ -45,9 +45,9 @@ def outcome(example: str, case: Case, schedule: Schedule) -> tuple[bytes, ...] |
 def raced(example: str, case: Case, sync: SyncMode) -> set[str]:
     module = program_of(example, case.program)
     options = SanitizeOptions(sync=sync)
-    kernel = WatchedKernel(module, case.entry, case.targets[0], RunOptions(fill="poison"), options)
+    kernel = InstrumentedKernel(module, case.entry, case.targets[0], RunOptions(fill="poison"), options)
     kernel.run(list(copied(case.data).values()), case.blocks)
-    return {one.rule for one in kernel.watch.findings.all if one.rule.startswith(("race", "l0c"))}
+    return {one.rule for one in kernel.observer.findings.all if one.rule.startswith(("race", "l0c"))}
 
 
 @pytest.mark.parametrize("strict", [False, True], ids=["as-written", "strict"])

@@ -20,7 +20,7 @@ from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.run.machine import RunOptions
-from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.launch import InstrumentedKernel
 from pto_dialect.sanitize.options import SanitizeOptions
 from pto_dialect.sanitize.report.timeline import Timeline
 from pto_dialect.syntax.read.parser import parse_program
@@ -38,12 +38,12 @@ def reported(title: str, kernel: Kernel | Overlapping, sync: str) -> Iterator[st
     assert module is not None
     timeline = Timeline(costs=True)
     options = SanitizeOptions(sync="strict" if sync == "strict" else "auto")
-    sanitized = WatchedKernel(module, None, None, RunOptions(fill="poison"), options, timeline)
+    sanitized = InstrumentedKernel(module, None, None, RunOptions(fill="poison"), options, timeline)
     try:
         sanitized.run(kernel.values(), kernel.blocks)
     except ProgramError as error:
         yield f"refused {error.rule} {error}"
-    for finding in sanitized.watch.findings.all:
+    for finding in sanitized.observer.findings.all:
         yield from described(finding.diagnostic())
     yield from busy(timeline)
     for diagnostic in found(kernel.text, ("check-sync", "check-memory")):

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from faulty_kernels import Kernel, faulty
-from sanitize_programs import load, program, set_flag, store, ub, wait_flag, watched
+from sanitize_programs import instrumented, load, program, set_flag, store, ub, wait_flag
 
-from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.launch import InstrumentedKernel
 from pto_dialect.sanitize.report.apply_fixes import CannotApplyError, Patch
 from pto_dialect.sanitize.report.findings import Finding
 from tools.pto_run import main
@@ -46,8 +46,8 @@ ALONE = {
 """Rules with findings that no change of the text mends mechanically, and why."""
 
 
-def run(kernel: Kernel, text: str) -> WatchedKernel:
-    watching = watched(text, sync=kernel.launch.get("sync", "auto"), verify=False)
+def run(kernel: Kernel, text: str) -> InstrumentedKernel:
+    watching = instrumented(text, sync=kernel.launch.get("sync", "auto"), verify=False)
     watching.run(kernel.values(), kernel.blocks)
     return watching
 
@@ -62,7 +62,7 @@ def _mended(kernel_id: str) -> tuple[list[Finding], list[Finding], int]:
     (kernel,) = (one for one in faulty() if one.id == kernel_id)
     text, changes = kernel.text, 0
     watching = run(kernel, text)
-    first = found = watching.watch.findings.all
+    first = found = watching.observer.findings.all
     while changes < 20:
         for finding in found:
             patch = Patch(text, watching.program.functions)
@@ -76,7 +76,7 @@ def _mended(kernel_id: str) -> tuple[list[Finding], list[Finding], int]:
             break
         text, changes = patch.result(), changes + 1
         watching = run(kernel, text)
-        found = watching.watch.findings.all
+        found = watching.observer.findings.all
     return first, found, changes
 
 

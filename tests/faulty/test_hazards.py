@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 from faulty_kernels import HAZARDS, Kernel, correct, faulty
-from sanitize_programs import found, watched
+from sanitize_programs import found, instrumented
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
@@ -34,9 +34,9 @@ def findings(kernel_id: str) -> list[Diagnostic]:
     (kernel,) = (one for one in FAULTY + CORRECT if one.id == kernel_id)
     if refused := errors_of_text(kernel.text):
         return refused
-    watch = watched(kernel.text)
-    watch.run(kernel.values(), kernel.blocks)
-    of_run = [finding.diagnostic() for finding in watch.watch.findings.all]
+    observer = instrumented(kernel.text)
+    observer.run(kernel.values(), kernel.blocks)
+    of_run = [finding.diagnostic() for finding in observer.observer.findings.all]
     return of_run + found(kernel.text, ("check-sync", "check-memory"))
 
 

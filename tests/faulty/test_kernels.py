@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 from faulty_kernels import Kernel, correct, faulty
-from sanitize_programs import found, watched
+from sanitize_programs import found, instrumented
 
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
@@ -38,9 +38,9 @@ def findings(kernel_id: str) -> Found:
     wrong = refused(kernel.text)
     if wrong:
         return Found(wrong, frozenset())
-    watch = watched(kernel.text, sync=kernel.launch.get("sync", "auto"))
-    watch.run(kernel.values(), kernel.blocks)
-    all_ = [finding.diagnostic() for finding in watch.watch.findings.all]
+    observer = instrumented(kernel.text, sync=kernel.launch.get("sync", "auto"))
+    observer.run(kernel.values(), kernel.blocks)
+    all_ = [finding.diagnostic() for finding in observer.observer.findings.all]
     errors = frozenset(d.rule for d in all_ if d.severity is Severity.ERROR)
     return Found(errors, frozenset(d.rule for d in all_) - errors)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from faulty_kernels import Kernel, correct, faulty
-from sanitize_programs import watched
+from sanitize_programs import instrumented
 
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
@@ -35,12 +35,12 @@ TOGETHER = {"sync-membar-missing", "sync-mte3-reorder"}
 
 def found(kernel: Kernel, *checks: str) -> set[str]:
     """Rules of the findings of these checks alone; of a fault that they do not report, that with which the run ends."""
-    watch = watched(kernel.text, verify=False, checks={*checks}, sync=kernel.launch.get("sync", "auto"))
+    observer = instrumented(kernel.text, verify=False, checks={*checks}, sync=kernel.launch.get("sync", "auto"))
     try:
-        watch.run(kernel.values(), kernel.blocks)
+        observer.run(kernel.values(), kernel.blocks)
     except ProgramError as error:
         assert not any(error.rule in RULES[check].split() for check in checks), error
-    return {finding.diagnostic().rule for finding in watch.watch.findings.all}
+    return {finding.diagnostic().rule for finding in observer.observer.findings.all}
 
 
 @pytest.mark.parametrize("check", CHECKS)
@@ -70,7 +70,7 @@ def test_watching_changes_no_result(kernel: Kernel) -> None:
     module = parse_program(SourceFile("k.pto", kernel.text), engine)
     assert module is not None and not [d for d in engine.diagnostics if d.severity is Severity.ERROR]
     Plain(module, None, None, RunOptions(fill="poison")).run(plain, kernel.blocks)
-    watched(kernel.text, sync=kernel.launch.get("sync", "auto")).run(seen, kernel.blocks)
+    instrumented(kernel.text, sync=kernel.launch.get("sync", "auto")).run(seen, kernel.blocks)
     for one, other in zip(plain, seen, strict=True):
         if isinstance(one, np.ndarray):
             assert one.tobytes() == other.tobytes()

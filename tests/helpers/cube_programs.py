@@ -17,7 +17,7 @@ from pto_dialect.passes.registry import make_pass
 from pto_dialect.runtime.queues.schedule import Schedule
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
-from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.launch import InstrumentedKernel
 from pto_dialect.sanitize.options import SanitizeOptions
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -150,8 +150,8 @@ def lowered(program: Program | str, last: str = "lower-cube", **arrays: Any) -> 
         for name, value in found.items():
             if isinstance(value, np.ndarray):
                 assert value.tobytes() == expected[name].tobytes(), f"{name} under {schedule}\n{text}"
-    watched = WatchedKernel(again, None, None, RunOptions(), SanitizeOptions(sync="strict"))
-    watched.run(copies(arrays), 1)
-    rules = [finding.rule for finding in watched.watch.findings.all if finding.rule not in CONTENT]
+    instrumented = InstrumentedKernel(again, None, None, RunOptions(), SanitizeOptions(sync="strict"))
+    instrumented.run(copies(arrays), 1)
+    rules = [finding.rule for finding in instrumented.observer.findings.all if finding.rule not in CONTENT]
     assert not rules, f"{rules}\n{text}"
     return after, expected

@@ -16,7 +16,7 @@ from pto_dialect.passes.registry import make_pass
 from pto_dialect.runtime.queues.schedule import Schedule
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
-from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.launch import InstrumentedKernel
 from pto_dialect.sanitize.options import SanitizeOptions
 
 TILE = "!pto.tile_buf<vec, 16x16xf32>"
@@ -118,6 +118,6 @@ def results(module: ModuleOp, arrays: Sequence[Any], schedule: str = "text") -> 
 def disorder(module: ModuleOp, arrays: Sequence[Any]) -> list[str]:
     """The rules that a watched run names, those about content aside."""
     copies = [array.copy() if isinstance(array, np.ndarray) else array for array in arrays]
-    watched = WatchedKernel(module, None, None, RunOptions(fill="random"), SanitizeOptions(sync="strict"))
-    watched.run(copies, 1)
-    return [finding.rule for finding in watched.watch.findings.all if finding.rule not in CONTENT]
+    instrumented = InstrumentedKernel(module, None, None, RunOptions(fill="random"), SanitizeOptions(sync="strict"))
+    instrumented.run(copies, 1)
+    return [finding.rule for finding in instrumented.observer.findings.all if finding.rule not in CONTENT]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sanitize_programs import watched
+from sanitize_programs import instrumented
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 
@@ -140,9 +140,9 @@ def errors_of(program: str, sync: str = "auto", blocks: int = 1) -> set[str]:
 
 def diagnostics(program: str, sync: str = "auto", blocks: int = 1) -> list[Diagnostic]:
     """All that a watched run says."""
-    kernel = watched(program, sync=sync)
+    kernel = instrumented(program, sync=sync)
     kernel.run(arguments(), blocks)
-    return [finding.diagnostic() for finding in kernel.watch.findings.all]
+    return [finding.diagnostic() for finding in kernel.observer.findings.all]
 
 
 def arguments() -> list[Any]:

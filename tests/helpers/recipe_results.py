@@ -30,7 +30,7 @@ from pto_dialect.ir.cube.mad import MadOp
 from pto_dialect.lsp.features import FEATURES
 from pto_dialect.lsp.program.document import Document
 from pto_dialect.runtime.run.machine import RunOptions
-from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.launch import InstrumentedKernel
 from pto_dialect.sanitize.options import CHECKS, SanitizeOptions
 from pto_dialect.syntax.read.parser import parse_program
 from pto_dialect.targets.a2a3 import A2A3
@@ -56,9 +56,9 @@ def tile_operation() -> PtoOp:
 def reported(text: str) -> list[str]:
     """The rules of the findings of a sanitized run of two buffers."""
     module = parse_program(SourceFile("x.pto", text), DiagnosticEngine())
-    kernel = WatchedKernel(module, None, None, RunOptions(), SanitizeOptions(frozenset(CHECKS)))
+    kernel = InstrumentedKernel(module, None, None, RunOptions(), SanitizeOptions(frozenset(CHECKS)))
     kernel.run([np.ones(4096, np.float32), np.zeros(4096, np.float32)])
-    return sorted({finding.rule for finding in kernel.watch.findings.all})
+    return sorted({finding.rule for finding in kernel.observer.findings.all})
 
 
 def linked(text: str) -> list[list[object]]:

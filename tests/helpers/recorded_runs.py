@@ -31,7 +31,7 @@ def recording_kernel(
 def recorded(path: Path, kernel: RecordingKernel, values: Sequence[Any], blocks: int = 1) -> Recording:
     """The recording of a run, written to ``path`` and read."""
     kernel.run(values, blocks)
-    save(path, kernel, blocks, kernel.watch.findings.all)
+    save(path, kernel, blocks, kernel.observer.findings.all)
     return open_recording(path)
 
 

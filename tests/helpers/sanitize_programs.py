@@ -12,7 +12,7 @@ from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.passes.run import run_passes
 from pto_dialect.runtime.run.machine import RunOptions
-from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.launch import InstrumentedKernel
 from pto_dialect.sanitize.options import CHECKS, ON_REQUEST, SanitizeOptions
 from pto_dialect.syntax.read.parser import parse_program
 from pto_dialect.verify.verifier import verify_module
@@ -86,7 +86,7 @@ def found(text: str, passes: tuple[str, ...] = ("check-sync",)) -> list[Diagnost
     return list(engine.diagnostics)
 
 
-def watched(text: str, **options: Any) -> WatchedKernel:
+def instrumented(text: str, **options: Any) -> InstrumentedKernel:
     """The kernel of a program, under watch; ``verify=False`` runs what the verifier would refuse."""
     engine = DiagnosticEngine()
     module = parse_program(SourceFile("k.pto", text), engine)
@@ -96,16 +96,16 @@ def watched(text: str, **options: Any) -> WatchedKernel:
     assert not engine.has_errors, engine.diagnostics
     checks = frozenset(options.pop("checks", set(CHECKS) - ON_REQUEST))
     sanitize = SanitizeOptions(checks, options.pop("sync", "auto"))
-    return WatchedKernel(module, options.pop("entry", None), None, RunOptions(fill="poison"), sanitize)
+    return InstrumentedKernel(module, options.pop("entry", None), None, RunOptions(fill="poison"), sanitize)
 
 
 def diagnostics(text: str, values: list[Any] | None = None, blocks: int = 1, **options: Any) -> list[Diagnostic]:
     """What a run finds; %a counts up, %b is 0."""
-    kernel = watched(text, **options)
+    kernel = instrumented(text, **options)
     if values is None:
         values = [np.arange(64, dtype=np.float32), np.zeros(64, np.float32)]
     kernel.run(values, blocks)
-    return [finding.diagnostic() for finding in kernel.watch.findings.all]
+    return [finding.diagnostic() for finding in kernel.observer.findings.all]
 
 
 def rules(text: str, **options: Any) -> Counter[str]:

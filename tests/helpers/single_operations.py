@@ -31,10 +31,10 @@ from pto_dialect.runtime.run.arguments import argument_format, host_shape
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import Block as MachineBlock
 from pto_dialect.runtime.run.machine import RunOptions
-from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.instrument.core import InstrumentedCore
+from pto_dialect.sanitize.instrument.observer import RunObserver
+from pto_dialect.sanitize.launch import InstrumentedKernel
 from pto_dialect.sanitize.options import SanitizeOptions
-from pto_dialect.sanitize.watch.core import WatchedCore
-from pto_dialect.sanitize.watch.watch import Watch
 from pto_dialect.targets.op_availability import MICRO_LEVELS
 from pto_dialect.targets.tile_layouts import PACKED_OPERANDS
 
@@ -256,7 +256,7 @@ class Touched:
 _PIPES: set[str] = set()
 
 
-class _Recorder(Watch):
+class _Recorder(RunObserver):
     """Keeps the bytes of each memory that are read and written, in order."""
 
     def __init__(self, *arguments: Any) -> None:
@@ -272,7 +272,7 @@ class _Recorder(Watch):
         super().write(arena, region)
 
 
-class _RecordedCore(WatchedCore):
+class _RecordedCore(InstrumentedCore):
     """Keeps the pipes that got instructions."""
 
     def issue(self, pipe: str, line: int, action: Any, *arguments: Any) -> None:
@@ -301,8 +301,8 @@ class _Observed(Kernel):
         return block
 
 
-class _RecordedKernel(_Observed, WatchedKernel):
-    watch_class = _Recorder
+class _RecordedKernel(_Observed, InstrumentedKernel):
+    observer_class = _Recorder
     core_class = _RecordedCore
 
 
@@ -318,7 +318,7 @@ class Trial:
         options = RunOptions(fill="poison")
         self.kernel = _Observed(self.made.module, "k", statement.target, options)
         sanitize = SanitizeOptions(frozenset(), "strict")
-        self.watched = _RecordedKernel(self.made.module, "k", statement.target, options, sanitize)
+        self.instrumented = _RecordedKernel(self.made.module, "k", statement.target, options, sanitize)
         self.memories = [(i, a) for i, a in enumerate(self.made.arguments) if a.is_memory]
 
     def values(self, other: int = -1) -> list[Any]:
@@ -367,21 +367,21 @@ class Trial:
             pairs = enumerate(zip(after, other_after, strict=True))
             if own or results != other_results or any((a != b).any() for i, (a, b) in pairs if i != place):
                 found.used.append(roles)
-        self._watch(before, after, found)
+        self._observer(before, after, found)
         return found
 
-    def _watch(self, before: list[np.ndarray], after: list[np.ndarray], found: Touched) -> None:
+    def _observer(self, before: list[np.ndarray], after: list[np.ndarray], found: Touched) -> None:
         arguments = self.values()
-        self.watched.scales = dict.fromkeys(_OWN[:2], _ONE)
+        self.instrumented.scales = dict.fromkeys(_OWN[:2], _ONE)
         _PIPES.clear()
         with redirect_stdout(StringIO()):
-            self.watched.run(arguments)
+            self.instrumented.run(arguments)
         found.pipes = set(_PIPES)
-        watch = self.watched.watch
-        assert isinstance(watch, _Recorder)
+        observer = self.instrumented.observer
+        assert isinstance(observer, _Recorder)
         stored: dict[str, set[int]] = {}
         by_name = {argument.name: argument for argument in self.made.arguments}
-        for kind, memory, offsets in watch.accesses:
+        for kind, memory, offsets in observer.accesses:
             argument = by_name.get(memory.lstrip("%"))
             roles = argument.roles if argument is not None else {memory.rpartition(".")[2]}
             own = stored.setdefault(memory.lstrip("%"), set())

@@ -31,11 +31,11 @@ from pto_dialect.runtime.queues.schedule import Schedule
 from pto_dialect.runtime.run.arguments import argument_format
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
-from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.launch import InstrumentedKernel
+from pto_dialect.sanitize.observer.cycle_times import CycleTimeline
 from pto_dialect.sanitize.options import CHECKS, SanitizeOptions
 from pto_dialect.sanitize.report.timeline import Timeline
 from pto_dialect.sanitize.timed import CycleKernel
-from pto_dialect.sanitize.watch.cycle_times import CycleTimeline
 
 MODES: dict[str, dict[str, Any]] = {
     "plain": {},
@@ -101,7 +101,7 @@ def _kernel(module: ModuleOp, target: str, mode: str) -> tuple[Kernel, Timeline 
     if mode in ("sanitized", "ordered"):
         timeline = Timeline(costs=True)
         sanitize = SanitizeOptions(frozenset(CHECKS), "strict" if mode == "sanitized" else "auto")
-        return WatchedKernel(module, None, target, options, sanitize, timeline), timeline
+        return InstrumentedKernel(module, None, target, options, sanitize, timeline), timeline
     return Kernel(module, None, target, options), None
 
 
@@ -166,8 +166,8 @@ def _reported(kernel: Kernel, timeline: Timeline | None) -> Iterator[str]:
         for line in cycles.lines:
             time = f"{line.estimate.cycles:g} cycles ({line.estimate.evidence})"
             yield f"line {line.line} {line.operation} on {line.pipe}, {line.count} times: {time}"
-    elif isinstance(kernel, WatchedKernel) and timeline is not None:
-        for finding in kernel.watch.findings.all:
+    elif isinstance(kernel, InstrumentedKernel) and timeline is not None:
+        for finding in kernel.observer.findings.all:
             yield from described(finding.diagnostic())
         yield from busy(timeline)
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from pto_dialect.driver.run.sanitizing import unchecked_lines
 from pto_dialect.runtime.errors import ProgramError
-from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.launch import InstrumentedKernel
 
 
-def words(kernel: WatchedKernel, values: list[Any], blocks: int = 1) -> list[str]:
+def words(kernel: InstrumentedKernel, values: list[Any], blocks: int = 1) -> list[str]:
     """Runs the kernel: its findings with all they say, in order, what was not checked, and what the run computed."""
     found: list[str] = []
     try:
@@ -20,7 +20,7 @@ def words(kernel: WatchedKernel, values: list[Any], blocks: int = 1) -> list[str
     except ProgramError as error:
         returned = []
         found.append(f"ended: {error.rule}: {error} at {_place(error.span)}")
-    for finding in kernel.watch.findings.all:
+    for finding in kernel.observer.findings.all:
         one = finding.diagnostic()
         found.append(f"{one.severity.label}: {one.message} [{one.rule}] at {_place(one.span)}")
         found += [f"  note: {note.message} at {_place(note.span)}" for note in one.notes]
@@ -28,7 +28,7 @@ def words(kernel: WatchedKernel, values: list[Any], blocks: int = 1) -> list[str
         found.append(f"  {finding.count} times, event {finding.event}, {finding.alike}, {finding.differs}")
         found += [f"  fix: {_fix(change)}" for change in finding.fix]
     found += [f"not checked: {line}" for line in unchecked_lines(kernel)]
-    found.append(f"stopped: {kernel.stopped}, events: {len(kernel.watch.log.count)}")
+    found.append(f"stopped: {kernel.stopped}, events: {len(kernel.observer.log.count)}")
     found += [f"array {_digest(value)}" for value in (*values, *returned) if isinstance(value, np.ndarray)]
     return found
 

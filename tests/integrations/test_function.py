@@ -11,13 +11,13 @@ from sanitize_programs import load, program, set_flag, store, ub, wait_flag
 
 from pto_dialect.api import ParseError, VerifyError
 from pto_dialect.integrations.base import Device
-from pto_dialect.integrations.events import Compiled, Event, Launched, observed, watched, watching
+from pto_dialect.integrations.events import Compiled, Event, Launched, instrumented, observed, watching
 from pto_dialect.integrations.function import jit
 from pto_dialect.runtime.errors import BindingError
 from pto_dialect.runtime.run.kernel import Started
-from pto_dialect.sanitize.launch import WatchedKernel, watched_cores
+from pto_dialect.sanitize.instrument.core import InstrumentedCore
+from pto_dialect.sanitize.launch import InstrumentedKernel, instrumented_cores
 from pto_dialect.sanitize.options import SanitizeOptions
-from pto_dialect.sanitize.watch.core import WatchedCore
 
 SCALE = """
 func.func @scale(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %s: f32) {
@@ -135,7 +135,7 @@ def test_watched_launches_have_findings() -> None:
     racing = device.compile(RACE, "race.pto")
     buffers = [np.ones(64, np.float32), np.zeros(64, np.float32)]
     options = SanitizeOptions()
-    with observed(seen.append), watched(options):
+    with observed(seen.append), instrumented(options):
         assert watching() is options
         device.launch(racing, buffers)
         device.launch(racing, buffers)
@@ -147,21 +147,23 @@ def test_watched_launches_have_findings() -> None:
 
 
 def test_watched_launches_leave_no_memory_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    ran: list[weakref.ref[WatchedCore]] = []
-    start = WatchedKernel.start
+    ran: list[weakref.ref[InstrumentedCore]] = []
+    start = InstrumentedKernel.start
 
     def noted(*arguments: Any) -> Started:
         started = start(*arguments)
-        ran.extend(weakref.ref(core) for core in watched_cores(started))
+        ran.extend(weakref.ref(core) for core in instrumented_cores(started))
         return started
 
-    monkeypatch.setattr(WatchedKernel, "start", noted)
+    monkeypatch.setattr(InstrumentedKernel, "start", noted)
     device = Device("test")
     racing = device.compile(RACE, "race.pto")
-    with watched(SanitizeOptions()):
+    with instrumented(SanitizeOptions()):
         for _ in range(3):
             device.launch(racing, [np.ones(64, np.float32), np.zeros(64, np.float32)])
     gc.collect()
     assert len(ran) >= 3
     assert not [core for one in ran if (core := one()) is not None]
-    assert [len(kernel.watch.log.count) for kernel in racing.kernels if isinstance(kernel, WatchedKernel)] == [1]
+    assert [len(kernel.observer.log.count) for kernel in racing.kernels if isinstance(kernel, InstrumentedKernel)] == [
+        1
+    ]

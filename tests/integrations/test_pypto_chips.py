@@ -11,7 +11,7 @@ import pytest
 from pypto_chips import COLS, WAIT, next_chip, submit, tensor
 from pypto_programs import SCALE, SCALE_WRAPPER, orchestrated, wrapper
 
-from pto_dialect.integrations.events import Event, Launched, observed, watched
+from pto_dialect.integrations.events import Event, Launched, instrumented, observed
 from pto_dialect.integrations.pypto.domains import AccessMode, Domain, wrap_fork_inherited
 from pto_dialect.integrations.pypto.host import MappedArgs, Orchestrator
 from pto_dialect.integrations.pypto.interface import ChipCallable, CommBufferSpec, DataType, TaskArgs, TensorArgType
@@ -55,7 +55,7 @@ def watched_pair(chips: list[ChipCallable]) -> tuple[list[str], set[str], bool]:
     """Functions that two chips have run under watch, rules of what was found, and whether the results are right."""
     x, y = numbers(2)
     events: list[Event] = []
-    with observed(events.append), watched(SanitizeOptions()):
+    with observed(events.append), instrumented(SanitizeOptions()):
         Worker(level=3).submit(lambda orch, *_: submit(orch, chips, x, y)).result()
     launches = [event for event in events if isinstance(event, Launched)]
     rules = {finding.rule for one in launches for finding in one.findings}

@@ -24,7 +24,7 @@ from pto_dialect.runtime.queues.schedule import Schedule
 from pto_dialect.runtime.run.arguments import argument_format
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
-from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.launch import InstrumentedKernel
 from pto_dialect.sanitize.options import CHECKS, SanitizeOptions
 
 MUTATIONS = 2
@@ -59,7 +59,7 @@ def kernel(module: ModuleOp, target: str, mode: str) -> Kernel:
     """What runs a function of one operation in a mode."""
     options = RunOptions(fill="poison", accumulate="exact", schedule=NEWEST if mode == "newest" else None)
     if mode == "sanitized":
-        return WatchedKernel(module, "k", target, options, SanitizeOptions(frozenset(CHECKS), "auto"))
+        return InstrumentedKernel(module, "k", target, options, SanitizeOptions(frozenset(CHECKS), "auto"))
     return Kernel(module, "k", target, options)
 
 

@@ -5,16 +5,16 @@ import inspect
 import pytest
 
 from pto_dialect.runtime.compile.source_check import ATTRIBUTES
-from pto_dialect.runtime.watching import CALLS, Observer, Streams, Watching
+from pto_dialect.runtime.instrumentation import CALLS, Instrumentation, Observer, Streams
 from pto_dialect.sanitize.checks import streams
 from pto_dialect.sanitize.checks.item_races import ItemRaces
-from pto_dialect.sanitize.watch.core import WatchedCore
+from pto_dialect.sanitize.instrument.core import InstrumentedCore
 
 METHODS = ("at", "inside", "in_body", "allocated", "aligned", "through", "fence", "hand_over", "maintain")
 STREAMS = ("reach", "goes_on")
 
 
-def watching(core: WatchedCore) -> Watching:
+def watching(core: InstrumentedCore) -> Instrumentation:
     """For the type checker: a watched core is one."""
     return core
 
@@ -27,7 +27,7 @@ def test_code_of_watched_runs_may_call_what_the_protocol_has() -> None:
 
 @pytest.mark.parametrize("name", METHODS)
 def test_a_watched_core_has_what_the_protocol_says(name: str) -> None:
-    said, found = (inspect.signature(getattr(cls, name)) for cls in (Watching, WatchedCore))
+    said, found = (inspect.signature(getattr(cls, name)) for cls in (Instrumentation, InstrumentedCore))
     assert [parameter.name for parameter in said.parameters.values()] == [
         parameter.name for parameter in found.parameters.values()
     ]

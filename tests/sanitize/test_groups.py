@@ -9,7 +9,7 @@ import pto_dialect
 from pto_dialect import PerCore
 from pto_dialect.runtime.compile.group import Member, join
 from pto_dialect.runtime.run.machine import RunOptions
-from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.launch import InstrumentedKernel
 from pto_dialect.sanitize.options import SanitizeOptions
 from pto_dialect.sanitize.report.findings import Finding
 
@@ -23,11 +23,11 @@ def findings(one: str, other: str) -> list[Finding]:
     group = join([Member(member) for member in members])
     # The cores store numbers to lines of data caches that they share.
     sanitize = SanitizeOptions(SanitizeOptions().checks - {"cache"})
-    kernel = WatchedKernel(None, None, None, options, sanitize, group=group)
+    kernel = InstrumentedKernel(None, None, None, options, sanitize, group=group)
     between, out = np.zeros(2, np.int32), np.zeros(4, np.int32)
     values = [between, PerCore("block"), PerCore("block + 7"), between, out, PerCore("block"), PerCore("subblock")]
     kernel.run(values, 2)
-    return kernel.watch.findings.all
+    return kernel.observer.findings.all
 
 
 def test_functions_in_order_have_no_findings() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from lowering_programs import lowered
-from sanitize_programs import found, watched
+from sanitize_programs import found, instrumented
 
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.walk import walk
@@ -71,9 +71,9 @@ def text(lines: list[str], arch: str = "a2a3") -> str:
 
 
 def errors(program: str, sync: str = "auto") -> set[str]:
-    kernel = watched(program, sync=sync)
+    kernel = instrumented(program, sync=sync)
     kernel.run(values(), 2)
-    found = (finding.diagnostic() for finding in kernel.watch.findings.all)
+    found = (finding.diagnostic() for finding in kernel.observer.findings.all)
     return {one.rule for one in found if one.severity is Severity.ERROR}
 
 
@@ -92,7 +92,7 @@ def test_a_notify_behind_the_stores(arch: str, hand: bool) -> None:
     lines = [*SEND, NOTIFY, WAIT, *TAKE]
     program = text(lines if hand else unordered(lines), arch)
     assert errors(program) == set()
-    kernel, given = watched(program), values()
+    kernel, given = instrumented(program), values()
     kernel.run(given, 2)
     np.testing.assert_array_equal(given[2], np.concatenate([given[0][8:], given[0][:8]]))
     assert not [one for one in found(program) if one.severity is Severity.ERROR]

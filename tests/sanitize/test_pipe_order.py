@@ -18,7 +18,7 @@ from pto_dialect.analysis.pipe_order import has_manual_synchronization
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.passes.registry import make_pass
 from pto_dialect.runtime.run.machine import RunOptions
-from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.launch import InstrumentedKernel
 from pto_dialect.sanitize.options import SanitizeOptions
 from tools.pto_run import main as pto_run
 
@@ -54,10 +54,10 @@ def program(*lines: str) -> str:
     return HEAD + "".join(f"    {LINES.get(line, line)}\n" for line in lines) + "    return\n  }\n}\n"
 
 
-def watched(text: str) -> WatchedKernel:
+def instrumented(text: str) -> InstrumentedKernel:
     module, found = parsed(text)
     assert not found, found
-    kernel = WatchedKernel(module, None, None, RunOptions(), SanitizeOptions())
+    kernel = InstrumentedKernel(module, None, None, RunOptions(), SanitizeOptions())
     kernel.run([np.ones((16, 16), np.float32), np.zeros((16, 16), np.float32)], 1)
     return kernel
 
@@ -95,9 +95,9 @@ BY_HAND = {
 @pytest.mark.parametrize("name", LEFT)
 def test_a_barrier_that_closes_a_part_leaves_the_pipes_to_the_compiler(name: str) -> None:
     text = program(*LEFT[name])
-    kernel = watched(text)
+    kernel = instrumented(text)
     assert kernel.compiler_orders
-    assert [finding.rule for finding in kernel.watch.findings.all] == []
+    assert [finding.rule for finding in kernel.observer.findings.all] == []
     module, _ = parsed(text)
     engine = DiagnosticEngine()
     make_pass("check-sync", None).run(module, engine)
@@ -107,9 +107,9 @@ def test_a_barrier_that_closes_a_part_leaves_the_pipes_to_the_compiler(name: str
 @pytest.mark.parametrize("name", BY_HAND)
 def test_barriers_between_pieces_of_work_are_judged(name: str) -> None:
     lines, rules = BY_HAND[name]
-    kernel = watched(program(*lines))
+    kernel = instrumented(program(*lines))
     assert not kernel.compiler_orders
-    assert {finding.rule for finding in kernel.watch.findings.all} == set(rules)
+    assert {finding.rule for finding in kernel.observer.findings.all} == set(rules)
 
 
 def test_barriers_beside_communication_leave_the_pipes_to_the_compiler() -> None:

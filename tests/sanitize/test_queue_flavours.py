@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from pair_programs import FREE, arguments, declare, double, flag, pop, product, push, queue, store, text
 from queue_programs import CubeToVector, VectorToCube
-from sanitize_programs import watched
+from sanitize_programs import instrumented
 
 import pto_dialect
 from pto_dialect.runtime.run.launch import Kernel
@@ -57,6 +57,6 @@ def test_the_same_numbers_in_a_watched_run(arch: str) -> None:
     program = by_handle(arch)
     plain, seen = arguments(), arguments()
     Kernel(pto_dialect.parse(program), None, None, RunOptions()).run(plain, 1)
-    watched(program).run(seen, 1)
+    instrumented(program).run(seen, 1)
     np.testing.assert_array_equal(seen[2], plain[2])
     assert plain[2].any()

@@ -25,7 +25,7 @@ from pair_programs import (
     text,
 )
 from queue_programs import CubeToVector
-from sanitize_programs import found, watched
+from sanitize_programs import found, instrumented
 
 from pto_dialect import print_module
 from pto_dialect.diagnostics.diagnostic import Severity
@@ -66,7 +66,7 @@ def matrix() -> np.ndarray:
 def test_a_pop_behind_the_readers_of_its_local_slot(count: int) -> None:
     program = text("a2a3", pushes("a2a3", count), turns(count, ("V", "MTE2")))
     assert diagnostics(program) == []
-    kernel, values = watched(program), arguments()
+    kernel, values = instrumented(program), arguments()
     kernel.run(values, 1)
     np.testing.assert_array_equal(values[2][:16], matrix())
 
@@ -113,9 +113,9 @@ def test_a_popped_tile_that_another_entry_has_replaced(by_hand: bool, sync: str)
     if not by_hand:
         lines = [line for line in lines if "_flag" not in line]
     program = text("a2a3", pushes("a2a3", 3, by_hand=by_hand), lines)
-    kernel = watched(program, sync=sync, verify=False)
+    kernel = instrumented(program, sync=sync, verify=False)
     kernel.run(arguments(), 1)
-    said = [finding.diagnostic() for finding in kernel.watch.findings.all]
+    said = [finding.diagnostic() for finding in kernel.observer.findings.all]
     (lost,) = (one for one in said if one.rule == "mem-overlap")
     assert lost.severity is Severity.ERROR and "%v0 and %v2 are in use at the same time" in lost.message
     assert lost.help is not None and "local_slot_num" in lost.help

@@ -10,26 +10,26 @@ from rank_programs import NAMES, TELL, WAIT, Ranks, module_of, text_of
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.run.machine import RunOptions
-from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.launch import InstrumentedKernel
 from pto_dialect.sanitize.options import SanitizeOptions
-from pto_dialect.sanitize.ranks import run_watched_ranks
+from pto_dialect.sanitize.ranks import run_sanitized_ranks
 from pto_dialect.sanitize.report.findings import Finding
 
 BARRIER = "pto.barrier <PIPE_ALL>"
 
 
-def watched(name: str, text: str, count: int = 2) -> tuple[list[Finding], WatchedKernel, Ranks]:
+def instrumented(name: str, text: str, count: int = 2) -> tuple[list[Finding], InstrumentedKernel, Ranks]:
     """What the watch finds."""
-    kernel = WatchedKernel(module_of(text), None, "a2a3", RunOptions(fill="poison"), SanitizeOptions())
+    kernel = InstrumentedKernel(module_of(text), None, "a2a3", RunOptions(fill="poison"), SanitizeOptions())
     ranks = Ranks(name, count, kernel)
-    run_watched_ranks(ranks.parts, ranks.world)
-    return kernel.watch.findings.all, kernel, ranks
+    run_sanitized_ranks(ranks.parts, ranks.world)
+    return kernel.observer.findings.all, kernel, ranks
 
 
 @pytest.mark.parametrize("count", [2, 4, 8])
 @pytest.mark.parametrize("name", NAMES)
 def test_right_programs_have_no_findings(name: str, count: int) -> None:
-    findings, kernel, ranks = watched(name, text_of(name), count)
+    findings, kernel, ranks = instrumented(name, text_of(name), count)
     assert not findings and not kernel.stopped
     ranks.check()
 
@@ -37,7 +37,7 @@ def test_right_programs_have_no_findings(name: str, count: int) -> None:
 @pytest.mark.parametrize("name", ["reduce_scatter", "all_reduce"])
 def test_a_wait_that_is_missing_is_a_race(name: str) -> None:
     text = text_of(name).replace(WAIT, "")
-    findings, _, _ = watched(name, text)
+    findings, _, _ = instrumented(name, text)
     (found,) = (finding.diagnostic() for finding in findings if finding.rule == "race-cross-rank")
     assert "of gm 'data' of rank" in found.message and "and nothing orders the two" in found.message
     assert found.help is not None and "pto.comm.tnotify" in found.help
@@ -47,7 +47,7 @@ def test_a_wait_that_is_missing_is_a_race(name: str) -> None:
 def test_a_wait_for_too_few_is_a_race() -> None:
     fewer = "%less = arith.subi %ranks, %c1 : index\n    %all = arith.muli %less, %round : index"
     text = text_of("all_reduce").replace("%all = arith.muli %ranks, %round : index", fewer)
-    assert "race-cross-rank" in {finding.rule for finding in watched("all_reduce", text, 4)[0]}
+    assert "race-cross-rank" in {finding.rule for finding in instrumented("all_reduce", text, 4)[0]}
 
 
 def test_a_notify_waits_for_the_stores_before_it() -> None:
@@ -55,7 +55,7 @@ def test_a_notify_waits_for_the_stores_before_it() -> None:
     text = text_of("reduce_scatter")
     store = text.index("pto.tstore ins(%sum : !tile) outs(%to : !part)")
     bare = text[:store] + text[store:].replace(BARRIER, "", 1)
-    findings, _, ranks = watched("reduce_scatter", bare)
+    findings, _, ranks = instrumented("reduce_scatter", bare)
     assert "race-cross-rank" not in {finding.rule for finding in findings}
     ranks.check()
 
@@ -65,19 +65,19 @@ def test_a_signal_that_overtakes_the_data_is_a_race() -> None:
     meet = next(line for line in text.splitlines() if "func.call @meet" in line)
     first = text.index("scf.for %row")
     early = text[:first] + meet.strip() + "\n    " + text[first:].replace(meet, "")
-    assert "race-cross-rank" in {finding.rule for finding in watched("reduce_scatter", early)[0]}
+    assert "race-cross-rank" in {finding.rule for finding in instrumented("reduce_scatter", early)[0]}
 
 
 def test_between_ranks_also_where_the_compiler_orders_pipes() -> None:
     bare = text_of("reduce_scatter").replace(BARRIER, "")
-    assert not watched("reduce_scatter", bare)[0]
-    findings = watched("reduce_scatter", bare.replace(WAIT, ""))[0]
+    assert not instrumented("reduce_scatter", bare)[0]
+    findings = instrumented("reduce_scatter", bare.replace(WAIT, ""))[0]
     assert {finding.rule for finding in findings} == {"race-cross-rank"}
 
 
 def test_a_forgotten_notify_is_a_deadlock_with_the_stacks_of_all_ranks() -> None:
     text = text_of("all_reduce").replace(TELL, "")
-    findings, kernel, _ = watched("all_reduce", text, 3)
+    findings, kernel, _ = instrumented("all_reduce", text, 3)
     assert kernel.stopped
     (finding,) = findings
     lines = text.splitlines()
@@ -102,7 +102,7 @@ def test_a_violation_ends_all_ranks_and_is_found_at_its_place() -> None:
     assert offsets != lines[source]
     far = "%far = arith.constant 1000000 : index"
     changed = "\n".join([*lines[:source], f"{far}\n{offsets}", *lines[source + 1 :]])
-    findings, kernel, _ = watched("reduce_scatter", changed)
+    findings, kernel, _ = instrumented("reduce_scatter", changed)
     _, found = [finding.diagnostic() for finding in findings]
     assert found.rule == "mem-oob" and "are outside gm 'x'" in found.message
     assert kernel.stopped
@@ -110,9 +110,9 @@ def test_a_violation_ends_all_ranks_and_is_found_at_its_place() -> None:
     assert found.span.source.line_col(found.span.start)[0] == line + 2
     # Without the check for bounds the violation is that of the run.
     races = SanitizeOptions(frozenset(("race",)))
-    other = WatchedKernel(module_of(changed), None, "a2a3", RunOptions(), races)
+    other = InstrumentedKernel(module_of(changed), None, "a2a3", RunOptions(), races)
     ranks = Ranks("reduce_scatter", 2, other)
     with pytest.raises(ProgramError) as caught:
-        run_watched_ranks(ranks.parts, ranks.world)
+        run_sanitized_ranks(ranks.parts, ranks.world)
     assert caught.value.rule == "mem-oob"
     assert caught.value.span is not None and caught.value.span.start == found.span.start

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from sanitize_programs import watched
+from sanitize_programs import instrumented
 
 from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.run.ranks import Part
 from pto_dialect.runtime.run.windows import World
 from pto_dialect.sanitize.options import CHECKS
-from pto_dialect.sanitize.ranks import run_watched_ranks
+from pto_dialect.sanitize.ranks import run_sanitized_ranks
 from pto_dialect.verify.engine.rule import REPORTED_AS, RULES, RUN, Rule
 from pto_dialect.verify.verifier import load_all_rules
 
@@ -19,16 +19,16 @@ OF_RUNS = [rule for rule in RULES.values() if rule.stage == RUN and rule.command
 def broken(text: str, blocks: int, ranks: int) -> set[str]:
     """What a run under watch reports, and what ends it."""
     try:
-        kernel = watched(text, checks=CHECKS)
+        kernel = instrumented(text, checks=CHECKS)
         if ranks > 1:
             world = World(ranks, {"w": 4096 * 4})
             windows = [world.array("w", rank, (4096,), np.dtype(np.float32)) for rank in range(ranks)]
-            run_watched_ranks([Part(kernel, [windows[r], windows[1 - r]]) for r in range(ranks)], world)
-            return {finding.rule for finding in kernel.watch.findings.all}
+            run_sanitized_ranks([Part(kernel, [windows[r], windows[1 - r]]) for r in range(ranks)], world)
+            return {finding.rule for finding in kernel.observer.findings.all}
         kernel.run([np.ones(4096, np.float32), np.zeros(4096, np.float32)], blocks)
     except ProgramError as error:
         return {error.rule}
-    return {finding.rule for finding in kernel.watch.findings.all}
+    return {finding.rule for finding in kernel.observer.findings.all}
 
 
 @pytest.mark.parametrize("rule", OF_RUNS, ids=lambda rule: rule.id)

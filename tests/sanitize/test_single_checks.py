@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 from faulty_kernels import Kernel, kernels
-from sanitize_programs import watched
+from sanitize_programs import instrumented
 
 from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.sanitize.options import CHECKS
@@ -32,12 +32,12 @@ def example(rule: str) -> Kernel:
 
 def told(kernel: Kernel, checks: set[str]) -> tuple[set[str], str]:
     """The rules that a run with ``checks`` finds, and the one that it ends with instead."""
-    run = watched(kernel.text, checks=checks, sync=kernel.launch.get("sync", "auto"))
+    run = instrumented(kernel.text, checks=checks, sync=kernel.launch.get("sync", "auto"))
     try:
         run.run(kernel.values(), kernel.blocks)
     except ProgramError as error:
         return set(), error.rule
-    return {finding.rule for finding in run.watch.findings.all}, ""
+    return {finding.rule for finding in run.observer.findings.all}, ""
 
 
 @pytest.mark.parametrize("rule", [rule for rule in CHECK_OF if any(k.rules == (rule,) for k in kernels())])

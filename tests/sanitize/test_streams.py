@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sanitize_programs import watched
+from sanitize_programs import instrumented
 
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
@@ -175,9 +175,9 @@ def buffers() -> list[Any]:
 
 
 def found(program: str) -> list[tuple[str, Severity]]:
-    kernel = watched(program, verify=False)
+    kernel = instrumented(program, verify=False)
     kernel.run(buffers(), 1)
-    return [(one.rule, one.severity) for one in (finding.diagnostic() for finding in kernel.watch.findings.all)]
+    return [(one.rule, one.severity) for one in (finding.diagnostic() for finding in kernel.observer.findings.all)]
 
 
 def told(program: str) -> list[tuple[str, Severity]]:
@@ -243,16 +243,16 @@ def test_a_held_stream_stores_its_full_blocks() -> None:
 
 
 def test_words_of_the_findings() -> None:
-    kernel = watched(text(*BAD["flushed with another offset"][1]), verify=False)
+    kernel = instrumented(text(*BAD["flushed with another offset"][1]), verify=False)
     kernel.run(buffers(), 1)
-    (finding,) = (one.diagnostic() for one in kernel.watch.findings.all)
+    (finding,) = (one.diagnostic() for one in kernel.observer.findings.all)
     assert finding.message == "pto.vstas flushes a stream at byte 2068 of ub, but its position is 2100"
     assert [note.message for note in finding.notes] == [
         "pto.vstus has left it there", "pto.vstas on V of core, block 0",
     ]  # fmt: skip
-    kernel = watched(text(*BAD["not flushed"][1]), verify=False)
+    kernel = instrumented(text(*BAD["not flushed"][1]), verify=False)
     kernel.run(buffers(), 1)
-    (finding,) = (one.diagnostic() for one in kernel.watch.findings.all)
+    (finding,) = (one.diagnostic() for one in kernel.observer.findings.all)
     assert (
         finding.message
         == "pto.vstus leaves bytes [2080, 2100) of ub in the state of its stream, and nothing flushes them"

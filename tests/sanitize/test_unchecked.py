@@ -1,7 +1,7 @@
 """A watched run says what it did not check."""
 
 import numpy as np
-from sanitize_programs import barrier, found, load, program, set_flag, store, ub, wait_flag, watched
+from sanitize_programs import barrier, found, instrumented, load, program, set_flag, store, ub, wait_flag
 
 from pto_dialect.sanitize.unchecked import unchecked
 
@@ -15,7 +15,7 @@ TILES = """func.func @k() attributes {pto.kernel} {
 
 
 def left_out(text: str, values: list[np.ndarray] | None = None, **options: object) -> list[str]:
-    kernel = watched(text, **options)
+    kernel = instrumented(text, **options)
     kernel.run([np.zeros(64, np.float32), np.zeros(64, np.float32)] if values is None else values)
     return unchecked(kernel)
 
@@ -86,9 +86,9 @@ def test_other_engines_copy_behind_all_pipes_and_nobody_checks_the_wait():
     ]
     text = program(X, "%c1024 = arith.constant 1024 : i64", *lines)
     values = [np.arange(64, dtype=np.float32), np.zeros(64, np.float32)]
-    kernel = watched(text)
+    kernel = instrumented(text)
     kernel.run(values)
-    assert not kernel.watch.findings.all
+    assert not kernel.observer.findings.all
     assert values[1].tolist() == [*range(16), *range(16), *[0] * 32]
     assert any("before an asynchronous transfer has ended (line " in line for line in unchecked(kernel))
     assert not found(text)

@@ -18,7 +18,7 @@ import pytest
 import pto_dialect
 from pto_dialect.families import FAMILIES, LANE_MODULES, all_rule_modules
 from pto_dialect.ir.core.index import OPS
-from pto_dialect.ir.core.registry import family_named
+from pto_dialect.ir.core.registry import family_of_name
 from pto_dialect.runtime.kernels import registry
 from pto_dialect.verify import catalogue
 from pto_dialect.verify.engine.checks import CHECKS
@@ -70,7 +70,7 @@ def operations_by_family() -> dict[str, list[str]]:
     named = set(OPS) | {name for table in CHECKS.values() for name in table} | set(registry.KERNELS)
     found: dict[str, list[str]] = {}
     for name in sorted(named):
-        found.setdefault(family_named(name), []).append(name)
+        found.setdefault(family_of_name(name), []).append(name)
     return found
 
 

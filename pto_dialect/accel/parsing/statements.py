@@ -16,7 +16,7 @@ from xdsl.ir import Operation, SSAValue
 from pto_dialect.accel.operations.construct import operation_like
 from pto_dialect.accel.operations.template import set_template
 from pto_dialect.accel.parsing.templates import EXTENT, LONGEST, NAMES, TEMPLATES, ParseTemplate, template_for
-from pto_dialect.ir.core.location import place_of
+from pto_dialect.ir.core.location import extent_of
 from pto_dialect.syntax.read.lexer import OPERATION_TERMINALS, ProgramText, first_token
 from pto_dialect.syntax.read.tokens import Tok
 
@@ -144,7 +144,7 @@ class StatementReader:
             return
         if builder.alias_texts or builder.attribute_aliases or builder.wrong_aliases:
             return
-        _, first, end = place_of(op)
+        _, first, end = extent_of(op)
         if first != start or op.parent is not self.block or op._prev_op is not self.last:
             return
         if start == self.missed:

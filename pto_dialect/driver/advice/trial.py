@@ -96,7 +96,7 @@ class Subject:
             results = run_quietly(kernel, self.values(), self.blocks)
         except (ProgramError, BindingError, MemoryError):
             return None
-        news = keys(kernel.watch.findings.all)
+        news = keys(kernel.observer.findings.all)
         if kernel.stopped or not same_bits(self.expected, results) or (news and news - self.before()):
             return None
         return kernel.cycles(found.file)
@@ -106,7 +106,7 @@ class Subject:
         if self._before is None:
             kernel = self.again(self.module)
             run_quietly(kernel, self.values(), self.blocks)
-            self._before = keys(kernel.watch.findings.all)
+            self._before = keys(kernel.observer.findings.all)
         return self._before
 
 

@@ -85,7 +85,7 @@ def _completed(launch: Launch, module: ModuleOp, name: str) -> Sequence[tuple[st
     kernel = launch.kernel(module, name)
     plain = kernel if type(kernel) is Kernel else Kernel(module, name, request.target, request.run)
     try:
-        budget = memory_budget(request.max_memory, shown=False, watched=False)
+        budget = memory_budget(request.max_memory, shown=False, instrumented=False)
         known = {one.name: one.launched for one in bind_given(kernel, request.arguments, budget)}
     except BindingError as error:
         raise with_signature(error, kernel) from None

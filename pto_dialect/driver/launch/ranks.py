@@ -28,7 +28,7 @@ from ..run.files import Writing, write_files
 from ..run.outcome import OK, WRONG_LAUNCH, WRONG_PROGRAM, Failure, Streams
 from ..run.program import Launch
 from ..run.request import Request
-from ..run.sanitizing import watched_kernel
+from ..run.sanitizing import instrumented_kernel
 from ..run.value_text import Number, shape_text
 from .kept import is_kept, of_ranks, write_page
 from .plan import Plan, Step
@@ -37,7 +37,7 @@ from .rank_values import RankContext, Window
 from .session import Session, Settings, reported
 
 if TYPE_CHECKING:
-    from pto_dialect.sanitize.launch import WatchedKernel
+    from pto_dialect.sanitize.launch import InstrumentedKernel
 
 
 def run_rank_plans(plans: Sequence[Plan], settings: Settings, streams: Streams) -> int:
@@ -55,9 +55,9 @@ class _RankLaunch(Launch):
         super().__init__(item, replace(request, sanitizing=of_ranks(asked, world.scratch)), streams)
         self.world = world
 
-    def watched(self, kernel: Kernel) -> WatchedKernel:
+    def instrumented(self, kernel: Kernel) -> InstrumentedKernel:
         """The instrumented kernel that runs instead of ``kernel``."""
-        return super().watched(kernel.ones[0].kernel if isinstance(kernel, _Together) else kernel)
+        return super().instrumented(kernel.ones[0].kernel if isinstance(kernel, _Together) else kernel)
 
     def compiled(self, module: ModuleOp, entry: str, group: Group | None = None) -> Kernel:
         """The compiled entry function or group; reports no errors."""
@@ -65,9 +65,9 @@ class _RankLaunch(Launch):
         if request.sanitizing is None:
             return super().compiled(module, entry, group)
         # What a launch leaves is its own, so is its watch.
-        others = [] if is_kept(request.sanitizing) else self.world.watched
-        watch = others[0].watch if others else None
-        kernel = watched_kernel(module, entry, request.target, request.run, request.sanitizing, group, watch)
+        others = [] if is_kept(request.sanitizing) else self.world.instrumented
+        observer = others[0].observer if others else None
+        kernel = instrumented_kernel(module, entry, request.target, request.run, request.sanitizing, group, observer)
         others.append(kernel)
         return kernel
 
@@ -134,7 +134,7 @@ class _World:
         self.kernels: dict[object, Kernel] = {}
         self.parts: dict[str, ModuleOp] = {}
         self.files: list[Any] = []
-        self.watched: list[Any] = []
+        self.instrumented: list[Any] = []
         self.kept: dict[int, Kernel] = {}
         """By number of the launch: the kernels of launches that are to leave something."""
         self.scratch = scratch
@@ -232,9 +232,9 @@ class _Together:
         parts = [Part(one.kernel, [bound.launched for bound in one.bound], one.step.blocks) for one in self.ones]
         memory = self.world.memory
         if self.world.settings.sanitizing is not None:
-            from pto_dialect.sanitize.ranks import run_watched_ranks  # deferred: start-up
+            from pto_dialect.sanitize.ranks import run_sanitized_ranks  # deferred: start-up
 
-            return run_watched_ranks(parts, memory)
+            return run_sanitized_ranks(parts, memory)
         from pto_dialect.runtime.run.rank_processes import run_ranks_apart  # deferred: start-up
 
         return run_ranks_apart(parts, memory, jobs)

@@ -17,7 +17,7 @@ from pto_dialect.runtime.queues.schedule import Schedule
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.runtime.run.per_core import copied
-from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.launch import InstrumentedKernel
 from pto_dialect.sanitize.options import SanitizeOptions
 from pto_dialect.sanitize.report.findings import Finding
 
@@ -42,7 +42,7 @@ class Runs:
     strict: bool
     fill: Fill = "poison"
     _kernels: dict[str, Kernel] = field(default_factory=lambda: {}, init=False)
-    _watched: WatchedKernel | None = field(default=None, init=False)
+    _instrumented: InstrumentedKernel | None = field(default=None, init=False)
 
     def kernel(self, schedule: str = TEXT) -> Kernel:
         """The function under a schedule. Raises ``ProgramError``."""
@@ -58,13 +58,13 @@ class Runs:
 
     def findings(self, input: Input) -> list[Finding]:
         """What the sanitizers find in a run. Raises ``ProgramError`` and ``BindingError``."""
-        if self._watched is None:
+        if self._instrumented is None:
             sanitize = SanitizeOptions(sync="strict" if self.strict else "auto")
             options = RunOptions(fill="poison")
-            self._watched = WatchedKernel(self.module, self.function, self.target, options, sanitize)
-        self._watched.watch.findings.clear()
-        _run(self._watched, input, self.blocks)
-        return self._watched.watch.findings.all
+            self._instrumented = InstrumentedKernel(self.module, self.function, self.target, options, sanitize)
+        self._instrumented.observer.findings.clear()
+        _run(self._instrumented, input, self.blocks)
+        return self._instrumented.observer.findings.all
 
     def names(self) -> list[str]:
         """The names of the arrays among the results, in order."""

@@ -84,17 +84,17 @@ class Subject:
         self.names = runs.names()
         self._filled.clear()
         # With strict scheduling, a function without flags has findings that no pass fixes either.
-        watched = runs if self.ordered else Runs(module, self.name, self.target, self.blocks, True)
+        instrumented = runs if self.ordered else Runs(module, self.name, self.target, self.blocks, True)
         for number, input in enumerate(inputs_of(kernel, self.blocks)):
             try:
-                self.trials.append(self._trial(runs, watched, input))
+                self.trials.append(self._trial(runs, instrumented, input))
             except (ProgramError, BindingError):
                 if not number:
                     raise
 
-    def _trial(self, runs: Runs, watched: Runs, input: Input) -> Trial:
+    def _trial(self, runs: Runs, instrumented: Runs, input: Input) -> Trial:
         expected = runs.results(input)
-        findings = watched.findings(input)
+        findings = instrumented.findings(input)
         unwritten, crossing = (
             next((one for one in findings if one.rule == rule), None) for rule in (UNWRITTEN, CROSSING)
         )

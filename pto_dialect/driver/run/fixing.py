@@ -22,7 +22,7 @@ from .files import FileError
 from .sanitizing import kept_findings
 
 if TYPE_CHECKING:
-    from pto_dialect.sanitize.launch import WatchedKernel
+    from pto_dialect.sanitize.launch import InstrumentedKernel
     from pto_dialect.sanitize.report.findings import Finding
 
     from .sanitizing import Sanitizing
@@ -32,9 +32,9 @@ MOST_CHANGES = 100
 
 def fixed_text(
     text: str,
-    kernel: WatchedKernel,
+    kernel: InstrumentedKernel,
     request: Sanitizing,
-    again: Callable[[ModuleOp], WatchedKernel],
+    again: Callable[[ModuleOp], InstrumentedKernel],
     values: Callable[[], list[Any]],
     blocks: int,
 ) -> tuple[str, list[str], list[str]]:
@@ -74,7 +74,7 @@ def fixed_text(
     return text, applied, left
 
 
-def _name(kernel: WatchedKernel) -> str:
+def _name(kernel: InstrumentedKernel) -> str:
     span = span_of(kernel.function)
     return span.source.name if span is not None else "program"
 

@@ -60,7 +60,7 @@ class MemoryBudget:
         self.taken += kept * self.copies
 
 
-def memory_budget(limit: int | None, shown: bool, watched: bool) -> MemoryBudget:
-    """The budget of a launch: one that is ``shown`` keeps the old content of its buffers, one that is ``watched`` who
-    read and who wrote each of their bytes."""
-    return MemoryBudget(limit, 1 + shown + (_WATCHED_COPIES if watched else 0))
+def memory_budget(limit: int | None, shown: bool, instrumented: bool) -> MemoryBudget:
+    """Returns the budget of a launch: one that is ``shown`` retains the old content of its buffers, one that is
+    ``instrumented`` records the readers and writers of each of their bytes."""
+    return MemoryBudget(limit, 1 + shown + (_WATCHED_COPIES if instrumented else 0))

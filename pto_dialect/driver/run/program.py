@@ -37,13 +37,13 @@ from .outcome import FINDINGS, OK, TIMED_OUT, WRONG_LAUNCH, WRONG_PROGRAM, Failu
 from .outputs import Output, Place, Places, dump, memory_of, summary
 from .prepared import prepared, with_signature
 from .request import Request
-from .sanitizing import assumed_lines, collected, keep_recording, save_recording, unchecked_lines, watched_kernel
+from .sanitizing import assumed_lines, collected, instrumented_kernel, keep_recording, save_recording, unchecked_lines
 from .value_text import Given
 
 if TYPE_CHECKING:
     from pto_dialect.report.kernel import ReportKernel
     from pto_dialect.runtime.compile.group import Group
-    from pto_dialect.sanitize.launch import WatchedKernel
+    from pto_dialect.sanitize.launch import InstrumentedKernel
 
     from ..explore.reference import Referee
 
@@ -86,7 +86,7 @@ class Launch(LaunchState):
             returned = self.execute(kernel, [one.launched for one in bound])
             seconds = perf_counter() - started
             if fixing:
-                return self.fix(cast("WatchedKernel", kernel), originals)
+                return self.fix(cast("InstrumentedKernel", kernel), originals)
             self.findings(kernel)
 
             def value(place: Place) -> Output:
@@ -213,8 +213,8 @@ class Launch(LaunchState):
         """The compiled entry function, or group of functions; reports no errors."""
         request = self.request
         if request.sanitizing is not None:
-            watched = (module, entry, request.target, request.run, request.sanitizing, group)
-            return watched_kernel(*watched, tasks=request.tasks)
+            instrumented = (module, entry, request.target, request.run, request.sanitizing, group)
+            return instrumented_kernel(*instrumented, tasks=request.tasks)
         if request.run.scalar_cache:
             from pto_dialect.runtime.run.cached import CachedKernel  # deferred: start-up
 
@@ -244,7 +244,7 @@ class Launch(LaunchState):
         """Runs all blocks; what the function returns."""
         code = WRONG_PROGRAM
         if self.request.sanitizing is not None:
-            keep_recording(self.watched(kernel), self.request.sanitizing, self.request.blocks)
+            keep_recording(self.instrumented(kernel), self.request.sanitizing, self.request.blocks)
         try:
             returned = kernel.run(values, self.request.blocks, self.request.jobs)
             self.save(kernel, None)
@@ -271,16 +271,16 @@ class Launch(LaunchState):
         self.save(kernel, diagnostic)
         raise Failure(code)
 
-    def watched(self, kernel: Kernel) -> WatchedKernel:
+    def instrumented(self, kernel: Kernel) -> InstrumentedKernel:
         """The instrumented kernel that runs instead of ``kernel``."""
-        return cast("WatchedKernel", kernel)
+        return cast("InstrumentedKernel", kernel)
 
     def save(self, kernel: Kernel, failure: Diagnostic | None) -> None:
         """Writes the recording, if requested; where that fails, the launch continues and fails in the end."""
         request = self.request.sanitizing
         if request is None or request.record is None:
             return
-        wrong = save_recording(self.watched(kernel), request, self.request.blocks, failure)
+        wrong = save_recording(self.instrumented(kernel), request, self.request.blocks, failure)
         if wrong is not None:
             self.streams.err(f"error: {wrong}\n")
             self.unsaved = True
@@ -299,7 +299,7 @@ class Launch(LaunchState):
             return None
         return [one.value.copy() if one.is_array else None for one in bound]
 
-    def fix(self, kernel: WatchedKernel, originals: list[Bound]) -> int:
+    def fix(self, kernel: InstrumentedKernel, originals: list[Bound]) -> int:
         """Shows the findings, and writes the program with what they advise."""
         from .fixing import fixed_text, report_of, write_fixed  # deferred: start-up
 
@@ -309,8 +309,8 @@ class Launch(LaunchState):
         span = span_of(kernel.function)
         quiet = replace(sanitizing, trace=None, report=None)
 
-        def again(module: ModuleOp) -> WatchedKernel:
-            return watched_kernel(module, kernel.entry, request.target, request.run, quiet)
+        def again(module: ModuleOp) -> InstrumentedKernel:
+            return instrumented_kernel(module, kernel.entry, request.target, request.run, quiet)
 
         def values() -> list[Any]:
             copies = (one._replace(value=one.value.copy()) if one.is_array else one for one in originals)
@@ -332,11 +332,11 @@ class Launch(LaunchState):
         shown, counts = self.collected(kernel)
         self.report(shown, counts)
         if self.request.sanitizing is not None and not self.request.quiet:
-            for line in assumed_lines(cast("WatchedKernel", kernel)):
+            for line in assumed_lines(cast("InstrumentedKernel", kernel)):
                 self.streams.err(f"assumed: {line}\n")
-            for line in unchecked_lines(cast("WatchedKernel", kernel)):
+            for line in unchecked_lines(cast("InstrumentedKernel", kernel)):
                 self.streams.err(f"not checked: {line}\n")
-        if counts.errors or (self.request.sanitizing is not None and cast("WatchedKernel", kernel).stopped):
+        if counts.errors or (self.request.sanitizing is not None and cast("InstrumentedKernel", kernel).stopped):
             raise Failure(FINDINGS)
 
     def collected(self, kernel: Kernel) -> tuple[tuple[Diagnostic, ...], Counts]:
@@ -344,7 +344,7 @@ class Launch(LaunchState):
         request = self.request.sanitizing
         if request is None:
             return (), Counts()
-        return collected(cast("WatchedKernel", kernel), request, self.request.policy)
+        return collected(cast("InstrumentedKernel", kernel), request, self.request.policy)
 
     def show(
         self,

@@ -23,10 +23,10 @@ from .files import FileError
 if TYPE_CHECKING:
     from pto_dialect.recording.model import Change
     from pto_dialect.runtime.compile.group import Group
-    from pto_dialect.sanitize.launch import WatchedKernel
+    from pto_dialect.sanitize.instrument.observer import RunObserver
+    from pto_dialect.sanitize.launch import InstrumentedKernel
     from pto_dialect.sanitize.options import SanitizeOptions
     from pto_dialect.sanitize.report.findings import Finding
-    from pto_dialect.sanitize.watch.watch import Watch
 
     from ..options import CycleRequest
 
@@ -58,25 +58,25 @@ class Sanitizing:
     changes: tuple[Change, ...] = ()
 
 
-def watched_kernel(
+def instrumented_kernel(
     module: ModuleOp,
     entry: str,
     target: str | None,
     run: RunOptions,
     request: Sanitizing,
     group: Group | None = None,
-    watch: Watch | None = None,
+    observer: RunObserver | None = None,
     tasks: bool = False,
-) -> WatchedKernel:
-    """The instrumented kernel, or group of functions, with the ``watch`` of others where it runs concurrently with
+) -> InstrumentedKernel:
+    """The instrumented kernel, or group of functions, with the ``observer`` of others where it runs concurrently with
     them, for ``tasks`` in the one that reports the accesses of tasks; raises as ``Kernel`` does."""
-    from pto_dialect.sanitize.launch import WatchedKernel  # deferred: start-up
+    from pto_dialect.sanitize.launch import InstrumentedKernel  # deferred: start-up
     from pto_dialect.sanitize.report.timeline import Timeline  # deferred: start-up
 
-    if (request.cycles is not None or request.html is not None) and watch is None and not tasks:
+    if (request.cycles is not None or request.html is not None) and observer is None and not tasks:
         return _timed_kernel(module, entry, target, run, request, group)
     timeline = Timeline(request.costs) if request.trace is not None else None
-    if request.record is not None and watch is None and not tasks:
+    if request.record is not None and observer is None and not tasks:
         from pto_dialect.recording.kernel import RecordingKernel  # deferred: start-up
 
         recorded = (module, entry, target, run, request.options, timeline, group)
@@ -85,7 +85,7 @@ def watched_kernel(
         from pto_dialect.sanitize.tasks import TaskKernel  # deferred: start-up
 
         return TaskKernel(module, entry, target, run, request.options, timeline, group)
-    return WatchedKernel(module, entry, target, run, request.options, timeline, group, watch)
+    return InstrumentedKernel(module, entry, target, run, request.options, timeline, group, observer)
 
 
 def _timed_kernel(
@@ -95,13 +95,13 @@ def _timed_kernel(
     run: RunOptions,
     request: Sanitizing,
     group: Group | None,
-) -> WatchedKernel:
+) -> InstrumentedKernel:
     """The kernel whose runs are timed, and shown where a page is wanted."""
     from pto_dialect.analysis.cycles.static import table_for  # deferred: start-up
     from pto_dialect.analysis.cycles.table import CycleTableError  # deferred: start-up
     from pto_dialect.analysis.target import profile_of  # deferred: start-up
+    from pto_dialect.sanitize.instrument.cycle_times import CycleTimeline  # deferred: start-up
     from pto_dialect.sanitize.timed import CycleKernel  # deferred: start-up
-    from pto_dialect.sanitize.watch.cycle_times import CycleTimeline  # deferred: start-up
 
     kernel_class, timeline_class = CycleKernel, CycleTimeline
     if request.html is not None:
@@ -130,7 +130,7 @@ def _timed_kernel(
     return kernel_class(*timed)
 
 
-def keep_recording(kernel: WatchedKernel, request: Sanitizing, blocks: int) -> None:
+def keep_recording(kernel: InstrumentedKernel, request: Sanitizing, blocks: int) -> None:
     """Writes the recording periodically during the run, if requested."""
     if request.record is None or request.record_every is None:
         return
@@ -144,12 +144,14 @@ def keep_recording(kernel: WatchedKernel, request: Sanitizing, blocks: int) -> N
     def listener() -> None:
         # A file that cannot be written is reported at the end, when writing the whole recording fails as well.
         with suppress(RecordingError):
-            save(path, kernel, blocks, kernel.watch.findings.all, running=True)
+            save(path, kernel, blocks, kernel.observer.findings.all, running=True)
 
     kernel.record.tell(request.record_every, listener)
 
 
-def save_recording(kernel: WatchedKernel, request: Sanitizing, blocks: int, failure: Diagnostic | None) -> str | None:
+def save_recording(
+    kernel: InstrumentedKernel, request: Sanitizing, blocks: int, failure: Diagnostic | None
+) -> str | None:
     """Writes the requested recording of a run that ``failure`` has ended; returns the error, if that fails."""
     if request.record is None:
         return None
@@ -166,14 +168,14 @@ def save_recording(kernel: WatchedKernel, request: Sanitizing, blocks: int, fail
 
 
 def collected(
-    kernel: WatchedKernel, request: Sanitizing, policy: DiagnosticOptions
+    kernel: InstrumentedKernel, request: Sanitizing, policy: DiagnosticOptions
 ) -> tuple[tuple[Diagnostic, ...], Counts]:
     """The findings since the last call that are to be shown, and their numbers; writes the report.
 
     Raises ``BindingError`` for suppressions that cannot be read, ``FileError`` for a file that cannot be written.
     """
     kept = kept_findings(kernel, request)
-    kernel.watch.findings.clear()
+    kernel.observer.findings.clear()
     if request.html is not None:
         from pto_dialect.report.kernel import ReportKernel  # deferred: start-up
 
@@ -197,14 +199,14 @@ def collected(
     return shown.diagnostics, shown.counts()
 
 
-def unchecked_lines(kernel: WatchedKernel) -> list[str]:
+def unchecked_lines(kernel: InstrumentedKernel) -> list[str]:
     """What a run did not check, one line each; nothing for runs that only write a timeline."""
     from pto_dialect.sanitize.unchecked import unchecked  # deferred: start-up
 
     return unchecked(kernel) if kernel.sanitize.checks else []
 
 
-def assumed_lines(kernel: WatchedKernel) -> list[str]:
+def assumed_lines(kernel: InstrumentedKernel) -> list[str]:
     """What was assumed about a run and the text leaves open, one line each."""
     from pto_dialect.sanitize.unchecked import assumed  # deferred: start-up
 
@@ -212,7 +214,7 @@ def assumed_lines(kernel: WatchedKernel) -> list[str]:
     return [line] if line else []
 
 
-def kept_findings(kernel: WatchedKernel, request: Sanitizing) -> list[Finding]:
+def kept_findings(kernel: InstrumentedKernel, request: Sanitizing) -> list[Finding]:
     """The findings so far that no suppression covers. Raises ``BindingError`` for suppressions that cannot be read."""
     from pto_dialect.sanitize.report.suppress import (  # deferred: start-up
         SuppressionError,
@@ -229,7 +231,7 @@ def kept_findings(kernel: WatchedKernel, request: Sanitizing) -> list[Finding]:
             suppressions += read_suppressions(_text_of(request.suppressions), request.suppressions)
     except SuppressionError as error:
         raise BindingError(str(error)) from None
-    return unsuppressed(kernel.watch.findings.all, suppressions)
+    return unsuppressed(kernel.observer.findings.all, suppressions)
 
 
 def document(diagnostics: tuple[Diagnostic, ...], counts: Counts, path: str, facts: dict[str, str]) -> str:

@@ -14,7 +14,7 @@ from pto_dialect.sanitize.timed import CycleKernel
 
 from ..cycle_text import document
 from .outcome import LaunchState
-from .sanitizing import watched_kernel
+from .sanitizing import instrumented_kernel
 
 if TYPE_CHECKING:
     from pto_dialect.runtime.run.launch import Kernel
@@ -37,7 +37,7 @@ def show_cycles(launch: LaunchState, kernel: Kernel, originals: Sequence[Bound],
         quiet = replace(sanitizing, options=SanitizeOptions(), trace=None, report=None, record=None, html=None)
 
         def again(changed: ModuleOp) -> CycleKernel:
-            made = watched_kernel(changed, kernel.entry, request.target, request.run, quiet)
+            made = instrumented_kernel(changed, kernel.entry, request.target, request.run, quiet)
             assert isinstance(made, CycleKernel)
             return made
 
@@ -47,5 +47,5 @@ def show_cycles(launch: LaunchState, kernel: Kernel, originals: Sequence[Bound],
 
         assert isinstance(module, ModuleOp)
         subject = Subject(module, request.target, request.blocks, again, values, results)
-        subject.advise(found, len(kernel.watch.log.count))
+        subject.advise(found, len(kernel.observer.log.count))
     return document([found], request.cycles)

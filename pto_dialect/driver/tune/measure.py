@@ -123,7 +123,7 @@ class Tuner:
             raise Refused(str(error)) from None
         except MemoryError:
             raise Refused("the run does not fit into memory") from None
-        errors = [one for one in kernel.watch.findings.all if one.diagnostic().severity is Severity.ERROR]
+        errors = [one for one in kernel.observer.findings.all if one.diagnostic().severity is Severity.ERROR]
         if errors:
             raise Refused(_first(one.diagnostic() for one in errors))
         self._compare(prepared, results)

@@ -140,9 +140,9 @@ def run_together(domain: Domain, launches: Sequence[tuple[int, Launch]]) -> None
         if options is None:
             run_ranks(parts, domain.world, ranks)
         else:
-            from pto_dialect.sanitize.ranks import run_watched_ranks  # deferred: start-up
+            from pto_dialect.sanitize.ranks import run_sanitized_ranks  # deferred: start-up
 
-            run_watched_ranks(parts, domain.world, ranks)
+            run_sanitized_ranks(parts, domain.world, ranks)
         finished = True
     finally:
         seconds = perf_counter() - started

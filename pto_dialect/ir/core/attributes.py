@@ -157,7 +157,7 @@ class EnumAttr(Data[tuple[str, str]], BuiltinAttribute):
         return ENUMS[self.data[0]].spell(self.data[1])
 
 
-class KeptText(Data[str], BuiltinAttribute):
+class StoredText(Data[str], BuiltinAttribute):
     """Something that is stored as text without interpretation; ``kept`` describes it."""
 
     name = "pto.kept_text"
@@ -178,7 +178,7 @@ class KeptText(Data[str], BuiltinAttribute):
         return self.data
 
 
-class OpaqueAttr(KeptText):
+class OpaqueAttr(StoredText):
     """An attribute of another dialect (or a structured ``#pto`` attribute without own fields), stored as text."""
 
     name = "pto.opaque_attr"

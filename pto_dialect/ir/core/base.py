@@ -247,7 +247,7 @@ def takes_lists(cls: type[PtoOp]) -> bool:
     return len(inputs) > 1 and any(slot.arity == "*" for slot in inputs)
 
 
-def up_to(number: int, kind: Kind = ANY) -> Any:
+def at_most(number: int, kind: Kind = ANY) -> Any:
     """Declares at most ``number`` results, for operations whose value form has more results than the other forms.
 
     One repeated result instead of several optional ones, which xDSL would distinguish by an attribute that the text

@@ -45,7 +45,7 @@ class Stated(Enum):
     PARENTHESES = "{0}({1})"
 
 
-class Said(NamedTuple):
+class DiagnosticText(NamedTuple):
     """A diagnostic: its rule, its message, its help."""
 
     rule: str
@@ -84,24 +84,24 @@ class Clause:
     named: tuple[tuple[str, str], ...] = ()
     required: tuple[str, ...] = ()
     leads: bool = False
-    incomplete: Said | None = None
+    incomplete: DiagnosticText | None = None
     """Diagnostic about a clause that lacks its parentheses or something in them."""
     wrong_word: str = "parse-syntax"
     """The rule about an enumerator that the clause does not take."""
-    wrong_option: Said | None = None
-    twice: Said | None = None
+    wrong_option: DiagnosticText | None = None
+    twice: DiagnosticText | None = None
     """Diagnostic about a second clause of this kind, where it has a message of its own; ``{}`` is its keyword."""
-    foreign: Said | None = None
+    foreign: DiagnosticText | None = None
     """Diagnostic about the clause on an operation that does not take it; ``{}`` is the operation."""
     numbers: tuple[int, ...] = ()
     needed: bool = False
     numbered: bool = False
     stated: Stated = Stated.PLAIN
     beside: tuple[tuple[str, str], ...] = ()
-    wrong_number: Said | None = None
+    wrong_number: DiagnosticText | None = None
     """Diagnostic about another number of operands; formatted with the keyword, the number, and the number with its
     noun."""
-    absent: Said | None = None
+    absent: DiagnosticText | None = None
     """Diagnostic about a statement without a required clause; ``{}`` is the operation."""
 
     def __post_init__(self) -> None:
@@ -126,13 +126,13 @@ class Clauses:
     intro: str
     rows: tuple[Clause, ...]
     separator: str
-    foreign: Said
+    foreign: DiagnosticText
     """Diagnostic about a keyword that an operation does not take; formatted with the operation and the keyword, the
     help with all keywords that it takes."""
     unknown: str = "parse-syntax"
     duplicate: str = "parse-clause-duplicate"
     order: str = "parse-clause-order"
-    elsewhere: tuple[tuple[str, Said], ...] = ()
+    elsewhere: tuple[tuple[str, DiagnosticText], ...] = ()
     """Keywords that are not clauses of their own but occur inside one."""
 
     def find(self, keyword: str) -> Clause | None:

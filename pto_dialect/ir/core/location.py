@@ -41,7 +41,7 @@ def locate(op: Operation, source: SourceFile, start: int, end: int) -> None:
     set_location(op, Span(source, start, end))
 
 
-def set_place(op: Operation, source: SourceFile, start: int, end: int) -> None:
+def set_extent(op: Operation, source: SourceFile, start: int, end: int) -> None:
     """Records that ``op``, which has no location yet, was read from ``source[start:end]``; may be repeated."""
     if not enabled("locations"):
         locate(op, source, start, end)
@@ -49,7 +49,7 @@ def set_place(op: Operation, source: SourceFile, start: int, end: int) -> None:
     op._source, op._start, op._end = source, start, end  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def place_of(op: Operation) -> tuple[SourceFile, int, int]:
+def extent_of(op: Operation) -> tuple[SourceFile, int, int]:
     """Returns the record of :func:`set_place`."""
     return op._source, op._start, op._end  # pyright: ignore[reportAttributeAccessIssue]
 
@@ -76,7 +76,7 @@ class _ReadLocation:
     def __get__(self, op: Operation | None, owner: type[Operation]) -> SourceLoc:
         if op is None:
             raise AttributeError(f"type object {owner.__name__!r} has no attribute 'location'")
-        set_location(op, Span(*place_of(op)))
+        set_location(op, Span(*extent_of(op)))
         return op.location  # pyright: ignore[reportReturnType]
 
 

@@ -26,7 +26,7 @@ def all_op_classes() -> list[type[PtoOp]]:
     return [op_class(mnemonic) for mnemonic in OPS]
 
 
-def family_named(name: str) -> str:
+def family_of_name(name: str) -> str:
     """Returns the family of operation ``name``; for an operation of another dialect the dialect."""
     return OPS[name][0] if name in OPS else name.partition(".")[0]
 

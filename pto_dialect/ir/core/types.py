@@ -19,7 +19,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 from .attribute_text import type_text
-from .attributes import KeptText
+from .attributes import StoredText
 
 DYNAMIC = -1
 """Represents a dimension that is only known at run time (``?`` in the text)."""
@@ -369,7 +369,7 @@ class Bf16x2Type(PtoType):
     name = "pto.bf16x2"
 
 
-class OpaqueType(KeptText, TypeAttribute):
+class OpaqueType(StoredText, TypeAttribute):
     """A type of another dialect, or a schematic ``!pto.tile<...>``: stored as text without interpretation."""
 
     name = "pto.opaque_type"

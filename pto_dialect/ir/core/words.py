@@ -93,6 +93,6 @@ _WORD_RULES = {
 }
 
 
-def word_rule(mnemonic: str, attribute: str) -> str | None:
+def enumerator_rule(mnemonic: str, attribute: str) -> str | None:
     """Returns the rule about an unknown enumerator of an attribute, where it has one of its own."""
     return _WORD_RULES.get(f"{mnemonic}.{attribute}") or _WORD_RULES.get(attribute)

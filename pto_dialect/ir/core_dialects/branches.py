@@ -11,7 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ..core.roles import Role, has_role
 
 
-class Way(NamedTuple):
+class BranchEdge(NamedTuple):
     """One edge of a branch: it is taken when the flag is ``case``, ``None`` for the default edge."""
 
     case: int | bool | None
@@ -31,21 +31,22 @@ def flag_of(op: Operation) -> SSAValue | None:
     return op.flag if isinstance(op, SwitchOp) else None
 
 
-def ways(op: Operation) -> list[Way]:
+def branch_edges(op: Operation) -> list[BranchEdge]:
     """Returns the edges of a branch in the order in which they are tried, the one without a case last."""
     from xdsl.dialects.cf import ConditionalBranchOp, SwitchOp  # deferred: start-up
 
     if isinstance(op, ConditionalBranchOp):
-        return [Way(True, op.then_block, op.then_arguments), Way(None, op.else_block, op.else_arguments)]
+        return [BranchEdge(True, op.then_block, op.then_arguments), BranchEdge(None, op.else_block, op.else_arguments)]
     if not isinstance(op, SwitchOp):
         (block,) = op.successors
-        return [Way(None, block, tuple(op.operands))]
+        return [BranchEdge(None, block, tuple(op.operands))]
     default, *targets = op.successors
     numbers = op.properties.get("case_values")
     cases = [int(case) for case in numbers.get_values()] if isinstance(numbers, DenseIntOrFPElementsAttr) else []
     # The operands of all cases are consecutive.
     rest = iter(op.case_operands)
     found = [
-        Way(case, block, tuple(next(rest) for _ in block.args)) for case, block in zip(cases, targets, strict=True)
+        BranchEdge(case, block, tuple(next(rest) for _ in block.args))
+        for case, block in zip(cases, targets, strict=True)
     ]
-    return [*found, Way(None, default, op.default_operands)]
+    return [*found, BranchEdge(None, default, op.default_operands)]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..core.clauses import Clause, Clauses, Form, Said
+from ..core.clauses import Clause, Clauses, DiagnosticText, Form
 
 _UNIT_FLAG_WORDS = ("check_only", "check_and_clear")
 _SAT_HELP = "sat, sat(preserve_nan) or nosat"
-_ATOMIC = Said("fixp-atomic-token", "atomic takes type and op", "atomic(type = f32, op = add)")
+_ATOMIC = DiagnosticText("fixp-atomic-token", "atomic takes type and op", "atomic(type = f32, op = add)")
 
 ACC_STORE = Clauses(
     title="Accumulator write-back",
@@ -15,11 +15,13 @@ ACC_STORE = Clauses(
     unknown="fixp-clause-unknown",
     duplicate="fixp-clause-duplicate",
     order="fixp-clause-order",
-    foreign=Said("fixp-clause-unknown", "{} takes no {}", ""),
+    foreign=DiagnosticText("fixp-clause-unknown", "{} takes no {}", ""),
     elsewhere=(
         (
             "clip",
-            Said("fixp-clip-in-relu", "clip stands inside pre_relu(..)", "pre_relu(mode = normal_relu, clip = %c)"),
+            DiagnosticText(
+                "fixp-clip-in-relu", "clip stands inside pre_relu(..)", "pre_relu(mode = normal_relu, clip = %c)"
+            ),
         ),
     ),
     rows=(
@@ -33,7 +35,7 @@ ACC_STORE = Clauses(
             single="single",
             leads=True,
             wrong_word="fixp-ub-dst-mode",
-            incomplete=Said(
+            incomplete=DiagnosticText(
                 "fixp-ub-dst-mode",
                 "dst_mode needs a sub-block or a split",
                 "dst_mode(%sub), dst_mode(split_m) or dst_mode(split_n)",
@@ -46,7 +48,7 @@ ACC_STORE = Clauses(
             attribute="unit_flag",
             words=_UNIT_FLAG_WORDS,
             wrong_word="fixp-unit-flag-token",
-            incomplete=Said("fixp-unit-flag-token", "unit_flag needs a mode", "unit_flag(check_only)"),
+            incomplete=DiagnosticText("fixp-unit-flag-token", "unit_flag needs a mode", "unit_flag(check_only)"),
         ),
         Clause(
             "pre_quant",
@@ -56,7 +58,7 @@ ACC_STORE = Clauses(
             named=(("mode", "pre_quant_mode"),),
             required=("pre_quant", "pre_quant_mode"),
             wrong_word="fixp-quant-mode",
-            incomplete=Said(
+            incomplete=DiagnosticText(
                 "fixp-quant-needs-both", "pre_quant needs a payload and a mode", "pre_quant(%payload, mode = ..)"
             ),
         ),
@@ -69,7 +71,7 @@ ACC_STORE = Clauses(
             named=(("mode", "pre_relu_mode"), ("clip", "clip_value")),
             required=("pre_relu_mode",),
             wrong_word="fixp-relu-mode",
-            incomplete=Said("fixp-relu-mode", "pre_relu needs a mode", "pre_relu(mode = normal_relu)"),
+            incomplete=DiagnosticText("fixp-relu-mode", "pre_relu needs a mode", "pre_relu(mode = normal_relu)"),
         ),
         Clause(
             "layout",
@@ -78,14 +80,14 @@ ACC_STORE = Clauses(
             keywords=("nz2nd", "nz2dn", "nz2nz"),
             attribute="mode",
             by_keyword=(("nz2dn", "loop0_src_stride"), ("nz2nz", "split")),
-            wrong_option=Said("fixp-loop0-only-nz2dn", "{0} takes no operand", "only nz2dn does"),
+            wrong_option=DiagnosticText("fixp-loop0-only-nz2dn", "{0} takes no operand", "only nz2dn does"),
         ),
         Clause(
             "loop3",
             Form.OPERANDS,
             "repeats the transfer: count, distance at the source, distance at the destination",
             operands=("loop3_count", "loop3_src_stride", "loop3_dst_stride"),
-            incomplete=Said(
+            incomplete=DiagnosticText(
                 "fixp-loop3-arity",
                 "loop3 takes count, source stride and destination stride",
                 "loop3(%count, %src_stride, %dst_stride)",
@@ -98,8 +100,8 @@ ACC_STORE = Clauses(
             keywords=("sat", "nosat"),
             attribute="sat_mode",
             options=(("sat", "preserve_nan", "sat_preserve_nan"),),
-            wrong_option=Said("fixp-sat-option", "unknown option {1!r}", _SAT_HELP),
-            twice=Said(
+            wrong_option=DiagnosticText("fixp-sat-option", "unknown option {1!r}", _SAT_HELP),
+            twice=DiagnosticText(
                 "fixp-sat-exclusive",
                 "{} excludes the earlier saturation clause",
                 "give one of sat, sat(preserve_nan), nosat",
@@ -113,7 +115,7 @@ ACC_STORE = Clauses(
             required=("atomic_type", "atomic_op"),
             wrong_word="fixp-atomic-token",
             incomplete=_ATOMIC,
-            foreign=Said("fixp-atomic-gm", "{} takes no atomic clause", "only pto.mte_l0c_gm does"),
+            foreign=DiagnosticText("fixp-atomic-gm", "{} takes no atomic clause", "only pto.mte_l0c_gm does"),
         ),
     ),
 )
@@ -125,7 +127,7 @@ MAD = Clauses(
     unknown="mad-clause-unknown",
     duplicate="mad-clause-duplicate",
     order="mad-clause-order",
-    foreign=Said("mad-mx-no-tf32", "{} takes no {}", "clauses: {}"),
+    foreign=DiagnosticText("mad-mx-no-tf32", "{} takes no {}", "clauses: {}"),
     rows=(
         Clause(
             "unit_flag",
@@ -133,7 +135,7 @@ MAD = Clauses(
             "marks each fractal that is finished for the write-back",
             attribute="unit_flag_mode",
             wrong_word="mad-unit-flag-token",
-            incomplete=Said("mad-unit-flag-token", "unit_flag needs a mode", "unit_flag(check_only)"),
+            incomplete=DiagnosticText("mad-unit-flag-token", "unit_flag needs a mode", "unit_flag(check_only)"),
         ),
         Clause("disable_gemv", Form.FLAG, "multiplies one row as a matrix", attribute="disable_gemv"),
         Clause(
@@ -142,8 +144,10 @@ MAD = Clauses(
             "what becomes of sums that overflow",
             keywords=("sat", "nosat"),
             attribute="sat_mode",
-            wrong_option=Said("mad-clause-unknown", "{0} of a multiply-add takes no option", "remove (..)"),
-            twice=Said("mad-clause-duplicate", "{} follows another saturation clause", "give one of sat, nosat"),
+            wrong_option=DiagnosticText("mad-clause-unknown", "{0} of a multiply-add takes no option", "remove (..)"),
+            twice=DiagnosticText(
+                "mad-clause-duplicate", "{} follows another saturation clause", "give one of sat, nosat"
+            ),
         ),
         Clause(
             "tf32_mode",
@@ -151,7 +155,7 @@ MAD = Clauses(
             "how f32 is rounded to tf32",
             attribute="tf32_mode",
             wrong_word="mad-tf32-token",
-            incomplete=Said("mad-tf32-token", "tf32_mode needs a rounding", "tf32_mode(round_even)"),
+            incomplete=DiagnosticText("mad-tf32-token", "tf32_mode needs a rounding", "tf32_mode(round_even)"),
         ),
         Clause("n_dir", Form.FLAG, "goes along n first", attribute="n_dir"),
     ),

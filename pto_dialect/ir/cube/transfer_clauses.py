@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ..core.clauses import Clause, Clauses, Form, Said, Stated
+from ..core.clauses import Clause, Clauses, DiagnosticText, Form, Stated
 
 BURST = Clauses(
     title="Transfer in bursts",
     intro="After the operands, in any order; the types of all operands follow in the order of the text.",
     separator=" ",
-    foreign=Said("parse-syntax", "{} has no group {!r}", "groups: {}"),
+    foreign=DiagnosticText("parse-syntax", "{} has no group {!r}", "groups: {}"),
     rows=(
         Clause(
             "nburst",
@@ -20,15 +20,17 @@ BURST = Clauses(
                 "nburst_dst_stride|nburst_dst_gap|dst_stride",
             ),
             needed=True,
-            wrong_number=Said("op-operand-count", "{0} takes 3 operands, found {1}", ""),
-            absent=Said("parse-missing-token", "{} needs nburst(count, source stride, destination stride)", ""),
+            wrong_number=DiagnosticText("op-operand-count", "{0} takes 3 operands, found {1}", ""),
+            absent=DiagnosticText(
+                "parse-missing-token", "{} needs nburst(count, source stride, destination stride)", ""
+            ),
         ),
         Clause(
             "l2_cache_ctl",
             Form.OPERANDS,
             "how the transfer uses the L2 cache",
             operands=("l2_cache_ctl",),
-            wrong_number=Said("op-operand-count", "{0} takes 1 operand, found {1}", ""),
+            wrong_number=DiagnosticText("op-operand-count", "{0} takes 1 operand, found {1}", ""),
         ),
         Clause(
             "loop",
@@ -38,10 +40,10 @@ BURST = Clauses(
             operands=("loop_counts", "loop_src_strides", "loop_dst_strides"),
             numbered=True,
             stated=Stated.KEYWORD,
-            wrong_number=Said(
+            wrong_number=DiagnosticText(
                 "dma-loop-triple", "{0} takes count, source stride and destination stride, found {2}", ""
             ),
-            foreign=Said("parse-syntax", "{} takes no loop groups", ""),
+            foreign=DiagnosticText("parse-syntax", "{} takes no loop groups", ""),
         ),
         Clause(
             "pad",
@@ -50,7 +52,9 @@ BURST = Clauses(
             operands=("pad_value", "left_padding_count", "right_padding_count"),
             numbers=(1, 3),
             stated=Stated.KEYWORD,
-            wrong_number=Said("dma-pad-group", "{0} takes a value, or a value and two counts, found {1} operands", ""),
+            wrong_number=DiagnosticText(
+                "dma-pad-group", "{0} takes a value, or a value and two counts, found {1} operands", ""
+            ),
         ),
     ),
 )
@@ -59,7 +63,7 @@ FRAC_LOAD = Clauses(
     title="Load that changes the layout",
     intro="All of them, in this order, separated by commas, after source and destination.",
     separator=", ",
-    foreign=Said("parse-syntax", "expected {0}(..), found {1!r}", "{0}(..) stands here"),
+    foreign=DiagnosticText("parse-syntax", "expected {0}(..), found {1!r}", "{0}(..) stands here"),
     rows=(
         Clause(
             "mode",
@@ -78,7 +82,7 @@ FRAC_LOAD = Clauses(
             operands=("n_value", "d_value"),
             needed=True,
             stated=Stated.KEYWORD,
-            wrong_number=Said("op-operand-count", "{0} takes n_value, d_value; found {1} operands", ""),
+            wrong_number=DiagnosticText("op-operand-count", "{0} takes n_value, d_value; found {1} operands", ""),
         ),
         Clause(
             "src_layout",
@@ -88,7 +92,7 @@ FRAC_LOAD = Clauses(
             numbers=(1, 2),
             needed=True,
             stated=Stated.PARENTHESES,
-            wrong_number=Said(
+            wrong_number=DiagnosticText(
                 "op-operand-count", "{0} takes src_inner_stride, src_outer_stride; found {1} operands", ""
             ),
         ),
@@ -99,7 +103,7 @@ FRAC_LOAD = Clauses(
             operands=("group_count", "dst_loop2_stride", "dst_loop3_stride", "dst_loop4_stride"),
             needed=True,
             stated=Stated.KEYWORD,
-            wrong_number=Said(
+            wrong_number=DiagnosticText(
                 "op-operand-count",
                 "{0} takes group_count, dst_loop2_stride, dst_loop3_stride, dst_loop4_stride; found {1} operands",
                 "",
@@ -112,7 +116,9 @@ FRAC_LOAD = Clauses(
             operands=("l2_cache_ctrl", "smallc0_en"),
             needed=True,
             stated=Stated.KEYWORD,
-            wrong_number=Said("op-operand-count", "{0} takes l2_cache_ctrl, smallc0_en; found {1} operands", ""),
+            wrong_number=DiagnosticText(
+                "op-operand-count", "{0} takes l2_cache_ctrl, smallc0_en; found {1} operands", ""
+            ),
         ),
     ),
 )
@@ -126,7 +132,7 @@ L0_LOAD = Clauses(
     title="Load into L0",
     intro="Separated by commas, in any order; size and start, or a window, may also omit their keywords.",
     separator=", ",
-    foreign=Said("parse-syntax", "{} has no control {!r}", "{}"),
+    foreign=DiagnosticText("parse-syntax", "{} has no control {!r}", "{}"),
     rows=(
         _control("m", "rows of the left matrix"),
         _control("k", "columns of the left matrix, rows of the right one"),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ..core.clauses import Clause, Clauses, Form, Said
+from ..core.clauses import Clause, Clauses, DiagnosticText, Form
 
 SUFFIXES = Clauses(
     title="Keywords after the operands",
     intro="Separated by blanks, in the order of the operation's attributes. Attributes that are not listed here are "
     "written as their keyword alone.",
     separator=" ",
-    foreign=Said("parse-syntax", "{} has no clause {!r}", ""),
+    foreign=DiagnosticText("parse-syntax", "{} has no clause {!r}", ""),
     rows=(
         Clause("round", Form.CHOICE, "how a conversion rounds", attribute="rounding"),
         Clause("l1cache", Form.CHOICE, "use of the L1 cache", attribute="l1cache"),

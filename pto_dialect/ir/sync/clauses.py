@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ..core.clauses import Clause, Clauses, Form, Said
+from ..core.clauses import Clause, Clauses, DiagnosticText, Form
 
 COMM_GROUP = Clauses(
     title="Collective transfer",
     intro="After the operands, inside the same parentheses, separated by commas.",
     separator=", ",
-    foreign=Said("parse-syntax", "unexpected {1!r} in {0}", ""),
+    foreign=DiagnosticText("parse-syntax", "unexpected {1!r} in {0}", ""),
     rows=(
         Clause(
             "buf",
@@ -19,7 +19,7 @@ COMM_GROUP = Clauses(
             numbers=(1, 2),
             needed=True,
             beside=(("group", "recv"),),
-            wrong_number=Said("op-operand-count", "{0} takes one or two tiles, found {1}", ""),
+            wrong_number=DiagnosticText("op-operand-count", "{0} takes one or two tiles, found {1}", ""),
         ),
         Clause("group", Form.LIST, "the parts of all members, in their order", operands=("group",), needed=True),
     ),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..core.clauses import Clause, Clauses, Form, Said
+from ..core.clauses import Clause, Clauses, DiagnosticText, Form
 
-_FOREIGN = Said("parse-syntax", "{} takes no {}", "")
+_FOREIGN = DiagnosticText("parse-syntax", "{} takes no {}", "")
 
 KEYED_INPUTS = Clauses(
     title="Inputs of the write-back of a tile",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, var_operand_def
 
-from ..core.base import Pipe, PtoOp, Shape, up_to
+from ..core.base import Pipe, PtoOp, Shape, at_most
 from ..core.facts.form_cases import IDLE_SCRATCH_ON_A5, FormCase
 from ..core.forms import TileOp
 from ..core.kinds import ANY, BOOL, I32_ATTR, INTEGER, NUMBER, SIGNLESS, TILE_OR_VIEW, enum
@@ -36,7 +36,7 @@ class TGatherOp(
     axis = opt_attr_def(AXIS)
     cmpMode = opt_attr_def(enum("cmp"))
     offset = opt_attr_def(I32_ATTR)
-    results_ = up_to(2)
+    results_ = at_most(2)
 
 
 class TScatterOp(
@@ -96,7 +96,7 @@ class TMrgsortOp(
     tmp = opt_operand_def(TILE_OR_VIEW)
     excuted = opt_operand_def(ANY)
     exhausted = opt_attr_def(BOOL.by_default("false"))
-    results_ = up_to(2)
+    results_ = at_most(2)
 
 
 class TDequantOp(TileOp, name="pto.tdequant", reads=("src", "scale", "offset")):
@@ -148,7 +148,7 @@ class TQuantMxOp(
     storeMode = opt_attr_def(enum("vec_store_mode"))
     grpAxis = opt_attr_def(enum("mx_group_axis", default="axis1"))
     interleave = opt_attr_def(BOOL.by_default("false"))
-    results_ = up_to(5)
+    results_ = at_most(5)
 
 
 class THistogramOp(TileOp, name="pto.thistogram", reads=("src", "idx"), roles=Role.PARTIAL):

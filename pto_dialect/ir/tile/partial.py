@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.irdl import operand_def, opt_operand_def
 
-from ..core.base import Pipe, PtoOp, Shape, up_to
+from ..core.base import Pipe, PtoOp, Shape, at_most
 from ..core.kinds import TILE_OR_VIEW
 from .forms import BinaryTileOp
 
@@ -41,7 +41,7 @@ class PartialArgOp(
 
     src0 = src1 = src0Idx = src1Idx = operand_def(TILE_OR_VIEW)
     dst = dstIdx = opt_operand_def(TILE_OR_VIEW)
-    results_ = up_to(2)
+    results_ = at_most(2)
 
 
 class TPartArgMaxOp(PartialArgOp, name="pto.tpartargmax"):

@@ -1,6 +1,6 @@
 """The code generation variants: the differences that each kind of run makes, one row each.
 
-The generator of a variant writes its further code: that of instrumented code is ``sanitize/watch/generator.py``.
+The generator of a variant writes its further code: that of instrumented code is ``sanitize/instrument/generator.py``.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from ..watching import CALLS
+from ..instrumentation import CALLS
 from .names import Kind
 
 PARAMETERS = frozenset(("core", "items", "mask"))

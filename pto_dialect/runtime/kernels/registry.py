@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation
 
 from pto_dialect.families import LANE_MODULES, kernel_modules
-from pto_dialect.ir.core.registry import family_named
+from pto_dialect.ir.core.registry import family_of_name
 from pto_dialect.ir.core.roles import Role, has_role
 
 from .refusals import reason
@@ -78,7 +78,7 @@ def _import(modules: Iterable[str]) -> None:
 def find(name: str) -> Generate | None:
     """Returns the code generator of operation ``name``; imports modules of its family until one has it."""
     if name not in KERNELS:
-        for module in kernel_modules(family_named(name)):
+        for module in kernel_modules(family_of_name(name)):
             _import((module,))
             if name in KERNELS:
                 break

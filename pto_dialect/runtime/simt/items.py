@@ -13,8 +13,8 @@ import numpy as np
 from pto_dialect.targets.work_items import GROUP_ITEMS, MAX_WORK_ITEMS
 
 from ..faults import Fault
+from ..instrumentation import Observer
 from ..memory.spaces import Array
-from ..watching import Observer
 
 Mask = Array | None
 """The mask of running work-items, one boolean each; ``None`` for all of them."""

@@ -19,7 +19,7 @@ from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.operands import listed, named
 from pto_dialect.ir.core.roles import Role, has_role, roles_of
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.ir.core_dialects.branches import flag_of, ways
+from pto_dialect.ir.core_dialects.branches import branch_edges, flag_of
 
 if TYPE_CHECKING:
     from xdsl.dialects.scf import ForOp, ParallelOp, WhileOp
@@ -147,8 +147,8 @@ class Variance:
         op = block.last_op
         if op is None or not op.successors:
             return
-        for way in ways(op):
-            self._pass(way.values, way.block.args)
+        for edge in branch_edges(op):
+            self._pass(edge.values, edge.block.args)
 
     def _operation(self, op: Operation) -> None:
         roles = roles_of(op)

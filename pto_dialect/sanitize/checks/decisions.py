@@ -6,7 +6,7 @@ from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.ir.core.base import PtoOp, operand_name
 from pto_dialect.ir.core.location import span_of
-from pto_dialect.ir.core.registry import family_named
+from pto_dialect.ir.core.registry import family_of_name
 from pto_dialect.ir.core.roles import Role, has_role
 
 from ..report.sites import memory_of
@@ -33,7 +33,7 @@ def decides(op: Operation) -> str | None:
             elif has_role(user, Role.YIELD):
                 parent = user.parent_op()
                 results = list(parent.results) if parent is not None else []
-            elif family_named(user.name) == "memref":
+            elif family_of_name(user.name) == "memref":
                 if not has_role(user, Role.ELEMENT_STORE) or use.index != 0:
                     return f"the address of {user.name} ({_line(user)}) depends on it"
             elif isinstance(user, PtoOp):

@@ -18,12 +18,12 @@ from pto_dialect.runtime.simt.items import WorkItems
 
 from ..report.describe import bytes_text, from_tiles, operation_text
 from ..report.findings import Finding
-from ..state.arena import WatchedArena
+from ..state.arena import InstrumentedArena
 from ..state.regions import grain_of
 
 if TYPE_CHECKING:
-    from ..context import Watch
-    from ..state.clocks import Actor
+    from ..context import RunObserver
+    from ..state.clocks import Thread
 
 _RULE = "race-simt"
 _ENTRIES = 1 << 21
@@ -53,11 +53,11 @@ class _Access:
 class ItemRaces:
     """The accesses of one launch since the last barrier."""
 
-    def __init__(self, watch: Watch, actor: Actor, items: WorkItems) -> None:
-        self.watch = watch
+    def __init__(self, observer: RunObserver, actor: Thread, items: WorkItems) -> None:
+        self.observer = observer
         self.actor = actor
         self.items = items
-        self._arenas: dict[int, tuple[WatchedArena, list[_Access]]] = {}
+        self._arenas: dict[int, tuple[InstrumentedArena, list[_Access]]] = {}
         self._entries = 0
 
     def access(
@@ -68,8 +68,8 @@ class ItemRaces:
         ``kind`` is ``reads``, ``writes`` or the name of an atomic update, ``values`` the stored values, one row for
         each work-item; ``chosen`` are the ids of the work-items, ``None`` for all.
         """
-        context = self.watch.current
-        if self.watch.muted or context is None or not isinstance(arena, WatchedArena):
+        context = self.observer.current
+        if self.observer.muted or context is None or not isinstance(arena, InstrumentedArena):
             return
         items = self.items.geometry.numbers if chosen is None else chosen
         agrees = values is not None and _agree(starts, values)
@@ -88,7 +88,7 @@ class ItemRaces:
 
     # ------------------------------------------------------------ comparison
 
-    def _compare(self, arena: WatchedArena, accesses: list[_Access]) -> None:
+    def _compare(self, arena: InstrumentedArena, accesses: list[_Access]) -> None:
         kinds = {access.kind for access in accesses}
         if len(kinds) == 1 and WRITE not in kinds:
             return
@@ -104,7 +104,7 @@ class ItemRaces:
             low, high = bounds[place], bounds[place + 1]
             self._place(arena, accesses, numbers[low:high], items[low:high])
 
-    def _place(self, arena: WatchedArena, accesses: list[_Access], numbers: Array, items: Array) -> None:
+    def _place(self, arena: InstrumentedArena, accesses: list[_Access], numbers: Array, items: Array) -> None:
         """Compares the accesses of one cell, in the order of execution."""
         cuts = np.flatnonzero(np.diff(numbers)) + 1
         store: tuple[_Access, set[int]] | None = None
@@ -124,11 +124,13 @@ class ItemRaces:
 
     # ------------------------------------------------------------ report
 
-    def _report(self, arena: WatchedArena, before: tuple[_Access, set[int]], now: tuple[_Access, set[int]]) -> None:
-        watch = self.watch
+    def _report(
+        self, arena: InstrumentedArena, before: tuple[_Access, set[int]], now: tuple[_Access, set[int]]
+    ) -> None:
+        observer = self.observer
         (earlier, first_items), (later, second_items) = before, now
-        first, second = watch.sites[earlier.site], watch.sites[later.site]
-        if watch.findings.repeated(_RULE, first, second):
+        first, second = observer.sites[earlier.site], observer.sites[later.site]
+        if observer.findings.repeated(_RULE, first, second):
             return
         two = min(second_items)
         one = min(item for item in first_items | second_items if item != two)
@@ -147,7 +149,7 @@ class ItemRaces:
             notes.append((f"{operation_text(first, earlier.loops, self.actor)} {_verb(earlier)} them", first.span))
         notes.append((f"{operation_text(second, later.loops, self.actor)} {_verb(later)} them", None))
         advice = "pto.syncthreads between the two orders them; atomic updates of one kind do not conflict"
-        watch.findings.add(Finding(_RULE, message, (first, second), second.span, notes, advice))
+        observer.findings.add(Finding(_RULE, message, (first, second), second.span, notes, advice))
 
 
 def _verb(access: _Access) -> str:

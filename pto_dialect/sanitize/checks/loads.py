@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..state.regions import Bytes
 
 if TYPE_CHECKING:
-    from ..state.arena import WatchedArena
+    from ..state.arena import InstrumentedArena
 
 _MOST = 64
 """Maximum number of recorded loads of one memory."""
@@ -29,7 +29,7 @@ class Loads:
         self.lost.clear()
         self._unread.clear()
 
-    def read(self, arena: WatchedArena, region: Bytes) -> None:
+    def read(self, arena: InstrumentedArena, region: Bytes) -> None:
         """Handles a read."""
         unread = self._unread.get(arena)
         if unread:
@@ -37,7 +37,7 @@ class Loads:
             if any(first < high and low < stop for first, stop, _ in unread):
                 self._unread[arena] = [one for one in unread if not (one[0] < high and low < one[1])]
 
-    def write(self, arena: WatchedArena, region: Bytes, number: int, loads: bool) -> None:
+    def write(self, arena: InstrumentedArena, region: Bytes, number: int, loads: bool) -> None:
         """Handles a write to the tile ``number``; ``loads`` states that the content comes from global memory."""
         unread = self._unread.get(arena)
         if unread is None:

@@ -12,14 +12,14 @@ from ..report.describe import operation_text
 from ..report.findings import Finding
 
 if TYPE_CHECKING:
-    from ..context import Context, Watch
+    from ..context import Context, RunObserver
 
 
 class Numbers:
     """Checks the floating-point elements that one instruction reads and writes."""
 
-    def __init__(self, watch: Watch) -> None:
-        self.watch = watch
+    def __init__(self, observer: RunObserver) -> None:
+        self.observer = observer
         self.strange = False
         self.written: list[Array] = []
 
@@ -40,10 +40,10 @@ class Numbers:
 
     def settle(self, context: Context) -> None:
         """Checks, after the instruction has run, whether it made an infinity or a NaN of finite numbers."""
-        site = self.watch.sites[context.mark.site]
+        site = self.observer.sites[context.mark.site]
         if self.strange or site.moves or not any(not np.isfinite(data).all() for data in self.written):
             return
-        if self.watch.findings.repeated("numeric-nan-inf", site):
+        if self.observer.findings.repeated("numeric-nan-inf", site):
             return
         kinds = ["NaN"] * any(np.isnan(data).any() for data in self.written)
         kinds += ["infinity"] * any(np.isinf(data).any() for data in self.written)
@@ -51,4 +51,4 @@ class Numbers:
         notes = [(operation_text(site, context.mark.loops, context.actor), None)]
         finding = Finding("numeric-nan-inf", message, (site,), site.span, notes)
         finding.event = context.event
-        self.watch.findings.add(finding)
+        self.observer.findings.add(finding)

@@ -16,9 +16,9 @@ from ..report.findings import Finding
 from ..report.sites import Site
 
 if TYPE_CHECKING:
-    from ..context import Context, Watch
+    from ..context import Context, RunObserver
 
-ArgumentCheck = Callable[["Watch", "Context", Sequence[Any]], None]
+ArgumentCheck = Callable[["RunObserver", "Context", Sequence[Any]], None]
 
 ARGUMENT_CHECKS: dict[type[Operation], ArgumentCheck] = {}
 """Checks of the arguments of an operation before it runs, by its class."""
@@ -34,24 +34,24 @@ def checks_arguments(*operations: type[Operation]) -> Callable[[ArgumentCheck], 
     return register
 
 
-def second_source(watch: Watch, context: Context, arguments: Sequence[Any]) -> tuple[Site, Array] | None:
+def second_source(observer: RunObserver, context: Context, arguments: Sequence[Any]) -> tuple[Site, Array] | None:
     """Returns the site of an instruction and the content of its last source tile, of integers, in the valid region of
     its destination, without recording an access. ``None`` for other operands."""
-    site = watch.sites[context.mark.site]
+    site = observer.sites[context.mark.site]
     source, dst = arguments[-2:]
     if not isinstance(source, TILES) or not isinstance(dst, TILES) or source.fmt.is_float:
         return None
-    watch.judged_by_content = True
-    muted, watch.muted = watch.muted, True
+    observer.judged_by_content = True
+    muted, observer.muted = observer.muted, True
     try:
         return site, np.array(region(source, dst.valid_rows, dst.valid_cols))
     finally:
-        watch.muted = muted
+        observer.muted = muted
 
 
-def tell(watch: Watch, context: Context, site: Site, rule: str, message: str, help: str) -> None:
+def report_operand(observer: RunObserver, context: Context, site: Site, rule: str, message: str, help: str) -> None:
     """Reports what the instruction at ``site`` takes."""
     notes = [(operation_text(site, context.mark.loops, context.actor), None)]
     finding = Finding(rule, message, (site,), site.span, notes, help)
     finding.event = context.event
-    watch.findings.add(finding)
+    observer.findings.add(finding)

@@ -23,9 +23,9 @@ class Parts:
 
     def check(self, number: int, view: Any, offsets: Sequence[int], sizes: Sequence[int]) -> None:
         """Checks the part at ``offsets`` with ``sizes`` elements of ``view``, which the operation ``number`` takes."""
-        watch = self.core.watch
-        watch.sites.reach(number)
-        if not isinstance(view, GmTensor) or watch.muted or not watch.wants("bounds"):
+        observer = self.core.observer
+        observer.sites.reach(number)
+        if not isinstance(view, GmTensor) or observer.muted or not observer.wants("bounds"):
             return
         for offset, size, extent in zip(offsets, sizes, view.shape, strict=False):
             if not 0 <= offset <= extent - size:
@@ -40,8 +40,8 @@ class Parts:
         ]
         if not wrong or 0 in sizes:
             return
-        site = watch.sites[number]
-        if watch.findings.repeated("mem-oob", site):
+        site = observer.sites[number]
+        if observer.findings.repeated("mem-oob", site):
             return
         dim, offset, size, extent = wrong[0]
         name = value_name(named(site.op, "source")) or "the view"
@@ -49,4 +49,4 @@ class Parts:
             f"elements [{offset}, {offset + size}) of dimension {dim} are outside {name}, which has {extent} there"
         )
         block = f"{self.core.name}, block {self.core.block.index}"
-        watch.findings.add(Finding("mem-oob", message, (site,), site.span, [(f"{site.name} on {block}", None)]))
+        observer.findings.add(Finding("mem-oob", message, (site,), site.span, [(f"{site.name} on {block}", None)]))

@@ -14,16 +14,25 @@ from pto_dialect.analysis.queues import is_push
 
 from ..report.findings import Finding
 from ..report.race_text import Access, Conflict, advice, message, notes
-from ..state.found import Found, OfCells, OfPlaces, Places, found_readers, found_replaced, found_writers, keep_replaced
+from ..state.last_events import (
+    CellEvents,
+    Found,
+    RangeEvents,
+    ShadowRanges,
+    last_readers,
+    last_writers,
+    record_replaced_reads,
+    replaced_reads,
+)
 from ..state.regions import Bytes
 from ..state.shadow import WRITER
 from . import same_pipe, vector_order
 from .events import are_atomic, side
 
 if TYPE_CHECKING:
-    from ..context import Context, Watch
-    from ..state.arena import WatchedArena
-    from ..state.clocks import Actor
+    from ..context import Context, RunObserver
+    from ..state.arena import InstrumentedArena
+    from ..state.clocks import Thread
 
 
 class Races:
@@ -32,31 +41,31 @@ class Races:
     may_agree = frozenset(("race-cross-core",))
     """Conflicts of threads that may write the same value: then no result depends on which is last."""
 
-    def __init__(self, watch: Watch) -> None:
-        self.watch = watch
-        self.log = watch.log
+    def __init__(self, observer: RunObserver) -> None:
+        self.observer = observer
+        self.log = observer.log
 
-    def read(self, context: Context, event: int, arena: WatchedArena, region: Bytes, places: Places) -> None:
+    def read(self, context: Context, event: int, arena: InstrumentedArena, region: Bytes, places: ShadowRanges) -> None:
         """Checks a read against earlier writes."""
         shadow, actor = arena.shadow, context.actor
         mine = actor.number
         writers: Found | None = None
         if places is None:
             if self._suspect(shadow.last_write, context):
-                writers = OfCells(shadow.layer(WRITER), shadow, region)
+                writers = CellEvents(shadow.layer(WRITER), shadow, region)
                 self._compare(True, False, writers, context, arena)
         else:
             owners = self.log.actor
             for place in places:
                 writer = place.writer
                 if writer and owners[writer] != mine and self._doubtful(writer, context):
-                    writers = OfPlaces(places, None, shadow, region)
+                    writers = RangeEvents(places, None, shadow, region)
                     self._compare(True, False, writers, context, arena)
                     break
         if (actor.pipelined or context.scope) and mine in shadow.last_write and self._own(places, None, context):
-            self._in_pipe("raw", writers or found_writers(places, shadow, region), context, arena)
+            self._in_pipe("raw", writers or last_writers(places, shadow, region), context, arena)
         if actor.pipelined and not context.scope and mine in shadow.last_read:
-            keep_replaced(mine, event, places, shadow, region)
+            record_replaced_reads(mine, event, places, shadow, region)
         if places is None:
             region.set(shadow.reader(mine), shadow.grain, event)
         else:
@@ -64,19 +73,21 @@ class Races:
                 place.readers[mine] = event
         shadow.last_read[mine] = event
 
-    def write(self, context: Context, event: int, arena: WatchedArena, region: Bytes, places: Places) -> None:
+    def write(
+        self, context: Context, event: int, arena: InstrumentedArena, region: Bytes, places: ShadowRanges
+    ) -> None:
         """Checks a write against earlier writes and reads."""
         shadow, actor = arena.shadow, context.actor
         mine = actor.number
         if places is None:
             if self._suspect(shadow.last_write, context):
-                self._compare(True, True, OfCells(shadow.layer(WRITER), shadow, region), context, arena)
+                self._compare(True, True, CellEvents(shadow.layer(WRITER), shadow, region), context, arena)
         else:
             owners = self.log.actor
             for place in places:
                 writer = place.writer
                 if writer and owners[writer] != mine and self._doubtful(writer, context):
-                    self._compare(True, True, OfPlaces(places, None, shadow, region), context, arena)
+                    self._compare(True, True, RangeEvents(places, None, shadow, region), context, arena)
                     break
         for reader, last in shadow.last_read.items():
             if reader != mine and self._doubtful(last, context):
@@ -84,16 +95,16 @@ class Races:
                     read = places[0].readers.get(reader)
                     if read is None or not self._doubtful(read, context):
                         continue
-                self._compare(False, True, found_readers(reader, places, shadow, region), context, arena)
+                self._compare(False, True, last_readers(reader, places, shadow, region), context, arena)
         inside = actor.pipelined or context.scope
         ordered = mine not in shadow.last_write or not (inside or same_pipe.stores_apply(context, arena))
         if not ordered and self._own(places, None, context):
-            self._in_pipe("waw", found_writers(places, shadow, region), context, arena)
+            self._in_pipe("waw", last_writers(places, shadow, region), context, arena)
         if inside and mine in shadow.last_read and self._own(places, mine, context):
-            self._in_pipe("war", found_readers(mine, places, shadow, region), context, arena)
+            self._in_pipe("war", last_readers(mine, places, shadow, region), context, arena)
         if actor.pipelined and not context.scope and shadow.last_read.get(mine) == event:
             # It works in place: it must not overtake the reads before its own.
-            before = found_replaced(mine, event, places, shadow, region)
+            before = replaced_reads(mine, event, places, shadow, region)
             if before is not None:
                 self._in_pipe("war", before, context, arena)
         if places is None:
@@ -103,7 +114,7 @@ class Races:
                 place.writer = event
         shadow.last_write[mine] = event
 
-    def _own(self, places: Places, reader: int | None, context: Context) -> bool:
+    def _own(self, places: ShadowRanges, reader: int | None, context: Context) -> bool:
         """Returns False where the bytes are one shadow range whose last write, or last read by the thread ``reader``,
         must happen before an access of the same pipe."""
         if places is None or len(places) != 1 or context.scope:
@@ -114,14 +125,14 @@ class Races:
             return False
         return log.fence[event] == context.mark.fence and log.count[event] > actor.settled
 
-    def _in_pipe(self, kind: str, found: Found, context: Context, arena: WatchedArena) -> None:
+    def _in_pipe(self, kind: str, found: Found, context: Context, arena: InstrumentedArena) -> None:
         """Compares an access with those of its own pipe, inside a vector scope or between instructions."""
         if context.scope:
-            vector_order.check(self.watch, kind, found, context, arena)
+            vector_order.check(self.observer, kind, found, context, arena)
             return
         shadow, mine = arena.shadow, context.actor.number
         last = shadow.last_read[mine] if kind == "war" else shadow.last_write[mine]
-        same_pipe.check(self.watch, kind, found, context, arena, last)
+        same_pipe.check(self.observer, kind, found, context, arena, last)
 
     # ------------------------------------------------------------ order
 
@@ -147,14 +158,14 @@ class Races:
             return False
         return log.actors[log.actor[event]].core is context.actor.core
 
-    def _compare(self, wrote: bool, writes: bool, found: Found, context: Context, arena: WatchedArena) -> None:
+    def _compare(self, wrote: bool, writes: bool, found: Found, context: Context, arena: InstrumentedArena) -> None:
         for event in found.events():
-            if event and self._doubtful(event, context) and not are_atomic(self.watch, event, context):
+            if event and self._doubtful(event, context) and not are_atomic(self.observer, event, context):
                 self._report(wrote, writes, event, found, context, arena)
 
     # ------------------------------------------------------------ findings
 
-    def _rule(self, first: Access, second: Access, ordered: bool, arena: WatchedArena) -> str:
+    def _rule(self, first: Access, second: Access, ordered: bool, arena: InstrumentedArena) -> str:
         earlier, later = first.actor, second.actor
         if earlier.core.block.rank != later.core.block.rank:
             return "race-cross-rank"
@@ -170,29 +181,29 @@ class Races:
         return f"race-{kind}"
 
     def _report(
-        self, wrote: bool, writes: bool, event: int, found: Found, context: Context, arena: WatchedArena
+        self, wrote: bool, writes: bool, event: int, found: Found, context: Context, arena: InstrumentedArena
     ) -> None:
         """Reports a conflict; ``event`` is among the ``found`` events of the bytes of the access."""
-        watch, log = self.watch, self.log
+        observer, log = self.observer, self.log
         ordered = log.happened_before(event, context.actor)
         inverted = self.inverted(event, context)
         # Everything that the rule and the sides depend on.
         places = (log.site[event], context.mark.site, log.actor[event], context.actor.number)
         key = (*places, wrote, writes, ordered, inverted, arena.space)
-        known = watch.findings.by_cause.get(key)
+        known = observer.findings.by_cause.get(key)
         if known is not None:
             known.count += 1
             self._doubled(known, writes and wrote, context, arena, found, event)
             return
-        sides = [side(self.watch, event, wrote), side(self.watch, context.event, writes)]
+        sides = [side(self.observer, event, wrote), side(self.observer, context.event, writes)]
         if inverted:
             # The text states which of the two the program means to be first, whichever ran first.
             sides.reverse()
         first, second = sides
         rule = self._rule(first, second, ordered, arena)
-        known = watch.findings.known(rule, first.site, second.site)
+        known = observer.findings.known(rule, first.site, second.site)
         if known is not None:
-            watch.findings.by_cause[key] = known
+            observer.findings.by_cause[key] = known
             known.count += 1
             self._doubled(known, writes and wrote, context, arena, found, event)
             return
@@ -200,20 +211,20 @@ class Races:
         finding = Finding(rule, "", (first.site, second.site), None)
         finding.event = second.event
         finding.conflict = conflict
-        finding.meant = rule == "race-cross-core" and (watch.ordered or is_push(first.site.op))
+        finding.meant = rule == "race-cross-core" and (observer.ordered or is_push(first.site.op))
         finding.words = partial(_tell, conflict, _culprit(first, second) if ordered else None)
-        watch.findings.add(finding)
-        watch.findings.by_cause[key] = finding
+        observer.findings.add(finding)
+        observer.findings.by_cause[key] = finding
         self._doubled(finding, writes and wrote, context, arena, found, event)
 
     def _doubled(
-        self, finding: Finding, both: bool, context: Context, arena: WatchedArena, found: Found, event: int
+        self, finding: Finding, both: bool, context: Context, arena: InstrumentedArena, found: Found, event: int
     ) -> None:
         """Records what two cores write to one location in one operation: ``settle`` checks whether it is equal."""
         first, second = finding.sites[:2]
         if both and first is second and finding.rule in self.may_agree:
             offsets = found.offsets(event)
-            finding.alike = False
+            finding.same_bytes = False
             # Blocks that write parts of what others write do not store equal values.
             finding.differs = finding.differs or (
                 finding.rule == "race-cross-block" and offsets.size != found.region.offsets().size
@@ -224,7 +235,7 @@ class Races:
         """Checks after an instruction whether it wrote what another core had written there."""
         for finding, arena, offsets, before in context.doubled:
             finding.differs = finding.differs or not np.array_equal(arena.memory[offsets], before)
-            finding.alike = not finding.differs
+            finding.same_bytes = not finding.differs
 
 
 class ApartRaces(Races):
@@ -238,7 +249,7 @@ class ApartRaces(Races):
             event, context
         )
 
-    def _in_pipe(self, kind: str, found: Found, context: Context, arena: WatchedArena) -> None:
+    def _in_pipe(self, kind: str, found: Found, context: Context, arena: InstrumentedArena) -> None:
         """Does nothing: the compiler orders the accesses of a pipe."""
 
 
@@ -257,7 +268,7 @@ def _kind_of(first: Access, second: Access) -> str:
 def _culprit(first: Access, second: Access) -> tuple[int, int] | None:
     """Returns the sites of the wait and of the set that make ``first``, which precedes in the text, run after
     ``second``."""
-    actor: Actor = first.actor
+    actor: Thread = first.actor
     for (sender, wait, set_), taken in actor.taken.items():
         if sender == second.actor.number and taken.set_order >= second.order and taken.wait_order <= first.order:
             return wait, set_

@@ -20,28 +20,30 @@ from ..report.race_text import Conflict
 from .events import are_atomic, side
 
 if TYPE_CHECKING:
-    from ..context import Context, Watch
-    from ..state.arena import WatchedArena
-    from ..state.found import Found
+    from ..context import Context, RunObserver
+    from ..state.arena import InstrumentedArena
+    from ..state.last_events import Found
 
 _STORES = ("PIPE_MTE3", "PIPE_FIX")
 _LOADS = ("PIPE_MTE2",)
 
 
-def stores_apply(context: Context, arena: WatchedArena) -> bool:
+def stores_apply(context: Context, arena: InstrumentedArena) -> bool:
     """Returns whether two transfers of one pipe to one location need an explicit order."""
     return context.actor.pipe in (_STORES if arena.public else _LOADS)
 
 
-def check(watch: Watch, kind: str, found: Found, context: Context, arena: WatchedArena, last: int) -> None:
+def check(
+    observer: RunObserver, kind: str, found: Found, context: Context, arena: InstrumentedArena, last: int
+) -> None:
     """Compares an access with the last ones of the same bytes by the same pipe, whose last one anywhere is ``last``."""
-    log, actor = watch.log, context.actor
+    log, actor = observer.log, context.actor
     vector = actor.pipe == "PIPE_V"
-    if not vector and not watch.wants("sync"):
+    if not vector and not observer.wants("sync"):
         return
     if log.count[last] <= actor.settled:
         return
-    mark, causes = context.mark, watch.findings.by_cause
+    mark, causes = context.mark, observer.findings.by_cause
     for event in found.events():
         if not event or log.actor[event] != actor.number or event == context.event:
             continue
@@ -54,17 +56,17 @@ def check(watch: Watch, kind: str, found: Found, context: Context, arena: Watche
                 known.count += 1
             continue
         causes[key] = None
-        if are_atomic(watch, event, context) or (vector and _streamed(kind, event, context, watch)):
+        if are_atomic(observer, event, context) or (vector and _streamed(kind, event, context, observer)):
             continue
         if actor.pipe in _LOADS and found.read_since(event):
             # Readers of them are ordered, or in a race of their own.
             continue
         rule = "sync-mte3-reorder" if actor.pipe == "PIPE_MTE3" else "race-same-pipe"
-        known = causes[key] = watch.findings.known(rule, watch.sites[log.site[event]], watch.sites[mark.site])
+        known = causes[key] = observer.findings.known(rule, observer.sites[log.site[event]], observer.sites[mark.site])
         if known is not None:
             known.count += 1
             continue
-        sides = side(watch, event, kind != "war"), side(watch, context.event, kind != "raw")
+        sides = side(observer, event, kind != "war"), side(observer, context.event, kind != "raw")
         conflict = Conflict(rule, *sides, arena, found.runs(event))
         finding = Finding(rule, "", (sides[0].site, sides[1].site), None)
         finding.severity = None if vector else Severity.WARNING
@@ -72,7 +74,7 @@ def check(watch: Watch, kind: str, found: Found, context: Context, arena: Watche
         finding.conflict = conflict
         finding.words = partial(_tell, conflict)
         causes[key] = finding
-        watch.findings.add(finding)
+        observer.findings.add(finding)
 
 
 def _tell(conflict: Conflict, finding: Finding) -> None:
@@ -100,9 +102,9 @@ def _tell(conflict: Conflict, finding: Finding) -> None:
     finding.fix = (InsertBefore(second.site.op, barrier),)
 
 
-def _streamed(kind: str, event: int, context: Context, watch: Watch) -> bool:
+def _streamed(kind: str, event: int, context: Context, observer: RunObserver) -> bool:
     """Returns whether hardware streams the result of one operation into the next."""
-    log, sites = watch.log, watch.sites
+    log, sites = observer.log, observer.sites
     first, second = sites[log.site[event]], sites[context.mark.site]
     if log.loops[event] != context.mark.loops:
         return False

@@ -21,9 +21,9 @@ from ..report.race_text import Access
 from ..state.cache_lines import LINE, Lines, Residency, Suspect, Touched, Write, lines_of, mask_bytes
 
 if TYPE_CHECKING:
-    from ..context import Context, Watch
-    from ..state.arena import WatchedArena
-    from ..state.clocks import Actor
+    from ..context import Context, RunObserver
+    from ..state.arena import InstrumentedArena
+    from ..state.clocks import Thread
     from ..state.regions import Bytes
 
 _WHOLE = (1 << LINE) - 1
@@ -32,18 +32,18 @@ _WHOLE = (1 << LINE) - 1
 class ScalarCaches:
     """The data caches of all scalar units of a run."""
 
-    def __init__(self, watch: Watch) -> None:
-        self.watch = watch
-        self.log = watch.log
+    def __init__(self, observer: RunObserver) -> None:
+        self.observer = observer
+        self.log = observer.log
         self._sites = 0
         self._needed = False
         self.lines: dict[int, Lines] = {}
-        self._pending: tuple[WatchedArena, Residency, int] | None = None
+        self._pending: tuple[InstrumentedArena, Residency, int] | None = None
         """The present store."""
 
     def needed(self) -> bool:
         """Returns whether the program has operations that use the caches."""
-        sites = self.watch.sites.all
+        sites = self.observer.sites.all
         if len(sites) != self._sites and not self._needed:
             self._needed = any(site is not None and site.cached for site in sites[self._sites :])
             self._sites = len(sites)
@@ -51,7 +51,7 @@ class ScalarCaches:
 
     # ------------------------------------------------------------ accesses
 
-    def read(self, context: Context, arena: WatchedArena, region: Bytes) -> None:
+    def read(self, context: Context, arena: InstrumentedArena, region: Bytes) -> None:
         """Checks a read of global memory before it happens."""
         self._settle()
         lines = self._lines(arena)
@@ -63,7 +63,7 @@ class ScalarCaches:
             for line, mask in lines.touched(region, Touched(region)):
                 self._read_past(context, lines, line, mask)
 
-    def write(self, context: Context, arena: WatchedArena, region: Bytes) -> None:
+    def write(self, context: Context, arena: InstrumentedArena, region: Bytes) -> None:
         """Checks a write of global memory before it happens."""
         self._settle()
         lines = self._lines(arena)
@@ -78,9 +78,9 @@ class ScalarCaches:
                 self._written(context, lines, line, Write(context.event, mask))
 
     def _cached(self, context: Context) -> bool:
-        return context.actor.pipe == Pipe.S.value and self.watch.sites[context.mark.site].cached
+        return context.actor.pipe == Pipe.S.value and self.observer.sites[context.mark.site].cached
 
-    def _lines(self, arena: WatchedArena) -> Lines:
+    def _lines(self, arena: InstrumentedArena) -> Lines:
         found = self.lines.get(id(arena))
         if found is None:
             found = self.lines[id(arena)] = Lines(arena)
@@ -160,7 +160,7 @@ class ScalarCaches:
 
     # ------------------------------------------------------------ maintenance
 
-    def maintain(self, actor: Actor, arena: WatchedArena | None, offset: int = 0) -> None:
+    def maintain(self, actor: Thread, arena: InstrumentedArena | None, offset: int = 0) -> None:
         """Cleans and invalidates a line of the scalar unit, or with no memory its whole cache."""
         self._settle()
         for lines in list(self.lines.values()) if arena is None else (self._lines(arena),):
@@ -206,7 +206,7 @@ class ScalarCaches:
             self._pending = None
 
     @staticmethod
-    def _differs(one: Residency, arena: WatchedArena, mask: int) -> bool:
+    def _differs(one: Residency, arena: InstrumentedArena, mask: int) -> bool:
         """Returns whether the cache holds other bytes than memory, to which all stores are applied at once."""
         now = arena.memory[one.line * LINE : (one.line + 1) * LINE]
         some = mask_bytes(mask)
@@ -215,17 +215,17 @@ class ScalarCaches:
 
     # ------------------------------------------------------------ order
 
-    def _before(self, event: int, actor: Actor) -> bool:
+    def _before(self, event: int, actor: Thread) -> bool:
         """Returns whether an event happens before the present operation of ``actor``."""
         source = self.log.actors[self.log.actor[event]]
-        if self.watch.ordered and source.core is actor.core:
+        if self.observer.ordered and source.core is actor.core:
             return True
         return self.log.happened_before(event, actor)
 
-    def _written_back_before(self, one: Residency, actor: Actor) -> bool:
+    def _written_back_before(self, one: Residency, actor: Thread) -> bool:
         """Returns whether a line was written back before the present operation of ``actor``."""
         source = one.actor
-        if source is actor or (self.watch.ordered and source.core is actor.core):
+        if source is actor or (self.observer.ordered and source.core is actor.core):
             return True
         return source.device == actor.device and actor.clock[source.index] >= one.written_back
 
@@ -262,11 +262,11 @@ class ScalarCaches:
             return None
         return self._report(LOST, write.event, suspect.stored, lines.arena, one.line, alone or write.mask)
 
-    def _report(self, rule: str, first: int, second: int, arena: WatchedArena, line: int, mask: int) -> Finding:
+    def _report(self, rule: str, first: int, second: int, arena: InstrumentedArena, line: int, mask: int) -> Finding:
         """Reports a finding about the write ``first`` and the access ``second``."""
-        watch, log = self.watch, self.log
-        sites = watch.sites[log.site[first]], watch.sites[log.site[second]]
-        known = watch.findings.known(rule, *sites)
+        observer, log = self.observer, self.log
+        sites = observer.sites[log.site[first]], observer.sites[log.site[second]]
+        known = observer.findings.known(rule, *sites)
         if known is not None:
             known.count += 1
             return known
@@ -274,12 +274,12 @@ class ScalarCaches:
         finding.event = second
         clash = Clash(rule, self._access(first, True), self._access(second, rule == LOST), arena, line, mask)
         finding.words = partial(describe, clash)
-        watch.findings.add(finding)
+        observer.findings.add(finding)
         return finding
 
     def _access(self, event: int, writes: bool) -> Access:
         log = self.log
-        site = self.watch.sites[log.site[event]]
+        site = self.observer.sites[log.site[event]]
         return Access(log.actors[log.actor[event]], site, log.loops[event], log.order[event], event, writes)
 
 

@@ -11,22 +11,22 @@ from ..report.findings import Finding
 from ..state.regions import Bytes, byte_runs
 
 if TYPE_CHECKING:
-    from ..context import Context, Watch
-    from ..state.arena import WatchedArena
+    from ..context import Context, RunObserver
+    from ..state.arena import InstrumentedArena
     from ..state.regions import Cells
 
 
-def settle(watch: Watch, context: Context) -> None:
+def settle(observer: RunObserver, context: Context) -> None:
     """Compares everything that a copy has written with everything that it has read, once it has run."""
-    site = watch.sites[context.mark.site]
+    site = observer.sites[context.mark.site]
     for arena in {id(one): one for one, _, _ in context.copied}.values():
         source = [region for one, region, writes in context.copied if one is arena and not writes]
         target = [region for one, region, writes in context.copied if one is arena and writes]
-        if not _meet(source, target) or watch.findings.repeated("mem-overlap", site):
+        if not _meet(source, target) or observer.findings.repeated("mem-overlap", site):
             continue
         shared = _shared(_bytes(source), _bytes(target))
         if shared.size:
-            _tell(watch, context, arena, shared)
+            _tell(observer, context, arena, shared)
 
 
 def _meet(source: list[Bytes], target: list[Bytes]) -> bool:
@@ -50,10 +50,10 @@ def _shared(source: Cells, target: Cells) -> Cells:
     return np.union1d(np.intersect1d(source[moved], target), np.intersect1d(source, target[moved]))
 
 
-def _tell(watch: Watch, context: Context, arena: WatchedArena, shared: Cells) -> None:
-    site = watch.sites[context.mark.site]
+def _tell(observer: RunObserver, context: Context, arena: InstrumentedArena, shared: Cells) -> None:
+    site = observer.sites[context.mark.site]
     message = f"{site.name} overwrites {bytes_text(arena, byte_runs(shared))} that it copies from"
     notes = [(operation_text(site, context.mark.loops, context.actor), None)]
     finding = Finding("mem-overlap", message, (site,), site.span, notes, "copy to an address of its own")
     finding.event = context.event
-    watch.findings.add(finding)
+    observer.findings.add(finding)

@@ -60,8 +60,8 @@ class Streams:
 
     def reach(self, state: Any, pointer: Pointer, step: int) -> None:
         """Handles the next operation, which is on the stream with ``state``, at ``step`` bytes after ``pointer``."""
-        context = self.core.watch.current
-        if context is None or self.core.watch.muted:
+        context = self.core.observer.current
+        if context is None or self.core.observer.muted:
             return
         address = pointer.offset + step
         if isinstance(state, StoreStream):
@@ -73,8 +73,8 @@ class Streams:
 
     def goes_on(self, state: Any) -> None:
         """Records that the operation has left the stream in ``state``."""
-        context = self.core.watch.current
-        if context is not None and not self.core.watch.muted and isinstance(state, StoreStream) and state.pending:
+        context = self.core.observer.current
+        if context is not None and not self.core.observer.muted and isinstance(state, StoreStream) and state.pending:
             state.site = context.mark.site
             self.open[id(state)] = state
 
@@ -88,13 +88,13 @@ class Streams:
     # ------------------------------------------------------------ findings
 
     def _add(self, rule: str, site: Site, message: str, notes: list[tuple[str, Any]], advice: str) -> None:
-        watch = self.core.watch
-        if watch.wants("sync") and not watch.findings.repeated(rule, site):
-            watch.findings.add(Finding(rule, message, (site,), site.span, notes, advice))
+        observer = self.core.observer
+        if observer.wants("sync") and not observer.findings.repeated(rule, site):
+            observer.findings.add(Finding(rule, message, (site,), site.span, notes, advice))
 
     def _elsewhere(self, context: Context, pointer: Pointer, address: int, state: StoreStream) -> None:
-        watch = self.core.watch
-        site = watch.sites[context.mark.site]
+        observer = self.core.observer
+        site = observer.sites[context.mark.site]
         use = stream_use(site.op)
         verb = "flushes" if use is not None and use.flushes else "continues"
         message = (
@@ -102,20 +102,20 @@ class Streams:
         )
         notes: list[tuple[str, Any]] = [(operation_text(site, context.mark.loops, context.actor), None)]
         if state.site:
-            last = watch.sites[state.site]
+            last = observer.sites[state.site]
             notes.insert(0, (f"{last.name} has left it there", last.span))
         advice = "the address is where the last store has left the stream; another stream begins with pto.init_align"
         self._add("stream-address", site, message, notes, advice)
 
     def _unprimed(self, context: Context, pointer: Pointer, address: int, state: LoadStream) -> None:
-        site = self.core.watch.sites[context.mark.site]
+        site = self.core.observer.sites[context.mark.site]
         message = f"{site.name} loads from byte {address} of {pointer.arena.space} with the state of a stream that "
         message += f"pto.vldas has begun at byte {state.primed}"
         notes = [(operation_text(site, context.mark.loops, context.actor), None)]
         self._add("stream-address", site, message, notes, "pto.vldas of the address before the load")
 
     def _unflushed(self, context: Context, stream: StoreStream) -> None:
-        site = self.core.watch.sites[stream.site]
+        site = self.core.observer.sites[stream.site]
         assert stream.base is not None
         place = bytes_text(stream.base.arena, [(stream.at - stream.pending, stream.at)])  # pyright: ignore[reportArgumentType]
         message = f"{site.name} leaves {place} in the state of its stream, and nothing flushes them"

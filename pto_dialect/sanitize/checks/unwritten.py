@@ -20,14 +20,14 @@ from pto_dialect.runtime.memory.spaces import Array
 from ..report.describe import bytes_text, from_tiles, operation_text
 from ..report.findings import Finding
 from ..report.sites import Site
-from ..state.found import Places
+from ..state.last_events import ShadowRanges
 from ..state.regions import Bytes, Region, ascending, byte_runs, distinct
 from ..state.shadow import WRITTEN
 from .decisions import decides
 
 if TYPE_CHECKING:
-    from ..context import Context, Watch
-    from ..state.arena import WatchedArena
+    from ..context import Context, RunObserver
+    from ..state.arena import InstrumentedArena
 
 _MASKS = (0xFF, 0x3D)
 """Masks of the bytes (exclusive or) in each repetition: with poison they give 0, and numbers."""
@@ -39,12 +39,12 @@ NEVER, GOOD, DOUBTFUL = 0, 1, 2
 class Unwritten:
     """Marks of the bytes on chip; those of global memory are initialized."""
 
-    def __init__(self, watch: Watch) -> None:
-        self.watch = watch
-        self.undefined: dict[tuple[WatchedArena, int, int], int] = {}
+    def __init__(self, observer: RunObserver) -> None:
+        self.observer = observer
+        self.undefined: dict[tuple[InstrumentedArena, int, int], int] = {}
         """The last operations that have left bytes with undefined contents, by memory and range."""
 
-    def read(self, context: Context, arena: WatchedArena, region: Bytes, places: Places) -> None:
+    def read(self, context: Context, arena: InstrumentedArena, region: Bytes, places: ShadowRanges) -> None:
         """Records reads of bytes that are not initialized; the scalar unit uses what it reads."""
         if places is not None and len(places) == 1 and places[0].written == GOOD:
             context.good = True
@@ -56,7 +56,7 @@ class Unwritten:
         if len(marks) == 1 and GOOD in marks:
             return
         context.doubtful = context.doubtful or DOUBTFUL in marks
-        self.watch.judged_by_content = True
+        self.observer.judged_by_content = True
         if cells is None:
             missing = shadow.bytes_of(region, [place for place in places or () if place.written != GOOD])
         else:
@@ -67,7 +67,7 @@ class Unwritten:
             context.unwritten = (*context.unwritten, (arena, context.mark.site))
             context.offsets = (*context.offsets, missing)
 
-    def write(self, context: Context, arena: WatchedArena, region: Bytes, places: Places) -> None:
+    def write(self, context: Context, arena: InstrumentedArena, region: Bytes, places: ShadowRanges) -> None:
         """Marks the bytes as initialized until ``settle`` finds that the instruction has passed on others."""
         one = (arena, region, region.content(arena.memory).copy(), context.mark.site)
         if type(context.written) is list:
@@ -78,7 +78,7 @@ class Unwritten:
             self._mark(arena, region, places, GOOD)
 
     @staticmethod
-    def _mark(arena: WatchedArena, region: Bytes, places: Places, mark: int) -> None:
+    def _mark(arena: InstrumentedArena, region: Bytes, places: ShadowRanges, mark: int) -> None:
         if places is None:
             region.set(arena.shadow.layer(WRITTEN), arena.shadow.grain, mark)
         else:
@@ -111,11 +111,11 @@ class Unwritten:
                 continue
             if arena.public:
                 # A transfer may take more than the initialized part; what is beyond it is checked at its readers.
-                beyond = context.good and not context.doubtful and self.watch.sites[number].moves
+                beyond = context.good and not context.doubtful and self.observer.sites[number].moves
                 severity = Severity.WARNING if beyond else Severity.ERROR
                 self._report(context, number, (arena, region, differs), severity)
                 continue
-            if not self.watch.sites[number].moves:
+            if not self.observer.sites[number].moves:
                 self._report(context, number, (arena, region, differs), Severity.WARNING)
             self._doubt(arena, region.offsets()[differs.reshape(-1)])
 
@@ -129,13 +129,13 @@ class Unwritten:
         changed: list[Array],
     ) -> None:
         """Runs the instruction on its original memory, with other values in the bytes that are not initialized."""
-        watch = self.watch
+        observer = self.observer
         for arena, region, before, _ in reversed(context.written):
             _put(arena, region, before)
         flipped = _merged(context)
         for arena, offsets in flipped:
             arena.memory[offsets] ^= mask
-        watch.muted = True
+        observer.muted = True
         try:
             action(*arguments)
         except Fault:
@@ -143,7 +143,7 @@ class Unwritten:
             for part in changed:
                 part[...] = True
         finally:
-            watch.muted = False
+            observer.muted = False
         for (arena, region, *_), result, part in zip(context.written, results, changed, strict=True):
             part |= region.content(arena.memory) != result
         for arena, region, before, _ in reversed(context.written):
@@ -153,20 +153,20 @@ class Unwritten:
         for (arena, region, *_), result in zip(context.written, results, strict=True):
             _put(arena, region, result)
 
-    def _doubt(self, arena: WatchedArena, offsets: Array) -> None:
+    def _doubt(self, arena: InstrumentedArena, offsets: Array) -> None:
         for low, high in byte_runs(offsets):
             region = Region(low, high - low)
             self._mark(arena, region, arena.shadow.locate(region), DOUBTFUL)
 
     # ------------------------------------------------------------ findings
 
-    def _scalar(self, context: Context, arena: WatchedArena, offsets: Array) -> None:
-        site = self.watch.sites[context.mark.site]
+    def _scalar(self, context: Context, arena: InstrumentedArena, offsets: Array) -> None:
+        site = self.observer.sites[context.mark.site]
         if site.moves:
             return
         purpose = decides(site.op)
         severity = Severity.WARNING if purpose is None else Severity.ERROR
-        if self.watch.findings.repeated("mem-uninit", site):
+        if self.observer.findings.repeated("mem-uninit", site):
             return
         place = bytes_text(arena, byte_runs(offsets))
         use = "" if purpose is None else f" and {purpose}"
@@ -178,17 +178,17 @@ class Unwritten:
         self,
         context: Context,
         number: int,
-        target: tuple[WatchedArena, Bytes, Array] | None,
+        target: tuple[InstrumentedArena, Bytes, Array] | None,
         severity: Severity,
     ) -> None:
         """Reports that operation ``number`` uses uninitialized data, and stores the result at ``target``."""
-        sites = self.watch.sites
+        sites = self.observer.sites
         site = sites[number]
         arena, reader = context.unwritten[0]
         rule = "mem-uninit"
         if arena.space == "l0c" and "acc" in site.name.replace("_", ".").split("."):
             rule, severity = "mad-acc-init", Severity.ERROR
-        if self.watch.findings.repeated(rule, site):
+        if self.observer.findings.repeated(rule, site):
             return
         offsets = next(offsets for other, offsets in _merged(context) if other is arena)
         place = bytes_text(arena, byte_runs(offsets))
@@ -203,12 +203,12 @@ class Unwritten:
         notes = [] if reader == number else [(f"{sites[reader].name} reads them", sites[reader].span)]
         self._add(context, rule, message, severity, site, notes)
 
-    def _reason(self, arena: WatchedArena, offsets: Array) -> str:
+    def _reason(self, arena: InstrumentedArena, offsets: Array) -> str:
         """Returns why the bytes at ``offsets`` have no defined content."""
         first, last = int(offsets.min()), int(offsets.max())
         for (other, start, stop), number in reversed(self.undefined.items()):
             if other is arena and start <= first and last < stop:
-                site = self.watch.sites[number]
+                site = self.observer.sites[number]
                 return f"which {site.name} ({site.place}) leaves undefined"
         return "which nothing has written"
 
@@ -225,19 +225,19 @@ class Unwritten:
         advice = "write the memory first, e.g. by the transfer that should fill it"
         finding = Finding(rule, message, (site,), site.span, [*notes, (note, None)], advice, severity=severity)
         finding.event = context.event
-        self.watch.findings.add(finding)
+        self.observer.findings.add(finding)
 
 
-def _put(arena: WatchedArena, region: Bytes, values: Array) -> None:
+def _put(arena: InstrumentedArena, region: Bytes, values: Array) -> None:
     if isinstance(region, Region):
         region.content(arena.memory)[...] = values
         return
     arena.memory[region.offsets()] = values.reshape(-1)
 
 
-def _merged(context: Context) -> list[tuple[WatchedArena, Array]]:
+def _merged(context: Context) -> list[tuple[InstrumentedArena, Array]]:
     """Returns the bytes that were read and are not initialized, each once."""
-    by_arena: dict[int, tuple[WatchedArena, list[Array]]] = {}
+    by_arena: dict[int, tuple[InstrumentedArena, list[Array]]] = {}
     for (arena, _), offsets in zip(context.unwritten, context.offsets, strict=True):
         by_arena.setdefault(id(arena), (arena, []))[1].append(offsets)
     return [(arena, ascending(np.concatenate(parts))) for arena, parts in by_arena.values()]

@@ -14,9 +14,9 @@ from ..report.findings import Finding
 from ..report.fixes import InsertBefore
 
 if TYPE_CHECKING:
-    from ..context import Context, Watch
-    from ..state.arena import WatchedArena
-    from ..state.found import Found
+    from ..context import Context, RunObserver
+    from ..state.arena import InstrumentedArena
+    from ..state.last_events import Found
 
 _COVERING = {
     "raw": frozenset(("VV_ALL", "VST_VLD", "SV_ALL", "ST_VLD", "VS_ALL", "VST_LD")),
@@ -24,16 +24,16 @@ _COVERING = {
     "waw": frozenset(("VV_ALL", "VST_VST", "SV_ALL", "ST_VST", "VS_ALL", "VST_ST")),
 }
 """Kinds of barriers that order a store before a load, a load before a store, a store before a store."""
-_WORDS = {
+_KIND_NAMES = {
     "raw": ("stores", "loads", "VST_VLD"),
     "war": ("loads", "stores", "VLD_VST"),
     "waw": ("stores", "stores", "VST_VST"),
 }
 
 
-def check(watch: Watch, kind: str, found: Found, context: Context, arena: WatchedArena) -> None:
+def check(observer: RunObserver, kind: str, found: Found, context: Context, arena: InstrumentedArena) -> None:
     """Compares an access in a scope with the last ones of the same bytes in that scope."""
-    log, sites = watch.log, watch.sites
+    log, sites = observer.log, observer.sites
     for event in found.events():
         mine = event and log.fence[event] == context.scope and log.actor[event] == context.actor.number
         if not mine or log.site[event] == context.mark.site:
@@ -43,9 +43,9 @@ def check(watch: Watch, kind: str, found: Found, context: Context, arena: Watche
         if any(after >= event and bar in _COVERING[kind] for after, bar in context.bars):
             continue
         first, second = sites[log.site[event]], sites[context.mark.site]
-        if watch.findings.repeated("sync-membar-missing", first, second):
+        if observer.findings.repeated("sync-membar-missing", first, second):
             continue
-        before, now, bar = _WORDS[kind]
+        before, now, bar = _KIND_NAMES[kind]
         place = bytes_text(arena, found.runs(event))
         message = f"{second.name} {now} {place} that {first.name} ({first.place}) {before} in the same vector scope"
         notes = [(f"{first.name} {before} them first", first.span)]
@@ -53,7 +53,7 @@ def check(watch: Watch, kind: str, found: Found, context: Context, arena: Watche
         finding = Finding("sync-membar-missing", message, (first, second), second.span, notes, advice)
         finding.event = context.event
         finding.fix = (InsertBefore(second.op, f'pto.mem_bar "{bar}"'),)
-        watch.findings.add(finding)
+        observer.findings.add(finding)
 
 
 def _depends(store: Operation, load: Operation) -> bool:

@@ -9,21 +9,21 @@ import numpy as np
 
 from pto_dialect.ir.tile.elementwise import TDivOp
 
-from .operand_values import checks_arguments, second_source, tell
+from .operand_values import checks_arguments, report_operand, second_source
 
 if TYPE_CHECKING:
-    from ..context import Context, Watch
+    from ..context import Context, RunObserver
 
 
 @checks_arguments(TDivOp)
-def check_divisors(watch: Watch, context: Context, arguments: Sequence[Any]) -> None:
+def check_divisors(observer: RunObserver, context: Context, arguments: Sequence[Any]) -> None:
     """Warns of a tile of integer divisors with a zero in it."""
-    found = second_source(watch, context, arguments)
+    found = second_source(observer, context, arguments)
     if found is None:
         return
     site, divisors = found
     zeros = np.argwhere(divisors == 0)
-    if zeros.size and not watch.findings.repeated("zero-divisor", site):
+    if zeros.size and not observer.findings.repeated("zero-divisor", site):
         row, col = (int(n) for n in zeros[0])
         message = f"{site.name} divides by 0 at ({row}, {col}), which gives 0"
-        tell(watch, context, site, "zero-divisor", message, "divide by other numbers than 0")
+        report_operand(observer, context, site, "zero-divisor", message, "divide by other numbers than 0")

@@ -9,7 +9,7 @@ from ..state.regions import byte_runs
 from .describe import bytes_text
 
 if TYPE_CHECKING:
-    from ..state.arena import WatchedArena
+    from ..state.arena import InstrumentedArena
     from .findings import Finding
     from .race_text import Access
 
@@ -22,7 +22,7 @@ class Clash(NamedTuple):
     rule: str
     first: Access
     second: Access
-    arena: WatchedArena
+    arena: InstrumentedArena
     line: int
     mask: int
 

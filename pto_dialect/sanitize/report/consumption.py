@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from pto_dialect.ir.core.registry import family_named
+from pto_dialect.ir.core.registry import family_of_name
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.sync.pipes import SetQuantVectorOp
 from pto_dialect.ir.tile.memory import TGetValOp, TPrintOp
@@ -29,4 +29,4 @@ def moves(op: Operation) -> bool:
     """Returns whether ``op`` passes on what it reads without using it."""
     if isinstance(op, COMPUTING):
         return False
-    return has_role(op, Role.COPY) or family_named(op.name) in MOVING_FAMILIES
+    return has_role(op, Role.COPY) or family_of_name(op.name) in MOVING_FAMILIES

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..state.windows import WatchedWindows
+from ..state.windows import InstrumentedWindows
 
 if TYPE_CHECKING:
-    from ..state.arena import WatchedArena
-    from ..state.clocks import Actor
+    from ..state.arena import InstrumentedArena
+    from ..state.clocks import Thread
     from .sites import Site
 
 _SHOWN = 3
 """Maximum number of ranges that a message lists."""
 
 
-def bytes_text(arena: WatchedArena, runs: Sequence[tuple[int, int]]) -> str:
+def bytes_text(arena: InstrumentedArena, runs: Sequence[tuple[int, int]]) -> str:
     """Returns ranges of bytes of a memory as text."""
     start, name = 0, f"{arena.space} '{arena.name}'" if arena.public else arena.space
-    if isinstance(arena, WatchedWindows):
+    if isinstance(arena, InstrumentedWindows):
         name, offset = arena.place(runs[0][0])
         start = runs[0][0] - offset
     shown = ", ".join(f"[{low - start}, {high - start})" for low, high in runs[:_SHOWN])
@@ -34,7 +34,7 @@ def from_tiles(names: Sequence[str]) -> str:
     return f" (through {', '.join(names)})" if names else ""
 
 
-def operation_text(site: Site, loops: tuple[int, ...], actor: Actor) -> str:
+def operation_text(site: Site, loops: tuple[int, ...], actor: Thread) -> str:
     """Returns the text of an operation with what is known about its execution."""
     indices = ", ".join(f"%{name} = {value}" for name, value in zip(site.loops, loops, strict=False))
     where = f"{actor.name}, block {actor.core.block.index}"

@@ -22,8 +22,8 @@ class Finding:
     """One finding: its rule, what happened, the operations concerned, and the help.
 
     ``notes`` are pairs of text and span. ``count`` is the number of occurrences, ``event`` the id of the event that
-    showed it first (0: none), ``severity`` that of this finding where it is not that of the rule. ``alike`` states that
-    conflicting writes all left the same bytes, which is a warning, or nothing where the program ``meant`` it;
+    showed it first (0: none), ``severity`` that of this finding where it is not that of the rule. ``same_bytes`` states
+    that conflicting writes all left the same bytes, which is a warning, or nothing where the program ``meant`` it;
     ``differs`` that some did not. ``fix`` applies ``help``, where that is possible mechanically. ``words`` computes the
     texts on demand, because that takes most of the time. ``conflict`` are the two accesses of a race.
     """
@@ -37,7 +37,7 @@ class Finding:
     count: int = 1
     event: int = 0
     severity: Severity | None = None
-    alike: bool = False
+    same_bytes: bool = False
     meant: bool = False
     differs: bool = False
     fix: tuple[Change, ...] = ()
@@ -47,7 +47,7 @@ class Finding:
     @property
     def silent(self) -> bool:
         """Returns whether nothing is wrong: all bytes are equal, as the program means it."""
-        return self.alike and self.meant
+        return self.same_bytes and self.meant
 
     def diagnostic(self) -> Diagnostic:
         """Returns the finding as a diagnostic."""
@@ -55,7 +55,7 @@ class Finding:
         if self.count > 1:
             notes.append(Note(f"this happened {self.count} times"))
         severity = self.severity
-        if self.alike:
+        if self.same_bytes:
             notes.append(Note("the bytes are the same each time, so no result depends on the order"))
             severity = Severity.WARNING
         if severity is None:

@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
     from pto_dialect.diagnostics.source import Span
 
-    from ..state.arena import WatchedArena
-    from ..state.clocks import Actor
+    from ..state.arena import InstrumentedArena
+    from ..state.clocks import Thread
     from .sites import Site
 
 
 class Access(NamedTuple):
     """One side of a conflict: its thread, site, loop iteration, position in the text order, and event."""
 
-    actor: Actor
+    actor: Thread
     site: Site
     loops: tuple[int, ...]
     order: int
@@ -35,7 +35,7 @@ class Access(NamedTuple):
         """Returns the verb of the access: it reads, writes or overwrites."""
         return "writes" if self.writes else "reads"
 
-    def handles(self, arena: WatchedArena) -> str:
+    def handles(self, arena: InstrumentedArena) -> str:
         """Returns the operands through which the memory is accessed, in brackets."""
         return from_tiles(self.site.operands_in(arena.space, self.writes))
 
@@ -51,7 +51,7 @@ class Conflict(NamedTuple):
     rule: str
     first: Access
     second: Access
-    arena: WatchedArena
+    arena: InstrumentedArena
     touched: Sequence[tuple[int, int]]
 
 

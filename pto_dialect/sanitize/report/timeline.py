@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from ..state.clocks import Actor
+    from ..state.clocks import Thread
     from .findings import Finding
     from .sites import Site
 
@@ -52,12 +52,12 @@ class Timeline:
     def __init__(self, costs: bool) -> None:
         self.costs = costs
         self.events: list[dict[str, Any]] = []
-        self.starts: dict[int, tuple[Actor, float]] = {}
+        self.starts: dict[int, tuple[Thread, float]] = {}
         self.flows = 0
         self._cores: dict[int, int] = {}
         self._lanes: set[tuple[int, int]] = set()
 
-    def _place(self, actor: Actor, lane: int = 0) -> dict[str, int]:
+    def _place(self, actor: Thread, lane: int = 0) -> dict[str, int]:
         core = actor.core
         if id(core) not in self._cores:
             pid = self._cores[id(core)] = len(self._cores) + 1
@@ -73,11 +73,11 @@ class Timeline:
             self.events.append({"ph": "M", "name": "thread_name", "pid": pid, "tid": tid, "args": args})
         return {"pid": pid, "tid": tid}
 
-    def duration(self, actor: Actor, nbytes: int) -> float:
+    def duration(self, actor: Thread, nbytes: int) -> float:
         """Returns the duration of an instruction that accesses ``nbytes`` bytes."""
         return START_UP + nbytes / BYTES_PER_UNIT[actor.pipe] if self.costs else 1.0
 
-    def operation(self, actor: Actor, site: Site, ran: Ran) -> None:
+    def operation(self, actor: Thread, site: Site, ran: Ran) -> None:
         """Adds an operation that has run on its pipe."""
         indices = {f"%{name}": value for name, value in zip(site.loops, ran.loops, strict=False)}
         args: dict[str, Any] = {"operation": site.name, "place": site.place}
@@ -88,7 +88,7 @@ class Timeline:
         for event in ran.events:
             self.starts[event] = (actor, ran.start)
 
-    def sent(self, actor: Actor, site: Site, loops: tuple[int, ...]) -> int:
+    def sent(self, actor: Thread, site: Site, loops: tuple[int, ...]) -> int:
         """Adds a signal that is sent; returns the id of its flow."""
         self.flows += 1
         self.operation(actor, site, Ran(loops, actor.time, _SIGNAL))
@@ -97,7 +97,7 @@ class Timeline:
         actor.time += _SIGNAL
         return self.flows
 
-    def taken(self, actor: Actor, site: Site, loops: tuple[int, ...], since: float, flow: int) -> None:
+    def taken(self, actor: Thread, site: Site, loops: tuple[int, ...], since: float, flow: int) -> None:
         """Adds the end of a wait for a signal that started at ``since``."""
         self.operation(actor, site, Ran(loops, since, actor.time - since + _SIGNAL))
         arrival = {"ph": "f", "bp": "e", "name": "signal", "cat": "signal", "id": flow, "ts": actor.time}

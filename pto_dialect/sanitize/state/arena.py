@@ -40,29 +40,29 @@ class Listener(Protocol):
         """Returns the check of elements."""
         ...
 
-    def read(self, arena: WatchedArena, region: Bytes) -> None:
+    def read(self, arena: InstrumentedArena, region: Bytes) -> None:
         """Handles a read of the bytes of ``region`` before it happens."""
         ...
 
-    def write(self, arena: WatchedArena, region: Bytes) -> None:
+    def write(self, arena: InstrumentedArena, region: Bytes) -> None:
         """Handles a write of the bytes of ``region`` before it happens."""
         ...
 
-    def undefined(self, arena: WatchedArena, region: Bytes) -> None:
+    def undefined(self, arena: InstrumentedArena, region: Bytes) -> None:
         """Handles that the content of the bytes of ``region`` is undefined from the end of the operation on."""
         ...
 
 
-class WatchedArena(Arena):
-    """A memory whose accesses are reported to ``watch``. ``original`` gives size, name and content.
+class InstrumentedArena(Arena):
+    """A memory whose accesses are reported to ``observer``. ``original`` gives size, name and content.
 
     ``public`` (always so in global memory) states that cores of several blocks, or the host, share it: all its bytes
     are initialized. ``accessed`` is the end of the accessed bytes.
     """
 
-    __slots__ = ("_original", "_regions", "_start", "_window", "accessed", "memory", "public", "shadow", "watch")
+    __slots__ = ("_original", "_regions", "_start", "_window", "accessed", "memory", "observer", "public", "shadow")
 
-    def __init__(self, original: Arena, watch: Listener, content: Array | None = None, public: bool = False) -> None:
+    def __init__(self, original: Arena, observer: Listener, content: Array | None = None, public: bool = False) -> None:
         super().__init__(
             original.space,
             original.capacity,
@@ -72,7 +72,7 @@ class WatchedArena(Arena):
         )
         self.public = public or original.space == "gm"
         self.accessed = 0
-        self.watch = watch
+        self.observer = observer
         self._original = original
         if content is not None:
             self._keep(content)
@@ -96,7 +96,7 @@ class WatchedArena(Arena):
     def copy(self) -> Arena:
         """Returns a copy as ``Arena`` does, with the same instrumentation."""
         copied = Arena(self.space, self.capacity, name=self.name, base_align=self.base_align)
-        return type(self)(copied, self.watch, self.memory.copy(), self.public)
+        return type(self)(copied, self.observer, self.memory.copy(), self.public)
 
     @property
     def bytes(self) -> Any:
@@ -125,7 +125,7 @@ class WatchedArena(Arena):
         if region is not None:
             self.on_write(region)
             self.memory[start:stop] = POISON
-            self.watch.undefined(self, region)
+            self.observer.undefined(self, region)
 
     def offset_of(self, data: Array) -> int:
         """Returns the byte offset of the first element of part of the memory."""
@@ -146,18 +146,18 @@ class WatchedArena(Arena):
 
     def on_read(self, region: Bytes, data: Array | None = None) -> None:
         """Reports a read of bytes before it happens, as the elements ``data`` where these are a view."""
-        watch = self.watch
+        observer = self.observer
         if region.stop > self.accessed:
             self.accessed = region.stop
-        watch.read(self, region)
-        if watch.numbers is not None and data is not None:
-            watch.numbers.read(data)
+        observer.read(self, region)
+        if observer.numbers is not None and data is not None:
+            observer.numbers.read(data)
 
     def on_write(self, region: Bytes, data: Array | None = None) -> None:
         """Reports a write of bytes before it happens, as the elements ``data`` where these are a view."""
-        watch = self.watch
+        observer = self.observer
         if region.stop > self.accessed:
             self.accessed = region.stop
-        watch.write(self, region)
-        if watch.numbers is not None and data is not None:
-            watch.numbers.write(data)
+        observer.write(self, region)
+        if observer.numbers is not None and data is not None:
+            observer.numbers.write(data)

@@ -13,8 +13,8 @@ import numpy as np
 from .regions import Elements
 
 if TYPE_CHECKING:
-    from .arena import WatchedArena
-    from .clocks import Actor
+    from .arena import InstrumentedArena
+    from .clocks import Thread
     from .regions import Bytes, Cells
 
 LINE = 64
@@ -82,7 +82,7 @@ class Residency:
 
     __slots__ = ("actor", "content", "dirty", "foreign", "last", "line", "old", "stores", "suspects", "written_back")
 
-    def __init__(self, actor: Actor, arena: WatchedArena, line: int) -> None:
+    def __init__(self, actor: Thread, arena: InstrumentedArena, line: int) -> None:
         self.actor = actor
         self.line = line
         self.content: Cells = arena.memory[line * LINE : (line + 1) * LINE].copy()
@@ -113,7 +113,7 @@ class Lines:
     changed and written back.
     """
 
-    def __init__(self, arena: WatchedArena) -> None:
+    def __init__(self, arena: InstrumentedArena) -> None:
         self.arena = arena
         self.resident: dict[int, dict[int, Residency]] = {}
         self.closed: dict[int, list[Residency]] = {}
@@ -126,7 +126,7 @@ class Lines:
         """Returns whether caches hold or have held some of the memory."""
         return bool(self.resident or self.closed)
 
-    def note(self, actor: Actor, region: Bytes, event: int) -> Touched:
+    def note(self, actor: Thread, region: Bytes, event: int) -> Touched:
         """Records that ``actor`` writes past the caches."""
         shape = region.starts.tobytes() if isinstance(region, Elements) else (region.offset, region.run, region.dims)
         key = (actor.number, shape)
@@ -158,6 +158,6 @@ class Lines:
             if line in span and (mask := touched.mask(line)):
                 yield line, mask
 
-    def others(self, line: int, actor: Actor) -> list[Residency]:
+    def others(self, line: int, actor: Thread) -> list[Residency]:
         """Returns a line in the caches of other scalar units than ``actor``."""
         return [one for one in self.resident.get(line, {}).values() if one.actor is not actor]

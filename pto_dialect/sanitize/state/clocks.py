@@ -17,7 +17,7 @@ Clock = list[int]
 """Number of events of each thread of a device that are known to have happened."""
 
 
-class Actor:
+class Thread:
     """A thread of the happens-before model: one pipe of one core, which executes its operations in order.
 
     ``number`` is unique in a run, ``index`` is the thread's position in the clocks of its device; ``time`` is when it
@@ -86,7 +86,7 @@ class Actor:
                 clock[index] = count
 
 
-class ScalarActor(Actor):
+class ScalarThread(Thread):
     """The scalar unit of a core, which issues the operations of all pipes.
 
     Its stores to the unified buffer may be pending when it issues the next operation, so they have a count of their own
@@ -132,7 +132,7 @@ class ScalarActor(Actor):
         super().join(other)
 
 
-class OrderedActor(Actor):
+class OrderedThread(Thread):
     """One pipe of a core whose pipes the compiler orders: they share a clock, so each knows the events of
     the others."""
 
@@ -184,7 +184,7 @@ class EventLog:
     scalar units to the unified buffer.
     """
 
-    actors: list[Actor] = field(default_factory=list)
+    actors: list[Thread] = field(default_factory=list)
     actor: list[int] = field(default_factory=lambda: [0])
     count: list[int] = field(default_factory=lambda: [0])
     site: list[int] = field(default_factory=lambda: [0])
@@ -194,7 +194,7 @@ class EventLog:
     atomic: dict[int, str] = field(default_factory=dict)
     stores: dict[int, int] = field(default_factory=dict)
 
-    def add(self, actor: Actor, count: int, mark: Mark) -> int:
+    def add(self, actor: Thread, count: int, mark: Mark) -> int:
         """Adds a new event; returns its id."""
         self.actor.append(actor.number)
         self.count.append(count)
@@ -212,7 +212,7 @@ class EventLog:
         for column in (self.actor, self.count, self.site, self.loops, self.fence, self.order):
             del column[1:]
 
-    def happened_before(self, event: int, actor: Actor) -> bool:
+    def happened_before(self, event: int, actor: Thread) -> bool:
         """Returns whether ``event`` happens before the present operation of ``actor``."""
         source = self.actors[self.actor[event]]
         if source is actor:
@@ -221,6 +221,6 @@ class EventLog:
             return False
         return event not in self.stores or self.stored(event, source, actor)
 
-    def stored(self, event: int, source: Actor, actor: Actor) -> bool:
+    def stored(self, event: int, source: Thread, actor: Thread) -> bool:
         """Returns whether ``actor`` knows the store ``event`` of the scalar unit ``source`` to be complete."""
-        return not isinstance(source, ScalarActor) or actor.clock[source.slot] >= self.stores[event]
+        return not isinstance(source, ScalarThread) or actor.clock[source.slot] >= self.stores[event]

@@ -29,7 +29,7 @@ def grain_of(*numbers: int) -> int:
     return merged & -merged
 
 
-class Place:
+class ShadowRange:
     """A shadow range: cells with one record. ``readers`` has the last read by thread, and for a pipelined thread ``a``
     the previous one as that of ``~a``; event and tile numbers start at 1, 0 is none."""
 
@@ -44,9 +44,9 @@ class Place:
         self.written = 0
         self.readers: dict[int, int] = {}
 
-    def cut(self, number: int, size: int) -> Place:
+    def cut(self, number: int, size: int) -> ShadowRange:
         """Splits ``size`` cells off: they become the shadow range ``number``."""
-        part = Place(number, size)
+        part = ShadowRange(number, size)
         part.writer, part.owner, part.victim, part.written = self.writer, self.owner, self.victim, self.written
         part.readers = self.readers.copy()
         self.size -= size
@@ -76,7 +76,7 @@ class Region:
             self.plain = self.plain and stride >= self.stop - offset
             self.stop += (count - 1) * stride
             self.size *= count
-        self.places: list[Place] | None = None
+        self.places: list[ShadowRange] | None = None
         """The shadow ranges of the bytes, as of the shadow's ``version``."""
         self.version = -1
         self._content: Cells | None = None
@@ -192,7 +192,7 @@ class Elements:
         self.item = item
         merged = int(np.bitwise_or.reduce(self.starts)) if self.starts.size else 0
         self.grain = grain_of(merged, item)
-        self.places: list[Place] | None = None
+        self.places: list[ShadowRange] | None = None
         self.version = -1
 
     @property

@@ -15,9 +15,9 @@ import numpy as np
 
 from pto_dialect.accel import enabled
 
-from .regions import MAX_GRAIN, Bytes, Cells, Elements, Place, Runs, byte_runs, distinct, uniform
+from .regions import MAX_GRAIN, Bytes, Cells, Elements, Runs, ShadowRange, byte_runs, distinct, uniform
 
-PLACES = 1024
+MAX_RANGES = 1024
 """Maximum number of shadow ranges of one memory."""
 _TOGETHER = 128
 """Maximum number of shadow ranges of one access."""
@@ -50,9 +50,9 @@ class Shadow:
         self.last_write: dict[int, int] = {}
         self.last_read: dict[int, int] = {}
         self.version = 0
-        self.spread = PLACES < 1 or not enabled("shadow")
+        self.spread = MAX_RANGES < 1 or not enabled("shadow")
         self._numbers: Cells | None = None
-        self._places = [Place(0, self._size)]
+        self._places = [ShadowRange(0, self._size)]
 
     @property
     def _size(self) -> int:
@@ -75,7 +75,7 @@ class Shadow:
 
     # ------------------------------------------------------------ shadow ranges
 
-    def locate(self, region: Bytes) -> list[Place] | None:
+    def locate(self, region: Bytes) -> list[ShadowRange] | None:
         """Returns the shadow ranges that ``region`` consists of; ``None`` where this memory has a record
         for each cell."""
         self.fit(region)
@@ -83,7 +83,7 @@ class Shadow:
         region.places, region.version = found, self.version
         return found
 
-    def _cut(self, region: Bytes) -> list[Place] | None:
+    def _cut(self, region: Bytes) -> list[ShadowRange] | None:
         if self._numbers is None:
             self._numbers = np.zeros(self._size, np.int16)
         numbers = self._numbers
@@ -92,7 +92,7 @@ class Shadow:
         index = None if region.plain else region.index(self.grain)
         touched = region.cells(numbers, self.grain) if index is None else numbers[index]
         only = uniform(touched)
-        found: list[Place] = []
+        found: list[ShadowRange] = []
         for number in distinct(touched) if only is None else (only,):
             place = self._places[number]
             chosen = None if only is not None else touched == number
@@ -101,7 +101,7 @@ class Shadow:
                 place = place.cut(len(self._places), size)
                 self._places.append(place)
                 self.version += 1
-                if len(self._places) > PLACES:
+                if len(self._places) > MAX_RANGES:
                     return self._spread()
                 if index is not None:
                     numbers[index if chosen is None else index[chosen]] = place.number
@@ -125,7 +125,7 @@ class Shadow:
         self.version += 1
         self._numbers, self._places = None, []
 
-    def bytes_of(self, region: Bytes, places: Sequence[Place]) -> Cells:
+    def bytes_of(self, region: Bytes, places: Sequence[ShadowRange]) -> Cells:
         """Returns the offsets of the bytes of ``region`` that are in one of the ``places``."""
         assert self._numbers is not None
         if len(places) == 1 and len(region.places or ()) == 1:
@@ -133,7 +133,7 @@ class Shadow:
         inside = np.isin(region.cells(self._numbers, self.grain).reshape(-1), [place.number for place in places])
         return region.offsets()[np.repeat(inside, self.grain)]
 
-    def runs_of(self, region: Bytes, places: Sequence[Place]) -> Runs:
+    def runs_of(self, region: Bytes, places: Sequence[ShadowRange]) -> Runs:
         """Returns the same bytes as half-open ranges, ascending. The ``places`` are parts of ``region``."""
         assert self._numbers is not None
         first, grain = region.offset // self.grain, self.grain

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pto_dialect.runtime.run.windows import Bounded, WindowArena
 
-from .arena import Listener, WatchedArena
+from .arena import InstrumentedArena, Listener
 
 
-class WatchedWindows(Bounded, WatchedArena):
-    """Windows whose accesses are reported to ``watch``, each in one buffer of one rank."""
+class InstrumentedWindows(Bounded, InstrumentedArena):
+    """Windows whose accesses are reported to ``observer``, each in one buffer of one rank."""
 
     __slots__ = ("layout",)
 
-    def __init__(self, original: WindowArena, watch: Listener) -> None:
-        WatchedArena.__init__(self, original, watch, original.bytes, public=True)
+    def __init__(self, original: WindowArena, observer: Listener) -> None:
+        InstrumentedArena.__init__(self, original, observer, original.bytes, public=True)
         self.layout = original.layout

@@ -29,7 +29,7 @@ from pto_dialect.diagnostics.remedy import Remedy
 from pto_dialect.diagnostics.source import SourceFile, Span
 from pto_dialect.diagnostics.suggest import MOST_NAMED, equally_near, near_hint
 from pto_dialect.ir.core import types as t
-from pto_dialect.ir.core.location import set_place, span_of_value
+from pto_dialect.ir.core.location import set_extent, span_of_value
 from pto_dialect.ir.core_dialects.core_ops import core_class
 from pto_dialect.nesting import LIMIT, ROOMY, NestingError, make_room
 
@@ -292,7 +292,7 @@ class BuilderBase(TypeReader):
             op = new_operation(cls, operands, result_types, attributes or {}, properties or {})
             for region in regions:
                 op.add_region(region)
-        set_place(op, self.source, start, self.text.cursor)
+        set_extent(op, self.source, start, self.text.cursor)
         return op
 
     def plain_statement(self, items: list[Any]) -> None:
@@ -315,7 +315,7 @@ class BuilderBase(TypeReader):
             for name, position in names:
                 self.define(name, Block(arg_types=[POISON]).args[0], position)
             return
-        set_place(op, self.source, token.start, self.text.cursor)
+        set_extent(op, self.source, token.start, self.text.cursor)
         append_operation(self.scope.frames[-1].block, op)
         if len(names) != len(op.results):
             self.report(

@@ -19,7 +19,7 @@ from pto_dialect.ir.cube.clauses import ACC_STORE, MAD, UNSUPPORTED_WORDS
 
 from ..errors.clauses import misplaced
 from ..read.tokens import Tok
-from .error import BuildError, at, near_word
+from .error import BuildError, at, suggest_word
 from .pto import Groups, Operands, text_slots
 from .step import statement
 from .structure import StructureBuilder
@@ -222,7 +222,7 @@ class ClauseReading:
         words = row.words or tuple(word for e in self.declared[name].kind.enums for word in ENUMS[e].values)
         if given.text not in words and given.text not in UNSUPPORTED_WORDS:
             message = f"{clause.text} does not take {given.text!r}"
-            raise at(given, row.wrong_word, message, *near_word(given.text, words))
+            raise at(given, row.wrong_word, message, *suggest_word(given.text, words))
         self.attributes[name] = self.builder.token_attribute(self.cls, name, given)
 
     def _wrong_option(self, row: Clause, word: Tok, given: Any) -> BuildError:

@@ -47,7 +47,7 @@ class FollowUp(BuildError):
         super().__init__("", "", 0, 0)
 
 
-def near_word(word: str, allowed: Sequence[str]) -> tuple[str | None, *tuple[Remedy, ...]]:
+def suggest_word(word: str, allowed: Sequence[str]) -> tuple[str | None, *tuple[Remedy, ...]]:
     """A suggestion for a wrong ``word``, with its remedies: the near ones of those allowed, else all of them."""
     near = near_words(word, allowed)
     if near:

@@ -24,7 +24,7 @@ from ..text import signed_integer
 from ..usage import usage
 from ..workspaces import workspace_name
 from .builder import POISON
-from .error import BuildError, at, near_word
+from .error import BuildError, at, suggest_word
 from .pto import Groups, Operands, PtoBuilder, text_slots
 from .step import statement
 
@@ -104,7 +104,7 @@ class FlatBuilder(PtoBuilder):
         """Reads operands, strings and keywords in one list."""
         return items[::2]
 
-    def surplus_word(self, words: list[Tok], most: int) -> BuildError:
+    def surplus_keyword(self, words: list[Tok], most: int) -> BuildError:
         """Returns the error about more than ``most`` keywords; one that is a value's name lacks its ``%``."""
         value = next((word for word in words if word.type == "WORD" and f"%{word.text}" in self.scope.values), None)
         if value is not None:
@@ -117,7 +117,7 @@ class FlatBuilder(PtoBuilder):
         cls = self.pto_class(token)
         names = [name for name in op_spec(cls).tokens if name in signature(cls).attributes]
         if len(words) > len(names):
-            raise self.surplus_word(words, len(names))
+            raise self.surplus_keyword(words, len(names))
         for name, word in zip(names, words, strict=False):
             attributes[name] = self.token_attribute(cls, name, word)
         for name in names[len(words) :]:
@@ -159,15 +159,15 @@ class FlatBuilder(PtoBuilder):
                 name = row.attribute if row is not None and row.attribute in slots else word.text
                 if name not in slots:
                     message = SUFFIXES.foreign.message.format(token.text, word.text)
-                    raise at(word, SUFFIXES.foreign.rule, message, *near_word(word.text, suffix_words(slots)))
+                    raise at(word, SUFFIXES.foreign.rule, message, *suggest_word(word.text, suffix_words(slots)))
                 value = arguments[0]
                 if len(arguments) > 1 or isinstance(value, tuple) or value.type == "USES":
                     raise at(word, "parse-syntax", f"{word.text}(..) takes one word", f"{word.text}(word)")
             else:
-                name = next((n for n, slot in slots.items() if names_word(slot.kind, word.text)), "")
+                name = next((n for n, slot in slots.items() if is_enumerator_name(slot.kind, word.text)), "")
                 if not name:
                     message = f"unexpected {word.text!r} after the operands of {token.text}"
-                    raise at(word, "parse-syntax", message, *near_word(word.text, suffix_words(slots)))
+                    raise at(word, "parse-syntax", message, *suggest_word(word.text, suffix_words(slots)))
                 value = word
             if name in attributes:
                 raise at(word, SUFFIXES.duplicate, f"{name} is given twice")
@@ -230,7 +230,7 @@ class FlatBuilder(PtoBuilder):
             cls = self.pto_class(token)
             names = [n for n in op_spec(cls).tokens if n != index_name and n in signature(cls).attributes]
             if len(words) > len(names):
-                raise self.surplus_word(words, len(names))
+                raise self.surplus_keyword(words, len(names))
             for name, word in zip(names, words, strict=False):
                 attributes[name] = self.token_attribute(cls, name, word)
         return self.flat_statement(token, values, attributes, signature_part)
@@ -316,7 +316,7 @@ class FlatBuilder(PtoBuilder):
         missing: list[str] = []
         for name in names:
             slot = signature(cls).attributes[name]
-            if left and names_word(slot.kind, left[0].text.strip('"<>')):
+            if left and is_enumerator_name(slot.kind, left[0].text.strip('"<>')):
                 left.pop(0)
             elif slot.arity == "1":
                 missing.append(name)
@@ -398,7 +398,7 @@ class FlatBuilder(PtoBuilder):
         return self.assemble(cls, token, self.distribute(token, text_slots(cls), operands), (), attributes)
 
 
-def names_word(kind: Kind, word: str) -> bool:
+def is_enumerator_name(kind: Kind, word: str) -> bool:
     """Returns whether ``word`` is an enumerator of an attribute kind."""
     return any(word in ENUMS[name].values for name in kind.enums)
 

@@ -22,7 +22,7 @@ from pto_dialect.ir.core.attribute_text import attribute_text
 from pto_dialect.ir.core.attributes import ENUMS, OpaqueAttr, PlaceholderAttr
 from pto_dialect.ir.core.base import PtoOp, Slot, op_spec, segment_sizes, signature, sizes_by_order
 from pto_dialect.ir.core.registry import op_class
-from pto_dialect.ir.core.words import word_rule
+from pto_dialect.ir.core.words import enumerator_rule
 
 from ..documentation.schematic_words import PLACEHOLDER_WORD
 from ..errors.types import TypeSyntaxError
@@ -33,7 +33,7 @@ from ..types.parser import parse_type
 from ..usage import usage, value_usage
 from .attributes import SCHEMATIC
 from .builder import POISON, Stated
-from .error import BuildError, FollowUp, at, near_word
+from .error import BuildError, FollowUp, at, suggest_word
 from .memory import MemoryBuilder
 
 Groups = dict[str, list[SSAValue]]
@@ -245,7 +245,7 @@ class PtoBuilder(MemoryBuilder):
             value = attributes.pop(alias)
             if name in attributes:
                 message = f"{alias} is another name of {name}, which is given as well"
-                place = self.attribute_place(token, alias)
+                place = self.attribute_token(token, alias)
                 self.report("attr-duplicate", message, place.start, place.end, "keep one")
             attributes[name] = value
 
@@ -267,17 +267,17 @@ class PtoBuilder(MemoryBuilder):
                         continue
                     attributes[name] = declared_integer(value, slot.kind.integer)
             elif isinstance(value, StringAttr):
-                attributes[name] = self.enumerator(slot, value.data, self.attribute_place(token, name))
+                attributes[name] = self.enumerator(slot, value.data, self.attribute_token(token, name))
             elif isinstance(value, OpaqueAttr) and value.data.startswith("<"):
-                place = self.attribute_place(token, name)
+                place = self.attribute_token(token, name)
                 attributes[name] = self.enumerator(slot, value.data[1:-1].strip(), place)
 
     def _states_type(self, token: Tok, name: str) -> bool:
         """Returns whether the text states a type for the number of attribute ``name``."""
-        place = self.attribute_place(token, name)
+        place = self.attribute_token(token, name)
         return place is not token and _TYPE_FOLLOWS.match(self.source.text, place.end) is not None
 
-    def attribute_place(self, token: Tok, name: str) -> Tok:
+    def attribute_token(self, token: Tok, name: str) -> Tok:
         """Returns the token of the value of the attribute ``name`` in the statement of ``token``, or
         ``token`` itself."""
         text, start = self.source.text, token.start
@@ -327,8 +327,8 @@ class PtoBuilder(MemoryBuilder):
             return self.enumerator(slot, word, token)
         word = slot.kind.synonyms.get(word, word)
         if slot.kind.words and word not in slot.kind.words:
-            rule = word_rule(cls.name, name) or "attr-word"
-            raise at(token, rule, f"unknown {name} {word!r}", *near_word(word, slot.kind.words))
+            rule = enumerator_rule(cls.name, name) or "attr-word"
+            raise at(token, rule, f"unknown {name} {word!r}", *suggest_word(word, slot.kind.words))
         return StringAttr(word)
 
     def result_list_types(self, token: Tok, cls: type[PtoOp], outputs: Any) -> list[Attribute]:

@@ -19,7 +19,7 @@ from ..read.tokens import Tok, integer
 from ..text import count, signed_integer, symbol
 from ..types.parser import intern_type
 from .builder import RegionStart
-from .error import at, near_word
+from .error import at, suggest_word
 from .groups import GroupReading
 from .memory import is_isolated
 from .pto import Groups, Operands, text_slots, typed_names
@@ -50,7 +50,9 @@ class StructureBuilder(ValueBuilder):
         groups: Groups = {}
         for key, use in keyed:
             if key.text not in names:
-                raise at(key, "parse-syntax", f"{token.text} has no operand {key.text!r}", *near_word(key.text, names))
+                raise at(
+                    key, "parse-syntax", f"{token.text} has no operand {key.text!r}", *suggest_word(key.text, names)
+                )
             if key.text in groups:
                 raise at(key, "parse-clause-duplicate", f"{key.text} is given twice")
             groups[key.text] = [self.one_use(use)]
@@ -277,7 +279,7 @@ class StructureBuilder(ValueBuilder):
             word, use, later = subblock
             fields = {**fields, **later}
             if word.text != "aiv_subblockid" or word.text not in {s.name for s in text_slots(cls)}:
-                near = near_word(word.text, ["aiv_subblockid"])
+                near = suggest_word(word.text, ["aiv_subblockid"])
                 raise at(word, "parse-syntax", f"unexpected {word.text!r} after {token.text}", *near)
             groups["aiv_subblockid"] = [self.one_use(use)]
         results = self.types_of(result) if isinstance(result, Tok) else []
@@ -303,7 +305,9 @@ class StructureBuilder(ValueBuilder):
             key, given = entry
             values = self.use_typed(given.uses, self.type_list(given.types), given.types)
             if key is not None and key.text not in names:
-                raise at(key, "parse-syntax", f"{token.text} has no operand {key.text!r}", *near_word(key.text, names))
+                raise at(
+                    key, "parse-syntax", f"{token.text} has no operand {key.text!r}", *suggest_word(key.text, names)
+                )
             if key is not None and key.text in groups:
                 raise at(key, "parse-clause-duplicate", f"{key.text} is given twice")
             if key is None and position >= len(names):

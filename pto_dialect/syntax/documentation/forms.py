@@ -148,7 +148,7 @@ def _post_update(statement: Statement, names: Names) -> Reading | None:
 # ---------------------------------------------------------------- synchronization
 
 
-def _buffer_number(statement: Statement, names: Names) -> Reading | None:
+def _buffer_id(statement: Statement, names: Names) -> Reading | None:
     """``get_buf %id, "PIPE_V", %mode``, with the pipe first or second."""
     del names
     pipes = [each for each in statement.operands if not each.startswith("%")]
@@ -261,7 +261,7 @@ FORMS: dict[str, Form] = {
     **dict.fromkeys(("pto.plds", "pto.pldi", "pto.psts", "pto.psti"), _predicate_move),
     "pto.vstas": _flush,
     "pto.vstus": _post_update,
-    **dict.fromkeys(("pto.get_buf", "pto.rls_buf"), _buffer_number),
+    **dict.fromkeys(("pto.get_buf", "pto.rls_buf"), _buffer_id),
     **dict.fromkeys(("pto.comm.tnotify", "pto.comm.twait", "pto.comm.ttest"), _signal),
     "pto.tassign": _bound,
     "pto.treshape": _reshaped,

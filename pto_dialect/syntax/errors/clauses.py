@@ -12,7 +12,7 @@ from pto_dialect.diagnostics.remedies.order import clause_before, clause_before_
 from pto_dialect.diagnostics.remedy import Remedy
 from pto_dialect.diagnostics.suggest import near_hint, near_words
 from pto_dialect.ir.core.base import Shape
-from pto_dialect.ir.core.clauses import Clause, Clauses, Said
+from pto_dialect.ir.core.clauses import Clause, Clauses, DiagnosticText
 from pto_dialect.ir.cube.clauses import ACC_STORE, MAD
 
 from ..read.situation import Message, Situation
@@ -29,7 +29,7 @@ class Misplaced(NamedTuple):
     """The keyword of an incorrect clause, its diagnostic, and the remedies."""
 
     word: Tok
-    said: Said
+    said: DiagnosticText
     remedies: tuple[Remedy, ...] = ()
 
 
@@ -43,18 +43,20 @@ def misplaced(table: Clauses, keywords: Sequence[Tok]) -> Misplaced | None:
             return Misplaced(word, said) if said is not None else _unknown(table, word)
         ranks = [table.rows.index(each) for each in rows]
         if row in rows:
-            said = row.twice or Said(table.duplicate, f"{row.name} clause is given twice", "keep one")
+            said = row.twice or DiagnosticText(table.duplicate, f"{row.name} clause is given twice", "keep one")
             said = said._replace(message=said.message.format(word.text))
             return Misplaced(word, said, (one_of_two_clauses(word.text),))
         if row.leads and rows:
-            said = Said(table.order, f"{row.name} comes before all clauses", f"{row.name} -> {table.in_order}")
+            said = DiagnosticText(
+                table.order, f"{row.name} comes before all clauses", f"{row.name} -> {table.in_order}"
+            )
             return Misplaced(word, said)
         rank = table.rows.index(row)
         later = next((each.text for each, r in zip(keywords[:position], ranks, strict=True) if r > rank), None)
         if later is not None:
             message = f"{word.text} is out of place: it comes before {later}"
             help = f"clauses stand in the order {table.in_order}"
-            return Misplaced(word, Said(table.order, message, help), (clause_before(word.text, later),))
+            return Misplaced(word, DiagnosticText(table.order, message, help), (clause_before(word.text, later),))
         rows.append(row)
     return None
 
@@ -62,7 +64,7 @@ def misplaced(table: Clauses, keywords: Sequence[Tok]) -> Misplaced | None:
 def _unknown(table: Clauses, word: Tok) -> Misplaced:
     near = near_words(word.text, table.keywords)
     hint = near_hint(near) or f"clauses: {table.in_order}"
-    said = Said(table.unknown, f"unknown clause {word.text!r}", hint)
+    said = DiagnosticText(table.unknown, f"unknown clause {word.text!r}", hint)
     return Misplaced(word, said, (replace(None, *near),) if near else ())
 
 

@@ -20,7 +20,7 @@ from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.location import span_of_value
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MaskType, OpaqueType, TileBufType, type_text
-from pto_dialect.ir.core.words import word_rule
+from pto_dialect.ir.core.words import enumerator_rule
 from pto_dialect.syntax.usage import usage
 
 from .context import Context
@@ -174,7 +174,7 @@ def _check_attributes(op: PtoOp, ctx: Context) -> bool:
             good = False
         elif not slot.kind.accepts(value) and not isinstance(value, PlaceholderAttr):
             message = f"attribute {name} of {op.name} must be {slot.kind.label}, found {value}"
-            own = word_rule(op.name, name) if slot.kind.words else None
+            own = enumerator_rule(op.name, name) if slot.kind.words else None
             near = near_words(value.data, slot.kind.words) if isinstance(value, StringAttr) else []
             help, mended = near_hint(near), _other_word(name, slot.kind.words, value, near)
             foreign = _FOREIGN.fullmatch(str(value))

@@ -527,6 +527,6 @@ def test_rows_that_are_moved_inside_of_an_argument_are_refused() -> None:
 
 
 def test_watched_kernels_are_not_replayed() -> None:
-    from pto_dialect.sanitize.launch import WatchedKernel
+    from pto_dialect.sanitize.launch import InstrumentedKernel
 
-    assert Kernel.replayed and not WatchedKernel.replayed
+    assert Kernel.replayed and not InstrumentedKernel.replayed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pto_dialect import parse
-from pto_dialect.ir.core_dialects.branches import flag_of, ways
+from pto_dialect.ir.core_dialects.branches import branch_edges, flag_of
 
 PROGRAM = """\
 func.func @f(%n: i32, %t: i1, %a: i32, %b: i32, %c: i32) {
@@ -35,7 +35,13 @@ def test_ways_of_branches() -> None:
             continue
         hint = None if flag is None else flag.name_hint
         found.append(
-            (hint, [(way.case, blocks.index(way.block), [v.name_hint for v in way.values]) for way in ways(last)])
+            (
+                hint,
+                [
+                    (edge.case, blocks.index(edge.block), [v.name_hint for v in edge.values])
+                    for edge in branch_edges(last)
+                ],
+            )
         )
     assert found == [
         (None, [(None, 1, ["a"])]),

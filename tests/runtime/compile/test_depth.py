@@ -16,7 +16,7 @@ from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.runtime.run.profiling import ProfileLog
-from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.launch import InstrumentedKernel
 from pto_dialect.sanitize.options import SanitizeOptions, parse_checks
 from pto_dialect.targets.choice import get_profile
 
@@ -96,7 +96,7 @@ def test_the_deepest_runs(name: str, flavour: str) -> None:
     options = RunOptions()
     kernel: Kernel
     if flavour == "watched":
-        kernel = WatchedKernel(module, "k", None, options, SanitizeOptions(parse_checks(("all",)), "auto"))
+        kernel = InstrumentedKernel(module, "k", None, options, SanitizeOptions(parse_checks(("all",)), "auto"))
     else:
         kernel = Kernel(module, "k", None, options, ProfileLog() if flavour == "profile" else None)
     counter = np.zeros(1, np.int32)
@@ -161,6 +161,6 @@ def test_calls_that_double_are_compiled_once() -> None:
     module = module_of(text + "return\n}\n")
     options = RunOptions()
     kernels = [Kernel(module, "k", None, options)]
-    kernels.append(WatchedKernel(module, "k", None, options, SanitizeOptions(parse_checks(("all",)), "auto")))
+    kernels.append(InstrumentedKernel(module, "k", None, options, SanitizeOptions(parse_checks(("all",)), "auto")))
     for kernel in kernels:
         assert kernel.source.count("def ") == levels + 1

@@ -7,7 +7,7 @@ from pto_dialect.runtime.compile.flavours import FLAVOURS, PLAIN, PROFILED, WATC
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.runtime.run.profiling import ProfileLog
-from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.launch import InstrumentedKernel
 from pto_dialect.sanitize.options import SanitizeOptions
 from tools.pto_run import main
 
@@ -36,7 +36,7 @@ def kernels() -> dict[str, Kernel]:
     return {
         "plain": Kernel(module, None, None, RunOptions()),
         "profiled": Kernel(module, None, None, RunOptions(), ProfileLog()),
-        "watched": WatchedKernel(module, None, None, RunOptions(), SanitizeOptions()),
+        "watched": InstrumentedKernel(module, None, None, RunOptions(), SanitizeOptions()),
     }
 
 

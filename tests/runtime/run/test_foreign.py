@@ -17,7 +17,7 @@ from pto_dialect.runtime.errors import BindingError
 from pto_dialect.runtime.run.foreign import as_array
 from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.runtime.run.per_core import InParts
-from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.launch import InstrumentedKernel
 from pto_dialect.sanitize.options import SanitizeOptions
 
 # y[1] = x[0]
@@ -139,10 +139,10 @@ def test_watched_runs_read_read_only_memory() -> None:
     module, _ = parsed(COPY.format("f32"))
     x, y = np.ones(2, np.float32), np.zeros(2, np.float32)
     x.flags.writeable = False
-    kernel = WatchedKernel(module, None, None, RunOptions(), SanitizeOptions())
+    kernel = InstrumentedKernel(module, None, None, RunOptions(), SanitizeOptions())
     kernel.run([x, y])
     assert y.tolist() == [0, 1]
-    assert kernel.watch.findings.all == []
+    assert kernel.observer.findings.all == []
 
 
 def test_what_does_not_fit() -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sanitize_programs import watched
+from sanitize_programs import instrumented
 
 import pto_dialect
 from pto_dialect.api import parse
@@ -144,10 +144,10 @@ def test_what_an_argument_gives_counts_as_written() -> None:
       pto.tadds ins(%a, %s : {tile}, f32) outs(%d : {tile})
       return
     }} }}"""
-    kernel = watched(text)
+    kernel = instrumented(text)
     arrays = [np.ones((8, 16), np.float32) for _ in range(4)]
     kernel.run(arrays)
-    assert not kernel.watch.findings.all
+    assert not kernel.observer.findings.all
     assert (arrays[2] == 3).all()
 
 

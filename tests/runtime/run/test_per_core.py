@@ -11,7 +11,7 @@ from pto_dialect.runtime.errors import BindingError
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.runtime.run.per_core import CorePosition, InParts, PerCore
-from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.launch import InstrumentedKernel
 from pto_dialect.sanitize.options import SanitizeOptions
 
 # p[i] = v, on each core
@@ -106,12 +106,12 @@ def test_each_core_has_its_part_of_a_buffer() -> None:
 def test_watched_runs_see_the_same(numbers: int, found: list[str]) -> None:
     """Parts of 64 bytes are lines of their own; cores that store into one line through their caches lose updates."""
     module, _ = parsed(STORE)
-    watched = WatchedKernel(module, None, None, RunOptions(), SanitizeOptions())
+    instrumented = InstrumentedKernel(module, None, None, RunOptions(), SanitizeOptions())
     p = np.zeros((2, numbers), np.int32)
-    watched.run([InParts(p), 1, PerCore("block + 1")], 2)
+    instrumented.run([InParts(p), 1, PerCore("block + 1")], 2)
     assert p[:, 1].tolist() == [1, 2]
     assert np.count_nonzero(p) == 2
-    assert [one.rule for one in watched.watch.findings.all] == found
+    assert [one.rule for one in instrumented.observer.findings.all] == found
 
 
 @pytest.mark.parametrize(

@@ -75,8 +75,8 @@ def test_no_work_items_run_nothing() -> None:
     assert seen == []
 
 
-@pytest.mark.parametrize("watched", [True, False])
-def test_the_end_of_a_launch_is_a_meeting(watched: bool) -> None:
+@pytest.mark.parametrize("instrumented", [True, False])
+def test_the_end_of_a_launch_is_a_meeting(instrumented: bool) -> None:
     one, told = core(), []
 
     class Observer:
@@ -87,8 +87,8 @@ def test_the_end_of_a_launch_is_a_meeting(watched: bool) -> None:
 
     def observe(items: Any) -> None:
         told.append("seen")
-        items.observer = Observer() if watched else None
+        items.observer = Observer() if instrumented else None
 
     one.observe = observe
     launch(one, 1, lambda *_: told.append("ran"), 1, 1, 1)
-    assert told == (["seen", "ran", "met"] if watched else ["seen", "ran"])
+    assert told == (["seen", "ran", "met"] if instrumented else ["seen", "ran"])

@@ -193,7 +193,7 @@ def chain(rows: int, arch: str, *between: str, second: str = "pto.tadd ins(%y, %
 def test_dependent_operations_of_the_vector_unit(
     rows: int, arch: str, second: str, expected: int, places: int, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(shadow, "PLACES", places)
+    monkeypatch.setattr(shadow, "MAX_RANGES", places)
     found = diagnostics(chain(rows, arch, second=second), [])
     assert [(d.rule, d.severity) for d in found] == [("race-same-pipe", Severity.ERROR)] * expected
     assert not [d for d in diagnostics(chain(rows, arch, barrier("V"), second=second), []) if arch == "a3"]
@@ -202,7 +202,7 @@ def test_dependent_operations_of_the_vector_unit(
 @pytest.mark.parametrize("places", [1024, 0])
 def test_work_in_place_behind_the_last_of_several_reads(places: int, monkeypatch: pytest.MonkeyPatch):
     """Reads in front of a barrier are over; of those behind it the last one counts."""
-    monkeypatch.setattr(shadow, "PLACES", places)
+    monkeypatch.setattr(shadow, "MAX_RANGES", places)
     read, work = "pto.tadds ins(%x, %one : T, f32) outs(%z : T)", "pto.tadd ins(%x, %x : T, T) outs(%x : T)"
     assert not diagnostics(chain(8, "a3", read, barrier("V"), second=work), [])
     (found,) = diagnostics(chain(8, "a3", barrier("V"), read, second=work), [])

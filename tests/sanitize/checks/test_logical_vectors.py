@@ -4,7 +4,7 @@ events".
 
 import numpy as np
 import pytest
-from sanitize_programs import diagnostics, program, set_flag, ub, wait_flag, watched
+from sanitize_programs import diagnostics, instrumented, program, set_flag, ub, wait_flag
 
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.runtime.run.launch import Kernel
@@ -128,10 +128,10 @@ def called(*lines: str) -> str:
 def test_functions_that_scopes_call_are_watched_and_run():
     body = scope(vload("v", "%x"), f"func.call @double(%v, %y) : ({V}, {P}) -> ()")
     text = called(*BUFFERS, *LOADED, *body, *stored("%y"))
-    kernel = watched(text, entry="k")
+    kernel = instrumented(text, entry="k")
     values = [np.arange(64, dtype=np.float32), np.zeros(64, np.float32)]
     kernel.run(values)
-    assert not kernel.watch.findings.all
+    assert not kernel.observer.findings.all
     assert values[1].tolist() == [2.0 * i for i in range(64)]
     (found,) = diagnostics(called(*BUFFERS, *LOADED, *body, stored("%y")[2]), entry="k")
     assert found.rule == "race-raw" and any("pto.vmi.vstore" in note.message for note in found.notes)
@@ -141,7 +141,7 @@ def test_functions_that_scopes_call_run_in_queues():
     """The flag that the scope waits for is set further down, so instructions must queue."""
     body = scope(vload("v", "%x"), f"func.call @double(%v, %y) : ({V}, {P}) -> ()")
     text = called(*BUFFERS, wait_flag("MTE2", "V"), *body, *LOADED[:2], *stored("%y"))
-    kernel = Kernel(watched(text, entry="k").module, "k", None, RunOptions())
+    kernel = Kernel(instrumented(text, entry="k").module, "k", None, RunOptions())
     values = [np.arange(64, dtype=np.float32), np.zeros(64, np.float32)]
     kernel.run(values)
     assert values[1].tolist() == [2.0 * i for i in range(64)]

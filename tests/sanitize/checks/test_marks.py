@@ -11,11 +11,11 @@ import pytest
 from pto_dialect.runtime.memory.spaces import Arena
 from pto_dialect.sanitize.checks.unwritten import DOUBTFUL, GOOD, NEVER, Unwritten
 from pto_dialect.sanitize.context import Context
+from pto_dialect.sanitize.instrument.observer import RunObserver
 from pto_dialect.sanitize.options import SanitizeOptions
 from pto_dialect.sanitize.state import shadow as module
-from pto_dialect.sanitize.state.arena import WatchedArena
+from pto_dialect.sanitize.state.arena import InstrumentedArena
 from pto_dialect.sanitize.state.regions import Region
-from pto_dialect.sanitize.watch.watch import Watch
 
 ACTOR: Any = SimpleNamespace(pipe="PIPE_V")
 MARK: Any = SimpleNamespace(site=3, loops=())
@@ -25,10 +25,10 @@ MARKS = {0: NEVER, 64: GOOD, 128: DOUBTFUL, 192: NEVER}
 def read(monkeypatch: pytest.MonkeyPatch, places: int, *parts: tuple[int, int]) -> tuple[bool, bool, list[list[int]]]:
     """Whether reads of ``parts`` find good and doubtful bytes, and the first and last offset of all that are not good
     in each."""
-    monkeypatch.setattr(module, "PLACES", places)
-    watch = Watch(SanitizeOptions(), False)
-    arena = WatchedArena(Arena("ub", 256), watch, np.zeros(256, np.uint8))
-    check = Unwritten(watch)
+    monkeypatch.setattr(module, "MAX_RANGES", places)
+    observer = RunObserver(SanitizeOptions(), False)
+    arena = InstrumentedArena(Arena("ub", 256), observer, np.zeros(256, np.uint8))
+    check = Unwritten(observer)
     for start, mark in MARKS.items():
         region = Region(start, 64)
         check._mark(arena, region, arena.shadow.locate(region), mark)

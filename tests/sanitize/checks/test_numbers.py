@@ -26,8 +26,8 @@ class Run:
     def __init__(self) -> None:
         self.sites: dict[int, Any] = {}
         self.findings = Findings()
-        watch: Any = SimpleNamespace(sites=self.sites, findings=self.findings)
-        self.numbers = Numbers(watch)
+        observer: Any = SimpleNamespace(sites=self.sites, findings=self.findings)
+        self.numbers = Numbers(observer)
         self.events = 0
 
     def step(self, read: list[Any], written: list[Any], moves: bool = False, site: int = 0) -> list[Finding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sanitize_programs import watched
+from sanitize_programs import instrumented
 
 ROWS, COLS = 8, 16
 
@@ -27,9 +27,9 @@ def program(offsets: str, sizes: str, strides: str = "%c16, %c1", shape: str = "
 
 
 def found(text: str, n: int, m: int, checks: tuple[str, ...] = ("bounds",)) -> list[str]:
-    kernel = watched(text, checks=checks, verify=False)
+    kernel = instrumented(text, checks=checks, verify=False)
     kernel.run([np.zeros(4 * ROWS * COLS, np.float32), n, m])
-    return [one.message for one in kernel.watch.findings.all if one.rule == "mem-oob"]
+    return [one.message for one in kernel.observer.findings.all if one.rule == "mem-oob"]
 
 
 @pytest.mark.parametrize("offset", [-1, 0, 3, 7, 8])

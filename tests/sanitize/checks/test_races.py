@@ -6,6 +6,7 @@ from sanitize_programs import (
     barrier,
     diagnostics,
     errors,
+    instrumented,
     load,
     program,
     rules,
@@ -13,7 +14,6 @@ from sanitize_programs import (
     store,
     ub,
     wait_flag,
-    watched,
 )
 
 from pto_dialect.diagnostics.diagnostic import Severity
@@ -138,7 +138,7 @@ def test_blocks_of_a_program_without_flags_may_store_the_same(source: str):
 def test_results_are_those_of_the_plain_run():
     text = program(X, load("%x"), set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x"))
     a, b = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
-    watched(text).run([a, b])
+    instrumented(text).run([a, b])
     assert np.array_equal(b[:16], a[:16]) and not b[16:].any()
 
 
@@ -207,11 +207,11 @@ def test_one_core_after_the_other_may_write_the_same_first_and_then_something_el
 
 
 def test_texts_are_written_when_somebody_asks() -> None:
-    kernel = watched(program(X, load("%x"), store("%x")), sync="strict")
+    kernel = instrumented(program(X, load("%x"), store("%x")), sync="strict")
     kernel.run([np.arange(64, dtype=np.float32), np.zeros(64, np.float32)])
-    (finding,) = [one for one in kernel.watch.findings.by_cause.values() if one is not None]
+    (finding,) = [one for one in kernel.observer.findings.by_cause.values() if one is not None]
     assert not finding.message
-    assert kernel.watch.findings.all == [finding]
+    assert kernel.observer.findings.all == [finding]
     assert finding.message and finding.notes and finding.help and finding.fix and finding.span is not None
 
 
@@ -263,6 +263,6 @@ def test_a_load_into_what_was_used_needs_no_barrier():
 def test_what_a_function_returns_comes_out_of_a_watched_run():
     text = program("return %seven : i32").replace(") attributes {pto.kernel}", ") -> i32")
     text = text.replace("    %c0 =", "    %seven = arith.constant 7 : i32\n    %c0 =").replace("    return\n", "")
-    assert watched(text).run([np.zeros(64, np.float32), np.zeros(64, np.float32)], 2) == [7]
+    assert instrumented(text).run([np.zeros(64, np.float32), np.zeros(64, np.float32)], 2) == [7]
     nothing = program(X, load("%x"))
-    assert watched(nothing).run([np.zeros(64, np.float32), np.zeros(64, np.float32)], 1) == []
+    assert instrumented(nothing).run([np.zeros(64, np.float32), np.zeros(64, np.float32)], 1) == []

@@ -20,13 +20,13 @@ def overwritten(
     """The memories and bytes that are told of a copy."""
     found: list[tuple[object, set[int]]] = []
 
-    def tell(watch: Any, context: Any, arena: object, shared: Any) -> None:
+    def tell(observer: Any, context: Any, arena: object, shared: Any) -> None:
         found.append((arena, {int(byte) for byte in shared}))
 
     monkeypatch.setattr(self_copy, "_tell", tell)
-    watch: Any = SimpleNamespace(sites=[None], findings=SimpleNamespace(repeated=lambda rule, site: repeated))
+    observer: Any = SimpleNamespace(sites=[None], findings=SimpleNamespace(repeated=lambda rule, site: repeated))
     context: Any = SimpleNamespace(mark=SimpleNamespace(site=0), copied=copied)
-    self_copy.settle(watch, context)
+    self_copy.settle(observer, context)
     return found
 
 

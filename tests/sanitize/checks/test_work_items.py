@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sanitize_programs import watched
+from sanitize_programs import instrumented
 from simt_programs import source
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
@@ -19,10 +19,10 @@ UB = "%ub = pto.castptr %zero : i64 -> !pto.ptr<i32, ub>\n"
 
 
 def found(body: str, count: int = 64, **options: Any) -> list[Diagnostic]:
-    kernel = watched(source(UB + body, ARGUMENTS, (count, 1, 1)), **options)
+    kernel = instrumented(source(UB + body, ARGUMENTS, (count, 1, 1)), **options)
     buffers = [np.arange(count, dtype=np.int32), np.zeros(4 * count, np.int32)]
     kernel.run([*buffers, 0])
-    return [finding.diagnostic() for finding in kernel.watch.findings.all]
+    return [finding.diagnostic() for finding in kernel.observer.findings.all]
 
 
 def rules(body: str, **options: Any) -> Counter[str]:
@@ -121,9 +121,9 @@ def test_parts_of_an_element() -> None:
 def test_launches_one_after_the_other() -> None:
     text = source(UB + "pto.stg %tid, %out[%at] : !pto.ptr<i32, gm>, i32", ARGUMENTS, (32, 1, 1))
     launch = next(line for line in text.splitlines() if "pto.simt_launch" in line)
-    kernel = watched(text.replace(launch, f"{launch}\n{launch}"))
+    kernel = instrumented(text.replace(launch, f"{launch}\n{launch}"))
     kernel.run([np.zeros(64, np.int32), np.zeros(64, np.int32), 0])
-    assert not kernel.watch.findings.all
+    assert not kernel.observer.findings.all
 
 
 def test_values_from_memory_that_nobody_wrote() -> None:
@@ -168,8 +168,8 @@ def test_results_are_those_of_a_plain_run() -> None:
       }
       pto.stg %n, %out[%at] : !pto.ptr<i32, gm>, i32
     """
-    kernel = watched(source(UB + body, ARGUMENTS, (40, 1, 1)))
+    kernel = instrumented(source(UB + body, ARGUMENTS, (40, 1, 1)))
     values, out = np.arange(40, dtype=np.int32) * 3, np.zeros(40, np.int32)
     kernel.run([values, out, 0])
     np.testing.assert_array_equal(out, [sum(values[:t:2]) for t in range(40)])
-    assert not kernel.watch.findings.all
+    assert not kernel.observer.findings.all

@@ -8,23 +8,23 @@ import pytest
 
 from pto_dialect.runtime.memory.spaces import Arena
 from pto_dialect.sanitize.report.describe import bytes_text
-from pto_dialect.sanitize.state.arena import WatchedArena
+from pto_dialect.sanitize.state.arena import InstrumentedArena
 
 
 class Nobody:
     numbers = None
 
-    def read(self, arena: WatchedArena, region: Any) -> None: ...
+    def read(self, arena: InstrumentedArena, region: Any) -> None: ...
 
-    def write(self, arena: WatchedArena, region: Any) -> None: ...
+    def write(self, arena: InstrumentedArena, region: Any) -> None: ...
 
-    def undefined(self, arena: WatchedArena, region: Any) -> None: ...
+    def undefined(self, arena: InstrumentedArena, region: Any) -> None: ...
 
 
 @pytest.mark.parametrize("space", ["ub", "gm"])
 @pytest.mark.parametrize("count", range(1, 7))
 def test_the_number_of_bytes_is_that_of_all_ranges(count: int, space: str) -> None:
-    arena = WatchedArena(Arena(space, 4096, name="x"), Nobody())
+    arena = InstrumentedArena(Arena(space, 4096, name="x"), Nobody())
     runs = [(100 * place + 7, 100 * place + 7 + 3 * (place + 1)) for place in range(count)]
     text = bytes_text(arena, runs)
     shown = [f"[{low}, {high})" for low, high in runs]

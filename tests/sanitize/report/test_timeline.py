@@ -11,7 +11,7 @@ import pytest
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.runtime.run.machine import RunOptions
-from pto_dialect.sanitize.launch import WatchedKernel
+from pto_dialect.sanitize.launch import InstrumentedKernel
 from pto_dialect.sanitize.options import SanitizeOptions
 from pto_dialect.sanitize.report.timeline import Ran, Timeline
 from pto_dialect.syntax.read.parser import parse_program
@@ -108,7 +108,7 @@ def test_a_scope_is_an_instruction_of_its_own(body: str) -> None:
     module = parse_program(SourceFile("k.pto", text), DiagnosticEngine())
     assert module is not None
     timeline = Timeline(costs=False)
-    WatchedKernel(module, None, None, RunOptions(), SanitizeOptions(sync="strict"), timeline).run([64])
+    InstrumentedKernel(module, None, None, RunOptions(), SanitizeOptions(sync="strict"), timeline).run([64])
     labels = [e["name"] for e in json.loads(timeline.document([]))["traceEvents"] if e["ph"] == "X"]
     name = body.split()[0]
     second = 6 + len(body.splitlines()) - 1

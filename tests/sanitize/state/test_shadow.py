@@ -7,7 +7,7 @@ import pytest
 
 from pto_dialect.sanitize.state import shadow as module
 from pto_dialect.sanitize.state.regions import MAX_GRAIN, Bytes, Elements, Region, grain_of
-from pto_dialect.sanitize.state.shadow import OWNER, VICTIM, WRITER, WRITTEN, Place, Shadow
+from pto_dialect.sanitize.state.shadow import OWNER, VICTIM, WRITER, WRITTEN, Shadow, ShadowRange
 
 SIZE = 1024
 
@@ -29,7 +29,7 @@ def any_region(rng: np.random.Generator) -> Bytes:
 @pytest.mark.parametrize("seed", range(8))
 def test_what_is_noted_for_bytes(seed: int, places: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where a memory has had too many places, from when on each cell has a record."""
-    monkeypatch.setattr(module, "PLACES", places)
+    monkeypatch.setattr(module, "MAX_RANGES", places)
     rng = np.random.default_rng(seed)
     memory = Shadow(SIZE)
     wanted = {name: np.zeros(SIZE, int) for name in (WRITER, OWNER, VICTIM, WRITTEN)}
@@ -59,7 +59,7 @@ def test_what_is_noted_for_bytes(seed: int, places: int, monkeypatch: pytest.Mon
 
 
 def test_a_region_that_knows_its_places_asks_again_when_places_were_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "PLACES", 4)
+    monkeypatch.setattr(module, "MAX_RANGES", 4)
     memory = Shadow(SIZE)
     seen: list[int] = []
     for start in range(0, 256, 64):
@@ -82,7 +82,7 @@ def test_the_same_bytes_again_cut_nothing() -> None:
 
 
 def test_a_place_that_is_cut_keeps_what_is_known() -> None:
-    place = Place(3, 10)
+    place = ShadowRange(3, 10)
     place.writer, place.owner, place.victim, place.written = 4, 5, 6, 1
     place.readers = {2: 9}
     part = place.cut(7, 4)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from pto_dialect.runtime.memory.spaces import Arena
+from pto_dialect.sanitize.instrument.observer import RunObserver
 from pto_dialect.sanitize.options import SanitizeOptions
-from pto_dialect.sanitize.state.arena import WatchedArena
+from pto_dialect.sanitize.state.arena import InstrumentedArena
 from pto_dialect.sanitize.state.regions import Region
-from pto_dialect.sanitize.watch.watch import Watch
 
 
 class Accesses:
@@ -23,19 +23,19 @@ class Accesses:
     def __init__(self) -> None:
         self.bytes: dict[str, set[int]] = {"read": set(), "write": set()}
 
-    def read(self, arena: WatchedArena, region: Any) -> None:
+    def read(self, arena: InstrumentedArena, region: Any) -> None:
         self.bytes["read"] |= set(region.offsets().tolist())
 
-    def write(self, arena: WatchedArena, region: Any) -> None:
+    def write(self, arena: InstrumentedArena, region: Any) -> None:
         self.bytes["write"] |= set(region.offsets().tolist())
 
-    def undefined(self, arena: WatchedArena, region: Any) -> None: ...
+    def undefined(self, arena: InstrumentedArena, region: Any) -> None: ...
 
 
-def watched() -> tuple[Any, np.ndarray, Accesses]:
+def instrumented() -> tuple[Any, np.ndarray, Accesses]:
     """A window of 4 x 6 numbers at byte 16, the same numbers as a plain array, and what is accessed."""
     accesses = Accesses()
-    arena = WatchedArena(Arena("ub", 256), accesses, np.zeros(256, np.uint8))
+    arena = InstrumentedArena(Arena("ub", 256), accesses, np.zeros(256, np.uint8))
     plain = np.random.default_rng(1).permutation(24).astype(np.float32).reshape(4, 6)
     arena.memory[16:112] = plain.reshape(-1).view(np.uint8)
     return arena.array((4, 6), np.dtype(np.float32), 16, (24, 4)), plain, accesses
@@ -74,7 +74,7 @@ FIRST = set(range(16, 20))
     ],
 )
 def test_what_uses_it_gives_the_same(use: Callable[[Any], Any], read: set[int]) -> None:
-    window, plain, accesses = watched()
+    window, plain, accesses = instrumented()
     np.testing.assert_equal(use(window), use(plain))
     assert accesses.bytes == {"read": read, "write": set()}
 
@@ -115,7 +115,7 @@ def _at(a: Any) -> None:
     ],
 )
 def test_what_changes_it_changes_the_memory(change: Callable[[Any], None], read: set[int], write: set[int]) -> None:
-    window, plain, accesses = watched()
+    window, plain, accesses = instrumented()
     change(window)
     change(plain)
     assert (window.data == plain).all()
@@ -124,14 +124,14 @@ def test_what_changes_it_changes_the_memory(change: Callable[[Any], None], read:
 
 def test_an_index_is_a_number() -> None:
     accesses = Accesses()
-    arena = WatchedArena(Arena("ub", 8), accesses, np.zeros(8, np.uint8))
+    arena = InstrumentedArena(Arena("ub", 8), accesses, np.zeros(8, np.uint8))
     window = arena.array((), np.dtype(np.int32), 0, ())
     assert [10, 20][window] == 10
     assert accesses.bytes["read"] == {0, 1, 2, 3}
 
 
 def test_a_copy_is_watched_as_well() -> None:
-    window, plain, accesses = watched()
+    window, plain, accesses = instrumented()
     copied = window.arena.copy()
     copied.array((4, 6), np.dtype(np.float32), 16, (24, 4))[0] = 1
     assert (window.data == plain).all() and accesses.bytes["write"] == set(range(16, 40))
@@ -157,7 +157,7 @@ def test_a_copy_is_watched_as_well() -> None:
     ],
 )
 def test_windows_know_where_they_begin(view: Callable[[Any], Any]) -> None:
-    window, plain, accesses = watched()
+    window, plain, accesses = instrumented()
     part = view(window)
     assert part.offset is None or part.offset == part.arena.offset_of(part.data)
     part.note_read()
@@ -169,7 +169,7 @@ def test_windows_know_where_they_begin(view: Callable[[Any], Any]) -> None:
 
 
 def test_quick_indices_need_no_look_at_the_memory() -> None:
-    window, _, _ = watched()
+    window, _, _ = instrumented()
     assert window[1:3, 2:].offset == 16 + 24 + 8 and window[2].T.offset == 16 + 48
     assert window[-1].offset is None and window[::2].offset == 16
 
@@ -187,7 +187,7 @@ KEYS = [
 def test_where_a_part_begins(number: int) -> None:
     """Its bytes are those of numpy's view, whether its place is known beforehand or is asked of the view."""
     key = KEYS[number]
-    window, plain, accesses = watched()
+    window, plain, accesses = instrumented()
     part = plain[key]
     if not isinstance(part, np.ndarray):
         part = plain[tuple(slice(k, k + 1 or None) for k in key)]
@@ -205,21 +205,21 @@ def test_where_a_part_begins(number: int) -> None:
 def test_other_forms_of_memory_that_lies_apart_are_read() -> None:
     """Numpy answers with a copy: the numbers are used when it is made."""
     for form in (lambda a: a.T.reshape(24), lambda a: a[:, ::2].ravel()):
-        window, plain, accesses = watched()
+        window, plain, accesses = instrumented()
         found = form(window)
         assert type(found) is np.ndarray and np.array_equal(found, form(plain))
         assert accesses.bytes["read"] == (
             {*WHOLE} if found.size == 24 else {b for b in WHOLE if (b - 16) // 4 % 2 == 0}
         )
-    window, _, accesses = watched()
+    window, _, accesses = instrumented()
     window.reshape(24)
     window[:0].reshape(0)
     assert accesses.bytes["read"] == set()
 
 
 def test_nothing_is_noted_outside_of_an_operation() -> None:
-    watch = Watch(SanitizeOptions(), False)
-    arena = WatchedArena(Arena("ub", 256), watch, np.zeros(256, np.uint8))
-    for note in (watch.read, watch.write):
+    observer = RunObserver(SanitizeOptions(), False)
+    arena = InstrumentedArena(Arena("ub", 256), observer, np.zeros(256, np.uint8))
+    for note in (observer.read, observer.write):
         note(arena, Region(0, 4))
-    assert len(watch.log.count) == 1
+    assert len(observer.log.count) == 1

@@ -72,7 +72,7 @@ class OperationForm:
 def form_of(op: PtoOp, target: str = "a5", backend: str = "emitc") -> OperationForm:
     """Returns the record of ``op`` on the chip family ``target`` (``"a5"`` or ``"a2a3"``) through ``backend``."""
     cls = type(op)
-    asked = _asked(cls)
+    asked = _inputs_for(cls)
     values = asked.values_of(op) if asked else ()
     key = (cls, operand_layout(op), target, backend, values)
     form = _forms.get(key)
@@ -93,7 +93,7 @@ def pipe_of(op: Operation, target: str = "a5", backend: str = "emitc") -> Pipe |
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _FormInputs:
     """The inputs besides the operands that select a form of a class: locations, element types, an attribute."""
 
     locations: tuple[str, ...]
@@ -110,13 +110,13 @@ class _Asked:
 
 
 @cache
-def _asked(cls: type[PtoOp]) -> _Asked | None:
+def _inputs_for(cls: type[PtoOp]) -> _FormInputs | None:
     spec = op_spec(cls)
     locations = dict.fromkeys(name for case in spec.forms for name in case.at)
     elements = dict.fromkeys(name for case in spec.forms for name in case.elements)
     if not (locations or elements or spec.pipe_from):
         return None
-    return _Asked(tuple(locations), tuple(elements), spec.pipe_from)
+    return _FormInputs(tuple(locations), tuple(elements), spec.pipe_from)
 
 
 def _value(op: PtoOp, groups: dict[str, tuple[SSAValue, ...]], name: str) -> SSAValue | None:

@@ -10,7 +10,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.ir.core.operands import listed, named
 from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.ir.core_dialects.branches import Way, flag_of, ways
+from pto_dialect.ir.core_dialects.branches import BranchEdge, branch_edges, flag_of
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.compile.program import callee_name
 from pto_dialect.runtime.faults import Fault
@@ -264,20 +264,20 @@ def _jump(op: Operation, numbers: dict[Block, int], counter: str, g: Generator) 
     if not has_role(op, Role.BRANCH):
         return False
 
-    def go(way: Way) -> None:
-        assign(way.block.args, way.values, g)
-        g.emitter.line(f"{counter} = {numbers[way.block]}")
+    def go(edge: BranchEdge) -> None:
+        assign(edge.block.args, edge.values, g)
+        g.emitter.line(f"{counter} = {numbers[edge.block]}")
 
     flag = flag_of(op)
-    *chosen, default = ways(op)
+    *chosen, default = branch_edges(op)
     if flag is None:
         go(default)
         return True
     keyword = "if"
-    for way in chosen:
-        test = g.name(flag) if way.case is True else f"{g.name(flag)} == {way.case}"
+    for edge in chosen:
+        test = g.name(flag) if edge.case is True else f"{g.name(flag)} == {edge.case}"
         with g.emitter.block(f"{keyword} {test}:"):
-            go(way)
+            go(edge)
         keyword = "elif"
     with g.emitter.block("else:" if chosen else "if True:"):
         go(default)

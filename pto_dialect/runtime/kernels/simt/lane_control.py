@@ -14,7 +14,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from pto_dialect.ir.core.operands import listed, named
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.ir.core_dialects.branches import Way, flag_of, ways
+from pto_dialect.ir.core_dialects.branches import BranchEdge, branch_edges, flag_of
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.compile.names import Kind
 from pto_dialect.runtime.compile.program import callee_name
@@ -326,18 +326,18 @@ def _jump(op: Operation, numbers: dict[Block, int], at_block: str, g: Generator)
     """Moves each running work-item to the block that a branch selects for it."""
     mask = scope_of(g).mask
 
-    def go(way: Way, who: str) -> None:
-        _merged(who, way.block.args, way.values, g)
-        g.emitter.line(f"{at_block}[{who}] = {numbers[way.block]}")
+    def go(edge: BranchEdge, who: str) -> None:
+        _merged(who, edge.block.args, edge.values, g)
+        g.emitter.line(f"{at_block}[{who}] = {numbers[edge.block]}")
 
     flag = flag_of(op)
-    *chosen, default = ways(op)
+    *chosen, default = branch_edges(op)
     rest = mask
-    for way in chosen:
+    for edge in chosen:
         assert flag is not None
         value = lane(flag, g)
-        test, others = (value, "running") if way.case is True else (f"{value} == {way.case}", "others")
+        test, others = (value, "running") if edge.case is True else (f"{value} == {edge.case}", "others")
         taken = _mask(g, f"items.both({rest}, {test})")
         rest = _mask(g, f"items.but({rest}, {test})", others)
-        go(way, taken)
+        go(edge, taken)
     go(default, rest)

@@ -1,0 +1,239 @@
+"""The cycles of what a run has executed, operation by operation and pipe by pipe.
+
+Source: docs/reference/cycles.md, "Pipes".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from pto_dialect.analysis.cycles.estimate import Estimate, estimate
+from pto_dialect.analysis.cycles.moves import extract_lanes, lane_of
+from pto_dialect.analysis.cycles.operations import PipeWork, pipe_work_of
+from pto_dialect.analysis.cycles.static import UNMEASURED, Line, ModuleCycles, Total
+from pto_dialect.analysis.cycles.table import EVIDENCE, CycleTable
+from pto_dialect.analysis.cycles.work import Work
+from pto_dialect.runtime.kernels.tile.operands import TILES
+
+from ..report.timeline import Ran, Timeline
+from .cycle_waits import Waits
+from .warmth import WAVE, Warmth, cold_bytes, fill
+
+if TYPE_CHECKING:
+    from ..context import Context
+    from ..report.sites import Site, Sites
+    from ..state.clocks import Thread
+
+_PATHS = {"PIPE_MTE1": "l1:l0a", "PIPE_MTE3": "ub:gm", "PIPE_FIX": "l0c:gm"}
+"""Assumed paths of instructions without tiles, by their pipe; MTE2 loads into the memory of its core."""
+
+_GLOBAL = "gm"
+
+
+@dataclass
+class Executed:
+    """All executions of one operation on one pipe."""
+
+    site: Site
+    pipe: str
+    count: int = 0
+    total: Total = field(default_factory=Total)
+    evidence: str = EVIDENCE[0]
+
+
+class CycleTimeline(Timeline):
+    """A timeline whose durations are those of ``table`` for the chip ``arch``, with variants as ``options`` state.
+
+    ``kept`` states whether slices are required as well; ``busy`` has the cycles of each thread by its id.
+    """
+
+    def __init__(self, table: CycleTable, arch: str, options: Mapping[str, str], kept: bool) -> None:
+        super().__init__(costs=True)
+        self.table = table
+        self.arch = arch
+        self.options = options
+        self.kept = kept
+        self.executed: dict[tuple[int, str], Executed] = {}
+        self.busy: dict[int, Total] = {}
+        self.waits = Waits()
+        self.leaving: dict[int, int] = {}
+        """The last operation before each pending signal, by the id of its flow."""
+        self._flows = 0
+        self.warmth = Warmth()
+        self._side_by_side = int(table.value_of("machine", "cores"))
+        self._rate = table.value_of("machine", "memory_gbps") * 1e3 / table.value_of("machine", "clock_mhz")
+        self.lanes = extract_lanes(table)
+        """Transfers of MTE1 that overlap."""
+        self._counted: dict[int, PipeWork | None] = {}
+        self._known: dict[Work, Estimate] = {}
+        self._flag = table.value_of("sync", "flag")
+
+    # ------------------------------------------------------------ slices
+
+    def operation(self, actor: Thread, site: Site, ran: Ran) -> None:
+        """Adds the slice as ``Timeline`` does, where slices are required."""
+        if self.kept:
+            super().operation(actor, site, ran)
+
+    def sent(self, actor: Thread, site: Site, loops: tuple[int, ...]) -> int:
+        """Adds a signal that is sent; returns the id of its flow."""
+        self._flows += 1
+        flow = super().sent(actor, site, loops) if self.kept else self._flows
+        if not self.kept:
+            self._sync(actor, site)
+        self.leaving[flow] = self.waits.behind.get(actor.number, 0)
+        return flow
+
+    def taken(self, actor: Thread, site: Site, loops: tuple[int, ...], since: float, flow: int) -> None:
+        """Adds a wait that is over."""
+        if self.kept:
+            super().taken(actor, site, loops, since, flow)
+        else:
+            self._sync(actor, site)
+
+    def _sync(self, actor: Thread, site: Site) -> None:
+        actor.time += self._flag
+        self._add(actor, site, Estimate(self._flag, self._flag, self._flag, "published"))
+
+    # ------------------------------------------------------------ costs
+
+    def work_of(self, actor: Thread, site: Site, context: Context) -> Work:
+        """Returns the work of an instruction that has run."""
+        if site.number not in self._counted:
+            self._counted[site.number] = pipe_work_of(site.op, self.arch, self.options)
+        found = self._counted[site.number]
+        name = site.name.removeprefix("pto.")
+        work = Work(name, "i8", "i8", 1, 1, 1, 1, is_static=False) if found is None else found.work
+        return work if work.is_static else self._completed(work, actor, context)
+
+    def cost(self, actor: Thread, work: Work, regions: Sequence[tuple[Any, Any, bool]], start: float) -> Estimate:
+        """Returns the cycles of an instruction that starts at ``start`` and has accessed ``regions``: memory, bytes,
+        and whether they were written."""
+        known = self._known.get(work)
+        if known is None:
+            known = self._known[work] = estimate(work, self.table)
+        return self._shared(known, actor, regions, start) if _GLOBAL in work.path.split(":") else known
+
+    def estimates(self) -> Iterable[tuple[Work, Estimate]]:
+        """Returns all kinds of work of the run, with the cycles of each alone."""
+        return self._known.items()
+
+    def lane_of(self, work: Work) -> int:
+        """Returns the lane of MTE1 in which a transfer runs."""
+        return lane_of(work.path) % self.lanes
+
+    def _completed(self, work: Work, actor: Thread, context: Context) -> Work:
+        """Returns the work with the facts known at run time: the valid part of its last tile, or the accessed bytes."""
+        tile = next((each for each in reversed(context.operands) if isinstance(each, TILES)), None)
+        if tile is not None and not work.k:
+            rows, cols = max(tile.valid_rows, 1), max(tile.valid_cols, 1)
+            shape = (max(tile.rows, rows), max(tile.cols, cols))
+            if work.by_columns:
+                rows, cols, shape = cols, rows, shape[::-1]
+            return replace(work, rows=shape[0], cols=shape[1], valid_rows=rows, valid_cols=cols, is_static=True)
+        if work.k:
+            return work
+        size = max(1, context.nbytes // 2)
+        path = _path_of(work.name, actor)
+        certain = path == (_stated_path(work.name) or "")
+        return replace(work, source="i8", result="i8", rows=1, cols=size, valid_rows=1, valid_cols=size, path=path,
+                       is_static=certain)  # fmt: skip
+
+    def _shared(self, one: Estimate, actor: Thread, regions: Sequence[tuple[Any, Any, bool]], start: float) -> Estimate:
+        """Returns the cycles of a transfer whose bytes are not in the cache: at least its share of the memory's
+        bandwidth."""
+        touched = self.warmth.touched(regions)
+        if not touched:
+            return one
+        block = actor.core.block
+        start += WAVE * (block.index // self._side_by_side)
+        cold = cold_bytes(touched, start)
+        if cold:
+            least = cold * min(block.count, self._side_by_side) / self._rate
+            if least > one.cycles:
+                one = Estimate(least, one.low, max(one.high, 2 * least), one.evidence)
+            fill(touched, start + one.cycles)
+        return one
+
+    def record(self, actor: Thread, site: Site, one: Estimate, hidden: float = 0.0) -> None:
+        """Records an instruction that has run; for ``hidden`` of its cycles its pipe was already busy."""
+        self._add(actor, site, one, hidden)
+
+    def _add(self, actor: Thread, site: Site, one: Estimate, hidden: float = 0.0) -> None:
+        entry = self.executed.get((site.number, actor.pipe))
+        if entry is None:
+            entry = self.executed[site.number, actor.pipe] = Executed(site, actor.pipe)
+        entry.count += 1
+        entry.total.add(one)
+        entry.evidence = max(entry.evidence, one.evidence, key=EVIDENCE.index)
+        if hidden:
+            share = 1 - hidden / one.cycles
+            one = Estimate(one.cycles * share, one.low * share, one.high * share, one.evidence)
+        self.busy.setdefault(actor.number, Total()).add(one)
+
+    # ------------------------------------------------------------ result
+
+    def cycles(self, file: str, target: str, actors: Sequence[Thread], sites: Sites) -> ModuleCycles:
+        """Returns the cycles of the run, with the ``actors`` that took part and the sites of their operations."""
+        table = self.table
+        found = ModuleCycles(file, target, table.value_of("machine", "clock_mhz"), run=True)
+        for entry in sorted(self.executed.values(), key=lambda each: (each.site.number, each.pipe)):
+            if not entry.total.cycles:
+                continue
+            span, total = entry.site.span, entry.total
+            count = entry.count
+            mean = Estimate(total.cycles / count, total.low / count, total.high / count, entry.evidence)
+            line = span.line if span is not None else None
+            found.lines.append(Line(entry.site.name, line, entry.pipe, entry.count, False, mean))
+            if entry.evidence in UNMEASURED:
+                found.ranges[entry.site.name] = entry.count
+        busiest: dict[str, Thread] = {}
+        for actor in actors:
+            busy = self.busy.get(actor.number)
+            if busy is not None and busy.cycles > found.pipes.get(actor.pipe, Total()).cycles:
+                found.pipes[actor.pipe] = busy
+                busiest[actor.pipe] = actor
+        end = _end(actors, int(table.value_of("machine", "cores")))
+        totals = found.pipes.values()
+        less = max((each.cycles - each.low for each in totals), default=0.0)
+        more = max((each.high - each.cycles for each in totals), default=0.0)
+        found.total = Total(end, max(end - less, 0.0), end + more)
+        found.waits = self.waits.found(list(busiest.values()), sites, end)
+        return found
+
+
+_NAMED = {
+    **{"gm": "gm", "ub": "ub", "ubuf": "ub", "l1": "l1", "cbuf": "l1", "l0a": "l0a", "ca": "l0a", "l0b": "l0b"},
+    **{"cb": "l0b", "l0c": "l0c", "cc": "l0c", "bt": "bt", "fb": "fb", "fbuf": "fb"},
+}
+"""Memories by their names in the names of transfers."""
+
+
+def _stated_path(name: str) -> str | None:
+    """Returns the memories in the name of a transfer: ``mte_gm_ub``, ``copy_gm_to_ubuf``, ``load_cbuf_to_ca_mx``."""
+    verb, *words = name.replace("_matrix_", "_").replace("_to_", "_").split("_")
+    if verb not in ("mte", "copy", "load") or len(words) < 2 or not {*words[:2]} <= _NAMED.keys():
+        return None
+    return f"{_NAMED[words[0]]}:{_NAMED[words[1]]}"
+
+
+def _path_of(name: str, actor: Thread) -> str:
+    """Returns the path of an instruction without tiles: by its name, otherwise by its pipe; nothing for other pipes."""
+    if not actor.pipe.startswith("PIPE_MTE") and actor.pipe != "PIPE_FIX":
+        return ""
+    return _stated_path(name) or _PATHS.get(actor.pipe, "gm:l1" if actor.core.kind == "aic" else "gm:ub")
+
+
+def _end(actors: Sequence[Thread], cores: int) -> float:
+    """Returns the end of the last block: blocks start as cores become free, concurrent ones together."""
+    ends: dict[tuple[int, int], float] = {}
+    for actor in actors:
+        key = (actor.device, actor.core.block.index)
+        ends[key] = max(ends.get(key, 0.0), actor.time)
+    free = [0.0] * max(cores, 1)
+    for _, end in sorted(ends.items()):
+        place = free.index(min(free))
+        free[place] += end
+    return max(free)

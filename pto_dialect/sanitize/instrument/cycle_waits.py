@@ -1,0 +1,92 @@
+"""Waits of the pipes of a run, and their causes.  Source: docs/reference/cycles.md, "Waits"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.cycles.waits import Wait
+from pto_dialect.analysis.type_facts import enumerator
+
+if TYPE_CHECKING:
+    from ..report.sites import Sites
+    from ..state.clocks import Thread
+
+
+class Cause(NamedTuple):
+    """Why a pipe has waited: the pipe that it waited for, and the sites of the waiting operation, of the one that it
+    waited for (0: unknown), and of the flag or barrier between them (0: none)."""
+
+    kind: str
+    awaited: str
+    site: int = 0
+    other: int = 0
+    through: int = 0
+
+
+class Waits:
+    """Cycles that each thread has waited, by their causes.
+
+    A flag is waited for before the operation that needs it is issued, so causes are ``held`` until then. ``behind``
+    has, for each thread, the site of its last operation.
+    """
+
+    def __init__(self) -> None:
+        self.cycles: dict[int, dict[Cause, float]] = {}
+        self.held: dict[int, list[tuple[Cause, float]]] = {}
+        self.behind: dict[int, int] = {}
+        self.scalar: dict[int, Cause] = {}
+
+    def hold(self, actor: Thread, cause: Cause, cycles: float) -> None:
+        """Records that ``actor`` waits before its next operation."""
+        if cycles <= 0:
+            return
+        if actor.pipe == "PIPE_S":
+            self.scalar[id(actor.core)] = cause
+        self.held.setdefault(actor.number, []).append((cause, cycles))
+
+    def settle(self, actor: Thread, site: int, cause: Cause | None, cycles: float) -> None:
+        """Assigns the waits to an issued operation: everything that was held, and ``cycles`` because of ``cause``."""
+        self.behind[actor.number] = site
+        held = self.held.pop(actor.number, [])
+        if cause is not None and cycles > 0:
+            held.append((cause, cycles))
+        for one, waited in held:
+            self._add(actor, one._replace(site=site), waited)
+
+    def issued(self, actor: Thread, site: int) -> Cause:
+        """Returns the cause of an operation that the scalar unit has issued late."""
+        cause = self.scalar.get(id(actor.core))
+        return Cause("scalar", "PIPE_S", site) if cause is None else cause._replace(site=site)
+
+    def _add(self, actor: Thread, cause: Cause, cycles: float) -> None:
+        known = self.cycles.setdefault(actor.number, {})
+        known[cause] = known.get(cause, 0.0) + cycles
+
+    def found(self, actors: Sequence[Thread], sites: Sites, whole: float) -> list[Wait]:
+        """Returns the waits of the threads that represent their pipes, the longest first."""
+        waits = [
+            _told(actor.pipe, cause, cycles, whole, sites)
+            for actor in actors
+            for cause, cycles in self.cycles.get(actor.number, {}).items()
+            if actor.pipe != "PIPE_S"
+        ]
+        return sorted(waits, key=lambda one: (-one.cycles, one.pipe, one.line or 0, one.other_line or 0))
+
+
+def _told(pipe: str, cause: Cause, cycles: float, whole: float, sites: Sites) -> Wait:
+    operation, line, _ = _named(cause.site, sites)
+    other, other_line, _ = _named(cause.other, sites)
+    _, through, op = _named(cause.through, sites)
+    event = "" if op is None or cause.kind != "flag" else enumerator(op, "event_id").removeprefix("EVENT_ID")
+    share = cycles / whole if whole else 0.0
+    return Wait(pipe, cause.awaited, cause.kind, cycles, share, operation, line, other, other_line, through, event)
+
+
+def _named(number: int, sites: Sites) -> tuple[str, int | None, Operation | None]:
+    if not number:
+        return "", None, None
+    site = sites[number]
+    return site.name, site.span.line if site.span is not None else None, site.op

@@ -1,0 +1,368 @@
+"""Tiles that lose their content to other tiles, and accesses outside of their tile.
+
+Source: docs/reference/instrumentation.md, "Findings".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.queues import entry as bound_entry
+from pto_dialect.analysis.queues import is_pop
+from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.runtime.memory.spaces import Pointer
+from pto_dialect.runtime.memory.values import MultiTile, Tile
+
+from ..checks.loads import Loads
+from ..report.describe import bytes_text, operation_text
+from ..report.findings import Finding
+from ..report.fixes import MoveTile
+from ..report.sites import Site, value_name
+from ..state.last_events import ShadowRanges
+from ..state.regions import Bytes, Region, Runs, byte_runs, distinct, uniform
+from ..state.shadow import OWNER, VICTIM
+
+if TYPE_CHECKING:
+    from pto_dialect.runtime.run.machine import Core
+
+    from ..context import Context, Extent, RunObserver
+    from ..state.arena import InstrumentedArena
+    from .observed import ObservedCore
+
+BOUND = -1
+"""Represents the entry that an operation takes out of a queue, among the indices of its operands."""
+_KEPT = 4096
+"""Maximum number of accesses whose tiles are cached."""
+_ALIGNMENT = 256
+"""Alignment of the addresses that the help suggests, in bytes."""
+
+
+class Allocation(NamedTuple):
+    """A tile as it was allocated: its number, the site of the allocation, its bytes, a name."""
+
+    number: int
+    site: Site
+    arena: InstrumentedArena
+    start: int
+    stop: int
+    name: str
+
+    def holds(self, region: Bytes) -> bool:
+        """Returns whether all bytes of ``region`` are the tile's."""
+        return self.start <= region.offset and region.stop <= self.stop
+
+    def shares_place(self, other: Allocation) -> bool:
+        """Returns whether both have exactly the same bytes: in planned memory, consecutive values have one address."""
+        return (self.start, self.stop) == (other.start, other.stop)
+
+
+class InstrumentedTile(Tile):
+    """A tile handle that knows its allocation, however it is passed on."""
+
+    __slots__ = ("allocation",)
+
+    def __init__(self, tile: Tile, allocation: Allocation) -> None:
+        self.pointer, self.view, self.layout = tile.pointer, tile.view, tile.layout
+        self.fmt, self.loc, self.pad = tile.fmt, tile.loc, tile.pad
+        self.rows, self.cols, self.row0, self.col0 = tile.rows, tile.cols, tile.row0, tile.col0
+        self.valid_rows, self.valid_cols = tile.valid_rows, tile.valid_cols
+        self.allocation = allocation
+
+    def window(self, row: int, col: int, rows: int, cols: int, valid_rows: int, valid_cols: int) -> Tile:
+        """Returns a window as ``Tile`` does, of the same allocation."""
+        return InstrumentedTile(super().window(row, col, rows, cols, valid_rows, valid_cols), self.allocation)
+
+
+class Tiles:
+    """Follows the ownership of bytes by tiles."""
+
+    def __init__(self, observer: RunObserver, bounds: bool, overlap: bool) -> None:
+        self.observer = observer
+        self.bounds = bounds
+        self.overlap = overlap
+        self.known: dict[tuple[int, Operation], Allocation] = {}
+        self.by_number: list[Allocation | None] = [None]
+        self.renewed: dict[tuple[int, int], int] = {}
+        self.meant: dict[int, set[int]] = {}
+        """Tiles that are aliases of the bytes of one, by number."""
+        self.loads = Loads()
+        self._named: dict[tuple[int, int, bool], list[Allocation]] = {}
+        self._holding: dict[tuple[int, int, bool, Region], list[Allocation]] = {}
+
+    def allocated(self, core: ObservedCore, handle: Any) -> Any:
+        """Records the addresses of a tile or several; returns the handle that the program uses."""
+        tiles = handle.slots if isinstance(handle, MultiTile) else [handle]
+        if type(tiles[0]) is not Tile and type(tiles[0]) is not InstrumentedTile:
+            return handle
+        allocation = self._allocation(core, tiles)
+        instrumented = [InstrumentedTile(tile, allocation) for tile in tiles]
+        return MultiTile(list[Tile](instrumented)) if isinstance(handle, MultiTile) else instrumented[0]
+
+    def _allocation(self, core: ObservedCore, tiles: Sequence[Tile]) -> Allocation:
+        first, last = tiles[0], tiles[-1]
+        site = self.observer.sites[core.site]
+        result = site.op.results[0]
+        start, stop = first.pointer.offset, last.pointer.offset + last.layout.nbytes
+        known = self.known.get((id(core), site.op))
+        if known is not None and (known.start, known.stop) == (start, stop):
+            return known
+        name = f"%{result.name_hint}" if result.name_hint else "a tile"
+        arena: Any = first.pointer.arena
+        found = Allocation(len(self.by_number), site, arena, start, stop, name)
+        self.known[id(core), site.op] = found
+        if known is not None:
+            # No operation uses a tile before it was allocated, so nothing is recorded for others.
+            self._named.clear()
+            self._holding.clear()
+        self.by_number.append(found)
+        return found
+
+    def popped(self, core: ObservedCore, entry: Any) -> Any:
+        """Records the pop of a queue entry: what was popped into the same slot before is another tile."""
+        if type(entry) is not Tile:
+            return entry
+        site = self.observer.sites[core.site]
+        value = bound_entry(site.op)
+        name = value_name(value) if value is not None else ""
+        start, stop = entry.pointer.offset, entry.pointer.offset + entry.layout.nbytes
+        arena: Any = entry.pointer.arena
+        found = Allocation(len(self.by_number), site, arena, start, stop, name or "the popped tile")
+        self.by_number.append(found)
+        return InstrumentedTile(entry, found)
+
+    def clear(self) -> None:
+        """Removes all allocations."""
+        self.known.clear()
+        del self.by_number[1:]
+        self.renewed.clear()
+        self.meant.clear()
+        self.loads.clear()
+        self._named.clear()
+        self._holding.clear()
+
+    # ------------------------------------------------------------ accesses
+
+    def read(self, context: Context, arena: InstrumentedArena, region: Bytes, places: ShadowRanges) -> None:
+        """Checks that a read through a tile reads what that tile holds."""
+        if self.bounds:
+            self._inside(context, arena, region)
+        if not self.overlap:
+            return
+        self.loads.read(arena, region)
+        shadow = arena.shadow
+        # Where two tiles of the operation have the bytes, it reads them through both.
+        for mine in self._allocations(context, arena, region, writing=False):
+            number = mine.number
+            if places is None:
+                owners = region.cells(shadow.layer(OWNER), shadow.grain)
+                if uniform(owners) == number:
+                    continue
+                victims = region.cells(shadow.layer(VICTIM), shadow.grain)
+                foreign = (owners != number) & (owners != 0)
+                for partner in self.meant.get(number, ()):
+                    foreign &= owners != partner
+                lost = foreign & (abs(victims) == number)
+                for other in distinct(owners[lost]) if lost.any() else ():
+                    theirs = lost & (owners == other)
+                    renewed = not (theirs & (victims == number)).any()
+                    self._lost(context, mine, other, partial(shadow.runs_where, region, theirs), arena, renewed)
+                others = foreign & ~lost
+                self._meet(mine, distinct(owners[others]) if others.any() else ())
+            elif any(place.owner != number and place.owner for place in places):
+                known = {0, number, *self.meant.get(number, ())}
+                foreign = [place for place in places if place.owner not in known]
+                for other in sorted({place.owner for place in foreign if abs(place.victim) == number}):
+                    theirs = [place for place in foreign if abs(place.victim) == number and place.owner == other]
+                    renewed = all(place.victim < 0 for place in theirs)
+                    self._lost(context, mine, other, partial(shadow.runs_of, region, theirs), arena, renewed)
+                self._meet(mine, {place.owner for place in foreign if abs(place.victim) != number})
+
+    def write(
+        self, context: Context, event: int, arena: InstrumentedArena, region: Bytes, places: ShadowRanges
+    ) -> None:
+        """Records that a write through a tile makes the bytes its own."""
+        if self.bounds:
+            self._inside(context, arena, region)
+        if not self.overlap:
+            return
+        through = self._allocations(context, arena, region, writing=True)
+        number = through[0].number if len(through) == 1 else 0
+        self.loads.write(arena, region, number, self.observer.sites[context.mark.site].loads_tile)
+        if places is None:
+            self._own_cells(context, arena, region, through, number)
+            return
+        if number and any(place.owner != number for place in places):
+            kept, renewed = self._sources(context, arena, region, through[0])
+            spared = {0, number, *kept, *self.meant.get(number, ())}
+            for place in places:
+                if place.owner not in spared:
+                    place.victim = -place.owner if place.owner in renewed else place.owner
+        for place in places:
+            place.owner = number
+
+    def _own_cells(
+        self, context: Context, arena: InstrumentedArena, region: Bytes, through: Sequence[Allocation], number: int
+    ) -> None:
+        """Does the same for a memory with a record for each cell."""
+        shadow = arena.shadow
+        owners = region.cells(shadow.layer(OWNER), shadow.grain)
+        if number and uniform(owners) != number:
+            replaced = (owners != 0) & (owners != number)
+            kept, renewed = self._sources(context, arena, region, through[0])
+            for spared in (*kept, *self.meant.get(number, ())):
+                replaced &= owners != spared
+            if replaced.any():
+                victims = region.cells(shadow.layer(VICTIM), shadow.grain)
+                victims[replaced] = owners[replaced]
+                for source in renewed:
+                    victims[replaced & (owners == source)] = -source
+        region.set(shadow.layer(OWNER), shadow.grain, number)
+
+    def _sources(
+        self, context: Context, arena: InstrumentedArena, region: Bytes, target: Allocation
+    ) -> tuple[set[int], set[int]]:
+        """Returns the numbers of the tiles whose content the operation carries on to ``target``, and of those whose
+        content it has read at this very address, where it leaves the next one."""
+        site = self.observer.sites[context.mark.site]
+        accumulating = has_role(site.op, Role.ACCUMULATES)
+        kept: set[int] = set()
+        renewed: set[int] = set()
+        for source in self._allocations(context, arena, region, writing=False):
+            if accumulating:
+                kept.add(source.number)
+            elif source.number != target.number and source.shares_place(target):
+                renewed.add(source.number)
+                self.renewed[source.number, target.number] = site.number
+        return kept, renewed
+
+    def _meet(self, mine: Allocation, others: Iterable[int]) -> None:
+        """Handles a read through ``mine`` of what other tiles have left in its very bytes, and that it had not written
+        itself: the bytes are aliased on purpose, and a write through one alias changes what the other shows."""
+        for number in others:
+            other = self.by_number[number]
+            if other is not None and other.shares_place(mine):
+                self.meant.setdefault(mine.number, set()).add(number)
+                self.meant.setdefault(number, set()).add(mine.number)
+
+    def _allocations(
+        self, context: Context, arena: InstrumentedArena, region: Bytes, writing: bool
+    ) -> list[Allocation]:
+        """Returns the allocations that an access may use."""
+        core, number = context.actor.core, context.mark.site
+        if context.handles or type(region) is not Region:
+            handles = (context.handles.get(index) for index in self.observer.sites[number].travelled(writing))
+            bound = context.handles.get(BOUND) if writing else None
+            travelled = (getattr(handle, "allocation", None) for handle in (*handles, bound))
+            found = [*self._by_name(core, number, writing), *(one for one in travelled if one is not None)]
+            return [one for one in found if one.arena is arena and one.holds(region)]
+        key = (id(core), number, writing, region)
+        known = self._holding.get(key)
+        if known is None:
+            found = self._by_name(core, number, writing)
+            known = [one for one in found if one.arena is arena and one.holds(region)]
+            if len(self._holding) >= _KEPT:
+                self._holding.clear()
+            self._holding[key] = known
+        return known
+
+    def _by_name(self, core: Core, number: int, writing: bool) -> list[Allocation]:
+        """Returns the allocations that the text names for an operation."""
+        found = self._named.get((id(core), number, writing))
+        if found is None:
+            named = (self.known.get((id(core), op)) for op in self.observer.sites[number].allocations(writing))
+            found = self._named[id(core), number, writing] = [one for one in named if one is not None]
+        return found
+
+    # ------------------------------------------------------------ findings
+
+    def _lost(
+        self,
+        context: Context,
+        mine: Allocation,
+        number: int,
+        lost: Callable[[], Runs],
+        arena: InstrumentedArena,
+        renewed: bool,
+    ) -> None:
+        other = self.by_number[number]
+        site = self.observer.sites[context.mark.site]
+        assert other is not None
+        if renewed and site.number <= self.renewed.get((mine.number, number), 0):
+            # A loop carries a value at one address: what was written is the next content of the tile that it was
+            # computed from.
+            return
+        if self.observer.findings.repeated("mem-overlap", mine.site, other.site):
+            return
+        runs = lost()
+        message = (
+            f"{mine.name} and {other.name} are in use at the same time and share {bytes_text(arena, runs)}: what "
+            f"{site.name} reads through {mine.name} was overwritten through {other.name}"
+        )
+        notes = [
+            (f"{mine.name} has bytes [{mine.start}, {mine.stop})", mine.site.span),
+            (f"{other.name} has bytes [{other.start}, {other.stop})", other.site.span),
+            (operation_text(site, context.mark.loops, context.actor), None),
+        ]
+        lost_load = (mine.number, number) in self.loads.lost
+        planned = mine.shares_place(other) and not context.handles and not lost_load
+        severity = Severity.WARNING if planned else Severity.ERROR
+        advice = "give them other addresses"
+        place = self._free_place(other)
+        if is_pop(other.site.op):
+            advice = f"use {mine.name} before that pop, copy it, or give the queue more local slots (local_slot_num)"
+        elif place is not None:
+            advice += f": from byte {place} on there is room for {other.name}"
+        finding = Finding("mem-overlap", message, (mine.site, other.site), site.span, notes, advice, severity=severity)
+        finding.event = context.event
+        if place is not None:
+            finding.fix = (MoveTile(other.site.op, place),)
+        self.observer.findings.add(finding)
+
+    def _free_place(self, moved: Allocation) -> int | None:
+        """Returns an address after all tiles of a memory for one of them; ``None`` when there is no space."""
+        if is_pop(moved.site.op):
+            return None
+        behind = max(tile.stop for tile in self.by_number if tile is not None and tile.arena is moved.arena)
+        start = -(-behind // _ALIGNMENT) * _ALIGNMENT
+        return start if start + moved.stop - moved.start <= moved.arena.capacity else None
+
+    def _inside(self, context: Context, arena: InstrumentedArena, region: Bytes) -> None:
+        """Checks that the accesses of an instruction to tiles of a memory stay inside one of these."""
+        if context.tiles is None:
+            context.tiles = [_extent(tile) for tile in context.operands if isinstance(tile, Tile)]
+        first, stop = region.offset, region.stop
+        tiles: list[Extent] = []
+        for one in context.tiles:
+            if one[0] is arena:
+                if one[1] <= first and stop <= one[2]:
+                    return
+                tiles.append(one)
+            elif one[0] is None:
+                _ = one[1].arena  # the fault of a tile that was replaced
+        if not tiles:
+            return
+        site = self.observer.sites[context.mark.site]
+        if self.observer.findings.repeated("mem-oob-tile", site):
+            return
+        outside = region.offsets()
+        for _, start, end in tiles:
+            outside = outside[(outside < start) | (outside >= end)]
+        if not outside.size:
+            return
+        message = f"{site.name} accesses {bytes_text(arena, byte_runs(outside))} outside its tiles"
+        notes = [(operation_text(site, context.mark.loops, context.actor), None)]
+        finding = Finding("mem-oob-tile", message, (site,), site.span, notes)
+        finding.event = context.event
+        self.observer.findings.add(finding)
+
+
+def _extent(tile: Tile) -> Extent:
+    pointer: Any = tile.pointer
+    if type(pointer) is not Pointer:
+        return None, pointer, 0
+    return pointer.arena, pointer.offset, pointer.offset + tile.layout.nbytes

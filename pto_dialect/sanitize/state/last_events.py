@@ -1,0 +1,119 @@
+"""The last events at the bytes of an access, in either representation of shadow memory. Source:
+docs/reference/instrumentation.md, "Shadow memory"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .regions import Bytes, Cells, Runs, byte_runs, distinct
+from .shadow import WRITER, Shadow, ShadowRange
+
+ShadowRanges = Sequence[ShadowRange] | None
+"""Shadow ranges of the bytes of an access; ``None`` for a record for each cell."""
+
+
+class CellEvents:
+    """Events of single cells."""
+
+    __slots__ = ("found", "region", "shadow")
+
+    def __init__(self, cells: Cells, shadow: Shadow, region: Bytes) -> None:
+        self.shadow = shadow
+        self.region = region
+        self.found = region.cells(cells, shadow.grain)
+
+    def events(self) -> list[int]:
+        """Returns the events, ascending; 0 for none."""
+        return distinct(self.found)
+
+    def offsets(self, event: int) -> Cells:
+        """Returns the bytes with that event."""
+        return self.shadow.bytes_where(self.region, self.found == event)
+
+    def runs(self, event: int) -> Runs:
+        """Returns these bytes as half-open ranges, ascending."""
+        return byte_runs(self.offsets(event))
+
+    def read_since(self, event: int) -> bool:
+        """Returns whether some of the bytes were read since ``event``."""
+        grain, readers = self.shadow.grain, self.shadow.readers.values()
+        return any(bool((self.region.cells(cells, grain) > event).any()) for cells in readers)
+
+
+class RangeEvents:
+    """Events of shadow ranges: the last writes, or the last reads of ``reader``."""
+
+    __slots__ = ("places", "reader", "region", "shadow")
+
+    def __init__(self, places: Sequence[ShadowRange], reader: int | None, shadow: Shadow, region: Bytes) -> None:
+        self.places = places
+        self.reader = reader
+        self.shadow = shadow
+        self.region = region
+
+    def _event(self, place: ShadowRange) -> int:
+        return place.writer if self.reader is None else place.readers.get(self.reader, 0)
+
+    def events(self) -> list[int]:
+        """As in ``CellEvents``."""
+        places = self.places
+        if len(places) == 1:
+            return [self._event(places[0])]
+        return sorted({self._event(place) for place in places})
+
+    def offsets(self, event: int) -> Cells:
+        """As in ``CellEvents``."""
+        return self.shadow.bytes_of(self.region, [place for place in self.places if self._event(place) == event])
+
+    def runs(self, event: int) -> Runs:
+        """As in ``CellEvents``."""
+        return self.shadow.runs_of(self.region, [place for place in self.places if self._event(place) == event])
+
+    def read_since(self, event: int) -> bool:
+        """As in ``CellEvents``."""
+        return any(read > event for place in self.places for read in place.readers.values())
+
+
+Found = CellEvents | RangeEvents
+
+
+def last_writers(places: ShadowRanges, shadow: Shadow, region: Bytes) -> Found:
+    """Returns the last writes of the bytes."""
+    if places is None:
+        return CellEvents(shadow.layer(WRITER), shadow, region)
+    return RangeEvents(places, None, shadow, region)
+
+
+def last_readers(actor: int, places: ShadowRanges, shadow: Shadow, region: Bytes) -> Found:
+    """Returns the last reads of the bytes by ``actor``."""
+    if places is None:
+        return CellEvents(shadow.reader(actor), shadow, region)
+    return RangeEvents(places, actor, shadow, region)
+
+
+def replaced_reads(actor: int, event: int, places: ShadowRanges, shadow: Shadow, region: Bytes) -> Found | None:
+    """Returns the reads by ``actor`` that were the last ones before ``event``, which reads the same bytes."""
+    if places is not None:
+        again = [place for place in places if place.readers.get(actor) == event and ~actor in place.readers]
+        return RangeEvents(again, ~actor, shadow, region) if again else None
+    if ~actor not in shadow.readers:
+        return None
+    found = CellEvents(shadow.reader(~actor), shadow, region)
+    found.found = np.where(region.cells(shadow.reader(actor), shadow.grain) == event, found.found, 0)
+    return found
+
+
+def record_replaced_reads(actor: int, event: int, places: ShadowRanges, shadow: Shadow, region: Bytes) -> None:
+    """Records the last reads by ``actor`` of what ``event`` is about to read; see `found_replaced`."""
+    if places is None:
+        last = region.cells(shadow.reader(actor), shadow.grain)
+        before = shadow.reader(~actor)
+        kept = np.where(last == event, region.cells(before, shadow.grain), last)
+        region.set(before, shadow.grain, kept)
+        return
+    for place in places:
+        last = place.readers.get(actor, event)
+        if last != event:
+            place.readers[~actor] = last
