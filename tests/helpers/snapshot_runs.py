@@ -31,8 +31,8 @@ from pto_dialect.runtime.queues.schedule import Schedule
 from pto_dialect.runtime.run.arguments import argument_format
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
+from pto_dialect.sanitize.instrument.cycle_times import CycleTimeline
 from pto_dialect.sanitize.launch import InstrumentedKernel
-from pto_dialect.sanitize.observer.cycle_times import CycleTimeline
 from pto_dialect.sanitize.options import CHECKS, SanitizeOptions
 from pto_dialect.sanitize.report.timeline import Timeline
 from pto_dialect.sanitize.timed import CycleKernel

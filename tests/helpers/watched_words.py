@@ -25,7 +25,7 @@ def words(kernel: InstrumentedKernel, values: list[Any], blocks: int = 1) -> lis
         found.append(f"{one.severity.label}: {one.message} [{one.rule}] at {_place(one.span)}")
         found += [f"  note: {note.message} at {_place(note.span)}" for note in one.notes]
         found.append(f"  help: {one.help}")
-        found.append(f"  {finding.count} times, event {finding.event}, {finding.alike}, {finding.differs}")
+        found.append(f"  {finding.count} times, event {finding.event}, {finding.same_bytes}, {finding.differs}")
         found += [f"  fix: {_fix(change)}" for change in finding.fix]
     found += [f"not checked: {line}" for line in unchecked_lines(kernel)]
     found.append(f"stopped: {kernel.stopped}, events: {len(kernel.observer.log.count)}")
