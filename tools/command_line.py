@@ -407,23 +407,13 @@ def say(text: str) -> None:
 
 def write_stderr(text: str) -> None:
     """Writes finished text, colours included, to standard error."""
-    write_escaped(shown_error(text))
-
-
-def write_escaped(text: str) -> None:
-    """Writes text that is escaped already to standard error."""
-    click.echo(text, file=plain(sys.stderr), nl=False, color=True)
-
-
-def clear_progress() -> None:
-    """Removes the progress bar from its line, where there is one."""
-    if stderr_is_terminal():
-        plain(sys.stderr).write(CLEAR_LINE)
+    click.echo(shown_error(text), nl=False, err=True, color=True)
 
 
 def write_over_progress(text: str) -> None:
     """As ``write_stderr``, on the line of the progress bar."""
-    clear_progress()
+    if stderr_is_terminal():
+        plain(sys.stderr).write(CLEAR_LINE)
     write_stderr(text)
 
 

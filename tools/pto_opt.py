@@ -15,7 +15,6 @@ from .command_line import (
     TARGETS,
     PtoCommand,
     check_settings,
-    clear_progress,
     color_option,
     cycle_model_options,
     cycle_request,
@@ -31,7 +30,7 @@ from .command_line import (
     verdicts_of,
     version_option,
     watch_option,
-    write_escaped,
+    write_over_progress,
     write_releases,
     write_stderr,
 )
@@ -74,11 +73,6 @@ def _lowering(ctx: click.Context, param: click.Parameter, text: str | None) -> t
 
 
 ALLOW_OPEN = "allow-open"
-
-
-def _write_over_progress(text: str) -> None:
-    clear_progress()
-    write_escaped(text)
 
 
 def _proving(ctx: click.Context, param: click.Parameter, text: str | None) -> tuple[float, bool] | None:
@@ -248,7 +242,7 @@ def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list
         )
         ctx.exit(WRONG_PROGRAM if failed or (given["check"] and changed) else 0)
     known = Known(paths, inputs, batch, task)
-    write_error = known.recording(_write_over_progress if batch else write_escaped)
+    write_error = known.recording(write_over_progress if batch else write_stderr)
     reporter = Reporter(task.format, task.color, write_error, task.verdicts, release=given["reference_release"])
     try:
         if batch:

@@ -50,9 +50,15 @@ def let_annotations_through() -> None:
     _let_through["annotations"] = True
 
 
-def shown_error(text: str) -> str:
-    """``text`` as it goes to standard error."""
-    return shown(text, **_let_through)
+class Escaped(str):
+    """Text for standard error that :func:`shown_error` has escaped; it is not searched again."""
+
+    __slots__ = ()
+
+
+def shown_error(text: str) -> Escaped:
+    """Escapes ``text`` for standard error."""
+    return text if isinstance(text, Escaped) else Escaped(shown(text, **_let_through))
 
 
 class Escaping:

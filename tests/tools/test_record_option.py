@@ -144,7 +144,7 @@ def test_launches_that_leave_nothing_are_told(tmp_path: Path, option: str) -> No
     (tmp_path / "t.launch.toml").write_text(TASKS.format(program="race.pto"), encoding="utf-8")
     code, output = run(tmp_path / "t.launch.toml", option, tmp_path / "x")
     assert code == 2
-    assert f"error: {option} does not go with tasks; [[launch]] tables in their place run in" in output
+    assert f"error: {option} does not go with tasks; [[launch]] tables instead run in" in output
     code, output = run(Path("examples/ranks").resolve(), option, tmp_path / "x")
     assert code == 2
     assert f"{option} goes with a single launch file" in " ".join(output.split())
