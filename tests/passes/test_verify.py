@@ -135,10 +135,10 @@ def test_further_passes_run_in_their_place(monkeypatch: pytest.MonkeyPatch) -> N
         def run(self, module, engine: DiagnosticEngine) -> None:
             ran.append(f"{self.target} {engine.has_errors}")
 
-    from pto_dialect.driver import pipeline
+    from pto_dialect.passes import run
 
     monkeypatch.setitem(PASS_TABLE, "record", PassEntry("", "", ""))
-    monkeypatch.setattr(pipeline, "make_pass", lambda name, target: Recording(target))
+    monkeypatch.setattr(run, "make_pass", lambda name, target: Recording(target))
     engine = DiagnosticEngine()
     module = parse(WRONG_LOCATION)
     assert parse_pipeline("verify-structure,record") == ("verify-structure", "record")
