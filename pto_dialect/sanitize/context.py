@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.run.machine import Block
@@ -12,12 +12,21 @@ from .report.findings import Finding, Findings
 from .report.sites import Sites
 from .state.arena import InstrumentedArena
 from .state.clocks import EventLog, Mark, Thread
-from .state.regions import Bytes
+from .state.regions import Bytes, Region
 
 NO_HANDLES: dict[int, Any] = {}
 
 Extent = tuple[Any, Any, int]
 """Memory of a tile and its byte range [first, end); without a memory the pointer itself."""
+
+
+class Torn(NamedTuple):
+    """Bytes of a source that the write ``target`` of the same operation replaces, and their content before."""
+
+    arena: InstrumentedArena
+    target: Region
+    shared: Array
+    content: Array
 
 
 class Context:
@@ -29,13 +38,14 @@ class Context:
     with the content that the first has left there. Inside a vector scope ``scope`` is the event that started it, and
     ``bars`` lists its barriers: the last event before, and the kind. ``handles`` has, by operand index, the handles of
     tiles that the text does not determine; ``copied`` what a copy inside one memory has read, and what it has written
-    (``True``); ``undefined`` bytes whose content is undefined after it; ``tiles`` the locations of the tiles among its
-    operands, once queried. ``step`` and ``issue`` are its indices in a recording, -1 where it has none yet.
+    (``True``); ``sources`` what a tile operation has read, and ``torn`` bytes of these that it has replaced too early;
+    ``undefined`` bytes whose content is undefined after it; ``tiles`` the locations of the tiles among its operands,
+    once queried. ``step`` and ``issue`` are its indices in a recording, -1 where it has none yet.
     """
 
     __slots__ = (
         *("actor", "bars", "copied", "doubled", "doubtful", "event", "good", "handles", "mark", "nbytes", "offsets"),
-        *("issue", "operands", "scope", "step", "tiles", "undefined", "unwritten", "written"),
+        *("issue", "operands", "scope", "sources", "step", "tiles", "torn", "undefined", "unwritten", "written"),
     )
 
     def __init__(self, actor: Thread, mark: Mark) -> None:
@@ -50,6 +60,8 @@ class Context:
         self.handles: dict[int, Any] = NO_HANDLES
         self.tiles: list[Extent] | None = None
         self.copied: Sequence[tuple[InstrumentedArena, Bytes, bool]] = ()
+        self.sources: Sequence[tuple[InstrumentedArena, Region]] = ()
+        self.torn: Sequence[Torn] = ()
         self.scope = 0
         self.bars: Sequence[tuple[int, str]] = ()
         self.undefined: Sequence[tuple[InstrumentedArena, Bytes]] = ()

@@ -17,7 +17,7 @@ from pto_dialect.runtime.memory.atomic import AtomicMode
 from pto_dialect.runtime.run.windows import WindowArena
 
 from .. import checks
-from ..checks import self_copy
+from ..checks import self_copy, torn_sources
 from ..checks.numbers import Numbers
 from ..checks.operand_values import ARGUMENT_CHECKS
 from ..checks.races import ApartRaces, Races
@@ -30,7 +30,7 @@ from ..report.sites import Sites
 from ..report.timeline import Ran, Timeline
 from ..state.arena import InstrumentedArena, Listener
 from ..state.clocks import PIPES, Clock, EventLog, Mark, OrderedThread, ScalarThread, Thread, Token
-from ..state.regions import Bytes
+from ..state.regions import Bytes, Region
 from ..state.windows import InstrumentedWindows
 from .posts import Posts
 from .tiles import Tiles
@@ -202,6 +202,8 @@ class RunObserver:
                 self.races.settle(context)
             if context.copied and self.wants("overlap"):
                 self_copy.settle(self, context)
+            if context.torn and self.wants("overlap"):
+                torn_sources.settle(self, context)
             if self.unwritten is not None and context.unwritten:
                 self.unwritten.settle(context, action, arguments)
             if self.unwritten is not None and context.undefined:
@@ -231,6 +233,8 @@ class RunObserver:
         site = self.sites.all[context.mark.site]
         if site is not None and site.copies:
             context.copied = (*context.copied, (arena, region, False))
+        elif site is not None and site.computes and not arena.public and isinstance(region, Region):
+            context.sources = (*context.sources, (arena, region))
         if self.races is not None:
             self.races.read(context, event, arena, region, places)
         if self.caching is not None and arena.public:
@@ -246,6 +250,7 @@ class RunObserver:
         if context is not None and not self.muted:
             # Overwriting them is not part of the operation.
             context.nbytes -= region.size
+            context.torn = [torn for torn in context.torn if torn.target is not region]
             context.undefined = (*context.undefined, (arena, region))
 
     def write(self, arena: InstrumentedArena, region: Bytes) -> None:
@@ -270,3 +275,5 @@ class RunObserver:
             self.unwritten.write(context, arena, region, places)
         if context.copied:
             context.copied = (*context.copied, (arena, region, True))
+        if context.sources and isinstance(region, Region):
+            torn_sources.written(context, self.sites[context.mark.site], arena, region)

@@ -5,10 +5,11 @@ Source: docs/reference/instrumentation.md, "Findings".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.queues import entry as bound_entry
@@ -24,8 +25,9 @@ from ..report.findings import Finding
 from ..report.fixes import MoveTile
 from ..report.sites import Site, value_name
 from ..state.last_events import ShadowRanges
-from ..state.regions import Bytes, Region, Runs, byte_runs, distinct, uniform
+from ..state.regions import Bytes, Cells, Region, Runs, byte_runs, distinct, uniform
 from ..state.shadow import OWNER, VICTIM
+from ..state.victims import Victims
 
 if TYPE_CHECKING:
     from pto_dialect.runtime.run.machine import Core
@@ -38,6 +40,8 @@ BOUND = -1
 """Represents the entry that an operation takes out of a queue, among the indices of its operands."""
 _KEPT = 4096
 """Maximum number of accesses whose tiles are cached."""
+_REPLACED = 16
+"""Maximum number of writes over one tile whose old content is retained."""
 _ALIGNMENT = 256
 """Alignment of the addresses that the help suggests, in bytes."""
 
@@ -61,6 +65,14 @@ class Allocation(NamedTuple):
         return (self.start, self.stop) == (other.start, other.stop)
 
 
+class Replaced(NamedTuple):
+    """What the operation at ``site`` has overwritten, and the content before."""
+
+    site: Site
+    region: Region
+    content: Cells
+
+
 class InstrumentedTile(Tile):
     """A tile handle that knows its allocation, however it is passed on."""
 
@@ -78,6 +90,14 @@ class InstrumentedTile(Tile):
         return InstrumentedTile(super().window(row, col, rows, cols, valid_rows, valid_cols), self.allocation)
 
 
+def _loser(owner: int, spared: Container[int], renewed: Container[int]) -> int:
+    """The victim of a write over what ``owner`` wrote: nobody (0), the tile, or its negative number where the write was
+    made of its content."""
+    if owner in spared:
+        return 0
+    return -owner if owner in renewed else owner
+
+
 class Tiles:
     """Follows the ownership of bytes by tiles."""
 
@@ -90,6 +110,9 @@ class Tiles:
         self.renewed: dict[tuple[int, int], int] = {}
         self.meant: dict[int, set[int]] = {}
         """Tiles that are aliases of the bytes of one, by number."""
+        self.victims = Victims()
+        self.replaced: dict[int, list[Replaced]] = {}
+        """The content that other tiles have overwritten, of tiles that have the same bytes, by tile number."""
         self.loads = Loads()
         self._named: dict[tuple[int, int, bool], list[Allocation]] = {}
         self._holding: dict[tuple[int, int, bool, Region], list[Allocation]] = {}
@@ -141,6 +164,8 @@ class Tiles:
         del self.by_number[1:]
         self.renewed.clear()
         self.meant.clear()
+        self.victims.clear()
+        self.replaced.clear()
         self.loads.clear()
         self._named.clear()
         self._holding.clear()
@@ -166,21 +191,25 @@ class Tiles:
                 foreign = (owners != number) & (owners != 0)
                 for partner in self.meant.get(number, ()):
                     foreign &= owners != partner
-                lost = foreign & (abs(victims) == number)
+                sets = distinct(victims[foreign]) if foreign.any() else []
+                lost = foreign & np.isin(victims, [one for one in sets if self.victims.holds(one, number)])
                 for other in distinct(owners[lost]) if lost.any() else ():
                     theirs = lost & (owners == other)
-                    renewed = not (theirs & (victims == number)).any()
+                    renewed = all(self.victims.is_renewed(one, number) for one in distinct(victims[theirs]))
                     self._lost(context, mine, other, partial(shadow.runs_where, region, theirs), arena, renewed)
-                others = foreign & ~lost
+                complete = [one for one in sets if self.victims.is_complete(one)]
+                others = foreign & ~lost & np.isin(victims, complete)
                 self._meet(mine, distinct(owners[others]) if others.any() else ())
             elif any(place.owner != number and place.owner for place in places):
                 known = {0, number, *self.meant.get(number, ())}
                 foreign = [place for place in places if place.owner not in known]
-                for other in sorted({place.owner for place in foreign if abs(place.victim) == number}):
-                    theirs = [place for place in foreign if abs(place.victim) == number and place.owner == other]
-                    renewed = all(place.victim < 0 for place in theirs)
+                lost = [place for place in foreign if self.victims.holds(place.victim, number)]
+                for other in sorted({place.owner for place in lost}):
+                    theirs = [place for place in lost if place.owner == other]
+                    renewed = all(self.victims.is_renewed(place.victim, number) for place in theirs)
                     self._lost(context, mine, other, partial(shadow.runs_of, region, theirs), arena, renewed)
-                self._meet(mine, {place.owner for place in foreign if abs(place.victim) != number})
+                others = [place for place in foreign if not self.victims.holds(place.victim, number)]
+                self._meet(mine, {place.owner for place in others if self.victims.is_complete(place.victim)})
 
     def write(
         self, context: Context, event: int, arena: InstrumentedArena, region: Bytes, places: ShadowRanges
@@ -198,10 +227,14 @@ class Tiles:
             return
         if number and any(place.owner != number for place in places):
             kept, renewed = self._sources(context, arena, region, through[0])
-            spared = {0, number, *kept, *self.meant.get(number, ())}
+            shown = {number, *self.meant.get(number, ())}
+            spared = {0, *kept, *shown}
+            self._keep(
+                context, arena, region, through[0], [place.owner for place in places if place.owner not in spared]
+            )
             for place in places:
-                if place.owner not in spared:
-                    place.victim = -place.owner if place.owner in renewed else place.owner
+                if place.owner != number:
+                    place.victim = self.victims.replace(place.victim, _loser(place.owner, spared, renewed), shown)
         for place in places:
             place.owner = number
 
@@ -212,16 +245,45 @@ class Tiles:
         shadow = arena.shadow
         owners = region.cells(shadow.layer(OWNER), shadow.grain)
         if number and uniform(owners) != number:
-            replaced = (owners != 0) & (owners != number)
             kept, renewed = self._sources(context, arena, region, through[0])
-            for spared in (*kept, *self.meant.get(number, ())):
-                replaced &= owners != spared
-            if replaced.any():
-                victims = region.cells(shadow.layer(VICTIM), shadow.grain)
-                victims[replaced] = owners[replaced]
-                for source in renewed:
-                    victims[replaced & (owners == source)] = -source
+            shown = {number, *self.meant.get(number, ())}
+            spared = {0, *kept, *shown}
+            victims = region.cells(shadow.layer(VICTIM), shadow.grain)
+            before = victims.copy()
+            others = distinct(owners[owners != number])
+            self._keep(context, arena, region, through[0], [owner for owner in others if owner not in spared])
+            for owner in others:
+                loser, theirs = _loser(owner, spared, renewed), owners == owner
+                for one in distinct(before[theirs]):
+                    victims[theirs & (before == one)] = self.victims.replace(one, loser, shown)
         region.set(shadow.layer(OWNER), shadow.grain, number)
+
+    def _keep(
+        self, context: Context, arena: InstrumentedArena, region: Bytes, writer: Allocation, losers: Iterable[int]
+    ) -> None:
+        """Remembers what a write replaces of tiles that have the same bytes as its own."""
+        self.replaced.pop(writer.number, None)
+        for number in losers:
+            loser = self.by_number[number]
+            if loser is not None and loser.shares_place(writer):
+                kept = self.replaced.setdefault(number, [])
+                if isinstance(region, Region) and len(kept) < _REPLACED:
+                    content = region.cells(arena.memory, 1).copy()
+                    kept.append(Replaced(self.observer.sites[context.mark.site], region, content))
+
+    def _is_changed(self, tile: Allocation, site: Site, arena: InstrumentedArena, runs: Runs) -> bool:
+        """Whether some byte of ``runs`` certainly has another content than when ``tile`` was written: ``site`` comes
+        after the writes in their block, where neither a loop nor a branch makes two tiles names of one value."""
+        kept = self.replaced.get(tile.number, [])
+        if not kept or len(kept) == _REPLACED:
+            return False
+        writers = (one.site.op for one in kept)
+        if not all(op.parent is site.op.parent and op.is_before_in_block(site.op) for op in writers):
+            return False
+        before = arena.memory.copy()
+        for one in reversed(kept):
+            one.region.cells(before, 1)[...] = one.content
+        return any(not np.array_equal(before[first:stop], arena.memory[first:stop]) for first, stop in runs)
 
     def _sources(
         self, context: Context, arena: InstrumentedArena, region: Bytes, target: Allocation
@@ -310,6 +372,7 @@ class Tiles:
         ]
         lost_load = (mine.number, number) in self.loads.lost
         planned = mine.shares_place(other) and not context.handles and not lost_load
+        planned = planned and (renewed or not self._is_changed(mine, site, arena, runs))
         severity = Severity.WARNING if planned else Severity.ERROR
         advice = "give them other addresses"
         place = self._free_place(other)

@@ -21,12 +21,16 @@ from pto_dialect.ir.core.facts.operation_form import form_of
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import shown
 from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.types import byte_width
+from pto_dialect.ir.tile.elementwise import TCvtOp
+from pto_dialect.ir.tile.reduce import TRowMaxOp, TRowMinOp, TRowProdOp, TRowSumOp
 from pto_dialect.ir.vector.dma import CopyUbufToUbufOp, MteUbUbOp
 from pto_dialect.targets.memory import SPACE_ALIASES
 
 from .consumption import moves
 
 TILES = (t.TileBufType, t.MultiTileBufType)
+_BY_ROWS = (TRowMaxOp, TRowMinOp, TRowProdOp, TRowSumOp)
 _PLAIN = frozenset(("atomic_none", "none"))
 
 
@@ -95,6 +99,24 @@ class Site:
     def loads_tile(self) -> bool:
         """Whether the operation fills a tile from global memory."""
         return has_role(self.op, Role.TILE_LOAD)
+
+    @cached_property
+    def computes(self) -> bool:
+        """The operation makes tiles of tiles, and may lie over its own sources."""
+        return isinstance(self.op, PtoOp) and all(
+            any(isinstance(value.type, t.TileBufType) for value in self._accessed(writing)) for writing in (False, True)
+        )
+
+    @cached_property
+    def in_order(self) -> bool:
+        """Each part of the result needs that part of the sources alone, in the order of memory."""
+        return has_role(self.op, Role.LANEWISE) or isinstance(self.op, (TCvtOp, *_BY_ROWS))
+
+    @cached_property
+    def width(self) -> int:
+        """Bytes of an element, the widest of its tiles."""
+        widths = [byte_width(value.type.element) for value in self.op.operands if isinstance(value.type, t.TileBufType)]
+        return max((width for width in widths if width), default=1)
 
     def allocations(self, writing: bool) -> tuple[Operation, ...]:
         """The allocations of the tiles that the operation reads or writes."""

@@ -25,8 +25,8 @@ _SCATTERED = 32
 """Maximum number of elements at any offsets that may become shadow ranges."""
 
 OWNER, VICTIM, WRITER, WRITTEN = "owner", "victim", "writer", "written"
-"""The record of a shadow range: the tile that wrote it last, and the one whose content that write replaced, as a
-negative number if the write was computed from that content; the last write; the initialization mark."""
+"""The record of a shadow range: the tile that wrote it last, the set of tiles that have lost it since they wrote it
+(see :class:`~.victims.Victims`), the last write, the initialization mark."""
 _LAYERS = {WRITER: np.int32, OWNER: np.int32, VICTIM: np.int32, WRITTEN: np.uint8}
 
 
