@@ -1,6 +1,7 @@
 """Sections for both kinds of cores that touch the same bytes of global memory, in a function that never orders cores.
 
-Only what the text says for certain: parts with constant offsets, sizes and strides of one pointer. Source:
+Only what the text says for certain: parts of one pointer with constant sizes, whose offsets and strides are constants
+or sums of what both kinds of cores know alike (arguments of the function, the number of the block). Source:
 docs/reference/execution.md, "Synchronisation".
 """
 
@@ -9,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
+from pto_dialect.analysis.affine import Sum, Sums
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.queues import action_of
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
@@ -19,6 +21,7 @@ from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.scalar.query import GetBlockIdxOp, GetBlockNumOp
 from pto_dialect.verify.program.runs import RUN_RULES
 
 RULE = RUN_RULES["race-cross-core"]
@@ -29,15 +32,16 @@ class Part(NamedTuple):
     """A rectangle of global memory: its pointer, the strides, and offset and size in each dimension."""
 
     pointer: SSAValue
-    strides: tuple[int, ...]
-    extents: tuple[tuple[int, int], ...]
+    strides: tuple[Sum, ...]
+    extents: tuple[tuple[Sum, int], ...]
 
     def meets(self, other: Part) -> bool:
         """Whether the two parts must share elements."""
         if self.pointer is not other.pointer or self.strides != other.strides:
             return False
         pairs = zip(self.extents, other.extents, strict=True)
-        return all(a < b + n and b < a + m for (a, m), (b, n) in pairs)
+        gaps = ((b.minus(a).number, m, n) for (a, m), (b, n) in pairs)
+        return all(gap is not None and -n < gap < m for gap, m, n in gaps)
 
 
 class _Access(NamedTuple):
@@ -55,8 +59,9 @@ def unordered_cores(function: Operation) -> Iterator[Diagnostic]:
     if any(has_role(op, _ORDERS) or action_of(op) is not None for op in walk(function)):
         return
     sides: dict[str, list[_Access]] = {"cube": [], "vector": []}
+    sums = Sums()
     for section in sections:
-        sides[section_of(section)] += _accesses(section)
+        sides[section_of(section)] += _accesses(section, sums)
     told: set[tuple[Operation, Operation]] = set()
     for first in sides["vector"]:
         for second in sides["cube"]:
@@ -65,19 +70,19 @@ def unordered_cores(function: Operation) -> Iterator[Diagnostic]:
                 yield _diagnostic(first, second)
 
 
-def _accesses(section: Operation) -> Iterator[_Access]:
+def _accesses(section: Operation, sums: Sums) -> Iterator[_Access]:
     for op in walk(section):
         loads, stores = has_role(op, Role.TILE_LOAD), has_role(op, Role.TILE_STORE)
         if not isinstance(op, PtoOp) or not (loads or stores):
             continue
         groups = operand_groups(op)
         (view, *_) = groups.get("src" if loads else "dst", ()) or (None,)
-        part = None if view is None else _part(view)
+        part = None if view is None else _part(view, sums)
         if part is not None:
             yield _Access(op, part, stores, op.parent_op() is section)
 
 
-def _part(view: SSAValue) -> Part | None:
+def _part(view: SSAValue, sums: Sums) -> Part | None:
     op = view.owner
     if not isinstance(op, PtoOp) or not has_role(op, Role.PART):
         return None
@@ -85,11 +90,26 @@ def _part(view: SSAValue) -> Part | None:
     pointer = find(whole, "ptr") if isinstance(whole, PtoOp) else None
     if not isinstance(whole, PtoOp) or pointer is None:
         return None
-    lists = [_numbers(owner, name) for owner, name in ((whole, "strides"), (op, "offsets"), (op, "sizes"))]
-    strides, offsets, sizes = lists
+    strides, offsets = (_common(owner, name, sums) for owner, name in ((whole, "strides"), (op, "offsets")))
+    sizes = _numbers(op, "sizes")
     if strides is None or offsets is None or sizes is None or not len(strides) == len(offsets) == len(sizes):
         return None
     return Part(pointer, strides, tuple(zip(offsets, sizes, strict=True)))
+
+
+def _common(op: PtoOp, name: str, sums: Sums) -> tuple[Sum, ...] | None:
+    """Numbers that are the same on all cores of a block; ``None`` where one may differ."""
+    found = tuple(sums.of(value) for value in operand_groups(op).get(name, ()))
+    sources = (source for one in found for term, _ in one.terms for source in sums.sources(term))
+    return found if all(map(_is_common, sources)) else None
+
+
+def _is_common(value: SSAValue) -> bool:
+    owner = value.owner
+    if isinstance(owner, Block):
+        function = owner.parent_op()
+        return function is not None and has_role(function, Role.FUNCTION)
+    return isinstance(owner, GetBlockIdxOp | GetBlockNumOp)
 
 
 def _numbers(op: PtoOp, name: str) -> tuple[int, ...] | None:
