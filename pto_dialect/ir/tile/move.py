@@ -38,6 +38,8 @@ class TMovOp(
         FormCase(at={"src": ("mat",), "dst": ("scaling",)}, elements={"src": ("f8E8M0",)}, pipe=Pipe.MTE1),
         FormCase(at={"src": ("mat",), "dst": ("scaling",)}, pipe=Pipe.FIX),
         FormCase(at={"src": ("mat",), "dst": ("left", "right", "bias")}, pipe=Pipe.MTE1),
+        # The workspace of the reordering of MX scales.
+        FormCase(at={"fp": ("vec",)}, scratch=("fp",)),
     ),
 ):
     """dst = src in the layout and location of dst; an accumulator source passes the fixpipe (relu,

@@ -27,7 +27,7 @@ class FormCase:
     Facts: the ``pipe`` that the form runs on, ``unused`` the scratch operands that it does not touch, ``self_ordered``
     whether it runs on several pipes and orders these and the scalar unit itself, ``drains`` the pipes whose earlier
     work is complete before the form takes effect, ``clobbers`` sources that it overwrites and leaves with undefined
-    contents, ``cycle_key`` the row of the cycle table.
+    contents, ``scratch`` sources that hold intermediate results alone, ``cycle_key`` the row of the cycle table.
     """
 
     targets: tuple[str, ...] = ()
@@ -42,6 +42,7 @@ class FormCase:
     self_ordered: bool | None = None
     drains: tuple[Pipe, ...] | None = None
     clobbers: tuple[str, ...] | None = None
+    scratch: tuple[str, ...] | None = None
     cycle_key: str | None = None
 
 

@@ -158,11 +158,12 @@ def _derive(op: PtoOp, target: str, backend: str) -> OperationForm:
     idle = next((case.unused for case in cases if case.unused is not None), ())
     unused = tuple(name for name in idle if name in present)
     touched = present.difference(idle)
-    reads = tuple(dict.fromkeys(name for name in spec.reads if name in touched))
+    workspace = next((case.scratch for case in cases if case.scratch is not None), ())
+    reads = tuple(dict.fromkeys(name for name in spec.reads if name in touched and name not in workspace))
     clobbers = next((case.clobbers for case in cases if case.clobbers is not None), ())
-    named = dict.fromkeys((*clobbers, *spec.writes, *spec.outs)) if spec.writes else {}
+    named = dict.fromkeys((*clobbers, *workspace, *spec.writes, *spec.outs)) if spec.writes else {}
     writes = tuple(name for name in named if name in touched)
-    scratch = tuple(name for name in writes if name in spec.scratch and name not in reads)
+    scratch = tuple(name for name in writes if name in (*spec.scratch, *workspace) and name not in reads)
     self_ordered = next((case.self_ordered for case in cases if case.self_ordered is not None), False)
     drains = next((case.drains for case in cases if case.drains is not None), spec.drains)
     if self_ordered or spec.roles & Role.JOINS:
