@@ -10,8 +10,10 @@ import os
 from collections.abc import Callable
 from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from secrets import compare_digest, token_urlsafe
 from threading import Lock
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 from pto_dialect.recording import RecordingError, open
 
@@ -41,10 +43,14 @@ iframe { flex: 1; border: 0; }
 <script>
 const [state, follow, show, page] = ["state", "follow", "show", "page"].map((id) => document.getElementById(id));
 let shown = null, latest = null;
-function load() { shown = latest; show.hidden = true; page.src = "/page?" + encodeURIComponent(latest); }
+function load() {
+  shown = latest;
+  show.hidden = true;
+  page.src = "/page" + location.search + "&at=" + encodeURIComponent(latest);
+}
 async function look() {
   try {
-    const told = await (await fetch("/state")).json();
+    const told = await (await fetch("/state" + location.search)).json();
     state.textContent = told.text;
     latest = told.token;
     if (latest !== shown) { if (follow.checked || shown === null) load(); else show.hidden = false; }
@@ -106,9 +112,11 @@ class Handler(BaseHTTPRequestHandler):
         """One request."""
         pages: Pages = getattr(self.server, "pages")  # noqa: B009
         name = self.headers.get("Host", "").rpartition(":")[0] or self.headers.get("Host", "")
-        place = self.path.partition("?")[0]
+        place = urlsplit(self.path).path
         if name not in _NAMES:
             self._answer(403, "text/plain", "not for other machines")
+        elif not self._has_key():
+            self._answer(403, "text/plain", "the address that pto report has printed has a token")
         elif place == "/":
             self._answer(200, "text/html", FRAME)
         elif place == "/page":
@@ -119,6 +127,12 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self._answer(404, "text/plain", "there is no such page")
 
+    def _has_key(self) -> bool:
+        """Whether the address has the token of this server, which other users of the machine do not know."""
+        key: str = getattr(self.server, "key")  # noqa: B009
+        given = parse_qs(urlsplit(self.path).query).get("token", [""])
+        return compare_digest(given[0].encode(), key.encode())
+
     def _answer(self, code: int, kind: str, text: str) -> None:
         content = text.encode()
         self.send_response(code)
@@ -126,6 +140,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(content)))
         self.send_header("Cache-Control", "no-store")
         self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Referrer-Policy", "no-referrer")
         self.end_headers()
         self.wfile.write(content)
 
@@ -134,18 +149,19 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
-    """Serves the page of one recording on this machine; port 0 is any that is free."""
+    """Serves the page of one recording on this machine; port 0 is any that is free. Requests need its ``key``."""
 
     daemon_threads = True
 
     def __init__(self, path: str, port: int) -> None:
         self.pages = Pages(path)
+        self.key = token_urlsafe()
         super().__init__((HOST, port), Handler)
 
     @property
     def address(self) -> str:
         """What a browser opens."""
-        return f"http://{HOST}:{self.server_address[1]}/"
+        return f"http://{HOST}:{self.server_address[1]}/?token={self.key}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A disconnected browser is not an error."""

@@ -38,9 +38,10 @@ def record(path: str | Path, running: bool) -> None:
     save(path, kernel, 1, running=running)
 
 
-def ask(server: Server, place: str, host: str | None = None) -> tuple[int, str]:
+def ask(server: Server, place: str, host: str | None = None, key: str | None = None) -> tuple[int, str]:
     connection = HTTPConnection(HOST, server.server_address[1], timeout=60)
-    connection.request("GET", place, headers={} if host is None else {"Host": host})
+    token = f"?token={server.key}" if key is None else key
+    connection.request("GET", place + token, headers={} if host is None else {"Host": host})
     answer = connection.getresponse()
     found = answer.status, answer.read().decode()
     connection.close()
@@ -61,7 +62,7 @@ def test_the_page_follows_the_file(server: Server) -> None:
     ended = state()
     assert ended["text"].startswith("the run has ended, ")
     assert ended["token"] != running["token"]
-    assert "k.pto" in ask(server, "/page?x")[1]
+    assert "k.pto" in ask(server, "/page", key=f"?token={server.key}&at=x")[1]
     Path(server.pages.path).write_bytes(b"no recording")
     assert "is no recording" in state()["text"]
 
@@ -71,6 +72,15 @@ def test_nobody_else_gets_anything(server: Server) -> None:
     assert ask(server, "/", "localhost:80")[0] == 200
     assert ask(server, "/", "evil.example")[0] == 403
     assert ask(server, "/../../etc/passwd")[0] == 404
+
+
+@pytest.mark.parametrize("key", ["", "?", "?token=", "?token=guess", "?other=1", "?token=%ff"])
+def test_other_users_of_the_machine_get_nothing(server: Server, key: str) -> None:
+    record(server.pages.path, running=False)
+    for place in ("/", "/page", "/state", "/other"):
+        code, text = ask(server, place, key=key)
+        assert (code, "k.pto" in text, "has a token" in text) == (403, False, True)
+    assert server.address.endswith(server.key) and len(server.key) > 40
 
 
 def test_a_port_that_is_taken_is_told(server: Server) -> None:
