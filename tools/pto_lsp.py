@@ -7,15 +7,26 @@ import sys
 
 import click
 
-from .command_line import PtoCommand, version_option, write_stderr
+from .command_line import PtoCommand, force_option, version_option, write_stderr
 
 MISSING = 2
 """Exit code: the server needs something that is not installed."""
 
 
+def _check_log(path: str) -> None:
+    """Ends the command where the log would go to a file of another kind."""
+    from pto_dialect.driver.output import OutputError, check_replaced
+
+    try:
+        check_replaced("--log", path, "log")
+    except OutputError as error:
+        raise click.UsageError(str(error)) from None
+
+
 @click.command(cls=PtoCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--stdio", is_flag=True, help="Communicate over standard input and output, which the server always does.")
 @click.option("--log", "log_file", metavar="FILE", type=click.Path(dir_okay=False), help="Write a log to FILE.")
+@force_option
 @version_option("pto-lsp")
 @click.pass_context
 def main(ctx: click.Context, stdio: bool, log_file: str | None) -> None:
@@ -28,6 +39,7 @@ def main(ctx: click.Context, stdio: bool, log_file: str | None) -> None:
         write_stderr("error: pto-lsp needs pygls, which is not installed: pip install 'pto-dialect[lsp]'\n")
         ctx.exit(MISSING)
     if log_file is not None:
+        _check_log(log_file)
         logging.basicConfig(filename=log_file, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     else:
         logging.basicConfig(stream=sys.stderr, level=logging.CRITICAL)

@@ -25,6 +25,8 @@ KINDS = {
     "launch": "a launch file",
     "table": "a table of parameters",
     "picture": "a picture",
+    "cpp": "C++ of an assembler",
+    "log": "a log of the language server",
     "raw": "the bytes of an array",
 }
 """Kinds that commands write, and how they are called."""
@@ -39,6 +41,7 @@ _PROGRAM = re.compile(
     rb"(?:module\s*(?:@|\{|attributes\b)|builtin\.module\b|func\.func\b|llvm\.|memref\.global\b|pto\.|\.arg\b|[!#]\w+\s*=|%[\w$.]+.*=|\"[\w.]+\"|\^bb)"
 )
 _LAUNCH = re.compile(rb"^[ \t]*(?:program\s*=|\[\[?(?:launch|arguments|sweep|kernels?)\b)", re.MULTILINE)
+_LOG = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} [A-Z]+ ")
 _COMMENTS = re.compile(rb"(?:\s|//[^\n]*(?:\n|\Z))*+")
 
 _forced = False
@@ -119,6 +122,10 @@ def _kind_of_text(head: bytes) -> str:
         return "launch"
     if head.startswith(b"law,name,"):
         return "table"
+    if head.startswith(b'#include "pto/'):
+        return "cpp"
+    if _LOG.match(head):
+        return "log"
     try:
         head[: _HEAD - 4].decode("utf-8")
     except UnicodeDecodeError:

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from pto_dialect.diagnostics.file_kinds import kind_of
+from pto_dialect.integrations.pypto import assembler
 
 ADD = Path(__file__).parents[1] / "tools" / "programs" / "add.pto"
 VALUES = ("--arg", "x=ones:f32:4x8", "--arg", "y=ones:f32:4x8", "--arg", "z=zeros:f32:4x8")
@@ -113,6 +114,28 @@ def test_pages_of_recordings(folder: Path) -> None:
     assert call("pto_report", "run.pto-rec", "--force")[0] == 0
 
 
+def test_assembled_programs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["add.pto", "-o", "add.cpp"]
+    assert assembler.main(arguments) == assembler.main(arguments) == 0
+    for content in (*FOREIGN.values(), ADD.read_bytes()):
+        (folder / "add.cpp").write_bytes(content)
+        assert assembler.main(arguments) == 1
+        assert (folder / "add.cpp").read_bytes() == content
+        told = capsys.readouterr().err
+        assert told.startswith("ptoas: -o cannot write 'add.cpp': ") and "--force does so" in told
+    assert assembler.main([*arguments, "--force"]) == 0
+    assert (folder / "add.cpp").read_text(encoding="utf-8").startswith("#include")
+
+
+def test_logs_of_the_language_server(folder: Path) -> None:
+    for name, content in {**FOREIGN, "program": ADD.read_bytes()}.items():
+        (folder / "out.log").write_bytes(content)
+        code, told = call("pto_lsp", "--log", "out.log")
+        assert code == 2, name
+        assert "--log cannot write 'out.log': " in told and "--force does so" in told
+        assert (folder / "out.log").read_bytes() == content
+
+
 def test_a_program_is_mended_in_place(folder: Path) -> None:
     assert call("pto_run", "add.pto", *VALUES, "--sanitize", "--fix=add.pto")[0] == 0
     (folder / "wrong.pto").write_text("func.func @f() {\n  retur\n}\n", encoding="utf-8")
@@ -137,6 +160,8 @@ def test_what_is_no_file_is_written_to(folder: Path) -> None:
         (np.zeros(4, np.float32).tobytes(), ""),
         (b"law,name,type,parameter\n", "table"),
         (b"\x89PNG\r\n", "picture"),
+        (b"2026-01-02 03:04:05,678 INFO Starting IO server\n", "log"),
+        (b'#include "pto/pto-inst.hpp"\n', "cpp"),
         (b"module.exports = 1\n", "other"),
         (b"#include <stdio.h>\n", "other"),
         (b"#!/bin/sh\n", "other"),

@@ -16,6 +16,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
+from pto_dialect.diagnostics.file_kinds import OtherKind, forcing
+from pto_dialect.diagnostics.files import atomic_write
 from pto_dialect.diagnostics.refused import RefusedProgram
 from pto_dialect.runtime.compile.program import functions_of
 
@@ -25,6 +27,8 @@ CLIENT = "pypto"
 MARK = "// pto-dialect program "
 ORDERS = "--enable-insert-sync"
 """The flag that has `ptoas` order the pipes of the cores."""
+
+FORCE = "--force"
 
 TARGETS = {"a2": "a2a3", "a3": "a2a3", "a5": "a5"}
 """What `--pto-arch` says, and our name for it."""
@@ -65,12 +69,14 @@ def target_of(flags: Sequence[str]) -> str | None:
 def assemble(source: str, output: str, flags: Sequence[str] = ()) -> None:
     """Writes ``output`` for the program in the file ``source``.
 
-    Raises ``ParseError`` or ``VerifyError`` for a wrong program, ``OSError``.
+    A file of another kind stays, unless ``flags`` have ``--force``. Raises ``ParseError`` or ``VerifyError`` for a
+    wrong program, ``OSError``.
     """
     text = Path(source).read_text(encoding="utf-8")
     number = int.from_bytes(sha256(f"{source}\n{text}".encode()).digest()[:8], "little")
     embedded = Embedded(number, source, target_of(flags), text, ORDERS in flags)
-    Path(output).write_text(translated(embedded), encoding="utf-8")
+    with forcing(FORCE in flags):
+        atomic_write(output, translated(embedded), "cpp")
 
 
 def translated(embedded: Embedded) -> str:
@@ -112,6 +118,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     try:
         assemble(given[0], given[2], given[3:])
+    except OtherKind as error:
+        print(f"ptoas: -o cannot write '{given[2]}': {error.strerror}", file=sys.stderr)
+        return 1
     except (RefusedProgram, OSError) as error:
         print(error, file=sys.stderr)
         return 1
