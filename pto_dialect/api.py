@@ -52,15 +52,24 @@ class CheckResult(NamedTuple):
         return render_text(self.diagnostics).rstrip("\n")
 
 
-def parse(text: str, filename: str = "<string>", *, schematic: bool = False, plans: bool = True) -> Module:
+def parse(
+    text: str,
+    filename: str = "<string>",
+    *,
+    schematic: bool = False,
+    plans: bool = True,
+    release: str | None = None,
+) -> Module:
     """The module that ``text`` describes; it is not verified (see :func:`check`).
 
     A text in assembly form, or one with operations outside a module, gets a module around it. ``filename`` is
     the name in diagnostics. ``schematic`` accepts snippets of documentation, with ``...`` in types.
+    ``release`` states the release of the reference that the program is made for, as ``--reference-release`` does: the
+    attribute ``pto.release`` of the module, which is checked, compiled and run accordingly.
     Without ``plans`` the grammar reads every statement, also those like earlier ones; the module is the same.
 
-    Raises :class:`ParseError` with all syntax errors of the text. Source: docs/reference/language.md, "Modules and
-    functions".
+    Raises :class:`ParseError` with all syntax errors of the text, and ValueError for an unknown release. Source:
+    docs/reference/language.md, "Modules and functions".
     """
     from pto_dialect.syntax.read.parser import parse_program  # deferred: start-up
 
@@ -69,23 +78,35 @@ def parse(text: str, filename: str = "<string>", *, schematic: bool = False, pla
     module = parse_program(source, engine, schematic=schematic, plans=plans)
     if module is None or engine.has_errors:
         raise ParseError(engine.diagnostics)
+    if release is not None:
+        from pto_dialect.analysis.release import state_release
+
+        state_release(module, _known_release(release))
     return module
 
 
-def check(path_or_text: str | os.PathLike[str], target: str | None = None, *, plans: bool = True) -> CheckResult:
+def check(
+    path_or_text: str | os.PathLike[str],
+    target: str | None = None,
+    *,
+    plans: bool = True,
+    release: str | None = None,
+) -> CheckResult:
     """Parses and verifies a program.
 
     ``path_or_text`` is a file if it is a path object, or a string of one line that ends in ``.pto`` or names
     an existing file; any other string is the program itself. ``target`` is a2, a3, a2a3, a5 or cpu-sim; by
-    default the module's own (docs/reference/targets.md, "Choice of the target"). ``plans`` is that of :func:`parse`.
+    default the module's own (docs/reference/targets.md, "Choice of the target"). ``plans`` and ``release`` are those of
+    :func:`parse`.
 
-    Raises FileNotFoundError for a file that does not exist and ValueError for an unknown target.
+    Raises FileNotFoundError for a file that does not exist and ValueError for an unknown target or release.
     """
     from pto_dialect.targets.choice import get_profile  # deferred: start-up
 
     if target is not None:
         get_profile(target)
-    options = Options(target=target, printing=False, plans=plans, policy=_ALL)
+    stated = None if release is None else _known_release(release)
+    options = Options(target=target, printing=False, plans=plans, policy=_ALL, release=stated)
     path = _as_path(path_or_text)
     if path is None:
         assert isinstance(path_or_text, str)
@@ -95,6 +116,15 @@ def check(path_or_text: str | os.PathLike[str], target: str | None = None, *, pl
             raise FileNotFoundError(2, os.strerror(2), path)
         result = process_input(Input(path, path, os.path.basename(path)), options)
     return CheckResult(result.ok, result.diagnostics)
+
+
+def _known_release(text: str) -> str:
+    """A release of the reference as it is written. Raises ValueError for an unknown one."""
+    from pto_dialect.targets.release import release_named, unknown_release
+
+    if release_named(text) is None:
+        raise ValueError(unknown_release(text))
+    return text
 
 
 def _as_path(path_or_text: str | os.PathLike[str]) -> str | None:

@@ -162,7 +162,7 @@ def record_options(command: Callable[..., Any]) -> Callable[..., Any]:
     stop = click.option("--break-on-finding", is_flag=True, help="Start at the first finding of a sanitizer.")
     compare = click.option(
         "--compare", metavar="OTHER",
-        help="Run another program (OTHER.pto), target:NAME or backend:NAME as well; print where the two differ.",
+        help="Run another program (OTHER.pto), target:NAME, backend:NAME or release:NAME as well, and compare.",
     )  # fmt: skip
     return record(every(limit(debug(stop(compare(command))))))
 
@@ -198,6 +198,7 @@ def compare(ctx: click.Context, item: Input, request: Request, streams: Streams,
 
     from pto_dialect.driver.inputs import InputError, collect  # deferred: start-up
     from pto_dialect.driver.run.comparing import compare_programs  # deferred: start-up
+    from pto_dialect.targets.release import release_named  # deferred: start-up
 
     for name in ("profile", "fix", "html", "debug", "record", "outputs", "expectations", "cycles", "reference", "auto"):
         if given[name]:
@@ -208,6 +209,8 @@ def compare(ctx: click.Context, item: Input, request: Request, streams: Streams,
         theirs = replace(request, target=name)
     elif colon and kind == "backend" and name in BACKENDS:
         theirs = replace(request, run=replace(request.run, backend=name))
+    elif colon and kind == "release" and release_named(name) is not None:
+        theirs = replace(request, release=name)
     else:
         try:
             other = collect((given["compare"],), lambda: b"")[0]

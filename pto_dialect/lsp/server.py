@@ -65,7 +65,7 @@ class Server(LanguageServer):
         document = self.documents.get(uri)
         if document is None:
             return
-        document.look_anew(self.settings.target)
+        document.look_anew(self.settings.target, self.settings.release)
         if document.is_checked:
             self._tell(document)
         elif (running := document.check(self._worker)) is not None:

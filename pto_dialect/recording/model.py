@@ -11,7 +11,8 @@ class RecordingError(Exception):
 
 class Program(NamedTuple):
     """The program that ran: its ``text``, the name of its ``file``, the ``entry`` function, the ``target`` and
-    ``backend`` that it ran as, on ``blocks`` blocks; ``package`` is the version that recorded it."""
+    ``backend`` that it ran as, on ``blocks`` blocks; ``package`` is the version that recorded it,
+    ``release`` the release of the reference that the program was made for ("" in older recordings)."""
 
     text: str
     file: str
@@ -20,6 +21,7 @@ class Program(NamedTuple):
     backend: str
     blocks: int
     package: str
+    release: str = ""
 
 
 class Statement(NamedTuple):

@@ -83,7 +83,7 @@ class Recording:
         self._parts: dict[str, Array] = {}
         header = self._header()
         self.version: int = header["version"]
-        self.program = checked.row(Program, header["program"])
+        self.program = checked.row(Program, {"release": "", **header["program"]})
         self.statements = checked.rows(Statement, header["statements"])
         self.actors = checked.rows(Actor, header["actors"])
         self.memories = checked.rows(Memory, header["memories"])

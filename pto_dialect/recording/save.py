@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pto_dialect.analysis.release import release_of
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.ir.core import types as t
@@ -51,7 +52,9 @@ def _program(kernel: RecordingKernel, blocks: int) -> Program:
     span = span_of(kernel.function)
     text, file = (span.source.text, span.source.name) if span is not None else ("", "")
     backend = kernel.options.backend or ""
-    return Program(text, file, kernel.entry, kernel.profile.name, backend, blocks, __version__)
+    return Program(
+        text, file, kernel.entry, kernel.profile.name, backend, blocks, __version__, str(release_of(kernel.function))
+    )
 
 
 def _place(span: Span | None) -> tuple[int, int]:

@@ -106,6 +106,7 @@ class RecordedPage:
             "file": program.file,
             "entry": program.entry,
             "target": program.target,
+            "release": program.release,
             "clock_mhz": table.value_of("machine", "clock_mhz"),
             "complete": recording.outcome.kind == "ended",
             "checked": [],

@@ -7,8 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
+import pto_dialect
+from pto_dialect import recording
+from pto_dialect.analysis.release import release_of
+from pto_dialect.driver.launch.document import Document
+from pto_dialect.driver.sweep.points import at_point, points_of
+from pto_dialect.lsp.program import document as texts
+from pto_dialect.lsp.settings import Settings
+from pto_dialect.targets.release import newest
 from tools.pto_opt import main as pto_opt
 from tools.pto_run import main as pto_run
 
@@ -144,3 +152,51 @@ def test_reports_state_the_release(program: Path, option: tuple[str, ...], wante
 @pytest.mark.parametrize("command", [pto_opt, pto_run])
 def test_the_version_names_the_newest_release(command: object) -> None:
     assert "reference release 0.64" in CliRunner().invoke(command, ["--version"]).output  # pyright: ignore[reportArgumentType]
+
+
+def run_text(release: str | None) -> int:
+    module = pto_dialect.parse(TEXT.format(stated=""), release=release)
+    arrays = {"p": np.full(32, 70000, np.float32), "q": np.zeros(32, np.int16)}
+    return int(pto_dialect.run(module, arrays)["q"].flat[0])
+
+
+def test_python_api() -> None:
+    assert run_text(None) == run_text("0.63") == CLAMPED
+    assert run_text("0.61") == LOW_BITS
+    assert pto_dialect.check(TEXT.format(stated=""), release="0.61").ok
+    for read in (pto_dialect.parse, pto_dialect.check):
+        with pytest.raises(ValueError, match="no known release"):
+            read(TEXT.format(stated=""), release="7")
+
+
+def test_comparison_of_two_releases(program: Path) -> None:
+    def compared(other: str) -> Result:
+        return CliRunner().invoke(pto_run, ["k.pto", "--arg", "p=p.npy", "--arg", "q=q.npy", "--compare", other])
+
+    assert compared("release:0.63").exit_code == 0
+    found = compared("release:0.61")
+    assert found.exit_code == 1
+    assert "pto.tcvt" in found.output
+
+
+def test_recordings_name_the_release(program: Path) -> None:
+    value("--record", "k.pto-rec", "--reference-release", "0.61")
+    with recording.open("k.pto-rec") as found:
+        assert found.program.release == "0.61"
+
+
+def test_sweep_over_releases() -> None:
+    document = Document("k.launch.toml", '[sweep]\nreference_release = ["0.61", "0.63"]\n')
+    found = [at_point(document, point).content["reference-release"] for point in points_of(document)]
+    assert found == ["0.61", "0.63"]
+
+
+def test_setting_of_the_language_server() -> None:
+    assert Settings.read({"release": "0.61"}).release == "0.61"
+    assert Settings.read({"release": "7"}).release is None
+    document = texts.Document("untitled:k.pto", TEXT.format(stated=""))
+    assert release_of(document.checked.functions[0].operations[0]) == newest()
+    document.look_anew(None, "0.61")
+    assert str(release_of(document.checked.functions[0].operations[0])) == "0.61"
+    document.look_anew(None, None)
+    assert release_of(document.checked.functions[0].operations[0]) == newest()

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pto_dialect.analysis.release import release_of
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.ir.core.location import span_of
@@ -42,6 +43,7 @@ class Program(NamedTuple):
     text: str
     entry: str
     target: str | None
+    release: str
     options: RunOptions
 
 
@@ -64,7 +66,8 @@ class Ran(NamedTuple):
 
 @lru_cache(8)
 def _kernel(program: Program) -> Kernel:
-    module = build_module(SourceFile(program.name, program.text), DiagnosticEngine(), Options(target=program.target))
+    options = Options(target=program.target, release=program.release)
+    module = build_module(SourceFile(program.name, program.text), DiagnosticEngine(), options)
     assert module is not None
     return Kernel(module, program.entry, program.target, program.options)
 
@@ -112,7 +115,8 @@ class Spread:
         if blocks < 2 or kernel.group is not None or not kernel.shares_blocks or span is None:
             return kernel.run(values, blocks, jobs)
         bound = kernel.bind(values)
-        program = Program(span.source.name, span.source.text, kernel.entry, self.target, kernel.options)
+        release = str(release_of(kernel.function))
+        program = Program(span.source.name, span.source.text, kernel.entry, self.target, release, kernel.options)
         outcomes = self._outcomes(program, pickle.dumps(list(values)), blocks)
         failures = [one.failure for one in outcomes if one.failure is not None]
         if failures:

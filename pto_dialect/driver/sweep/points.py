@@ -18,8 +18,11 @@ SWEEP = "sweep"
 MOST_POINTS = 1_000_000
 """Points of one launch file."""
 
-SETTINGS = ("target", "backend", "accumulate", "fill", "blocks", "ranks", "entry")
-"""Names whose values stand for the key of the same name."""
+SETTINGS = {
+    **{name: name for name in ("target", "backend", "accumulate", "fill", "blocks", "ranks", "entry")},
+    "reference_release": "reference-release",
+}
+"""Names whose values stand for a key of the launch file, and that key."""
 
 _RANGE = ("from", "to", "step", "factor")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -88,7 +91,7 @@ def at_point(document: Document, point: Point) -> Document:
     """The launch file at one point: ``{name}`` in its strings is replaced by the value, and the sweep is removed."""
     found = copy.copy(document)
     content = {key: _filled(value, point) for key, value in document.content.items() if key != SWEEP}
-    found.content = content | {key: point[key] for key in SETTINGS if key in point}
+    found.content = content | {key: point[name] for name, key in SETTINGS.items() if name in point}
     return found
 
 

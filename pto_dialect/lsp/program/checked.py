@@ -14,6 +14,7 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from pto_dialect.analysis.release import state_release
 from pto_dialect.analysis.target import target_choice
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
@@ -68,16 +69,19 @@ class Checked:
         before: Checked | None = None,
         target: str | None = None,
         pieces: Pieces | None = None,
+        release: str | None = None,
     ) -> None:
         self.name = name
         self.text = text
         self.target = target
+        self.release = release
         self.pieces = pieces or split(text) or Pieces(text, (), text)
         self.places = self.pieces.places()
         self.module: ModuleOp | None = None
         self.functions: list[Function] = []
         self.targets: list[tuple[Profile, bool]] = []
-        same = before is not None and before.pieces.frame == self.pieces.frame and before.target == target
+        same = before is not None and before.pieces.frame == self.pieces.frame
+        same = same and before is not None and (before.target, before.release) == (target, release)
         if same and before is not None:
             self.frame, self.module = before.frame, before.module
             self.frame_syntax, self.frame_rules = before.frame_syntax, before.frame_rules
@@ -89,6 +93,8 @@ class Checked:
             if self.module is not None and self.pieces.functions and _has_labels(self.module):
                 # In a module with several blocks, the position of a function does not determine its block.
                 self._check_whole_text()
+        if self.module is not None:
+            state_release(self.module, release)
         self._read(before if same else None)
         self._apply_rules(before if same else None)
         self._owners = {id(function.source): number for number, function in enumerate(self.functions)}

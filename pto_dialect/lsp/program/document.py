@@ -51,6 +51,7 @@ class Document:
         self.text = text
         self.version = version
         self.target = target
+        self.release: str | None = None
         self._before: Checked | None = None
         self._running: Future[Checked] | None = None
         self._took = 0.0
@@ -71,12 +72,14 @@ class Document:
 
     @cached_property
     def options(self) -> Options:
-        """What `pto-opt` does with the file, by the settings of its project and the target that the client names."""
-        options = Options(target=self.target)
+        """What `pto-opt` does with the file, by the settings of its project, and the target and release that the client
+        names."""
+        options = Options(target=self.target, release=self.release)
         if self.path is None:
             return options
         try:
-            return configured(options, self.path, ("target",) if self.target is not None else ())
+            named = {"target": self.target, "reference_release": self.release}
+            return configured(options, self.path, tuple(name for name, value in named.items() if value is not None))
         except (SettingsError, OSError):
             return options
 
@@ -96,7 +99,8 @@ class Document:
         return self._before
 
     def _inquiry(self) -> Callable[[], Checked]:
-        arguments = (self.path or self.uri, self.text, self._before, self.options.target, self.pieces)
+        options = self.options
+        arguments = (self.path or self.uri, self.text, self._before, options.target, self.pieces, options.release)
 
         def carry_out() -> Checked:
             start = time.perf_counter()
@@ -130,7 +134,11 @@ class Document:
             self.__dict__["checked"] = self._before
 
     def _is_present(self, found: Checked | None) -> TypeIs[Checked]:
-        return found is not None and found.text == self.text and found.target == self.options.target
+        return (
+            found is not None
+            and found.text == self.text
+            and (found.target, found.release) == (*(self.options.target, self.options.release),)
+        )
 
     @cached_property
     def seen(self) -> StaleCheck:
@@ -205,10 +213,10 @@ class Document:
         if pieces is not None:
             self.__dict__["pieces"] = pieces
 
-    def look_anew(self, target: str | None) -> None:
-        """Takes another target."""
-        if target != self.target:
-            self.target = target
+    def look_anew(self, target: str | None, release: str | None = None) -> None:
+        """Takes another target or release."""
+        if (target, release) != (self.target, self.release):
+            self.target, self.release = target, release
             self._replace(self.text)
 
     def _replace(self, text: str) -> None:
