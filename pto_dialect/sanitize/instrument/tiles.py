@@ -111,6 +111,8 @@ class Tiles:
         self.meant: dict[int, set[int]] = {}
         """Tiles that are aliases of the bytes of one, by number."""
         self.victims = Victims()
+        self.planned: set[int] = set()
+        """Sites of tiles whose bytes other tiles may have on purpose, which is said once."""
         self.replaced: dict[int, list[Replaced]] = {}
         """The content that other tiles have overwritten, of tiles that have the same bytes, by tile number."""
         self.loads = Loads()
@@ -165,6 +167,7 @@ class Tiles:
         self.renewed.clear()
         self.meant.clear()
         self.victims.clear()
+        self.planned.clear()
         self.replaced.clear()
         self.loads.clear()
         self._named.clear()
@@ -373,6 +376,10 @@ class Tiles:
         lost_load = (mine.number, number) in self.loads.lost
         planned = mine.shares_place(other) and not context.handles and not lost_load
         planned = planned and (renewed or not self._is_changed(mine, site, arena, runs))
+        if planned and mine.site.number in self.planned:
+            return
+        if planned:
+            self.planned.add(mine.site.number)
         severity = Severity.WARNING if planned else Severity.ERROR
         advice = "give them other addresses"
         place = self._free_place(other)

@@ -108,3 +108,12 @@ def test_sums_of_rows_over_rows_that_come_later_are_found() -> None:
 
     assert summed(0) == summed(4096) == []
     assert summed(4096 + 128) == ["ERROR mem-overlap"]
+
+
+def test_values_that_loops_carry_in_one_place_are_one_warning() -> None:
+    loops = [line for name in ("y", "z") for line in (
+        f"scf.for %i{name} = %c0 to %c2 step %c1 {{", load("q", name), "}", add("x", "x", "w"),
+    )]  # fmt: skip
+    allocated = ("%at4 = arith.constant 8192 : i64", f"%w = pto.alloc_tile addr = %at4 : {TILE}")
+    lines = (*allocated, *ENDS, load("p", "x"), add("x", "x", "w"), *loops, store("w", "o"))
+    assert findings(*lines, y=0, z=0) == ["WARNING mem-overlap"]
