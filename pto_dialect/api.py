@@ -79,9 +79,9 @@ def parse(
     if module is None or engine.has_errors:
         raise ParseError(engine.diagnostics)
     if release is not None:
-        from pto_dialect.analysis.release import state_release
+        from pto_dialect.analysis.release import set_release  # deferred: start-up
 
-        state_release(module, _known_release(release))
+        set_release(module, _known_release(release))
     return module
 
 
@@ -120,7 +120,7 @@ def check(
 
 def _known_release(text: str) -> str:
     """A release of the reference as it is written. Raises ValueError for an unknown one."""
-    from pto_dialect.targets.release import release_named, unknown_release
+    from pto_dialect.targets.release import release_named, unknown_release  # deferred: start-up
 
     if release_named(text) is None:
         raise ValueError(unknown_release(text))

@@ -15,7 +15,7 @@ MISSING = 2
 
 def _check_log(path: str) -> None:
     """Ends the command where the log would go to a file of another kind."""
-    from pto_dialect.driver.output import OutputError, check_replaced
+    from pto_dialect.driver.output import OutputError, check_replaced  # deferred: start-up
 
     try:
         check_replaced("--log", path, "log")

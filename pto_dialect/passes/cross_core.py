@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from pto_dialect.analysis.affine import Sum, Sums
+from pto_dialect.analysis.affine import AffineAnalysis, AffineExpr
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.queues import action_of
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
@@ -32,15 +32,15 @@ class Part(NamedTuple):
     """A rectangle of global memory: its pointer, the strides, and offset and size in each dimension."""
 
     pointer: SSAValue
-    strides: tuple[Sum, ...]
-    extents: tuple[tuple[Sum, int], ...]
+    strides: tuple[AffineExpr, ...]
+    extents: tuple[tuple[AffineExpr, int], ...]
 
     def meets(self, other: Part) -> bool:
         """Whether the two parts must share elements."""
         if self.pointer is not other.pointer or self.strides != other.strides:
             return False
         pairs = zip(self.extents, other.extents, strict=True)
-        gaps = ((b.minus(a).number, m, n) for (a, m), (b, n) in pairs)
+        gaps = ((b.minus(a).constant_value, m, n) for (a, m), (b, n) in pairs)
         return all(gap is not None and -n < gap < m for gap, m, n in gaps)
 
 
@@ -59,9 +59,9 @@ def unordered_cores(function: Operation) -> Iterator[Diagnostic]:
     if any(has_role(op, _ORDERS) or action_of(op) is not None for op in walk(function)):
         return
     sides: dict[str, list[_Access]] = {"cube": [], "vector": []}
-    sums = Sums()
+    affine = AffineAnalysis()
     for section in sections:
-        sides[section_of(section)] += _accesses(section, sums)
+        sides[section_of(section)] += _accesses(section, affine)
     told: set[tuple[Operation, Operation]] = set()
     for first in sides["vector"]:
         for second in sides["cube"]:
@@ -70,19 +70,19 @@ def unordered_cores(function: Operation) -> Iterator[Diagnostic]:
                 yield _diagnostic(first, second)
 
 
-def _accesses(section: Operation, sums: Sums) -> Iterator[_Access]:
+def _accesses(section: Operation, affine: AffineAnalysis) -> Iterator[_Access]:
     for op in walk(section):
         loads, stores = has_role(op, Role.TILE_LOAD), has_role(op, Role.TILE_STORE)
         if not isinstance(op, PtoOp) or not (loads or stores):
             continue
         groups = operand_groups(op)
         (view, *_) = groups.get("src" if loads else "dst", ()) or (None,)
-        part = None if view is None else _part(view, sums)
+        part = None if view is None else _part(view, affine)
         if part is not None:
             yield _Access(op, part, stores, op.parent_op() is section)
 
 
-def _part(view: SSAValue, sums: Sums) -> Part | None:
+def _part(view: SSAValue, affine: AffineAnalysis) -> Part | None:
     op = view.owner
     if not isinstance(op, PtoOp) or not has_role(op, Role.PART):
         return None
@@ -90,17 +90,17 @@ def _part(view: SSAValue, sums: Sums) -> Part | None:
     pointer = find(whole, "ptr") if isinstance(whole, PtoOp) else None
     if not isinstance(whole, PtoOp) or pointer is None:
         return None
-    strides, offsets = (_common(owner, name, sums) for owner, name in ((whole, "strides"), (op, "offsets")))
+    strides, offsets = (_common(owner, name, affine) for owner, name in ((whole, "strides"), (op, "offsets")))
     sizes = _numbers(op, "sizes")
     if strides is None or offsets is None or sizes is None or not len(strides) == len(offsets) == len(sizes):
         return None
     return Part(pointer, strides, tuple(zip(offsets, sizes, strict=True)))
 
 
-def _common(op: PtoOp, name: str, sums: Sums) -> tuple[Sum, ...] | None:
+def _common(op: PtoOp, name: str, affine: AffineAnalysis) -> tuple[AffineExpr, ...] | None:
     """Numbers that are the same on all cores of a block; ``None`` where one may differ."""
-    found = tuple(sums.of(value) for value in operand_groups(op).get(name, ()))
-    sources = (source for one in found for term, _ in one.terms for source in sums.sources(term))
+    found = tuple(affine.expression_of(value) for value in operand_groups(op).get(name, ()))
+    sources = (source for one in found for term, _ in one.terms for source in affine.sources(term))
     return found if all(map(_is_common, sources)) else None
 
 

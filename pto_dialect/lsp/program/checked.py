@@ -14,7 +14,7 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from pto_dialect.analysis.release import state_release
+from pto_dialect.analysis.release import set_release
 from pto_dialect.analysis.target import target_choice
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
@@ -94,7 +94,7 @@ class Checked:
                 # In a module with several blocks, the position of a function does not determine its block.
                 self._check_whole_text()
         if self.module is not None:
-            state_release(self.module, release)
+            set_release(self.module, release)
         self._read(before if same else None)
         self._apply_rules(before if same else None)
         self._owners = {id(function.source): number for number, function in enumerate(self.functions)}
