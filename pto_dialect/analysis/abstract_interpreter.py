@@ -26,6 +26,7 @@ from .assumptions import evaluate_under
 from .path_conditions import NEVER, PathConditions, case_index
 from .program_slice import compute_slice
 from .symbols import Symbols
+from .trip_counts import compared_bounds, visited_indices
 
 MAX_STATES = 8
 MAX_DEPTH = 16
@@ -36,12 +37,6 @@ BASE_VISITS = 600
 """Visits that a function may spend in addition."""
 MAX_VISITS = 20_000
 """Visits of one function after which the analysis gives up."""
-_MAX_FULL_TRIP_COUNT = 16
-_MIN_SAMPLED = 4
-_SKIPPED_MULTIPLE = 12
-"""A loop with more than ``_MAX_FULL_TRIP_COUNT`` iterations visits ``_MIN_SAMPLED`` to ``_MAX_FULL_TRIP_COUNT`` of
-them. The number of skipped iterations is a multiple of ``_SKIPPED_MULTIPLE``, so that rotating buffers stay in
-phase."""
 _MAX_UNKNOWN_TRIPS = 3
 _OTHER_SIDE = {"cube": "vector", "vector": "cube"}
 _HANDLES = (TileBufType, MultiTileBufType, PtrType)
@@ -371,7 +366,7 @@ class AbstractInterpreter(Generic[M]):
         for state in self.states:
             state.passed = [state.value_of(value) for value in list(op.operands)[3:]]
         bounds = tuple(evaluate_under(number, self.assumed) for number in bounds)
-        indices = _visited_indices(bounds)
+        indices = visited_indices(bounds)
         if indices is not None:
             for index in indices:
                 self.visit_iteration(op, index, (index - bounds[0]) // bounds[2])  # pyright: ignore[reportOperatorIssue]
@@ -420,34 +415,44 @@ class AbstractInterpreter(Generic[M]):
         self.join()
 
     def visit_while(self, op: Operation) -> None:
-        """Visits ``scf.while``: its body runs once or twice."""
+        """Visits ``scf.while``: its body runs once and twice; not at all if an assumption decides so."""
         before, after = op.regions[0].block, op.regions[1].block
         for state in self.states:
             state.passed = [state.value_of(value) for value in op.operands]
         groups = self.split_states(lambda _: ("while", fresh_unknown(op, self.execution)), 2)
         self.open_loops += 1
 
-        def passed() -> None:
+        def visit_before() -> list[AbstractValue]:
             for state in self.states:
                 state.bind(before.args, state.passed)
             self.visit_block(before)
+            conditions = [state.passed[0] for state in self.states]
             for state in self.states:
                 state.passed = state.passed[1:]
+            return conditions
 
-        def indices(number: int) -> None:
+        def visit_iterations(number: int) -> None:
             outside = self.iterations
+            skipped: list[AbstractState[M]] = []
             for iteration in range(1 + number):
                 self.iterations = (*outside, (op, iteration + 1))
-                passed()
+                conditions = visit_before()
+                if iteration == 0:
+                    for bounds in filter(None, map(compared_bounds, conditions)):
+                        self.unknown_trip_counts[op] = bounds
+                    ends = [evaluate_under(one, self.assumed) == 0 if self.assumed else False for one in conditions]
+                    skipped = [state for state, end in zip(self.states, ends, strict=True) if end]
+                    self.states = [state for state, end in zip(self.states, ends, strict=True) if not end]
                 for state in self.states:
                     state.bind(after.args, state.passed)
                 self.visit_block(after)
             self.iterations = outside
-            passed()
+            visit_before()
+            self.states += skipped
             for state in self.states:
                 state.bind_results(op.results)
 
-        self.visit_each_group(groups, indices)
+        self.visit_each_group(groups, visit_iterations)
         self.open_loops -= 1
 
     def visit_call(self, op: Operation) -> None:
@@ -474,21 +479,6 @@ def _strip_negation(number: AbstractValue) -> tuple[AbstractValue, bool]:
     if isinstance(number, tuple) and number[0] == "not":
         return number[1], True  # pyright: ignore[reportReturnType]
     return number, False
-
-
-def _visited_indices(bounds: tuple[AbstractValue, ...]) -> list[AbstractValue] | None:
-    """The values of the induction variable that are visited; ``None`` for unknown bounds."""
-    low, high, step = bounds
-    if not (isinstance(low, int) and isinstance(high, int) and isinstance(step, int) and step > 0):
-        return None
-    every = range(low, high, step)
-    # ``len`` of a range fails for lengths of more than 63 bits.
-    count = max(0, -(-(high - low) // step))
-    if count <= _MAX_FULL_TRIP_COUNT:
-        return list(every)
-    skipped = (count - _MIN_SAMPLED) // _SKIPPED_MULTIPLE * _SKIPPED_MULTIPLE
-    half = _MIN_SAMPLED // 2
-    return [*every[:half], *every[half + skipped :]]
 
 
 _HANDLERS: dict[str, Callable[[AbstractInterpreter, Operation], None]] = {

@@ -23,6 +23,20 @@ def loop(*body: str, low: str = "%i0", high: str = "%n") -> list[str]:
     return [f"scf.for %i = {low} to {high} step %i1 {{", *body, "}"]
 
 
+def while_loop(*body: str, condition: str = "arith.cmpi slt, %c, %n : index") -> list[str]:
+    """A loop from 0 to %n that asks before each iteration."""
+    head = ["%e = scf.while (%c = %i0) : (index) -> index {", f"%go = {condition}", "scf.condition(%go) %c : index"]
+    return [
+        *head,
+        "} do {",
+        "^bb0(%i: index):",
+        *body,
+        "%up = arith.addi %i, %i1 : index",
+        "scf.yield %up : index",
+        "}",
+    ]
+
+
 def guarded(condition: str, *lines: str) -> list[str]:
     return [f"%p = {condition}", "scf.if %p {", *lines, "}"]
 
@@ -47,6 +61,11 @@ FAULTY: dict[str, tuple[list[str], str, str]] = {
     ),
     "set before, waited for inside": (
         [load("%x"), SET, *loop(FIRST, "scf.if %first {", WAIT, store("%x"), "}")], "sync-path-unmatched", "%n = 0",
+    ),
+    "a while loop with the only flags": ([load("%x"), *while_loop(*BODY), store("%x")], "sync-static-hazard", "%n = 0"),
+    "set in a while loop, waited for behind": (
+        [load("%x"), *while_loop(FIRST, "scf.if %first {", SET, "}"), WAIT, store("%x")],
+        "sync-path-unmatched", "%n = 0",
     ),
     "a loop from one": ([load("%x"), *loop(*BODY, low="%i1"), store("%x")], "sync-static-hazard", "%n = 1"),
     "a computed number": (
@@ -89,6 +108,10 @@ def test_what_is_wrong_where_a_loop_does_not_run_is_found(name: str) -> None:
 CORRECT: dict[str, list[str]] = {
     "flags of its own": [load("%x"), *loop(*BODY), SET, WAIT, store("%x")],
     "handed on": [load("%x"), SET, *loop(WAIT, store("%x"), *BACK, load("%x"), SET), WAIT, store("%x")],
+    "flags beside a while loop": [load("%x"), *while_loop(*BODY), SET, WAIT, store("%x")],
+    "a while loop in a guard": guarded(
+        "arith.cmpi sgt, %n, %i0 : index", load("%x"), *while_loop(*BODY), store("%x")
+    ),
     "only what the loop loads": [*loop(load("%x"), SET, WAIT), *loop(store("%x"))],
     "all in a guard": guarded("arith.cmpi sgt, %n, %i0 : index", load("%x"), *loop(*BODY), store("%x")),
     "guarded behind": [load("%x"), *loop(*BODY), *guarded("arith.cmpi ne, %n, %i0 : index", store("%x"))],

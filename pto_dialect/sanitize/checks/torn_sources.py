@@ -44,7 +44,7 @@ def _needed(source: Region, target: Region, site: Site) -> Cells:
 
 
 def settle(watch: RunObserver, context: Context) -> None:
-    """The operation has run: tells of what it has changed."""
+    """Reports what the operation, which has run, has changed."""
     site = watch.sites[context.mark.site]
     for arena, _, shared, content in context.torn:
         changed = shared[arena.memory[shared] != content]

@@ -112,7 +112,7 @@ class Tiles:
         """Tiles that are aliases of the bytes of one, by number."""
         self.victims = Victims()
         self.planned: set[int] = set()
-        """Sites of tiles whose bytes other tiles may have on purpose, which is said once."""
+        """Sites of tiles whose bytes other tiles may have on purpose, each reported once."""
         self.replaced: dict[int, list[Replaced]] = {}
         """The content that other tiles have overwritten, of tiles that have the same bytes, by tile number."""
         self.loads = Loads()
@@ -275,8 +275,8 @@ class Tiles:
                     kept.append(Replaced(self.observer.sites[context.mark.site], region, content))
 
     def _is_changed(self, tile: Allocation, site: Site, arena: InstrumentedArena, runs: Runs) -> bool:
-        """Whether some byte of ``runs`` certainly has another content than when ``tile`` was written: ``site`` comes
-        after the writes in their block, where neither a loop nor a branch makes two tiles names of one value."""
+        """Whether some byte of ``runs`` has another content than when ``tile`` was written: ``site`` comes after the
+        writes in their block, where neither a loop nor a branch makes two tiles names of one value."""
         kept = self.replaced.get(tile.number, [])
         if not kept or len(kept) == _REPLACED:
             return False
