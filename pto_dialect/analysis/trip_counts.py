@@ -27,7 +27,7 @@ def visited_indices(bounds: tuple[AbstractValue, ...]) -> list[AbstractValue] | 
 
 
 def compared_bounds(condition: AbstractValue) -> LoopBounds | None:
-    """The bounds of a loop that goes on while ``condition`` holds, if that compares a counter with its end."""
+    """The bounds of a loop that continues while ``condition`` holds, if that compares a counter with its end."""
     if not isinstance(condition, tuple) or condition[0] not in ("lt", "ltu"):
         return None
     _, low, high = condition

@@ -1,7 +1,7 @@
 """Sections for both kinds of cores that touch the same bytes of global memory, in a function that never orders cores.
 
 Only what the text says for certain: parts of one pointer with constant sizes, whose offsets and strides are constants
-or sums of what both kinds of cores know alike (arguments of the function, the number of the block). Source:
+or sums of values that are equal on both kinds of cores (arguments of the function, the block index). Source:
 docs/reference/execution.md, "Synchronisation".
 """
 
