@@ -252,7 +252,7 @@ def test_a_race_has_its_pictures(race: Shown) -> None:
 def test_a_run_that_stands_still_says_so(chrome: Any, tmp_path: Path) -> None:
     with faulty(chrome, tmp_path, "deadlock.pto") as shown:
         assert "did not end" in shown.page.inner_text("header.top")
-        assert "cannot go on" in shown.part("findings").inner_text()
+        assert "cannot continue" in shown.part("findings").inner_text()
         look_through(shown)
 
 

@@ -30,7 +30,7 @@ def test_settings_are_those_of_the_server() -> None:
     assert {f"pto.{name}" for name in sent} | {"pto.server"} == set(properties)
     assert set(properties["pto.target"]["enum"]) == {None, *PROFILE_NAMES, *OPTION_ALIASES}
     chosen = Settings.read({"target": "a3", "inlayHints": False, "codeLens": False})
-    assert chosen == Settings("a3", False, False)
+    assert chosen == Settings("a3", inlay_hints=False, code_lens=False)
     assert Settings.read({"target": "b7", "inlayHints": "no"}) == Settings()
 
 

@@ -104,7 +104,7 @@ def test_signals_of_the_whole_block(target: str, mode: str, option: CrossCore) -
 def test_an_option_says_what_a_signal_without_mode_means() -> None:
     signal, wait = pair("sync")
     cube, vector = SEND + signal.format(3) + wait.format(4) + COLLECT, wait.format(3) + ANSWER + signal.format(4)
-    with pytest.raises(ProgramError, match="cannot go on"):
+    with pytest.raises(ProgramError, match="cannot continue"):
         run("a5", cube, vector, cross_core="p2p")
 
 

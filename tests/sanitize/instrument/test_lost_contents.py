@@ -24,7 +24,7 @@ def findings(*lines: str, x: int = 0, y: int = 1024, z: int = 2048, target: str 
         text = text.replace(f"{old} = arith.constant {int(number) * 1024} :", f"{old} = arith.constant {new} :")
     watched = InstrumentedKernel(parse(text), None, None, RunOptions(), SanitizeOptions())
     watched.run([np.arange(4096, dtype=np.float32), np.zeros(4096, np.float32), 4], 1)
-    return [f"{(one.severity or Severity.ERROR).name} {one.rule}" for one in watched.watch.findings.all]
+    return [f"{(one.severity or Severity.ERROR).name} {one.rule}" for one in watched.observer.findings.all]
 
 
 def copy(source: str, target: str) -> str:
