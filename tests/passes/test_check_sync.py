@@ -177,7 +177,7 @@ def test_ways_that_are_not_followed_are_said(monkeypatch: pytest.MonkeyPatch):
     sync_pass.CheckSyncPass(None).run(parse(text), engine)
     (diagnostic,) = engine.diagnostics
     assert diagnostic.rule == "sync-undecided"
-    assert "more ways than are followed" in diagnostic.message
+    assert "more paths than are followed" in diagnostic.message
 
 
 def test_a_loop_with_a_primed_flag_is_right():

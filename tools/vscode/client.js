@@ -8,7 +8,7 @@ let client;
 
 function settings() {
   const { server, ...rest } = vscode.workspace.getConfiguration("pto");
-  return { target: rest.target, inlayHints: rest.inlayHints, codeLens: rest.codeLens };
+  return { target: rest.target, release: rest.release, inlayHints: rest.inlayHints, codeLens: rest.codeLens };
 }
 
 async function start() {

@@ -1,7 +1,7 @@
 """Tile operations that write over elements of their own sources which they read later.
 
 An operation takes its elements in the order of memory, some at a time, so a result that lies partly over a source may
-replace elements that are still needed. Source: docs/reference/watching.md, "Findings".
+replace elements that are still needed. Source: docs/reference/instrumentation.md, "Findings".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tiles that have lost bytes to others since they wrote them.
 
 Each cell of the shadow memory refers to a set of victims by its number, because few sets occur. Source:
-docs/reference/watching.md, "Shadow memory".
+docs/reference/instrumentation.md, "Shadow memory".
 """
 
 from __future__ import annotations
