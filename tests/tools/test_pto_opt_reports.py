@@ -134,7 +134,7 @@ def test_every_rule_can_be_explained() -> None:
 
 @pytest.mark.parametrize(
     ("id", "hint"),
-    [("mad-spce", "did you mean mad-space"), ("x", "tell what there is"), ("", "tell what there is")],
+    [("mad-spce", "did you mean mad-space"), ("x", "list all names"), ("", "list all names")],
 )
 def test_what_is_unknown_cannot_be_explained(id: str, hint: str) -> None:
     result = opt("--explain", id)

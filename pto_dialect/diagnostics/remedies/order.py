@@ -282,8 +282,9 @@ def result_before_attributes(site: Site) -> Iterator[Fix]:
 @remedy
 def lost_name(site: Site, name: str) -> Iterator[Fix]:
     """The name of a loop or condition is missing before what the diagnostic points at."""
-    results = re.compile(r"%[\w.$\-:]+\s*=\s*").match(site.text, site.start)
-    if name == "scf.if" and results is not None:
+    # "%i = %a to %b" is the induction variable of a loop, not a result.
+    results = re.compile(r"%[\w.$\-:]+\s*=\s*(?!%[\w.$\-]+\s+to\b)").match(site.text, site.start)
+    if results is not None:
         yield site.inserted(f"{name} ", results.end())
     yield site.inserted(f"{name} ", site.start)
 

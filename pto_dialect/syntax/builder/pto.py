@@ -123,6 +123,7 @@ class PtoBuilder(MemoryBuilder):
         """Returns the operation class that an operation token names; warns about retired names."""
         name = token.value if isinstance(token.value, str) else token.text
         if name in DEPRECATED:
+            successor = SUCCESSORS.get(name)
             self.report(
                 "op-deprecated",
                 f"{name} was removed from the dialect",
@@ -130,7 +131,7 @@ class PtoBuilder(MemoryBuilder):
                 token.end,
                 DEPRECATED[name],
                 Severity.WARNING,
-                remedies=(replace(None, SUCCESSORS[name]),) if name in SUCCESSORS else (),
+                remedies=(replace(None, successor),) if successor is not None else (),
             )
         return op_class(MNEMONIC_ALIASES.get(name, name))
 

@@ -68,6 +68,7 @@ def missing_move(name: str, found: str | None, wanted: Sequence[str]) -> tuple[s
                 steps = ", then ".join(f"with {op} to {target}" for op, target in chain)
                 if written:
                     return (f"write to {memory}, and move the result on {steps}",)
-                mended = (move_to(memory),) if chain == [("pto.tmov", memory)] else ()
+                is_tile_move = moves is _TILE_MOVES and found != "gm" and len(chain) == 1
+                mended = (move_to(memory),) if is_tile_move else ()
                 return f"move it {steps}", *mended
     return (None,)

@@ -201,8 +201,8 @@ def check_compare_destination(t: TileOperands) -> Iterator[Finding]:
         needed = -(-src.valid_cols // 8)
         message = f"dst of {t.op_name} needs {needed} bytes in each row for {src.valid_cols} bits, found {dst.cols}"
         yield t.finding(CMP_DST, _TOO_NARROW[t.op_name], "dst", message)
-    elif src is not None and src.rows != dst.rows and t.op_name == "pto.tcmp":
-        message = f"dst of pto.tcmp has as many rows as its sources, found {dst.rows} and {src.rows}"
+    elif src is not None and src.rows != dst.rows and _PACKED_BITS[t.op_name] is ALWAYS:
+        message = f"dst of {t.op_name} has as many rows as its sources, found {dst.rows} and {src.rows}"
         yield t.finding(CMP_DST, cell("/E"), "dst", message)
 
 

@@ -188,7 +188,7 @@ def test_without_dask_one_line_names_the_extra(folder: Path, monkeypatch: pytest
 
 
 def test_a_worker_with_another_version(folder: Path) -> None:
-    other = "import pto_dialect; pto_dialect.__version__ = '0.0.1'"
+    other = "import pto_dialect.version; pto_dialect.version.__version__ = '0.0.1'"
     with (
         distributed.LocalCluster(
             n_workers=1, threads_per_worker=1, dashboard_address=":0", silence_logs=50, preload=[other]

@@ -48,8 +48,8 @@ def test_lists_and_ranges(text: str, values: list[object]) -> None:
         ("n = { from = 1, to = 4, by = 2 }", "unknown key"),
         ("n = { from = 1, to = 100000000 }", "more than 1000000 values"),
         ("n = { from = 1, to = 2000 }\nm = { from = 1, to = 2000 }", "4000000 points, at most 1000000"),
-        ("rank = [1]", "and not rank"),
-        ("'a b' = [1]", "a word of letters"),
+        ("rank = [1]", "and is not rank"),
+        ("'a b' = [1]", "consists of letters, digits and _"),
     ],
 )
 def test_wrong_tables_have_a_place(text: str, message: str) -> None:

@@ -82,7 +82,7 @@ def test_only_integers_go_into_programs() -> None:
     assert program_at("%n = ${n}", point, document) == "%n = 8"
     with pytest.raises(LaunchError, match=r"\$\{word\} in a program is an integer"):
         program_at("x ${word}", point, document)
-    with pytest.raises(LaunchError, match=r"nothing is said about \$\{other\}"):
+    with pytest.raises(LaunchError, match=r"no value is given for \$\{other\}"):
         program_at("x ${other}", point, document)
 
 

@@ -199,6 +199,6 @@ def test_what_has_just_changed_is_not_kept(
     paths = [str(file)]
     known = KNOWN.Known(paths, collect(paths, lambda: b""), False, task)
     said: list[str] = []
-    known.telling(said.append)("a remark")
+    known.recording(said.append)("a remark")
     known.keep(1)
     assert said == ["a remark"] and [note[1:] for note in verdicts.notes] == [("a remark", "", 1)] * kept
