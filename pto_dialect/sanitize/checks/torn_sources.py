@@ -1,7 +1,8 @@
 """Tile operations that write over elements of their own sources which they read later.
 
-An operation takes its elements in the order of memory, some at a time, so a result that lies partly over a source may
-replace elements that are still needed. Source: docs/reference/instrumentation.md, "Findings".
+An elementwise operation takes its elements in the order of memory, some at a time, so a result that lies partly over a
+source replaces elements that are still needed: an error. The order in which other operations read is not defined, so
+there it is a warning. Source: docs/reference/instrumentation.md, "Findings".
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from pto_dialect.diagnostics.diagnostic import Severity
 
 from ..context import Torn
 from ..report.describe import bytes_text, operation_text
@@ -51,9 +54,13 @@ def settle(watch: RunObserver, context: Context) -> None:
         if not changed.size or watch.findings.repeated("mem-overlap", site):
             continue
         where = bytes_text(arena, byte_runs(changed))
-        message = f"{site.name} overwrites {where} of its own source before it has read them"
+        if site.in_order:
+            message = f"{site.name} overwrites {where} of its own source before it has read them"
+        else:
+            message = f"{site.name} overwrites {where} of its own source, and may read them later"
         notes = [(operation_text(site, context.mark.loops, context.actor), None)]
         help = "a destination has exactly the bytes of a source, or none of them"
-        finding = Finding("mem-overlap", message, (site,), site.span, notes, help)
+        severity = Severity.ERROR if site.in_order else Severity.WARNING
+        finding = Finding("mem-overlap", message, (site,), site.span, notes, help, severity=severity)
         finding.event = context.event
         watch.findings.add(finding)
