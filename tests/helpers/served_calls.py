@@ -30,6 +30,8 @@ if "TEST_REFUSES" in os.environ:
     sys.meta_path.insert(0, Refuse())
 sys.path.insert(0, {str(CHECKOUT)!r})
 import pto_dialect
+# A server ends when a folder on Python's path changes, and other tests write to the checkout.
+sys.path.remove({str(CHECKOUT)!r})
 pto_dialect.__path__.append({str(CHECKOUT)!r})
 if "TEST_IDENTITY" in os.environ:
     from pto_dialect.tools.server.place import identity
