@@ -1,0 +1,1 @@
+"""C++ kernels: headers, compiler, translation of LLVM IR to `.pto` text."""

@@ -1,0 +1,1 @@
+"""Reader of LLVM IR: the subset that compilers emit for kernels, as objects."""

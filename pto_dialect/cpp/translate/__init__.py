@@ -1,0 +1,1 @@
+"""LLVM IR of a kernel to ``.pto`` text."""

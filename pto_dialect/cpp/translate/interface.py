@@ -1,0 +1,108 @@
+"""What the translation of functions and that of operations know of each other: calls, operands, the emitter.
+
+A kernel's operations are calls of functions whose names start with ``__pto_``. The translation of functions makes a
+``Call`` of each and hands it to ``pto_dialect.cpp.operations``, which emits operations through an ``Emitter``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NoReturn, Protocol
+
+from ..llvm.place import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A value: a constant (``value``) or a value of the ``.pto`` text (``name``).
+
+    ``type`` is the LLVM type: i1, i8, .., half, bfloat, float, double, ptr. ``value`` is a signed integer, a float, or
+    the text of a string constant. ``assigned`` is the ``__pto_`` call whose result this is, where it is the result
+    itself: not a sum, a choice, or a value of a loop. ``origin`` identifies a pointer inside the translation.
+    """
+
+    type: str
+    value: int | float | str | None = None
+    name: str | None = None
+    assigned: Call | None = None
+    origin: object = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One argument of an operation: ``descriptor`` is "tile:Vec,f32,..", ``operands`` are the values that follow."""
+
+    kind: str
+    fields: tuple[str, ...]
+    descriptor: str
+    operands: tuple[Operand, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """A call of a function ``__pto_..``.
+
+    ``name`` and ``modes`` are the parts of its first argument ("TSTORE;atomic=AtomicAdd") where it has one, otherwise
+    ``name`` is that of the function. ``operands`` are all arguments without the name. ``result`` is the LLVM type of the
+    result. ``label`` is the C++ name of the first argument, as the source spells it, or "".
+    """
+
+    function: str
+    name: str
+    modes: dict[str, str]
+    groups: tuple[Group, ...]
+    operands: tuple[Operand, ...]
+    result: str | None
+    place: Place | None
+    label: str = ""
+
+
+class Emitter(Protocol):
+    """Emits the operations of one function, in program order."""
+
+    target: str
+    state: dict[str, object]
+
+    def emit(self, line: str) -> None:
+        """Emits one operation at the place of the current call."""
+        ...
+
+    def define(self, body: str, hint: str = "v") -> str:
+        """Emits an operation with one result and returns the name of it."""
+        ...
+
+    def fresh(self, hint: str = "v") -> str:
+        """Returns a name that is not used yet: ``%hint``, ``%hint_1``, .."""
+        ...
+
+    def constant(self, value: int | float, type: str) -> str:
+        """Returns the name of a constant; ``type`` as in ``.pto`` (index, i32, f32). It is visible everywhere."""
+        ...
+
+    def cast(self, operand: Operand, type: str) -> str:
+        """Returns an integer operand as index or another integer type, with its sign."""
+        ...
+
+    def scalar(self, operand: Operand, type: str) -> str:
+        """Returns a scalar operand as an element type of ``.pto``."""
+        ...
+
+    def pointer(self, operand: Operand, elem: str) -> str:
+        """Returns a pointer operand as ``!pto.ptr<elem>``."""
+        ...
+
+    def users(self, call: Call) -> list[tuple[Call, Group]]:
+        """Returns the groups whose first operand is the result of ``call`` itself, in program order."""
+        ...
+
+    def is_available(self, operand: Operand) -> bool:
+        """Returns whether ``operand`` may be named at the current place."""
+        ...
+
+    def is_visible(self, call: Call) -> bool:
+        """Returns whether a value that was defined at ``call`` may be named at the current place."""
+        ...
+
+    def fail(self, message: str, help: str = "") -> NoReturn:
+        """Raises ``TranslationError`` at the current call."""
+        ...
