@@ -38,47 +38,15 @@ from .cross_core import unordered_cores
 from .queue_counts import unequal_ends
 from .sync_flow import Access, Flow, Key, Place, order_of
 
-_FLAGS = '"PIPE_MTE2", "PIPE_V", "EVENT_ID0"'
-
-
-def _conditional(*lines: str) -> str:
-    """A function with a condition that only a run knows."""
-    return "\n".join(("func.func @f(%some: i1) {", *(f"  {line}" for line in lines), "  return", "}"))
-
-
-STUCK = rule(
-    "sync-static-deadlock",
-    ERROR,
-    SYNC,
-    "on no path a wait is left without its set",
-    source=FINDINGS,
-    bad=f"pto.wait_flag[{_FLAGS}]\npto.set_flag[{_FLAGS}]\npto.wait_flag[{_FLAGS}]",
-    good=f"pto.set_flag[{_FLAGS}]\npto.wait_flag[{_FLAGS}]",
-)
-PATH = rule(
-    "sync-path-unmatched",
-    WARNING,
-    SYNC,
-    "on every path a flag is set as often as it is waited for",
-    source=FINDINGS,
-    bad=_conditional(f"pto.set_flag[{_FLAGS}]", "scf.if %some {", f"  pto.wait_flag[{_FLAGS}]", "}"),
-    good=_conditional("scf.if %some {", f"  pto.set_flag[{_FLAGS}]", f"  pto.wait_flag[{_FLAGS}]", "}"),
-)
-REUSE = rule(
-    "sync-event-reuse",
-    WARNING,
-    SYNC,
-    "a flag is not set again before it is waited for",
-    source=FINDINGS,
-    bad=f"pto.set_flag[{_FLAGS}]\npto.set_flag[{_FLAGS}]\npto.wait_flag[{_FLAGS}]\npto.wait_flag[{_FLAGS}]",
-    good=f"pto.set_flag[{_FLAGS}]\npto.wait_flag[{_FLAGS}]\npto.set_flag[{_FLAGS}]\npto.wait_flag[{_FLAGS}]",
-)
+STUCK = rule("sync-static-deadlock", ERROR, SYNC, "on no path a wait is left without its set", FINDINGS)
+PATH = rule("sync-path-unmatched", WARNING, SYNC, "on every path a flag is set as often as it is waited for", FINDINGS)
+REUSE = rule("sync-event-reuse", WARNING, SYNC, "a flag is not set again before it is waited for", FINDINGS)
 HAZARD = rule(
     "sync-static-hazard",
     ERROR,
     SYNC,
     "in a function that orders its pipes, what one pipe writes and another uses is ordered",
-    source='docs/reference/constraints.md, "Whole programs"',
+    'docs/reference/constraints.md, "Whole programs"',
 )
 
 _BALANCE = "a set and its wait belong under the same conditions, each as often as the other"

@@ -46,21 +46,21 @@ TARGET_OVERRIDE = rule(
     WARNING,
     STRUCTURE,
     "tool option and module attribute name the same target; otherwise the option is obeyed",
-    source='docs/reference/targets.md, "Choice of the target"',
+    'docs/reference/targets.md, "Choice of the target"',
 )
 TARGET_UNKNOWN = rule(
     "target-unknown",
     WARNING,
     STRUCTURE,
     "pto.target_arch is a2, a3, a2a3 or a5; anything else is read as a2a3",
-    source='docs/reference/targets.md, "Choice of the target"',
+    'docs/reference/targets.md, "Choice of the target"',
 )
 BACKEND_UNKNOWN = rule(
     "backend-unknown",
     WARNING,
     STRUCTURE,
     "pto.backend of a module is emitc or vpto; anything else is read as emitc",
-    source='docs/reference/targets.md, "Choice of the target"',
+    'docs/reference/targets.md, "Choice of the target"',
 )
 _TARGET_RULES = {r.id: r for r in (TARGET_OVERRIDE, TARGET_UNKNOWN)}
 

@@ -21,25 +21,17 @@ from pto_dialect.syntax.print.printer import ASSEMBLY, FORM, print_module
 from pto_dialect.syntax.print.writer import Inexpressible
 from pto_dialect.syntax.read.parser import parse_program
 from pto_dialect.verify.engine.rule import ERROR, FORMS, Rule, rule
-from pto_dialect.verify.examples.types import VALUE
 
 from .level1 import to_level1
 from .operands import is_tile_operation
 from .rebuild import FormPass, Rebuild, RefusedError
 
-_GOOD = f"""func.func @main(%a: {VALUE}, %x: f32) -> {VALUE} {{
-  %b = pto.tadds %a, %x : ({VALUE}, f32) -> {VALUE}
-  return %b : {VALUE}
-}}
-"""
 CANNOT_SAY = rule(
     "to-assembly-unsupported",
     ERROR,
     FORMS,
     "a program that becomes assembly is one function of tile operations, numbers and parts of memory, without regions",
-    source='docs/reference/language.md, "PTO-AS assembly"',
-    bad=_GOOD.replace("  return", "  scf.execute_region {\n    scf.yield\n  }\n  return"),
-    good=_GOOD,
+    'docs/reference/language.md, "PTO-AS assembly"',
 )
 _ENTRY = frozenset(("pto.entry",))
 """Attributes that go without saying: the function of an assembly text is the one that a launch starts."""

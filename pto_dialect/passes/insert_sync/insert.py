@@ -24,7 +24,6 @@ from pto_dialect.passes.accesses.items import Sequence, UnsupportedError
 from pto_dialect.passes.accesses.locations import HandleLocations
 from pto_dialect.passes.base import PtoPass
 from pto_dialect.verify.engine.rule import ERROR, INFO, INSERT_SYNC, rule
-from pto_dialect.verify.examples.types import TILE
 
 from .calls import CallReader, Used, flag_ids
 from .events import all_flags, assign_event_ids
@@ -32,37 +31,21 @@ from .remarks import remarks
 from .solve import solve
 from .write import write
 
-_GOOD = f"""func.func @f(%one: f32) {{
-  %a = pto.alloc_tile : {TILE}
-  pto.texpands ins(%one : f32) outs(%a : {TILE})
-  return
-}}
-"""
-
 UNSUPPORTED = rule(
     "insert-sync-unsupported",
     ERROR,
     INSERT_SYNC,
     "flags are inserted into functions whose control flow and accesses are followed",
-    source='docs/reference/synchronisation.md, "What is not followed"',
-    bad=_GOOD.replace("return", "func.call @g() : () -> ()\n  return") + "func.func private @g()\n",
-    good=_GOOD,
+    'docs/reference/synchronisation.md, "What is not followed"',
 )
 
-
-_FLAGGED = _GOOD.replace(
-    "  return",
-    '  pto.set_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]\n  pto.wait_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]\n  return',
-)
 
 NOT_SYNCHRONIZED = rule(
     "insert-sync-left-alone",
     INFO,
     INSERT_SYNC,
     "a function orders its pipes by itself in whole, or leaves them to insert-sync in whole",
-    source='docs/reference/synchronisation.md, "What is not followed"',
-    bad=_FLAGGED,
-    good=_GOOD,
+    'docs/reference/synchronisation.md, "What is not followed"',
 )
 
 

@@ -11,39 +11,16 @@ from pto_dialect.diagnostics.diagnostic import Diagnostic, Note
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.passes.accesses.items import PIPES, Flag, Sequence
 from pto_dialect.verify.engine.rule import INFO, INSERT_SYNC, rule
-from pto_dialect.verify.examples.types import PART, TILE
 
 from .events import all_flags, all_sequences
 from .rings import EVENTS
-
-
-def _example(count: int) -> str:
-    slots = TILE.replace("tile_buf", "multi_tile_buf").replace(">", f", count={count}>")
-    return f"""func.func @f(%p: {PART}, %n: index) {{
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %count = arith.constant {count} : index
-  %at = arith.constant 0 : i64
-  %m = pto.alloc_multi_tile addr = %at : {slots}
-  scf.for %i = %c0 to %n step %c1 {{
-    %s = arith.remui %i, %count : index
-    %u = pto.multi_tile_get %m[%s] : {slots} -> {TILE}
-    pto.tload ins(%p : {PART}) outs(%u : {TILE})
-    pto.tadd ins(%u, %u : {TILE}, {TILE}) outs(%u : {TILE})
-  }}
-  return
-}}
-"""
-
 
 SHARED = rule(
     "insert-sync-shared-flag",
     INFO,
     INSERT_SYNC,
     "each slot of a multi-buffer has a flag of its own, so that iterations overlap; so has each dependence",
-    source='docs/reference/synchronisation.md, "Multi-buffers"',
-    bad=_example(16),
-    good=_example(2),
+    'docs/reference/synchronisation.md, "Multi-buffers"',
 )
 
 

@@ -18,19 +18,10 @@ from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.base import PtoPass
-from pto_dialect.verify.engine.rule import ERROR, Rule, rule
+from pto_dialect.verify.engine.rule import Rule
 
 from .geometry import NotLoweredError
 from .writer import Function, is_handle
-
-
-def all_lowered(stage: str, text: str, *lines: str, source: str, arguments: str = "") -> Rule:
-    """The rule that a pass lowers all its operations. Its example is a function of ``lines``, whose tiles lie at
-    ``%c0`` or, where the rule is broken, nowhere yet."""
-    body = "".join(f"    {line}\n" for line in ("%c0 = arith.constant 0 : i64", *lines, "return"))
-    good = f'module attributes {{pto.target_arch = "a5"}} {{\n  func.func @f({arguments}) {{\n{body}  }}\n}}\n'
-    bad = good.replace(" addr = %c0", "")
-    return rule(f"{stage}-unsupported", ERROR, stage, text, source=source, bad=bad, good=good)
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,9 @@ from pto_dialect.analysis.target import profile_of
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.placement import location
 from pto_dialect.passes.instructions.geometry import NotLoweredError
-from pto_dialect.passes.instructions.rewrite import InstructionPass, all_lowered
+from pto_dialect.passes.instructions.rewrite import InstructionPass
 from pto_dialect.passes.instructions.writer import Function, Writer
-from pto_dialect.verify.engine.rule import LOWER_VECTOR, Rule
-from pto_dialect.verify.examples.types import TILE
+from pto_dialect.verify.engine.rule import ERROR, LOWER_VECTOR, Rule, rule
 
 from . import gather, reduce, select, sort
 from .convert import lower_conversion
@@ -26,13 +25,12 @@ from .elementwise import Loops, Step, lower_row, read_step
 from .fuse import Memory, consecutive_operations, runs, stored
 from .table import row_of
 
-NOT_LOWERED = all_lowered(
+NOT_LOWERED = rule(
+    f"{LOWER_VECTOR}-unsupported",
+    ERROR,
     LOWER_VECTOR,
     "elementwise tile operations have addresses, and vector functions that compute the same bits",
-    f"%a = pto.alloc_tile addr = %c0 : {TILE}",
-    f"pto.texpands ins(%one : f32) outs(%a : {TILE})",
-    source='docs/reference/vectors.md, "Arithmetic"',
-    arguments="%one: f32",
+    'docs/reference/vectors.md, "Arithmetic"',
 )
 
 _OTHERS: dict[str, Callable[[Writer], None]] = {

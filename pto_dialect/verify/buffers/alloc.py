@@ -36,27 +36,6 @@ from ..engine.context import Context
 from ..engine.pages import ALLOCATION
 from ..engine.rule import ERROR, INFO, SHAPES, STRUCTURE, WARNING, Rule, rule
 
-_GOOD = "%a = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>"
-
-
-def _at(address: int, tile: str = "!pto.tile_buf<vec, 16x16xf32>") -> str:
-    """Returns an example function with one tile at an address."""
-    constant = f"  %at = arith.constant {address} : i64\n"
-    return f"func.func @f() {{\n{constant}  %a = pto.alloc_tile addr = %at : {tile}\n  return\n}}"
-
-
-def _open(tile: str) -> str:
-    """Returns an example function with one tile whose number of valid rows is an argument."""
-    return f"func.func @f(%n: index) {{\n  %a = pto.alloc_tile valid_row = %n : {tile}\n  return\n}}"
-
-
-def _planned(*places: int) -> str:
-    """Returns an example of a multi-tile buffer with planned addresses."""
-    shown = ", ".join(map(str, places))
-    kind = "!pto.multi_tile_buf<!pto.tile_buf<vec, 16x16xf32>, count=2>"
-    return f"%a = pto.alloc_multi_tile {{{_PLANNED} = array<i64: {shown}>}} : {kind}"
-
-
 _PLANNED = "pto.multi_buffer_addrs"
 """The attribute that a planning pass sets to the addresses of the slots."""
 
@@ -65,99 +44,63 @@ VALID_OPERANDS = rule(
     ERROR,
     STRUCTURE,
     "valid_row and valid_col are given exactly where the type leaves the valid size open",
-    source=ALLOCATION,
-    bad="%a = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32, valid=?x16>",
-    good=_open("!pto.tile_buf<vec, 16x16xf32, valid=?x16>"),
+    ALLOCATION,
 )
 NONE_BOX = rule(
     "alloc-nonebox-align",
     ERROR,
     SHAPES,
     "rows of an unboxed row_major tile and columns of a col_major one have a multiple of 32 bytes (fp4: 16)",
-    source=ALLOCATION,
-    bad="%a = pto.alloc_tile : !pto.tile_buf<vec, 16x15xf32>",
-    good=_GOOD,
+    ALLOCATION,
 )
 BOXED = rule(
     "alloc-boxed-multiple",
     ERROR,
     SHAPES,
     "a boxed tile consists of whole blocks; vec tiles, fractal 32 and single rows may end inside a block",
-    source=ALLOCATION,
-    bad="%a = pto.alloc_tile : !pto.tile_buf<mat, 24x64xf16, blayout=col_major, slayout=row_major>",
-    good="%a = pto.alloc_tile : !pto.tile_buf<mat, 32x64xf16, blayout=col_major, slayout=row_major>",
+    ALLOCATION,
 )
 BOX_ELEMENT = rule(
-    "alloc-box-elem",
-    ERROR,
-    SHAPES,
-    "elements have a size, which for blocks of 512 bytes divides 32",
-    source=ALLOCATION,
-    bad="%a = pto.alloc_tile : !pto.tile_buf<mat, 16x16xnone, blayout=col_major, slayout=row_major>",
-    good="%a = pto.alloc_tile : !pto.tile_buf<mat, 16x16xf32, blayout=col_major, slayout=row_major>",
+    "alloc-box-elem", ERROR, SHAPES, "elements have a size, which for blocks of 512 bytes divides 32", ALLOCATION
 )
-ADDRESS = rule(
-    "alloc-addr-align",
-    ERROR,
-    SHAPES,
-    "a constant address is a multiple of 32 and not negative",
-    source=ALLOCATION,
-    bad=_at(16),
-    good=_at(32),
-)
+ADDRESS = rule("alloc-addr-align", ERROR, SHAPES, "a constant address is a multiple of 32 and not negative", ALLOCATION)
 FRACTAL_ADDRESS = rule(
     "align-fractal",
     WARNING,
     SHAPES,
     "the address of a left, right or acc tile is a multiple of the block size",
-    source='docs/reference/constraints.md, "Runs"; docs/reference/targets.md, "Memories"',
-    bad=_at(32, "!L"),
-    good=_at(512, "!L"),
+    'docs/reference/constraints.md, "Runs"; docs/reference/targets.md, "Memories"',
 )
 MULTI = rule(
     "multi-tile-count",
     ERROR,
     STRUCTURE,
     "a multi-tile buffer has 2 to 16 slots of a plain type; a constant slot number exists",
-    source=ALLOCATION,
-    bad="%a = pto.alloc_multi_tile : !pto.multi_tile_buf<!pto.tile_buf<vec, 16x16xf32>, count=17>",
-    good="%a = pto.alloc_multi_tile : !pto.multi_tile_buf<!pto.tile_buf<vec, 16x16xf32>, count=2>",
+    ALLOCATION,
 )
 SLOT_ADDRESSES = rule(
     "multi-tile-addresses",
     ERROR,
     STRUCTURE,
     "planned addresses of a multi-tile buffer are one for each slot, not negative, and keep the slots apart",
-    source=ALLOCATION,
-    bad=_planned(0, 512),
-    good=_planned(0, 1024),
+    ALLOCATION,
 )
 CAPACITY = rule(
     "capacity-static",
     ERROR,
     SHAPES,
     "a tile fits into its memory, at its address if that is constant",
-    source='docs/reference/constraints.md, "Whole programs"; docs/reference/targets.md, "Memories"',
-    bad=_at(262144),
-    good=_at(4096),
+    'docs/reference/constraints.md, "Whole programs"; docs/reference/targets.md, "Memories"',
 )
 PLANNER = rule(
     "capacity-ub-planner",
     WARNING,
     SHAPES,
     "vec tiles of a5 stay below 248 K, which is all that a memory planner hands out",
-    source='docs/reference/constraints.md, "Whole programs"; docs/reference/targets.md, "Memories"',
-    bad=_at(258048),
-    good=_at(4096),
+    'docs/reference/constraints.md, "Whole programs"; docs/reference/targets.md, "Memories"',
 )
 DEAD = rule(
-    "dead-tile",
-    INFO,
-    STRUCTURE,
-    "an allocated tile is used",
-    source='docs/reference/constraints.md, "Whole programs"',
-    bad=_GOOD,
-    good=f"{_GOOD}\npto.tabs ins(%a : !pto.tile_buf<vec, 16x16xf32>) outs(%a : !pto.tile_buf<vec, 16x16xf32>)",
+    "dead-tile", INFO, STRUCTURE, "an allocated tile is used", 'docs/reference/constraints.md, "Whole programs"'
 )
 
 _ROW_PLUS_ONE = 2
@@ -359,7 +302,7 @@ REBOUND = rule(
     ERROR,
     STRUCTURE,
     "tassign keeps the type of the tile",
-    source='docs/reference/operations.md, "Tiles and views: handles"',
+    'docs/reference/operations.md, "Tiles and views: handles"',
 )
 
 

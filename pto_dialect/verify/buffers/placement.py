@@ -17,41 +17,28 @@ from pto_dialect.targets.memory import LOC_TO_SPACE
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check
 from ..engine.rule import ERROR, STRUCTURE, WARNING, rule
-from ..examples.types import TILE
 from .alloc import address_operand
-
-
-def _function(*body: str) -> str:
-    """Returns an example function with some constant addresses."""
-    constants = [f"%at{n} = arith.constant {n} : i64" for n in (0, 1024)]
-    lines = "".join(f"  {line}\n" for line in (*constants, *body))
-    return f"func.func @f() {{\n{lines}  return\n}}"
-
 
 LEVEL_MIX = rule(
     "level-mix",
     WARNING,
     STRUCTURE,
     "tiles have addresses in a memory that the function also uses through pointers to fixed addresses",
-    source='docs/reference/constraints.md, "Modules and functions"',
-    bad=_function(f"%a = pto.alloc_tile : {TILE}", "%p = pto.castptr %at1024 : i64 -> !U32"),
-    good=_function(f"%a = pto.alloc_tile addr = %at0 : {TILE}", "%p = pto.castptr %at1024 : i64 -> !U32"),
+    'docs/reference/constraints.md, "Modules and functions"',
 )
 ADDRESS_REQUIRED = rule(
     "alloc-addr-required",
     WARNING,
     STRUCTURE,
     "where a program places tiles of a memory itself, all tiles of that memory have addresses",
-    source='docs/reference/constraints.md, "Allocation, views and scalars"',
-    bad=_function(f"%a = pto.alloc_tile addr = %at0 : {TILE}", f"%b = pto.alloc_tile : {TILE}"),
-    good=_function(f"%a = pto.alloc_tile addr = %at0 : {TILE}", f"%b = pto.alloc_tile addr = %at1024 : {TILE}"),
+    'docs/reference/constraints.md, "Allocation, views and scalars"',
 )
 RESERVED = rule(
     "overlap-reserve",
     ERROR,
     STRUCTURE,
     "reserved buffers and tiles with addresses do not overlap",
-    source='docs/reference/constraints.md, "Whole programs"',
+    'docs/reference/constraints.md, "Whole programs"',
 )
 
 

@@ -34,51 +34,29 @@ from ..engine.pages import ALLOCATION
 from ..engine.rule import ERROR, LOCATIONS, TRIPLES, WARNING, rule
 from .views import array_values
 
-ADDPTR = rule(
-    "addptr-type",
-    ERROR,
-    TRIPLES,
-    "addptr keeps the type of the pointer",
-    source=ALLOCATION,
-    bad='%q = "pto.addptr"(%p, %i) : (!G32, index) -> !G16',
-    good='%q = "pto.addptr"(%p, %i) : (!G32, index) -> !G32',
-)
+ADDPTR = rule("addptr-type", ERROR, TRIPLES, "addptr keeps the type of the pointer", ALLOCATION)
 CAST = rule(
     "castptr-form",
     ERROR,
     TRIPLES,
     "castptr turns integers and pointers into each other, and pointers and memrefs into pointers of the "
     "same memory; inttoptr takes an i64 and gives a pointer to a scalar type",
-    source=ALLOCATION,
-    bad="%q = pto.castptr %p : !G32 -> !U32",
-    good="%q = pto.castptr %p : !G32 -> !G16",
+    ALLOCATION,
 )
 INT_TO_PTR_USE = rule(
     "inttoptr-use",
     WARNING,
     LOCATIONS,
     "the result of inttoptr is the pointer of load_scalar and store_scalar only; the reference compiles nothing else",
-    source=ALLOCATION,
-    bad="%p = pto.inttoptr %a : i64 -> !G32\n%q = pto.addptr %p, %i : !G32 -> !G32",
-    good="%p = pto.inttoptr %a : i64 -> !G32\n%v = pto.load_scalar %p[%i] : !G32 -> f32",
+    ALLOCATION,
 )
-SCALAR_TYPE = rule(
-    "scalar-mem-type",
-    ERROR,
-    TRIPLES,
-    "a scalar access has the element type of its pointer",
-    source=ALLOCATION,
-    bad="%v = pto.load_scalar %p[%i] : !G32 -> f16",
-    good="%v = pto.load_scalar %p[%i] : !G32 -> f32",
-)
+SCALAR_TYPE = rule("scalar-mem-type", ERROR, TRIPLES, "a scalar access has the element type of its pointer", ALLOCATION)
 SCALAR_SPACE = rule(
     "scalar-mem-space",
     WARNING,
     LOCATIONS,
     "load_scalar and store_scalar access global memory; other memories need the newer dialect",
-    source=ALLOCATION,
-    bad="%v = pto.load_scalar %p[%i] : !U32 -> f32",
-    good="%v = pto.load_scalar %p[%i] : !G32 -> f32",
+    ALLOCATION,
 )
 DEVICE = rule(
     "ld-dev",
@@ -86,22 +64,14 @@ DEVICE = rule(
     LOCATIONS,
     "ld_dev and st_dev access 8- to 64-bit integers of global memory in entry functions, outside SIMT bodies; on a5 "
     "(elsewhere a warning)",
-    source=ALLOCATION,
-    bad="func.func @f(%p: !GI, %i: index) attributes {pto.simt_entry} {\n"
-    "  %v = pto.ld_dev %p[%i] : !GI -> i32\n  return\n}",
-    good="func.func @f(%p: !GI, %i: index) attributes {pto.entry} {\n"
-    "  %v = pto.ld_dev %p[%i] : !GI -> i32\n  return\n}",
+    ALLOCATION,
 )
 LOCAL_ARRAY = rule(
     "local-array",
     ERROR,
     TRIPLES,
     "a local array takes one index for each dimension; values have its element type",
-    source=ALLOCATION,
-    bad="%a = pto.declare_local_array -> !pto.local_array<4x4xi32>\n"
-    "%v = pto.local_array_get %a[%i] : !pto.local_array<4x4xi32> -> i32",
-    good="%a = pto.declare_local_array -> !pto.local_array<4xi32>\n"
-    "%v = pto.local_array_get %a[%i] : !pto.local_array<4xi32> -> i32",
+    ALLOCATION,
 )
 STRUCT_PATH = rule(
     "struct-path",
@@ -109,16 +79,14 @@ STRUCT_PATH = rule(
     TRIPLES,
     "a path of field numbers leads to a scalar field; values have its type, structs stay in their "
     "region under the name of their declaration",
-    source='docs/reference/operations.md, "Pointers, arrays, structs"',
+    'docs/reference/operations.md, "Pointers, arrays, structs"',
 )
 ADDRESS_OF = rule(
     "addr-result",
     ERROR,
     TRIPLES,
     "the address of a tile or view has its element type and memory",
-    source='docs/reference/operations.md, "Pointers, arrays, structs"',
-    bad="%p = pto.tile_buf_addr %a : !pto.tile_buf<vec, 16x16xf32> -> !U16",
-    good="%p = pto.tile_buf_addr %a : !pto.tile_buf<vec, 16x16xf32> -> !U32",
+    'docs/reference/operations.md, "Pointers, arrays, structs"',
 )
 
 _POINTEES = frozenset({"i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "f8E4M3", "hif8"} | FP8 | FP4)

@@ -27,59 +27,29 @@ from ..engine.context import Context
 from ..engine.pages import ALLOCATION
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, rule
 
-_V = "!pto.tensor_view<16x16xf32>"
-_P = "!pto.partition_tensor_view<8x16xf32>"
-
-
-def _function(lists: str) -> str:
-    """Returns an example function that makes one view."""
-    constants = "".join(f"  %c{n} = arith.constant {n} : index\n" for n in (1, 16))
-    view = f"  %v = pto.make_tensor_view %p, {lists} : {_V}\n"
-    return f"func.func @example(%p: !G32) {{\n{constants}{view}  return\n}}"
-
-
-def _scales(groups: int) -> str:
-    """Returns an example function that makes a view of the scales of 16 rows."""
-    shape = f"!pto.tensor_view<16x{groups}x!pto.f8E8M0>"
-    constants = "".join(f"  %c{n} = arith.constant {n} : index\n" for n in sorted({1, groups, 16}))
-    lists = f"shape = [%c16, %c{groups}], strides = [%c{groups}, %c1] {{layout = #pto.layout<mx_a_zz>}}"
-    view = f"  %v = pto.make_tensor_view %p, {lists} : {shape}\n"
-    return f"func.func @example(%p: !pto.ptr<!pto.f8E8M0>) {{\n{constants}{view}  return\n}}"
-
-
 RANK = rule(
     "view-rank",
     ERROR,
     STRUCTURE,
     "a view has as many sizes and strides as dimensions, at most 5, and the element type of its pointer",
-    source=ALLOCATION,
-    bad=_function("shape = [%c16], strides = [%c1]"),
-    good=_function("shape = [%c16, %c16], strides = [%c16, %c1]"),
+    ALLOCATION,
 )
 LAYOUT = rule(
-    "view-layout",
-    ERROR,
-    LOCATIONS,
-    "a stated layout is the one that constant sizes and strides have",
-    source=ALLOCATION,
+    "view-layout", ERROR, LOCATIONS, "a stated layout is the one that constant sizes and strides have", ALLOCATION
 )
 BOUNDS = rule(
     "part-bounds",
     ERROR,
     SHAPES,
     "a part has an offset and a size for each dimension of its view, lies inside it and states its sizes",
-    source=ALLOCATION,
-    bad=f"%q = pto.partition_view %v, offsets = [%c16, %c0], sizes = [%c8, %c16] : {_V} -> {_P}",
-    good=f"%q = pto.partition_view %v, offsets = [%c8, %c0], sizes = [%c8, %c16] : {_V} -> {_P}",
+    ALLOCATION,
 )
 DIMENSION = rule(
     "view-dim",
     ERROR,
     SHAPES,
     "the dimension whose size or stride is queried is one of the view, counted from 0",
-    source=ALLOCATION,
-    bad=f"%q = pto.get_tensor_view_dim %v, %c8 : {_V} -> index",
-    good=f"%q = pto.get_tensor_view_dim %v, %c0 : {_V} -> index",
+    ALLOCATION,
 )
 
 SCALE_GROUPS = rule(
@@ -87,9 +57,7 @@ SCALE_GROUPS = rule(
     ERROR,
     LOCATIONS,
     "a view of MX scales in blocks of 16 x 2 has an even number of groups",
-    source='docs/reference/layouts.md, "MX scales"',
-    bad=_scales(3),
-    good=_scales(4),
+    'docs/reference/layouts.md, "MX scales"',
 )
 
 MAX_RANK = 5

@@ -21,17 +21,7 @@ from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import ALLOCATION
 from ..engine.rule import ERROR, SHAPES, STRUCTURE, Rule, rule
-from ..examples.types import MAT, SQUARE, TILE
 from .alloc import tile_bytes
-
-_OPEN = "!pto.tile_buf<vec, 32x32xf32, valid=?x?>"
-_NZ_PART = "!pto.tile_buf<mat, 16x32xf16, blayout=col_major, slayout=row_major>"
-
-
-def _function(body: str) -> str:
-    """Returns an example function with an index argument."""
-    return f"func.func @f(%n: index) {{\n  {body}\n  return\n}}"
-
 
 FORM = rule(
     "subview-form",
@@ -39,56 +29,26 @@ FORM = rule(
     STRUCTURE,
     "a subview has two positive sizes, two offsets and both or none of the valid sizes; its type is that of "
     "the source with shape and valid region of the window",
-    source=ALLOCATION,
-    bad=f"%b = pto.subview %a[%c0, %c0] sizes [16, 8] : {SQUARE} -> {TILE}",
-    good=f"%b = pto.subview %a[%c0, %c0] sizes [16, 16] : {SQUARE} -> {TILE}",
+    ALLOCATION,
 )
-BOXED = rule(
-    "subview-boxed",
-    ERROR,
-    SHAPES,
-    "a window of a boxed tile consists of whole blocks",
-    source=ALLOCATION,
-    bad=f"%b = pto.subview %a[%c8, %c0] sizes [16, 32] : {MAT} -> {_NZ_PART}",
-    good=f"%b = pto.subview %a[%c16, %c0] sizes [16, 32] : {MAT} -> {_NZ_PART}",
-)
-BOUNDS = rule(
-    "subview-bounds",
-    ERROR,
-    SHAPES,
-    "a window lies inside its tile",
-    source=ALLOCATION,
-    bad=f"%b = pto.subview %a[%c24, %c0] sizes [16, 16] : {SQUARE} -> {TILE}",
-    good=f"%b = pto.subview %a[%c16, %c0] sizes [16, 16] : {SQUARE} -> {TILE}",
-)
+BOXED = rule("subview-boxed", ERROR, SHAPES, "a window of a boxed tile consists of whole blocks", ALLOCATION)
+BOUNDS = rule("subview-bounds", ERROR, SHAPES, "a window lies inside its tile", ALLOCATION)
 VALID = rule(
     "setvalid-dynamic",
     ERROR,
     SHAPES,
     "set_validshape gives sizes inside the tile to a tile of this function whose type leaves them open",
-    source=ALLOCATION,
-    bad=_function(f"%a = pto.alloc_tile : {SQUARE}\n  pto.set_validshape %a, %n, %n : {SQUARE}"),
-    good=_function(
-        f"%a = pto.alloc_tile valid_row = %n valid_col = %n : {_OPEN}\n  pto.set_validshape %a, %n, %n : {_OPEN}"
-    ),
+    ALLOCATION,
 )
 BITCAST = rule(
-    "bitcast-same",
-    ERROR,
-    STRUCTURE,
-    "bitcast changes the element type alone, to one that is not larger",
-    source=ALLOCATION,
-    bad=f"%b = pto.bitcast %a : {SQUARE} -> !pto.tile_buf<vec, 32x16xi32>",
-    good=f"%b = pto.bitcast %a : {SQUARE} -> !pto.tile_buf<vec, 32x32xi32>",
+    "bitcast-same", ERROR, STRUCTURE, "bitcast changes the element type alone, to one that is not larger", ALLOCATION
 )
 RESHAPE = rule(
     "reshape-bytes",
     ERROR,
     STRUCTURE,
     "treshape keeps location and number of bytes and does not pass between boxed and unboxed layouts",
-    source=ALLOCATION,
-    bad=f"%b = pto.treshape %a : {SQUARE} -> !pto.tile_buf<vec, 16x32xf32>",
-    good=f"%b = pto.treshape %a : {SQUARE} -> !pto.tile_buf<vec, 64x16xf32>",
+    ALLOCATION,
 )
 
 AnyTile = TileBufType | TileType

@@ -32,23 +32,9 @@ from .rules import BRANCH, ENTRY, FUNCTION, LOOP, PARENT, REGION, SWITCH, YIELD
 from .value_remedies import block_argument, returned_values, written_end, yielded_value
 
 TERMINATOR = rule(
-    "block-terminator",
-    ERROR,
-    STRUCTURE,
-    "a block ends with its terminator, which occurs nowhere else",
-    source=MODULES,
-    bad="func.func @f() {\n}",
-    good="func.func @f() {\n  return\n}",
+    "block-terminator", ERROR, STRUCTURE, "a block ends with its terminator, which occurs nowhere else", MODULES
 )
-RETURN_TYPES = rule(
-    "return-types",
-    ERROR,
-    STRUCTURE,
-    "return gives the function's result types",
-    source=MODULES,
-    bad="func.func @f(%x: i32) -> i64 {\n  return %x : i32\n}",
-    good="func.func @f(%x: i32) -> i32 {\n  return %x : i32\n}",
-)
+RETURN_TYPES = rule("return-types", ERROR, STRUCTURE, "return gives the function's result types", MODULES)
 
 _PARENTS = {
     "func.return": ("func.func",),

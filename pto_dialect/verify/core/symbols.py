@@ -17,38 +17,8 @@ from ..engine.pages import MODULES
 from ..engine.rule import ERROR, STRUCTURE, rule
 from .rules import REGION
 
-SYMBOL_UNIQUE = rule(
-    "symbol-unique",
-    ERROR,
-    STRUCTURE,
-    "symbols of one module have different names",
-    source=MODULES,
-    bad="module {\n  func.func private @f()\n  func.func private @f()\n}",
-    good="module {\n  func.func private @f()\n  func.func private @g()\n}",
-)
-CALLEE = rule(
-    "callee",
-    ERROR,
-    STRUCTURE,
-    "a called function exists and takes these operands",
-    source=MODULES,
-    bad="""\
-module {
-  func.func private @f(i32)
-  func.func @g(%x: i64) {
-    call @f(%x) : (i64) -> ()
-    return
-  }
-}""",
-    good="""\
-module {
-  func.func private @f(i64)
-  func.func @g(%x: i64) {
-    call @f(%x) : (i64) -> ()
-    return
-  }
-}""",
-)
+SYMBOL_UNIQUE = rule("symbol-unique", ERROR, STRUCTURE, "symbols of one module have different names", MODULES)
+CALLEE = rule("callee", ERROR, STRUCTURE, "a called function exists and takes these operands", MODULES)
 
 
 def check_calls(op: Operation, ctx: Context) -> None:

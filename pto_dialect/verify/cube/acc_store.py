@@ -110,29 +110,3 @@ def read_acc_store(op: Operation) -> AccStore:
         atomic_type=_clause_value(attributes.get("atomic_type")),
         atomic_op=_clause_value(attributes.get("atomic_op")),
     )
-
-
-def store_example(
-    clauses: str = "nz2nd",
-    types: str = "!C32, !L32",
-    payloads: str = "",
-    sizes: str = "%c16, %c32, %c16, %c32",
-) -> str:
-    """Returns an example statement of ``pto.mte_l0c_l1``; ``payloads`` are the types of operands in ``clauses``."""
-    return _example("l1", sizes, clauses, types, payloads)
-
-
-def gm_store_example(clauses: str, hints: str = "%c0, %c0") -> str:
-    """Returns an example statement of ``pto.mte_l0c_gm`` with its two memory hints."""
-    return _example("gm", f"%c16, %c32, %c16, %c32, {hints}", clauses, "!C32, !G32", "i64, i64")
-
-
-def ub_store_example(clauses: str, payloads: str = "", sizes: str = "%c16, %c32, %c16, %c32") -> str:
-    """Returns an example statement of ``pto.mte_l0c_ub``."""
-    return _example("ub", sizes, clauses, "!C32, !U32", payloads)
-
-
-def _example(memory: str, sizes: str, clauses: str, types: str, payloads: str) -> str:
-    tail = f", {clauses}" if clauses else ""
-    more = f", {payloads}" if payloads else ""
-    return f"pto.mte_l0c_{memory} %s, %d, {sizes}{tail} : {types}, i64, i64, i64, i64{more}"

@@ -20,249 +20,76 @@ from .acc_store import (
     PACKED_DESTINATIONS,
     STORES,
     AccStore,
-    gm_store_example,
     read_acc_store,
-    store_example,
-    ub_store_example,
 )
-
-_PLAIN = store_example()
-_QUANT = store_example("pre_quant(%q, mode = f32_f16), nz2nd", "!C32, !L16", "f32")
-_RELU = store_example("pre_relu(mode = normal_relu), nz2nd")
-_CLIPPED = store_example(
-    "pre_quant(%q, mode = f32_f16), pre_relu(mode = normal_relu, clip = %k), nz2nd", "!C32, !L16", "f32, f16"
-)
-_LOOP3 = store_example("nz2nd, loop3(%c1, %c2, %c3)", payloads="i64, i64, i64")
 
 # ---------------------------------------------------------------- reported by the parser
 
-rule(
-    "fixp-no-clause",
-    INFO,
-    PARSE,
-    "at least one clause is given",
-    source=WRITE_BACK,
-    bad=store_example(""),
-    good=_PLAIN,
-)
-for _id, _text, _bad, _good in (
-    (
-        "fixp-clause-order",
-        ACC_STORE.order_in_words,
-        store_example("sat, nz2nd"),
-        store_example("nz2nd, sat"),
-    ),
-    ("fixp-clause-duplicate", "each clause is given once", store_example("nz2nd, nz2nd"), _PLAIN),
-    ("fixp-clause-unknown", "clause names exist", store_example("nz2zz"), _PLAIN),
-    (
-        "fixp-unit-flag-token",
-        "unit_flag takes check_only or check_and_clear",
-        store_example("unit_flag(check_and_set), nz2nd"),
-        store_example("unit_flag(check_and_clear), nz2nd"),
-    ),
-    (
-        "fixp-quant-mode",
-        "the mode of pre_quant exists",
-        store_example("pre_quant(%q, mode = f32_to_f16), nz2nd", "!C32, !L16", "f32"),
-        _QUANT,
-    ),
-    (
-        "fixp-relu-mode",
-        "the mode of pre_relu is no_relu, normal_relu, scalar_relu or vector_relu",
-        store_example("pre_relu(mode = leaky), nz2nd"),
-        _RELU,
-    ),
-    (
-        "fixp-sat-option",
-        "saturation is sat, sat(preserve_nan) or nosat",
-        store_example("nz2nd, sat(keep_nan)"),
-        store_example("nz2nd, sat(preserve_nan)"),
-    ),
-    (
-        "fixp-sat-exclusive",
-        "one of sat, sat(preserve_nan) and nosat is given",
-        store_example("nz2nd, sat, nosat"),
-        store_example("nz2nd, nosat"),
-    ),
+rule("fixp-no-clause", INFO, PARSE, "at least one clause is given", WRITE_BACK)
+for _id, _text in (
+    ("fixp-clause-order", ACC_STORE.order_in_words),
+    ("fixp-clause-duplicate", "each clause is given once"),
+    ("fixp-clause-unknown", "clause names exist"),
+    ("fixp-unit-flag-token", "unit_flag takes check_only or check_and_clear"),
+    ("fixp-quant-mode", "the mode of pre_quant exists"),
+    ("fixp-relu-mode", "the mode of pre_relu is no_relu, normal_relu, scalar_relu or vector_relu"),
+    ("fixp-sat-option", "saturation is sat, sat(preserve_nan) or nosat"),
+    ("fixp-sat-exclusive", "one of sat, sat(preserve_nan) and nosat is given"),
 ):
-    rule(_id, ERROR, PARSE, _text, source=WRITE_BACK, bad=_bad, good=_good)
+    rule(_id, ERROR, PARSE, _text, WRITE_BACK)
 
 # ---------------------------------------------------------------- structure
 
-QUANT_NEEDS_BOTH = rule(
-    "fixp-quant-needs-both",
-    ERROR,
-    STRUCTURE,
-    "pre_quant has a payload and a mode",
-    source=WRITE_BACK,
-    bad=store_example("pre_quant(mode = f32_f16), nz2nd", "!C32, !L16"),
-    good=_QUANT,
-)
+QUANT_NEEDS_BOTH = rule("fixp-quant-needs-both", ERROR, STRUCTURE, "pre_quant has a payload and a mode", WRITE_BACK)
 NO_CONVERT = rule(
-    "fixp-no-convert",
-    WARNING,
-    STRUCTURE,
-    "pre_quant converts; no_convert ignores its payload",
-    source=WRITE_BACK,
-    bad=store_example("pre_quant(%q, mode = no_convert), nz2nd", payloads="f32"),
-    good=_PLAIN,
+    "fixp-no-convert", WARNING, STRUCTURE, "pre_quant converts; no_convert ignores its payload", WRITE_BACK
 )
-RELU_NO_PAYLOAD = rule(
-    "fixp-relu-no-payload",
-    ERROR,
-    STRUCTURE,
-    "no_relu and normal_relu take no payload",
-    source=WRITE_BACK,
-    bad=store_example("pre_relu(%r, mode = normal_relu), nz2nd", payloads="f32"),
-    good=_RELU,
-)
-RELU_SCALAR_PAYLOAD = rule(
-    "fixp-relu-scalar-payload",
-    ERROR,
-    STRUCTURE,
-    "scalar_relu has a payload",
-    source=WRITE_BACK,
-    bad=store_example("pre_relu(mode = scalar_relu), nz2nd"),
-    good=store_example("pre_relu(%r, mode = scalar_relu), nz2nd", payloads="f32"),
-)
-RELU_PWL = rule(
-    "fixp-relu-pwl",
-    ERROR,
-    STRUCTURE,
-    "pre_relu has no piecewise linear mode",
-    source=WRITE_BACK,
-    bad=store_example("pre_relu(mode = pwl), nz2nd"),
-    good=_RELU,
-)
-CLIP_IN_RELU = rule(
-    "fixp-clip-in-relu",
-    ERROR,
-    STRUCTURE,
-    "clip stands inside pre_relu",
-    source=WRITE_BACK,
-    bad=store_example("clip(%k), nz2nd", "!C32, !L16", "f16"),
-    good=_CLIPPED,
-)
+RELU_NO_PAYLOAD = rule("fixp-relu-no-payload", ERROR, STRUCTURE, "no_relu and normal_relu take no payload", WRITE_BACK)
+RELU_SCALAR_PAYLOAD = rule("fixp-relu-scalar-payload", ERROR, STRUCTURE, "scalar_relu has a payload", WRITE_BACK)
+RELU_PWL = rule("fixp-relu-pwl", ERROR, STRUCTURE, "pre_relu has no piecewise linear mode", WRITE_BACK)
+CLIP_IN_RELU = rule("fixp-clip-in-relu", ERROR, STRUCTURE, "clip stands inside pre_relu", WRITE_BACK)
 NZ2DN_LOOP0 = rule(
-    "fixp-nz2dn-loop0",
-    ERROR,
-    STRUCTURE,
-    "nz2dn has its operand, the source stride of the innermost loop",
-    source=WRITE_BACK,
-    bad=store_example("nz2dn"),
-    good=store_example("nz2dn(%c1)", payloads="i64"),
+    "fixp-nz2dn-loop0", ERROR, STRUCTURE, "nz2dn has its operand, the source stride of the innermost loop", WRITE_BACK
 )
 LOOP0_ONLY_NZ2DN = rule(
     "fixp-loop0-only-nz2dn",
     ERROR,
     STRUCTURE,
     "only nz2dn takes a source stride of the innermost loop, and only nz2nz a split",
-    source=WRITE_BACK,
-    bad=store_example("nz2nd(%c1)", payloads="i64"),
-    good=_PLAIN,
+    WRITE_BACK,
 )
-NZ2NZ_LOOP3 = rule(
-    "fixp-nz2nz-loop3",
-    ERROR,
-    STRUCTURE,
-    "nz2nz excludes loop3",
-    source=WRITE_BACK,
-    bad=store_example("nz2nz, loop3(%c1, %c2, %c3)", payloads="i64, i64, i64"),
-    good=_LOOP3,
-)
-LOOP3_LAYOUT = rule(
-    "fixp-loop3-layout",
-    ERROR,
-    STRUCTURE,
-    "loop3 needs nz2nd or nz2dn",
-    source=WRITE_BACK,
-    bad=store_example("loop3(%c1, %c2, %c3)", payloads="i64, i64, i64"),
-    good=_LOOP3,
-)
+NZ2NZ_LOOP3 = rule("fixp-nz2nz-loop3", ERROR, STRUCTURE, "nz2nz excludes loop3", WRITE_BACK)
+LOOP3_LAYOUT = rule("fixp-loop3-layout", ERROR, STRUCTURE, "loop3 needs nz2nd or nz2dn", WRITE_BACK)
 LOOP3_ARITY = rule(
-    "fixp-loop3-arity",
-    ERROR,
-    STRUCTURE,
-    "loop3 has count, source stride and destination stride",
-    source=WRITE_BACK,
-    bad=store_example("nz2nd, loop3(%c1, %c2)", payloads="i64, i64"),
-    good=_LOOP3,
+    "fixp-loop3-arity", ERROR, STRUCTURE, "loop3 has count, source stride and destination stride", WRITE_BACK
 )
-ATOMIC_GM = rule(
-    "fixp-atomic-gm",
-    ERROR,
-    STRUCTURE,
-    "only a write-back to global memory is atomic",
-    source=WRITE_BACK,
-    bad=store_example("nz2nd, atomic(type = f32, op = add)"),
-    good=gm_store_example("nz2nd, atomic(type = f32, op = add)"),
-)
+ATOMIC_GM = rule("fixp-atomic-gm", ERROR, STRUCTURE, "only a write-back to global memory is atomic", WRITE_BACK)
 ATOMIC_TOKEN = rule(
     "fixp-atomic-token",
     ERROR,
     STRUCTURE,
     "atomic has a type (f32, f16, bf16, s32, s16, s8) and an op (add, max, min)",
-    source=WRITE_BACK,
-    bad=gm_store_example("nz2nd, atomic(type = f32, op = sub)"),
-    good=gm_store_example("nz2nd, atomic(type = f32, op = max)"),
+    WRITE_BACK,
 )
 UB_DST_MODE = rule(
-    "fixp-ub-dst-mode",
-    ERROR,
-    STRUCTURE,
-    "mte_l0c_ub has dst_mode with a sub-block, split_m or split_n",
-    source=WRITE_BACK,
-    bad=ub_store_example("nz2nd"),
-    good=ub_store_example("dst_mode(%c0), nz2nd", "i64"),
+    "fixp-ub-dst-mode", ERROR, STRUCTURE, "mte_l0c_ub has dst_mode with a sub-block, split_m or split_n", WRITE_BACK
 )
 UB_SPLIT_PLAIN = rule(
     "fixp-ub-split-plain",
     ERROR,
     STRUCTURE,
     "split_m and split_n exclude pre_quant, pre_relu, clip, nz2dn, nz2nz and loop3",
-    source=WRITE_BACK,
-    bad=ub_store_example("dst_mode(split_m), pre_relu(mode = normal_relu), nz2nd"),
-    good=ub_store_example("dst_mode(split_m), nz2nd"),
+    WRITE_BACK,
 )
 
 # ---------------------------------------------------------------- memories
 
-SRC_SPACE = rule(
-    "fixp-src-space",
-    ERROR,
-    LOCATIONS,
-    "the source lies in l0c",
-    source=WRITE_BACK,
-    bad=store_example(types="!L32, !L32"),
-    good=_PLAIN,
-)
+SRC_SPACE = rule("fixp-src-space", ERROR, LOCATIONS, "the source lies in l0c", WRITE_BACK)
 DST_SPACE = rule(
-    "fixp-dst-space",
-    ERROR,
-    LOCATIONS,
-    "the destination lies in the memory the operation names",
-    source=WRITE_BACK,
-    bad=store_example(types="!C32, !U32"),
-    good=_PLAIN,
+    "fixp-dst-space", ERROR, LOCATIONS, "the destination lies in the memory the operation names", WRITE_BACK
 )
-QUANT_VEC_FB = rule(
-    "fixp-quant-vec-fb",
-    ERROR,
-    LOCATIONS,
-    "vector modes of pre_quant take a pointer in fb",
-    source=WRITE_BACK,
-    bad=store_example("pre_quant(%q, mode = qf322f16_pre_vec), nz2nd", "!C32, !L16", "!L16"),
-    good=store_example("pre_quant(%q, mode = qf322f16_pre_vec), nz2nd", "!C32, !L16", "!F32"),
-)
-RELU_VECTOR_FB = rule(
-    "fixp-relu-vector-fb",
-    ERROR,
-    LOCATIONS,
-    "vector_relu takes a pointer in fb",
-    source=WRITE_BACK,
-    bad=store_example("pre_relu(%r, mode = vector_relu), nz2nd", payloads="f32"),
-    good=store_example("pre_relu(%r, mode = vector_relu), nz2nd", payloads="!F32"),
-)
+QUANT_VEC_FB = rule("fixp-quant-vec-fb", ERROR, LOCATIONS, "vector modes of pre_quant take a pointer in fb", WRITE_BACK)
+RELU_VECTOR_FB = rule("fixp-relu-vector-fb", ERROR, LOCATIONS, "vector_relu takes a pointer in fb", WRITE_BACK)
 
 
 @checks(STRUCTURE, *STORES)

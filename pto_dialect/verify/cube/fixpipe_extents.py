@@ -13,109 +13,38 @@ from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import WRITE_BACK
 from ..engine.rule import ERROR, SHAPES, WARNING, rule
-from .acc_store import STORES, AccStore, gm_store_example, read_acc_store, store_example, ub_store_example
+from .acc_store import STORES, AccStore, read_acc_store
 
-_SPLIT_M = "dst_mode(split_m), nz2nd"
-_SPLIT_N = "dst_mode(split_n), nz2nd"
-
-EXTENT = rule(
-    "fixp-extent",
-    ERROR,
-    SHAPES,
-    "m and n are at least 1, strides are not negative",
-    source=WRITE_BACK,
-    bad=store_example(sizes="%c0, %c32, %c16, %c32"),
-    good=store_example(),
-)
+EXTENT = rule("fixp-extent", ERROR, SHAPES, "m and n are at least 1, strides are not negative", WRITE_BACK)
 UNIT_FLAG_LOOP0 = rule(
-    "fixp-unit-flag-loop0",
-    ERROR,
-    SHAPES,
-    "nz2dn allows unit_flag only when its operand is the constant 1",
-    source=WRITE_BACK,
-    bad=store_example("unit_flag(check_only), nz2dn(%c2)", payloads="i64"),
-    good=store_example("unit_flag(check_only), nz2dn(%c1)", payloads="i64"),
+    "fixp-unit-flag-loop0", ERROR, SHAPES, "nz2dn allows unit_flag only when its operand is the constant 1", WRITE_BACK
 )
-SPLIT_BIT = rule(
-    "fixp-split-bit",
-    WARNING,
-    SHAPES,
-    "the split of nz2nz is 0 or 1",
-    source=WRITE_BACK,
-    bad=store_example("nz2nz(%c2)", payloads="i64"),
-    good=store_example("nz2nz(%c1)", payloads="i64"),
-)
-SID_RANGE = rule(
-    "fixp-sid-range",
-    WARNING,
-    SHAPES,
-    "the stream id is 0 to 3",
-    source=WRITE_BACK,
-    bad=gm_store_example("nz2nd", "%c4, %c0"),
-    good=gm_store_example("nz2nd"),
-)
-L2_RANGE = rule(
-    "fixp-l2-range",
-    WARNING,
-    SHAPES,
-    "the L2 cache hint is 0 to 15",
-    source=WRITE_BACK,
-    bad=gm_store_example("nz2nd", "%c0, %c99"),
-    good=gm_store_example("nz2nd"),
-)
-UB_SUB_RANGE = rule(
-    "fixp-ub-sub-range",
-    ERROR,
-    SHAPES,
-    "the sub-block is 0 or 1",
-    source=WRITE_BACK,
-    bad=ub_store_example("dst_mode(%c2), nz2nd", "i64"),
-    good=ub_store_example("dst_mode(%c1), nz2nd", "i64"),
-)
-UB_SPLIT_M_EVEN = rule(
-    "fixp-ub-split-m-even",
-    ERROR,
-    SHAPES,
-    "split_m needs an even m",
-    source=WRITE_BACK,
-    bad=ub_store_example(_SPLIT_M, sizes="%c15, %c32, %c16, %c32"),
-    good=ub_store_example(_SPLIT_M),
-)
-UB_SPLIT_N_32 = rule(
-    "fixp-ub-split-n-32",
-    ERROR,
-    SHAPES,
-    "split_n needs a multiple of 32 as n",
-    source=WRITE_BACK,
-    bad=ub_store_example(_SPLIT_N, sizes="%c16, %c48, %c16, %c48"),
-    good=ub_store_example(_SPLIT_N, sizes="%c16, %c64, %c16, %c64"),
-)
+SPLIT_BIT = rule("fixp-split-bit", WARNING, SHAPES, "the split of nz2nz is 0 or 1", WRITE_BACK)
+SID_RANGE = rule("fixp-sid-range", WARNING, SHAPES, "the stream id is 0 to 3", WRITE_BACK)
+L2_RANGE = rule("fixp-l2-range", WARNING, SHAPES, "the L2 cache hint is 0 to 15", WRITE_BACK)
+UB_SUB_RANGE = rule("fixp-ub-sub-range", ERROR, SHAPES, "the sub-block is 0 or 1", WRITE_BACK)
+UB_SPLIT_M_EVEN = rule("fixp-ub-split-m-even", ERROR, SHAPES, "split_m needs an even m", WRITE_BACK)
+UB_SPLIT_N_32 = rule("fixp-ub-split-n-32", ERROR, SHAPES, "split_n needs a multiple of 32 as n", WRITE_BACK)
 SRC_STRIDE_ROWS = rule(
     "fixp-src-stride-rows",
     WARNING,
     SHAPES,
     "the source stride, in rows of 16 elements, covers the m rows of a block when there are several blocks",
-    source=WRITE_BACK,
-    bad=store_example(sizes="%c40, %c32, %c20, %c32"),
-    good=store_example(sizes="%c40, %c32, %c48, %c32"),
+    WRITE_BACK,
 )
 DST_STRIDE_OVERLAP = rule(
     "fixp-dst-stride-overlap",
     WARNING,
     SHAPES,
     "the destination stride covers a row: n elements for nz2nd, m elements for nz2dn",
-    source=WRITE_BACK,
-    bad=store_example(sizes="%c16, %c32, %c16, %c24"),
-    good=store_example(),
+    WRITE_BACK,
 )
 LOOP3_UNVERIFIED = rule(
     "fixp-loop3-unverified",
     WARNING,
     SHAPES,
     "the unit of the source stride of loop3 is only known for one repetition",
-    source=WRITE_BACK,
-    bad=store_example("nz2nd, loop3(%c2, %c16, %c512)", payloads="i64, i64, i64"),
-    good=store_example("nz2nd, loop3(%c1, %c16, %c512)", payloads="i64, i64, i64"),
+    WRITE_BACK,
 )
 
 _BLOCK_COLUMNS = 16

@@ -18,154 +18,70 @@ from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import WRITE_BACK
 from ..engine.rule import ERROR, INFO, TRIPLES, WARNING, rule
-from .acc_store import STORES, AccStore, gm_store_example, read_acc_store, store_example
-
-
-def _quant(mode: str, types: str, payload: str = "f32") -> str:
-    return store_example(f"pre_quant(%q, mode = {mode}), nz2nd", types, payload)
-
-
-def _relu(mode: str, payload: str) -> str:
-    return store_example(f"pre_relu(%r, mode = {mode}), nz2nd", payloads=payload)
-
-
-_CLIP = "pre_quant(%q, mode = f32_f16), pre_relu(mode = normal_relu, clip = %k), nz2nd"
-_CLIPPED = store_example(_CLIP, "!C32, !L16", "f32, f16")
+from .acc_store import STORES, AccStore, read_acc_store
 
 QUANT_VEC_ELEMENT = rule(
-    "fixp-quant-vec-elem",
-    ERROR,
-    TRIPLES,
-    "the table of a vector mode has element type f16, bf16 or f32",
-    source=WRITE_BACK,
-    bad=_quant("qf322f16_pre_vec", "!C32, !L16", "!FI"),
-    good=_quant("qf322f16_pre_vec", "!C32, !L16", "!F32"),
+    "fixp-quant-vec-elem", ERROR, TRIPLES, "the table of a vector mode has element type f16, bf16 or f32", WRITE_BACK
 )
 QUANT_SCALAR = rule(
-    "fixp-quant-scalar",
-    ERROR,
-    TRIPLES,
-    "scalar modes of pre_quant take an f16, bf16 or f32 scalar",
-    source=WRITE_BACK,
-    bad=_quant("qf322f16_pre_scalar", "!C32, !L16", "!F32"),
-    good=_quant("qf322f16_pre_scalar", "!C32, !L16"),
+    "fixp-quant-scalar", ERROR, TRIPLES, "scalar modes of pre_quant take an f16, bf16 or f32 scalar", WRITE_BACK
 )
-QUANT_SOURCE = rule(
-    "fixp-quant-src",
-    ERROR,
-    TRIPLES,
-    "pre_quant reads f32 or signless i32 accumulators",
-    source=WRITE_BACK,
-    bad=_quant("f32_f16", "!C16, !L16"),
-    good=_quant("f32_f16", "!C32, !L16"),
-)
+QUANT_SOURCE = rule("fixp-quant-src", ERROR, TRIPLES, "pre_quant reads f32 or signless i32 accumulators", WRITE_BACK)
 QUANT_SOURCE_MODE = rule(
     "fixp-quant-src-mode",
     ERROR,
     TRIPLES,
     "the mode of pre_quant belongs to the element type of the accumulator",
-    source=WRITE_BACK,
-    bad=_quant("deqf16_scalar", "!C32, !L16"),
-    good=_quant("deqf16_scalar", "!CI, !L16"),
+    WRITE_BACK,
 )
 QUANT_DESTINATION_MODE = rule(
     "fixp-quant-dst-mode",
     ERROR,
     TRIPLES,
     "the mode of pre_quant belongs to the element type of the destination",
-    source=WRITE_BACK,
-    bad=_quant("f32_f16", "!C32, !LI"),
-    good=_quant("f32_f16", "!C32, !L16"),
+    WRITE_BACK,
 )
 REQ4 = rule(
     "fixp-req4-unimplemented",
     WARNING,
     TRIPLES,
     "the req4 modes are not used: documented, but refused by every other implementation",
-    source=WRITE_BACK,
-    bad=_quant("req4_scalar", "!CI, !LI4"),
-    good=_quant("req8_scalar", "!CI, !L8"),
+    WRITE_BACK,
 )
-FP8_KIND = rule(
-    "fixp-fp8-kind-mismatch",
-    WARNING,
-    TRIPLES,
-    "hif8 modes write hif8 and fp8 modes write fp8",
-    source=WRITE_BACK,
-    bad=_quant("qf322hif8_pre_scalar", "!C32, !LE4"),
-    good=_quant("qf322fp8_pre_scalar", "!C32, !LE4"),
-)
+FP8_KIND = rule("fixp-fp8-kind-mismatch", WARNING, TRIPLES, "hif8 modes write hif8 and fp8 modes write fp8", WRITE_BACK)
 NARROW_NEEDS_QUANT = rule(
     "fixp-narrow-needs-quant",
     WARNING,
     TRIPLES,
     "a destination with another element type than the accumulator needs pre_quant",
-    source=WRITE_BACK,
-    bad=store_example(types="!C32, !L16"),
-    good=_quant("f32_f16", "!C32, !L16"),
+    WRITE_BACK,
 )
 RELU_SCALAR_TYPE = rule(
-    "fixp-relu-scalar-type",
-    ERROR,
-    TRIPLES,
-    "the payload of scalar_relu is an f16, bf16 or f32 scalar",
-    source=WRITE_BACK,
-    bad=_relu("scalar_relu", "!F32"),
-    good=_relu("scalar_relu", "f16"),
+    "fixp-relu-scalar-type", ERROR, TRIPLES, "the payload of scalar_relu is an f16, bf16 or f32 scalar", WRITE_BACK
 )
 RELU_VECTOR_ELEMENT = rule(
-    "fixp-relu-vector-elem",
-    ERROR,
-    TRIPLES,
-    "the table of vector_relu has element type f16, bf16 or f32",
-    source=WRITE_BACK,
-    bad=_relu("vector_relu", "!FI"),
-    good=_relu("vector_relu", "!F32"),
+    "fixp-relu-vector-elem", ERROR, TRIPLES, "the table of vector_relu has element type f16, bf16 or f32", WRITE_BACK
 )
 CLIP_DESTINATION = rule(
     "fixp-clip-dst",
     ERROR,
     TRIPLES,
     "clip needs a destination of f16, ui8, or signed or signless 4-, 8- or 16-bit integers",
-    source=WRITE_BACK,
-    bad=store_example("pre_relu(mode = normal_relu, clip = %k), nz2nd", payloads="f16"),
-    good=_CLIPPED,
+    WRITE_BACK,
 )
 CLIP_PAYLOAD = rule(
     "fixp-clip-payload",
     ERROR,
     TRIPLES,
     "clip is f16 for f16, ui16 or i16 for ui8, a signed or signless i4, i8 or i16 for signed integers",
-    source=WRITE_BACK,
-    bad=store_example(_CLIP, "!C32, !L16", "f32, i16"),
-    good=_CLIPPED,
+    WRITE_BACK,
 )
-NZ2NZ_F32 = rule(
-    "fixp-nz2nz-f32",
-    ERROR,
-    TRIPLES,
-    "nz2nz needs an f32 destination",
-    source=WRITE_BACK,
-    bad=store_example("pre_quant(%q, mode = f32_f16), nz2nz", "!C32, !L16", "f32"),
-    good=store_example("nz2nz"),
-)
+NZ2NZ_F32 = rule("fixp-nz2nz-f32", ERROR, TRIPLES, "nz2nz needs an f32 destination", WRITE_BACK)
 SAT_NOOP = rule(
-    "fixp-sat-noop",
-    INFO,
-    TRIPLES,
-    "sat and nosat have no effect on f32 and integer destinations",
-    source=WRITE_BACK,
-    bad=store_example("nz2nd, sat"),
-    good=store_example(),
+    "fixp-sat-noop", INFO, TRIPLES, "sat and nosat have no effect on f32 and integer destinations", WRITE_BACK
 )
 ATOMIC_TYPE = rule(
-    "fixp-atomic-type-match",
-    WARNING,
-    TRIPLES,
-    "atomic works on the element type of the destination",
-    source=WRITE_BACK,
-    bad=gm_store_example("nz2nd, atomic(type = s32, op = add)"),
-    good=gm_store_example("nz2nd, atomic(type = f32, op = add)"),
+    "fixp-atomic-type-match", WARNING, TRIPLES, "atomic works on the element type of the destination", WRITE_BACK
 )
 
 _FLOAT_PAYLOADS = frozenset(("f16", "bf16", "f32"))

@@ -17,42 +17,11 @@ from .matmul import check_disagreement, empty, extents, shared_extents, static_e
 from .product_roles import GEMV, Product
 
 _PAGE = 'docs/reference/constraints.md, "Matrix-vector products"'
-_GOOD = "pto.tgemv ins(%a, %b : !L1r, !R) outs(%c : !C1r)"
 
-ONE_ROW = rule(
-    "gemv-m1",
-    ERROR,
-    SHAPES,
-    "lhs and destination of tgemv have one valid row",
-    source=_PAGE,
-    bad="pto.tgemv ins(%a, %b : !L2r, !R) outs(%c : !C2r)",
-    good=_GOOD,
-)
-K = rule(
-    "gemv-k",
-    ERROR,
-    SHAPES,
-    "K is the number of valid columns of lhs and of valid rows of rhs",
-    source=_PAGE,
-    bad="pto.tgemv ins(%a, %b : !L1k, !R) outs(%c : !C1r)",
-    good=_GOOD,
-)
-N = rule(
-    "gemv-n",
-    ERROR,
-    SHAPES,
-    "N is the number of valid columns of rhs and of the destination",
-    source=_PAGE,
-    bad="pto.tgemv ins(%a, %b : !L1r, !R) outs(%c : !C1n)",
-    good=_GOOD,
-)
-RANGE = rule(
-    "gemv-range",
-    ERROR,
-    SHAPES,
-    "K and N of tgemv are in [1, 4095]; a warning on a2a3",
-    source=_PAGE,
-)
+ONE_ROW = rule("gemv-m1", ERROR, SHAPES, "lhs and destination of tgemv have one valid row", _PAGE)
+K = rule("gemv-k", ERROR, SHAPES, "K is the number of valid columns of lhs and of valid rows of rhs", _PAGE)
+N = rule("gemv-n", ERROR, SHAPES, "N is the number of valid columns of rhs and of the destination", _PAGE)
+RANGE = rule("gemv-range", ERROR, SHAPES, "K and N of tgemv are in [1, 4095]; a warning on a2a3", _PAGE)
 
 
 _ON_A5 = cell("/E")

@@ -26,146 +26,65 @@ from ..engine.rule import ERROR, INFO, LOCATIONS, PARSE, SHAPES, STRUCTURE, TRIP
 _TABLE = 'docs/reference/constraints.md, "Loads into matrix memories"'
 
 
-def _load(
-    sizes: str = "%c16, %c32, %c0, %c0", types: str = "!L16, !A16", op: str = "mte_l1_l0a", more: str = ""
-) -> str:
-    counts = ", ".join("i64" for _ in sizes.split(","))
-    return f"pto.{op} %s, %d, {sizes}{more} : {types}, {counts}"
-
-
-def _raw(types: str, transpose: str = "") -> str:
-    op = "load_cbuf_to_ca_s4" if transpose else "load_cbuf_to_ca"
-    return _load(f"%c0, %c0, %c1, %c1, %c1, %c1{transpose}", types, op)
-
-
-_GOOD = _load()
-_MX = "!LM8, !AM8"
-
 OPERAND_COUNT = rule(
     "l1l0-operand-count",
     ERROR,
     STRUCTURE,
     "a load has 4, 6 or 8 operands: two sizes, two sizes and a start, or a window of fractals",
-    source=MATRIX_LOADS,
-    bad=_load("%c16, %c32, %c0"),
-    good=_GOOD,
+    MATRIX_LOADS,
 )
 rule(
     "l1l0-four-operands",
     INFO,
     PARSE,
     "a load states where it starts; without a start it begins at row 0, column 0",
-    source=MATRIX_LOADS,
-    bad=_load("%c16, %c32"),
-    good=_GOOD,
+    MATRIX_LOADS,
 )
-SRC_SPACE = rule(
-    "l1l0-src-space",
-    ERROR,
-    LOCATIONS,
-    "the source lies in l1",
-    source=MATRIX_LOADS,
-    bad=_load(types="!U16, !A16"),
-    good=_GOOD,
-)
-DST_SPACE = rule(
-    "l1l0-dst-space",
-    ERROR,
-    LOCATIONS,
-    "l0a loads write l0a, l0b loads write l0b",
-    source=MATRIX_LOADS,
-    bad=_load(types="!L16, !B16"),
-    good=_GOOD,
-)
+SRC_SPACE = rule("l1l0-src-space", ERROR, LOCATIONS, "the source lies in l1", MATRIX_LOADS)
+DST_SPACE = rule("l1l0-dst-space", ERROR, LOCATIONS, "l0a loads write l0a, l0b loads write l0b", MATRIX_LOADS)
 MX_SPACES = rule(
-    "l1l0-mx-spaces",
-    ERROR,
-    LOCATIONS,
-    "scale loads go from l1 to the scale area of l0a or l0b",
-    source=MATRIX_LOADS,
-    bad=_load("%c16, %c64, %c0, %c0", "!LM8, !BM8", "mte_l1_l0a_mx"),
-    good=_load("%c16, %c64, %c0, %c0", _MX, "mte_l1_l0a_mx"),
+    "l1l0-mx-spaces", ERROR, LOCATIONS, "scale loads go from l1 to the scale area of l0a or l0b", MATRIX_LOADS
 )
 ELEMENT_WIDTH = rule(
-    "l1l0-elem-width",
-    ERROR,
-    TRIPLES,
-    "source and destination elements have the same number of bytes",
-    source=MATRIX_LOADS,
-    bad=_load(types="!L16, !A8"),
-    good=_GOOD,
+    "l1l0-elem-width", ERROR, TRIPLES, "source and destination elements have the same number of bytes", MATRIX_LOADS
 )
 PACKED_FP4 = rule(
     "l1l0-packed-4bit",
     ERROR,
     TRIPLES,
     "the _s4 loads move 4-bit elements of one type, the other loads of windows no packed 4-bit floats",
-    source=_TABLE,
-    bad=_raw("!LF4, !AF4"),
-    good=_raw("!LF4, !AF4", ", %c0"),
+    _TABLE,
 )
-START_NONNEG = rule(
-    "l1l0-start-nonneg",
-    ERROR,
-    SHAPES,
-    "start positions are not negative",
-    source=MATRIX_LOADS,
-    bad=_load("%c16, %c32, %cm1, %c0"),
-    good=_GOOD,
-)
+START_NONNEG = rule("l1l0-start-nonneg", ERROR, SHAPES, "start positions are not negative", MATRIX_LOADS)
 START_NONZERO = rule(
     "l1l0-start-nonzero",
     WARNING,
     SHAPES,
     "a start position counts fractals (16 rows, 32 bytes), not elements",
-    source=MATRIX_LOADS,
-    bad=_load("%c16, %c32, %c1, %c0"),
-    good=_GOOD,
+    MATRIX_LOADS,
 )
 RAW_RANGE = rule(
     "l1l0-raw-range",
     ERROR,
     SHAPES,
     "a window of fractals starts at 0 to 65535, has 1 to 255 steps and strides of 1 to 65535",
-    source=MATRIX_LOADS,
-    bad=_load("%c0, %c0, %c1, %c256, %c1, %c1"),
-    good=_load("%c0, %c0, %c1, %c255, %c1, %c1"),
+    MATRIX_LOADS,
 )
-RAW_TRANSPOSE = rule(
-    "l1l0-raw-transpose",
-    ERROR,
-    SHAPES,
-    "the transpose operand of the _s4 loads is 0 or 1",
-    source=_TABLE,
-    bad=_raw("!LF4, !AF4", ", %c2"),
-    good=_raw("!LF4, !AF4", ", %c1"),
-)
-EXTENT = rule(
-    "l1l0-extent",
-    ERROR,
-    SHAPES,
-    "m, k and n are 1 to 4095",
-    source=MATRIX_LOADS,
-    bad=_load("%c0, %c32, %c0, %c0"),
-    good=_GOOD,
-)
+RAW_TRANSPOSE = rule("l1l0-raw-transpose", ERROR, SHAPES, "the transpose operand of the _s4 loads is 0 or 1", _TABLE)
+EXTENT = rule("l1l0-extent", ERROR, SHAPES, "m, k and n are 1 to 4095", MATRIX_LOADS)
 TRANSPOSE_8BIT = rule(
     "l1l0-transpose-8bit",
     INFO,
     SHAPES,
     "a transposed load of 8-bit elements into l0b has a multiple of 32 columns",
-    source=MATRIX_LOADS,
-    bad=_load("%c32, %c16, %c0, %c0", "!L8, !B8", "mte_l1_l0b", " {transpose = true}"),
-    good=_load("%c32, %c32, %c0, %c0", "!L8, !B8", "mte_l1_l0b", " {transpose = true}"),
+    MATRIX_LOADS,
 )
 MX_ALIGN = rule(
     "l1l0-mx-align",
     WARNING,
     SHAPES,
     "scales are read from a multiple of 32 bytes and written to a multiple of 16",
-    source=MATRIX_LOADS,
-    bad="%p = pto.castptr %c16 : i64 -> !LM8\n" + _load("%c16, %c64", _MX, "mte_l1_l0a_mx").replace("%s", "%p"),
-    good="%p = pto.castptr %c32 : i64 -> !LM8\n" + _load("%c16, %c64", _MX, "mte_l1_l0a_mx").replace("%s", "%p"),
+    MATRIX_LOADS,
 )
 
 _LOADS = {"pto.mte_l1_l0a": "l0a", "pto.mte_l1_l0b": "l0b"}

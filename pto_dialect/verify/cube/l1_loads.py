@@ -20,128 +20,36 @@ from ..engine.context import Context, element_of
 from ..engine.pages import MATRIX_LOADS
 from ..engine.rule import ERROR, LOCATIONS, PARSE, SHAPES, TRIPLES, WARNING, rule
 
-
-def _frac(
-    types: str = "!G16, !L16",
-    shape: str = "%c16, %c32",
-    groups: str = "%c1",
-    mode: str = "nd2nz",
-    small: str = "%f",
-) -> str:
-    return (
-        f"pto.mte_gm_l1_frac %s, %d, {mode}, shape({shape}), src_layout(%c64), "
-        f"dst_group({groups}, %c1, %c16, %c0), ctrl(%c0, {small}) : {types}, {mode}, "
-        "shape i64, i64, src_layout(i64), dst_group i64, i64, i64, i64, ctrl i64, i1"
-    )
-
-
-def _table(memory: str, types: str, length: str = "%c1") -> str:
-    return f"pto.mte_l1_{memory} %s, %d, {length} nburst(%c1, %c0, %c0) : {types}, i64, i64, i64, i64"
-
-
-def _bias_use(length: str) -> str:
-    mad = "pto.mad_bias %a, %b, %c, %d, %c16, %c16, %c16 : !A16, !B16, !C32, !T32, i64, i64, i64"
-    return f"{_table('bt', '!L32, !T32', length)}\n{mad}"
-
-
-FRAC_SPACES = rule(
-    "frac-spaces",
-    ERROR,
-    LOCATIONS,
-    "the source lies in gm, the destination in l1",
-    source=MATRIX_LOADS,
-    bad=_frac("!U16, !L16"),
-    good=_frac(),
-)
-FRAC_NONNEG = rule(
-    "frac-nonneg",
-    ERROR,
-    SHAPES,
-    "shape and strides are not negative",
-    source=MATRIX_LOADS,
-    bad=_frac(shape="%cm1, %c32"),
-    good=_frac(),
-)
-FRAC_GROUPS = rule(
-    "frac-group-positive",
-    ERROR,
-    SHAPES,
-    "the number of groups is at least 1",
-    source=MATRIX_LOADS,
-    bad=_frac(groups="%c0"),
-    good=_frac(),
-)
-FRAC_SMALLC0 = rule(
-    "frac-smallc0",
-    ERROR,
-    SHAPES,
-    "smallc0 needs a d_value of at most 4",
-    source=MATRIX_LOADS,
-    bad=_frac(shape="%c16, %c8", small="%true"),
-    good=_frac(shape="%c16, %c4", small="%true"),
-)
-rule(
-    "frac-mode",
-    ERROR,
-    PARSE,
-    "the mode is nd2nz or dn2nz",
-    source=MATRIX_LOADS,
-    bad=_frac(mode="zz2nz"),
-    good=_frac(mode="dn2nz"),
-)
+FRAC_SPACES = rule("frac-spaces", ERROR, LOCATIONS, "the source lies in gm, the destination in l1", MATRIX_LOADS)
+FRAC_NONNEG = rule("frac-nonneg", ERROR, SHAPES, "shape and strides are not negative", MATRIX_LOADS)
+FRAC_GROUPS = rule("frac-group-positive", ERROR, SHAPES, "the number of groups is at least 1", MATRIX_LOADS)
+FRAC_SMALLC0 = rule("frac-smallc0", ERROR, SHAPES, "smallc0 needs a d_value of at most 4", MATRIX_LOADS)
+rule("frac-mode", ERROR, PARSE, "the mode is nd2nz or dn2nz", MATRIX_LOADS)
 FRAC_INNER = rule(
     "frac-inner-stride",
     WARNING,
     SHAPES,
     "the inner source stride covers one row: d_value elements for nd2nz, n_value elements for dn2nz",
-    source=MATRIX_LOADS,
-    bad=_frac(shape="%c16, %c48"),
-    good=_frac(),
+    MATRIX_LOADS,
 )
-BT_SPACES = rule(
-    "bt-spaces",
-    ERROR,
-    LOCATIONS,
-    "the source lies in l1, the destination in bt",
-    source=MATRIX_LOADS,
-    bad=_table("bt", "!U32, !T32"),
-    good=_table("bt", "!L32, !T32"),
-)
+BT_SPACES = rule("bt-spaces", ERROR, LOCATIONS, "the source lies in l1, the destination in bt", MATRIX_LOADS)
 BT_PAIR = rule(
-    "bt-pair",
-    ERROR,
-    TRIPLES,
-    "the bias table takes f32 as f32, i32 as i32, f16 as f32, bf16 as f32",
-    source=MATRIX_LOADS,
-    bad=_table("bt", "!L8, !TI"),
-    good=_table("bt", "!L16, !T32"),
+    "bt-pair", ERROR, TRIPLES, "the bias table takes f32 as f32, i32 as i32, f16 as f32, bf16 as f32", MATRIX_LOADS
 )
 BT_LENGTH = rule(
     "bt-len",
     WARNING,
     SHAPES,
     "the copy into the bias table is no longer than the n channels that a mad reads from it",
-    source=MATRIX_LOADS,
-    bad=_bias_use("%c16"),
-    good=_bias_use("%c2"),
+    MATRIX_LOADS,
 )
-FB_SPACES = rule(
-    "fb-spaces",
-    ERROR,
-    LOCATIONS,
-    "the source lies in l1, the destination in fb",
-    source=MATRIX_LOADS,
-    bad=_table("fb", "!L32, !U32", "%c8"),
-    good=_table("fb", "!L32, !F32", "%c8"),
-)
+FB_SPACES = rule("fb-spaces", ERROR, LOCATIONS, "the source lies in l1, the destination in fb", MATRIX_LOADS)
 CAPACITY = rule(
     "fb-bt-capacity",
     ERROR,
     SHAPES,
     "the destination range lies inside the bias table or the fixpipe buffer",
-    source=MATRIX_LOADS,
-    bad=_table("bt", "!L32, !T32", "%c129"),
-    good=_table("bt", "!L32, !T32", "%c128"),
+    MATRIX_LOADS,
 )
 
 _FRAC = "pto.mte_gm_l1_frac"

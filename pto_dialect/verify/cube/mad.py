@@ -34,236 +34,63 @@ from ..engine.context import Context
 from ..engine.rule import ERROR, INFO, LOCATIONS, PARSE, RUN, SHAPES, STRUCTURE, TRIPLES, WARNING, rule
 
 _PAGE = 'docs/reference/constraints.md, "Products on pointers"'
-_GOOD = "pto.mad %a, %b, %c, %c16, %c16, %c16 : !A16, !B16, !C32, i64, i64, i64"
-
-
-def _mad(clauses: str = "", types: str = "!A16, !B16, !C32", sizes: str = "%c16, %c16, %c16") -> str:
-    return f"pto.mad %a, %b, %c, {sizes}{clauses} : {types}, i64, i64, i64"
-
-
-def _mad_bias(bias: str) -> str:
-    return f"pto.mad_bias %a, %b, %c, %t, %c16, %c16, %c16 : !A16, !B16, !C32, {bias}, i64, i64, i64"
-
-
-def _mad_mx(k: str = "%c64", clauses: str = "", types: str = "!AE4, !BE4, !C32") -> str:
-    return f"pto.mad_mx %a, %b, %c, %c16, %c16, {k}{clauses} : {types}, i64, i64, i64"
 
 
 # ---------------------------------------------------------------- reported by the parser
 
-for _id, _text, _bad, _good in (
-    (
-        "mad-operand-count",
-        "operands are lhs, rhs, dst, m, n, k; bias forms have the bias after dst",
-        "pto.mad %a, %b, %c, %c16, %c16 : !A16, !B16, !C32, i64, i64",
-        _GOOD,
-    ),
-    (
-        "mad-clause-order",
-        MAD.order_in_words,
-        _mad(" sat disable_gemv"),
-        _mad(" disable_gemv sat", sizes="%c1, %c16, %c16"),
-    ),
-    (
-        "mad-clause-duplicate",
-        "a clause is given once; sat and nosat exclude each other",
-        _mad(" sat nosat"),
-        _mad(" nosat"),
-    ),
-    ("mad-clause-comma", "clauses are separated by blanks only", _mad(", sat"), _mad(" sat")),
-    ("mad-clause-unknown", "clause names exist", _mad(" saturate"), _mad(" sat")),
-    (
-        "mad-unit-flag-token",
-        "unit_flag takes check_only or check_and_set",
-        _mad(" unit_flag(check_and_clear)"),
-        _mad(" unit_flag(check_and_set)"),
-    ),
-    (
-        "mad-tf32-token",
-        "tf32_mode takes round_even or round_away",
-        _mad(" tf32_mode(round_up)", "!A32, !B32, !C32"),
-        _mad(" tf32_mode(round_even)", "!A32, !B32, !C32"),
-    ),
-    (
-        "mad-mx-no-tf32",
-        "the mx forms take no tf32_mode",
-        _mad_mx(clauses=" tf32_mode(round_even)"),
-        _mad_mx(clauses=" sat"),
-    ),
+for _id, _text in (
+    ("mad-operand-count", "operands are lhs, rhs, dst, m, n, k; bias forms have the bias after dst"),
+    ("mad-clause-order", MAD.order_in_words),
+    ("mad-clause-duplicate", "a clause is given once; sat and nosat exclude each other"),
+    ("mad-clause-comma", "clauses are separated by blanks only"),
+    ("mad-clause-unknown", "clause names exist"),
+    ("mad-unit-flag-token", "unit_flag takes check_only or check_and_set"),
+    ("mad-tf32-token", "tf32_mode takes round_even or round_away"),
+    ("mad-mx-no-tf32", "the mx forms take no tf32_mode"),
 ):
-    rule(_id, ERROR, PARSE, _text, source=_PAGE, bad=_bad, good=_good)
+    rule(_id, ERROR, PARSE, _text, _PAGE)
 
 # ---------------------------------------------------------------- structure
 
-TYPED_PTR = rule(
-    "mad-typed-ptr",
-    ERROR,
-    STRUCTURE,
-    "lhs, rhs, dst and bias are !pto.ptr; memrefs are refused",
-    source=_PAGE,
-    bad=_mad(types="memref<16x16xf16>, !B16, !C32"),
-    good=_GOOD,
-)
-MNK_TYPE = rule(
-    "mad-mnk-type",
-    ERROR,
-    STRUCTURE,
-    "m, n and k have type i64",
-    source=_PAGE,
-    bad="pto.mad %a, %b, %c, %c16, %c16, %c16 : !A16, !B16, !C32, i32, i32, i32",
-    good=_GOOD,
-)
+TYPED_PTR = rule("mad-typed-ptr", ERROR, STRUCTURE, "lhs, rhs, dst and bias are !pto.ptr; memrefs are refused", _PAGE)
+MNK_TYPE = rule("mad-mnk-type", ERROR, STRUCTURE, "m, n and k have type i64", _PAGE)
 
 # ---------------------------------------------------------------- memories
 
-SPACE = rule(
-    "mad-space",
-    ERROR,
-    LOCATIONS,
-    "lhs lies in l0a, rhs in l0b, dst in l0c",
-    source=_PAGE,
-    bad=_mad(types="!B16, !B16, !C32"),
-    good=_GOOD,
-)
-BIAS_SPACE = rule(
-    "mad-bias-space",
-    ERROR,
-    LOCATIONS,
-    "the bias lies in bt",
-    source=_PAGE,
-    bad=_mad_bias("!U32"),
-    good=_mad_bias("!T32"),
-)
+SPACE = rule("mad-space", ERROR, LOCATIONS, "lhs lies in l0a, rhs in l0b, dst in l0c", _PAGE)
+BIAS_SPACE = rule("mad-bias-space", ERROR, LOCATIONS, "the bias lies in bt", _PAGE)
 
 # ---------------------------------------------------------------- element types
 
-HIF8_BOTH = rule(
-    "mad-hif8-both",
-    ERROR,
-    TRIPLES,
-    "hif8 is on both inputs or on none",
-    source=_PAGE,
-    bad=_mad(types="!AH8, !BE4, !C32"),
-    good=_mad(types="!AH8, !BH8, !C32"),
-)
+HIF8_BOTH = rule("mad-hif8-both", ERROR, TRIPLES, "hif8 is on both inputs or on none", _PAGE)
 UNSUPPORTED = rule(
     "mad-unsupported-combo",
     ERROR,
     TRIPLES,
     "the element types of lhs, rhs and dst are a combination the cube unit multiplies",
-    source=_PAGE,
-    bad=_mad(types="!A16, !Bb16, !C32"),
-    good=_GOOD,
+    _PAGE,
 )
-UNDOCUMENTED = rule(
-    "mad-combo-undocumented",
-    WARNING,
-    TRIPLES,
-    "the combination of element types is documented",
-    source=_PAGE,
-    bad=_mad(types="!A16, !B16, !C16"),
-    good=_GOOD,
-)
-MX_ELEMENT = rule(
-    "mad-mx-elem",
-    ERROR,
-    TRIPLES,
-    "the mx forms multiply two fp8 or two fp4 operands into f32",
-    source=_PAGE,
-    bad=_mad_mx(types="!A16, !B16, !C32"),
-    good=_mad_mx(),
-)
-BIAS_ELEMENT = rule(
-    "mad-bias-elem",
-    ERROR,
-    TRIPLES,
-    "the bias has the element type of dst",
-    source=_PAGE,
-    bad=_mad_bias("!T16"),
-    good=_mad_bias("!T32"),
-)
-TF32_NEEDS_F32 = rule(
-    "mad-tf32-needs-f32",
-    ERROR,
-    TRIPLES,
-    "tf32_mode requires f32 lhs, rhs and dst",
-    source=_PAGE,
-    bad=_mad(" tf32_mode(round_even)"),
-    good=_mad(" tf32_mode(round_even)", "!A32, !B32, !C32"),
-)
-SAT_NEEDS_FLOAT = rule(
-    "mad-sat-needs-float",
-    ERROR,
-    TRIPLES,
-    "sat and nosat require floating lhs, rhs and dst",
-    source=_PAGE,
-    bad=_mad(" sat", "!A8, !B8, !CI"),
-    good=_mad(types="!A8, !B8, !CI"),
-)
+UNDOCUMENTED = rule("mad-combo-undocumented", WARNING, TRIPLES, "the combination of element types is documented", _PAGE)
+MX_ELEMENT = rule("mad-mx-elem", ERROR, TRIPLES, "the mx forms multiply two fp8 or two fp4 operands into f32", _PAGE)
+BIAS_ELEMENT = rule("mad-bias-elem", ERROR, TRIPLES, "the bias has the element type of dst", _PAGE)
+TF32_NEEDS_F32 = rule("mad-tf32-needs-f32", ERROR, TRIPLES, "tf32_mode requires f32 lhs, rhs and dst", _PAGE)
+SAT_NEEDS_FLOAT = rule("mad-sat-needs-float", ERROR, TRIPLES, "sat and nosat require floating lhs, rhs and dst", _PAGE)
 
 # ---------------------------------------------------------------- extents
 
-MNK_POSITIVE = rule(
-    "mad-mnk-positive",
-    ERROR,
-    SHAPES,
-    "m, n and k are at least 1",
-    source=_PAGE,
-    bad=_mad(sizes="%c0, %c16, %c16"),
-    good=_mad(sizes="%c1, %c16, %c16"),
-)
-MNK_RANGE = rule(
-    "mad-mnk-range",
-    ERROR,
-    SHAPES,
-    "m, n and k are at most 4095 (12-bit fields)",
-    source=_PAGE,
-    bad=_mad(sizes="%c16, %c16, %c4096"),
-    good=_mad(sizes="%c16, %c16, %c2048"),
-)
-EVEN_K = rule(
-    "mad-4bit-even-k",
-    ERROR,
-    SHAPES,
-    "4-bit operands need an even k",
-    source=_PAGE,
-    bad=_mad(types="!AI4, !BI4, !CI", sizes="%c16, %c16, %c17"),
-    good=_mad(types="!AI4, !BI4, !CI", sizes="%c16, %c16, %c64"),
-)
-MX_K64 = rule(
-    "mad-mx-k64",
-    WARNING,
-    SHAPES,
-    "the mx forms need a multiple of 64 as k",
-    source=_PAGE,
-    bad=_mad_mx("%c32"),
-    good=_mad_mx(),
-)
-GEMV_NOOP = rule(
-    "mad-disable-gemv-noop",
-    INFO,
-    SHAPES,
-    "disable_gemv only has an effect when m is 1",
-    source=_PAGE,
-    bad=_mad(" disable_gemv"),
-    good=_mad(" disable_gemv", sizes="%c1, %c16, %c16"),
-)
-FOOTPRINT = rule(
-    "mad-l0-footprint",
-    ERROR,
-    SHAPES,
-    "lhs fits into L0A, rhs into L0B and dst into L0C",
-    source=_PAGE,
-    bad=_mad(sizes="%c4095, %c16, %c64"),
-    good=_mad(sizes="%c512, %c16, %c64"),
-)
-rule("mad-acc-init", ERROR, RUN, "mad_acc reads initialised L0C bytes only", source=_PAGE)
+MNK_POSITIVE = rule("mad-mnk-positive", ERROR, SHAPES, "m, n and k are at least 1", _PAGE)
+MNK_RANGE = rule("mad-mnk-range", ERROR, SHAPES, "m, n and k are at most 4095 (12-bit fields)", _PAGE)
+EVEN_K = rule("mad-4bit-even-k", ERROR, SHAPES, "4-bit operands need an even k", _PAGE)
+MX_K64 = rule("mad-mx-k64", WARNING, SHAPES, "the mx forms need a multiple of 64 as k", _PAGE)
+GEMV_NOOP = rule("mad-disable-gemv-noop", INFO, SHAPES, "disable_gemv only has an effect when m is 1", _PAGE)
+FOOTPRINT = rule("mad-l0-footprint", ERROR, SHAPES, "lhs fits into L0A, rhs into L0B and dst into L0C", _PAGE)
+rule("mad-acc-init", ERROR, RUN, "mad_acc reads initialised L0C bytes only", _PAGE)
 rule(
     "mad-handover",
     ERROR,
     RUN,
     "a write-back is ordered after its mad: flag from M to FIX, barrier, or unit_flag on both sides",
-    source=_PAGE,
+    _PAGE,
 )
 
 _PLAIN = ("pto.mad", "pto.mad_acc", "pto.mad_bias")

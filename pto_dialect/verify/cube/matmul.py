@@ -23,114 +23,51 @@ from ..tile.facts import statically_differ
 from ..tile.relations import ADVICE, ALWAYS, Finding, TileOperands, relation, unless
 from .product_roles import ALL, MATMUL, NEVER, PLAIN, Part, Product, roles_of
 
-_GOOD = "pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !C)"
-_ACC_GOOD = "pto.tmatmul.acc ins(%ci, %a, %b : !C, !L, !R) outs(%c : !C)"
-_BIAS_GOOD = "pto.tmatmul.bias ins(%a, %b, %t : !L, !R, !Bi) outs(%c : !C)"
-
 TYPES = rule(
     "matmul-types",
     ERROR,
     TRIPLES,
     "the element types of lhs, rhs and destination are a combination of the target",
-    source='docs/reference/constraints.md, "Matrix products of tiles"; '
-    'docs/reference/targets.md, "Matrix products of tiles"',
-    bad="pto.tmatmul ins(%a, %b : !L, !Rbf) outs(%c : !C)",
-    good="pto.tmatmul ins(%a, %b : !Lbf, !Rbf) outs(%c : !C)",
+    'docs/reference/constraints.md, "Matrix products of tiles"; docs/reference/targets.md, "Matrix products of tiles"',
 )
 ACC_TYPES = rule(
     "matmul-acc-types",
     ERROR,
     TRIPLES,
     "an .acc form obeys the rules of the plain form; c_in has element type and valid region of dst",
-    source=TILE_PRODUCTS,
-    bad="pto.tmatmul.acc ins(%ci, %a, %b : !Ci32, !L, !R) outs(%c : !Ci32)",
-    good=_ACC_GOOD,
+    TILE_PRODUCTS,
 )
-UNSIGNED = rule(
-    "matmul-unsigned-int8",
-    WARNING,
-    TRIPLES,
-    "8-bit operands are signed",
-    source=TILE_PRODUCTS,
-    bad="pto.tmatmul ins(%a, %b : !Lu8, !Ru8) outs(%c : !Ci32)",
-    good="pto.tmatmul ins(%a, %b : !Li8, !Ri8) outs(%c : !Ci32)",
-)
-BIAS_ELEM = rule(
-    "matmul-bias-elem",
-    ERROR,
-    TRIPLES,
-    "the bias has the element type of the destination",
-    source=TILE_PRODUCTS,
-    bad="pto.tmatmul.bias ins(%a, %b, %t : !L, !R, !Bi16) outs(%c : !C)",
-    good=_BIAS_GOOD,
-)
+UNSIGNED = rule("matmul-unsigned-int8", WARNING, TRIPLES, "8-bit operands are signed", TILE_PRODUCTS)
+BIAS_ELEM = rule("matmul-bias-elem", ERROR, TRIPLES, "the bias has the element type of the destination", TILE_PRODUCTS)
 GEMV_BIAS_ELEM = rule(
     "gemv-bias-elem",
     ERROR,
     TRIPLES,
     "the bias of tgemv has the element type of the destination",
-    source='docs/reference/constraints.md, "Matrix-vector products"',
-    bad="pto.tgemv.bias ins(%a, %b, %t : !L1r, !R, !Bi16) outs(%c : !C1r)",
-    good="pto.tgemv.bias ins(%a, %b, %t : !L1r, !R, !Bi) outs(%c : !C1r)",
+    'docs/reference/constraints.md, "Matrix-vector products"',
 )
 SHAPE = rule(
-    "matmul-shape",
-    ERROR,
-    SHAPES,
-    "valid regions agree: lhs [M,K], rhs [K,N], destination [M,N]",
-    source=TILE_PRODUCTS,
-    bad="pto.tmatmul ins(%a, %b : !Lk48, !R) outs(%c : !C)",
-    good=_GOOD,
+    "matmul-shape", ERROR, SHAPES, "valid regions agree: lhs [M,K], rhs [K,N], destination [M,N]", TILE_PRODUCTS
 )
 STATIC_SHAPE = rule(
-    "matmul-static-shape",
-    WARNING,
-    SHAPES,
-    "physical shapes agree as the valid regions do",
-    source=TILE_PRODUCTS,
-    bad="pto.tmatmul ins(%a, %b : !L32r, !R) outs(%c : !C)",
-    good=_GOOD,
+    "matmul-static-shape", WARNING, SHAPES, "physical shapes agree as the valid regions do", TILE_PRODUCTS
 )
-RANGE = rule(
-    "matmul-range",
-    ERROR,
-    SHAPES,
-    "M, K and N are at most 4095",
-    source=TILE_PRODUCTS,
-    bad="pto.tmatmul ins(%a, %b : !Lbig, !Rbig) outs(%c : !C)",
-    good=_GOOD,
-)
-EMPTY = rule(
-    "matmul-empty",
-    WARNING,
-    SHAPES,
-    "M, K and N are at least 1; zero is an error in MX forms",
-    source=TILE_PRODUCTS,
-    bad="pto.tmatmul ins(%a, %b : !L0, !R) outs(%c : !C0)",
-    good=_GOOD,
-)
-BIAS_ROW = rule(
-    "matmul-bias-row",
-    ERROR,
-    SHAPES,
-    "a bias has one row",
-    source=TILE_PRODUCTS,
-    bad="pto.tmatmul.bias ins(%a, %b, %t : !L, !R, !Bi2) outs(%c : !C)",
-    good=_BIAS_GOOD,
-)
+RANGE = rule("matmul-range", ERROR, SHAPES, "M, K and N are at most 4095", TILE_PRODUCTS)
+EMPTY = rule("matmul-empty", WARNING, SHAPES, "M, K and N are at least 1; zero is an error in MX forms", TILE_PRODUCTS)
+BIAS_ROW = rule("matmul-bias-row", ERROR, SHAPES, "a bias has one row", TILE_PRODUCTS)
 BIAS_COLS = rule(
     "matmul-bias-cols",
     WARNING,
     SHAPES,
     "a bias has a valid column for each column of the product; in tgemv.mx.bias exactly as many (error)",
-    source=TILE_PRODUCTS,
+    TILE_PRODUCTS,
 )
 ALIAS = rule(
     "matmul-operand-alias",
     INFO,
     SHAPES,
     "c_in may be the destination; lhs and rhs lie in other memories than the destination",
-    source=TILE_PRODUCTS,
+    TILE_PRODUCTS,
 )
 
 

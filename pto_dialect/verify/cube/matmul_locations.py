@@ -20,79 +20,25 @@ from ..tile.facts import Tile
 from ..tile.relations import ALWAYS, Cell, Finding, TileOperands, relation
 from .product_roles import ALL, NEVER, Part, Product
 
-_GOOD = "pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !C)"
-_ACC_GOOD = "pto.tmatmul.acc ins(%ci, %a, %b : !C, !L, !R) outs(%c : !C)"
-_BIAS_GOOD = "pto.tmatmul.bias ins(%a, %b, %t : !L, !R, !Bi) outs(%c : !C)"
-
-LOC = rule(
-    "matmul-loc",
-    ERROR,
-    LOCATIONS,
-    "lhs lies in left, rhs in right",
-    source=TILE_PRODUCTS,
-    bad="pto.tmatmul ins(%a, %b : !Lmat, !R) outs(%c : !C)",
-    good=_GOOD,
-)
-DST_LOC = rule(
-    "matmul-dst-loc",
-    ERROR,
-    LOCATIONS,
-    "the destination lies in acc",
-    source=TILE_PRODUCTS,
-    bad="pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !Cvec)",
-    good=_GOOD,
-)
+LOC = rule("matmul-loc", ERROR, LOCATIONS, "lhs lies in left, rhs in right", TILE_PRODUCTS)
+DST_LOC = rule("matmul-dst-loc", ERROR, LOCATIONS, "the destination lies in acc", TILE_PRODUCTS)
 ACC_IN_LOC = rule(
-    "matmul-acc-in-loc",
-    ERROR,
-    LOCATIONS,
-    "the accumulator that an .acc form starts from lies in acc",
-    source=TILE_PRODUCTS,
-    bad="pto.tmatmul.acc ins(%ci, %a, %b : !Cvec, !L, !R) outs(%c : !C)",
-    good=_ACC_GOOD,
+    "matmul-acc-in-loc", ERROR, LOCATIONS, "the accumulator that an .acc form starts from lies in acc", TILE_PRODUCTS
 )
-BIAS_LOC = rule(
-    "matmul-bias-loc",
-    ERROR,
-    LOCATIONS,
-    "the bias lies in bias",
-    source=TILE_PRODUCTS,
-    bad="pto.tmatmul.bias ins(%a, %b, %t : !L, !R, !Bivec) outs(%c : !C)",
-    good=_BIAS_GOOD,
-)
-LEFT_LAYOUT = rule(
-    "matmul-left-layout",
-    ERROR,
-    LOCATIONS,
-    "a left tile has inner layout row_major (a5)",
-    source=TILE_PRODUCTS,
-    bad="pto.tmatmul ins(%a, %b : !Lnone, !R) outs(%c : !C)",
-    good="pto.tmatmul ins(%a, %b : !Lrow, !R) outs(%c : !C)",
-)
+BIAS_LOC = rule("matmul-bias-loc", ERROR, LOCATIONS, "the bias lies in bias", TILE_PRODUCTS)
+LEFT_LAYOUT = rule("matmul-left-layout", ERROR, LOCATIONS, "a left tile has inner layout row_major (a5)", TILE_PRODUCTS)
 RIGHT_LAYOUT = rule(
-    "matmul-right-layout",
-    ERROR,
-    LOCATIONS,
-    "a right tile is laid out row_major/col_major (a5)",
-    source=TILE_PRODUCTS,
-    bad="pto.tmatmul ins(%a, %b : !L, !Rnz) outs(%c : !C)",
-    good=_GOOD,
+    "matmul-right-layout", ERROR, LOCATIONS, "a right tile is laid out row_major/col_major (a5)", TILE_PRODUCTS
 )
 ACC_LAYOUT = rule(
-    "matmul-acc-layout",
-    ERROR,
-    LOCATIONS,
-    "an accumulator is laid out col_major/row_major (a5)",
-    source=TILE_PRODUCTS,
-    bad="pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !Cnd)",
-    good=_GOOD,
+    "matmul-acc-layout", ERROR, LOCATIONS, "an accumulator is laid out col_major/row_major (a5)", TILE_PRODUCTS
 )
 BIAS_LAYOUT = rule(
     "matmul-bias-layout",
     ERROR,
     LOCATIONS,
     "a bias is laid out row_major/none_box; other layouts are an error on a5 and a warning on a2a3",
-    source=TILE_PRODUCTS,
+    TILE_PRODUCTS,
 )
 NATIVE_LAYOUT = rule(
     "matmul-native-layout",
@@ -101,16 +47,10 @@ NATIVE_LAYOUT = rule(
     "right tiles are row_major/col_major/512, accumulators col_major/row_major/1024, the inner layout of "
     "left "
     "tiles is row_major; a5 has error rules for layouts",
-    source=TILE_PRODUCTS,
+    TILE_PRODUCTS,
 )
 ACC_FRACTAL = rule(
-    "matmul-acc-fractal",
-    INFO,
-    LOCATIONS,
-    "an accumulator has fractal 1024; 512 is read as 1024",
-    source=TILE_PRODUCTS,
-    bad="pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !Cf512)",
-    good=_GOOD,
+    "matmul-acc-fractal", INFO, LOCATIONS, "an accumulator has fractal 1024; 512 is read as 1024", TILE_PRODUCTS
 )
 
 _LOCATIONS: dict[str, tuple[str, Rule, str]] = {

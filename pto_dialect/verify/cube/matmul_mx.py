@@ -18,72 +18,37 @@ from ..tile.relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relati
 from .matmul import BIAS_COLS, accumulator_type, bias_columns, combinations
 from .product_roles import MX, Part, Product
 
-_GOOD = "pto.tmatmul.mx ins(%a, %s, %b, %t : !LE, !SL, !RE, !SR) outs(%c : !C)"
-
-NEEDS_A5 = rule(
-    "matmul-mx-needs-a5",
-    ERROR,
-    STRUCTURE,
-    "the MX forms of tmatmul exist on a5 only",
-    source=TILE_PRODUCTS,
-    bad=_GOOD,
-    good="pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !C)",
-    target="a2a3",
-)
+NEEDS_A5 = rule("matmul-mx-needs-a5", ERROR, STRUCTURE, "the MX forms of tmatmul exist on a5 only", TILE_PRODUCTS)
 GEMV_NEEDS_A5 = rule(
     "gemv-mx-needs-a5",
     ERROR,
     STRUCTURE,
     "the MX forms of tgemv exist on a5 only",
-    source='docs/reference/constraints.md, "Matrix-vector products"',
+    'docs/reference/constraints.md, "Matrix-vector products"',
 )
-TYPES = rule(
-    "matmul-mx-types",
-    ERROR,
-    TRIPLES,
-    "MX operands are a pair of fp8 or a pair of fp4 types",
-    source=TILE_PRODUCTS,
-    bad="pto.tmatmul.mx ins(%a, %s, %b, %t : !L, !SL, !R, !SR) outs(%c : !C)",
-    good=_GOOD,
-)
-DST_F32 = rule(
-    "matmul-mx-dst-f32",
-    ERROR,
-    TRIPLES,
-    "the destination of an MX product is f32",
-    source=TILE_PRODUCTS,
-    bad="pto.tmatmul.mx ins(%a, %s, %b, %t : !LE, !SL, !RE, !SR) outs(%c : !Ci32)",
-    good=_GOOD,
-)
+TYPES = rule("matmul-mx-types", ERROR, TRIPLES, "MX operands are a pair of fp8 or a pair of fp4 types", TILE_PRODUCTS)
+DST_F32 = rule("matmul-mx-dst-f32", ERROR, TRIPLES, "the destination of an MX product is f32", TILE_PRODUCTS)
 BIAS_F32 = rule(
     "matmul-mx-bias-f32",
     ERROR,
     TRIPLES,
     "the bias of an MX product is f32, has one row and lies in bias",
-    source=TILE_PRODUCTS,
+    TILE_PRODUCTS,
 )
-SCALE_LOC = rule(
-    "matmul-mx-scale-loc",
-    ERROR,
-    LOCATIONS,
-    "scales lie in scaling",
-    source=TILE_PRODUCTS,
-    bad="pto.tmatmul.mx ins(%a, %s, %b, %t : !LE, !SLv, !RE, !SR) outs(%c : !C)",
-    good=_GOOD,
-)
+SCALE_LOC = rule("matmul-mx-scale-loc", ERROR, LOCATIONS, "scales lie in scaling", TILE_PRODUCTS)
 SCALE_DTYPE = rule(
     "mx-scale-dtype",
     WARNING,
     TRIPLES,
     "scales have element type f8E8M0, ui8 or i8; others are accepted but cannot be executed",
-    source=TILE_PRODUCTS,
+    TILE_PRODUCTS,
 )
 SCALE_LAYOUT = rule(
     "mx-scale-layout",
     ERROR,
     LOCATIONS,
     "the left scale is laid out row_major/row_major/32, the right one col_major/col_major/32 (tgemv: advice)",
-    source=TILE_PRODUCTS,
+    TILE_PRODUCTS,
 )
 SCALE_SHAPE = rule(
     "mx-scale-shape",
@@ -91,25 +56,21 @@ SCALE_SHAPE = rule(
     SHAPES,
     "scales have the valid regions [M, ceil(K/32)] and [ceil(K/32), N]; the tile of a scale has the rows or columns of "
     "its operand (tgemv: one row)",
-    source=TILE_PRODUCTS,
-    bad="pto.tmatmul.mx ins(%a, %s, %b, %t : !LE, !SL4, !RE, !SR) outs(%c : !C)",
-    good=_GOOD,
+    TILE_PRODUCTS,
 )
 LEGACY_SHAPE = rule(
     "mx-scale-legacy-shape",
     WARNING,
     SHAPES,
     "a scale does not have the shape of its operand; only ceil(K/32) columns or rows of such a tile are read",
-    source='docs/reference/constraints.md, "Runs"',
+    'docs/reference/constraints.md, "Runs"',
 )
 K64 = rule(
     "matmul-mx-k64",
     ERROR,
     SHAPES,
     "the physical K of an MX product is a multiple of 64; advice when a scale has the shape of its operand",
-    source=TILE_PRODUCTS,
-    bad="pto.tmatmul.mx ins(%a, %s, %b, %t : !LEk, !SL, !REk, !SR) outs(%c : !C)",
-    good=_GOOD,
+    TILE_PRODUCTS,
 )
 
 

@@ -28,42 +28,17 @@ from ..vector.dma import DIRECTION, DST_ALIGN
 _TABLE = 'docs/reference/constraints.md, "Loads into matrix memories"'
 
 
-def _fill(bits: str = "32", element: str = "ui32", count: str = "%c4") -> str:
-    types = f"!pto.ptr<{element}, l1>, i32, i64, i64, i64"
-    return f"pto.create_cbuf_matrix %d, %v, {count}, %c1, %c0 {{fill_word_bits = {bits} : i64}} : {types}"
-
-
-def _bias(flag: str) -> str:
-    return f"pto.copy_cbuf_to_bt %s, %d, {flag}, %c1, %c1, %c0, %c0 : !L32, !T32, i1, i64, i64, i64, i64"
-
-
 RAW_PARAMS = rule(
     "raw-copy-params",
     WARNING,
     SHAPES,
     "the configuration words of raw copies use the fields that are modelled",
-    source=TRANSFERS,
-    bad=_bias("%true"),
-    good=_bias("%false"),
+    TRANSFERS,
 )
 FILL_WORD = rule(
-    "l1-fill-word",
-    ERROR,
-    TRIPLES,
-    "a fill of L1 writes words of 16 or 32 bits, those of its elements",
-    source=_TABLE,
-    bad=_fill("16"),
-    good=_fill("16", "ui16"),
+    "l1-fill-word", ERROR, TRIPLES, "a fill of L1 writes words of 16 or 32 bits, those of its elements", _TABLE
 )
-FILL_RANGE = rule(
-    "l1-fill-range",
-    ERROR,
-    SHAPES,
-    "repetitions, blocks and gaps of a fill of L1 are 0 to 32767",
-    source=_TABLE,
-    bad=_fill(count="%c32768"),
-    good=_fill(count="%c32767"),
-)
+FILL_RANGE = rule("l1-fill-range", ERROR, SHAPES, "repetitions, blocks and gaps of a fill of L1 are 0 to 32767", _TABLE)
 
 
 class Field(NamedTuple):

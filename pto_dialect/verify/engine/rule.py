@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from pto_dialect.diagnostics.diagnostic import Severity
 
 from ..examples.commands import COMMANDS, Commands
-from ..examples.run_errors import FAULT_EXAMPLES
-from ..examples.runs import RUN_EXAMPLES
-from ..examples.table import EXAMPLES, Example
+from ..examples.programs import Example, all_examples
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
@@ -41,9 +39,7 @@ PASSES = (STRUCTURE, LOCATIONS, TRIPLES, SHAPES)
 class Rule:
     """One rule: a stable id, its default severity, the pass that checks it, and its requirement.
 
-    ``bad`` and ``good`` are statements that break and satisfy it on ``target``; names ``%cN`` are constants of that
-    value and other names are arguments (``example_program``). ``commands`` are the command lines of rules about inputs
-    and options. ``source`` names pages of docs/reference with their headings.
+    ``source`` names pages of docs/reference with their headings.
     """
 
     id: str
@@ -51,13 +47,33 @@ class Rule:
     stage: str
     text: str
     source: str
-    bad: str | None = None
-    good: str | None = None
-    target: str = "a5"
-    commands: Commands | None = None
 
+    @property
+    def bad(self) -> str | None:
+        """Statements that violate the rule; names ``%cN`` are constants of that value and other undefined names are
+        arguments (``example_program``)."""
+        return self._example.incorrect
 
-_PROGRAMS = {**EXAMPLES, **{id: Example(*pair) for id, pair in {**RUN_EXAMPLES, **FAULT_EXAMPLES}.items()}}
+    @property
+    def good(self) -> str | None:
+        """Similar statements that satisfy the rule."""
+        return self._example.correct
+
+    @property
+    def target(self) -> str:
+        """The target of the programs: a5 or a2a3."""
+        return "a2a3" if self._example.note == "a2a3" else "a5"
+
+    @property
+    def commands(self) -> Commands | None:
+        """The command lines of a rule about inputs and options."""
+        return COMMANDS.get(self.id)
+
+    @property
+    def _example(self) -> Example:
+        examples = all_examples()
+        return examples.get(self.id) or examples.get(REPORTED_AS.get(self.id, "")) or Example("", "", None, None)
+
 
 RULES: dict[str, Rule] = {}
 """Every declared rule by id."""
@@ -78,23 +94,9 @@ WITHOUT_EXAMPLE: dict[str, str] = {
 """Rules without an example, each with the reason."""
 
 
-def rule(
-    id: str,
-    severity: Severity,
-    stage: str,
-    text: str,
-    *,
-    source: str,
-    bad: str | None = None,
-    good: str | None = None,
-    target: str = "a5",
-) -> Rule:
+def rule(id: str, severity: Severity, stage: str, text: str, source: str) -> Rule:
     """Declares a rule and returns it; raises ValueError for an id that is already declared."""
     if id in RULES:
         raise ValueError(f"rule {id} is declared twice")
-    example = _PROGRAMS.get(id) or _PROGRAMS.get(REPORTED_AS.get(id, ""))
-    if bad is None and good is None and example is not None:
-        bad, good, target = example
-    declared = Rule(id, severity, stage, text, source, bad, good, target, COMMANDS.get(id))
-    RULES[id] = declared
+    declared = RULES[id] = Rule(id, severity, stage, text, source)
     return declared

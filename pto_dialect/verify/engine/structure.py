@@ -29,11 +29,11 @@ from .pages import MODULES
 from .rule import ERROR, RULES, STRUCTURE, rule
 from .unread_attributes import report_unread
 
-OPERAND_KIND = rule("operand-kind", ERROR, STRUCTURE, "every operand has a type of the declared kind", source=MODULES)
-OPERAND_COUNT = rule("operand-count", ERROR, STRUCTURE, "the operation has its declared operands", source=MODULES)
-RESULT_KIND = rule("result-kind", ERROR, STRUCTURE, "every result has a type of the declared kind", source=MODULES)
-ATTRIBUTE_KIND = rule("attr-kind", ERROR, STRUCTURE, "every attribute has a value of the declared kind", source=MODULES)
-ATTRIBUTE_MISSING = rule("attr-missing", ERROR, STRUCTURE, "required attributes are given", source=MODULES)
+OPERAND_KIND = rule("operand-kind", ERROR, STRUCTURE, "every operand has a type of the declared kind", MODULES)
+OPERAND_COUNT = rule("operand-count", ERROR, STRUCTURE, "the operation has its declared operands", MODULES)
+RESULT_KIND = rule("result-kind", ERROR, STRUCTURE, "every result has a type of the declared kind", MODULES)
+ATTRIBUTE_KIND = rule("attr-kind", ERROR, STRUCTURE, "every attribute has a value of the declared kind", MODULES)
+ATTRIBUTE_MISSING = rule("attr-missing", ERROR, STRUCTURE, "required attributes are given", MODULES)
 
 _FOREIGN = re.compile(r"#(\w+)<(\w+)>")
 """An attribute name without the prefix of its dialect."""

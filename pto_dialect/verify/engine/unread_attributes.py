@@ -23,9 +23,7 @@ MISSPELLED = rule(
     WARNING,
     STRUCTURE,
     "an attribute that nothing reads has not nearly the name of one that is read; an error if that one is required",
-    source='docs/reference/language.md, "Discardable attributes"',
-    bad='%v = pto.vlds %u[%c0] {dits = "NORM"} : !U32 -> !pto.vreg<64xf32>',
-    good='%v = pto.vlds %u[%c0] {dist = "NORM"} : !U32 -> !pto.vreg<64xf32>',
+    'docs/reference/language.md, "Discardable attributes"',
 )
 UNKNOWN = rule(
     "attr-unknown",
@@ -33,9 +31,7 @@ UNKNOWN = rule(
     STRUCTURE,
     "attributes are ones that somebody reads; an error in braces that list fixed keys, a remark for pto.* attributes "
     "of single operations",
-    source=_PAGE,
-    bad="%a = pto.alloc_tile {colour = 1 : i32} : !pto.tile_buf<vec, 16x16xf32>",
-    good="%a = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>",
+    _PAGE,
 )
 
 KNOWN_ATTRIBUTES: Final = frozenset(

@@ -21,20 +21,14 @@ MAD_TARGET = rule(
     WARNING,
     LOCATIONS,
     "cube micro-operations exist on a5 only; reported once per function",
-    source='docs/reference/constraints.md, "Products on pointers"',
-    bad="pto.mad %a, %b, %c, %c16, %c16, %c16 : !A16, !B16, !C32, i64, i64, i64",
-    good="pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !C)",
-    target="a2a3",
+    'docs/reference/constraints.md, "Products on pointers"',
 )
 ARCH_MIX = rule(
     "arch-mix",
     WARNING,
     LOCATIONS,
     "the module contains operations of its own target only; reported once per module (cube ones: mad-target)",
-    source='docs/reference/constraints.md, "Whole programs"',
-    bad="pto.mte_gm_ub %s, %d, %c0, %c64 nburst(%c1, %c64, %c64) : !G32, !U32, i64, i64, i64, i64, i64",
-    good="pto.tload ins(%v : !pto.partition_tensor_view<16x16xf32>) outs(%t : !pto.tile_buf<vec, 16x16xf32>)",
-    target="a2a3",
+    'docs/reference/constraints.md, "Whole programs"',
 )
 
 

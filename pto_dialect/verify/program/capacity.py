@@ -25,30 +25,12 @@ from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.rule import ERROR, SHAPES, rule
 
-_T = "!pto.tile_buf<vec, {rows}x512xf32>"
-
-
-def _sum(rows: int) -> str:
-    tile = _T.format(rows=rows)
-    return f"""func.func @f() {{
-  %one = arith.constant 1.0 : f32
-  %a = pto.alloc_tile : {tile}
-  %b = pto.alloc_tile : {tile}
-  pto.texpands ins(%one : f32) outs(%a : {tile})
-  pto.texpands ins(%one : f32) outs(%b : {tile})
-  pto.tadd ins(%a, %b : {tile}, {tile}) outs(%b : {tile})
-  return
-}}"""
-
-
 LIVE = rule(
     "capacity-live",
     ERROR,
     SHAPES,
     "tiles without addresses whose contents are needed at the same time fit into their memory together",
-    source='docs/reference/constraints.md, "Whole programs"; docs/reference/targets.md, "Memories"',
-    bad=_sum(96),
-    good=_sum(32),
+    'docs/reference/constraints.md, "Whole programs"; docs/reference/targets.md, "Memories"',
 )
 _SHOWN = 4
 

@@ -18,35 +18,26 @@ from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.rule import ERROR, STRUCTURE, WARNING, rule
 
-
-def _in_section(core: str) -> str:
-    """Returns an example function with a matrix product in a section."""
-    product = "    pto.tmatmul ins(%a, %b : !L, !R) outs(%c : !C)\n"
-    return f"func.func @f(%a: !L, %b: !R, %c: !C) {{\n  pto.section.{core} {{\n{product}  }}\n  return\n}}"
-
-
 NESTING = rule(
     "section-nesting",
     WARNING,
     STRUCTURE,
     "sections do not nest; cube sections hold no vector operations, vector sections no cube operations",
-    source='docs/reference/constraints.md, "Allocation, views and scalars"',
-    bad=_in_section("vector"),
-    good=_in_section("cube"),
+    'docs/reference/constraints.md, "Allocation, views and scalars"',
 )
 TARGET = rule(
     "section-target",
     WARNING,
     STRUCTURE,
     "a function of the vector cores calls no function with cube operations",
-    source='docs/reference/constraints.md, "Allocation, views and scalars"',
+    'docs/reference/constraints.md, "Allocation, views and scalars"',
 )
 FUSION = rule(
     "fusion-yield",
     ERROR,
     STRUCTURE,
     "a fusion region is one block without arguments that ends in pto.yield with the types of the results",
-    source='docs/reference/operations.md, "Sections and scopes"',
+    'docs/reference/operations.md, "Sections and scopes"',
 )
 
 _CUBE_PIPES = frozenset((Pipe.M, Pipe.MTE1, Pipe.FIX))

@@ -31,34 +31,22 @@ CALLEE = rule(
     ERROR,
     STRUCTURE,
     "a launch names a function with pto.simt_entry, without results, that takes its arguments",
-    source=WORK_ITEMS,
+    WORK_ITEMS,
 )
-WIDTH = rule(
-    "simt-width",
-    ERROR,
-    STRUCTURE,
-    "the width of a shuffle is 16 or 32",
-    source=WORK_ITEMS,
-    bad="%r = pto.shuffle_idx %v, %i {width = 8 : i32} : i32, i32 -> i32",
-    good="%r = pto.shuffle_idx %v, %i {width = 16 : i32} : i32, i32 -> i32",
-)
+WIDTH = rule("simt-width", ERROR, STRUCTURE, "the width of a shuffle is 16 or 32", WORK_ITEMS)
 REDUX = rule(
     "simt-redux",
     ERROR,
     TRIPLES,
     "reductions have i32, f16 or f32; the extrema of i32 say signed or unsigned, floats do not",
-    source=WORK_ITEMS,
-    bad="%r = pto.redux_max %v : i32 -> i32",
-    good="%r = pto.redux_max %v signed : i32 -> i32",
+    WORK_ITEMS,
 )
 SAME_TYPE = rule(
     "simt-same-type",
     ERROR,
     TRIPLES,
     "operands and result of arithmetic on work items have one type",
-    source='docs/reference/operations.md, "Work-items: arithmetic"',
-    bad="%r = pto.fmax %x, %y : f16, bf16 -> f16",
-    good="%r = pto.fmax %x, %y : f16, f16 -> f16",
+    'docs/reference/operations.md, "Work-items: arithmetic"',
 )
 ATOMIC = rule(
     "simt-atomic",
@@ -66,9 +54,7 @@ ATOMIC = rule(
     TRIPLES,
     "atomic updates have the type of the memory, in gm or ub (i64 in gm only), bitwise ones integers; signedness is "
     "for integers, the old value of a packed update is not used",
-    source=WORK_ITEMS,
-    bad="%r = pto.atomic_add %p, %v : !pto.ptr<i64, ub>, i64 -> i64",
-    good="%r = pto.atomic_add %p, %v : !pto.ptr<i64, gm>, i64 -> i64",
+    WORK_ITEMS,
 )
 GLOBAL_ACCESS = rule(
     "simt-ldg",
@@ -76,9 +62,7 @@ GLOBAL_ACCESS = rule(
     TRIPLES,
     "ldg and stg reach gm and move integers of 8 to 64 bits, floats, pairs of up to 32 bits each or 4 or 8 fp8 "
     "values, of the type of the memory",
-    source=WORK_ITEMS,
-    bad="%r = pto.ldg %p[%c0] : !pto.ptr<f32, ub> -> f32",
-    good="%r = pto.ldg %p[%c0] : !pto.ptr<f32, gm> -> f32",
+    WORK_ITEMS,
 )
 KEEP = rule(
     "simt-keep",
@@ -86,9 +70,7 @@ KEEP = rule(
     STRUCTURE,
     "slots are 0 to 122, even for 64-bit values, different in one group; values are resumed at the start of the body "
     "and kept at its end",
-    source=WORK_ITEMS,
-    bad="func.func @f(%v: i64) attributes {pto.simt_entry} {\n  pto.keep %v {slot = 1 : i64} : i64\n  return\n}",
-    good="func.func @f(%v: i64) attributes {pto.simt_entry} {\n  pto.keep %v {slot = 2 : i64} : i64\n  return\n}",
+    WORK_ITEMS,
 )
 
 # ------------------------------------------------------------ launches

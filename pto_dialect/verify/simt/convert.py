@@ -22,9 +22,7 @@ CONVERT = rule(
     TRIPLES,
     "a conversion exists, has a rounding letter that it knows, saturates to integers, and says signed or unsigned "
     "exactly when an integer is involved",
-    source='docs/reference/constraints.md, "Work-items and groups"',
-    bad="%r = pto.convert %v round(r) nosat signed : f32 -> i32",
-    good="%r = pto.convert %v round(r) sat signed : f32 -> i32",
+    'docs/reference/constraints.md, "Work-items and groups"',
 )
 
 _DIRECTED = "rafcz"

@@ -20,34 +20,15 @@ from ..engine.rule import ERROR, STRUCTURE, rule
 from ..vector.scopes import VECTOR_FAMILIES
 from .common import KEEP
 
-OUTSIDE = rule(
-    "simt-outside",
-    ERROR,
-    STRUCTURE,
-    "SIMT work is launched and set up outside of SIMT bodies",
-    source=WORK_ITEMS,
-    bad="func.func @example(%n: i32) {\n  pto.section.simt<<<32, 1, 1>>> {\n"
-    "    pto.store_vfsimt_info %n, %n, %n : i32, i32, i32\n  }\n  return\n}",
-    good="pto.store_vfsimt_info %n, %n, %n : i32, i32, i32",
-)
+OUTSIDE = rule("simt-outside", ERROR, STRUCTURE, "SIMT work is launched and set up outside of SIMT bodies", WORK_ITEMS)
 INSIDE = rule(
     "simt-inside",
     ERROR,
     STRUCTURE,
     "barriers, fences, saved values, packed atomic updates and (warning) ldg and stg belong to SIMT bodies",
-    source=WORK_ITEMS,
-    bad="pto.syncthreads",
-    good="pto.section.simt<<<32, 1, 1>>> {\n  pto.syncthreads\n}",
+    WORK_ITEMS,
 )
-NO_VECTOR = rule(
-    "simt-no-vector",
-    ERROR,
-    STRUCTURE,
-    "a SIMT body has no vector registers",
-    source=WORK_ITEMS,
-    bad='pto.section.simt<<<32, 1, 1>>> {\n  %m = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>\n}',
-    good='pto.vecscope {\n  %m = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>\n}',
-)
+NO_VECTOR = rule("simt-no-vector", ERROR, STRUCTURE, "a SIMT body has no vector registers", WORK_ITEMS)
 
 _INSIDE = ("pto.syncthreads", "pto.threadfence", "pto.threadfence_block", "pto.keep", "pto.resume")
 _ATOMICS = tuple(f"pto.atomic_{name}" for name in ("exch", "add", "sub", "min", "max", "cas"))

@@ -34,16 +34,14 @@ TYPES = rule(
     STRUCTURE,
     "views are in gm with static positive shape, staging tiles in vec and of one type, elements agree, the root is "
     "a member, signals are i32, workspaces are 8-bit in gm, sync_id is 0 to 7",
-    source=QUEUES,
-    bad="pto.comm.tnotify(%f, %k : !pto.partition_tensor_view<1xf32>, i32) {notifyOp = #pto<notify_op set>}",
-    good="pto.comm.tnotify(%f, %k : !pto.partition_tensor_view<1xi32>, i32) {notifyOp = #pto<notify_op set>}",
+    QUEUES,
 )
 ASYNC_1D = rule(
     "comm-async-1d",
     ERROR,
     STRUCTURE,
     "asynchronous transfers move static, contiguous, one-dimensional ranges of gm",
-    source=QUEUES,
+    QUEUES,
 )
 
 _VIEWS = (TensorViewType, PartitionViewType)

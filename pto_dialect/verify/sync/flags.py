@@ -27,103 +27,67 @@ from ..engine.pages import SYNCHRONISATION
 from ..engine.rule import ERROR, SHAPES, STRUCTURE, WARNING, rule
 from ..program.parsing import SYNC_FLAG_RANGE
 
-SAME_PIPE = rule(
-    "sync-same-pipe",
-    WARNING,
-    STRUCTURE,
-    "a flag connects two different pipes",
-    source=SYNCHRONISATION,
-    bad='pto.set_flag["PIPE_V", "PIPE_V", "EVENT_ID0"]',
-    good='pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]',
-)
+SAME_PIPE = rule("sync-same-pipe", WARNING, STRUCTURE, "a flag connects two different pipes", SYNCHRONISATION)
 BUF_RANGE = rule(
     "sync-buf-range",
     ERROR,
     STRUCTURE,
     "get_buf and rls_buf name a buffer 0 to 31, a mode of at least 0 and one pipe",
-    source=SYNCHRONISATION,
-    bad='pto.get_buf "PIPE_V", 32',
-    good='pto.get_buf "PIPE_V", 31',
+    SYNCHRONISATION,
 )
 SET_PIPE = rule(
     "sync-set-pipe",
     ERROR,
     STRUCTURE,
     "cross-core signals are sent by FIX, MTE1, MTE2, MTE3 or V (sync.set: a5 only)",
-    source=SYNCHRONISATION,
-    bad="pto.set_intra_block #pto.pipe<PIPE_M>, 0",
-    good="pto.set_intra_block #pto.pipe<PIPE_FIX>, 0",
+    SYNCHRONISATION,
 )
 WAIT_PIPE = rule(
     "sync-wait-pipe",
     ERROR,
     STRUCTURE,
     "FIX, MTE1, MTE2, MTE3 and V can wait for another core (sync.wait: a5 only)",
-    source=SYNCHRONISATION,
-    bad="pto.wait_intra_block #pto.pipe<PIPE_S>, 0",
-    good="pto.wait_intra_block #pto.pipe<PIPE_V>, 0",
+    SYNCHRONISATION,
 )
 SEMAPHORE_RANGE = rule(
     "sync-sem-range",
     ERROR,
     STRUCTURE,
     "cross-core numbers are 0 to 31 on a5 (0 to 15 on a vector core and in the forms for groups), 0 to 15 on a2a3",
-    source=SYNCHRONISATION,
-    bad="pto.set_intra_block #pto.pipe<PIPE_FIX>, 32",
-    good="pto.set_intra_block #pto.pipe<PIPE_FIX>, 31",
+    SYNCHRONISATION,
 )
 EVENT_FORM = rule(
     "sync-event-form",
     ERROR,
     STRUCTURE,
     "a cross-core operation has its number either as an integer or as a value",
-    source=SYNCHRONISATION,
-    bad="pto.sync.set #pto.pipe<PIPE_FIX>",
-    good="pto.sync.set #pto.pipe<PIPE_FIX>, 1",
+    SYNCHRONISATION,
 )
-FFTS_MODE = rule(
-    "sync-ffts-mode",
-    ERROR,
-    STRUCTURE,
-    "ffts_mode is 0, 1 or 2, and 0 between blocks",
-    source=SYNCHRONISATION,
-    bad="pto.sync.set #pto.pipe<PIPE_FIX>, 1 {ffts_mode = 3 : i32}",
-    good="pto.sync.set #pto.pipe<PIPE_FIX>, 1 {ffts_mode = 2 : i32}",
-)
+FFTS_MODE = rule("sync-ffts-mode", ERROR, STRUCTURE, "ffts_mode is 0, 1 or 2, and 0 between blocks", SYNCHRONISATION)
 SYNCALL = rule(
     "sync-syncall",
     ERROR,
     STRUCTURE,
     "hard syncall has no operands; soft syncall counts in 32-bit integers in gm, the older form also in ub and l1 "
     "of the cores that take part",
-    source=SYNCHRONISATION,
-    bad="pto.syncall() mode = #pto.sync_all_mode<soft>, core_type = #pto.sync_core_type<mix>",
-    good="pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<mix>",
+    SYNCHRONISATION,
 )
 EVENT_ARRAY = rule(
-    "sync-event-array",
-    ERROR,
-    SHAPES,
-    "an index into an array of event ids is inside the array",
-    source=SYNCHRONISATION,
+    "sync-event-array", ERROR, SHAPES, "an index into an array of event ids is inside the array", SYNCHRONISATION
 )
 FFTS_TYPE = rule(
     "sync-ffts-type",
     ERROR,
     STRUCTURE,
     "the base of the flag area points to i64 or i8",
-    source='docs/reference/operations.md, "Signals between cores, caches"',
-    bad="pto.set_ffts %g : !G32",
-    good="pto.set_ffts %g : !pto.ptr<i64, gm>",
+    'docs/reference/operations.md, "Signals between cores, caches"',
 )
 CACHE_SPACE = rule(
     "sync-cache-space",
     ERROR,
     STRUCTURE,
     "dcci works on gm and ub, cmo.cacheinvalid on gm",
-    source='docs/reference/operations.md, "Signals between cores, caches"',
-    bad="pto.cmo.cacheinvalid all #pto.address_space<vec>",
-    good="pto.cmo.cacheinvalid all #pto.address_space<gm>",
+    'docs/reference/operations.md, "Signals between cores, caches"',
 )
 
 

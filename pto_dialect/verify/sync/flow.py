@@ -34,25 +34,17 @@ FFTS_BASE = rule(
     WARNING,
     STRUCTURE,
     "a2a3: a function with sync.set or sync.wait sets the base of the flag area first",
-    source=SYNCHRONISATION,
+    SYNCHRONISATION,
 )
 IN_VECSCOPE = rule(
     "sync-in-vecscope",
     ERROR,
     STRUCTURE,
     "a vector scope contains no synchronisation; a vector function (warning) neither that nor a transfer",
-    source=SYNCHRONISATION,
-    bad="pto.vecscope {\n  pto.barrier #pto.pipe<PIPE_V>\n}",
-    good="pto.barrier #pto.pipe<PIPE_V>",
+    SYNCHRONISATION,
 )
 UNPAIRED = rule(
-    "sync-unpaired",
-    WARNING,
-    STRUCTURE,
-    "on every path a flag is set as often as it is waited for",
-    source=SYNCHRONISATION,
-    bad='pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]',
-    good='pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]\npto.wait_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]',
+    "sync-unpaired", WARNING, STRUCTURE, "on every path a flag is set as often as it is waited for", SYNCHRONISATION
 )
 
 

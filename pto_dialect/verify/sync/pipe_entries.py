@@ -22,7 +22,7 @@ RESERVE_SIZE = rule(
     WARNING,
     STRUCTURE,
     "a reserved buffer holds all slots of its queue",
-    source='docs/reference/constraints.md, "Queues and communication"',
+    'docs/reference/constraints.md, "Queues and communication"',
 )
 
 CORE_QUEUES = (AicInitializePipeOp, AivInitializePipeOp)

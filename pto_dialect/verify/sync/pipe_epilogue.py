@@ -36,7 +36,7 @@ EPILOGUE = rule(
     STRUCTURE,
     "a queue with acc_push_epilogue goes from cube to vector without splits; its scale is set before each push, and "
     "pushed and popped tiles have the types of its conversion",
-    source='docs/reference/operations.md, "Queues between cores"',
+    'docs/reference/operations.md, "Queues between cores"',
 )
 
 

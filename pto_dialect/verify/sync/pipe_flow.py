@@ -45,14 +45,14 @@ KIND = rule(
     ERROR,
     STRUCTURE,
     "each end of a queue is used on its own core; a function initialises the queues of one core",
-    source=QUEUES,
+    QUEUES,
 )
 IDENTITY = rule(
     "pipe-id",
     ERROR,
     STRUCTURE,
     "queue numbers are unique in a function; a transfer follows the initialisation of its queue and its direction",
-    source=QUEUES,
+    QUEUES,
 )
 _DIRECTIONS = {C2V: "cube to vector", V2C: "vector to cube"}
 

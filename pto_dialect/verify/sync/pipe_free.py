@@ -26,26 +26,8 @@ FREE = rule(
     WARNING,
     STRUCTURE,
     "a popped entry is not used after it is freed; it is freed in its block and before all slots are taken",
-    source='docs/reference/constraints.md, "Queues and communication"',
+    'docs/reference/constraints.md, "Queues and communication"',
 )
-_TILE = "!pto.tile_buf<vec, 8x64xf32>"
-
-
-def _popped_after(pops: int) -> str:
-    """Returns a program of a2a3 that pops tiles into two local slots and uses the first one after ``pops``
-    more pops."""
-    init = "pto.aiv_initialize_pipe {id = 0, dir_mask = 1, slot_size = 2048, slot_num = 4, local_slot_num = 2}"
-    lines = (f"    %t{i} = pto.tpop_from_aic {{id = 0, split = 0}} -> {_TILE}" for i in range(pops + 1))
-    return f"""module attributes {{pto.target_arch = "a2a3"}} {{
-  func.func @f(%g: !pto.ptr<f32>) attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
-    %b = pto.reserve_buffer {{name = "q", size = 4096, location = #pto.address_space<vec>, auto = true}} -> i32
-    {init} (gm_slot_buffer = %g : !pto.ptr<f32>, c2v_consumer_buf = %b : i32)
-{chr(10).join(lines)}
-    pto.tadd ins(%t0, %t{pops} : {_TILE}, {_TILE}) outs(%t{pops} : {_TILE})
-    return
-  }}
-}}
-"""
 
 
 OVERWRITTEN = rule(
@@ -53,9 +35,7 @@ OVERWRITTEN = rule(
     ERROR,
     STRUCTURE,
     "a popped tile with a local slot of its own is used before as many more pops as the queue has local slots",
-    source='docs/reference/constraints.md, "Queues and communication"',
-    bad=_popped_after(2),
-    good=_popped_after(1),
+    'docs/reference/constraints.md, "Queues and communication"',
 )
 
 

@@ -34,42 +34,26 @@ from ..engine.context import Context
 from ..engine.pages import QUEUES
 from ..engine.rule import ERROR, STRUCTURE, rule
 
-DIRECTION = rule("pipe-dir", ERROR, STRUCTURE, "dir_mask is 1 (cube to vector), 2 (vector to cube) or 3", source=QUEUES)
+DIRECTION = rule("pipe-dir", ERROR, STRUCTURE, "dir_mask is 1 (cube to vector), 2 (vector to cube) or 3", QUEUES)
 SIZES = rule(
     "pipe-sizes",
     ERROR,
     STRUCTURE,
     "slot_size, slot_num and local_slot_num are positive, local_slot_num is at most slot_num",
-    source=QUEUES,
-    bad="func.func @example(%b: i32) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {\n"
-    "  pto.aic_initialize_pipe {id = 1, dir_mask = 1, slot_size = 0} (c2v_consumer_buf = %b : i32)\n  return\n}",
-    good="func.func @example(%b: i32) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {\n"
-    "  pto.aic_initialize_pipe {id = 1, dir_mask = 1, slot_size = 1024} (c2v_consumer_buf = %b : i32)\n  return\n}",
+    QUEUES,
 )
 BUFFERS = rule(
     "pipe-buffers",
     ERROR,
     STRUCTURE,
     "each direction of a queue has its consumer buffer; peer_local_addr comes with two directions",
-    source=QUEUES,
-    bad="func.func @example(%b: i32) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {\n"
-    "  pto.aic_initialize_pipe {id = 0, dir_mask = 1, slot_size = 64} (v2c_consumer_buf = %b : i32)\n  return\n}",
-    good="func.func @example(%b: i32) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {\n"
-    "  pto.aic_initialize_pipe {id = 0, dir_mask = 1, slot_size = 64} (c2v_consumer_buf = %b : i32)\n  return\n}",
+    QUEUES,
 )
 LOCAL_A5 = rule(
-    "pipe-local-a5",
-    ERROR,
-    STRUCTURE,
-    "a5: queues have no local_slot_num and (warning) no entries in gm",
-    source=QUEUES,
+    "pipe-local-a5", ERROR, STRUCTURE, "a5: queues have no local_slot_num and (warning) no entries in gm", QUEUES
 )
 GM_A2A3 = rule(
-    "pipe-gm-a2a3",
-    ERROR,
-    STRUCTURE,
-    "a2a3: queues have slots in gm, entries in gm need gm_slot_tensor",
-    source=QUEUES,
+    "pipe-gm-a2a3", ERROR, STRUCTURE, "a2a3: queues have slots in gm, entries in gm need gm_slot_tensor", QUEUES
 )
 SPLIT = rule(
     "pipe-split",
@@ -77,28 +61,28 @@ SPLIT = rule(
     STRUCTURE,
     "split is 0, 1 or 2 (3, 4: uneven halves, cube to vector through gm), the same way for all users of a queue; "
     "another way at the other end is a warning",
-    source=QUEUES,
+    QUEUES,
 )
 VALID_OPERANDS = rule(
     "pipe-valid-operands",
     ERROR,
     STRUCTURE,
     "valid_row and valid_col come together, for a tile with dynamic valid region",
-    source=QUEUES,
+    QUEUES,
 )
 FLAG_BUDGET = rule(
     "pipe-flag-budget",
     ERROR,
     STRUCTURE,
     "the queues of a function use at most 16 hardware flags, 2 for one direction and 4 for two",
-    source=QUEUES,
+    QUEUES,
 )
 ENTRY_TYPE = rule(
     "pipe-entry-type",
     ERROR,
     STRUCTURE,
     "an entry in gm has the element type, rank and shape of a slot, and its bytes (or half of them when split)",
-    source=QUEUES,
+    QUEUES,
 )
 
 # ------------------------------------------------------------ initialization
@@ -268,9 +252,7 @@ RESERVE_FORM = rule(
     STRUCTURE,
     "a reserved buffer has a size, lies in vec or mat, has a base unless allocated, and a name of its own; an "
     "import names one of another function",
-    source=QUEUES,
-    bad='%a = pto.reserve_buffer {name = "a", size = 0, location = #pto.address_space<vec>, auto = true} -> i32',
-    good='%a = pto.reserve_buffer {name = "a", size = 64, location = #pto.address_space<vec>, auto = true} -> i32',
+    QUEUES,
 )
 
 

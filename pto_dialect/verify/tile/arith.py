@@ -15,86 +15,47 @@ from pto_dialect.targets.tile_dtypes import MIXED_DTYPES
 
 from ..engine.pages import TILE_ARITHMETIC
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, TRIPLES, Rule, rule
-from ..examples.types import TILE
 from .facts import Tile, statically_differ
 from .form import form_key
 from .relation_table import EMPTY_MARKER, LOCATIONS_OF, OPERATIONS, RELATIONS, SAME_ORDER, VECTOR, Clause
 from .relations import ADVICE, Cell, Finding, TileOperands, relation
 
-
-def _two(source: str) -> str:
-    """Returns an example addition whose second source has the type ``source``."""
-    return f"pto.tadd ins(%a, %b : {TILE}, {source}) outs(%c : {TILE})"
-
-
-def _one(source: str, target: str = TILE) -> str:
-    """Returns an example exponential of a tile of type ``source``."""
-    return f"pto.texp ins(%a : {source}) outs(%c : {target})"
-
-
 SAME_DTYPE = rule(
-    "tile-same-dtype",
-    ERROR,
-    TRIPLES,
-    "the data tiles of an operation have one element type",
-    source=TILE_ARITHMETIC,
-    bad=_two("!pto.tile_buf<vec, 16x16xi32>"),
-    good=_two(TILE),
+    "tile-same-dtype", ERROR, TRIPLES, "the data tiles of an operation have one element type", TILE_ARITHMETIC
 )
 VALID_ROWS = rule(
-    "tile-valid-rows",
-    ERROR,
-    SHAPES,
-    "the tiles of an operation have as many valid rows as it demands",
-    source=TILE_ARITHMETIC,
-    bad=_two("!pto.tile_buf<vec, 16x16xf32, valid=8x16>"),
-    good=_two("!pto.tile_buf<vec, 32x16xf32, valid=16x16>"),
+    "tile-valid-rows", ERROR, SHAPES, "the tiles of an operation have as many valid rows as it demands", TILE_ARITHMETIC
 )
 VALID_COLS = rule(
     "tile-valid-cols",
     ERROR,
     SHAPES,
     "the tiles of an operation have as many valid columns as it demands",
-    source=TILE_ARITHMETIC,
-    bad=_two("!pto.tile_buf<vec, 16x16xf32, valid=16x8>"),
-    good=_two("!pto.tile_buf<vec, 16x32xf32, valid=16x16>"),
+    TILE_ARITHMETIC,
 )
 SAME_SHAPE = rule(
     "tile-same-shape",
     ERROR,
     SHAPES,
     "tiles whose addressing is shared have one physical shape",
-    source='docs/reference/operations.md, "Tiles: elementwise"; docs/reference/constraints.md, "Tile arithmetic"',
-    bad=f"pto.tpartmax ins(%a, %b : {TILE}, {TILE}) outs(%c : !pto.tile_buf<vec, 16x32xf32, valid=16x16>)",
-    good=f"pto.tpartmax ins(%a, %b : {TILE}, {TILE}) outs(%c : {TILE})",
+    'docs/reference/operations.md, "Tiles: elementwise"; docs/reference/constraints.md, "Tile arithmetic"',
 )
 LOC_VEC = rule(
-    "tile-loc-vec",
-    ERROR,
-    LOCATIONS,
-    "operands of tile arithmetic are in the vector buffer",
-    source=TILE_ARITHMETIC,
-    bad=_one("!pto.tile_buf<mat, 16x16xf32>"),
-    good=_one(TILE),
+    "tile-loc-vec", ERROR, LOCATIONS, "operands of tile arithmetic are in the vector buffer", TILE_ARITHMETIC
 )
 ROW_MAJOR = rule(
     "tile-row-major",
     ERROR,
     LOCATIONS,
     "operands of tile arithmetic are row-major, and without inner blocks where the operation says so",
-    source=TILE_ARITHMETIC,
-    bad=_two("!pto.tile_buf<vec, 16x16xf32, blayout=col_major>"),
-    good=_two(TILE),
+    TILE_ARITHMETIC,
 )
 TMP_DTYPE = rule(
     "tile-tmp-dtype",
     ERROR,
     TRIPLES,
     "scratch and index tiles have the element type that the operation demands",
-    source=TILE_ARITHMETIC,
-    bad=f"pto.trem ins(%a, %b, %t : {TILE}, {TILE}, !pto.tile_buf<vec, 16x16xi32>) outs(%c : {TILE})",
-    good=f"pto.trem ins(%a, %b, %t : {TILE}, {TILE}, {TILE}) outs(%c : {TILE})",
-    target="a2a3",
+    TILE_ARITHMETIC,
 )
 
 

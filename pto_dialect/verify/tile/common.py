@@ -26,49 +26,24 @@ TYPE = rule(
     ERROR,
     STRUCTURE,
     "tile operands are !pto.tile_buf, at Level 1 !pto.tile, after lowering memref; only transfers take views",
-    source=_PAGE,
-    bad="pto.tabs ins(%a : !pto.partition_tensor_view<16x16xf32>) outs(%b : !pto.tile_buf<vec, 16x16xf32>)",
-    good="pto.tabs ins(%a : !pto.tile_buf<vec, 16x16xf32>) outs(%b : !pto.tile_buf<vec, 16x16xf32>)",
+    _PAGE,
 )
-TARGET_OP = rule(
-    "tile-target-op",
-    ERROR,
-    STRUCTURE,
-    "the target has the operation",
-    source=_PAGE,
-    bad="pto.taddrelu ins(%a, %b : !pto.tile_buf<vec, 16x16xf32>, !pto.tile_buf<vec, 16x16xf32>) "
-    "outs(%c : !pto.tile_buf<vec, 16x16xf32>)",
-    good="pto.tadd ins(%a, %b : !pto.tile_buf<vec, 16x16xf32>, !pto.tile_buf<vec, 16x16xf32>) "
-    "outs(%c : !pto.tile_buf<vec, 16x16xf32>)",
-)
+TARGET_OP = rule("tile-target-op", ERROR, STRUCTURE, "the target has the operation", _PAGE)
 LOW_PRECISION = rule(
     "tile-lowprec",
     ERROR,
     TRIPLES,
     "fp8, hif8, fp4 and e8m0 tiles stand only in the operations of the target's low-precision list",
-    source=_PAGE,
-    bad="pto.texp ins(%a : !pto.tile_buf<vec, 16x32x!pto.hif8>) outs(%b : !pto.tile_buf<vec, 16x32x!pto.hif8>)",
-    good="pto.texp ins(%a : !pto.tile_buf<vec, 16x32xf16>) outs(%b : !pto.tile_buf<vec, 16x32xf16>)",
+    _PAGE,
 )
 DTYPE = rule(
     "tile-dtype",
     ERROR,
     TRIPLES,
     "the element type is one that the operation has on the target",
-    source='docs/reference/constraints.md, "All tiles"; docs/reference/targets.md, "Element types"',
-    bad="pto.texp ins(%a : !pto.tile_buf<vec, 16x16xi32>) outs(%b : !pto.tile_buf<vec, 16x16xi32>)",
-    good="pto.texp ins(%a : !pto.tile_buf<vec, 16x16xf32>) outs(%b : !pto.tile_buf<vec, 16x16xf32>)",
+    'docs/reference/constraints.md, "All tiles"; docs/reference/targets.md, "Element types"',
 )
-EMPTY = rule(
-    "tile-empty",
-    WARNING,
-    SHAPES,
-    "a tile has valid elements",
-    source=_PAGE,
-    bad="pto.texp ins(%a : !pto.tile_buf<vec, 16x16xf32, valid=0x16>) "
-    "outs(%b : !pto.tile_buf<vec, 16x16xf32, valid=0x16>)",
-    good="pto.texp ins(%a : !pto.tile_buf<vec, 16x16xf32>) outs(%b : !pto.tile_buf<vec, 16x16xf32>)",
-)
+EMPTY = rule("tile-empty", WARNING, SHAPES, "a tile has valid elements", _PAGE)
 
 _TILE_OPS: Final = tuple(name for name, (family, _, _) in OPS.items() if family in TILE_FAMILIES)
 ALL_OPS: Final = (*_TILE_OPS, *(name for name, (family, _, _) in OPS.items() if family in MATRIX_FAMILIES))

@@ -10,39 +10,24 @@ from pto_dialect.targets.tile_rules import ROWEXPAND_TMP_OPS
 
 from ..engine.pages import TILE_ARITHMETIC
 from ..engine.rule import ERROR, SHAPES, STRUCTURE, WARNING, rule
-from ..examples.types import COLUMN, TILE
 from .arith import ROW_MAJOR, VALID_COLS, VALID_ROWS
 from .facts import Tile, statically_differ
 from .relations import ADVICE, ALWAYS, Cell, Finding, TileOperands, relation, unless
-
-_EMPTY = "!pto.tile_buf<vec, 16x16xf32, valid=0x16>"
 
 VECTOR = rule(
     "rowexpand-vector",
     ERROR,
     SHAPES,
     "a broadcast operand has a value for each row: one column (col_major) or 32 bytes of copies (row_major)",
-    source=TILE_ARITHMETIC,
-    bad=f"pto.trowexpandadd ins(%a, %b : {TILE}, {TILE}) outs(%d : {TILE})",
-    good=f"pto.trowexpandadd ins(%a, %b : {TILE}, {COLUMN}) outs(%d : {TILE})",
+    TILE_ARITHMETIC,
 )
-NO_TMP = rule(
-    "rowexpand-no-tmp-a5",
-    WARNING,
-    STRUCTURE,
-    "row broadcasts take no scratch tile on a5",
-    source=TILE_ARITHMETIC,
-    bad=f"pto.trowexpandmax ins(%a, %b, %t : {TILE}, {COLUMN}, {TILE}) outs(%d : {TILE})",
-    good=f"pto.trowexpandmax ins(%a, %b : {TILE}, {COLUMN}) outs(%d : {TILE})",
-)
+NO_TMP = rule("rowexpand-no-tmp-a5", WARNING, STRUCTURE, "row broadcasts take no scratch tile on a5", TILE_ARITHMETIC)
 NONEMPTY = rule(
     "rowexpand-nonempty",
     ERROR,
     SHAPES,
     "a row broadcast has rows and columns, or a destination of 0x0 valid elements",
-    source=TILE_ARITHMETIC,
-    bad=f"pto.trowexpandmax ins(%a, %b : {_EMPTY}, {COLUMN[:-1]}, valid=0x1>) outs(%d : {_EMPTY})",
-    good=f"pto.trowexpandmax ins(%a, %b : {TILE}, {COLUMN}) outs(%d : {TILE})",
+    TILE_ARITHMETIC,
 )
 
 _EXTREMA = tuple(f"pto.trowexpand{op}" for op in ("max", "min", "expdif"))

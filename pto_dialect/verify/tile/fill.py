@@ -9,68 +9,37 @@ from pto_dialect.ir.tile.move import TFillPadInplaceOp, TFillPadOp
 
 from ..engine.pages import TILE_MOVES
 from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, rule
-from ..examples.types import TILE
 from .facts import Tile
 from .relations import ALWAYS, Finding, TileOperands, relation
 from .scalar import element_text
 
-_P = "!pto.tile_buf<vec, 16x16xf32, pad=1>"
-_WIDE = "!pto.tile_buf<vec, 16x32xf32, pad=1>"
-
 PADVAL = rule(
-    "fillpad-padval",
-    ERROR,
-    STRUCTURE,
-    "the destination of a padding copy says what it is padded with",
-    source=TILE_MOVES,
-    bad=f"pto.tfillpad ins(%a : {TILE}) outs(%d : {TILE})",
-    good=f"pto.tfillpad ins(%a : {TILE}) outs(%d : {_P})",
+    "fillpad-padval", ERROR, STRUCTURE, "the destination of a padding copy says what it is padded with", TILE_MOVES
 )
 FILL_SHAPE = rule(
     "fillpad-shape",
     ERROR,
     SHAPES,
     "a padding copy has tiles of one shape; in vec the destination may be larger",
-    source=TILE_MOVES,
-    bad=f"pto.tfillpad ins(%a : {_WIDE}) outs(%d : {_P})",
-    good=f"pto.tfillpad ins(%a : {TILE}) outs(%d : {_WIDE})",
+    TILE_MOVES,
 )
-FILL_ELEM = rule(
-    "fillpad-elem",
-    ERROR,
-    TRIPLES,
-    "a padding copy has elements of one size: 1, 2 or 4 bytes",
-    source=TILE_MOVES,
-    bad=f"pto.tfillpad ins(%a : !pto.tile_buf<vec, 16x16xf16>) outs(%d : {_P})",
-    good=f"pto.tfillpad ins(%a : !pto.tile_buf<vec, 16x16xi32>) outs(%d : {_P})",
-)
+FILL_ELEM = rule("fillpad-elem", ERROR, TRIPLES, "a padding copy has elements of one size: 1, 2 or 4 bytes", TILE_MOVES)
 CONCAT_COLS = rule(
-    "tconcat-cols",
-    ERROR,
-    SHAPES,
-    "the valid columns of both sources fit into the destination",
-    source=TILE_MOVES,
-    bad=f"pto.tconcat ins(%a, %b : {TILE}, {TILE}) outs(%d : {TILE})",
-    good=f"pto.tconcat ins(%a, %b : {TILE}, {TILE}) outs(%d : !pto.tile_buf<vec, 16x32xf32>)",
+    "tconcat-cols", ERROR, SHAPES, "the valid columns of both sources fit into the destination", TILE_MOVES
 )
 CONCAT_INDEX = rule(
     "concatidx-idx",
     ERROR,
     TRIPLES,
     "the counts of tconcatidx are signless i8, i16 or i32 with at least one column",
-    source=TILE_MOVES,
-    bad=f"pto.tconcatidx ins(%a, %b, %i, %j : {TILE}, {TILE}, {TILE}, {TILE}) outs(%d : {_WIDE})",
-    good=f"pto.tconcatidx ins(%a, %b, %i, %j : {TILE}, {TILE}, !pto.tile_buf<vec, 16x8xi32>, "
-    "!pto.tile_buf<vec, 16x8xi32>) outs(%d : !pto.tile_buf<vec, 16x32xf32>)",
+    TILE_MOVES,
 )
 GETSET = rule(
     "getset-val",
     ERROR,
     TRIPLES,
     "a single element has the element type of its tile; the scalar unit reads tiles in vec only",
-    source=TILE_MOVES,
-    bad=f"pto.tsetval ins(%c0, %c1 : index, i32) outs(%d : {TILE})",
-    good=f"pto.tsetval ins(%c0, %c1 : index, f32) outs(%d : {TILE})",
+    TILE_MOVES,
 )
 
 FILL_MODE = rule(
@@ -78,9 +47,7 @@ FILL_MODE = rule(
     ERROR,
     STRUCTURE,
     "the shapes of src and dst state how a tile is padded, no attribute mode does",
-    source='docs/reference/operations.md, "Tiles: moves and conversion"',
-    bad=f'pto.tfillpad ins(%a : {TILE}) outs(%d : {_P}) {{mode = "expand"}}',
-    good=f"pto.tfillpad ins(%a : {TILE}) outs(%d : {_P})",
+    'docs/reference/operations.md, "Tiles: moves and conversion"',
 )
 
 _FILLS = ("pto.tfillpad", "pto.tfillpad_expand", "pto.tfillpad_inplace")

@@ -11,88 +11,59 @@ from pto_dialect.targets.tile_dtypes import GATHER_COMPARE_MODES, SCATTER_INDEX
 
 from ..engine.pages import TILE_MOVES
 from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, rule
-from ..examples.types import ROW
 from .facts import Tile
 from .form import form_key
 from .relations import ALWAYS, Finding, TileOperands, relation, unless
-
-_F = "!pto.tile_buf<vec, 1x32xf32>"
-_S = "!pto.tile_buf<vec, 1x32xi16>"
-_MASK = "{maskPattern = #pto.mask_pattern<P0101>}"
 
 GATHER_FORM = rule(
     "gather-form",
     ERROR,
     STRUCTURE,
     "tgather has one form: indices with scratch, a mask pattern alone, or dst, cdst, kValue and scratch",
-    source=TILE_MOVES,
-    bad=f"pto.tgather ins(%a, %i : {_F}, {ROW}) outs(%d : {_F})",
-    good=f"pto.tgather ins(%a, %i, %t : {_F}, {ROW}, {ROW}) outs(%d : {_F})",
-    target="a2a3",
+    TILE_MOVES,
 )
 FULL_COLS = rule(
     "gather-full-cols",
     ERROR,
     SHAPES,
     "tgather fills whole rows: all columns of dst and of the indices are valid",
-    source=TILE_MOVES,
-    bad=f"pto.tgather ins(%a, %i, %t : {_F}, {ROW}, {ROW}) outs(%d : !pto.tile_buf<vec, 1x64xf32, valid=1x32>)",
-    good=f"pto.tgather ins(%a, %i, %t : {_F}, {ROW}, {ROW}) outs(%d : {_F})",
+    TILE_MOVES,
 )
 GATHER_INDEX = rule(
     "gather-index",
     ERROR,
     TRIPLES,
     "indices of tgather are i32, on a5 also i16",
-    source='docs/reference/targets.md, "Element types"; docs/reference/operations.md, "Tiles: irregular"',
-    bad="pto.tgather ins(%a, %i, %t : !pto.tile_buf<vec, 1x32xf32>, !pto.tile_buf<vec, 1x32xi8>, "
-    "!pto.tile_buf<vec, 1x32xi8>) outs(%d : !pto.tile_buf<vec, 1x32xf32>)",
-    good=f"pto.tgather ins(%a, %i, %t : {_F}, {ROW}, {ROW}) outs(%d : {_F})",
+    'docs/reference/targets.md, "Element types"; docs/reference/operations.md, "Tiles: irregular"',
 )
 GATHER_CMP = rule(
     "gather-cmp",
     ERROR,
     TRIPLES,
     "tgather compares by eq or gt with a value of src's type and writes i32 positions and counts",
-    source=TILE_MOVES,
-    bad=f"pto.tgather ins(%a, %c1, %t : {_F}, i32, !pto.tile_buf<vec, 1x32xui8>) outs(%d, %n : {ROW}, {ROW})",
-    good=f"pto.tgather ins(%a, %c1, %t : {_F}, f32, !pto.tile_buf<vec, 1x32xui8>) outs(%d, %n : {ROW}, {ROW})",
+    TILE_MOVES,
 )
 MASK_COUNT = rule(
     "gather-mask-count",
     ERROR,
     SHAPES,
     "a masked tgather keeps one of 1, 2 or 4 elements along its axis",
-    source='docs/reference/operations.md, "Tiles: irregular"; docs/reference/tiles.md, "Irregular operations"',
-    bad=f'pto.tgather ins(%a, {_MASK} : {_F}, "row") outs(%d : !pto.tile_buf<vec, 1x8xf32>)',
-    good=f'pto.tgather ins(%a, {_MASK} : {_F}, "row") outs(%d : !pto.tile_buf<vec, 1x16xf32>)',
+    'docs/reference/operations.md, "Tiles: irregular"; docs/reference/tiles.md, "Irregular operations"',
 )
-SCATTER_FORM = rule(
-    "scatter-form",
-    ERROR,
-    STRUCTURE,
-    "tscatter has either indexes or a mask pattern",
-    source=TILE_MOVES,
-    bad=f'"pto.tscatter"(%a, %d) : ({_F}, {_F}) -> ()',
-    good=f"pto.tscatter ins(%a, %i : {_F}, {ROW}) outs(%d : {_F})",
-)
+SCATTER_FORM = rule("scatter-form", ERROR, STRUCTURE, "tscatter has either indexes or a mask pattern", TILE_MOVES)
 SCATTER_SIZE = rule(
     "scatter-index-size",
     ERROR,
     TRIPLES,
     "tscatter of 32-bit data has i32 indexes, of 16- and 8-bit data i16 indexes",
-    source=TILE_MOVES,
-    bad=f"pto.tscatter ins(%a, %i : {_F}, {_S}) outs(%d : {_F})",
-    good=f"pto.tscatter ins(%a, %i : {_F}, {ROW}) outs(%d : {_F})",
+    TILE_MOVES,
 )
 SCATTER_COLS = rule(
     "scatter-mask-cols",
     ERROR,
     SHAPES,
     "a masked tscatter spreads over 1, 2 or 4 times the elements along its axis; the other extent stays",
-    source=TILE_MOVES,
-    bad=f'pto.tscatter ins(%a, {_MASK} : {_F}, "row") outs(%d : !pto.tile_buf<vec, 1x128xf32>)',
-    good=f'pto.tscatter ins(%a, {_MASK} : {_F}, "row") outs(%d : !pto.tile_buf<vec, 1x64xf32>)',
+    TILE_MOVES,
 )
 
 MASK_FACTOR: Final[Mapping[str, int]] = MappingProxyType({"P1111": 1, "P0101": 2, "P1010": 2})

@@ -29,133 +29,75 @@ from pto_dialect.targets.tile_pairs import AccStore
 
 from ..engine.pages import TILE_MOVES
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, rule
-from ..examples.types import PART, TILE
 from .facts import Tile
 from .relations import ADVICE, ALWAYS, Cell, Finding, TileOperands, cell, relation, unless
-
-
-def _load(view: str = PART, tile: str = TILE) -> str:
-    return f"pto.tload ins(%v : {view}) outs(%a : {tile})"
-
-
-def _store(tile: str = TILE, view: str = PART, rest: str = "") -> str:
-    return f"pto.tstore ins(%a : {tile}) outs(%v : {view}){rest}"
-
-
-_ACC = "!C"
-_ACC_VIEW = "!pto.partition_tensor_view<16x16xf16>"
 
 TYPES = rule(
     "tload-types",
     ERROR,
     TRIPLES,
     "a transfer goes between a partition view with positive dimensions and a tile; elements keep their size",
-    source=TILE_MOVES,
-    bad=_load("!pto.partition_tensor_view<16x16xf16>"),
-    good=_load(),
+    TILE_MOVES,
 )
 LOC = rule(
     "tload-loc",
     ERROR,
     LOCATIONS,
     "the destination of a load lies in vec or mat (a5: a load into scaling is a warning)",
-    source=TILE_MOVES,
-    bad=_load(tile="!C"),
-    good=_load(),
+    TILE_MOVES,
 )
 COUNT = rule(
     "tload-count",
     WARNING,
     SHAPES,
     "view and valid region have as many elements as each other; a difference is an error for tstore",
-    source=TILE_MOVES,
-    bad=_load("!pto.partition_tensor_view<16x8xf32>"),
-    good=_load(),
+    TILE_MOVES,
 )
 WIDE_PAD = rule(
-    "tload-i64-pad",
-    ERROR,
-    TRIPLES,
-    "a tile of 8-byte elements that is loaded on a5 has pad null or zero",
-    source=TILE_MOVES,
-    bad=_load("!pto.partition_tensor_view<16x16xi64>", "!pto.tile_buf<vec, 16x16xi64, pad=2>"),
-    good=_load("!pto.partition_tensor_view<16x16xi64>", "!pto.tile_buf<vec, 16x16xi64, pad=1>"),
+    "tload-i64-pad", ERROR, TRIPLES, "a tile of 8-byte elements that is loaded on a5 has pad null or zero", TILE_MOVES
 )
 VEC_LAYOUT = rule(
     "tload-vec-layout",
     ERROR,
     LOCATIONS,
     "a vec tile that is loaded or stored on a5 is laid out ND, DN or NZ",
-    source=TILE_MOVES,
-    bad=_load(tile="!pto.tile_buf<vec, 16x16xf32, slayout=row_major>"),
-    good=_load(tile="!pto.tile_buf<vec, 16x16xf32, blayout=col_major, slayout=row_major>"),
+    TILE_MOVES,
 )
 PAD_ARGUMENTS = rule(
-    "tload-pad-args",
-    ERROR,
-    STRUCTURE,
-    "pad_mode PadValue comes with a pad_value of the element type",
-    source=TILE_MOVES,
+    "tload-pad-args", ERROR, STRUCTURE, "pad_mode PadValue comes with a pad_value of the element type", TILE_MOVES
 )
 STORE_LOC = rule(
-    "tstore-src-loc",
-    ERROR,
-    LOCATIONS,
-    "the source of a store lies in vec or acc, on a2a3 also in mat",
-    source=TILE_MOVES,
-    bad=_store("!Lmat", "!pto.partition_tensor_view<16x64xf16>"),
-    good=_store(),
+    "tstore-src-loc", ERROR, LOCATIONS, "the source of a store lies in vec or acc, on a2a3 also in mat", TILE_MOVES
 )
 STORE_ELEM = rule(
     "tstore-elem",
     ERROR,
     TRIPLES,
     "stored elements keep their size; out of acc they are converted as the target can",
-    source=TILE_MOVES,
-    bad=_store(view="!pto.partition_tensor_view<16x16xf16>"),
-    good=_store(_ACC, _ACC_VIEW),
+    TILE_MOVES,
 )
 STORE_QUANT = rule(
-    "tstore-prequant-acc",
-    ERROR,
-    STRUCTURE,
-    "preQuantScalar and reluPreMode belong to stores out of acc",
-    source=TILE_MOVES,
-    bad=_store(rest=" {reluPreMode = #pto<relu_pre_mode normal_relu>}"),
-    good=_store(_ACC, rest=" {reluPreMode = #pto<relu_pre_mode normal_relu>}"),
+    "tstore-prequant-acc", ERROR, STRUCTURE, "preQuantScalar and reluPreMode belong to stores out of acc", TILE_MOVES
 )
-STORE_COLS = rule(
-    "tstore-acc-cols",
-    ERROR,
-    SHAPES,
-    "an accumulator that is stored has 1 to 4095 columns",
-    source=TILE_MOVES,
-    bad=_store("!pto.tile_buf<acc, 16x4096xf32, valid=16x16, blayout=col_major, slayout=row_major, fractal=1024>"),
-    good=_store(_ACC),
-)
+STORE_COLS = rule("tstore-acc-cols", ERROR, SHAPES, "an accumulator that is stored has 1 to 4095 columns", TILE_MOVES)
 STORE_FP = rule(
     "tstore-fp",
     ERROR,
     STRUCTURE,
     "a store with channel parameters takes them from scaling and an f32 or i32 source from acc; it has no "
     "preQuantScalar and the default phase",
-    source=TILE_MOVES,
-    bad=f"pto.tstore ins(%a : !Cvec fp %f : !pto.tile_buf<scaling, 1x16xf32>) outs(%v : {_ACC_VIEW})",
-    good=f"pto.tstore ins(%a : !C fp %f : !pto.tile_buf<scaling, 1x16xf32>) outs(%v : {_ACC_VIEW})",
+    TILE_MOVES,
 )
 PRINT = rule(
     "tprint-form",
     ERROR,
     LOCATIONS,
     "without a workspace only vec tiles are printed; the workspace is a view and belongs to a tile",
-    source='docs/reference/operations.md, "Tiles: loads and stores"',
-    bad="pto.tprint ins(%a : !Lmat)",
-    good=f"pto.tprint ins(%a : {TILE})",
+    'docs/reference/operations.md, "Tiles: loads and stores"',
 )
 
 _ON_A5 = cell("/E")
 _ON_A2A3 = cell("E/")
-_VIEW_BYTES = (1, 2, 4, 8)
 
 
 def _lowered(operands: TileOperands) -> bool:

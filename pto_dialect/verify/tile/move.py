@@ -11,51 +11,34 @@ from pto_dialect.targets.a5 import A5
 
 from ..engine.pages import TILE_MOVES
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, rule
-from ..examples.types import TILE
 from .facts import Tile, is_lowered
 from .form import is_zz_move
 from .relations import ALWAYS, Cell, Finding, TileOperands, cell, relation, unless
 from .scale_order import ZZ, reordering
-
-_MAT = "!pto.tile_buf<mat, 16x64xf16, blayout=col_major, slayout=row_major>"
-_OUT = "!pto.tile_buf<mat, 16x16xf16, blayout=col_major, slayout=row_major>"
-_TABLE = "!pto.tile_buf<scaling, 1x16xf32>"
 
 PAIR = rule(
     "tmov-pair",
     ERROR,
     LOCATIONS,
     "tmov goes mat to left, right, bias or scaling; vec to vec, on a5 also to mat; acc to mat or vec",
-    source=TILE_MOVES,
-    bad=f"pto.tmov ins(%a : {_MAT}) outs(%b : {_MAT})",
-    good=f"pto.tmov ins(%a : {_MAT}) outs(%b : !L)",
+    TILE_MOVES,
 )
 SHAPE = rule(
-    "tmov-shape",
-    ERROR,
-    SHAPES,
-    "tmov out of mat keeps the physical shape, on a2a3 every tmov does",
-    source=TILE_MOVES,
-    bad=f"pto.tmov ins(%a : {_MAT}) outs(%b : !L32r)",
-    good=f"pto.tmov ins(%a : {_MAT}) outs(%b : !L)",
+    "tmov-shape", ERROR, SHAPES, "tmov out of mat keeps the physical shape, on a2a3 every tmov does", TILE_MOVES
 )
 FP_XOR_SCALAR = rule(
     "tmov-fp-xor-scalar",
     ERROR,
     STRUCTURE,
     "fp and preQuantScalar exclude each other; these and reluPreMode belong to moves out of acc; fp lies in scaling",
-    source=TILE_MOVES,
-    bad=f"pto.tmov ins(%a : {TILE}) outs(%b : {TILE}) {{reluPreMode = #pto<relu_pre_mode normal_relu>}}",
-    good=f"pto.tmov ins(%a : !C) outs(%b : {_OUT}) {{reluPreMode = #pto<relu_pre_mode normal_relu>}}",
+    TILE_MOVES,
 )
 ACC_MODE = rule(
     "tmov-acc-mode",
     ERROR,
     STRUCTURE,
     "accToVecMode belongs to moves from acc to vec; with quantisation only the single modes",
-    source=TILE_MOVES,
-    bad=f"pto.tmov ins(%a : !C) outs(%b : {_OUT}) {{accToVecMode = #pto.acc_to_vec_mode<single_mode_vec0>}}",
-    good=f"pto.tmov ins(%a : !C) outs(%b : {TILE}) {{accToVecMode = #pto.acc_to_vec_mode<single_mode_vec0>}}",
+    TILE_MOVES,
 )
 FP_LAYOUT = rule(
     "tmov-fp-layout",
@@ -63,19 +46,14 @@ FP_LAYOUT = rule(
     LOCATIONS,
     "moves out of acc with channel parameters or relu have a source laid out col_major/row_major; on a2a3 a "
     "mat destination has fractal 512, with channel parameters also layout col_major/row_major",
-    source=TILE_MOVES,
-    bad=f"pto.tmov ins(%a : !Cnd fp %f : {_TABLE}) outs(%b : {_OUT})",
-    good=f"pto.tmov ins(%a : !C fp %f : {_TABLE}) outs(%b : {_OUT})",
+    TILE_MOVES,
 )
 TRANSPOSE = rule(
     "ttrans-elem",
     ERROR,
     SHAPES,
     "ttrans has elements of 1, 2 or 4 bytes; on a5 rows (col_major: columns) have a multiple of 32 bytes",
-    source=TILE_MOVES,
-    bad="pto.ttrans ins(%a, %t : !pto.tile_buf<vec, 16x16xi64>, !pto.tile_buf<vec, 16x16xi64>) "
-    "outs(%b : !pto.tile_buf<vec, 16x16xi64>)",
-    good=f"pto.ttrans ins(%a, %t : {TILE}, {TILE}) outs(%b : {TILE})",
+    TILE_MOVES,
 )
 
 ON_A2A3 = cell("E/")

@@ -7,48 +7,31 @@ from typing import Final
 
 from ..engine.pages import TILE_ARITHMETIC
 from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, rule
-from ..examples.types import COLUMN, TILE
 from .arith import ROW_MAJOR
 from .facts import Tile
 from .relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation
-
-_WIDE = "!pto.tile_buf<vec, 16x16xf32, valid=16x8>"
 
 REDUCE_NONEMPTY = rule(
     "reduce-nonempty",
     ERROR,
     SHAPES,
     "a reduction has something to reduce, or a destination of 0x0 valid elements",
-    source=TILE_ARITHMETIC,
-    bad=f"pto.trowsum ins(%a : !pto.tile_buf<vec, 16x16xf32, valid=16x0>) outs(%d : {COLUMN})",
-    good=f"pto.trowsum ins(%a : {TILE}) outs(%d : {COLUMN})",
+    TILE_ARITHMETIC,
 )
-ARG_DST = rule(
-    "reduce-arg-dst",
-    ERROR,
-    TRIPLES,
-    "the position of an extremum is i32 or ui32",
-    source=TILE_ARITHMETIC,
-    bad=f"pto.trowargmax ins(%a : {TILE}) outs(%d : {COLUMN})",
-    good=f"pto.trowargmax ins(%a : {TILE}) outs(%d : !pto.tile_buf<vec, 16x1xi32, blayout=col_major>)",
-)
+ARG_DST = rule("reduce-arg-dst", ERROR, TRIPLES, "the position of an extremum is i32 or ui32", TILE_ARITHMETIC)
 COLSUM_TMP = rule(
     "colsum-binary-tmp",
     ERROR,
     STRUCTURE,
     "tcolsum with a scratch tile says isBinary; isBinary without one (a warning) needs the newer version",
-    source=TILE_ARITHMETIC,
-    bad=f"pto.tcolsum ins(%a, %t : {TILE}, {TILE}) outs(%d : !pto.tile_buf<vec, 1x16xf32>)",
-    good=f"pto.tcolsum ins(%a, %t {{isBinary = true}} : {TILE}, {TILE}) outs(%d : !pto.tile_buf<vec, 1x16xf32>)",
+    TILE_ARITHMETIC,
 )
 PART_VALID = rule(
     "part-valid",
     ERROR,
     SHAPES,
     "the sources of a partial operation lie inside dst and at least one fills it",
-    source=TILE_ARITHMETIC,
-    bad=f"pto.tpartadd ins(%a, %b : {TILE}, {_WIDE}) outs(%d : {_WIDE})",
-    good=f"pto.tpartadd ins(%a, %b : {TILE}, {_WIDE}) outs(%d : {TILE})",
+    TILE_ARITHMETIC,
 )
 
 _ROW: Final = tuple(f"pto.trow{op}" for op in ("sum", "max", "min", "prod"))

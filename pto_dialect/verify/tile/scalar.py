@@ -18,105 +18,54 @@ from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import TILE_ARITHMETIC
 from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, WARNING, rule
-from ..examples.types import INTS, TILE
 from .facts import Tile
 from .relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation, unless
 
-_I = "!pto.tile_buf<vec, 16x16xi32>"
-
-SCALAR_TYPE = rule(
-    "tile-scalar-type",
-    ERROR,
-    TRIPLES,
-    "the number has the element type of the tile",
-    source=TILE_ARITHMETIC,
-    bad=f"pto.texpands ins(%c1 : i32) outs(%d : {TILE})",
-    good=f"pto.texpands ins(%c1 : f32) outs(%d : {TILE})",
-)
+SCALAR_TYPE = rule("tile-scalar-type", ERROR, TRIPLES, "the number has the element type of the tile", TILE_ARITHMETIC)
 SCALAR_TYPE_SOFT = rule(
     "tile-scalar-type-soft",
     WARNING,
     TRIPLES,
     "the number has the element type of the tile; another type is converted",
-    source=TILE_ARITHMETIC,
-    bad=f"pto.tadds ins(%a, %c1 : {TILE}, i32) outs(%d : {TILE})",
-    good=f"pto.tadds ins(%a, %c1 : {TILE}, f32) outs(%d : {TILE})",
+    TILE_ARITHMETIC,
 )
 ONE_SCALAR = rule(
-    "tile-one-scalar",
-    ERROR,
-    STRUCTURE,
-    "tdivs takes one tile and one number, in either order",
-    source=TILE_ARITHMETIC,
-    bad=f"pto.tdivs ins(%a, %b : {TILE}, {TILE}) outs(%d : {TILE})",
-    good=f"pto.tdivs ins(%c1, %a : f32, {TILE}) outs(%d : {TILE})",
+    "tile-one-scalar", ERROR, STRUCTURE, "tdivs takes one tile and one number, in either order", TILE_ARITHMETIC
 )
-SHIFT_NONNEG = rule(
-    "tile-shift-nonneg",
-    ERROR,
-    SHAPES,
-    "a constant shift count is not negative",
-    source=TILE_ARITHMETIC,
-    bad=f"pto.tshls ins(%a, %cm1 : {_I}, i32) outs(%d : {_I})",
-    good=f"pto.tshls ins(%a, %c1 : {_I}, i32) outs(%d : {_I})",
-)
+SHIFT_NONNEG = rule("tile-shift-nonneg", ERROR, SHAPES, "a constant shift count is not negative", TILE_ARITHMETIC)
 DISTINCT_STORAGE = rule(
     "tile-distinct-storage",
     ERROR,
     STRUCTURE,
     "operations that do not work in place have a destination of their own",
-    source=TILE_ARITHMETIC,
-    bad=f"pto.tands ins(%a, %c1 : {INTS}, i16) outs(%a : {INTS})",
-    good=f"pto.tands ins(%a, %c1 : {INTS}, i16) outs(%d : {INTS})",
+    TILE_ARITHMETIC,
 )
 CMP_DST = rule(
     "tile-cmp-dst",
     ERROR,
     TRIPLES,
     "a comparison writes packed bits: 8-bit integers, one byte per 8 columns in each row",
-    source=TILE_ARITHMETIC,
-    bad=f"pto.tcmp ins(%a, %b {{cmpMode = #pto<cmp lt>}} : {TILE}, {TILE}) outs(%d : {_I})",
-    good=f"pto.tcmp ins(%a, %b {{cmpMode = #pto<cmp lt>}} : {TILE}, {TILE}) "
-    "outs(%d : !pto.tile_buf<vec, 16x32xi8, valid=16x16>)",
-    target="a2a3",
+    TILE_ARITHMETIC,
 )
 SEL_MASK = rule(
     "tile-sel-mask",
     WARNING,
     SHAPES,
     "a selection mask holds one bit for each element of the destination",
-    source=TILE_ARITHMETIC,
-    bad="pto.tsel ins(%m, %a, %b : !pto.tile_buf<vec, 1x32xi8>, "
-    "!pto.tile_buf<vec, 16x64xf32>, !pto.tile_buf<vec, 16x64xf32>) outs(%d : !pto.tile_buf<vec, 16x64xf32>)",
-    good=f"pto.tsel ins(%m, %a, %b : !pto.tile_buf<vec, 16x32xi8>, {TILE}, {TILE}) outs(%d : {TILE})",
+    TILE_ARITHMETIC,
 )
 HIGHPREC_TMP = rule(
-    "tile-highprec-tmp",
-    ERROR,
-    STRUCTURE,
-    "high precision needs a scratch tile of at least 32 bytes",
-    source=TILE_ARITHMETIC,
-    bad=f"pto.trsqrt ins(%a : {TILE}) outs(%d : {TILE}) {{precisionType = #pto<rsqrt_precision high_precision>}}",
-    good=f"pto.trsqrt ins(%a, %t : {TILE}, {TILE}) outs(%d : {TILE}) "
-    "{precisionType = #pto<rsqrt_precision high_precision>}",
+    "tile-highprec-tmp", ERROR, STRUCTURE, "high precision needs a scratch tile of at least 32 bytes", TILE_ARITHMETIC
 )
 POW_FORM = rule(
     "tile-pow-form",
     ERROR,
     STRUCTURE,
     "powers of integers take no scratch tile; precise powers exist on a5 only",
-    source='docs/reference/operations.md, "Tiles: with a number"; docs/reference/targets.md, "Element types"',
-    bad=f"pto.tpow ins(%a, %b, %t : {_I}, {_I}, {_I}) outs(%d : {_I})",
-    good=f"pto.tpow ins(%a, %b : {_I}, {_I}) outs(%d : {_I})",
+    'docs/reference/operations.md, "Tiles: with a number"; docs/reference/targets.md, "Element types"',
 )
 ADDC_SHAPE = rule(
-    "taddc-shape",
-    ERROR,
-    SHAPES,
-    "the tiles of a three-operand sum have one physical shape",
-    source=TILE_ARITHMETIC,
-    bad=f"pto.taddc ins(%a, %b, %c : {TILE}, {TILE}, !pto.tile_buf<vec, 16x32xf32>) outs(%d : {TILE})",
-    good=f"pto.taddc ins(%a, %b, %c : {TILE}, {TILE}, {TILE}) outs(%d : {TILE})",
+    "taddc-shape", ERROR, SHAPES, "the tiles of a three-operand sum have one physical shape", TILE_ARITHMETIC
 )
 
 STRICT_SCALARS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(

@@ -9,7 +9,6 @@ from typing import Final
 from pto_dialect.targets.vector_unit import VL_BYTES, VLANE_BYTES
 
 from ..engine.rule import ERROR, SHAPES, WARNING, rule
-from ..examples.types import INTS, TILE
 from .arith import TMP_DTYPE
 from .facts import Tile
 from .relations import Finding, TileOperands, cell, relation, unless
@@ -20,20 +19,14 @@ TREM_TMP = rule(
     ERROR,
     SHAPES,
     "the scratch of a floored remainder has the valid columns of dst (a5: warning, only the older version looks)",
-    source='docs/reference/constraints.md, "Tile arithmetic"',
-    bad=f"pto.trem ins(%a, %b, %t : {TILE}, {TILE}, !pto.tile_buf<vec, 16x16xf32, valid=16x8>) outs(%c : {TILE})",
-    good=f"pto.trem ins(%a, %b, %t : {TILE}, {TILE}, {TILE}) outs(%c : {TILE})",
-    target="a2a3",
+    'docs/reference/constraints.md, "Tile arithmetic"',
 )
 TMP_SIZE = rule(
     "tile-tmp-size",
     ERROR,
     SHAPES,
     "a scratch tile has the bytes that the operation uses on a2a3",
-    source='docs/reference/operations.md, "Tiles: reductions"',
-    bad=f"pto.txor ins(%a, %b, %t : {INTS}, {INTS}, !pto.tile_buf<vec, 8x16xi16, valid=?x?>) outs(%c : {INTS})",
-    good=f"pto.txor ins(%a, %b, %t : {INTS}, {INTS}, {INTS}) outs(%c : {INTS})",
-    target="a2a3",
+    'docs/reference/operations.md, "Tiles: reductions"',
 )
 
 

@@ -20,13 +20,9 @@ from ..engine.checks import checks
 from ..engine.context import Context, element_of
 from ..engine.pages import TILE_MOVES
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, rule
-from ..examples.types import WIDE
 from .facts import Tile, statically_differ
 from .relations import ALWAYS, Finding, TileOperands, relation, unless
 
-_M = "!pto.partition_tensor_view<64x32xf32>"
-_I = "!pto.tile_buf<vec, 1x16xi32>"
-_ROW = "{coalesce = #pto<coalesce row>}"
 _ADD_MODE = "add coalesce = #pto<coalesce row>"
 
 INDEX = rule(
@@ -34,49 +30,35 @@ INDEX = rule(
     ERROR,
     SHAPES,
     "indices of mgather and mscatter are i32, one for each row or one for each element of the tile",
-    source=TILE_MOVES,
-    bad=f"pto.mgather ins(%m, %i : {_M}, !pto.tile_buf<vec, 1x8xi32>) outs(%d : {WIDE}) {_ROW}",
-    good=f"pto.mgather ins(%m, %i : {_M}, {_I}) outs(%d : {WIDE}) {_ROW}",
+    TILE_MOVES,
 )
 TABLE = rule(
     "mgs-table",
     ERROR,
     TRIPLES,
     "the table of mgather and mscatter is a row-major view with the element type of the tile",
-    source=TILE_MOVES,
-    bad=f"pto.mgather ins(%m, %i : !pto.partition_tensor_view<64x32xf16>, {_I}) outs(%d : {WIDE}) {_ROW}",
-    good=f"pto.mgather ins(%m, %i : {_M}, {_I}) outs(%d : {WIDE}) {_ROW}",
+    TILE_MOVES,
 )
 ATOMIC = rule(
     "mgs-atomic",
     ERROR,
     TRIPLES,
     "mscatter adds i32, ui32, f16 and f32, and takes the maximum or minimum of i32 and f32",
-    source=TILE_MOVES,
-    bad=f"pto.mscatter ins(%s, %i : !pto.tile_buf<vec, 16x32xf16>, {_I}) "
-    "outs(%m : !pto.partition_tensor_view<64x32xf16>) "
-    "{coalesce = #pto<coalesce row>, scatterAtomicOp = #pto<scatter_atomic_op max>}",
-    good=f"pto.mscatter ins(%s, %i : {WIDE}, {_I}) outs(%m : {_M}) "
-    "{coalesce = #pto<coalesce row>, scatterAtomicOp = #pto<scatter_atomic_op max>}",
+    TILE_MOVES,
 )
 LAYOUT = rule(
     "mgs-layout",
     ERROR,
     LOCATIONS,
     "mgather and mscatter move row-major vector tiles; mgather also fills NZ tiles in mat",
-    source='docs/reference/operations.md, "Tiles: loads and stores"',
-    bad=f"pto.mgather ins(%m, %i : {_M}, {_I}) outs(%d : {WIDE[:-1]}, blayout=col_major>) {_ROW}",
-    good=f"pto.mgather ins(%m, %i : {_M}, {_I}) outs(%d : {WIDE}) {_ROW}",
+    'docs/reference/operations.md, "Tiles: loads and stores"',
 )
 COALESCE = rule(
     "mgs-coalesce",
     ERROR,
     STRUCTURE,
     "mgather states its coalesce mode, and so does mscatter with other modes; scatterConflict exists on a5 only",
-    source='docs/reference/operations.md, "Tiles: loads and stores"',
-    bad=f"pto.mscatter ins(%s, %i : {WIDE}, {_I}) outs(%m : {_M}) {{scatterConflict = #pto<scatter_conflict last>}}",
-    good=f"pto.mscatter ins(%s, %i : {WIDE}, {_I}) outs(%m : {_M}) "
-    "{coalesce = #pto<coalesce row>, scatterConflict = #pto<scatter_conflict last>}",
+    'docs/reference/operations.md, "Tiles: loads and stores"',
 )
 
 

@@ -21,7 +21,6 @@ from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import TILE_MOVES
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, Rule, rule
-from ..examples.types import MAT, SQUARE, TILE
 from .facts import Tile, is_lowered, tile_of
 from .move import FP_XOR_SCALAR, ON_A2A3, ON_A5, fixpipe_inputs, is_nz, vec_mode
 from .relations import ALWAYS, Cell, Finding, TileOperands, relation, unless
@@ -31,27 +30,17 @@ EXTRACT_PAIR = rule(
     ERROR,
     LOCATIONS,
     "locations, layouts and element types of textract belong together as the target demands",
-    source=TILE_MOVES,
-    bad=f"pto.textract ins(%a, %c0, %c0 : {MAT}, index, index) outs(%b : {TILE})",
-    good=f"pto.textract ins(%a, %c0, %c0 : {MAT}, index, index) outs(%b : !L)",
+    TILE_MOVES,
 )
 INSERT_PAIR = rule(
     "tinsert-pair",
     ERROR,
     LOCATIONS,
     "locations, layouts and element types of tinsert belong together as the target demands",
-    source=TILE_MOVES,
-    bad=f"pto.tinsert ins(%a, %c0, %c0 : !L, index, index) outs(%b : {SQUARE})",
-    good=f"pto.tinsert ins(%a, %c0, %c0 : {TILE}, index, index) outs(%b : {SQUARE})",
+    TILE_MOVES,
 )
 BOUNDS = rule(
-    "extract-bounds",
-    ERROR,
-    SHAPES,
-    "a window lies inside the larger tile; its indices are not negative",
-    source=TILE_MOVES,
-    bad=f"pto.textract ins(%a, %c32, %c0 : {SQUARE}, index, index) outs(%b : {TILE})",
-    good=f"pto.textract ins(%a, %c16, %c0 : {SQUARE}, index, index) outs(%b : {TILE})",
+    "extract-bounds", ERROR, SHAPES, "a window lies inside the larger tile; its indices are not negative", TILE_MOVES
 )
 
 _EXTRACTS = ("pto.textract", "pto.textract_fp")

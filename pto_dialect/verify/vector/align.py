@@ -33,11 +33,7 @@ CHAIN = rule(
     ERROR,
     STRUCTURE,
     "the state of a stream forms one chain from vldas (loads) or init_align (stores), carried by loops",
-    source='docs/reference/constraints.md, "Vector registers"',
-    bad="%s = pto.init_align : !pto.align\n"
-    "%v, %t = pto.vldus %p, %s : !pto.ptr<f32, ub>, !pto.align -> !pto.vreg<64xf32>, !pto.align",
-    good="%s = pto.vldas %p : !pto.ptr<f32, ub> -> !pto.align\n"
-    "%v, %t = pto.vldus %p, %s : !pto.ptr<f32, ub>, !pto.align -> !pto.vreg<64xf32>, !pto.align",
+    'docs/reference/constraints.md, "Vector registers"',
 )
 
 _STREAMS = {

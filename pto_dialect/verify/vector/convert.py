@@ -27,16 +27,14 @@ BITCAST = rule(
     ERROR,
     PARSE,
     "a reinterpretation keeps all bits of the register (every register has 256 bytes: see vreg-256)",
-    source=VECTOR_REGISTERS,
+    VECTOR_REGISTERS,
 )
 PACK_FORM = rule(
     "vpack-form",
     ERROR,
     TRIPLES,
     "vpack halves integers of 32 or 16 bits to unsigned ones, vsunpack and vzunpack double 8- and 16-bit integers",
-    source=VECTOR_REGISTERS,
-    bad='%w = pto.vpack %v, "LOWER" : !pto.vreg<64xi32> -> !pto.vreg<128xi16>',
-    good='%w = pto.vpack %v, "LOWER" : !pto.vreg<64xi32> -> !pto.vreg<128xui16>',
+    VECTOR_REGISTERS,
 )
 
 

@@ -27,103 +27,36 @@ from ..engine.context import Context
 from ..engine.pages import TRANSFERS
 from ..engine.rule import ERROR, LOCATIONS, RUN, SHAPES, STRUCTURE, TRIPLES, WARNING, rule
 
-
-def _load(
-    types: str = "!G32, !U32",
-    burst: str = "%c1, %c64, %c64",
-    more: str = "",
-    payloads: str = "",
-    hint: str = "%c0",
-) -> str:
-    sizes = f"i64, i64, i64, i64, i64{payloads}"
-    return f"pto.mte_gm_ub %s, %d, {hint}, %c64 nburst({burst}){more} : {types}, {sizes}"
-
-
-_GOOD = _load()
-_PAD = _load(more=" pad(%v, %c1, %c1)", payloads=", pad f32, i64, i64")
-
 DIRECTION = rule(
-    "dma-direction",
-    ERROR,
-    LOCATIONS,
-    "source and destination lie in the memories the operation names",
-    source=TRANSFERS,
-    bad=_load("!U32, !U32"),
-    good=_GOOD,
+    "dma-direction", ERROR, LOCATIONS, "source and destination lie in the memories the operation names", TRANSFERS
 )
 ELEMENT_WIDTH = rule(
-    "dma-elem-width",
-    ERROR,
-    TRIPLES,
-    "source and destination elements have the same number of bytes",
-    source=TRANSFERS,
-    bad=_load("!G16, !U32"),
-    good=_load("!GI, !U32"),
+    "dma-elem-width", ERROR, TRIPLES, "source and destination elements have the same number of bytes", TRANSFERS
 )
 LOOP_TRIPLE = rule(
-    "dma-loop-triple",
-    ERROR,
-    STRUCTURE,
-    "a loop group has count, source stride and destination stride",
-    source=TRANSFERS,
-    bad=_load(more=" loop(%c2, %c64)", payloads=", loop i64, i64"),
-    good=_load(more=" loop(%c2, %c64, %c64)", payloads=", loop i64, i64, i64"),
+    "dma-loop-triple", ERROR, STRUCTURE, "a loop group has count, source stride and destination stride", TRANSFERS
 )
 PAD_GROUP = rule(
     "dma-pad-group",
     ERROR,
     STRUCTURE,
     "pad has a value of i8, i16, i32, f16, bf16 or f32, and both counts or none",
-    source=TRANSFERS,
-    bad=_load(more=" pad(%v, %c1)", payloads=", pad f32, i64"),
-    good=_PAD,
+    TRANSFERS,
 )
-PAD_TYPE = rule(
-    "dma-pad-type",
-    WARNING,
-    TRIPLES,
-    "the pad value is as wide as the elements",
-    source=TRANSFERS,
-    bad=_load(more=" pad(%v)", payloads=", pad f16"),
-    good=_PAD,
-)
+PAD_TYPE = rule("dma-pad-type", WARNING, TRIPLES, "the pad value is as wide as the elements", TRANSFERS)
 NONNEG = rule(
     "dma-nonneg",
     ERROR,
     SHAPES,
     "lengths and counts are not negative; counts, strides and padding counts fit their fields",
-    source=TRANSFERS,
-    bad=_load(burst="%cm1, %c64, %c64"),
-    good=_GOOD,
+    TRANSFERS,
 )
 DST_ALIGN = rule(
-    "dma-dst-align",
-    ERROR,
-    SHAPES,
-    "bursts into the unified buffer and L1 start at multiples of 32 bytes",
-    source=TRANSFERS,
-    bad=_load(burst="%c2, %c64, %c72"),
-    good=_load(burst="%c2, %c64, %c96"),
+    "dma-dst-align", ERROR, SHAPES, "bursts into the unified buffer and L1 start at multiples of 32 bytes", TRANSFERS
 )
-OVERLAP = rule(
-    "dma-overlap",
-    WARNING,
-    SHAPES,
-    "destination bursts do not overlap",
-    source=TRANSFERS,
-    bad=_load(burst="%c2, %c64, %c32"),
-    good=_load(burst="%c2, %c64, %c64"),
-)
-L2_HINT = rule(
-    "dma-l2-ctl",
-    WARNING,
-    SHAPES,
-    "the L2 cache hint is 0 to 15",
-    source=TRANSFERS,
-    bad=_load(hint="%c16"),
-    good=_GOOD,
-)
-rule("dma-oob", ERROR, RUN, "transfers stay inside their buffers", source=TRANSFERS)
+OVERLAP = rule("dma-overlap", WARNING, SHAPES, "destination bursts do not overlap", TRANSFERS)
+L2_HINT = rule("dma-l2-ctl", WARNING, SHAPES, "the L2 cache hint is 0 to 15", TRANSFERS)
+rule("dma-oob", ERROR, RUN, "transfers stay inside their buffers", TRANSFERS)
 
 _DIRECTIONS: dict[str, tuple[str, str]] = {
     "pto.mte_gm_ub": ("gm", "ub"),

@@ -17,103 +17,59 @@ from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import VECTOR_REGISTERS
 from ..engine.rule import ERROR, TRIPLES, WARNING, Rule, rule
-from ..examples.types import MASK, VREG
 from ..program.parsing import VCVT_CONTRACT_RULE, VEXPDIF_FORM
 from .common import mnemonics
-
-_I = "!pto.vreg<64xi32>"
 
 SCALAR_TYPE = rule(
     "vec-scalar-type",
     ERROR,
     TRIPLES,
     "a scalar has the element type; an integer without a sign stands for any",
-    source=VECTOR_REGISTERS,
-    bad=f"%w = pto.vadds %v, %s, %m : {VREG}, i32, {MASK} -> {VREG}",
-    good=f"%w = pto.vadds %v, %s, %m : {VREG}, f32, {MASK} -> {VREG}",
+    VECTOR_REGISTERS,
 )
 SHIFT_SCALAR = rule(
     "vec-shift-i16",
     ERROR,
     TRIPLES,
     "the count of vshls and vshrs is an i16, their lanes are integers",
-    source=VECTOR_REGISTERS,
-    bad=f"%w = pto.vshls %v, %s, %m : {_I}, i32, {MASK} -> {_I}",
-    good=f"%w = pto.vshls %v, %s, %m : {_I}, i16, {MASK} -> {_I}",
+    VECTOR_REGISTERS,
 )
 SHIFT_COUNTS = rule(
     "vec-shift-rhs",
     ERROR,
     TRIPLES,
     "the counts of vshl and vshr are signed integers; those of the type of the data are read with a warning",
-    source=VECTOR_REGISTERS,
-    bad=f"%w = pto.vshl %v, %u, %m : {_I}, !pto.vreg<64xui32>, {MASK} -> {_I}",
-    good=f"%w = pto.vshl %v, %u, %m : {_I}, !pto.vreg<64xsi32>, {MASK} -> {_I}",
+    VECTOR_REGISTERS,
 )
 INTEGERS_ONLY = rule(
-    "vec-int-only",
-    WARNING,
-    TRIPLES,
-    "bitwise operations are documented for integers",
-    source=VECTOR_REGISTERS,
-    bad=f"%w = pto.vand %v, %u, %m : {VREG}, {VREG}, {MASK} -> {VREG}",
-    good=f"%w = pto.vand %v, %u, %m : {_I}, {_I}, {MASK} -> {_I}",
+    "vec-int-only", WARNING, TRIPLES, "bitwise operations are documented for integers", VECTOR_REGISTERS
 )
 FLOATS_ONLY = rule(
     "vec-float-only",
     WARNING,
     TRIPLES,
     "vexp, vln, vsqrt and vdiv are documented for floats, vmul for floats and 16- or 32-bit integers",
-    source=VECTOR_REGISTERS,
-    bad=f"%w = pto.vexp %v, %m : {_I}, {MASK} -> {_I}",
-    good=f"%w = pto.vexp %v, %m : {VREG}, {MASK} -> {VREG}",
+    VECTOR_REGISTERS,
 )
 CARRY_32 = rule(
-    "vec-carry-32",
-    ERROR,
-    TRIPLES,
-    "additions and subtractions with carry have 32-bit integers",
-    source=VECTOR_REGISTERS,
-    bad="%w, %c = pto.vaddc %v, %u, %m : !pto.vreg<128xi16>, !pto.vreg<128xi16>, !pto.mask<b16> "
-    "-> !pto.vreg<128xi16>, !pto.mask<b16>",
-    good=f"%w, %c = pto.vaddc %v, %u, %m : {_I}, {_I}, {MASK} -> {_I}, {MASK}",
+    "vec-carry-32", ERROR, TRIPLES, "additions and subtractions with carry have 32-bit integers", VECTOR_REGISTERS
 )
 REDUCE_TYPES = rule(
     "vec-reduce-types",
     ERROR,
     TRIPLES,
     "reductions, histograms, vusqz and vrelu have listed element types; vcadd widens 8- and 16-bit integers",
-    source=VECTOR_REGISTERS,
-    bad="%w = pto.vcadd %v, %m : !pto.vreg<128xi16>, !pto.mask<b16> -> !pto.vreg<128xi16>",
-    good="%w = pto.vcadd %v, %m : !pto.vreg<128xi16>, !pto.mask<b16> -> !pto.vreg<64xi32>",
+    VECTOR_REGISTERS,
 )
 AXPY_FORM = rule(
     "vaxpy-form",
     ERROR,
     TRIPLES,
     "vaxpy has f16 or f32 with alpha of that type; vmadd f16, bf16 or f32",
-    source=VECTOR_REGISTERS,
-    bad=f"%w = pto.vaxpy %v, %u, %s, %m : {_I}, {_I}, i32, {MASK} -> {_I}",
-    good=f"%w = pto.vaxpy %v, %u, %s, %m : {VREG}, {VREG}, f32, {MASK} -> {VREG}",
+    VECTOR_REGISTERS,
 )
-MULL_FORM = rule(
-    "vmull-form",
-    ERROR,
-    TRIPLES,
-    "vmull has 32-bit integers",
-    source=VECTOR_REGISTERS,
-    bad=f"%l, %h = pto.vmull %v, %u, %m : {VREG}, {VREG}, {MASK} -> {VREG}, {VREG}",
-    good=f"%l, %h = pto.vmull %v, %u, %m : {_I}, {_I}, {MASK} -> {_I}, {_I}",
-)
-PRELU_FORM = rule(
-    "vprelu-form",
-    ERROR,
-    TRIPLES,
-    "vprelu has f16 or f32",
-    source=VECTOR_REGISTERS,
-    bad=f"%w = pto.vprelu %v, %u, %m : {_I}, {_I}, {MASK} -> {_I}",
-    good=f"%w = pto.vprelu %v, %u, %m : {VREG}, {VREG}, {MASK} -> {VREG}",
-)
+MULL_FORM = rule("vmull-form", ERROR, TRIPLES, "vmull has 32-bit integers", VECTOR_REGISTERS)
+PRELU_FORM = rule("vprelu-form", ERROR, TRIPLES, "vprelu has f16 or f32", VECTOR_REGISTERS)
 
 _INTS = frozenset(f"{sign}i{bits}" for sign in ("", "s", "u") for bits in (8, 16, 32, 64))
 _WORDS = frozenset(("i32", "si32", "ui32"))

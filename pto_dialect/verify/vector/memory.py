@@ -17,102 +17,35 @@ from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import VECTOR_REGISTERS
 from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, Rule, rule
-from ..examples.types import MASK, VREG
 from ..program.parsing import SPECIAL_REGISTER, VSTS_DIST
 from .common import MASK_OF_BITS, mnemonics
 
-_U = "!pto.ptr<f32, ub>"
-
-IN_UB = rule(
-    "vec-ub",
-    ERROR,
-    LOCATIONS,
-    "vector operations reach the unified buffer only",
-    source=VECTOR_REGISTERS,
-    bad=f"%v = pto.vlds %p[%c0] : !pto.ptr<f32, gm> -> {VREG}",
-    good=f"%v = pto.vlds %p[%c0] : {_U} -> {VREG}",
-)
+IN_UB = rule("vec-ub", ERROR, LOCATIONS, "vector operations reach the unified buffer only", VECTOR_REGISTERS)
 DIST_WIDTH = rule(
-    "vlds-dist-width",
-    WARNING,
-    TRIPLES,
-    "the width in a load distribution is that of the elements",
-    source=VECTOR_REGISTERS,
-    bad=f'%v = pto.vlds %p[%c0] {{dist = "BRC_B16"}} : {_U} -> {VREG}',
-    good=f'%v = pto.vlds %p[%c0] {{dist = "BRC_B32"}} : {_U} -> {VREG}',
+    "vlds-dist-width", WARNING, TRIPLES, "the width in a load distribution is that of the elements", VECTOR_REGISTERS
 )
-MEMORY_ELEMENT = rule(
-    "vlds-elem",
-    WARNING,
-    TRIPLES,
-    "memory and register have elements of one type",
-    source=VECTOR_REGISTERS,
-    bad=f"%v = pto.vlds %p[%c0] : !pto.ptr<i32, ub> -> {VREG}",
-    good=f"%v = pto.vlds %p[%c0] : {_U} -> {VREG}",
-)
+MEMORY_ELEMENT = rule("vlds-elem", WARNING, TRIPLES, "memory and register have elements of one type", VECTOR_REGISTERS)
 MERGE_UNSUPPORTED = rule(
-    "vsts-mrg-unsupported",
-    WARNING,
-    TRIPLES,
-    "no hardware merges channels while storing",
-    source=VECTOR_REGISTERS,
-    bad='pto.vsts %v, %p[%c0], %m {dist = "MRG2CHN_B16"} : !pto.vreg<128xf16>, !pto.ptr<f16, ub>, !pto.mask<b32>',
-    good='pto.vsts %v, %p[%c0], %m {dist = "NORM_B16"} : !pto.vreg<128xf16>, !pto.ptr<f16, ub>, !pto.mask<b16>',
+    "vsts-mrg-unsupported", WARNING, TRIPLES, "no hardware merges channels while storing", VECTOR_REGISTERS
 )
-POST_TYPE = rule(
-    "vec-post-type",
-    ERROR,
-    TRIPLES,
-    "the updated base has the type of the base",
-    source=VECTOR_REGISTERS,
-    bad=f"%v, %q = pto.vlds %p[%c0] : {_U} -> {VREG}, !pto.ptr<i32, ub>",
-    good=f"%v, %q = pto.vlds %p[%c0] : {_U} -> {VREG}, {_U}",
-)
+POST_TYPE = rule("vec-post-type", ERROR, TRIPLES, "the updated base has the type of the base", VECTOR_REGISTERS)
 GATHER_FORMS = rule(
     "vgather-forms",
     ERROR,
     TRIPLES,
     "gathers have one integer offset for each lane, as wide as the lane (vgather2_bc: 32 bits)",
-    source=VECTOR_REGISTERS,
-    bad=f"%v = pto.vgather2 %p, %o, %m : {_U}, !pto.vreg<128xui16>, {MASK} -> {VREG}",
-    good=f"%v = pto.vgather2 %p, %o, %m : {_U}, !pto.vreg<64xui32>, {MASK} -> {VREG}",
+    VECTOR_REGISTERS,
 )
-GATHER_BLOCKS = rule(
-    "vgatherb-b32",
-    ERROR,
-    TRIPLES,
-    "vgatherb has 32-bit offsets and a b32 mask",
-    source=VECTOR_REGISTERS,
-    bad="%v = pto.vgatherb %p, %o, %m : !pto.ptr<f16, ub>, !pto.vreg<64xui32>, !pto.mask<b16> -> !pto.vreg<128xf16>",
-    good="%v = pto.vgatherb %p, %o, %m : !pto.ptr<f16, ub>, !pto.vreg<64xui32>, !pto.mask<b32> -> !pto.vreg<128xf16>",
-)
+GATHER_BLOCKS = rule("vgatherb-b32", ERROR, TRIPLES, "vgatherb has 32-bit offsets and a b32 mask", VECTOR_REGISTERS)
 SCATTER_FORMS = rule(
     "vscatter-forms",
     ERROR,
     TRIPLES,
     "8- and 16-bit lanes scatter with 16-bit offsets and a b16 mask, 32-bit lanes with 32 bits and b32",
-    source=VECTOR_REGISTERS,
-    bad=f"pto.vscatter %v, %p, %o, %m : {VREG}, {_U}, !pto.vreg<128xui16>, {MASK}",
-    good=f"pto.vscatter %v, %p, %o, %m : {VREG}, {_U}, !pto.vreg<64xui32>, {MASK}",
+    VECTOR_REGISTERS,
 )
-STRIDE_TYPE = rule(
-    "vsldb-i16",
-    ERROR,
-    STRUCTURE,
-    "block and repeat strides are i16",
-    source=VECTOR_REGISTERS,
-    bad=f"%v = pto.vsldb %p, %s, %s, %m : {_U}, i32, i32, {MASK} -> {VREG}",
-    good=f"%v = pto.vsldb %p, %s, %s, %m : {_U}, i16, i16, {MASK} -> {VREG}",
-)
-SORT_TYPES = rule(
-    "vms4-types",
-    ERROR,
-    TRIPLES,
-    "vmrgsort4 merges four lists of one type, f16 or f32",
-    source=VECTOR_REGISTERS,
-    bad=f"pto.vmrgsort4 %d, %a, %b, %c, %e, %n, %n : {_U}, {_U}, {_U}, {_U}, !pto.ptr<f16, ub>, i64, i64",
-    good=f"pto.vmrgsort4 %d, %a, %b, %c, %e, %n, %n : {_U}, {_U}, {_U}, {_U}, {_U}, i64, i64",
-)
+STRIDE_TYPE = rule("vsldb-i16", ERROR, STRUCTURE, "block and repeat strides are i16", VECTOR_REGISTERS)
+SORT_TYPES = rule("vms4-types", ERROR, TRIPLES, "vmrgsort4 merges four lists of one type, f16 or f32", VECTOR_REGISTERS)
 
 # ------------------------------------------------------------ memory space
 

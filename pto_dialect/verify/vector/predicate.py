@@ -17,35 +17,21 @@ from ..program.parsing import PREDICATE_IMMEDIATE
 from .common import mnemonics
 
 SAME_MASK = rule(
-    "mask-op-same",
-    ERROR,
-    TRIPLES,
-    "the predicates that an operation combines have one granularity",
-    source=VECTOR_REGISTERS,
-    bad="%o = pto.pand %m, %n, %m : !pto.mask<b32>, !pto.mask<b16>, !pto.mask<b32> -> !pto.mask<b32>",
-    good="%o = pto.pand %m, %n, %m : !pto.mask<b32>, !pto.mask<b32>, !pto.mask<b32> -> !pto.mask<b32>",
+    "mask-op-same", ERROR, TRIPLES, "the predicates that an operation combines have one granularity", VECTOR_REGISTERS
 )
 PACK_STEP = rule(
     "mask-pack-step",
     ERROR,
     TRIPLES,
     "ppack keeps the granularity or halves it, punpack keeps or doubles it",
-    source=VECTOR_REGISTERS,
-    bad='%n = pto.ppack %m, "LOWER" : !pto.mask<b32> -> !pto.mask<b8>',
-    good='%n = pto.ppack %m, "LOWER" : !pto.mask<b32> -> !pto.mask<b16>',
+    VECTOR_REGISTERS,
 )
 STREAM_PAIR = rule(
     "pstu-pair",
     ERROR,
     TRIPLES,
     "pstu appends b16 predicates to 16-bit and b32 predicates to 32-bit unsigned memory",
-    source=VECTOR_REGISTERS,
-    bad="%s = pto.init_align : !pto.align\n"
-    "%t, %q = pto.pstu %s, %m, %p : !pto.align, !pto.mask<b32>, !pto.ptr<ui16, ub> "
-    "-> !pto.align, !pto.ptr<ui16, ub>",
-    good="%s = pto.init_align : !pto.align\n"
-    "%t, %q = pto.pstu %s, %m, %p : !pto.align, !pto.mask<b32>, !pto.ptr<ui32, ub> "
-    "-> !pto.align, !pto.ptr<ui32, ub>",
+    VECTOR_REGISTERS,
 )
 
 

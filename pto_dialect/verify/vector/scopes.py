@@ -26,48 +26,30 @@ from ..engine.pages import VECTOR_REGISTERS
 from ..engine.rule import ERROR, RUN, STRUCTURE, WARNING, rule
 from ..program.parsing import SPECIAL_REGISTER
 
-_LANGUAGE = 'docs/reference/constraints.md, "Vector registers"'
-
 SCOPE = rule(
     "vec-scope",
     WARNING,
     STRUCTURE,
     "register, mask and align values live inside one vector scope (error: one value is used in two scopes)",
-    source=VECTOR_REGISTERS,
+    VECTOR_REGISTERS,
 )
-NESTING = rule(
-    "vec-scope-nesting",
-    ERROR,
-    STRUCTURE,
-    "vector scopes do not nest",
-    source=VECTOR_REGISTERS,
-    bad='pto.vecscope {\n  pto.vecscope {\n    %m = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>\n  }\n}',
-    good='pto.vecscope {\n  %m = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>\n}',
-)
+NESTING = rule("vec-scope-nesting", ERROR, STRUCTURE, "vector scopes do not nest", VECTOR_REGISTERS)
 FORM = rule(
     "vecscope-form",
     ERROR,
     STRUCTURE,
     "a vecscope has no block arguments, a strict_vecscope one for each capture",
-    source=VECTOR_REGISTERS,
+    VECTOR_REGISTERS,
 )
 HELPER_OUTSIDE = rule(
-    "vec-helper-outside",
-    ERROR,
-    STRUCTURE,
-    "vbitsort and vmrgsort4 stand outside vector scopes",
-    source=VECTOR_REGISTERS,
-    bad="func.func @example(%d: !pto.ptr<f32, ub>, %i: !pto.ptr<ui32, ub>, %n: index) {\n  pto.vecscope {\n"
-    "    pto.vbitsort %d, %d, %i, %n : !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, !pto.ptr<ui32, ub>, index\n"
-    "  }\n  return\n}",
-    good="pto.vbitsort %d, %s, %i, %n : !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, !pto.ptr<ui32, ub>, index",
+    "vec-helper-outside", ERROR, STRUCTURE, "vbitsort and vmrgsort4 stand outside vector scopes", VECTOR_REGISTERS
 )
-MEMBAR = rule(
+rule(
     "vec-membar",
     WARNING,
     RUN,
     "accesses of one location of the unified buffer inside a vector scope are ordered by mem_bar",
-    source=VECTOR_REGISTERS,
+    VECTOR_REGISTERS,
 )
 
 VECTOR_FAMILIES = tuple(name for name, family in FAMILIES.items() if family.level == "micro-vector")

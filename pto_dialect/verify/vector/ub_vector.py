@@ -13,12 +13,12 @@ from ..engine.context import Context
 from ..engine.rule import ERROR, LOCATIONS, RUN, rule
 from .memory import IN_UB
 
-REPEAT = rule(
+rule(
     "ub-repeat",
     ERROR,
     RUN,
     "a ub instruction has at most 255 repeats, stated or counted by the mask register",
-    source='docs/reference/language.md, "Versions"',
+    'docs/reference/language.md, "Versions"',
 )
 
 

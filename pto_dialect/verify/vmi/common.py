@@ -18,57 +18,39 @@ from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import LOGICAL_VECTORS
 from ..engine.rule import ERROR, STRUCTURE, TRIPLES, rule
-from ..examples.types import VMI
 from ..program.parsing import VMI_LANES
 from .tables import ELEMENTS, RESULT_ELEMENTS, admits, format_row
-
-_M = "!pto.vmi.mask<64xpred>"
 
 TYPES = rule(
     "vmi-types",
     ERROR,
     TRIPLES,
     "each operation on logical vectors has listed element types, its scalars the type of the lanes",
-    source=LOGICAL_VECTORS,
-    bad=f"%r = pto.vmi.addi %a, %b : {VMI}, {VMI} -> {VMI}",
-    good=f"%r = pto.vmi.addf %a, %b : {VMI}, {VMI} -> {VMI}",
+    LOGICAL_VECTORS,
 )
 UNIFORM = rule(
     "vmi-uniform",
     ERROR,
     TRIPLES,
     "the logical vectors that an operation combines have one number of lanes, element type and layout",
-    source='docs/reference/operations.md, "Logical vectors: arithmetic with a mask"',
-    bad=f"%r = pto.vmi.addf %a, %b : {VMI}, !pto.vmi.vreg<128xf32> -> {VMI}",
-    good=f"%r = pto.vmi.addf %a, %b : {VMI}, {VMI} -> {VMI}",
+    'docs/reference/operations.md, "Logical vectors: arithmetic with a mask"',
 )
 MASK_LANES = rule(
     "vmi-mask-lanes",
     ERROR,
     TRIPLES,
     "a mask has the lanes and layout of its vector, and pred or the width of its elements as granularity",
-    source=LOGICAL_VECTORS,
-    bad=f"%r = pto.vmi.vadd %a, %b, %m : {VMI}, {VMI}, !pto.vmi.mask<128xpred> -> {VMI}",
-    good=f"%r = pto.vmi.vadd %a, %b, %m : {VMI}, {VMI}, {_M} -> {VMI}",
+    LOGICAL_VECTORS,
 )
 MASK_BOOL = rule(
     "vmi-mask-bool",
     ERROR,
     STRUCTURE,
     "vand, vor, vxor and vnot of masks take no governing mask and no pmode; others take one mask at most",
-    source=LOGICAL_VECTORS,
-    bad=f"%r = pto.vmi.vand %a, %b, %m : {_M}, {_M}, {_M} -> {_M}",
-    good=f"%r = pto.vmi.vand %a, %b : {_M}, {_M} -> {_M}",
+    LOGICAL_VECTORS,
 )
 PAIR_ELEMENT = rule(
-    "vmi-bf16x2",
-    ERROR,
-    TRIPLES,
-    "pairs of bf16 are only moved, converted and reinterpreted",
-    source=LOGICAL_VECTORS,
-    bad="%r = pto.vmi.vadd %a, %b : !pto.vmi.vreg<64x!pto.bf16x2>, !pto.vmi.vreg<64x!pto.bf16x2> "
-    "-> !pto.vmi.vreg<64x!pto.bf16x2>",
-    good="%r = pto.vmi.vinterpret_cast %a : !pto.vmi.vreg<64x!pto.bf16x2> -> !pto.vmi.vreg<64xf32>",
+    "vmi-bf16x2", ERROR, TRIPLES, "pairs of bf16 are only moved, converted and reinterpreted", LOGICAL_VECTORS
 )
 
 MADE_MASK = rule(
@@ -76,9 +58,7 @@ MADE_MASK = rule(
     ERROR,
     TRIPLES,
     "a mask that pset, pge or plt makes for elements of one width has a layout; without one it is pred",
-    source=LOGICAL_VECTORS,
-    bad='%r = pto.vmi.pset "PAT_ALL" : !pto.vmi.mask<64xb32>',
-    good=f'%r = pto.vmi.pset "PAT_ALL" : {_M}',
+    LOGICAL_VECTORS,
 )
 
 FAMILIES = (

@@ -20,29 +20,14 @@ from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import LOGICAL_VECTORS
 from ..engine.rule import ERROR, STRUCTURE, TRIPLES, rule
-from ..examples.types import VMI
 from ..program.parsing import VMI_CONVERSION
 from .common import PAIR_ELEMENT, TYPES, UNIFORM, layout_text, vmi
 
 REASSOCIATION = rule(
-    "vmi-reassoc",
-    ERROR,
-    STRUCTURE,
-    "sums of floats say reassoc, because their order is not fixed",
-    source=LOGICAL_VECTORS,
-    bad=f"%r = pto.vmi.vcadd %a, %m : {VMI}, !pto.vmi.mask<64xpred> -> !pto.vmi.vreg<1xf32>",
-    good=f"%r = pto.vmi.vcadd %a, %m {{reassoc}} : {VMI}, !pto.vmi.mask<64xpred> -> !pto.vmi.vreg<1xf32>",
+    "vmi-reassoc", ERROR, STRUCTURE, "sums of floats say reassoc, because their order is not fixed", LOGICAL_VECTORS
 )
 HISTOGRAM = rule(
-    "vmi-hist",
-    ERROR,
-    TRIPLES,
-    "histograms count bytes in 128 or 256 bins of 16 bits, under a b8 mask",
-    source=LOGICAL_VECTORS,
-    bad="%r = pto.vmi.vdhist %a, %s, %m : !pto.vmi.vreg<64xui16>, !pto.vmi.vreg<256xui8>, !pto.vmi.mask<256xb8> "
-    "-> !pto.vmi.vreg<64xui16>",
-    good="%r = pto.vmi.vdhist %a, %s, %m : !pto.vmi.vreg<256xui16>, !pto.vmi.vreg<256xui8>, !pto.vmi.mask<256xb8> "
-    "-> !pto.vmi.vreg<256xui16>",
+    "vmi-hist", ERROR, TRIPLES, "histograms count bytes in 128 or 256 bins of 16 bits, under a b8 mask", LOGICAL_VECTORS
 )
 
 # ------------------------------------------------------------ conversions

@@ -22,16 +22,14 @@ PARTS = rule(
     ERROR,
     TRIPLES,
     "the parts of a logical value are the registers or masks of its layout",
-    source='docs/reference/operations.md, "Logical vectors: rearrangement"',
-    bad='%a = "pto.vmi.pack"(%p) : (!pto.vreg<64xf32>) -> !pto.vmi.vreg<128xf32, #pto.vmi.layout<deinterleaved = 2>>',
-    good='%a = "pto.vmi.pack"(%p) : (!pto.vreg<64xf32>) -> !pto.vmi.vreg<64xf32, #pto.vmi.layout<contiguous>>',
+    'docs/reference/operations.md, "Logical vectors: rearrangement"',
 )
 CONSTANT = rule(
     "vmi-constant",
     ERROR,
     TRIPLES,
     "a constant vector or mask lists its elements: as many as there are lanes, of their type (masks: i1)",
-    source='docs/reference/operations.md, "Logical vectors: rearrangement"',
+    'docs/reference/operations.md, "Logical vectors: rearrangement"',
 )
 
 _REGISTER_BITS = 8 * VL_BYTES

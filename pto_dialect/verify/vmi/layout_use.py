@@ -28,11 +28,7 @@ LAYOUT_USE = rule(
     ERROR,
     TRIPLES,
     "a vector with an assigned layout has one that the operation works with; all channels have a layout or none",
-    source='docs/reference/operations.md, "Logical vectors: rearrangement"',
-    bad='%a, %b = "pto.vmi.channel_split"(%v) : (!pto.vmi.vreg<128xf32, #pto.vmi.layout<deinterleaved = 4>>) -> '
-    "(!pto.vmi.vreg<64xf32, #pto.vmi.layout<contiguous>>, !pto.vmi.vreg<64xf32, #pto.vmi.layout<contiguous>>)",
-    good='%a, %b = "pto.vmi.channel_split"(%v) : (!pto.vmi.vreg<128xf32, #pto.vmi.layout<deinterleaved = 2>>) -> '
-    "(!pto.vmi.vreg<64xf32, #pto.vmi.layout<contiguous>>, !pto.vmi.vreg<64xf32, #pto.vmi.layout<contiguous>>)",
+    'docs/reference/operations.md, "Logical vectors: rearrangement"',
 )
 
 Demand = Callable[[str, int | None], str | None]

@@ -27,7 +27,6 @@ from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.pages import LOGICAL_VECTORS
 from ..engine.rule import ERROR, LOCATIONS, STRUCTURE, TRIPLES, rule
-from ..examples.types import VMI
 from ..program.parsing import VMI_MODES
 from .common import TYPES, UNIFORM, layout_text, vectors, vmi
 
@@ -36,9 +35,7 @@ MEMORY = rule(
     ERROR,
     LOCATIONS,
     "logical vectors are loaded from and stored to the unified buffer, with elements of the type of the memory",
-    source='docs/reference/operations.md, "Logical vectors: loads"',
-    bad=f"%r = pto.vmi.load %p[%c0] : !pto.ptr<f32, gm> -> {VMI}",
-    good=f"%r = pto.vmi.load %p[%c0] : !pto.ptr<f32, ub> -> {VMI}",
+    'docs/reference/operations.md, "Logical vectors: loads"',
 )
 GROUP = rule(
     "vmi-group",
@@ -46,9 +43,7 @@ GROUP = rule(
     STRUCTURE,
     "the number of groups divides the lanes (documented, otherwise a warning: 1, 2, 4, 8); a result per group has as "
     "many lanes as there are groups",
-    source=LOGICAL_VECTORS,
-    bad=f"%r = pto.vmi.group_load %p[%c0], %c64 {{num_groups = 3 : i64}} : !pto.ptr<f32, ub> -> {VMI}",
-    good=f"%r = pto.vmi.group_load %p[%c0], %c64 {{num_groups = 2 : i64}} : !pto.ptr<f32, ub> -> {VMI}",
+    LOGICAL_VECTORS,
 )
 
 _LOADS = vmi(
