@@ -50,9 +50,9 @@ function load() {
 }
 async function look() {
   try {
-    const told = await (await fetch("/state" + location.search)).json();
-    state.textContent = told.text;
-    latest = told.token;
+    const run = await (await fetch("/state" + location.search)).json();
+    state.textContent = run.text;
+    latest = run.token;
     if (latest !== shown) { if (follow.checked || shown === null) load(); else show.hidden = false; }
   } catch { state.textContent = "pto report has ended"; }
   setTimeout(look, 1000);
@@ -72,7 +72,7 @@ class Pages:
         self._made: tuple[str, str, str] | None = None
 
     def token(self) -> str:
-        """Changes with the file; empty where there is none."""
+        """A token that changes with the file; empty where there is none."""
         try:
             found = os.stat(self.path)
         except OSError:
@@ -108,9 +108,13 @@ def _reported(text: str) -> str:
 class Handler(BaseHTTPRequestHandler):
     """Answers requests for a frame, the page in it, and how far the run is."""
 
+    def __init__(self, request: Any, client_address: Any, server: Server) -> None:
+        self.pages, self.key = server.pages, server.key
+        # The base class answers the request before it returns.
+        super().__init__(request, client_address, server)
+
     def do_GET(self) -> None:
-        """One request."""
-        pages: Pages = getattr(self.server, "pages")  # noqa: B009
+        """Answers a request."""
         name = self.headers.get("Host", "").rpartition(":")[0] or self.headers.get("Host", "")
         place = urlsplit(self.path).path
         if name not in _NAMES:
@@ -120,18 +124,17 @@ class Handler(BaseHTTPRequestHandler):
         elif place == "/":
             self._answer(200, "text/html", FRAME)
         elif place == "/page":
-            self._answer(200, "text/html", pages.current()[1])
+            self._answer(200, "text/html", self.pages.current()[1])
         elif place == "/state":
-            token, _, text = pages.current()
+            token, _, text = self.pages.current()
             self._answer(200, "application/json", json.dumps({"token": token, "text": text}))
         else:
             self._answer(404, "text/plain", "there is no such page")
 
     def _has_key(self) -> bool:
         """Whether the address has the token of this server, which other users of the machine do not know."""
-        key: str = getattr(self.server, "key")  # noqa: B009
         given = parse_qs(urlsplit(self.path).query).get("token", [""])
-        return compare_digest(given[0].encode(), key.encode())
+        return compare_digest(given[0].encode(), self.key.encode())
 
     def _answer(self, code: int, kind: str, text: str) -> None:
         content = text.encode()
@@ -145,7 +148,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *_: Any) -> None:
-        """Says nothing."""
+        """Logs nothing."""
 
 
 class Server(ThreadingHTTPServer):
