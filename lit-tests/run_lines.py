@@ -1,6 +1,6 @@
 """Runs the RUN lines of a test file inside this Python process.
 
-A test file is a `.pto` or `.mlir` file whose comments say what to run:
+A test file is a `.pto` or `.mlir` file whose comments state what to run:
 
     // RUN: pto-opt %s --verify-only --split-input-file --verify-diagnostics
     // RUN: not pto-opt %s --target a5 2>&1 | filecheck %s --check-prefix=A5
@@ -18,7 +18,7 @@ What a line may hold:
 - `%s` (the test file), `%S` and `%p` (its directory), `%t` (a temporary file name of this test) and `%%`.
 
 A line passes when every command of every pipe exits with 0 (with something else after `not`). A traceback
-fails the test in any case: `not` asks for an error message, never for a crash.
+fails the test in any case: `not` expects an error message, never a crash.
 """
 
 import difflib
@@ -65,7 +65,7 @@ class RunLine:
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """What a command left behind: exit code, the two streams, and both in one.
+    """The result of a command: exit code, the two streams, and both in one.
 
     `interleaved` is in the order of writing for commands in this process; of a real process it is standard
     output followed by standard error.
@@ -177,7 +177,7 @@ def parse_script(text: str, substitutions: dict[str, str], where: str) -> list[l
                 case _:
                     stage.stderr = file
         elif word[0:1] in ("|", "&", ";", ">", "<"):
-            raise ScriptError(f"{where}: {word!r} is not understood; operators stand between spaces")
+            raise ScriptError(f"{where}: {word!r} is not understood; operators need spaces around them")
         elif word == "not" and not stage.words:
             stage.negated = not stage.negated
         else:

@@ -8,5 +8,5 @@ from importlib import import_module
 if not sys.flags.safe_path and os.path.dirname(os.path.dirname(os.path.abspath(__file__))) != sys.path[0]:
     del sys.path[0]
 
-# The commands are installed inside the package, and stand beside it in a checkout.
+# The commands are installed inside the package; in a checkout they are next to it.
 import_module("pto_dialect.tools.start").pto()

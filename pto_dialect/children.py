@@ -95,8 +95,8 @@ def process_context(method: str) -> BaseContext:
 
 
 def start_fork_server(modules: Sequence[str], variables: Mapping[str, str]) -> None:
-    """Starts the fork server of ``multiprocessing``, which loads ``modules`` while this process goes on, with
-    ``variables`` beside its own. Raises ``UncleanStart``."""
+    """Starts the fork server of ``multiprocessing``, which loads ``modules`` while this process continues, with
+    ``variables`` in addition to its own. Raises ``UncleanStart``."""
     from multiprocessing import forkserver, get_context  # deferred: start-up
 
     get_context("forkserver").set_forkserver_preload([*modules])

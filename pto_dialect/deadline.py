@@ -29,8 +29,8 @@ class TimedOut(BaseException):
     """The time is over. Like ``KeyboardInterrupt`` it is no ``Exception``: whoever handles errors of the work itself
     must not take it for one.
 
-    ``place`` is where the work was, if another process has told; ``line`` the line of generated source that issued
-    the instruction that was being carried out, if it was in a queue.
+    ``place`` is where the work was, if another process has reported it; ``line`` the line of generated source that
+    issued the current instruction, if it was in a queue.
     """
 
     def __init__(self, place: Any = None) -> None:
@@ -46,7 +46,7 @@ _budget: float | None = None
 _block: FrameType | None = None
 """Who waits for the running ``deadline``."""
 _whole: set[int] = set()
-"""Threads in which something goes on that must not be cut off."""
+"""Threads that execute something that must not be interrupted."""
 
 
 def can_limit() -> bool:
@@ -134,20 +134,20 @@ def _deadline_of_thread(seconds: float, processor: bool) -> Iterator[None]:
 
 
 def may_be_limited() -> bool:
-    """Whether a ``deadline`` is running; those of other threads than the main one do not tell."""
+    """Whether a ``deadline`` is running; those of other threads than the main one do not report."""
     return _end is not None or threading.current_thread() is not threading.main_thread()
 
 
 def resume() -> None:
-    """Goes on with the running limit in a copy of the process, to which timers do not pass."""
+    """Continues the running limit in a copy of the process, which does not inherit timers."""
     _arm(0.0)
 
 
 @contextmanager
 def grace() -> Iterator[None]:
-    """A little more time, for hearing of other processes under the same limit what they were doing.
+    """A little more time, to receive from other processes under the same limit what they were executing.
 
-    Afterwards the limit holds again, unless it has passed: then what they have said counts.
+    Afterwards the limit holds again, unless it has passed: then their reports count.
     """
     _arm(GRACE)
     try:

@@ -1,8 +1,8 @@
-"""The families of operations: the one list that everything asks which deals with operations family by family.
+"""The families of operations: the only list of them.
 
 A family has a name, which statistics show, and a module below ``ir`` that declares its operations. Its rules and its
-kernels lie in folders of the same name below ``verify`` and ``runtime/kernels``; modules that several families share
-stand in the line of each. All of them are imported when the first operation of the family is met.
+kernels are in folders of the same name below ``verify`` and ``runtime/kernels``; modules that several families share
+are listed with each. All of them are imported when the first operation of the family occurs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How deep a program may be nested, how much its aliases may stand for, and the room that recursion over one needs.
+"""How deep a program may be nested, how much its aliases may stand for, and the stack that recursion over one needs.
 
 What is nested within these limits can be printed, compared, cloned, verified and walked over, also with xDSL's own
-recursive methods; what goes beyond them is refused where it is read.
+recursive methods; what exceeds them is refused where it is read.
 """
 
 from __future__ import annotations

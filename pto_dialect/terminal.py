@@ -1,6 +1,6 @@
 """Text for terminals and for the logs of services: nothing in it moves the cursor, reorders a line or is a command.
 
-Everything that commands write to standard output and standard error passes through :func:`shown`. A start asks for it,
+Everything that commands write to standard output and standard error passes through :func:`shown`. A start imports it,
 so it imports nothing until there is something to escape.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 _COLORS = r"\x1b\[(?:0|1|1;3[1-6])m"
 """What :mod:`pto_dialect.diagnostics.render` paints with."""
 _COMMANDS = r"^[ \t]*:(?=:)|##(?=\[)"
-"""Beginnings of lines, and what stands anywhere in them, that GitHub carries out."""
+"""Starts of lines, and texts anywhere in them, that GitHub executes."""
 _ANNOTATION = r"^::(?:error|warning|notice) (?:file|title)="
 """Of those, what :mod:`pto_dialect.diagnostics.formats_ci` writes."""
 

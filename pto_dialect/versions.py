@@ -18,7 +18,7 @@ _METADATA = ".dist-info"
 def installed_version(name: str) -> str:
     """The version of the installed distribution ``name`` (lower case, without hyphens).
 
-    It stands in the name of the folder with the metadata, which lies beside the package. Raises
+    It is part of the name of the folder with the metadata, next to the package. Raises
     ``importlib.metadata.PackageNotFoundError`` where nothing is installed under this name.
     """
     prefix = f"{name}-"
@@ -42,7 +42,7 @@ _SOURCES = (".py", ".lark")
 
 
 def roots() -> tuple[str, str]:
-    """Folders with sources of this package; in a checkout the grammar stands beside it."""
+    """Folders with sources of this package; in a checkout the grammar is next to it."""
     return _PACKAGE, os.path.join(os.path.dirname(_PACKAGE), "grammar")
 
 
@@ -84,7 +84,7 @@ def _collect(folder: str, found: list[tuple[str, int, int]], seen: list[str]) ->
 
 
 def python_build() -> str:
-    """All that the running Python tells about itself."""
+    """All that identifies the running Python."""
     return f"{sys.implementation.name} {sys.version} {sys.platform}"
 
 

@@ -67,7 +67,7 @@ CYCLE_OPTIONS = {
 """What ``--cycle-option`` may state."""
 
 CLEAR_LINE = "\r\x1b[K"
-"""Removes the progress bar from the line that it stands on."""
+"""Removes the progress bar from its line."""
 
 INTERNAL = 1
 """The tools themselves have failed."""
@@ -89,7 +89,7 @@ def _form(args: list[str]) -> str:
 def output_format_option(
     text: str, forms: tuple[str, ...] = FORMS
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The option ``--output-format`` of a command; ``text`` tells what has this form."""
+    """The option ``--output-format`` of a command; ``text`` states what has this form."""
     names = _FORM if forms is FORMS else _FORM[:1]
     return click.option(*names, "format", default="text", show_default=True, type=click.Choice(forms), help=text)
 
@@ -159,7 +159,7 @@ def _at_output(error: OSError) -> bool:
 
 
 def tell_failure(error: Exception) -> int:
-    """Tells about an exception that nothing else has handled; the exit code."""
+    """Reports an exception that nothing else has handled; the exit code."""
     if isinstance(error, BrokenPipeError):
         discard_output()
         return BROKEN_PIPE
@@ -167,7 +167,7 @@ def tell_failure(error: Exception) -> int:
         return _tell_internal(error)
     with suppress(OSError):
         write_stderr(f"error: cannot write standard output: {error.strerror or error}\n")
-    # What is still to be written would be told about a second time.
+    # Unwritten text would be reported a second time.
     discard_output()
     return UNWRITABLE
 
@@ -227,7 +227,7 @@ def cycle_model_options(text: str) -> Callable[[Callable[..., Any]], Callable[..
 
 
 def cycle_request(ctx: click.Context, given: dict[str, Any]) -> CycleRequest | None:
-    """What ``--cycles`` asks for, ``None`` without it; a table that cannot be used is the command line's fault."""
+    """The request of ``--cycles``, ``None`` without it; a table that cannot be used is a fault of the command line."""
     if given["cycles"] is None:
         for option in ("cycle_table", "cycle_options"):
             if given[option]:
@@ -313,8 +313,8 @@ def findings_options(text: str) -> Callable[[Callable[..., Any]], Callable[..., 
 
 
 def check_settings(ctx: click.Context, inputs: Iterable[Input], refused: bool, color: str, form: str = "text") -> None:
-    """Ends the command where settings of the projects of ``inputs`` cannot be used, unless they are ``refused``; told
-    in the ``form`` of the diagnostics."""
+    """Ends the command where settings of the projects of ``inputs`` cannot be used, unless they are ``refused``;
+    reported in the ``form`` of the diagnostics."""
     if refused:
         return
     from pto_dialect.driver.project.place import folder_of, settings_file  # deferred: start-up
@@ -366,7 +366,7 @@ def write_releases(formatter: click.HelpFormatter) -> None:
 
 
 def version_option(command: str, *others: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The option ``--version`` of a command; ``others`` are packages whose versions it tells as well."""
+    """The option ``--version`` of a command; ``others`` are packages whose versions it shows as well."""
 
     def show(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
         if not wanted or ctx.resilient_parsing:
@@ -429,7 +429,7 @@ def _beside(rate: Any) -> str:
 
 
 def rated_progress(length: int) -> AbstractContextManager[Any]:
-    """The same with what is told beside the bar, and the time that is left."""
+    """The same with a text beside the bar, and the time that is left."""
     return click.progressbar(
         length=length,
         label="running",

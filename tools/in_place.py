@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Rewritten(NamedTuple):
-    """A text after a change: what is found in it then, which of that is an error, and what was done, for people."""
+    """A text after a change: its diagnostics, which of them are errors, and what was done, for people."""
 
     text: str
     found: tuple[Diagnostic, ...] = ()

@@ -103,8 +103,8 @@ _opened: list[Verdicts | None] = []
 
 
 def opened() -> Verdicts | None:
-    """The results of earlier runs, which :func:`answer` has opened already where it was asked: that takes a look at all
-    sources of the package."""
+    """The results of earlier runs, which :func:`answer` has opened already if it was called: that looks at all sources
+    of the package."""
     return _opened.pop() if _opened else open_verdicts()
 
 
@@ -118,7 +118,7 @@ def _unchanged(verdicts: Verdicts) -> tuple[str, str, int] | None:
     try:
         known = verdicts.note(_name())
     except OSError:
-        # The current folder is gone.
+        # The current folder was removed.
         return None
     if known is None or sys.stdout is None:
         return None
@@ -127,7 +127,7 @@ def _unchanged(verdicts: Verdicts) -> tuple[str, str, int] | None:
 
 
 def _usual() -> bool:
-    """Whether standard error takes every text, and no shell asks how a word goes on."""
+    """Whether standard error takes every text, and no shell requests completions."""
     stream = sys.stderr
     if sys.platform == "win32" or stream is None or stream.encoding.lower() != ENCODING:
         return False
@@ -135,7 +135,7 @@ def _usual() -> bool:
 
 
 def _name() -> str:
-    """The words of the command line, where they are said, who sees the answer, and what reads them."""
+    """The command line, the current folder, who sees the answer, and what reads it."""
     reader = (folder_identity(os.path.dirname(__file__)), installed_version("click"))
     return ascii(("run", *reader, os.getcwd(), stderr_is_terminal(), wants_color("auto"), *sys.argv))
 

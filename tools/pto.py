@@ -1,4 +1,5 @@
-"""The command ``pto``: the other commands under one name, to which ``start.py`` forwards; this tells about them."""
+"""The command ``pto``: the other commands under one name, to which ``start.py`` forwards; this module shows their
+help."""
 
 from __future__ import annotations
 
@@ -21,14 +22,14 @@ INSTALLED = ("pto", "pto-opt", "pto-run", "pto-fmt", "pto-sweep", "pto-lsp", "pt
 
 
 class PtoGroup(click.Group):
-    """Finds the commands behind the names when somebody asks, for help and completion."""
+    """Finds the commands of the names on request, for help and completion."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All names."""
         return [*SUBCOMMANDS, "completion"]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command behind a name."""
+        """The command of a name."""
         if cmd_name not in SUBCOMMANDS:
             return super().get_command(ctx, cmd_name)
         try:
@@ -46,7 +47,7 @@ class PtoGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The names with what they do, without importing what is behind them."""
+        """The names with their descriptions, without importing the commands."""
         rows = [(name, each.text) for name, each in SUBCOMMANDS.items()]
         with formatter.section("Commands"):
             formatter.write_dl([*rows, ("completion", "what a shell reads to complete these commands")])
@@ -91,7 +92,7 @@ def _script(shell: str, name: str) -> str:
 
 
 def missing(name: str) -> None:
-    """Tells that the command ``name`` is not part of this installation."""
+    """Reports that the command ``name`` is not part of this installation."""
     write_stderr(f"error: pto {name} is not part of this installation\n")
 
 

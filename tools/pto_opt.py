@@ -96,10 +96,10 @@ def _proving(ctx: click.Context, param: click.Parameter, text: str | None) -> tu
 
 
 class OptCommand(PtoCommand):
-    """Tells of the passes behind the options, and of those that stand as options."""
+    """Lists the passes after the options, and accepts passes as options."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As other commands; a pass that stands as an option, as mlir-opt has it, is told as one."""
+        """As other commands; a pass written as an option, as for mlir-opt, is accepted as one."""
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -321,7 +321,7 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
     form: str | None = given["stats"] or given["memory_report"]
     memory: str | None = None
     if given["memory_report"] is not None:
-        # The report plans by itself: what has an address already does not tell when it is needed.
+        # The report plans by itself: an operation that has an address already does not state when it is needed.
         memory = _reuse(passes)
         passes = tuple(call for call in passes if not PASS_TABLE[call.partition("{")[0]].changes)
     if proving is not None and not any(PASS_TABLE[call.partition("{")[0]].changes for call in passes):
@@ -378,7 +378,7 @@ def _reuse(passes: tuple[str, ...]) -> str:
 def _told(
     ctx: click.Context, explained: str | None, operations: bool, family: str | None, target: str | None, as_json: bool
 ) -> str:
-    """What is told in place of a run: about a word, or a list of operations or rules."""
+    """What is printed instead of a run: about an operation or rule, or a list of them."""
     if explained is not None:
         from pto_dialect.driver.explain.lookup import UnknownWordError, explain  # deferred: start-up
 

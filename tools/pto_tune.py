@@ -100,7 +100,7 @@ def _check(ctx: click.Context, path: str, given: dict[str, Any]) -> None:
 
 
 def _document(path: str, given: dict[str, Any]) -> Document:
-    """The launch file, or what the command line says in its place."""
+    """The launch file, or the options that replace it."""
     from pto_dialect.driver.launch.document import Document  # deferred: start-up
     from pto_dialect.driver.tune.space import SpaceError, document_of, with_passes  # deferred: start-up
 
@@ -134,7 +134,7 @@ def _tuner(path: str, given: dict[str, Any]) -> Tuner:
 
 
 def _show(ctx: click.Context, path: str, found: list[Measured], tuner: Tuner, left: int, given: dict[str, Any]) -> None:
-    """Prints the result, and writes what was asked for."""
+    """Prints the result, and writes the requested files."""
     from pto_dialect.diagnostics.files import atomic_write  # deferred: start-up
     from pto_dialect.driver.tune.show import PlotError, document, fastest, plot, table_text  # deferred: start-up
     from pto_dialect.syntax.print.printer import print_module  # deferred: start-up

@@ -80,7 +80,7 @@ def check_files(
     kinds = {"trace": "trace", "html": "page", "junit": "junit", "record": "recording"}
     own = [(f"--{name}", given[name]) for name in files if given[name] is not None]
     if given["fix"] not in (None, "-") and given["fix"] not in inputs:
-        # Naming the program itself asks for it to be replaced.
+        # Naming the program itself states that it is to be replaced.
         own.append(("--fix", given["fix"]))
     suppressions = [given["suppressions"]] if given["suppressions"] is not None else []
     try:

@@ -105,7 +105,7 @@ def _points(files: list[str], settings: Settings, given: dict[str, Any], color: 
 
 
 def _cluster(given: dict[str, Any]) -> Place | None:
-    """The cluster that is asked for."""
+    """The requested cluster."""
     from pto_dialect.driver.sweep.cluster import Place  # deferred: start-up
 
     def show(address: str) -> None:

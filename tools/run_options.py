@@ -139,7 +139,7 @@ def schedule_of(ctx: click.Context, param: click.Parameter, text: str | None) ->
 
 
 def order_of(given: dict[str, Any]) -> Schedule | None:
-    """The schedule that was asked for."""
+    """The requested schedule."""
     from pto_dialect.runtime.queues.schedule import Schedule  # deferred: start-up
 
     return None if given["schedule"] is None else Schedule.parse(given["schedule"], given["sync"] == "strict")
@@ -171,7 +171,7 @@ RECORDING = ".pto-rec"
 
 
 def check_debug(ctx: click.Context, path: str, given: dict[str, Any]) -> None:
-    """Debugs a recording in the place of a program, and complains about options that do not go with --debug."""
+    """Debugs a recording instead of a program, and refuses options that do not go with --debug."""
     is_recording = path.endswith(RECORDING)
     if is_recording and not given["debug"]:
         raise click.UsageError(f"'{path}' is a recording; --debug shows it, pto report makes a page of it", ctx)
@@ -193,7 +193,7 @@ def check_debug(ctx: click.Context, path: str, given: dict[str, Any]) -> None:
 
 
 def compare(ctx: click.Context, item: Input, request: Request, streams: Streams, given: dict[str, Any]) -> int:
-    """Runs a program and another one, or the same as another target or backend, and tells where they part."""
+    """Runs a program and another one, or the same as another target or backend, and reports where they differ."""
     from dataclasses import replace  # deferred: start-up
 
     from pto_dialect.driver.inputs import InputError, collect  # deferred: start-up

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-"""What the system, or the end of a terminal, asks a process to stop with."""
+"""The signals by which the system, or the end of a terminal, ends a process."""
 
 NOT_INSTALLED = 2
 """Exit code: a part of the package that is not there."""
@@ -27,7 +27,7 @@ SCRIPTS = ("pto", "pto-opt", "pto-run", "pto-fmt", "pto-sweep", "pto-lsp", "pto-
 
 
 def pto() -> None:
-    """The command ``pto``: as if the command behind its first word had been called."""
+    """The command ``pto``: as if the command of its first argument had been called."""
     from .subcommands import SUBCOMMANDS  # deferred: start-up
 
     found = SUBCOMMANDS.get(sys.argv[1]) if len(sys.argv) > 1 and "_PTO_COMPLETE" not in os.environ else None
@@ -49,7 +49,7 @@ def pto() -> None:
 
 
 def pto_opt(name: str | None = None) -> None:
-    """The command ``pto-opt``, told about as ``name``. Where the user wants so, a server answers instead."""
+    """The command ``pto-opt``, shown as ``name``. If the user requests it, a server answers instead."""
     if _may_want_server():
         from .server.client import call_server  # deferred: start-up
 
@@ -142,7 +142,7 @@ def _command(module: str, name: str | None = None, first: "Callable[[], int | No
 
 def _is_alone() -> bool:
     """Whether the script of a command, which does nothing else, has called this module, and nobody has called the
-    script: profilers, debuggers and programs of other people want to go on when a command has ended."""
+    script: profilers, debuggers and programs of other people continue when a command has ended."""
     frame = sys._getframe()
     while frame is not None and frame.f_globals is globals():
         frame = frame.f_back
@@ -152,8 +152,8 @@ def _is_alone() -> bool:
 
 
 def _leave(end: SystemExit) -> None:
-    """Ends the process and leaves its memory to the system; taking apart what a command has made takes Python longer
-    than a small command does. Returns where this is left to Python: it tells of streams that cannot be written."""
+    """Ends the process and leaves its memory to the system; releasing what a command has made takes Python longer than
+    a small command does. Returns where this is left to Python, which reports streams that cannot be written."""
     code = 0 if end.code is None else end.code
     if not isinstance(code, int):
         return
@@ -179,7 +179,7 @@ def _start(
     """Carries a command out. ``listen`` lets signals through that were held back so far. ``first`` may have a shorter
     way, with the exit code at its end."""
     # While modules load, an interrupt ends the process as it does in programs that do not handle it; an exception would
-    # come out of the middle of some import, with a traceback. An ignored signal stays ignored.
+    # leave in the middle of some import, with a traceback. An ignored signal stays ignored.
     handled = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if handled:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any, TextIO
 
 BROKEN_PIPE = 141
-"""128 + SIGPIPE: whoever read the output has gone."""
+"""128 + SIGPIPE: the reader of the output has ended."""
 
 
 def discard_output() -> None:
@@ -33,7 +33,7 @@ def stderr_is_terminal() -> bool:
 
 
 def wants_color(choice: str) -> bool:
-    """Whether ``--color`` asks for colours."""
+    """Whether ``--color`` requests colours."""
     wanted = choice == "always"
     if choice == "auto":
         wanted = stderr_is_terminal() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
@@ -46,7 +46,7 @@ _let_through = {"colors": False, "annotations": False}
 
 
 def let_annotations_through() -> None:
-    """Lets annotations for GitHub through, which this command was asked for."""
+    """Does not escape annotations for GitHub, which this command prints on request."""
     _let_through["annotations"] = True
 
 
@@ -83,7 +83,7 @@ class Escaping:
 
 
 def plain(stream: Any) -> Any:
-    """The stream behind an :class:`Escaping` one, for what moves the cursor on purpose."""
+    """The stream below an :class:`Escaping` one, for what moves the cursor on purpose."""
     return stream.stream if isinstance(stream, Escaping) else stream
 
 

@@ -1,4 +1,4 @@
-"""What stands behind the first word of ``pto``."""
+"""The commands that are sub-commands of ``pto``."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def watch(paths: tuple[str, ...], command: str = "opt") -> None:
     # A process of its own each time: what it keeps in memory is never out of date.
     call = python_command("pto_dialect.tools.start:pto", command, *arguments)
     run_child(call, shown=True)
-    # Editors replace files, so the folders are watched.
+    # Editors replace files, so their folders are observed.
     folders = {path if os.path.isdir(path) else os.path.dirname(os.path.abspath(path)) for path in paths}
     for found in changes(*folders, watch_filter=lambda _, path: path.endswith(SUFFIXES), step=20, debounce=200):
         names = ", ".join(sorted({os.path.relpath(path) for _, path in found}))

@@ -15,7 +15,7 @@ COLUMNS = ("per_column.pto", "per_column_instructions.pto")
 
 
 def cases(seed: int = 12) -> list[Case]:
-    """Weights over the whole range of i8, scales over a factor of 16; those of columns have 10 bits behind the
+    """Weights over the whole range of i8, scales over a factor of 16; those of columns have 10 bits after the
     leading one, as a table entry holds."""
     rng = np.random.default_rng(seed)
     x = rng.standard_normal((TOKENS, K)).astype(np.float16)

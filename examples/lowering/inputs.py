@@ -13,7 +13,7 @@ ROWS, WIDTH = 64, 200
 
 def cases(seed: int = 15) -> list[Case]:
     """Normally distributed operands with a bias; integers over the whole range of i8, with scales that have 10 bits
-    behind the leading one, as an entry holds; rows of which the largest number is far from 0."""
+    after the leading one, as an entry holds; rows of which the largest number is far from 0."""
     rng = np.random.default_rng(seed)
     gemm = {
         "a": rng.standard_normal((M, K)).astype(np.float16),

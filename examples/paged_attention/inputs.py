@@ -15,7 +15,7 @@ SLOT_ELEMENTS = 7168
 
 def cases(seed: int = 13) -> list[Case]:
     """Sequences of very different length in pages of random order. Whatever no sequence owns is NaN, and entries of
-    the block table behind the last page of a sequence lead out of the cache."""
+    the block table after the last page of a sequence lead out of the cache."""
     rng = np.random.default_rng(seed)
     counts = [-(-length // PAGE) for length in LENGTHS]
     numbers = rng.permutation(PAGES)

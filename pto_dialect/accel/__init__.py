@@ -1,6 +1,6 @@
-"""The switch for everything that exists for the sake of speed alone.
+"""The switch for all code that exists for speed alone.
 
-Each acceleration asks :func:`enabled` under its name before it does anything. ``PTO_PLAIN=1`` in the environment, or
+Each acceleration calls :func:`enabled` with its name before it does anything. ``PTO_PLAIN=1`` in the environment, or
 ``--plain`` on the command line, disables all of them, ``PTO_PLAIN=replay,templates`` those that it names: programs take
 longer, and nothing else differs.
 """

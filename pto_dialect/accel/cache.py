@@ -101,7 +101,7 @@ def write_private(path: str, data: bytes) -> bool:
     except OSError:
         pass
     finally:
-        # An interrupt leaves nothing behind either.
+        # An interrupt leaves no temporary file either.
         if not replaced:
             with suppress(OSError):
                 os.unlink(temporary)
@@ -109,7 +109,7 @@ def write_private(path: str, data: bytes) -> bool:
 
 
 def sealed(data: bytes) -> bytes:
-    """``data`` with what tells whether it has been damaged."""
+    """``data`` with a checksum, which reveals damage."""
     return zlib.crc32(data).to_bytes(4, "little") + data
 
 

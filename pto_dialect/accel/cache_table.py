@@ -1,4 +1,4 @@
-"""A table of computed values in a file of the user's cache folder, read as a whole when it is first asked."""
+"""A table of computed values in a file of the user's cache folder, read as a whole at the first lookup."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def table_for(name: str, versions: tuple[tuple[int, int], tuple[int, int]], most
 class CacheTable:
     """Values by key; ``added`` are those that the file does not have yet.
 
-    A file of more than ``most_bytes`` is begun anew: it has become a collection of many versions.
+    A file of more than ``most_bytes`` is replaced by an empty one: it has become a collection of many versions.
     """
 
     def __init__(self, path: str, most_bytes: int) -> None:

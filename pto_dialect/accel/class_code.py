@@ -34,7 +34,7 @@ _PLACES = (("dataclasses", "exec"), ("collections", "eval"), ("typing", "compile
 
 
 class CachedCode:
-    """What takes the place of ``exec``, ``eval`` and ``compile``."""
+    """Replaces ``exec``, ``eval`` and ``compile``."""
 
     def __init__(self, table: CacheTable) -> None:
         self.table = table
@@ -103,10 +103,10 @@ def cached_class_code() -> Iterator[None]:
 
 
 def _inspection(inspect: ModuleType) -> ModuleType:
-    """The module ``inspect`` for ``dataclasses``, which asks for signatures to describe classes with.
+    """The module ``inspect`` for ``dataclasses``, which describes classes with signatures.
 
-    That of a class without functions of its own is the one of ``object``, which ``inspect`` reads from a text with
-    ``tokenize``. The expressions of ``tokenize`` differ from process to process, so that their code cannot be kept.
+    The signature of a class without functions of its own is that of ``object``, which ``inspect`` reads from a text
+    with ``tokenize``. The expressions of ``tokenize`` differ from process to process, so their code cannot be cached.
     """
 
     def signature(cls: type, **how: Any) -> Any:

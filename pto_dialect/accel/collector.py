@@ -1,8 +1,8 @@
 """Pausing the garbage collector while a module is read, checked or printed.
 
-These stages make or visit many objects that all stay alive, so that collections find nothing and cost 10 to 35 % of
-the time. That holds for the round as well that would look at all of them as soon as the collector goes on: they are
-put where those are that have survived everything, which the next full collection looks at.
+These stages make or visit many objects that all stay alive, so that collections find nothing and cost 10 to 35 % of the
+time. The same holds for the first collection after the pause, which would visit all of them: they are moved to the
+oldest generation, which the next full collection visits.
 """
 
 from __future__ import annotations

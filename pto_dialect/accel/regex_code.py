@@ -25,7 +25,7 @@ MOST_BYTES = 1_000_000
 
 
 class CachedExpressions:
-    """Takes the place of ``re._compiler.compile``."""
+    """Replaces ``re._compiler.compile``."""
 
     def __init__(self, table: CacheTable, compiler: Any) -> None:
         self.table = table
@@ -60,7 +60,7 @@ class CachedExpressions:
 
 
 def _is_of_this_process(pattern: str) -> bool:
-    """Whether another process would have another expression in its place: that of ``tokenize`` joins a set."""
+    """Whether the expression differs from process to process: that of ``tokenize`` joins a set."""
     tokenize = sys.modules.get("tokenize")
     return tokenize is not None and pattern == getattr(tokenize, "PseudoToken", None)
 

@@ -1,8 +1,8 @@
-"""Diagnostics: what is said about a program, where, and how it is shown.
+"""Diagnostics: what is reported about a program, with its source location, and how it is shown.
 
-A reporter builds a :class:`Diagnostic` over a :class:`Span` of a :class:`SourceFile` and hands it to a
-:class:`DiagnosticEngine`.  Output lives in modules that are imported only when something is shown:
-``render`` (text for people), ``formats`` (JSON, SARIF), ``expected`` (expectations in comments).
+A reporter builds a :class:`Diagnostic` over a :class:`Span` of a :class:`SourceFile` and passes it to a
+:class:`DiagnosticEngine`. Output has modules that are imported only when something is shown: ``render`` (text for
+people), ``formats`` (JSON, SARIF), ``expected`` (expectations in comments).
 """
 
 from .diagnostic import Diagnostic, Note, Severity

@@ -1,7 +1,7 @@
 """Comments that allow findings.
 
-``// pto: allow(rule) because reason`` behind a statement, or alone on the lines above it, allows what the rule finds in
-the statement. Several rules stand with commas.
+``// pto: allow(rule) because reason`` after a statement, or alone on the lines above it, allows what the rule finds in
+the statement. Commas separate several rules.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Allowed(NamedTuple):
 
 
 def allowed_in(source: SourceFile) -> Iterator[Allowed | Span]:
-    """The comments of a text; the place alone of one that is not written as they are."""
+    """The comments of a text; only the source location of one that has another form."""
     lines = source.text.split("\n")
     offset = 0
     for number, line in enumerate(lines):

@@ -31,10 +31,9 @@ class Note(NamedTuple):
 class Diagnostic(NamedTuple):
     """What is wrong or remarkable, found by rule ``rule``.
 
-    ``message`` says what is wrong, what was found and what was expected; the rule id is not part of it.
-    ``span`` is ``None`` when the statement has no place in a text.  ``help`` says what would be right,
-    ``fixes`` are changes of the source of ``span`` that make it so, the likeliest first. ``remedies`` are changes
-    that have not been written as text yet.
+    ``message`` states what is wrong, the actual and the expected value, without the rule id. ``span`` is ``None`` when
+    the statement has no source location. ``help`` states what would be right, ``fixes`` are edits of the source of
+    ``span`` that make it so, the likeliest first. ``remedies`` make edits on request.
     """
 
     rule: str

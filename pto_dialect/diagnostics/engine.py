@@ -51,11 +51,11 @@ class DiagnosticEngine:
         self._numbers = dict.fromkeys(Severity, 0)
         self._hidden = 0
         self.causes: set[tuple[Span, str]] = set()
-        """What ``first`` was asked about."""
+        """The arguments of the earlier calls of ``first``."""
         self.untold: list[Span] = []
-        """Places that are wrong because of a value that was told about elsewhere."""
+        """Source locations that are wrong because of a value that was reported elsewhere."""
         self.accepted: Callable[[Diagnostic], bool] | None = None
-        """Asked about every diagnostic; those for which it says true are dropped."""
+        """Called with every diagnostic; those for which it returns true are dropped."""
 
     def severity_of(self, rule: str, severity: Severity) -> Severity | None:
         """How severe a diagnostic of ``rule`` is under the policy; ``None`` when it is not reported at all."""
@@ -88,9 +88,8 @@ class DiagnosticEngine:
         self._numbers[severity] += 1
 
     def first(self, definition: Span | None, wanted: str, use: Span | None = None) -> bool:
-        """Whether nobody has yet been told that what ``definition`` defines is wanted as ``wanted``: a value of the
-        wrong type is one mistake, however often it is used. A ``use`` of which nothing is told is kept in ``untold``.
-        """
+        """Whether it is unreported that the result of ``definition`` must be ``wanted``: a value of the wrong type is
+        one mistake, however often it is used. A ``use`` that is not reported is added to ``untold``."""
         if definition is None:
             return True
         known = (definition, wanted) in self.causes
@@ -111,7 +110,8 @@ class DiagnosticEngine:
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Diagnostics kept: those without a place first, then by file (in order of report) and position."""
+        """Retained diagnostics: those without a source location first, then by file (in order of report) and
+        position."""
         files: dict[str, int] = {}
 
         def position(diag: Diagnostic) -> tuple[int, int, int]:

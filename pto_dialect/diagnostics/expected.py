@@ -7,13 +7,13 @@ The form is that of ``mlir-opt -verify-diagnostics``::
 
 - kinds ``error``, ``warning``, ``note`` and ``remark`` (an info);
 - the line: that of the comment, ``@+N`` / ``@-N`` lines from it, ``@below`` / ``@above`` the next / last line
-  that is not an expectation comment itself, ``@unknown`` for diagnostics without a place;
-- the text is a part of ``[rule-id] message``, so ``{{[mad-space]}}`` asks for a rule;
-- with ``-re`` behind the kind, ``{{…}}`` inside the text are regular expressions, the rest stays literal:
+  that is not an expectation comment itself, ``@unknown`` for diagnostics without a source location;
+- the text is a part of ``[rule-id] message``, so ``{{[mad-space]}}`` requires a rule;
+- with ``-re`` after the kind, ``{{…}}`` inside the text are regular expressions, the rest stays literal:
   ``expected-error-re {{found {{i(8|16)}}, expected}}``.
 
 An expectation holds for one diagnostic.  Every error and warning must be expected; notes, helps (which count
-as notes at their diagnostic's place) and infos need not be.
+as notes at their diagnostic's location) and infos need not be.
 """
 
 import re
@@ -202,7 +202,7 @@ def _assign(edges: list[list[int]]) -> dict[int, int]:
 
 
 def _missing(expectation: Expectation, left: list[_Produced]) -> Diagnostic:
-    where = "without a place" if expectation.line is None else f"at line {expectation.line}"
+    where = "without a source location" if expectation.line is None else f"at line {expectation.line}"
     message = f'expected {expectation.kind} "{expectation.text}" was not produced {where}'
     notes = tuple(
         Note(f"this {item.kind} has the text: {item.text}", item.span)

@@ -35,7 +35,7 @@ PAGE_MARK = '<meta name="generator" content="pto-dialect">'
 """What pages of runs have in their heads."""
 
 _HEAD = 1 << 16
-"""Bytes that tell what a file holds."""
+"""Bytes that determine what a file holds."""
 _PICTURES = (b"\x89PNG", b"%PDF", b"<svg")
 _PROGRAM = re.compile(
     rb"(?:module\s*(?:@|\{|attributes\b)|builtin\.module\b|func\.func\b|llvm\.|memref\.global\b|pto\.|\.arg\b|[!#]\w+\s*=|%[\w$.]+.*=|\"[\w.]+\"|\^bb)"
@@ -77,7 +77,7 @@ def check_kind(path: str | os.PathLike[str], kind: str) -> None:
         with open(path, "rb") as stream:
             head = stream.read(_HEAD)
     except (OSError, ValueError):
-        # Whatever is wrong with it is told when it is written.
+        # Any other problem is reported when the file is written.
         return
     found = kind_of(head)
     if not head or found == kind or (kind == "raw" and found == "") or (kind == "picture" and _is_svg(head)):
@@ -87,7 +87,7 @@ def check_kind(path: str | os.PathLike[str], kind: str) -> None:
 
 
 def report_kind(path: str) -> str:
-    """The kind of a report of findings, which its name tells."""
+    """The kind of a report of findings, by its file name."""
     return "sarif" if path.endswith(".sarif") else "json"
 
 

@@ -16,10 +16,10 @@ except ImportError:  # not a POSIX system
 
 @contextmanager
 def folders_locked(paths: Iterable[str]) -> Iterator[None]:
-    """Keeps other processes that do the same out of the folders of ``paths`` for the time of the block.
+    """Excludes other processes that do the same from the folders of ``paths`` during the block.
 
-    For files that are read, added to and replaced. The lock is one on the folder itself, so nothing is left behind,
-    however the process ends. File systems that know no locks go without.
+    For files that are read, added to and replaced. The folder itself is locked, so nothing remains, however the process
+    ends. File systems without locks have no exclusion.
     """
     if fcntl is None:
         yield

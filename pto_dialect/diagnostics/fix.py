@@ -1,4 +1,4 @@
-"""Changes of a text that mend what a diagnostic tells."""
+"""Edits of a text that fix what a diagnostic reports."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class OverlapError(ValueError):
 
 
 def edited(text: str, edits: Iterable[Edit]) -> str:
-    """``text`` with all ``edits``, whose offsets are those of ``text``; insertions at one place keep their order.
+    """``text`` with all ``edits``, whose offsets are those of ``text``; insertions at one offset keep their order.
 
     Raises :class:`OverlapError`.
     """

@@ -1,6 +1,6 @@
 """Diagnostics for other programs: JSON and SARIF 2.1.0.
 
-Lines and columns count from 1, columns in characters (Unicode code points); ``end`` is the place just behind
+Lines and columns count from 1, columns in characters (Unicode code points); ``end`` is the position after
 the last character.
 
 The JSON document (``version`` changes when a field changes its meaning or disappears; new fields may come)::
@@ -51,7 +51,7 @@ def _camel(name: str) -> str:
 def to_json(diags: Iterable[Diagnostic], counts: Counts | None = None, facts: Mapping[str, str] = NO_FACTS) -> str:
     """The JSON document described above, ended by a newline.
 
-    ``counts`` are those of the engine; left out, they are the numbers of ``diags``. ``facts`` are said of
+    ``counts`` are those of the engine; left out, they are the numbers of ``diags``. ``facts`` hold for
     the whole report, such as the release of the reference that counts.
     """
     items = list(diags)

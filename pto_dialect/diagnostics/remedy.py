@@ -1,4 +1,4 @@
-"""How a mistake is mended, as data of its diagnostic."""
+"""How a mistake is fixed, as data of its diagnostic."""
 
 from __future__ import annotations
 

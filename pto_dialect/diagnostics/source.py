@@ -39,7 +39,7 @@ class SourceFile:
         return starts
 
     def _visible_end(self, index: int) -> int:
-        """Offset just behind the last character of line ``index`` (from 0) without its line end."""
+        """Offset after the last character of line ``index`` (from 0) without its line end."""
         starts = self._line_starts()
         if index + 1 >= len(starts):
             return len(self.text)
@@ -49,8 +49,8 @@ class SourceFile:
     def line_col(self, offset: int) -> tuple[int, int]:
         """Line (numbered from ``first_line``) and column (from 1, in characters) of ``offset``.
 
-        An offset on a line end has the column just behind the line's last character.  Offsets outside the
-        text are moved to its nearest end, so that a position can always be shown.
+        An offset on a line end has the column after the line's last character. Offsets outside the text are moved to
+        its nearest end, so that a position can always be shown.
         """
         offset = min(max(offset, 0), len(self.text))
         starts = self._line_starts()
@@ -67,7 +67,7 @@ class SourceFile:
 
 
 class Span(NamedTuple):
-    """The characters ``start <= offset < end`` of a source; ``start == end`` is a place between two."""
+    """The characters ``start <= offset < end`` of a source; ``start == end`` is a position between two."""
 
     source: SourceFile
     start: int

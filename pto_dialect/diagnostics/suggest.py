@@ -27,8 +27,8 @@ def did_you_mean(word: str, candidates: Iterable[str], n: int = 1) -> list[str]:
 def did_you_mean_hint(word: str, candidates: Iterable[str], usual: Sequence[str] = ()) -> str | None:
     """``did you mean A or B?`` with all of ``candidates`` that are equally near, ``None`` when none is near.
 
-    Of those only that begin least alike, the ones in ``usual`` are named, first and in its order, even if they are
-    half a mistake farther; at most three are named.
+    Candidates with a shorter common prefix are dropped; the ones in ``usual`` are named first and in its order, even if
+    they are half a mistake farther; at most three are named.
     """
     return near_hint(equally_near(word, candidates, usual)[:MOST_NAMED])
 

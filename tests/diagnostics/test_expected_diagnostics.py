@@ -86,7 +86,7 @@ def test_unknown_place() -> None:
     nowhere = Diagnostic("target-override", WARNING, "a5 used")
     assert verify_diagnostics(source, [nowhere]) == []
     (mismatch,) = verify_diagnostics(source, [])
-    assert mismatch.message == 'expected warning "a5 used" was not produced without a place'
+    assert mismatch.message == 'expected warning "a5 used" was not produced without a source location'
     mismatch, missing = verify_diagnostics(source, [on_line(source, 1, "a5 used", WARNING)])
     assert {mismatch.rule, missing.rule} == {"unexpected-diagnostic", "missing-diagnostic"}
     (unexpected,) = verify_diagnostics(SourceFile("t.pto", ""), [nowhere])

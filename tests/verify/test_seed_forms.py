@@ -98,7 +98,7 @@ def types_of(row: Row, wrong: bool) -> dict[str, Shape]:
 
 
 def bare(shape: Shape) -> str:
-    """A tile without a place."""
+    """A tile without an address."""
     return f"!pto.tile<{shape[1]}x{shape[2]}x{shape[0]}>"
 
 

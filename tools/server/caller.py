@@ -14,7 +14,7 @@ class Refused(Exception):
 
 
 class Caller:
-    """One connection. ``worker`` is the process that carries the call out, ``left`` when the caller has gone."""
+    """One connection. ``worker`` is the process that executes the call, ``left`` is set when the caller has ended."""
 
     def __init__(self, connection: socket.socket, since: float) -> None:
         self.connection = connection
@@ -45,7 +45,7 @@ class Caller:
         return taken
 
     def signals(self) -> list[int] | None:
-        """Numbers of signals that are to be handed on; ``None`` when the caller has gone."""
+        """Numbers of signals to pass on; ``None`` when the caller has ended."""
         try:
             return list(self.connection.recv(64)) or None
         except BlockingIOError:

@@ -25,8 +25,8 @@ _LOST = "error: the server of pto-opt has ended before the call had; PTO_SERVER=
 def call_server() -> bool:
     """Ends this process as a server has ended the call, if there is one; starts one otherwise.
 
-    Returns when the call is to be carried out here. That is said twice: to the process of the caller (False), and, with
-    True, to each copy of the server, which carries out a call of another process.
+    Returns when the call is to be executed here: False in the process of the caller, True in each copy of the server,
+    which executes a call of another process.
     """
     if sys.platform != "linux":
         return False
@@ -128,7 +128,7 @@ def _wait(connection, blocked: set[int]) -> None:
 
 
 def _received(connection, size: int) -> bytes:
-    """``size`` bytes, or fewer when the server has gone."""
+    """``size`` bytes, or fewer when the server has ended."""
     found = b""
     try:
         while len(found) < size and (part := connection.recv(size - len(found))):

@@ -13,7 +13,7 @@ from .caller import Caller, Refused
 from .place import FORWARDED
 
 _OF_SIGNALS = 128
-"""Codes from here on tell of a signal; whoever has sent one may count on the end of the process."""
+"""Codes from here on name a signal; its sender may count on the end of the process."""
 
 _STREAMS = (("stdin", "rb"), ("stdout", "wb"), ("stderr", "wb"))
 
@@ -85,8 +85,7 @@ def become(call: Call) -> None:
 
 
 def _stream(number: int, mode: str, old: io.TextIOWrapper) -> io.TextIOWrapper:
-    """A standard stream as Python makes it at its start; encoding and errors depend on what servers are told apart
-    by."""
+    """A standard stream as Python makes it at its start; encoding and errors depend on the identity of the server."""
     # PYTHONUNBUFFERED leaves out the buffer.
     binary = open(number, mode, 0 if isinstance(old.buffer, io.RawIOBase) else -1, closefd=False)  # noqa: SIM115
     interactive = os.isatty(number) or number == 2
@@ -112,6 +111,7 @@ def finish(end: SystemExit) -> None:
             if stream is not None:
                 stream.flush()
         if _Carried.call is not None and _Carried.call.caller is not None and 0 <= code < _OF_SIGNALS:
-            # Everything is written. The server could only say so when the memory of this process is gone as well.
+            # Everything is written. The server could only report it when the memory of this process is released as
+            # well.
             _Carried.call.caller.say(place.EXITED + bytes((code,)))
         os._exit(code & 0xFF)

@@ -1,8 +1,8 @@
-"""Where the server of a call listens, and what the two say to each other.
+"""Where the server of a call listens, and their protocol.
 
 A call is answered by a process that was forked from the server. That gives the same as a process of its own only where
-both begin alike, so whatever a process is started with, and cannot be handed over later, is a part of the socket's
-name: calls that differ in it have servers of their own.
+both start in the same state, so whatever a process is started with, and cannot be passed later, is a part of the
+socket's name: calls that differ in it have servers of their own.
 """
 
 from __future__ import annotations
@@ -89,5 +89,5 @@ def identity() -> str | None:
 
 
 def socket_name(identity: str) -> str:
-    """The name of the server's socket in its folder. Two identities may have one: a request tells its own."""
+    """The name of the server's socket in its folder. Two identities may have one: a request states its own."""
     return f"{zlib.crc32(identity.encode('ascii')):08x}"

@@ -24,10 +24,10 @@ from .unchanged import SourceFiles
 
 IDLE_SECONDS = 300.0
 TICK_SECONDS = 5.0
-"""How often a server looks whether its socket is still there, and for callers that have not said what they want."""
+"""How often a server checks its socket, and callers that have not sent a request."""
 
 STOP_SECONDS = 5.0
-"""How long a call whose caller has gone may take to end in order."""
+"""How long a call whose caller has ended may take to end in order."""
 
 BACKLOG = 256
 _ENDINGS = (signal.SIGTERM, signal.SIGINT)
@@ -170,7 +170,7 @@ class Server:
             for number in numbers or (signal.SIGTERM,):
                 os.kill(caller.worker, number)
             if numbers is None:
-                # Whoever wanted the result has gone.
+                # Nobody waits for the result any more.
                 self.selector.unregister(caller.connection)
                 caller.left = monotonic()
             return None
@@ -222,13 +222,13 @@ class Server:
         for number in (self._alive, self.woken, self._waker, self.lock):
             os.close(number)
         self.sources.close()
-        # The kernel tells of the end of the last writer by a signal that ends a process which does not handle it. Whom
-        # it tells belongs to an opening of the pipe, so each copy has one of its own.
+        # The kernel reports the end of the last writer by a signal that ends a process which does not handle it. The
+        # receiver belongs to an opening of the pipe, so each copy has one of its own.
         opened = os.open(f"/proc/self/fd/{self.life}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         fcntl.fcntl(opened, fcntl.F_SETOWN, os.getpid())
         fcntl.fcntl(opened, fcntl.F_SETFL, fcntl.fcntl(opened, fcntl.F_GETFL) | os.O_ASYNC)
         if _has_ended(opened):
-            # It did so before the kernel was asked to tell of it.
+            # It did so before the kernel was to report it.
             os.kill(os.getpid(), signal.SIGKILL)
         os.close(self.life)
 
@@ -237,7 +237,7 @@ class Server:
             os.read(self.woken, 4096)
 
     def _tend(self) -> None:
-        """Tells callers of the ends of their calls, and forgets those that say nothing."""
+        """Reports to callers the ends of their calls, and drops those that send nothing."""
         now = monotonic()
         for caller in list(self.callers):
             if caller.worker is None:
@@ -275,7 +275,7 @@ def _idle_seconds() -> float:
 
 
 def _listening(folder: str, name: str) -> socket.socket:
-    """A socket that listens under ``name``; what a server has left behind there that could not end in order goes."""
+    """A socket that listens under ``name``; what a server has left there that could not end in order is removed."""
     with suppress(FileNotFoundError):
         os.unlink(os.path.join(folder, name))
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -1,7 +1,7 @@
-"""Whether sources have changed since a server has loaded them; the kernel tells, where it knows.
+"""Whether sources have changed since a server has loaded them; the kernel reports it, where it can.
 
 Looking at size and time of all source files takes 3 ms, a tenth of a call. Where only this machine writes to files,
-``inotify`` tells of changes at once; as soon as it tells of anything, and everywhere else, all files are looked at.
+``inotify`` reports changes at once; as soon as it reports any, and everywhere else, all files are looked at.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class SourceFiles:
         self._folders = folders
         self._path = path
         self._events = self._listen()
-        # What changes from here on is told; what has changed before is part of what is compared with.
+        # Changes from here on are reported; earlier ones are part of what is compared with.
         self._files, self._around = self._state(), self._places()
 
     def changed(self) -> bool:
@@ -52,7 +52,7 @@ class SourceFiles:
         return self._state() != self._files
 
     def close(self) -> None:
-        """Lets go of what the kernel tells."""
+        """Closes the file of the kernel's reports."""
         if self._events is not None:
             os.close(self._events)
             self._events = None
@@ -61,7 +61,7 @@ class SourceFiles:
         return sorted(sources(*self._folders)[0])
 
     def _places(self) -> list[tuple[int, ...]]:
-        """Another file may come to stand where a folder was; what is installed changes the folders on Python's path."""
+        """Another file may replace a folder; installations change the folders on Python's path."""
         found: list[tuple[int, ...]] = []
         for folder in (*roots(), *self._folders, *self._path):
             with suppress(OSError):
@@ -72,7 +72,7 @@ class SourceFiles:
         return found
 
     def _listen(self) -> int | None:
-        """A file that tells of changes; ``None`` where it could miss some."""
+        """A file that reports changes; ``None`` where it could miss some."""
         try:
             files, folders = sources(*self._folders)
             if not _local(folders) or any(map(_has_other_names, (path for path, _, _ in files))):
@@ -99,7 +99,7 @@ def _local(folders: list[str]) -> bool:
 
     def kind(folder: str) -> str:
         inside = os.path.realpath(folder) + "/"
-        # The innermost one; of two at one place the later one hides the other.
+        # The innermost one; of two at one mount point the later one hides the other.
         around = [(len(point), number) for number, (point, _) in enumerate(mounts) if inside.startswith(point)]
         return mounts[max(around)[1]][1]
 

@@ -37,14 +37,14 @@ func.func @f() {
 """
 
 _LATER = ("accel.class_code", "accel.regex_code", "driver.verdict_data")
-"""Modules of the package that only a process of its own imports; ``_OTHERS`` are what those import when asked."""
+"""Modules of the package that only a process of its own imports; ``_OTHERS`` are what those import when used."""
 _OTHERS = ("hashlib", "json")
 
 
 def warm_up() -> None:
     """Loads all operations and rules, and lets the command check and print programs with and without errors.
 
-    Standard streams must lead nowhere.
+    Standard streams must be discarded.
     """
     for family in FAMILIES.values():
         if family.operations is not None:

@@ -2,7 +2,7 @@
 
 ``Operation.create`` and ``Block.add_op`` of xDSL serve every use: replacing operands, default values, ancestors,
 operations that are attached elsewhere. The parser makes each operation once, from parts it has just checked, and
-appends it to the block it fills, so the same fields can be filled directly. A test compares the outcomes.
+appends it to the block it fills, so the same fields can be filled directly. A test compares the results.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ def operation_like(
     place: tuple[SourceFile, int, int],
     block: Block,
 ) -> Operation:
-    """An operation like others, read from ``place``, as the last of ``block``: :func:`new_operation`, ``locate`` and
-    :func:`append_operation` in one, without calls. The location is made when somebody asks for it."""
+    """An operation of the same form as others, read from ``place``, as the last of ``block``: :func:`new_operation`,
+    ``locate`` and :func:`append_operation` in one, without calls. The location is made at the first access."""
     op = _new(template.cls)
     if operands:
         uses: list[Use] = []

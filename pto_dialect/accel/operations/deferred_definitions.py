@@ -1,8 +1,8 @@
-"""Operation classes whose definitions xDSL makes when somebody asks for something that needs them.
+"""Operation classes whose definitions xDSL makes at the first access to something that needs them.
 
 Most classes of a family are never used by the program that has the family loaded. What xDSL adds to a class, its
 definition and accessors of operands, results and attributes, takes most of the time that the class takes to load, so
-what declares a part stands for its accessor until somebody asks for one of them, or for the definition.
+the declaration of a part replaces its accessor until the first access to one of them, or to the definition.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class _Deferred:
 
 
 def _deferred_class(field: Any) -> tuple[type[Any], type[Any]]:
-    # xDSL tells what a field declares by its class, so what stands for it is of a class below.
+    # xDSL derives what a field declares from its class, so its replacement is of a class below.
     return type(field), type(f"Deferred{type(field).__name__}", (_Deferred, type(field)), {})
 
 
@@ -108,7 +108,7 @@ _UNDECLARED = frozenset(DeferredOp.__mro__)
 """Classes without declared operands and results, whose many fields need not be looked at."""
 
 _own: dict[type[Any], tuple[dict[str, Any], frozenset[str]]] = {}
-"""What declares the parts that stand in a class itself, and all its names, for bases of many classes."""
+"""The declarations of parts in the class itself, and all its names, for bases of many classes."""
 
 
 def _parts_of(cls: type[Any]) -> tuple[dict[str, Any], frozenset[str]]:
@@ -129,7 +129,7 @@ def defer(cls: type[DeferredOp]) -> None:
                     fields[name] = field
             seen |= names
     _declared[cls] = fields
-    # In front of the fields of other classes, as in the order in which xDSL looks at them.
+    # Before the fields of other classes: the order in which xDSL looks at them.
     if options := _segment_options(fields):
         cls.irdl_options = options  # pyright: ignore[reportAttributeAccessIssue]
     for name, field in fields.items():

@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, Operation
 class OperationTemplate:
     """Types, attributes and properties of operations of one class without regions and successors.
 
-    ``verdicts`` is what was found out, by the question.
+    ``verdicts`` has what was computed for all operations of the template, by query.
     """
 
     __slots__ = ("attributes", "cls", "deferred", "operands", "properties", "types", "verdicts")
@@ -32,7 +32,7 @@ class OperationTemplate:
         self.verdicts: dict[object, Any] = {}
 
     def with_properties(self, properties: dict[str, Attribute]) -> OperationTemplate:
-        """The template of operations with other properties, about which whatever is found out holds as well."""
+        """The template of operations with other properties, for which the same verdicts hold."""
         other = copy(self)
         other.properties = sharing_keys(properties)
         return other
@@ -90,5 +90,5 @@ def set_template(op: Operation, template: OperationTemplate) -> None:
 
 
 def template_of(op: Operation) -> OperationTemplate | None:
-    """What ``op`` was made as; ``None`` where nobody said so. It may have changed since."""
+    """The template that ``op`` was built from; ``None`` for an operation without one. It may have changed since."""
     return getattr(op, "_template", None)

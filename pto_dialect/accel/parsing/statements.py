@@ -1,9 +1,8 @@
-"""Reads statements that have a plan without the grammar.
+"""Builds statements that have a parse template without the grammar.
 
-The LALR loop asks at the beginning of each statement. From there on statement after statement is built from its plan;
-at the first one that has none, or that does not fit its plan, the grammar goes on. A statement is taken for complete
-only where a token stands behind it that no statement goes on with: the names of results, an operation, the end of a
-region.
+The LALR loop calls it at the start of each statement. From there on statement after statement is built from its
+template; at the first one that has none, or that does not fit, the grammar continues. A statement counts as complete
+only where the next token cannot continue a statement: the names of results, an operation, the end of a region.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class StatementReader:
         self.start = -1
 
     def reset(self, data: ProgramText, active: bool) -> None:
-        """Prepares for reading ``data``; ``active`` tells whether plans are used and learnt."""
+        """Prepares for reading ``data``; ``active`` states whether templates are used and made."""
         self.data = data
         self.active = active
         self.start = self.missed = -1
@@ -44,9 +43,9 @@ class StatementReader:
     # ------------------------------------------------------------ reading
 
     def begin(self, token: Tok) -> bool:
-        """Builds the statements from ``token`` on; False when the grammar has to read the one that begins there.
+        """Builds the statements from ``token`` on; False when the grammar has to read the one that starts there.
 
-        Otherwise lexing goes on at ``data.position``.
+        Otherwise lexing continues at ``data.position``.
         """
         if not self.active:
             return False
@@ -86,7 +85,7 @@ class StatementReader:
             plan, parts, start, position = next_plan, next_parts, position, found.end()
 
     def _ends_before(self, position: int) -> bool:
-        """True when no statement goes on at ``position``."""
+        """True when no statement continues at ``position``."""
         if self.data.text.startswith("}", position):
             return True
         kind, spelling = first_token(self.data.text, position)

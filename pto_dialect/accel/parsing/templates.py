@@ -1,9 +1,10 @@
-"""Statement plans: what the grammar made of a statement, kept for statements that differ from it in names alone.
+"""Parse templates: what the grammar made of a statement, cached for statements that differ from it in names alone.
 
-The text of a statement between the names of values is its skeleton. A plan says what becomes of a skeleton: the class
-of the operation, which name is which operand and of which type, the types of the results, the attributes. Plans are
-learnt from what the builder made of a statement that the grammar read, so the grammar stays the definition of the
-language. What depends on more than a skeleton and the types of the values has no plan.
+The text of a statement between the names of values is its normalized token sequence. A template states what becomes of
+one: the class of the operation, which name is which operand and of which type, the types of the results, the
+attributes. Templates are made from what the builder made of a statement that the grammar read, so the grammar remains
+the definition of the language. A statement whose meaning depends on more than its token sequence and the types of the
+values has no template.
 """
 
 from __future__ import annotations
@@ -22,21 +23,21 @@ from pto_dialect.syntax.read.tokens import SPACE, SUFFIX_ID, Tok
 from pto_dialect.syntax.text import number_attribute
 
 Skeleton = tuple[str, ...]
-"""The texts before, between and behind the names of a statement."""
+"""The texts before, between and after the names of a statement."""
 
 _LINE = r"[^\n]{0,3000}+(?=\n|\Z)"
 _CONTINUED = r"\n[ \t]*+(?:[:,(<!\[{-]|ins\b|outs\b)"
 EXTENT = re.compile(rf"({_LINE}(?:{_CONTINUED}{_LINE}){{0,20}}+){SPACE}")
-"""The lines that look like one statement, in the group, and the space and comments behind them.
+"""The lines that may belong to one statement, in the group, and the space and comments after them.
 
-That they are one follows from the skeleton, which is that of a statement, and from what stands behind them.
+That they are one follows from the normalized token sequence, which is that of a statement, and from the next token.
 """
 
 NAMES = re.compile(rf"(%{SUFFIX_ID}(?:\#\d{{1,4}}(?!\d))?)")
-"""A name as the lexer finds it in a list of values; ``split`` gives skeleton and names in turns."""
+"""A name as the lexer finds it in a list of values; ``split`` returns texts and names alternately."""
 
 _AMBIGUOUS = re.compile(r"%(?:[:#]\d|>)")
-"""What behind a name may belong to the name, depending on it: the size of a pack, a number of a result, an arrow."""
+"""What after a name may belong to it, depending on it: the size of a pack, the index of a result, an arrow."""
 
 _CONSTANT = re.compile(
     r"( = arith\.constant )"
@@ -52,14 +53,14 @@ _MOST = 8_192
 """Plans that are kept."""
 
 _MOST_CHARACTERS = 4_000_000
-"""Characters of all skeletons that are kept."""
+"""Characters of all normalized token sequences that are cached."""
 
 
 class ParseTemplate:
     """How a statement becomes an operation.
 
-    ``results`` counts the names in front; ``operands`` pairs, for each operand, the place of its name among the parts
-    of the split statement with its type; ``same`` are places with the same name.
+    ``results`` counts the names before the operation; ``operands`` has, for each operand, the index of its name among
+    the parts of the split statement and its type; ``same`` are indices of the same name.
     """
 
     __slots__ = ("cls", "operands", "result_types", "results", "same", "template")
@@ -83,7 +84,7 @@ class ParseTemplate:
 
 
 class ParseTemplates:
-    """Plans by skeleton, of this process; bounded, so that no text makes them grow without end."""
+    """Templates by normalized token sequence, of this process; bounded, so that no text makes them grow without end."""
 
     def __init__(self) -> None:
         self.known: dict[Skeleton, ParseTemplate] = {}
@@ -158,8 +159,8 @@ TEMPLATES = ParseTemplates()
 
 
 def template_for(parts: list[str], op: Operation, values: dict[str, SSAValue]) -> ParseTemplate | None:
-    """The plan that follows from ``op``, which was made of the statement split into ``parts``; ``None`` where the
-    statement is more than its skeleton: ``values`` are those that names stand for behind it."""
+    """The template that follows from ``op``, which was made of the statement split into ``parts``; ``None`` where the
+    statement depends on more than its token sequence: ``values`` are those of the names after it."""
     if op.regions or op.successors or isinstance(op, UnregisteredOp) or not _is_plain(parts):
         return None
     results = len(op.results)

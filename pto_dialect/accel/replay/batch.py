@@ -1,4 +1,4 @@
-"""Groups values that are computed alike, and says where each of them lies.
+"""Groups values that are computed in the same way, and assigns each of them to memory.
 
 Values of one key do not depend on each other, so one call computes a whole group where the operands of its members are
 evenly spaced.
@@ -47,7 +47,7 @@ class Operand(NamedTuple):
 @dataclass
 class Call:
     """``function(*operands)``, the last of which is written; ``style`` as in ``steps``, ``reads`` what it reads of the
-    launch's own areas; ``late`` calls come behind all others, because they change what these read."""
+    launch's own areas; ``late`` calls follow all others, because they change what these read."""
 
     style: Style
     function: Any
@@ -122,7 +122,7 @@ class Layout:
             ref, node = output.ref, output.ref.node
             whole = ref.offset == 0 and ref.shape == node.shape and ref.strides == node.strides
             plain = node.style is Style.EACH and node.function in PLAIN and node.values is None
-            # Nobody else may read it: what a launch reads of its arguments stands there before.
+            # No other value may read it: what a launch reads of its arguments is there before.
             if whole and plain and uses[id(node)] == 1 and output.buffer not in graph.changed:
                 self._forced[id(node)] = output
                 node.strides = output.strides
@@ -166,7 +166,7 @@ class Layout:
         return [*given, Operand(area, offset, node.shape, node.strides, node.dtype)]
 
     def _join(self, node: Node) -> None:
-        """Values one behind the other: as they lie, or copied."""
+        """Consecutive values: in their memory, or copied."""
         parts = [self._operand(ref) for ref in node.inputs]
         end, area = parts[0].offset, parts[0].area
         for part in parts:

@@ -23,7 +23,7 @@ class _Marks:
     SIZE = 1 << 16
 
     def parts(self, low: int, high: int, create: bool) -> list[tuple[int, bytearray, int, int]]:
-        """The marks of the bytes [low, high) in pieces: the first byte, and where its marks stand on which page."""
+        """The marks of the bytes [low, high) in pieces: the first byte, and the page and the index of its marks."""
         found: list[tuple[int, bytearray, int, int]] = []
         while low < high:
             page, start = divmod(low, self.SIZE)
@@ -42,7 +42,7 @@ class _Marks:
             marks[start:stop] = (_MARK if value else _NO_MARK) * (stop - start)
 
     def extent(self, low: int, high: int) -> tuple[int, int] | None:
-        """The first marked byte of [low, high) and the one behind the last; ``None`` without any."""
+        """The first marked byte of [low, high) and the end of the last; ``None`` without any."""
         first = last = -1
         for begin, marks, start, stop in self.parts(low, high, False):
             place = marks.find(_MARK, start, stop)

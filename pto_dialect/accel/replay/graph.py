@@ -1,7 +1,6 @@
 """What a launch computes as a graph: values instead of memory, so that it does not matter which bytes were used again.
 
-A step that reads memory reads the values that stand there; where these are not known as a whole, the launch is not
-replayed.
+A step that reads memory reads the values in it; where these are not known as a whole, the launch is not replayed.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from pto_dialect.accel.replay.steps import Between, Box, Constant, Foreign, Step
 from pto_dialect.runtime.memory.spaces import Array
 
 JOIN = "join"
-"""Function of a value that is made of others, one behind the other."""
+"""Function of a value that consists of consecutive others."""
 
 
 class Node:
@@ -59,7 +58,7 @@ class Ref(NamedTuple):
 
     @property
     def dense(self) -> bool:
-        """True for elements one behind the other."""
+        """True for contiguous elements."""
         return _dense(self.shape, self.strides, self.dtype.itemsize)
 
     def part(self, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Ref:
@@ -69,8 +68,8 @@ class Ref(NamedTuple):
 
 @dataclass
 class _Content:
-    """What stands in the bytes [low, high): ``ref``, where the bytes are as the array with ``shape`` and ``strides`` or
-    the box tells."""
+    """The content of the bytes [low, high): ``ref``, where the bytes are those of the array with ``shape`` and
+    ``strides`` or of the box."""
 
     low: int
     high: int
@@ -96,7 +95,7 @@ class Output(NamedTuple):
 
 
 def dense_strides(shape: Sequence[int], item: int) -> tuple[int, ...]:
-    """Byte strides of an array whose elements lie one behind the other."""
+    """Byte strides of an array with contiguous elements."""
     found = [item] * len(shape)
     for axis in range(len(shape) - 2, -1, -1):
         found[axis] = found[axis + 1] * shape[axis + 1]
@@ -198,7 +197,7 @@ class Graph:
 
     def _node(self, alike: Hashable, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Node:
         key = self._keys.setdefault(alike, len(self._keys))
-        # All nodes are kept, because a node is told from others by where Python has put it.
+        # All nodes are retained, because nodes are distinguished by their identity.
         self.nodes.append(Node(key, shape, dtype, dense_strides(shape, dtype.itemsize)))
         return self.nodes[-1]
 
@@ -279,7 +278,7 @@ class Graph:
         return self._joined(found).part(0, shape, dense_strides(shape, dtype.itemsize))
 
     def _in_order(self, content: _Content) -> Ref:
-        """The elements of a content one behind the other."""
+        """The elements of a content in order, contiguous."""
         if not content.ref.dense:
             ref = content.ref
             content.ref = self._computed(Step(Style.EACH, assign, [], None), [ref], ref.shape, ref.dtype)
@@ -315,7 +314,7 @@ class Graph:
         return self._joined(found).part(0, shape, dense_strides(shape, place.dtype.itemsize))
 
     def _joined(self, parts: list[Ref]) -> Ref:
-        """The elements of several values one behind the other."""
+        """The elements of several values, contiguous."""
         count = sum(prod(ref.shape) for ref in parts)
         step = Step(Style.SAME, JOIN, [], None)
         return self._computed(step, parts, (count,), parts[0].dtype)

@@ -91,7 +91,7 @@ class Replays:
             self._owed[self._counted] -= seconds
 
     def _made(self, key: Hashable, values: Sequence[Any], arrays: list[Array], blocks: int) -> Plan | None:
-        """The plan of a launch, when it pays. The same launch has run before then, so no instruction is faulty."""
+        """The plan of a launch, when it pays. The same launch has run before then, so no instruction fails."""
         if self.refused:
             return None
         if len(self._owed) > MOST_KEYS:
@@ -115,7 +115,7 @@ class Replays:
             raise Foreign("arguments")
         contents = [pointer.arena.bytes for pointer in pointers]
         if len(contents) != len(arrays) or any(np.may_share_memory(a, b) for a, b in combinations(contents, 2)):
-            # What belongs to which argument could not be told.
+            # The accesses could not be assigned to one of the arguments.
             return None
         recording = Recording(self._kernel, bound, blocks, self._kernel.side_by_side)
         if self._patience and key not in self._measured:

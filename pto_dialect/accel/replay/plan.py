@@ -18,7 +18,7 @@ MOST_BYTES = 1 << 26
 
 
 _Slot = tuple[list[Any], int]
-"""Where a call has one of its arrays: among which values, and at which place."""
+"""Where a call has one of its arrays: in which list of values, and at which index."""
 
 
 class Plan:
@@ -63,7 +63,7 @@ class Plan:
         return True
 
     def run(self, buffers: Sequence[Array]) -> None:
-        """Carries the launch out on these arguments, arrays whose elements lie one behind the other."""
+        """Executes the launch on these arguments, arrays with contiguous elements."""
         for (area, offset, shape, strides, dtype), places in self._series:
             # The parts of an array take a fifth of the time that an array of each would.
             for array, slots in zip(
@@ -87,7 +87,7 @@ class Plan:
 
 
 def _reach(places: Iterable[Operand]) -> list[tuple[int, int]]:
-    """The arguments that have some of these arrays, with the byte behind the last one of any."""
+    """The arguments that have some of these arrays, with the end of the last byte of any."""
     found: dict[int, int] = {}
     for operand in places:
         number = operand.area.number
@@ -96,8 +96,8 @@ def _reach(places: Iterable[Operand]) -> list[tuple[int, int]]:
 
 
 def _in_series(places: Mapping[Operand, list[_Slot]]) -> list[tuple[Operand, list[list[_Slot]]]]:
-    """The arrays of the arguments as parts of larger ones, which have them along their first axis: what alike arrays
-    are evenly spaced is one of these."""
+    """The arrays of the arguments as parts of larger ones, which have them along their first axis: evenly spaced arrays
+    of one shape are one of these."""
     alike: dict[Any, list[Operand]] = {}
     for operand in places:
         alike.setdefault((operand.area, *operand[2:]), []).append(operand)
@@ -166,7 +166,7 @@ class _Arrays:
         )
 
     def placed(self, operand: Operand) -> Operand:
-        """The operand where it lies in the end: some values stand in arguments meanwhile."""
+        """The operand in its final memory: some values are in arguments meanwhile."""
         return operand if operand.area.given else self._moved.get(operand.area.number, operand)
 
     def array(self, operand: Operand) -> Any:
@@ -179,7 +179,7 @@ class _Arrays:
 
 @dataclass
 class _Room:
-    """A part of an argument that the call ``until`` writes; before, other values may stand there from ``since`` on."""
+    """A part of an argument that the call ``until`` writes; before, other values may be in it from ``since`` on."""
 
     place: Operand
     until: int
@@ -187,7 +187,7 @@ class _Room:
 
 
 def _in_arguments(layout: Layout, calls: Sequence[Call]) -> dict[int, Operand]:
-    """Areas that lie in arguments, where something is stored later that looks alike: less memory to go through."""
+    """Areas in arguments where a value of the same shape is stored later: less memory to access."""
     uses: dict[int, list[tuple[int, Operand]]] = {}
     rooms: dict[Any, list[_Room]] = {}
     for index, call in enumerate(calls):

@@ -1,7 +1,7 @@
-"""What an instruction of a launch computes, told from the function and the arguments that generated code hands over.
+"""What an instruction of a launch computes, derived from the function and the arguments that generated code passes.
 
-Nothing is executed here. What is not known in every detail is ``Foreign``, and its launch is not replayed.
-See docs/performance.md, "Repeated launches".
+Nothing is executed here. What is not known in every detail is ``Foreign``, and its launch is not replayed. See
+docs/performance.md, "Repeated launches".
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ EXACT = Exact()
 
 
 class Reader:
-    """Tells the steps of instructions, one after the other."""
+    """Reports the steps of instructions, one after the other."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -273,7 +273,7 @@ class Reader:
         maker, rows, cols = push.maker, tile.valid_rows, tile.valid_cols
         source = _place(tile, rows, cols)
         if maker is None:
-            # The whole of what the cube core sends stands in one slot.
+            # All that the cube core sends is in one slot.
             split = 0 if end.core.cube else push.split
             row, col, _, width = placed(rows, cols, split, end.core.index)
             pointer = end.gm_address(push.direction, number, push.outgoing.target)
@@ -289,7 +289,7 @@ class Reader:
     def _to_vector_cores(self, push: Push, end: FifoEnd, number: int, tile: Tile) -> Iterator[Step]:
         assert push.maker is not None
         rows, cols = tile.valid_rows, tile.valid_cols
-        # The numbers of the elements tell where each part begins.
+        # The indices of the elements state where each part starts.
         parts = halves(np.arange(rows * cols).reshape(rows, cols), push.split)
         for core in block_cores(end.core)[1]:
             if core.index == 0 or push.split or end.everyone:

@@ -17,7 +17,7 @@ LOOK_ALIKE = {
     **{chr(code + 0xFEE0): chr(code) for code in range(0x23, 0x7F) if chr(code) not in "-"},
     "\u3001": ",",
 }
-"""Characters of word processors and of other keyboards, and what programs have in their place."""
+"""Characters of word processors and of other keyboards, and their replacements in programs."""
 _HASH = re.compile(
     r'^(?P<before>(?:[^"/#\n]|"(?:[^"\\\n]|\\.)*"|/(?!/))*?)(?P<mark>(?<!\S)#(?![\w.]*[<=]))', re.MULTILINE
 )

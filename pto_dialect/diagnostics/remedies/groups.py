@@ -22,9 +22,10 @@ class Part(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Operands and their types: ``%a, %b : type, type``, with an arrow and results behind where there are some.
+    """Operands and their types: ``%a, %b : type, type``, followed by an arrow and results where there are some.
 
-    ``colon`` is the offset of the colon, ``arrow`` that of the arrow; ``end`` is behind the last type of the operands.
+    ``colon`` is the offset of the colon, ``arrow`` that of the arrow; ``end`` is that after the last type of the
+    operands.
     """
 
     values: list[Part]
@@ -61,7 +62,7 @@ def _part(text: str, start: int, end: int) -> Part:
 
 
 def group(text: str, start: int, end: int) -> Group:
-    """What stands between two offsets, as operands and types."""
+    """The operands and types between two offsets."""
     depth = 0
     colon = arrow = None
     for piece in pieces(text, start, end):

@@ -48,7 +48,7 @@ def _other_brackets(site: Site, mark: str) -> Iterator[Fix]:
 
 
 def _result_type(site: Site) -> Iterator[Fix]:
-    """The arrow with the type of the result, where the name that has this type is in its place."""
+    """The arrow with the type of the result, where the name that has this type is at its position."""
     name = next((piece.text for piece in site.statement if piece.kind == "word" and piece.text.startswith("%")), None)
     statement = site.text[site.statement_start : site.statement_end]
     initial = re.search(r"iter_args\s*\(\s*%[\w$.]+\s*=\s*(%[\w$.]+)", statement)
@@ -96,7 +96,7 @@ def mark_after(site: Site, mark: str) -> Iterator[Fix]:
 
 @remedy
 def close_quote(site: Site) -> Iterator[Fix]:
-    """A quote is missing after the word that the diagnostic points at the begin of, or at the end of the line."""
+    """A quote is missing after the token that the diagnostic points at the start of, or at the end of the line."""
     word = re.compile(r'"[\w.$\-]*').match(site.text, site.start)
     for end in dict.fromkeys((word.end() if word is not None else site.end, site.trimmed(site.line_end(site.start)))):
         yield site.inserted('"', end)
@@ -192,7 +192,7 @@ def without_brace(site: Site) -> Iterator[Fix]:
 
 @remedy
 def open_angle(site: Site, found: str, head: str) -> Iterator[Fix]:
-    """``<`` is missing after ``head``, which is written as ``found`` with the first parameter behind it."""
+    """``<`` is missing after ``head``, which is written as ``found`` followed by the first parameter."""
     if site.text[site.end : site.end + 1] == " ":
         yield site.replaced(f"{head}<", site.start, site.end + 1)
     rest = site.text[site.end : site.end + 1]
@@ -238,7 +238,7 @@ def without_empty_parentheses(site: Site) -> Iterator[Fix]:
 
 @remedy
 def without_value(site: Site) -> Iterator[Fix]:
-    """Without the equal sign that the diagnostic points at and the word after it."""
+    """Without the equal sign that the diagnostic points at and the token after it."""
     found = re.compile(r"\s*=\s*\w+").match(site.text, site.trimmed(site.start))
     if found is not None:
         yield site.replaced("", found.start(), found.end())

@@ -92,7 +92,7 @@ def replace_before(site: Site, old: str, new: str) -> Iterator[Fix]:
 
 @remedy
 def target_name(site: Site, found: str) -> Iterator[Fix]:
-    """A known target in the place of ``found``, or the attribute that takes the name of a device."""
+    """A known target instead of ``found``, or the attribute that takes the name of a device."""
     at = site.text.find(f'"{found}"', site.start)
     key = site.text.find("pto.target_arch", site.start)
     if at < 0:
@@ -105,7 +105,7 @@ def target_name(site: Site, found: str) -> Iterator[Fix]:
 
 @remedy
 def event_name(site: Site, name: str) -> Iterator[Fix]:
-    """The name of an event in place of a number, quoted as the words before it."""
+    """The name of an event instead of an id, quoted as the tokens before it."""
     quoted = '", ' in site.text[site.statement_start : site.start]
     yield site.replaced(f'"{name}"' if quoted else name)
 

@@ -1,4 +1,4 @@
-"""Parts of a statement that are in another order, in another place, or belong to another form."""
+"""Parts of a statement that are in another order, at another position, or belong to another form."""
 
 from __future__ import annotations
 
@@ -244,7 +244,7 @@ def missing_entry(site: Site, text: str) -> Iterator[Fix]:
 
 @remedy
 def without_clause(site: Site) -> Iterator[Fix]:
-    """Without the word that the diagnostic points at, and the comma before it."""
+    """Without the keyword that the diagnostic points at, and the comma before it."""
     start = len(site.text[: site.start].rstrip(" "))
     comma = site.text[start - 1 : start] == ","
     yield site.replaced("", start - comma, site.end)

@@ -46,7 +46,7 @@ TypeReader = Callable[[SourceFile], dict[str, str]]
 
 
 class Site:
-    """A diagnostic with a place, and questions about the text there."""
+    """A diagnostic with a source location, and queries about the text around it."""
 
     def __init__(self, diagnostic: Diagnostic, span: Span, read_types: TypeReader) -> None:
         self.diagnostic = diagnostic
@@ -85,7 +85,7 @@ class Site:
 
     @cached_property
     def statement_end(self) -> int:
-        """Where the line ends behind which the statement does not go on."""
+        """The end of the line after which the statement does not continue."""
         end = self.line_end(self.start)
         while end < len(self.text) and re.compile(_CONTINUES).match(self.text, end):
             end = self.line_end(end + 1 + len(self.text[end:]) - len(self.text[end:].lstrip()))
@@ -122,7 +122,7 @@ class Site:
         return None
 
     def trimmed(self, offset: int) -> int:
-        """The end of what stands before ``offset``, without the white space between them."""
+        """The end of the text before ``offset``, without the white space between them."""
         return len(self.text[:offset].rstrip())
 
     def type_end(self, start: int) -> int:
@@ -150,7 +150,7 @@ class Site:
     # ------------------------------------------------------------ fixes
 
     def replaced(self, new: str, start: int | None = None, end: int | None = None, *, safe: bool = True) -> Fix:
-        """The fix that puts ``new`` in the place of what the diagnostic points at, or of what stands there."""
+        """The fix that replaces what the diagnostic points at, or the given range, by ``new``."""
         first, last = self.start if start is None else start, self.end if end is None else end
         old = self.text[first:last]
         title = f"replace {_short(old)} by {_short(new)}" if old.strip() else f"insert {_short(new.strip())}"
@@ -159,7 +159,7 @@ class Site:
         return Fix(title, (Edit(first, last, new),), safe)
 
     def inserted(self, new: str, at: int, *, safe: bool = True) -> Fix:
-        """The fix that puts ``new`` before what stands at ``at``."""
+        """The fix that inserts ``new`` at ``at``."""
         return self.replaced(new, at, at, safe=safe)
 
 
@@ -176,7 +176,7 @@ REMEDIES: dict[str, Callable[..., Iterable[Fix]]] = {}
 
 def remedy(fixes: Callable[Concatenate[Site, P], Iterable[Fix]]) -> Callable[P, Remedy]:
     """Declares a remedy: called with arguments it makes the data that a diagnostic carries, and ``fixes`` makes the
-    changes of the text from the same arguments when somebody asks."""
+    edits of the text from the same arguments on request."""
     name = fixes.__name__
     assert name not in REMEDIES
     REMEDIES[name] = fixes

@@ -1,4 +1,4 @@
-"""Statements that are missing, in another place, or one too many. All but what has one meaning only is a guess."""
+"""Statements that are missing, at another position, or superfluous. All but what has one meaning only is a guess."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _loop_constants(site: Site, start: int, end: int) -> Iterator[Fix]:
 
 @remedy
 def missing_step(site: Site) -> Iterator[Fix]:
-    """A loop without a step goes on by 1."""
+    """A loop without a step has the step 1."""
     name, more = _constant(site, "1", "index")
     at = site.trimmed(site.start)
     yield Fix("step by 1", (*more, Edit(at, at, f" step {name}")), safe=False)
@@ -221,7 +221,7 @@ def without_return_value(site: Site) -> Iterator[Fix]:
 
 @remedy
 def missing_value(site: Site, type_: str, brackets: bool) -> Iterator[Fix]:
-    """A value of ``type_`` at the end of the statement: of ``return``, or in brackets behind the name of a block."""
+    """A value of ``type_`` at the end of the statement: of ``return``, or in parentheses after the label of a block."""
     end = max(piece.end for piece in site.statement)
     for name in [name for name in values_before(site) if site.types[name] == type_][:_MOST_NAMES]:
         text = f"({name} : {type_})" if brackets else f" {name} : {type_}"
@@ -373,7 +373,7 @@ def missing_attribute(site: Site, name: str, *words: str) -> Iterator[Fix]:
 
 @remedy
 def attribute_word(site: Site, name: str, *words: str) -> Iterator[Fix]:
-    """Another word of the attribute ``name``."""
+    """Another enumerator of the attribute ``name``."""
     pattern = re.compile(rf'\b{name}\s*=\s*"(\w+)"')
     found = pattern.search(site.text, site.statement_start, site.statement_end)
     if found is not None:

@@ -52,7 +52,7 @@ def _types_into_groups(site: Site, found: list[Group]) -> Iterator[Fix]:
         edits.append(Edit(each.values[-1].end, each.values[-1].end, f" : {own}"))
     rest = re.compile(r"\s*:[^\n]*").match(site.text, max(each.end for each in found) + 1)
     if rest is not None:
-        yield Fix("write the types behind their operands", (*edits, Edit(rest.start(), rest.end(), "")))
+        yield Fix("write the types after their operands", (*edits, Edit(rest.start(), rest.end(), "")))
 
 
 def _call_types(site: Site) -> Iterator[Fix]:

@@ -116,7 +116,7 @@ mad: matrix multiplication on pointers; cube instruction
 mad_acc: accumulate a matrix product on pointers
 mad_bias: matrix product with bias on pointers
 alloc_tile: allocate a tile; declare a tile buffer; reserve on-chip memory
-alloc_multi_tile: double buffer; several tiles behind one handle; ping pong
+alloc_multi_tile: double buffer; several tiles with one handle; ping pong
 multi_tile_get: one slot of a double buffer
 make_tensor_view: view of a tensor in global memory; shape and strides of an array
 partition_view: slice of a tensor view; part of a tensor; block of a matrix in global memory

@@ -1,2 +1,1 @@
-"""Changes of a program's text that mend what diagnostics tell: worked out when somebody asks, tried before they are
-offered."""
+"""Edits of a program's text that fix what diagnostics report: computed on request, tried before they are offered."""

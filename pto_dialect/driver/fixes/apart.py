@@ -1,8 +1,8 @@
 """Fixes function by function.
 
-Every fix is tried with a check, so that the mistakes of a long text would cost its length each. A function with its
-mistakes is mended in a text of its own, the frame of the whole one with the functions that it names, where the same is
-told about it; one check of the whole text then says whether all that was mended holds there as well.
+Every fix is tried with a check, so that each mistake of a long text would cost its length. A function with its mistakes
+is fixed in a text of its own, the frame of the whole one with the functions that it names, where the same diagnostics
+are reported; one check of the whole text then confirms all fixes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _HEADER = re.compile(r"func\.func\s+(?:(?:private|public|nested)\s+)?@(\"(?:[^\"
 _WORD = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|[\w$.]+")
 
 Inside = Callable[[Diagnostic], bool]
-"""Whether a diagnostic is one of those to be mended."""
+"""Whether a diagnostic is one of those to be fixed."""
 
 
 class Apart(NamedTuple):
@@ -29,7 +29,7 @@ class Apart(NamedTuple):
     after: int
 
     def has(self, diagnostic: Diagnostic) -> bool:
-        """Whether something is told about the function, which may have been edited."""
+        """Whether a diagnostic is about the function, which may have been edited."""
         span = diagnostic.span
         return span is not None and self.before <= span.start <= len(span.source.text) - self.after
 
@@ -42,7 +42,7 @@ class Apart(NamedTuple):
 
 
 class Functions:
-    """The functions of a text, each with what is told about it."""
+    """The functions of a text, each with its diagnostics."""
 
     def __init__(self, pieces: Pieces, found: Sequence[Diagnostic]) -> None:
         self.pieces = pieces
@@ -85,7 +85,7 @@ class Functions:
         return sorted(reached)
 
     def says_the_same(self, number: int, apart: Apart, found: Sequence[Diagnostic]) -> bool:
-        """Whether ``found``, of the function apart, is what the whole text is told about it."""
+        """Whether ``found``, reported for the separate function, is what is reported for it in the whole text."""
         start = self.pieces.functions[number][0]
         here = sorted(map(repr, (_words(one, start) for one in self.told[number])))
         return here == sorted(map(repr, (_words(one, apart.before) for one in found if apart.has(one))))
@@ -101,13 +101,13 @@ class Functions:
 
 
 def functions(text: str, found: Sequence[Diagnostic]) -> Functions | None:
-    """The functions of a text that can be mended one by one; ``None`` where it has one function only."""
+    """The functions of a text that can be fixed one by one; ``None`` where it has one function only."""
     pieces = split(text)
     return None if pieces is None or len(pieces.functions) < 2 else Functions(pieces, found)
 
 
 def _words(diagnostic: Diagnostic, start: int) -> tuple[object, ...]:
-    """What is told, with its place in the function."""
+    """Severity, rule, message and position in the function."""
     span = diagnostic.span
     place = None if span is None else (span.start - start, span.end - start)
     return diagnostic.rule, diagnostic.severity, diagnostic.message, diagnostic.help, place

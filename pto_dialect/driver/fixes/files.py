@@ -17,7 +17,7 @@ _EXPECTED = re.compile(r"//.*expected-(?:error|warning|remark|note)")
 
 
 class FileFixed(NamedTuple):
-    """A text after fixes: those made, and what is found in the new text."""
+    """A text after fixes: those made, and the diagnostics of the new text."""
 
     text: str
     applied: tuple[Made, ...]

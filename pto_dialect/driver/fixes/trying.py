@@ -12,26 +12,26 @@ from . import apart
 from .proposals import proposals
 
 Check = Callable[[str], Sequence[Diagnostic]]
-"""What is found in a text; all diagnostics have their places in that text."""
+"""The diagnostics of a text; all have their source locations in that text."""
 
 _DEPTH = 4
-"""Mistakes of one statement that are mended together, where each hides the next one."""
+"""Mistakes of one statement that are fixed together, where each hides the next one."""
 
 _MOST_CHECKS = 80
 """Checks for one diagnostic."""
 
 _TOGETHER = 3
-"""Diagnostics of a text of which those with one safe proposal each are mended with one check."""
+"""Diagnostics of a text of which those with one safe proposal each are fixed with one check."""
 
 _CHARACTERS = 4_000_000
 """What checks of all diagnostics of a text may read where fixes are only offered."""
 
 _AGAIN = 200_000
-"""What the first checks may read of diagnostics that were not mended in their function alone."""
+"""What the first checks may read of diagnostics that were not fixed in their function alone."""
 
 
 class Tried(NamedTuple):
-    """A fix that helps, the text with it, and what is found there."""
+    """A fix that helps, the text with it, and the diagnostics of that text."""
 
     fix: Fix
     text: str
@@ -136,9 +136,9 @@ def _change(old: str, new: str) -> Edit:
 
 
 def offered(found: Sequence[Diagnostic], check: Check) -> list[Diagnostic]:
-    """``found``, all with their places in one text, with those fixes that help, the likeliest first.
+    """``found``, all in one text, with those fixes that help, the likeliest first.
 
-    In a long text with many mistakes the last ones may go without.
+    In a long text with many mistakes the last ones may remain without.
     """
     text = next((diag.span.source.text for diag in found if diag.span is not None), "")
     total = Budget(_CHARACTERS // max(1, len(text)))
@@ -163,7 +163,7 @@ class Made(NamedTuple):
 
 
 class Fixed(NamedTuple):
-    """A text after all fixes, those that were made, and what is found in it now."""
+    """A text after all fixes, those that were made, and its diagnostics."""
 
     text: str
     applied: tuple[Made, ...]
@@ -185,7 +185,7 @@ def fixed(text: str, check: Check, *, unsafe: bool = False, most: int = 500) -> 
 
 
 Key = tuple[str, str, int]
-"""What a diagnostic is known by while fixes are made in front of it: rule, message, distance from the end."""
+"""Identifies a diagnostic while fixes are made before it: rule, message, distance from the end."""
 
 
 def _key(text: str, diagnostic: Diagnostic) -> Key:
@@ -196,7 +196,7 @@ def _key(text: str, diagnostic: Diagnostic) -> Key:
 def _function_by_function(
     text: str, found: Sequence[Diagnostic], check: Check, unsafe: bool, most: int
 ) -> tuple[Fixed, set[Key]] | None:
-    """``text`` with fixes of functions that can be mended apart from the others, and what is not tried again.
+    """``text`` with fixes of functions that can be fixed separately, and what is not tried again.
 
     ``None`` where there are no such functions, and where the whole text is not better by all of it.
     """
@@ -217,7 +217,7 @@ def _function_by_function(
             continue
         new[number] = function
         less += sum(score(told)) - sum(score(own.found))
-        # The lines in front of a function are others there, and more in the whole text.
+        # The lines before a function differ there, and the whole text has more.
         start = functions.pieces.functions[number][0]
         shift = text.count("\n", 0, start) - part.text.count("\n", 0, part.before)
         applied += [made._replace(line=made.line + shift) for made in own.applied]
@@ -244,7 +244,7 @@ def _mended(
     hopeless: set[Key] | None = None,
     inside: apart.Inside = lambda _: True,
 ) -> Fixed:
-    """``text``, of which ``found`` is told, with at most ``most`` fixes of what is ``inside`` and not ``hopeless``."""
+    """``text`` with diagnostics ``found``, with at most ``most`` fixes of what is ``inside`` and not ``hopeless``."""
     applied: list[Made] = []
     hopeless = set() if hopeless is None else hopeless
     if len(found) > _TOGETHER and most > 0:
