@@ -18,7 +18,7 @@ class Place(NamedTuple):
     caller: Place | None = None
 
     def frames(self) -> list[Place]:
-        """Returns the place and its callers, innermost first."""
+        """Returns the source location and its callers, innermost first."""
         found = [self]
         while found[-1].caller is not None:
             found.append(found[-1].caller)

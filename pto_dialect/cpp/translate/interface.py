@@ -43,8 +43,8 @@ class Call:
     """A call of a function ``__pto_..``.
 
     ``name`` and ``modes`` are the parts of its first argument ("TSTORE;atomic=AtomicAdd") where it has one, otherwise
-    ``name`` is that of the function. ``operands`` are all arguments without the name. ``result`` is the LLVM type of the
-    result. ``label`` is the C++ name of the first argument, as the source spells it, or "".
+    ``name`` is that of the function. ``operands`` are all arguments without the name. ``result`` is the LLVM type of
+    the result. ``label`` is the C++ name of the first argument, as the source spells it, or "".
     """
 
     function: str
@@ -64,7 +64,7 @@ class Emitter(Protocol):
     state: dict[str, object]
 
     def emit(self, line: str) -> None:
-        """Emits one operation at the place of the current call."""
+        """Emits one operation at the source location of the current call."""
         ...
 
     def define(self, body: str, hint: str = "v") -> str:
