@@ -103,6 +103,10 @@ class Emitter(Protocol):
         """Returns whether a value that was defined at ``call`` may be named at the current place."""
         ...
 
+    def is_same(self, first: Operand, second: Operand) -> bool:
+        """Returns whether two integer operands are certainly equal, whatever their widths are."""
+        ...
+
     def fail(self, message: str, help: str = "") -> NoReturn:
         """Raises ``TranslationError`` at the current call."""
         ...

@@ -1,0 +1,206 @@
+"""Tile operations: a call of the interface becomes one operation of the dialect, as the table says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pto_dialect.ir.core.attributes import ENUMS
+from pto_dialect.ir.core.base import PtoOp, op_spec, signature
+from pto_dialect.ir.core.registry import op_class
+
+from .modes import attributes_of, modes_of
+from .operands import Operands, is_same
+from .statement import Named, statement
+from .table import MISSING, Role, Row, rows
+from .tensors import Tensor
+from .tiles import Tile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..translate.interface import Call, Emitter, Group, Operand
+
+Given = Tile | Tensor | Named
+"""An operand before its handle or view is made; a number has its name already."""
+
+_SCALARS = frozenset(("pto.tload", "pto.tstore", "pto.tcvt"))
+"""Operations that count single numbers of 4 bits in vector tiles, where the dialect counts pairs."""
+_FILLS = {"InPlace": "pto.tfillpad_inplace", "Expand": "pto.tfillpad_expand"}
+_TRANSFERS = frozenset(("pto.tload", "pto.tstore"))
+
+
+def translate_operation(call: Call, emitter: Emitter, known: Operands) -> None:
+    """Emits the operation that a call is."""
+    modes = modes_of(call, emitter)
+    groups = [one for one in call.groups if one.kind not in ("enum", "event")]
+    row = _row(call, groups, modes, emitter)
+    mnemonic = row.mnemonic
+    if mnemonic == "pto.tfillpad":
+        mnemonic = _FILLS.get(modes.get("fill", ""), mnemonic)
+    op = op_class(mnemonic)
+    attributes = attributes_of(op, modes, call, emitter)
+    given = _given(row, groups, op, call, emitter, attributes)
+    _complete(op, given, attributes, emitter)
+    given = _adjusted(op, given, modes, emitter, known)
+    operands = {
+        slot.name: [known.value(one, call) for one in given[slot.name]]
+        for slot in signature(op).operands
+        if slot.name in given
+    }
+    emitter.emit(statement(mnemonic, operands, attributes))
+
+
+def _row(call: Call, groups: Sequence[Group], modes: dict[str, str], emitter: Emitter) -> Row:
+    name = call.name if call.name in rows() or call.name in MISSING else f"comm::{call.name}"
+    found = rows().get(name, ())
+    for row in found:
+        key, value = row.mode
+        if (
+            len(row.roles) == len(groups)
+            and all(map(_fits, row.roles, groups))
+            and (not key or modes.get(key) == value)
+        ):
+            return row
+    written = f"{call.name}({', '.join(map(_shown, groups))})"
+    if found:
+        emitter.fail(f"{written}: the dialect has no such form of {call.name}")
+    reason = MISSING.get(call.name) or MISSING.get(name)
+    emitter.fail(f"{written} has no counterpart in .pto", reason or "")
+
+
+def _shown(group: Group) -> str:
+    return group.fields[0] if group.kind in ("scalar", "pointer", "ptr") else group.kind
+
+
+def _fits(role: Role, group: Group) -> bool:
+    if role.kind in ("number", "attribute"):
+        return group.kind == "scalar"
+    if role.kind == "executed":
+        return group.kind not in ("tile", "global", "scalar")
+    return group.kind in ("tile", "global") and role.location in ("", group.fields[0])
+
+
+def _given(
+    row: Row, groups: Sequence[Group], op: type[PtoOp], call: Call, emitter: Emitter, attributes: dict[str, str]
+) -> dict[str, list[Given]]:
+    found: dict[str, list[Given]] = {}
+    for role, group in zip(row.roles, groups, strict=True):
+        if role.kind == "tile":
+            for name in role.names:
+                found.setdefault(name, []).append(Operands.given(group, emitter))
+        elif role.kind == "executed":
+            type_ = "vector<4xi16>"
+            found[role.names[0]] = [Named(emitter.define(f"arith.constant dense<0> : {type_}", "taken"), type_)]
+    for role, group in zip(row.roles, groups, strict=True):
+        if role.kind == "number":
+            type_ = role.type or _element(found, emitter)
+            found[role.names[0]] = [number(group.operands[0], type_, emitter)]
+        elif role.kind == "attribute":
+            (operand,) = group.operands
+            if not isinstance(operand.value, int):
+                emitter.fail(f"{call.name}: its {role.names[0]} is not constant")
+            attributes[role.names[0]] = (
+                "true" if operand.value else "false" if role.names[0] == "isBinary" else f"{operand.value} : i32"
+            )
+    return found
+
+
+def number(operand: Operand, type_: str, emitter: Emitter) -> Named:
+    """Returns a number as a value of a type."""
+    if type_ in ("index", "i64", "i32"):
+        return Named(emitter.cast(operand, type_), type_)
+    return Named(emitter.scalar(operand, type_), type_)
+
+
+def _element(given: dict[str, list[Given]], emitter: Emitter) -> str:
+    """Returns the element type of numbers: the one of the sources, else of the destination, without a sign."""
+    for name in ("src", "src0", "scalar", "dst"):
+        for one in given.get(name, ()):
+            if isinstance(one, Tile):
+                return one.element.removeprefix("u")
+    emitter.fail("the type of the number is not known")
+
+
+def _complete(op: type[PtoOp], given: dict[str, list[Given]], attributes: dict[str, str], emitter: Emitter) -> None:
+    """Adds what C++ leaves to defaults and the dialect states."""
+    for name in ("indexRow", "indexCol"):
+        if any(slot.name == name for slot in signature(op).operands):
+            given.setdefault(name, [Named(emitter.constant(0, "index"), "index")])
+    if op.name in ("pto.tgather", "pto.tscatter") and not given.keys() & {"indices", "indexes", "kValue"}:
+        attributes.setdefault("maskPattern", ENUMS["mask_pattern"].spell("P1111"))
+        attributes.setdefault("axis", '"row"')
+
+
+def _adjusted(
+    op: type[PtoOp], given: dict[str, list[Given]], modes: dict[str, str], emitter: Emitter, known: Operands
+) -> dict[str, list[Given]]:
+    """Returns the operands with the sizes that the instruction works on."""
+    if op.name in _SCALARS:
+        given = {name: [_paired(one, emitter) for one in values] for name, values in given.items()}
+    if op.name in _TRANSFERS:
+        (source,), (destination,) = given["src"], given["dst"]
+        if isinstance(source, Tensor) and isinstance(destination, Tile):
+            destination, source = known.tensors.moved(destination, source)
+        elif isinstance(source, Tile) and isinstance(destination, Tensor):
+            source, destination = known.tensors.moved(source, destination)
+        return {**given, "src": [source], "dst": [destination]}
+    if op.name == "pto.tfillpad":
+        return {name: [_filled(one, modes) for one in values] for name, values in given.items()}
+    for left, right in (("lhs", "rhs"), ("a", "b")):
+        if left in given and right in given and op_spec(op).pipe is not None:
+            return _product(op.name, given, left, right, emitter)
+    return given
+
+
+def _filled(one: Given, modes: dict[str, str]) -> Given:
+    """Returns a tile of padding: those of the matrix unit are filled with zeros without saying so."""
+    if isinstance(one, Tile) and one.location == "Mat" and one.pad == "Null":
+        return one._replace(pad=modes.get("pad", "Zero"))
+    return one
+
+
+def _product(
+    mnemonic: str, given: dict[str, list[Given]], left: str, right: str, emitter: Emitter
+) -> dict[str, list[Given]]:
+    """Returns the operands of a matrix product: its sizes are those of the left and the right tile alone."""
+    (lhs,), (rhs,) = given[left], given[right]
+    if not isinstance(lhs, Tile) or not isinstance(rhs, Tile):
+        return given
+    rows_ = 1 if mnemonic.startswith("pto.tgemv") else lhs.valid[0]
+    found = {**given, right: [_resized(rhs, lhs.valid[1], rhs.valid[1], emitter)]}
+    for name in ("dst", "acc_in", "c_in", "bias"):
+        for one in given.get(name, ()):
+            assert isinstance(one, Tile)
+            of_rows = one.valid[0] if name == "bias" else rows_
+            found[name] = [_resized(one, of_rows, rhs.valid[1], emitter)]
+    return found
+
+
+def _resized(tile: Tile, row: int | str | Operand, col: int | str | Operand, emitter: Emitter) -> Tile:
+    sizes = (row, col)
+    if any(isinstance(size, int) and size > room for size, room in zip(sizes, (tile.rows, tile.cols), strict=True)):
+        return tile
+    row, col = (old if is_same(old, new, emitter) else new for old, new in zip(tile.valid, sizes, strict=True))
+    return tile._replace(valid=(row, col))
+
+
+def _paired(one: Given, emitter: Emitter) -> Given:
+    """Returns a tile or tensor of packed pairs whose columns have been counted as single numbers."""
+    if isinstance(one, Named) or not one.element.startswith("f4"):
+        return one
+    if isinstance(one, Tile):
+        if one.location != "Vec":
+            return one
+        rows_, cols = one.valid
+        if not isinstance(cols, int):
+            emitter.fail(f"a vector tile of {one.element} has constant valid columns in .pto")
+        return one._replace(cols=one.cols // 2, valid=(rows_, -(-cols // 2)))
+    *outer, cols = one.sizes
+    *steps, last = one.strides
+    if not isinstance(cols, int) or not all(isinstance(step, int) for step in steps):
+        emitter.fail(f"a tensor of {one.element} has constant sizes in .pto")
+    halved = tuple(step // 2 for step in steps if isinstance(step, int))
+    return one._replace(sizes=(*outer, -(-cols // 2)), strides=(*halved, last))
+
+
+__all__ = ["number", "translate_operation"]

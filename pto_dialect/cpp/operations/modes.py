@@ -1,0 +1,139 @@
+"""Attributes of an operation from the modes of a call: template values and enumerators of C++.
+
+Source: docs/reference/enumerators.md.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pto_dialect.ir.core.attributes import ENUMS
+from pto_dialect.ir.core.base import PtoOp, signature
+
+if TYPE_CHECKING:
+    from ..translate.interface import Call, Emitter
+
+ENUMERATORS = {
+    "RoundMode": ("round", "CAST_NONE CAST_RINT CAST_ROUND CAST_FLOOR CAST_CEIL CAST_TRUNC CAST_ODD"),
+    "SaturationMode": ("sat", "ON OFF"),
+    "CmpMode": ("cmp", "EQ NE LT LE GT GE"),
+    "AtomicType": ("atomic", "AtomicNone AtomicAdd AtomicMax AtomicMin"),
+    "NotifyOp": ("notify", "AtomicAdd Set"),
+    "WaitCmp": ("wait", "EQ NE GT GE LT LE"),
+    "ReduceOp": ("reduce", "Sum Max Min"),
+}
+"""Enumerations of arguments: their mode, and their enumerators by number."""
+
+_ATTRIBUTES = {
+    "atomic": ("atomicType",),
+    "relu": ("reluPreMode",),
+    "phase": ("stPhase", "accPhase"),
+    "round": ("rmode",),
+    "sat": ("sat_mode",),
+    "cmp": ("cmpMode",),
+    "mask": ("maskPattern",),
+    "axis": ("axis",),
+    "precision": ("precisionType",),
+    "tovec": ("accToVecMode",),
+    "insert": ("tinsertMode",),
+    "coalesce": ("coalesce",),
+    "oob": ("gatherOob", "scatterOob"),
+    "atomicop": ("scatterAtomicOp",),
+    "conflict": ("scatterConflict",),
+    "descending": ("descending",),
+    "upper": ("upperOrLower",),
+    "rounds": ("rounds",),
+    "exhausted": ("exhausted",),
+    "binary": ("isBinary",),
+    "quant": ("quant_type",),
+    "scalealg": ("quantScaleAlg",),
+    "store": ("storeMode",),
+    "grpaxis": ("grpAxis",),
+    "interleave": ("interleave",),
+    "byte": ("byte",),
+    "format": ("printFormat",),
+    "offset": ("offset",),
+    "notify": ("notifyOp",),
+    "wait": ("cmp",),
+    "reduce": ("reduceOp",),
+}
+"""Attributes that a mode may be, of which an operation has one."""
+
+_FLAGS = frozenset(("descending", "exhausted", "isBinary", "interleave"))
+_NUMBERS = frozenset(("upperOrLower", "rounds", "byte", "offset"))
+_WITHOUT_VALUES = frozenset(("phase",))
+"""Modes that change no values, so that operations without them leave them out."""
+_ELSEWHERE = frozenset(("fill", "pad", "split", "setctrl", "exec", "engine"))
+"""Modes that other code reads, or that change neither values nor order."""
+_MX = {
+    "OcpMxFp8E4M3": ("MXFP8", "ocp"),
+    "NvMxFp8E4M3": ("MXFP8", "nv"),
+    "OcpMxFp4E2M1": ("MXFP4_E2M1", "ocp"),
+    "NvMxFp4E2M1": ("MXFP4_E2M1", "nv"),
+}
+_OTHER_NAMES = {"Unknown": "unspecified", "LAST": "last", "0": "axis0", "1": "axis1"}
+
+
+def modes_of(call: Call, emitter: Emitter) -> dict[str, str]:
+    """Returns the modes of a call, those of enumerators among its arguments included."""
+    modes = dict(call.modes)
+    if "mx" in modes:
+        quant, scale = _MX.get(modes["mx"], ("", ""))
+        if not quant:
+            emitter.fail(f"{call.name} with {modes['mx']} has no counterpart in .pto")
+        del modes["mx"]
+        modes |= {"quant": quant, "scalealg": scale}
+    for group in call.groups:
+        if group.kind == "enum" and group.fields[0] in ENUMERATORS:
+            key, names = ENUMERATORS[group.fields[0]]
+            (operand,) = group.operands
+            if not isinstance(operand.value, int) or not 0 <= operand.value < len(names.split()):
+                emitter.fail(
+                    f"{call.name}: its {group.fields[0]} is not constant",
+                    "write the enumerator in the call, once in each branch that chooses one",
+                )
+            modes[key] = names.split()[operand.value]
+    return modes
+
+
+def attributes_of(op: type[PtoOp], modes: dict[str, str], call: Call, emitter: Emitter) -> dict[str, str]:
+    """Returns the texts of the attributes that the modes of a call are."""
+    declared = signature(op)
+    found: dict[str, str] = {}
+    for mode, value in modes.items():
+        if mode in _ELSEWHERE:
+            continue
+        name = next((one for one in _ATTRIBUTES.get(mode, ()) if one in declared.attributes), None)
+        if name is None:
+            if mode in _WITHOUT_VALUES or value in ("NoRelu", "AtomicNone", "DEFAULT", "0"):
+                continue
+            emitter.fail(f"{call.name} with {mode} {value} has no counterpart in .pto")
+        text = _text(name, value, op)
+        if text is None:
+            emitter.fail(f"{call.name} with {mode} {value} has no counterpart in .pto")
+        if text != declared.defaults.get(name):
+            found[name] = text
+    return found
+
+
+def _text(name: str, value: str, op: type[PtoOp]) -> str | None:
+    if name in _FLAGS:
+        return "true" if value in ("1", "true") else "false"
+    if name in _NUMBERS:
+        number = value.rpartition("_")[2]
+        return f"{number} : i32" if number.lstrip("-").isdigit() else None
+    if name == "axis":
+        return '"col"' if value.endswith("COL") else '"row"'
+    enumeration = ENUMS[signature(op).attributes[name].kind.enums[0]]
+    for one in (value, value.removeprefix("CAST_"), _OTHER_NAMES.get(value, ""), _snake(value), value.lower()):
+        if one in enumeration.values:
+            return enumeration.spell(one)
+    return None
+
+
+def _snake(text: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", text).lower()
+
+
+__all__ = ["ENUMERATORS", "attributes_of", "modes_of"]

@@ -1,0 +1,88 @@
+"""Calls with a result: where a kernel runs, elements of tiles, numbers of events."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .calls import number
+from .statement import Named, group
+from .tiles import tile_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..translate.interface import Call, Emitter
+    from .operands import Operands
+
+_MACHINE = {
+    "block_idx": "pto.get_block_idx",
+    "block_num": "pto.get_block_num",
+    "subblock_idx": "pto.get_subblock_idx",
+    "subblock_num": "pto.get_subblock_num",
+}
+"""Facts about the launch, which are i64."""
+_EVENTS = 8
+
+
+def translate_query(call: Call, emitter: Emitter, known: Operands) -> str:
+    """Emits what gives the result of a call, and returns its name."""
+    if call.name in _MACHINE:
+        return _as_result(emitter.define(_MACHINE[call.name], call.name), "i64", call, emitter)
+    translate = QUERIES.get(call.name)
+    if translate is None:
+        emitter.fail(f"{call.name} has no counterpart in .pto")
+    return translate(call, emitter, known)
+
+
+def _as_result(name: str, type_: str, call: Call, emitter: Emitter) -> str:
+    wanted = _RESULTS.get(call.result or "", type_)
+    if wanted == type_:
+        return name
+    if not (type_.startswith("i") and wanted.startswith("i")):
+        emitter.fail(f"the result of {call.name} is {wanted}, found {type_}")
+    cast = "trunci" if int(wanted[1:]) < int(type_[1:]) else "extui" if type_ == "i1" else "extsi"
+    return emitter.define(f"arith.{cast} {name} : {type_} to {wanted}")
+
+
+_RESULTS = {
+    "half": "f16",
+    "bfloat": "bf16",
+    "float": "f32",
+    "double": "f64",
+    **{f"i{n}": f"i{n}" for n in (1, 8, 16, 32, 64)},
+}
+"""Types of results as the dialect spells them."""
+
+
+def _element(call: Call, emitter: Emitter, known: Operands) -> str:
+    """``tile.GetValue(offset)``."""
+    tile = tile_of(call.groups[0], emitter)
+    handle = known.value(tile, call)
+    offset = emitter.cast(call.groups[1].operands[0], "index")
+    type_ = tile.element.removeprefix("u")
+    name = emitter.define(f"pto.tgetval ins({handle.name}, {offset} : {handle.type}, index) outs : {type_}", "value")
+    return _as_result(name, type_, call, emitter)
+
+
+def _event(call: Call, emitter: Emitter, known: Operands) -> str:
+    """The number of the flag of an event: events of a pair of pipes have them by turns."""
+    pair = ("event", *(one.value for one in call.operands))
+    used = emitter.state.get(str(pair), 0)
+    assert isinstance(used, int)
+    emitter.state[str(pair)] = used + 1
+    return emitter.constant(used % _EVENTS, _RESULTS[call.result or "i32"])
+
+
+def set_element(call: Call, emitter: Emitter, known: Operands) -> None:
+    """Emits ``tile.SetValue(offset, value)``."""
+    tile = tile_of(call.groups[0], emitter)
+    handle = known.value(tile, call)
+    offset = emitter.cast(call.groups[1].operands[0], "index")
+    value = number(call.groups[2].operands[0], tile.element.removeprefix("u"), emitter)
+    operands = group([Named(offset, "index"), value])
+    emitter.emit(f"pto.tsetval ins({operands}) outs({group([handle])})")
+
+
+QUERIES: dict[str, Callable[[Call, Emitter, Operands], str]] = {"GetValue": _element, "event_id": _event}
+
+__all__ = ["set_element", "translate_query"]

@@ -1,0 +1,146 @@
+"""Flags, barriers, signals between cores, caches: what orders operations, and what the machine state is.
+
+Source: docs/reference/execution.md, "Synchronisation".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ..translate.interface import Call, Emitter, Operand
+
+PIPES = ("PIPE_S", "PIPE_V", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_M", "PIPE_ALL", "PIPE_FIX")
+"""Pipes by the number that the headers give them."""
+_EVENTS = 8
+
+
+def pipe_name(operand: Operand, call: Call, emitter: Emitter) -> str:
+    """Returns the name of a pipe, which must be constant."""
+    if not isinstance(operand.value, int) or not 0 <= operand.value < len(PIPES):
+        emitter.fail(f"the pipe of {call.name} is not constant", "write the pipe in the call")
+    return PIPES[operand.value]
+
+
+def translate_flag(call: Call, emitter: Emitter) -> None:
+    """Emits ``set_flag`` or ``wait_flag``."""
+    source, destination, event = call.operands
+    pipes = f"<{pipe_name(source, call, emitter)}>, <{pipe_name(destination, call, emitter)}>"
+    name = "set_flag" if call.function == "__pto_set_flag" else "wait_flag"
+    if isinstance(event.value, int) and 0 <= event.value < _EVENTS:
+        emitter.emit(f"pto.{name}[{pipes}, <EVENT_ID{event.value}>]")
+    else:
+        emitter.emit(f"pto.{name}_dyn[{pipes}, {emitter.cast(event, 'index')}]")
+
+
+def translate_barrier(call: Call, emitter: Emitter) -> None:
+    """Emits ``barrier``; the vector unit of a5 keeps its order by itself and has none."""
+    name = pipe_name(call.operands[0], call, emitter)
+    if not (emitter.target == "a5" and name == "PIPE_V"):
+        emitter.emit(f"pto.barrier <{name}>")
+
+
+class Numbers(NamedTuple):
+    """The values of a call without their descriptors."""
+
+    call: Call
+    values: tuple[Operand, ...]
+
+    def constant(self, position: int, what: str, emitter: Emitter) -> int:
+        """Returns a value that must be constant."""
+        value = self.values[position].value
+        if not isinstance(value, int):
+            emitter.fail(f"{what} of {self.call.name} is not constant")
+        return value
+
+
+def numbers_of(call: Call) -> Numbers:
+    """Returns the values of a call, with groups or without."""
+    values: Sequence[Operand] = call.operands
+    if call.groups:
+        values = [one for group in call.groups for one in group.operands]
+    return Numbers(call, tuple(values))
+
+
+def _signal(word: str) -> Callable[[Call, Emitter], None]:
+    """Emits a signal between cores, whose message has the mode and the number of the flag."""
+
+    def emit(call: Call, emitter: Emitter) -> None:
+        numbers = numbers_of(call)
+        pipe = pipe_name(numbers.values[0], call, emitter)
+        message = numbers.constant(1, "the message", emitter)
+        mode, flag = message >> 4 & 3, message >> 8 & 15
+        emitter.emit(f"pto.{word} <{pipe}>, {flag} {{ffts_mode = {mode} : i32}}")
+
+    return emit
+
+
+def _wait(call: Call, emitter: Emitter) -> None:
+    numbers = numbers_of(call)
+    pipe = "PIPE_S" if len(numbers.values) == 1 else pipe_name(numbers.values[0], call, emitter)
+    emitter.emit(f"pto.sync.wait <{pipe}>, {_flag(numbers.values[-1], emitter)}")
+
+
+def _intra_block(word: str) -> Callable[[Call, Emitter], None]:
+    def emit(call: Call, emitter: Emitter) -> None:
+        numbers = numbers_of(call)
+        pipe = pipe_name(numbers.values[0], call, emitter)
+        emitter.emit(f"pto.{word} <{pipe}>, {_flag(numbers.values[1], emitter)}")
+
+    return emit
+
+
+def _flag(operand: Operand, emitter: Emitter) -> str:
+    return str(operand.value) if isinstance(operand.value, int) else emitter.cast(operand, "index")
+
+
+def _base_address(call: Call, emitter: Emitter) -> None:
+    """Nothing: the memory of the signals is the machine's own."""
+
+
+def _clean(call: Call, emitter: Emitter) -> None:
+    """Emits ``dcci``: a cache line, or all of them, written back and forgotten."""
+    numbers = numbers_of(call)
+    elements = [group.fields[0] for group in call.groups if group.kind in ("ptr", "pointer")]
+    element = elements[0] if elements and elements[0] != "void" else "ui8"
+    pointer = emitter.pointer(numbers.values[0], element)
+    lines = ("SINGLE_CACHE_LINE", "ENTIRE_DATA_CACHE")
+    line = lines[numbers.constant(1, "the extent", emitter)] if len(numbers.values) > 1 else lines[0]
+    emitter.emit(f'pto.dcci {pointer} "{line}", "CACHELINE_OUT" : !pto.ptr<{element}, gm>')
+
+
+def _barrier_of_memory(call: Call, emitter: Emitter) -> None:
+    kinds = ("ALL", "DDR", "UB", "SEQ")
+    kind = kinds[numbers_of(call).constant(0, "the memory", emitter)]
+    emitter.emit(f'pto.dsb "{kind}"')
+
+
+def _all_cores(call: Call, emitter: Emitter) -> None:
+    modes = call.modes
+    words = {"AIVOnly": "aiv_only", "AICOnly": "aic_only", "Mix": "mix"}
+    core = words[modes.get("core", "AIVOnly")]
+    if call.groups:
+        emitter.fail("SYNCALL over a workspace in memory has no counterpart in .pto", "write SYNCALL()")
+    emitter.emit(f"pto.syncall {{mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<{core}>}}")
+
+
+CALLS: dict[str, Callable[[Call, Emitter], None]] = {
+    "ffts_cross_core_sync": _signal("sync.set"),
+    "wait_flag_dev": _wait,
+    "set_intra_block": _intra_block("set_intra_block"),
+    "wait_intra_block": _intra_block("wait_intra_block"),
+    "set_ffts_base_addr": _base_address,
+    "dcci": _clean,
+    "dsb": _barrier_of_memory,
+    "SYNCALL": _all_cores,
+}
+"""Functions below the interface that order operations."""
+
+NO_EFFECT = frozenset(
+    ("set_mask_norm", "set_mask_count", "set_vector_mask", "set_atomic_none", "TSYNC", "pipe_barrier_of_op", "set_ctrl")
+)
+"""Functions that change nothing for operations on tiles, which set masks and modes themselves."""
+
+__all__ = ["CALLS", "NO_EFFECT", "PIPES", "numbers_of", "pipe_name", "translate_barrier", "translate_flag"]

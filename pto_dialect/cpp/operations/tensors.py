@@ -1,0 +1,166 @@
+"""Tensors in global memory: a view for each tensor, and the part of it that a transfer moves.
+
+Source: docs/reference/language.md, "Views".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from .statement import Named
+from .tiles import DYNAMIC, Tile, element_text, identity, index_name
+
+if TYPE_CHECKING:
+    from ..translate.interface import Call, Emitter, Group, Operand
+    from .tiles import Extent
+
+LAYOUTS = {"ND": "nd", "DN": "dn", "NZ": "nz", "MX_A_ZZ": "mx_a_zz", "MX_B_NN": "mx_b_nn"}
+_RANK = 5
+_ROWS, _COLS = 3, 4
+"""Positions of the two innermost dimensions."""
+
+
+class Tensor(NamedTuple):
+    """A tensor of a call; sizes and strides are its state."""
+
+    element: str
+    layout: str
+    address: Operand
+    sizes: tuple[Extent, ...]
+    strides: tuple[Extent, ...]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the elements lie in rows or columns."""
+        return self.layout in ("ND", "DN")
+
+    @property
+    def outer(self) -> int:
+        """The number of outer dimensions that are always 1, which views in rows or columns leave out."""
+        if not self.is_plain:
+            return 0
+        return next((i for i, size in enumerate(self.sizes[:_ROWS]) if size != 1), _ROWS)
+
+
+def tensor_of(group: Group, emitter: Emitter) -> Tensor:
+    """Returns the tensor that a group of operands states."""
+    element, layout, shape, *strides = group.fields
+    if layout not in LAYOUTS:
+        emitter.fail(f"tensors of Layout::{layout} have no counterpart in .pto")
+    stated = [int(one) for one in (*shape.split("x"), *strides)]
+    address, *state = group.operands
+    known = [operand if size == DYNAMIC else size for size, operand in zip(stated, state, strict=True)]
+    return Tensor(element, layout, address, tuple(known[:_RANK]), tuple(known[_RANK:]))
+
+
+@dataclass(slots=True)
+class _View:
+    value: Named
+    made_at: Call
+
+
+class Tensors:
+    """The views of the tensors of one function."""
+
+    def __init__(self, emitter: Emitter) -> None:
+        self._emitter = emitter
+        self._views: dict[object, _View] = {}
+
+    def whole(self, tensor: Tensor, call: Call) -> Named:
+        """Returns a view of all of a tensor."""
+        first, emitter = tensor.outer, self._emitter
+        shape, strides = (
+            ", ".join(index_name(size, emitter) for size in one[first:]) for one in (tensor.sizes, tensor.strides)
+        )
+        type_ = f"!pto.tensor_view<{_dims(tensor)}x{element_text(tensor.element)}>"
+        key = (tensor.layout, tensor.element, identity(tensor.address), shape, strides)
+
+        def text() -> str:
+            pointer = emitter.pointer(tensor.address, element_text(tensor.element))
+            layout = f" {{layout = #pto.layout<{LAYOUTS[tensor.layout]}>}}"
+            return f"pto.make_tensor_view {pointer}, shape = [{shape}], strides = [{strides}]{layout} : {type_}"
+
+        known = self._known(key, call)
+        return known or self._add(key, Named(emitter.define(text(), "view"), type_), call)
+
+    def part(self, tensor: Tensor, call: Call) -> Named:
+        """Returns the part of a tensor that is all of it, as transfers take it."""
+        base = self.whole(tensor, call)
+        known = self._known(base.name, call)
+        if known is not None:
+            return known
+        emitter = self._emitter
+        sizes = tensor.sizes[tensor.outer :]
+        zeros = ", ".join([emitter.constant(0, "index")] * len(sizes))
+        type_ = f"!pto.partition_tensor_view<{_dims(tensor)}x{element_text(tensor.element)}>"
+        taken = ", ".join(index_name(size, emitter) for size in sizes)
+        text = f"pto.partition_view {base.name}, offsets = [{zeros}], sizes = [{taken}] : {base.type} -> {type_}"
+        return self._add(base.name, Named(emitter.define(text, "part"), type_), call)
+
+    def moved(self, tile: Tile, tensor: Tensor) -> tuple[Tile, Tensor]:
+        """Returns the tile and the tensor with the sizes that a transfer between them moves.
+
+        Between vector tiles and tensors in rows or columns, a burst is moved for each row of the tensor (column, in
+        layout DN), and the tile says how long a burst is. On a2a3 the gap between bursts is the one of the tensor,
+        whatever their length. Source: docs/reference/memory.md, "Transfers".
+        """
+        if not tensor.is_plain or tensor.outer < _ROWS:
+            return tile, tensor
+        sizes, valid = list(tensor.sizes), list(tile.valid)
+        same = [self._is_same(a, b) for a, b in zip(sizes[_ROWS:], valid, strict=True)]
+        if all(same):
+            return tile, tensor
+        strides = list(tensor.strides)
+        counted = int(tensor.layout == "DN")
+        for axis, room in enumerate((tile.rows, tile.cols)):
+            position = _ROWS + axis
+            if same[axis]:
+                continue
+            if tile.location == "Vec" and axis != counted:
+                if self._emitter.target == "a2a3":
+                    pitch = strides[_ROWS + counted]
+                    strides[_ROWS + counted] = self._sum(pitch, valid[axis], sizes[position])
+                sizes[position] = valid[axis]
+                continue
+            bound = room if tile.location == "Vec" else valid[axis]
+            sizes[position] = valid[axis] = self._least(sizes[position], bound)
+        row, col = valid
+        return tile._replace(valid=(row, col)), tensor._replace(sizes=tuple(sizes), strides=tuple(strides))
+
+    def _is_same(self, size: Extent, other: Extent) -> bool:
+        if isinstance(size, int | str) or isinstance(other, int | str):
+            return identity(size) == identity(other)
+        return self._emitter.is_same(size, other)
+
+    def _least(self, size: Extent, bound: Extent) -> Extent:
+        if isinstance(size, int) and isinstance(bound, int):
+            return min(size, bound)
+        names = (index_name(size, self._emitter), index_name(bound, self._emitter))
+        return self._emitter.define(f"arith.minsi {names[0]}, {names[1]} : index", "rows")
+
+    def _sum(self, pitch: Extent, longer: Extent, shorter: Extent) -> Extent:
+        """Returns ``pitch + longer - shorter``."""
+        if isinstance(pitch, int) and isinstance(longer, int) and isinstance(shorter, int):
+            return pitch + longer - shorter
+        names = [index_name(size, self._emitter) for size in (pitch, longer, shorter)]
+        whole = self._emitter.define(f"arith.addi {names[0]}, {names[1]} : index", "pitch")
+        return self._emitter.define(f"arith.subi {whole}, {names[2]} : index", "pitch")
+
+    def _known(self, key: object, call: Call) -> Named | None:
+        known = self._views.get(key)
+        return known.value if known is not None and self._emitter.is_visible(known.made_at) else None
+
+    def _add(self, key: object, value: Named, call: Call) -> Named:
+        self._views[key] = _View(value, call)
+        return value
+
+
+def _dims(tensor: Tensor) -> str:
+    # The dialect infers more from constant sizes of blocked layouts than C++ means by them.
+    return "x".join(
+        str(size) if isinstance(size, int) and tensor.layout == "ND" else "?" for size in tensor.sizes[tensor.outer :]
+    )
+
+
+__all__ = ["LAYOUTS", "Tensor", "Tensors", "tensor_of"]

@@ -1,0 +1,205 @@
+"""Calls of the C++ interface, written down without a compiler, and the program that they become.
+
+A program is a list of declarations ``name = tile Vec f32 16x64 at=0 valid=?x8``, ``name = tensor f32 1x1x1x16x64``,
+``name = number f32 2.5`` or ``name = enum CmpMode 2``, and of calls ``TADD;mode=value dst src0 src1``. Open sizes
+(``?``) are arguments of the function.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NoReturn
+
+from pto_dialect.cpp.errors import TranslationError
+from pto_dialect.cpp.operations import translate_call
+from pto_dialect.cpp.translate.interface import Call, Group, Operand
+
+_LAYOUTS = {
+    "Mat": ("ColMajor", "RowMajor", 512),
+    "Left": ("RowMajor", "RowMajor", 512),
+    "Right": ("RowMajor", "ColMajor", 512),
+    "Acc": ("ColMajor", "RowMajor", 1024),
+    "ScaleLeft": ("RowMajor", "RowMajor", 32),
+    "ScaleRight": ("ColMajor", "ColMajor", 32),
+}
+_TYPES = {"f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double"}
+_FUNCTIONS = ("set_flag", "wait_flag", "pipe_barrier")
+
+
+class RecordingEmitter:
+    """Collects the lines of one function whose calls are all known."""
+
+    def __init__(self, target: str, calls: list[Call]) -> None:
+        self.target = target
+        self.state: dict[str, object] = {}
+        self.calls = calls
+        self.arguments: dict[str, str] = {}
+        self.constants: dict[tuple[str, str], str] = {}
+        self.lines: list[str] = []
+        self.names: set[str] = set()
+
+    def emit(self, line: str) -> None:
+        self.lines.append(line)
+
+    def define(self, body: str, hint: str = "v") -> str:
+        name = self.fresh(hint)
+        self.emit(f"{name} = {body}")
+        return name
+
+    def fresh(self, hint: str = "v") -> str:
+        numbered = (f"%{hint}_{n}" if n else f"%{hint}" for n in range(1000))
+        name = next(one for one in numbered if one not in self.names)
+        self.names.add(name)
+        return name
+
+    def constant(self, value: int | float, type: str) -> str:
+        text = str(value).lower() if isinstance(value, int) else repr(float(value))
+        spelled = f"%c{text.replace('-', 'm').replace('.', 'p')}_{type}"
+        return self.constants.setdefault((text, type), spelled)
+
+    def cast(self, operand: Operand, type: str) -> str:
+        if operand.value is not None:
+            assert isinstance(operand.value, int)
+            return self.constant(operand.value, type)
+        assert operand.name is not None
+        if operand.type == type:
+            return operand.name
+        if "index" in (operand.type, type):
+            return self.define(f"arith.index_cast {operand.name} : {operand.type} to {type}", "i")
+        cast = "extsi" if int(type[1:]) > int(operand.type[1:]) else "trunci"
+        return self.define(f"arith.{cast} {operand.name} : {operand.type} to {type}", "i")
+
+    def scalar(self, operand: Operand, type: str) -> str:
+        if operand.value is not None:
+            assert isinstance(operand.value, int | float)
+            return self.constant(float(operand.value) if "f" in type else operand.value, type)
+        assert operand.name is not None
+        return operand.name
+
+    def pointer(self, operand: Operand, elem: str) -> str:
+        assert operand.name is not None
+        self.arguments[operand.name] = f"!pto.ptr<{elem}>"
+        return operand.name
+
+    def users(self, call: Call) -> list[tuple[Call, Group]]:
+        return [(one, group) for one in self.calls for group in one.groups if group.operands[0].assigned is call]
+
+    def is_available(self, operand: Operand) -> bool:
+        return True
+
+    def is_visible(self, call: Call) -> bool:
+        return True
+
+    def is_same(self, first: Operand, second: Operand) -> bool:
+        return first.name is not None and first.name == second.name
+
+    def fail(self, message: str, help: str = "") -> NoReturn:
+        raise TranslationError(message, None, help)
+
+    def text(self) -> str:
+        arguments = ", ".join(f"{name}: {type}" for name, type in self.arguments.items())
+        constants = [f"{name} = arith.constant {text} : {type}" for (text, type), name in self.constants.items()]
+        lines = "".join(f"    {line}\n" for line in (*constants, *self.lines, "return"))
+        return (
+            f'module attributes {{pto.release = "0.50", pto.target_arch = "{self.target}"}} {{\n'
+            f"  func.func @kernel({arguments}) attributes {{pto.entry}} {{\n{lines}  }}\n}}\n"
+        )
+
+
+def translated(program: str, target: str) -> RecordingEmitter:
+    """The function that the calls of a program become."""
+    reader = _Reader()
+    for line in program.strip().splitlines():
+        reader.read(line)
+    emitter = RecordingEmitter(target, reader.calls)
+    emitter.arguments |= reader.arguments
+    for call in reader.calls:
+        translate_call(call, emitter)
+    return emitter
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
+        self.groups: dict[str, Group] = {}
+        self.arguments: dict[str, str] = {}
+
+    def read(self, line: str) -> None:
+        if match := re.fullmatch(r"(\w+) = (\w+) (.*)", line):
+            name, kind, rest = match.groups()
+            self.groups[name] = getattr(self, f"_{kind}")(name, rest.split())
+            return
+        name, *operands = line.split()
+        self._call(name, operands)
+
+    def _call(self, written: str, operands: list[str]) -> None:
+        result, _, written = written.rpartition(":=")
+        name, *modes = written.split(";")
+        groups = tuple(self.groups[one] for one in operands if one in self.groups)
+        values = tuple(Operand("i32", int(one)) for one in operands if re.fullmatch(r"-?\d+", one))
+        flat = values or tuple(one for group in groups for one in group.operands)
+        function = f"__pto_{name}" if name in _FUNCTIONS else "__pto_query" if result else "__pto_op"
+        pairs = dict(mode.split("=") for mode in modes)
+        self.calls.append(Call(function, name, pairs, groups, flat, result or None, None))
+
+    def _tile(self, name: str, words: list[str]) -> Group:
+        location, element, shape, *rest = words
+        options = dict(one.split("=") for one in rest)
+        blayout, slayout, fractal = _LAYOUTS.get(location, ("RowMajor", "NoneBox", 512))
+        valid = options.get("valid", shape)
+        fields = (
+            *(location, element, shape, options.get("blayout", blayout), valid.replace("?", "-1")),
+            *(options.get("slayout", slayout), options.get("fractal", str(fractal))),
+            *(options.get("pad", "Null"), options.get("compact", "Null")),
+        )
+        descriptor = f"tile:{','.join(fields)}"
+        address = Operand("i64", int(options.get("at", "0"), 0))
+        assignment = Call(
+            "__pto_assign", "__pto_assign", {}, (), (Operand("ptr", descriptor), address), "i64", None, name
+        )
+        self.calls.append(assignment)
+        sizes = [
+            self._size(size, f"%{name}_{what}", "i32")
+            for size, what in zip(valid.split("x"), ("rows", "cols"), strict=True)
+        ]
+        return Group("tile", fields, descriptor, (Operand("i64", assigned=assignment), *sizes))
+
+    def _tensor(self, name: str, words: list[str]) -> Group:
+        element, shape, *rest = words
+        options = dict(one.split("=") for one in rest)
+        sizes = shape.split("x")
+        strides = options.get("strides", "").split("x") if "strides" in options else _contiguous(sizes)
+        fields = (
+            element,
+            options.get("layout", "ND"),
+            shape.replace("?", "-1"),
+            *(stride.replace("?", "-1") for stride in strides),
+        )
+        numbers = [self._size(size, f"%{name}_s{i}", "i64") for i, size in enumerate(sizes)]
+        numbers += [self._size(stride, f"%{name}_t{i}", "i64") for i, stride in enumerate(strides)]
+        return Group("global", fields, f"global:{','.join(fields)}", (Operand("ptr", name=f"%{name}"), *numbers))
+
+    def _number(self, name: str, words: list[str]) -> Group:
+        element, value = words
+        type_ = _TYPES.get(element, element.removeprefix("u"))
+        number = float(value) if element in _TYPES else int(value, 0)
+        return Group("scalar", (element,), f"scalar:{element}", (Operand(type_, number),))
+
+    def _enum(self, name: str, words: list[str]) -> Group:
+        return Group("enum", (words[0],), f"enum:{words[0]}", (Operand("i32", int(words[1])),))
+
+    def _object(self, name: str, words: list[str]) -> Group:
+        return Group(words[0], (), f"{words[0]}:", ())
+
+    def _size(self, text: str, name: str, type_: str) -> Operand:
+        if text != "?":
+            return Operand(type_, int(text))
+        self.arguments[name] = type_
+        return Operand(type_, name=name)
+
+
+def _contiguous(sizes: list[str]) -> list[str]:
+    strides = ["1"]
+    for size in reversed(sizes[1:]):
+        strides.insert(0, "?" if "?" in (size, strides[0]) else str(int(size) * int(strides[0])))
+    return strides
