@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .addresses import translate_address, translate_assignment
 from .calls import translate_operation
 from .operands import operands_of
-from .addresses import translate_assignment, translate_address
 from .queries import set_element, translate_query
 from .sync import CALLS, NO_EFFECT, translate_barrier, translate_flag
 

@@ -26,7 +26,7 @@ def translate_assignment(call: Call, emitter: Emitter, known: Operands) -> str:
 
 
 def translate_address(call: Call, emitter: Emitter, known: Operands) -> str | None:
-    """Makes the tile that another one or the planner of memory gives an address; returns the address, if it is known."""
+    """Makes the tile that another one or the planner of memory gives an address; returns the known address."""
     translate = ADDRESSES.get(call.name)
     if translate is None:
         emitter.fail(f"{call.name} has no counterpart in .pto")
@@ -135,4 +135,4 @@ ADDRESSES: dict[str, Callable[[Call, Emitter, Operands], Origin]] = {
     "TGET_SCALE_ADDR": _scale,
 }
 
-__all__ = ["ADDRESSES", "translate_assignment", "translate_address"]
+__all__ = ["ADDRESSES", "translate_address", "translate_assignment"]
