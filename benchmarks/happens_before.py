@@ -73,8 +73,8 @@ class Recorder(RunObserver):
             return
         node = self.of_context.get(id(context))
         if node is None:
-            core = context.actor.core
-            node = self.of_context[id(context)] = self.node(core, context.actor.pipe, context.mark.site)
+            core = context.thread.core
+            node = self.of_context[id(context)] = self.node(core, context.thread.pipe, context.mark.site)
             self.kept.append(context)
         if writes and node.pipe == "PIPE_S" and arena.space == "ub":
             node = self.node(node.core, node.pipe, node.site, aside=True)

@@ -64,7 +64,8 @@ def zero_trip_assumptions(numbers: Iterable[SSAValue], opened: Iterable[LoopBoun
     known = {id(number) for number in numbers}
     found: list[Assumption] = []
     for low, high, step in opened:
-        sources = _source_values(high)
+        # The values that ``high`` is computed from, by ``id``; empty where they are unknown.
+        sources = _find_sources(high, _DEPTH, {})
         if isinstance(low, int) and isinstance(step, int) and step > 0 and sources and sources <= known:
             assumed = _zero_trip_assumption(low, high, sources)
             if assumed is not None and assumed not in found:
@@ -82,11 +83,6 @@ def _zero_trip_assumption(low: int, high: AbstractValue, sources: set[int]) -> A
         if isinstance(end, int) and end <= low and value >= 0:
             return assumed
     return None
-
-
-def _source_values(number: AbstractValue) -> set[int]:
-    """The values that ``number`` is computed from, by ``id``; empty where they are unknown."""
-    return _find_sources(number, _DEPTH, {})
 
 
 def _find_sources(number: AbstractValue, depth: int, known: dict[int, set[int]]) -> set[int]:

@@ -58,7 +58,9 @@ class _Tile(NamedTuple):
 
 def is_streamed(first: PositionedOperation, second: PositionedOperation, kind: str) -> bool:
     """Whether all tiles that ``second`` shares with ``first`` in an access of this kind are streamed."""
-    shared = _results(first.op) & _sources(second.op)
+    # The tiles an operation reads, except scratch tiles, which it writes without returning them.
+    scratch = _tiles_of(second.op, "writes") - _tiles_of(second.op, "outs")
+    shared = _tiles_of(first.op, "outs") & (_tiles_of(second.op, "reads") - scratch)
     if not shared or first.number >= second.number or _innermost_loop(first.op) is not _innermost_loop(second.op):
         return False
     if not all(_contiguous_repeats(tile.type) >= _MIN_REPEATS for tile in shared):
@@ -99,16 +101,6 @@ def _bytes(type_: Attribute) -> int:
     if isinstance(type_, MultiTileBufType):
         return type_.count * _bytes(type_.slot)
     return type_.rows * type_.cols * (byte_width(type_.element) or 0) if isinstance(type_, TileBufType) else 0
-
-
-def _results(op: Operation) -> frozenset[_Tile]:
-    return _tiles_of(op, "outs")
-
-
-def _sources(op: Operation) -> frozenset[_Tile]:
-    """The tiles an operation reads, except scratch tiles, which it writes without returning them."""
-    scratch = _tiles_of(op, "writes") - _tiles_of(op, "outs")
-    return _tiles_of(op, "reads") - scratch
 
 
 def _innermost_loop(op: Operation) -> Operation | None:

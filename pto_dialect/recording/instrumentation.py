@@ -33,8 +33,8 @@ class RecordingInstrumentation(RunObserver):
     def open_device(self, cores: Sequence[ObservedCore]) -> None:
         """Opens the cores that run concurrently from now on."""
         super().open_device(cores)
-        for actor in self.log.actors[len(self.record.actors) :]:
-            self.record.actor(actor)
+        for thread in self.log.threads[len(self.record.actors) :]:
+            self.record.actor(thread)
 
     def run(self, context: Context, action: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Runs an instruction."""
@@ -46,9 +46,9 @@ class RecordingInstrumentation(RunObserver):
     def begin_step(self, context: Context, kind: int = OPERATION) -> int:
         """The step of an operation, which begins now."""
         if context.issue < 0:
-            core: Any = context.actor.core
+            core: Any = context.thread.core
             context.issue = core.numbers[context.mark.order]
-        context.step = self.record.step(context.issue, context.actor.number, kind)
+        context.step = self.record.step(context.issue, context.thread.number, kind)
         return context.step
 
     def timed(self, context: Context, first: int) -> None:
@@ -92,55 +92,55 @@ class RecordedSignals(Signals):
         self.senders: dict[Key, deque[int]] = {}
         self.level_senders: dict[Key, list[int]] = {}
 
-    def give(self, actor: Thread, mark: Mark, targets: tuple[tuple[Core, Key], ...]) -> None:
-        """``actor`` gets to a signal and sends it."""
-        log, step, began = self._begin(actor, mark, 2)
+    def give(self, thread: Thread, mark: Mark, targets: tuple[tuple[Core, Key], ...]) -> None:
+        """``thread`` gets to a signal and sends it."""
+        log, step, began = self._begin(thread, mark, 2)
         for target, key in targets:
-            log.signal(step, False, sent_text(key, target, actor.core), -1)
+            log.signal(step, False, sent_text(key, target, thread.core), -1)
             signals: Any = getattr(target, "signals")  # noqa: B009
             if isinstance(key, BufferKey):
                 signals.level_senders.setdefault(key, []).append(step)
             else:
                 signals.senders.setdefault(key, deque()).append(step)
-        super().give(actor, mark, targets)
-        self._end(step, actor, began)
+        super().give(thread, mark, targets)
+        self._end(step, thread, began)
 
-    def take(self, actor: Thread, mark: Mark, keys: tuple[Key, ...]) -> None:
-        """``actor`` gets to a wait and takes a signal of each kind."""
+    def take(self, thread: Thread, mark: Mark, keys: tuple[Key, ...]) -> None:
+        """``thread`` gets to a wait and takes a signal of each kind."""
         if not keys:
-            super().take(actor, mark, keys)
+            super().take(thread, mark, keys)
             return
-        log, step, began = self._begin(actor, mark, 3)
+        log, step, began = self._begin(thread, mark, 3)
         for key in keys:
             senders = self.senders.get(key)
             sent = bool(senders) and self.core.flags[key] <= len(senders or ())
             log.signal(step, True, sent_text(key, self.core, self.core), senders.popleft() if sent and senders else -1)
-        super().take(actor, mark, keys)
-        self._end(step, actor, began)
+        super().take(thread, mark, keys)
+        self._end(step, thread, began)
 
-    def reach(self, actor: Thread, mark: Mark, key: Key, level: int) -> None:
-        """``actor`` gets to a wait for the first ``level`` signals of a kind."""
-        log, step, began = self._begin(actor, mark, 3)
+    def reach(self, thread: Thread, mark: Mark, key: Key, level: int) -> None:
+        """``thread`` gets to a wait for the first ``level`` signals of a kind."""
+        log, step, began = self._begin(thread, mark, 3)
         log.signal(step, True, sent_text(key, self.core, self.core), self.sender(key, level))
-        super().reach(actor, mark, key, level)
-        self._end(step, actor, began)
+        super().reach(thread, mark, key, level)
+        self._end(step, thread, began)
 
     def sender(self, key: Key, level: int) -> int:
         """The step that has sent the last of the first ``level`` signals of a kind, -1 where there is none."""
         senders = self.level_senders.get(key, [])
         return senders[level - 1] if 0 < level <= len(senders) else -1
 
-    def _begin(self, actor: Thread, mark: Mark, kind: int) -> tuple[Log, int, float]:
+    def _begin(self, thread: Thread, mark: Mark, kind: int) -> tuple[Log, int, float]:
         core: Any = self.core
         log: Log = core.observer.record
-        step = log.step(core.numbers[mark.order], actor.number, kind)
-        return log, step, max(actor.time, mark.time)
+        step = log.step(core.numbers[mark.order], thread.number, kind)
+        return log, step, max(thread.time, mark.time)
 
-    def _end(self, step: int, actor: Thread, began: float) -> None:
+    def _end(self, step: int, thread: Thread, began: float) -> None:
         observer = self.observer
         if isinstance(observer, CycleObserver):
             watch_record: Log = getattr(observer, "record")  # noqa: B009
-            watch_record.time(step, began, max(actor.time, began))
+            watch_record.time(step, began, max(thread.time, began))
 
 
 class RecordedCore(InstrumentedCore):
@@ -189,12 +189,12 @@ class RecordedCore(InstrumentedCore):
     def _own(self) -> Context | None:
         """The running operation, unless it belongs to another core that ran in between."""
         context = self.observer.current
-        return context if context is not None and context.actor.core is self else None
+        return context if context is not None and context.thread.core is self else None
 
     def structure(self) -> None:
         """A loop, a branch or a call begins."""
         context = self._own()
-        scalar = self.actors["PIPE_S"] if context is None else context.actor
+        scalar = self.threads["PIPE_S"] if context is None else context.thread
         self.record.step(self.noted, scalar.number, OPERATION)
 
 

@@ -25,8 +25,8 @@ class Doing(Context):
 
     __slots__ = ("part",)
 
-    def __init__(self, actor: Thread, mark: Mark, issue: int = -1) -> None:
-        self.actor = actor
+    def __init__(self, thread: Thread, mark: Mark, issue: int = -1) -> None:
+        self.thread = thread
         self.mark = mark
         self.issue = issue
         self.step = -1
@@ -94,7 +94,7 @@ class LightInstrumentation(RecordingInstrumentation):
 
     def run(self, context: Context, action: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Runs an instruction."""
-        context.step = self.record.step(context.issue, context.actor.number, OPERATION)
+        context.step = self.record.step(context.issue, context.thread.number, OPERATION)
         outer = self.current
         self.current = context
         try:
@@ -126,7 +126,7 @@ class LightCore(RecordedCore):
         self.loops = loops
         self.noted = self.record.issue(statement, self.order, loops, numbers, handles)
         self.numbers.append(self.noted)
-        scalar = self.actors["PIPE_S"]
+        scalar = self.threads["PIPE_S"]
         # Written out, as this is done for every operation: Mark(site, loops, clock, fence, time, order).
         self.place = tuple.__new__(Mark, (site, loops, scalar.clock, 0, 0.0, self.order))
         self.observer.current = Doing(scalar, self.place, self.noted)
@@ -137,7 +137,7 @@ class LightCore(RecordedCore):
         """The scalar unit reaches an allocation, which is done at once."""
         self.reached(statement, site, loops, numbers, handles)
         doing: Any = self.observer.current
-        doing.step = self.record.step(self.noted, doing.actor.number, OPERATION)
+        doing.step = self.record.step(self.noted, doing.thread.number, OPERATION)
 
     def mark(self, pipe: str) -> Mark:
         """What an operation that is issued now to ``pipe`` takes with it."""
@@ -145,7 +145,7 @@ class LightCore(RecordedCore):
 
     def context(self, pipe: str) -> Context:
         """The context of an operation that is issued now on ``pipe``."""
-        return Doing(self.actors[pipe], self.place, self.numbers[-1])
+        return Doing(self.threads[pipe], self.place, self.numbers[-1])
 
     def reached_part(
         self, statement: int, site: int, loops: tuple[int, ...], numbers: Sequence[Any], handles: Sequence[Any]
@@ -156,4 +156,4 @@ class LightCore(RecordedCore):
         if context is not None and not observer.muted:
             context.part = (site, loops)
             issue = self.record.issue(statement, self.order + 1, loops, numbers, handles)
-            context.step = self.record.step(issue, context.actor.number, PART)
+            context.step = self.record.step(issue, context.thread.number, PART)

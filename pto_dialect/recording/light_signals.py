@@ -26,11 +26,11 @@ class Sent(NamedTuple):
 class LightSignals(RecordedSignals):
     """Signals of one core on their way."""
 
-    def give(self, actor: Thread, mark: Mark, targets: tuple[tuple[Core, Key], ...]) -> None:
-        """``actor`` gets to a signal and sends it."""
+    def give(self, thread: Thread, mark: Mark, targets: tuple[tuple[Core, Key], ...]) -> None:
+        """``thread`` gets to a signal and sends it."""
         core: Any = self.core
         log = core.record
-        step = log.step(core.numbers[mark.order], actor.number, SET)
+        step = log.step(core.numbers[mark.order], thread.number, SET)
         for receiver, key in targets:
             target: Any = receiver
             log.signal(step, False, sent_text(key, target, core), -1)
@@ -44,13 +44,13 @@ class LightSignals(RecordedSignals):
                 waiting = signals.tokens[key] = deque()
             waiting.append(Sent(mark.site, step))
 
-    def take(self, actor: Thread, mark: Mark, keys: tuple[Key, ...]) -> None:
-        """``actor`` gets to a wait and takes a signal of each kind."""
+    def take(self, thread: Thread, mark: Mark, keys: tuple[Key, ...]) -> None:
+        """``thread`` gets to a wait and takes a signal of each kind."""
         if not keys:
             return
         core: Any = self.core
         log, flags = core.record, core.flags
-        step = log.step(core.numbers[mark.order], actor.number, WAIT)
+        step = log.step(core.numbers[mark.order], thread.number, WAIT)
         for key in keys:
             tokens: Any = self.tokens.get(key)
             # Signals that were there from the start come from no step and are taken first.
@@ -58,8 +58,8 @@ class LightSignals(RecordedSignals):
             log.signal(step, True, sent_text(key, core, core), peer)
             flags[key] -= 1
 
-    def reach(self, actor: Thread, mark: Mark, key: Key, level: int) -> None:
-        """``actor`` gets to a wait for the first ``level`` signals of a kind."""
+    def reach(self, thread: Thread, mark: Mark, key: Key, level: int) -> None:
+        """``thread`` gets to a wait for the first ``level`` signals of a kind."""
         core: Any = self.core
-        step = core.record.step(core.numbers[mark.order], actor.number, WAIT)
+        step = core.record.step(core.numbers[mark.order], thread.number, WAIT)
         core.record.signal(step, True, sent_text(key, core, core), self.sender(key, level))

@@ -81,13 +81,13 @@ def _waiting(kernel: RecordingKernel) -> list[Waiting]:
             places.append(("PIPE_S", WAIT, core.noted, core.scalar_wait or (core.scalar_level or ())[:1]))
         polled = kernel.record.issued(core.noted) if core.polled is not None else None
         if core.polled is not None and polled is not None:
-            found.append(Waiting(core.actors["PIPE_S"].number, *polled, (core.polled(),)))
+            found.append(Waiting(core.threads["PIPE_S"].number, *polled, (core.polled(),)))
         for pipe, kind, number, keys in places:
             issue = kernel.record.issued(number)
             if issue is not None:
                 texts = {WAIT: keys, LEVEL: keys[:1]}.get(kind, ())
                 signals = tuple(signal_text(key) for key in texts if not core.flags.get(key, 0) or kind == LEVEL)
-                found.append(Waiting(core.actors[pipe].number, *issue, signals))
+                found.append(Waiting(core.threads[pipe].number, *issue, signals))
     return found
 
 

@@ -34,9 +34,9 @@ OPERATION, SENT, TAKEN, FAILED = range(4)
 class Steps:
     """What the pipes have done, in the order in which it was carried out.
 
-    A row has the kind, the actor, the site, the values of its loop indices as the number of a list, when the actor got
-    to it, when it ended, the step that sent what it took (-1: none), the elementary operations, and its least and most
-    cycles.
+    A row has the kind, the thread, the site, the values of its loop indices as the number of a list, when the thread
+    got to it, when it ended, the step that sent what it took (-1: none), the elementary operations, and its least and
+    most cycles.
     """
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class Steps:
     def add(
         self,
         kind: int,
-        actor: Thread,
+        thread: Thread,
         site: int,
         loops: tuple[int, ...],
         start: float,
@@ -62,7 +62,7 @@ class Steps:
         """Adds a step; its number."""
         low, high = (end - start, end - start) if cost is None else (cost.low, cost.high)
         number = self.lists.number(loops)
-        return self.rows.add(kind, actor.number, site, number, start, end, sender, work, low, high)
+        return self.rows.add(kind, thread.number, site, number, start, end, sender, work, low, high)
 
     def belongs(self, events: Iterable[int], step: int) -> None:
         """These events are those of a step."""
@@ -89,42 +89,42 @@ class ReportTimeline(CycleTimeline):
         self._cost: Estimate | None = None
         self.last = -1
 
-    def work_of(self, actor: Thread, site: Site, context: Context) -> Work:
+    def work_of(self, thread: Thread, site: Site, context: Context) -> Work:
         """As in ``CycleTimeline``; remembers what was done."""
-        self._work = super().work_of(actor, site, context)
+        self._work = super().work_of(thread, site, context)
         return self._work
 
-    def cost(self, actor: Thread, work: Work, regions: Sequence[tuple[Any, Any, bool]], start: float) -> Estimate:
+    def cost(self, thread: Thread, work: Work, regions: Sequence[tuple[Any, Any, bool]], start: float) -> Estimate:
         """As in ``CycleTimeline``; remembers what it takes."""
-        self._cost = super().cost(actor, work, regions, start)
+        self._cost = super().cost(thread, work, regions, start)
         return self._cost
 
-    def operation(self, actor: Thread, site: Site, ran: Ran) -> None:
+    def operation(self, thread: Thread, site: Site, ran: Ran) -> None:
         """An operation has run; signals come here as well, but have steps of their own."""
-        super().operation(actor, site, ran)
+        super().operation(thread, site, ran)
         if self._signals:
             return
-        work = operations_of(self._work, actor.pipe)
+        work = operations_of(self._work, thread.pipe)
         end = ran.start + ran.duration
-        self.last = self.steps.add(OPERATION, actor, site.number, ran.loops, ran.start, end, -1, work, self._cost)
+        self.last = self.steps.add(OPERATION, thread, site.number, ran.loops, ran.start, end, -1, work, self._cost)
         self.steps.belongs(ran.events, self.last)
 
-    def sent(self, actor: Thread, site: Site, loops: tuple[int, ...]) -> int:
+    def sent(self, thread: Thread, site: Site, loops: tuple[int, ...]) -> int:
         """A signal leaves; the number of its flow."""
-        before, self._signals = actor.time, True
-        flow = super().sent(actor, site, loops)
+        before, self._signals = thread.time, True
+        flow = super().sent(thread, site, loops)
         self._signals = False
         self._sent += 1
         flow = flow or self._sent
-        self._senders[flow] = self.steps.add(SENT, actor, site.number, loops, before, actor.time)
+        self._senders[flow] = self.steps.add(SENT, thread, site.number, loops, before, thread.time)
         return flow
 
-    def taken(self, actor: Thread, site: Site, loops: tuple[int, ...], since: float, flow: int) -> None:
+    def taken(self, thread: Thread, site: Site, loops: tuple[int, ...], since: float, flow: int) -> None:
         """A signal was waited for and is there now."""
         self._signals = True
-        super().taken(actor, site, loops, since, flow)
+        super().taken(thread, site, loops, since, flow)
         self._signals = False
-        self.steps.add(TAKEN, actor, site.number, loops, since, actor.time, self._senders.get(flow, -1))
+        self.steps.add(TAKEN, thread, site.number, loops, since, thread.time, self._senders.get(flow, -1))
 
 
 def operations_of(work: Work | None, pipe: str) -> float:
@@ -158,9 +158,9 @@ class ReportInstrumentation(CycleObserver):
         try:
             return super().run(context, action, arguments)
         except Fault:
-            actor, mark = context.actor, context.mark
-            time = max(actor.time, mark.time)
-            step = self.times.steps.add(FAILED, actor, mark.site, mark.loops, time, time)
+            thread, mark = context.thread, context.mark
+            time = max(thread.time, mark.time)
+            step = self.times.steps.add(FAILED, thread, mark.site, mark.loops, time, time)
             self.times.steps.belongs((context.event,), step)
             self.touched.add(step, [part for part in self._parts if not part.writes], context)
             raise
@@ -180,7 +180,7 @@ class ReportInstrumentation(CycleObserver):
             return
         if not self._running and (self._scalar is None or self._scalar[0] is not context):
             self.settle()
-            self._scalar = (context, context.actor.time)
+            self._scalar = (context, context.thread.time)
         self._parts.append(Part(context.mark.site, arena, region, writes))
 
     def settle(self) -> None:
@@ -190,7 +190,7 @@ class ReportInstrumentation(CycleObserver):
         (context, time), parts = self._scalar, self._parts
         self._scalar, self._parts = None, []
         mark = context.mark
-        step = self.times.steps.add(OPERATION, context.actor, mark.site, mark.loops, time, time)
+        step = self.times.steps.add(OPERATION, context.thread, mark.site, mark.loops, time, time)
         self.times.steps.belongs((context.event,), step)
         self.touched.add(step, parts, context)
 

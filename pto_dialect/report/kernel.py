@@ -17,10 +17,10 @@ from .instrumentation import ReportInstrumentation
 
 
 class Blocked(NamedTuple):
-    """A pipe that is blocked forever: the index of its actor, the site and loop indices, and the signals it waits
+    """A pipe that is blocked forever: the index of its thread, the site and loop indices, and the signals it waits
     for."""
 
-    actor: int
+    thread: int
     site: int
     loops: tuple[int, ...]
     awaited: str
@@ -55,5 +55,5 @@ class ReportKernel(CycleKernel):
         for core in cores:
             for pipe, mark, keys in blocked(core):
                 awaited = ", ".join(describe(key) for key in keys) or "what was issued before"
-                self.blocked.append(Blocked(core.actors[pipe].number, mark.site, mark.loops, awaited))
+                self.blocked.append(Blocked(core.threads[pipe].number, mark.site, mark.loops, awaited))
         super()._deadlocked(fault, cores, compiled)

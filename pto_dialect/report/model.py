@@ -71,8 +71,8 @@ class Document:
         self._place(span_of(kernel.function))
         table = times.table
         steps = times.steps
-        actors = observer.log.actors
-        columns = shifted(steps.rows, actors, int(table.value_of("machine", "cores")))
+        threads = observer.log.threads
+        columns = shifted(steps.rows, threads, int(table.value_of("machine", "cores")))
         document: dict[str, Any] = {
             "version": VERSION,
             "tool": __version__,
@@ -86,18 +86,18 @@ class Document:
             "sites": self._sites(),
             "actors": [
                 {"block": one.core.block.index, "core": one.core.name, "kind": one.core.kind, "pipe": one.pipe}
-                for one in actors
+                for one in threads
             ],
             "steps": {name: encoded(steps.rows.kinds[name], column) for name, column in columns.items()},
             "loops": steps.lists.document(),
         }  # fmt: skip
-        document["steps"]["cause"] = encoded("i32", causes(columns, actors))
+        document["steps"]["cause"] = encoded("i32", causes(columns, threads))
         places = Locations(observer.touched, SiteOperands(observer.sites), {one.name: one for one in self.run.buffers})
         memory, self.chunks = memory_parts(observer.touched, places, self.run.buffers)
         document |= memory
         document["findings"] = self._findings(places)
         document["blocked"] = [
-            {"actor": one.actor, "site": one.site, "loops": list(one.loops), "text": one.awaited}
+            {"actor": one.thread, "site": one.site, "loops": list(one.loops), "text": one.awaited}
             for one in kernel.blocked
         ]
         document["roofs"] = roofs(times)

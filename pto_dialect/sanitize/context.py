@@ -44,12 +44,12 @@ class Context:
     """
 
     __slots__ = (
-        *("actor", "bars", "copied", "doubled", "doubtful", "event", "good", "handles", "mark", "nbytes", "offsets"),
-        *("issue", "operands", "scope", "sources", "step", "tiles", "torn", "undefined", "unwritten", "written"),
+        *("bars", "copied", "doubled", "doubtful", "event", "good", "handles", "issue", "mark", "nbytes", "offsets"),
+        *("operands", "scope", "sources", "step", "thread", "tiles", "torn", "undefined", "unwritten", "written"),
     )
 
-    def __init__(self, actor: Thread, mark: Mark) -> None:
-        self.actor = actor
+    def __init__(self, thread: Thread, mark: Mark) -> None:
+        self.thread = thread
         self.mark = mark
         self.event = 0
         self.step = self.issue = -1

@@ -17,7 +17,7 @@ from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.runtime.compile.compiler import CompiledModule
-from pto_dialect.runtime.compile.flavours import WATCHED, Flavour
+from pto_dialect.runtime.compile.variants import INSTRUMENTED, Variant
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Arena
 from pto_dialect.runtime.queues.run import Deadlock, QueuedFault, run_queued
@@ -96,9 +96,9 @@ class InstrumentedKernel(Kernel):
         return mode == "compiler" or (mode == "auto" and not self.orders_pipes)
 
     @property
-    def flavour(self) -> Flavour:
+    def variant(self) -> Variant:
         """Returns the code generation variant."""
-        return WATCHED
+        return INSTRUMENTED
 
     @property
     def generator_class(self) -> Callable[..., InstrumentedGenerator]:
@@ -224,7 +224,7 @@ class InstrumentedKernel(Kernel):
         notes: list[tuple[str, Any]] = [(note, None) for note in fault.notes]
         if current is not None and current.mark.site:
             site = self.observer.sites[current.mark.site]
-            notes.append((operation_text(site, current.mark.loops, current.actor), None))
+            notes.append((operation_text(site, current.mark.loops, current.thread), None))
         notes.append(("the run ends here", None))
         finding = Finding(rule, fault.message, (None,), span_of(place), notes, severity=Severity.ERROR)
         self.observer.findings.add(finding)

@@ -4,6 +4,7 @@ counts"."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from typing import Final, NamedTuple
 
 from xdsl.dialects.builtin import MemRefType
@@ -85,7 +86,9 @@ def _work(op: PtoOp, options: Mapping[str, str]) -> Work:
     if op.name.startswith(_MOVES):
         path = f"{_space(source)}:{_space(result)}"
         tile = source if path.endswith("gm") else result
-        transfers = _transfers(source if path.startswith("gm") else result)
+        # Blocks of a view in global memory beyond the two innermost dimensions; one transfer moves one block.
+        extents = shape_of(source if path.startswith("gm") else result)[:-2]
+        transfers = prod(max(extent, 1) for extent in extents)
     elif isinstance(result, TileBufType) and name.startswith(("trow", "tcol")) and not name.startswith(
         ("trowexpand", "tcolexpand")
     ):  # fmt: skip
@@ -182,11 +185,3 @@ def _by_columns(type_: Attribute) -> bool:
 
 def _paired(element: Attribute) -> bool:
     return element_name(element).endswith("x2") and bit_width(element) == 8
-
-
-def _transfers(type_: Attribute) -> int:
-    """Blocks of a view in global memory beyond the two innermost dimensions; one transfer moves one block."""
-    found = 1
-    for extent in shape_of(type_)[:-2]:
-        found *= max(extent, 1)
-    return found

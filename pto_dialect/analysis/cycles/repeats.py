@@ -24,7 +24,8 @@ def repeat_cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
     found = _entry(work, table, "column", work.name)
     if found is not None:
         if work.valid_rows == 1 or work.empty:
-            return _one_copy(work, table), table.evidence("copy", "row", "*")
+            p = table.group("copy", "row", "*")
+            return p["fixed"] + p["block"] * ceil_div(work.bytes(), BLOCK), table.evidence("copy", "row", "*")
         return _column(work, table, found[0]), found[1]
     if work.name == "tcvt":
         found = _entry(work, table, "convert-repeat", "tcvt")
@@ -111,11 +112,6 @@ def _column(work: Work, table: CycleTable, p: dict[str, float]) -> float:
     if cut and per_row > 1:
         row += p["partial_row"] * (per_row - 1)
     return row * work.valid_rows + p["fixed"] + p["fixed_more"] * (per_row - 1)
-
-
-def _one_copy(work: Work, table: CycleTable) -> float:
-    p = table.group("copy", "row", "*")
-    return p["fixed"] + p["block"] * ceil_div(work.bytes(), BLOCK)
 
 
 _LAWS: Final = (*(("repeat", _elementwise), ("divide", _division), ("reduce", _reduction), ("broadcast", _broadcast)),)

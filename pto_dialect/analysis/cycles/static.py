@@ -111,7 +111,11 @@ def static_cycles(
             found.ranges[name] = found.ranges.get(name, 0) + 1
     for (pipe, _), total in lanes.items():
         found.pipes[pipe] = total if pipe not in found.pipes else _combine_lanes(found.pipes[pipe], total)
-    sum_up(found)
+    # Compute the total from the pipes: between the busiest one and the sum.
+    totals = found.pipes.values()
+    found.total.cycles = max((each.cycles for each in totals), default=0.0)
+    found.total.low = max((each.low for each in totals), default=0.0)
+    found.total.high = sum(each.high for each in totals)
     return found
 
 
@@ -119,14 +123,6 @@ def _combine_lanes(one: Total, other: Total) -> Total:
     """Combines two lanes of a pipe: between the busier one and the sum."""
     longer = one if one.cycles >= other.cycles else other
     return Total(longer.cycles, max(one.low, other.low), one.high + other.high)
-
-
-def sum_up(found: ModuleCycles) -> None:
-    """Computes the total from the pipes: between the busiest one and the sum."""
-    totals = found.pipes.values()
-    found.total.cycles = max((each.cycles for each in totals), default=0.0)
-    found.total.low = max((each.low for each in totals), default=0.0)
-    found.total.high = sum(each.high for each in totals)
 
 
 def execution_count(op: Operation) -> tuple[int, bool]:

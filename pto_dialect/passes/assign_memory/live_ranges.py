@@ -126,7 +126,10 @@ class LiveRanges:
     def _leaf(self, leaf: Leaf, loops: tuple[Loop, ...]) -> _Flow:
         self.leaves.append((self.time, leaf))
         if not (leaf.shows or leaf.learns) and any(place.root is None for place in (*leaf.reads, *leaf.writes)):
-            _refuse_unknown(leaf, self.places)
+            # Raise :class:`UnsupportedError` for a tile that may be any: no other tile could have bytes of its own.
+            for value in leaf.op.operands:
+                if isinstance(value.type, (TileBufType, MultiTileBufType)) and self.places.pointees(value).is_open:
+                    raise UnsupportedError(leaf.op, "only a run knows which tile it uses")
         flow = _Flow()
         keeps = bool(op_spec(type(leaf.op)).in_place) if isinstance(leaf.op, PtoOp) else True
         for writes, needs, places in ((False, True, leaf.reads), (True, keeps, leaf.writes)):
@@ -183,13 +186,6 @@ def _lanewise(leaf: Leaf) -> bool:
     """Whether the result may lie where a source lies: in operations of that role, and in conversions that need no
     scratch."""
     return leaf.op.tmp is None if isinstance(leaf.op, TCvtOp) else has_role(leaf.op, Role.LANEWISE)
-
-
-def _refuse_unknown(leaf: Leaf, places: HandleLocations) -> None:
-    """Raises :class:`UnsupportedError` for a tile that may be any: no other tile could have bytes of its own."""
-    for value in leaf.op.operands:
-        if isinstance(value.type, (TileBufType, MultiTileBufType)) and places.pointees(value).is_open:
-            raise UnsupportedError(leaf.op, "only a run knows which tile it uses")
 
 
 def _kill(written: Must[Hashable], flow: _Flow) -> None:

@@ -110,10 +110,6 @@ class Rebuild:
         """Writes what ``op`` is in the new program."""
         self.emit(self.copied(op, self.mapped(op.operands), [r.type for r in op.results], self.regions(op)), op)
 
-    def argument_type(self, argument: SSAValue) -> Attribute:
-        """Type of the argument of a block in the new program."""
-        return argument.type
-
     # ------------------------------------------------------------ parts
 
     def mapped(self, values: Sequence[SSAValue]) -> list[SSAValue]:
@@ -129,7 +125,8 @@ class Rebuild:
         fresh = Region()
         before = self.into
         for block in region.blocks:
-            self.blocks[block] = Block(arg_types=[self.argument_type(argument) for argument in block.args])
+            # Type of the argument of a block in the new program.
+            self.blocks[block] = Block(arg_types=[argument.type for argument in block.args])
             fresh.add_block(self.blocks[block])
             for old, new in zip(block.args, self.blocks[block].args, strict=True):
                 self.bind(old, new)

@@ -101,17 +101,13 @@ def _first_writes(tile: SSAValue, block: Block) -> bool:
     users = {use.operation for use in tile.uses}
     for op in block.ops:
         if op in users:
-            return _fills(op, tile)
+            if not isinstance(op, PtoOp) or has_role(op, Role.PARTIAL) or op_spec(type(op)).in_place:
+                return False
+            groups = operand_groups(op)
+            return groups.get("dst") == (tile,) and list(op.operands).count(tile) == 1
         if any(inner in users for inner in walk(op)):
             return False
     return False
-
-
-def _fills(op: Operation, tile: SSAValue) -> bool:
-    if not isinstance(op, PtoOp) or has_role(op, Role.PARTIAL) or op_spec(type(op)).in_place:
-        return False
-    groups = operand_groups(op)
-    return groups.get("dst") == (tile,) and list(op.operands).count(tile) == 1
 
 
 def _slot(loop: ForOp, count: int) -> SSAValue:

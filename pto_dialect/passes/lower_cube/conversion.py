@@ -97,16 +97,12 @@ def _scalar(writer: Writer, entry: SSAValue, target: str) -> SSAValue:
         signed = target in ("i8", "si8")
         if bits & (_OFFSET | _SHIFT) or (target in _INTEGERS and bool(bits & _SIGN) != signed):
             raise NotLoweredError(writer.anchor, "a scale for all channels has no offset, shift or sign of its own")
-        return writer.f32(_number(bits & _SCALE_BITS))
+        return writer.f32(unpack("<f", pack("<I", bits & _SCALE_BITS))[0])
     if target in _INTEGERS:
         raise NotLoweredError(writer.anchor, "only a run knows the offset and the sign of its scale")
     low = writer.put(TruncIOp(entry, i32))
     kept = writer.put(AndIOp(low, writer.function.constant(_SCALE_BITS - (1 << 32), i32)))
     return writer.put(BitcastOp(kept, f32))
-
-
-def _number(bits: int) -> float:
-    return unpack("<f", pack("<I", bits))[0]
 
 
 def _table(writer: Writer, value: SSAValue) -> SSAValue:

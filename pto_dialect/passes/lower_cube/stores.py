@@ -155,18 +155,14 @@ def move_out(writer: Writer, profile: Profile, source: Tile, dst: Tile, window: 
     if dst.kind in ("ND", "DN"):
         _lines(back, dst, sizes, (row, col))
     elif dst.kind == "NZ":
-        _check_split(writer, sizes)
+        if enumerator(writer.anchor, "accToVecMode").startswith("dual"):
+            raise NotLoweredError(writer.anchor, "halves for both vector cores lie in rows, not in blocks")
         reader = Reader(writer)
         place = reader.offset(dst, window.to_row, window.to_col)
         to = (dst.width, dst.width, dst.height * dst.width)
         _by_blocks(back, writer.advanced(dst.pointer, place), sizes, to)
     else:
         raise NotLoweredError(writer.anchor, f"no write-back makes the layout {dst.kind}")
-
-
-def _check_split(writer: Writer, sizes: tuple[Number, Number]) -> None:
-    if enumerator(writer.anchor, "accToVecMode").startswith("dual"):
-        raise NotLoweredError(writer.anchor, "halves for both vector cores lie in rows, not in blocks")
 
 
 def _lines(back: WriteBack, dst: Tile, sizes: tuple[Number, Number], at: tuple[Number, Number]) -> None:

@@ -78,7 +78,11 @@ def _check(reader: Reader, step: Step) -> None:
         if tile.type.element != dst.type.element:
             raise NotLoweredError(op, f"its tiles hold {dst.element} and {tile.element}")
         if name == row.column:
-            _check_column(reader, step, tile)
+            # A tile of which the first element of each row is read, or 32 bytes of each row.
+            if tile.kind not in ("DN", "ND"):
+                raise NotLoweredError(step.op, f"its values for rows lie in the layout {tile.kind}")
+            if step.cyclic:
+                reader.aligned(tile.col, ROW_BYTES // tile.bytes, "column")
             continue
         if tile.kind != "ND":
             raise NotLoweredError(op, f"its tiles lie in the layout {tile.kind}, registers are loaded from rows")
@@ -86,14 +90,6 @@ def _check(reader: Reader, step: Step) -> None:
     refuse_overlap(op, [step.sources[name] for name in step.alone], dst, "values that later rows need")
     others = [tile for name, tile in step.sources.items() if name not in step.alone and torn(tile, dst)]
     refuse_overlap(op, others, dst, "other elements, which are needed later")
-
-
-def _check_column(reader: Reader, step: Step, tile: Tile) -> None:
-    """A tile of which the first element of each row is read, or 32 bytes of each row."""
-    if tile.kind not in ("DN", "ND"):
-        raise NotLoweredError(step.op, f"its values for rows lie in the layout {tile.kind}")
-    if step.cyclic:
-        reader.aligned(tile.col, ROW_BYTES // tile.bytes, "column")
 
 
 def _is_cyclic(writer: Writer, op: Operation, tile: Tile) -> bool:
@@ -169,7 +165,11 @@ class Loops:
         for step in self.steps:
             if step.row.column:
                 writer.locate(step.op)
-                self._column(step, line)
+                # The value of a row in all lanes, or its values in each 32 bytes.
+                tile = step.sources[step.row.column]
+                registers = Registers(self.writer, tile.type.element)
+                take = registers.repeated if step.cyclic else registers.spread
+                self.everywhere[_key(step, tile)] = take(tile.pointer, offset_in(self.writer, tile, line))
         full, rest = divmod(cols, self.lanes) if isinstance(cols, int) else (0, 0)
         if full:
             mask = self.registers.whole()
@@ -178,13 +178,6 @@ class Loops:
             self._tail(line, full * self.lanes, rest)
         if not isinstance(cols, int):
             writer.repeat(writer.ceildiv(cols, self.lanes), lambda turn: self._step(line, turn, cols))
-
-    def _column(self, step: Step, line: Number) -> None:
-        """The value of a row in all lanes, or its values in each 32 bytes."""
-        tile = step.sources[step.row.column]
-        registers = Registers(self.writer, tile.type.element)
-        take = registers.repeated if step.cyclic else registers.spread
-        self.everywhere[_key(step, tile)] = take(tile.pointer, offset_in(self.writer, tile, line))
 
     def _step(self, line: Number, turn: Number, cols: Number) -> None:
         at = self.writer.mul(turn, self.lanes)

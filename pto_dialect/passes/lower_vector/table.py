@@ -178,13 +178,6 @@ _RISING = Row(VLreluOp, number="slope", elements=FLOATS)
 _POWERS = frozenset(1 << bit for bit in range(1, 15))
 
 
-def _quotient(divisor: int, bits: int) -> Row:
-    """Integers divided by a power of two, toward zero: negative ones are brought up to the next multiple first."""
-    sign = (VShrsOp, "src", bits - 1)
-    raised = (VAddOp, "src", (VAndOp, sign, (VBrOp, divisor - 1)))
-    return Row((VShrsOp, raised, divisor.bit_length() - 1), elements=SHIFTED)
-
-
 def row_of(op: Operation) -> Row | None:
     """The row of an operation on tiles of a vector core."""
     row = ROWS.get(op.name)
@@ -206,18 +199,14 @@ def row_of(op: Operation) -> Row | None:
     if isinstance(op, _PARTS) and not _same_regions(op):
         return None
     if element in DIVIDED and _divides(row.formula):
-        row = row._replace(formula=_of_integers(row.formula), elements=DIVIDED)
+        # The quotient of a formula, of integers.
+        parts = row.formula[1:] if isinstance(row.formula, tuple) else _TWO
+        row = row._replace(formula=(quotient, *parts, (VBrOp, 0), (VBrOp, 1)), elements=DIVIDED)
     return row if row.others or element in row.elements else None
 
 
 def _divides(formula: Formula | type[PtoOp]) -> bool:
     return formula is VDivOp or (isinstance(formula, tuple) and formula[0] is VDivOp and (VBrOp, ONE) not in formula)
-
-
-def _of_integers(formula: Formula | type[PtoOp]) -> Formula:
-    """The quotient of a formula, of integers."""
-    parts = formula[1:] if isinstance(formula, tuple) else _TWO
-    return (quotient, *parts, (VBrOp, 0), (VBrOp, 1))
 
 
 def _by_number(op: TLreluOp | TDivsOp, row: Row, number: Any, element: str | None) -> Row:
@@ -227,7 +216,10 @@ def _by_number(op: TLreluOp | TDivsOp, row: Row, number: Any, element: str | Non
             return _SLOPE_OF_HALVES
         return _RISING if isinstance(number, float) and 0 < number < inf else row
     if row is not _NUMBER_FIRST and number in _POWERS and element in _SHIFTED_BITS:
-        return _quotient(number, _SHIFTED_BITS[element])
+        # Integer divided by a power of two, toward zero: negative ones are brought up to the next multiple first.
+        sign = (VShrsOp, "src", _SHIFTED_BITS[element] - 1)
+        raised = (VAddOp, "src", (VAndOp, sign, (VBrOp, number - 1)))
+        return Row((VShrsOp, raised, number.bit_length() - 1), elements=SHIFTED)
     return row
 
 

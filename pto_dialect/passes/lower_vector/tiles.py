@@ -93,13 +93,9 @@ def torn(source: Tile, dst: Tile) -> bool:
     """Whether ``dst`` may have bytes of other elements of ``source``, which are read after they were written."""
     if is_same_location(source, dst) or _separate_windows(source, dst):
         return False
-    return _may_meet(source, dst, _shift_possible if _same_grid(source, dst) else _overlap_possible)
-
-
-def _same_grid(one: Tile, other: Tile) -> bool:
-    """Whether two tiles that begin at one address have each element in the same bytes."""
-    parts = [(tile.type.element, tile.row, tile.col, tile.whole.rows, tile.whole.cols) for tile in (one, other)]
-    return parts[0] == parts[1]
+    # Whether two tiles that begin at one address have each element in the same bytes.
+    parts = [(tile.type.element, tile.row, tile.col, tile.whole.rows, tile.whole.cols) for tile in (source, dst)]
+    return _may_meet(source, dst, _shift_possible if (parts[0] == parts[1]) else _overlap_possible)
 
 
 def _may_meet(one: Tile, other: Tile, meet: Callable[[MemoryLocation, MemoryLocation], bool]) -> bool:

@@ -60,14 +60,10 @@ def report_redundant(declared: Rule, group: Group, reason: Reason | None) -> Dia
         message = f"{what}: nothing after it has to wait for what is before it"
     else:
         first, second = named(reason.first), named(reason.second)
-        by = list(dict.fromkeys(_link(item.op) for item in reason.chain)) or ["the scalar unit"]
+        by = list(dict.fromkeys(f"{item.op.name}{line_of(item.op)}" for item in reason.chain)) or ["the scalar unit"]
         said = f"{', '.join(by[:-1])} and {by[-1]} order" if len(by) > 1 else f"{by[0]} orders"
         message = f"{what}: {second} depends on {first}, and {said} the two"
     return Diagnostic(declared.id, declared.severity, message, span_of(op), tuple(notes))
-
-
-def _link(op: Operation) -> str:
-    return f"{op.name}{line_of(op)}"
 
 
 def report_serial(judge: Judge, group: Group) -> Iterator[Diagnostic]:

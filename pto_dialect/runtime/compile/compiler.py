@@ -30,13 +30,13 @@ from ..run.profiling import ProfileLog
 from ..simt.code import find_code
 from .depth import refuse_deep
 from .emit import Emitter
-from .flavours import PLAIN, Flavour
 from .generator import Generator
 from .listing import listing
 from .names import Kind
 from .program import Program, find_entry, find_program, functions_by_place, functions_of, symbol_of
 from .source_check import BUILTINS, check_source
 from .unit import Unit
+from .variants import PLAIN, Variant
 
 __all__ = ["CompiledModule", "compile_module", "find_entry", "functions_of"]
 
@@ -103,20 +103,20 @@ def compile_module(
     queued: bool = False,
     profile_log: ProfileLog | None = None,
     program: Program | None = None,
-    flavour: Flavour = PLAIN,
+    variant: Variant = PLAIN,
     generator_class: Callable[..., Generator] = Generator,
 ) -> CompiledModule:
     """Compiles ``entry``, its peer kernel if it has one, and the functions they call.
 
     ``queued`` selects code that hands instructions to pipe queues instead of running them in program order (the only
     code for cores that wait for each other), ``profile_log`` code that times every instruction; ``program`` is the
-    result of ``find_program`` for the entry, ``flavour`` the code generation variant, and ``generator_class`` its
+    result of ``find_program`` for the entry, ``variant`` the code generation variant, and ``generator_class`` its
     generator. Raises ``ProgramError`` for an operation that cannot be executed.
     """
     program = program or find_program(module, entry, profile.arch)
-    queued = queued or flavour.queued or program.cooperative
+    queued = queued or variant.queued or program.cooperative
     emitter = Emitter()
-    code = find_code(program, flavour.each_access)
+    code = find_code(program, variant.each_access)
     outer, inner = functions_by_place(program) if queued else (program.functions, ())
 
     def named(functions: Iterable[Operation], kind: Kind) -> dict[Operation, str]:
@@ -132,11 +132,11 @@ def compile_module(
         refuse_deep(function)
     make_generator = partial(generator_class, emitter, profile, options, unit, generate)
     for function in names:
-        _function(function, names, make_generator(queued, flavour, profile_log))
+        _function(function, names, make_generator(queued, variant, profile_log))
     for function in inner_names:
-        _function(function, inner_names, make_generator(False, flavour, profile_log))
+        _function(function, inner_names, make_generator(False, variant, profile_log))
     for function in code.bodies:
-        _body(function, make_generator(False, flavour, profile_log))
+        _body(function, make_generator(False, variant, profile_log))
     source = emitter.source()
     check_source(source, emitter.identifiers.kinds)
     filename = f"<pto {next(_numbers)}>"

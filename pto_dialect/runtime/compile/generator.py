@@ -30,8 +30,8 @@ from ..numerics.formats import Format, format_of
 from ..run.machine import RunOptions
 from ..run.profiling import ProfileLog
 from .emit import Emitter, Expr
-from .flavours import PLAIN, Flavour
 from .names import Kind
+from .variants import PLAIN, Variant
 
 if TYPE_CHECKING:
     from ..simt.scope import LaneScope
@@ -56,7 +56,7 @@ class Generator:
     unit: Unit
     generate: Generate
     queued: bool
-    flavour: Flavour = PLAIN
+    variant: Variant = PLAIN
     profile_log: ProfileLog | None = None
 
     def __post_init__(self) -> None:
@@ -70,7 +70,7 @@ class Generator:
         self.locals: dict[Operation, str] = {}
         self.held: dict[SSAValue, Expr] = {}
         self.popped: dict[object, list[SSAValue]] = {}
-        self._undefines = self.flavour.undefines or self.options.fill == "poison"
+        self._undefines = self.variant.undefines or self.options.fill == "poison"
         self._undefined: tuple[SSAValue, ...] = ()
         self._forms: dict[PtoOp, OperationForm] = {}
 
@@ -195,7 +195,7 @@ class Generator:
     def hold(self, tile: SSAValue, content: Any) -> None:
         """Makes a local hold the content of a tile that nothing else accesses, at first ``content``, where this variant
         may do so."""
-        plain = self.flavour.holds_tiles and not self.queued and self.lanes is None
+        plain = self.variant.holds_tiles and not self.queued and self.lanes is None
         if plain and self.options.fill == "zero" and tile in self.unit.held:
             self.held[tile] = self.define_local(tile.name_hint or "", self.argument(content))
             self.unit.holds = True
@@ -272,7 +272,8 @@ class Generator:
         if not self.queued:
             self._instruction(op)
             return
-        if uses_registers(op):
+        # Whether an instruction of the vector unit uses its registers; outside of a scope it is in an inferred one.
+        if any(isinstance(value.type, _REGISTERS) for value in (*op.operands, *op.results)) and not op.regions:
             self.emitter.line(f"yield from core.reach({Pipe.V.value!r})")
         meeting = self._meeting(op)
         if meeting:
@@ -322,12 +323,6 @@ class Generator:
 
 
 _REGISTERS = (t.VRegType, t.MaskType, t.AlignType, t.VmiVRegType, t.VmiMaskType)
-
-
-def uses_registers(op: Operation) -> bool:
-    """Returns whether an instruction of the vector unit uses its registers; outside of a scope it is in an inferred
-    one."""
-    return any(isinstance(value.type, _REGISTERS) for value in (*op.operands, *op.results)) and not op.regions
 
 
 def has_view(type_: Attribute) -> bool:

@@ -233,7 +233,7 @@ def functions_by_place(program: Program) -> tuple[list[Operation], list[Operatio
     while pending:
         function, inside = pending.pop()
         for op in walk(function):
-            callee = program.symbols.callee(op) if _is_plain_call(op) else None
+            callee = program.symbols.callee(op) if has_role(op, Role.CALL) else None
             if callee is None:
                 continue
             within = inside or _in_scope(op)
@@ -244,10 +244,6 @@ def functions_by_place(program: Program) -> tuple[list[Operation], list[Operatio
     order = {function: number for number, function in enumerate(program.functions)}
     first, second = (sorted(found, key=lambda function: order[function]) for found in (outer, inner))
     return first, second
-
-
-def _is_plain_call(op: Operation) -> bool:
-    return has_role(op, Role.CALL)
 
 
 def _in_scope(op: Operation) -> bool:

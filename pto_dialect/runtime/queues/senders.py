@@ -34,7 +34,10 @@ def sender_of(core: Core, key: Key) -> Core | None:
         return _numbered(vector, key[2])
     if kind in ("slot", "entry"):
         return _numbered(vector, key[3]) if core.kind == "aic" else cube
-    return _of_block(core, key)
+    if key[0] != "blocks":
+        return None
+    same = (one for block in core.block.device for one in block.cores if one.kind == core.kind)
+    return next((one for one in same if (one.block.index, one.index) == key[2:]), None)
 
 
 def sends(op: Operation, key: Key, sender: Core) -> bool:
@@ -49,13 +52,6 @@ def sends(op: Operation, key: Key, sender: Core) -> bool:
         return False
     number = integer_attribute(op, "event_id")
     return number is None or number % _IDS == key[1] % _IDS
-
-
-def _of_block(core: Core, key: Key) -> Core | None:
-    if key[0] != "blocks":
-        return None
-    same = (one for block in core.block.device for one in block.cores if one.kind == core.kind)
-    return next((one for one in same if (one.block.index, one.index) == key[2:]), None)
 
 
 def _numbered(cores: list[Core], number: int) -> Core | None:

@@ -28,10 +28,10 @@ from pto_dialect.targets.backend import backend_of
 from pto_dialect.targets.profile import Profile
 
 from ..compile.compiler import CompiledModule, compile_module
-from ..compile.flavours import PLAIN, PROFILED, Flavour
 from ..compile.generator import Generator as CodeGenerator
 from ..compile.program import Root, Symbols, find_entry, find_program
 from ..compile.usage import Usage, buffer_usage
+from ..compile.variants import PLAIN, PROFILED, Variant
 from ..errors import ProgramError, wrong_argument_count
 from ..faults import OUT_OF_MEMORY, Fault, exhausted
 from ..memory.spaces import Array, Pointer
@@ -124,12 +124,12 @@ class CompiledKernel:
             queued=queued,
             profile_log=self.profile_log,
             program=self.program,
-            flavour=self.flavour,
+            variant=self.variant,
             generator_class=self.generator_class,
         )
 
     @property
-    def flavour(self) -> Flavour:
+    def variant(self) -> Variant:
         """Returns the code generation variant."""
         return PLAIN if self.profile_log is None else PROFILED
 

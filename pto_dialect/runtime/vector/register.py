@@ -18,16 +18,12 @@ FINEST = {"b8": 1, "b16": 2, "b32": 4}
 """Distance of the bits of two lanes, by granularity."""
 
 
-def _frozen(bits: Array) -> Array:
-    bits.flags.writeable = False
-    return bits
-
-
 def prefix(count: int, step: int) -> Array:
     """The predicate with the first ``count`` lanes active."""
     bits = np.zeros(MASK_BITS, np.bool_)
     bits[: count * step : step] = True
-    return _frozen(bits)
+    bits.flags.writeable = False
+    return bits
 
 
 PREFIXES: dict[int, list[Array]] = {

@@ -25,15 +25,11 @@ def bit_sort(destination: Pointer, source: Pointer, indices: Pointer, repeats: i
     for repeat in range(repeats):
         scores = window(source, repeat * SORTED * size, SORTED * size).view(source.dtype)
         numbers = window(indices, repeat * SORTED * 4, SORTED * 4).view(np.uint32)
-        order = _descending(scores)
+        order = np.argsort(-np.asarray(scores, np.float64), kind="stable")
         records = np.zeros((SORTED, RECORD), np.uint8)
         records[:, :size] = scores[order].view(np.uint8).reshape(SORTED, size)
         records[:, 4:] = numbers[order].view(np.uint8).reshape(SORTED, 4)
         window(destination, repeat * SORTED * RECORD, SORTED * RECORD)[...] = records.reshape(-1)
-
-
-def _descending(scores: Array) -> Array:
-    return np.argsort(-np.asarray(scores, np.float64), kind="stable")
 
 
 def merge_sort(

@@ -20,6 +20,5 @@ def _kind(observer: RunObserver, event: int) -> str | None:
 def side(observer: RunObserver, event: int, writes: bool) -> Access:
     """Returns an event as one side of a conflict."""
     log = observer.log
-    return Access(
-        log.actors[log.actor[event]], observer.sites[log.site[event]], log.loops[event], log.order[event], event, writes
-    )
+    thread, site = log.threads[log.thread[event]], observer.sites[log.site[event]]
+    return Access(thread, site, log.loops[event], log.order[event], event, writes)

@@ -53,9 +53,9 @@ class _Access:
 class ItemRaces:
     """The accesses of one launch since the last barrier."""
 
-    def __init__(self, observer: RunObserver, actor: Thread, items: WorkItems) -> None:
+    def __init__(self, observer: RunObserver, thread: Thread, items: WorkItems) -> None:
         self.observer = observer
-        self.actor = actor
+        self.thread = thread
         self.items = items
         self._arenas: dict[int, tuple[InstrumentedArena, list[_Access]]] = {}
         self._entries = 0
@@ -146,8 +146,8 @@ class ItemRaces:
         )
         notes: list[tuple[str, Any]] = []
         if first is not second:
-            notes.append((f"{operation_text(first, earlier.loops, self.actor)} {_verb(earlier)} them", first.span))
-        notes.append((f"{operation_text(second, later.loops, self.actor)} {_verb(later)} them", None))
+            notes.append((f"{operation_text(first, earlier.loops, self.thread)} {_verb(earlier)} them", first.span))
+        notes.append((f"{operation_text(second, later.loops, self.thread)} {_verb(later)} them", None))
         advice = "pto.syncthreads between the two orders them; atomic updates of one kind do not conflict"
         observer.findings.add(Finding(_RULE, message, (first, second), second.span, notes, advice))
 

@@ -48,7 +48,7 @@ class Numbers:
         kinds = ["NaN"] * any(np.isnan(data).any() for data in self.written)
         kinds += ["infinity"] * any(np.isinf(data).any() for data in self.written)
         message = f"{site.name} produces {' and '.join(kinds)} from numbers"
-        notes = [(operation_text(site, context.mark.loops, context.actor), None)]
+        notes = [(operation_text(site, context.mark.loops, context.thread), None)]
         finding = Finding("numeric-nan-inf", message, (site,), site.span, notes)
         finding.event = context.event
         self.observer.findings.add(finding)

@@ -51,7 +51,7 @@ def second_source(observer: RunObserver, context: Context, arguments: Sequence[A
 
 def report_operand(observer: RunObserver, context: Context, site: Site, rule: str, message: str, help: str) -> None:
     """Reports what the instruction at ``site`` takes."""
-    notes = [(operation_text(site, context.mark.loops, context.actor), None)]
+    notes = [(operation_text(site, context.mark.loops, context.thread), None)]
     finding = Finding(rule, message, (site,), site.span, notes, help)
     finding.event = context.event
     observer.findings.add(finding)

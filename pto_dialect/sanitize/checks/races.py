@@ -47,24 +47,24 @@ class Races:
 
     def read(self, context: Context, event: int, arena: InstrumentedArena, region: Bytes, places: ShadowRanges) -> None:
         """Checks a read against earlier writes."""
-        shadow, actor = arena.shadow, context.actor
-        mine = actor.number
+        shadow, thread = arena.shadow, context.thread
+        mine = thread.number
         writers: Found | None = None
         if places is None:
             if self._suspect(shadow.last_write, context):
                 writers = CellEvents(shadow.layer(WRITER), shadow, region)
                 self._compare(True, False, writers, context, arena)
         else:
-            owners = self.log.actor
+            owners = self.log.thread
             for place in places:
                 writer = place.writer
                 if writer and owners[writer] != mine and self._doubtful(writer, context):
                     writers = RangeEvents(places, None, shadow, region)
                     self._compare(True, False, writers, context, arena)
                     break
-        if (actor.pipelined or context.scope) and mine in shadow.last_write and self._own(places, None, context):
+        if (thread.pipelined or context.scope) and mine in shadow.last_write and self._own(places, None, context):
             self._in_pipe("raw", writers or last_writers(places, shadow, region), context, arena)
-        if actor.pipelined and not context.scope and mine in shadow.last_read:
+        if thread.pipelined and not context.scope and mine in shadow.last_read:
             record_replaced_reads(mine, event, places, shadow, region)
         if places is None:
             region.set(shadow.reader(mine), shadow.grain, event)
@@ -77,13 +77,13 @@ class Races:
         self, context: Context, event: int, arena: InstrumentedArena, region: Bytes, places: ShadowRanges
     ) -> None:
         """Checks a write against earlier writes and reads."""
-        shadow, actor = arena.shadow, context.actor
-        mine = actor.number
+        shadow, thread = arena.shadow, context.thread
+        mine = thread.number
         if places is None:
             if self._suspect(shadow.last_write, context):
                 self._compare(True, True, CellEvents(shadow.layer(WRITER), shadow, region), context, arena)
         else:
-            owners = self.log.actor
+            owners = self.log.thread
             for place in places:
                 writer = place.writer
                 if writer and owners[writer] != mine and self._doubtful(writer, context):
@@ -96,13 +96,13 @@ class Races:
                     if read is None or not self._doubtful(read, context):
                         continue
                 self._compare(False, True, last_readers(reader, places, shadow, region), context, arena)
-        inside = actor.pipelined or context.scope
+        inside = thread.pipelined or context.scope
         ordered = mine not in shadow.last_write or not (inside or same_pipe.stores_apply(context, arena))
         if not ordered and self._own(places, None, context):
             self._in_pipe("waw", last_writers(places, shadow, region), context, arena)
         if inside and mine in shadow.last_read and self._own(places, mine, context):
             self._in_pipe("war", last_readers(mine, places, shadow, region), context, arena)
-        if actor.pipelined and not context.scope and shadow.last_read.get(mine) == event:
+        if thread.pipelined and not context.scope and shadow.last_read.get(mine) == event:
             # It works in place: it must not overtake the reads before its own.
             before = replaced_reads(mine, event, places, shadow, region)
             if before is not None:
@@ -119,18 +119,18 @@ class Races:
         must happen before an access of the same pipe."""
         if places is None or len(places) != 1 or context.scope:
             return True
-        log, actor = self.log, context.actor
+        log, thread = self.log, context.thread
         event = places[0].writer if reader is None else places[0].readers.get(reader, 0)
-        if not event or event == context.event or log.actor[event] != actor.number:
+        if not event or event == context.event or log.thread[event] != thread.number:
             return False
-        return log.fence[event] == context.mark.fence and log.count[event] > actor.settled
+        return log.fence[event] == context.mark.fence and log.count[event] > thread.settled
 
     def _in_pipe(self, kind: str, found: Found, context: Context, arena: InstrumentedArena) -> None:
         """Compares an access with those of its own pipe, inside a vector scope or between instructions."""
         if context.scope:
             vector_order.check(self.observer, kind, found, context, arena)
             return
-        shadow, mine = arena.shadow, context.actor.number
+        shadow, mine = arena.shadow, context.thread.number
         last = shadow.last_read[mine] if kind == "war" else shadow.last_write[mine]
         same_pipe.check(self.observer, kind, found, context, arena, last)
 
@@ -141,22 +141,22 @@ class Races:
         return any(self._doubtful(event, context) for event in last.values())
 
     def _doubtful(self, event: int, context: Context) -> bool:
-        log, actor = self.log, context.actor
-        source = log.actors[log.actor[event]]
-        if source is actor:
+        log, thread = self.log, context.thread
+        source = log.threads[log.thread[event]]
+        if source is thread:
             return self.inverted(event, context)
-        if source.device != actor.device or actor.clock[source.index] < log.count[event]:
+        if source.device != thread.device or thread.clock[source.index] < log.count[event]:
             return True
-        if event in log.stores and not log.stored(event, source, actor):
+        if event in log.stores and not log.stored(event, source, thread):
             return True
-        return log.order[event] > context.mark.order and source.core is actor.core
+        return log.order[event] > context.mark.order and source.core is thread.core
 
     def inverted(self, event: int, context: Context) -> bool:
         """Returns whether an event is after the current operation in the text of the same core."""
         log = self.log
         if log.order[event] <= context.mark.order:
             return False
-        return log.actors[log.actor[event]].core is context.actor.core
+        return log.threads[log.thread[event]].core is context.thread.core
 
     def _compare(self, wrote: bool, writes: bool, found: Found, context: Context, arena: InstrumentedArena) -> None:
         for event in found.events():
@@ -166,7 +166,7 @@ class Races:
     # ------------------------------------------------------------ findings
 
     def _rule(self, first: Access, second: Access, ordered: bool, arena: InstrumentedArena) -> str:
-        earlier, later = first.actor, second.actor
+        earlier, later = first.thread, second.thread
         if earlier.core.block.rank != later.core.block.rank:
             return "race-cross-rank"
         if earlier.core.block is not later.core.block:
@@ -185,10 +185,10 @@ class Races:
     ) -> None:
         """Reports a conflict; ``event`` is among the ``found`` events of the bytes of the access."""
         observer, log = self.observer, self.log
-        ordered = log.happened_before(event, context.actor)
+        ordered = log.happened_before(event, context.thread)
         inverted = self.inverted(event, context)
         # Everything that the rule and the sides depend on.
-        places = (log.site[event], context.mark.site, log.actor[event], context.actor.number)
+        places = (log.site[event], context.mark.site, log.thread[event], context.thread.number)
         key = (*places, wrote, writes, ordered, inverted, arena.space)
         known = observer.findings.by_cause.get(key)
         if known is not None:
@@ -245,7 +245,7 @@ class ApartRaces(Races):
     may_agree = frozenset(("race-cross-core", "race-cross-block"))
 
     def _doubtful(self, event: int, context: Context) -> bool:
-        return self.log.actors[self.log.actor[event]].core is not context.actor.core and super()._doubtful(
+        return self.log.threads[self.log.thread[event]].core is not context.thread.core and super()._doubtful(
             event, context
         )
 
@@ -268,8 +268,8 @@ def _kind_of(first: Access, second: Access) -> str:
 def _culprit(first: Access, second: Access) -> tuple[int, int] | None:
     """Returns the sites of the wait and of the set that make ``first``, which precedes in the text, run after
     ``second``."""
-    actor: Thread = first.actor
-    for (sender, wait, set_), taken in actor.taken.items():
-        if sender == second.actor.number and taken.set_order >= second.order and taken.wait_order <= first.order:
+    thread: Thread = first.thread
+    for (sender, wait, set_), taken in thread.taken.items():
+        if sender == second.thread.number and taken.set_order >= second.order and taken.wait_order <= first.order:
             return wait, set_
     return None

@@ -30,26 +30,26 @@ _LOADS = ("PIPE_MTE2",)
 
 def stores_apply(context: Context, arena: InstrumentedArena) -> bool:
     """Returns whether two transfers of one pipe to one location need an explicit order."""
-    return context.actor.pipe in (_STORES if arena.public else _LOADS)
+    return context.thread.pipe in (_STORES if arena.public else _LOADS)
 
 
 def check(
     observer: RunObserver, kind: str, found: Found, context: Context, arena: InstrumentedArena, last: int
 ) -> None:
     """Compares an access with the last ones of the same bytes by the same pipe, whose last one anywhere is ``last``."""
-    log, actor = observer.log, context.actor
-    vector = actor.pipe == "PIPE_V"
+    log, thread = observer.log, context.thread
+    vector = thread.pipe == "PIPE_V"
     if not vector and not observer.wants("sync"):
         return
-    if log.count[last] <= actor.settled:
+    if log.count[last] <= thread.settled:
         return
     mark, causes = context.mark, observer.findings.by_cause
     for event in found.events():
-        if not event or log.actor[event] != actor.number or event == context.event:
+        if not event or log.thread[event] != thread.number or event == context.event:
             continue
-        if log.fence[event] != mark.fence or log.count[event] <= actor.settled:
+        if log.fence[event] != mark.fence or log.count[event] <= thread.settled:
             continue
-        key = (kind, log.site[event], mark.site, actor.pipe, log.loops[event] == mark.loops)
+        key = (kind, log.site[event], mark.site, thread.pipe, log.loops[event] == mark.loops)
         if vector and not log.atomic and key in causes:
             known = causes[key]
             if known is not None:
@@ -58,10 +58,10 @@ def check(
         causes[key] = None
         if are_atomic(observer, event, context) or (vector and _streamed(kind, event, context, observer)):
             continue
-        if actor.pipe in _LOADS and found.read_since(event):
+        if thread.pipe in _LOADS and found.read_since(event):
             # Readers of them are ordered, or in a race of their own.
             continue
-        rule = "sync-mte3-reorder" if actor.pipe == "PIPE_MTE3" else "race-same-pipe"
+        rule = "sync-mte3-reorder" if thread.pipe == "PIPE_MTE3" else "race-same-pipe"
         known = causes[key] = observer.findings.known(rule, observer.sites[log.site[event]], observer.sites[mark.site])
         if known is not None:
             known.count += 1
@@ -79,9 +79,9 @@ def check(
 
 def _tell(conflict: Conflict, finding: Finding) -> None:
     _, first, second, arena, touched = conflict
-    actor = second.actor
-    place, pipe = bytes_text(arena, touched), actor.pipe.removeprefix("PIPE_")
-    if actor.pipe == "PIPE_V":
+    thread = second.thread
+    place, pipe = bytes_text(arena, touched), thread.pipe.removeprefix("PIPE_")
+    if thread.pipe == "PIPE_V":
         finding.message = (
             f"{second.site.name} {second.verb} {place}{second.handles(arena)} that {first.site.name} "
             f"({first.site.place}) {first.verb} on the same pipe, with no barrier on V between"
@@ -89,10 +89,10 @@ def _tell(conflict: Conflict, finding: Finding) -> None:
     else:
         did = "stores" if arena.public else "loads"
         finding.message = (
-            f"{actor.name} {did} {place} twice without a barrier on {pipe}; the first time in {first.site.name} "
+            f"{thread.name} {did} {place} twice without a barrier on {pipe}; the first time in {first.site.name} "
             f"({first.site.place})"
         )
-    barrier = f"pto.barrier #pto.pipe<{actor.pipe}>"
+    barrier = f"pto.barrier #pto.pipe<{thread.pipe}>"
     finding.span = second.site.span
     finding.notes = [
         (f"{first.text} {first.verb} them first", first.site.span),

@@ -72,13 +72,13 @@ class ScalarCaches:
             for line in lines_of(region):
                 self._store(context, lines, line, touched.mask(line))
             return
-        touched = lines.note(context.actor, region, context.event)
+        touched = lines.note(context.thread, region, context.event)
         if lines.known:
             for line, mask in lines.touched(region, touched):
                 self._written(context, lines, line, Write(context.event, mask))
 
     def _cached(self, context: Context) -> bool:
-        return context.actor.pipe == Pipe.S.value and self.observer.sites[context.mark.site].cached
+        return context.thread.pipe == Pipe.S.value and self.observer.sites[context.mark.site].cached
 
     def _lines(self, arena: InstrumentedArena) -> Lines:
         found = self.lines.get(id(arena))
@@ -91,8 +91,9 @@ class ScalarCaches:
     def _load(self, context: Context, lines: Lines, line: int, mask: int) -> None:
         one = self._fetch(context, lines, line)
         for write in one.foreign:
-            seen = write.mask & mask & ~_stored_since(one, write)
-            if not seen or not self._before(write.event, context.actor):
+            stored_since = sum(stored for event, stored in one.stores.items() if event > write.event)
+            seen = write.mask & mask & ~stored_since
+            if not seen or not self._before(write.event, context.thread):
                 continue
             rule = UNFLUSHED if write.held and self._holds(lines, line, write) else STALE
             finding = self._report(rule, write.event, context.event, lines.arena, line, seen)
@@ -107,7 +108,7 @@ class ScalarCaches:
         self._pending = (lines.arena, one, mask)
         for write in one.foreign:
             self._lose(one, write, context, lines)
-        for other in lines.others(line, context.actor):
+        for other in lines.others(line, context.thread):
             write = Write(context.event, mask, held=True)
             other.foreign.append(write)
             self._lose(other, write, context, lines)
@@ -115,20 +116,20 @@ class ScalarCaches:
     def _fetch(self, context: Context, lines: Lines, line: int) -> Residency:
         """Returns the line in the cache of the scalar unit, with everything that may be written to memory after it was
         fetched."""
-        actor = context.actor
+        thread = context.thread
         caches = lines.resident.setdefault(line, {})
-        one = caches.get(actor.number)
+        one = caches.get(thread.number)
         if one is not None:
             return one
-        one = caches[actor.number] = Residency(actor, lines.arena, line)
-        one.foreign += [write for write in lines.written(line) if not self._before(write.event, actor)]
-        for other in lines.others(line, actor):
+        one = caches[thread.number] = Residency(thread, lines.arena, line)
+        one.foreign += [write for write in lines.written(line) if not self._before(write.event, thread)]
+        for other in lines.others(line, thread):
             one.foreign += _held(other)
             for mask in other.stores.values():
                 held = mask_bytes(mask)
                 one.content[held] = other.old[held]
         for other in lines.closed.get(line, ()):
-            if other.actor is not actor and not self._written_back_before(other, actor):
+            if other.thread is not thread and not self._written_back_before(other, thread):
                 one.foreign += _held(other)
         return one
 
@@ -141,17 +142,17 @@ class ScalarCaches:
             self._lose(one, write, context, lines)
             one.overwritten(write.mask)
         for one in lines.closed.get(line, ()):
-            if not self._written_back_before(one, context.actor):
+            if not self._written_back_before(one, context.thread):
                 self._lose(one, write, context, lines)
 
     def _read_past(self, context: Context, lines: Lines, line: int, mask: int) -> None:
         """Handles a read of memory of a line that caches hold, or have held."""
         for one in (*lines.resident.get(line, {}).values(), *lines.closed.get(line, ())):
-            if one.written_back and self._written_back_before(one, context.actor):
+            if one.written_back and self._written_back_before(one, context.thread):
                 continue
             for event, stored in one.stores.items():
                 seen = stored & mask
-                if not seen or not self._before(event, context.actor):
+                if not seen or not self._before(event, context.thread):
                     continue
                 finding = self._report(UNFLUSHED, event, context.event, lines.arena, line, seen)
                 held = mask_bytes(seen)
@@ -160,16 +161,16 @@ class ScalarCaches:
 
     # ------------------------------------------------------------ maintenance
 
-    def maintain(self, actor: Thread, arena: InstrumentedArena | None, offset: int = 0) -> None:
+    def maintain(self, thread: Thread, arena: InstrumentedArena | None, offset: int = 0) -> None:
         """Cleans and invalidates a line of the scalar unit, or with no memory its whole cache."""
         self._settle()
         for lines in list(self.lines.values()) if arena is None else (self._lines(arena),):
             for line in list(lines.resident) if arena is None else (offset // LINE,):
                 caches = lines.resident.get(line, {})
-                one = caches.pop(actor.number, None)
+                one = caches.pop(thread.number, None)
                 if one is not None and one.dirty:
                     self._write_back(one, lines)
-                    one.written_back = actor.tick()
+                    one.written_back = thread.tick()
                     lines.closed.setdefault(line, []).append(one)
                 if not caches:
                     lines.resident.pop(line, None)
@@ -215,23 +216,23 @@ class ScalarCaches:
 
     # ------------------------------------------------------------ order
 
-    def _before(self, event: int, actor: Thread) -> bool:
-        """Returns whether an event happens before the present operation of ``actor``."""
-        source = self.log.actors[self.log.actor[event]]
-        if self.observer.ordered and source.core is actor.core:
+    def _before(self, event: int, thread: Thread) -> bool:
+        """Returns whether an event happens before the present operation of ``thread``."""
+        source = self.log.threads[self.log.thread[event]]
+        if self.observer.ordered and source.core is thread.core:
             return True
-        return self.log.happened_before(event, actor)
+        return self.log.happened_before(event, thread)
 
-    def _written_back_before(self, one: Residency, actor: Thread) -> bool:
-        """Returns whether a line was written back before the present operation of ``actor``."""
-        source = one.actor
-        if source is actor or (self.observer.ordered and source.core is actor.core):
+    def _written_back_before(self, one: Residency, thread: Thread) -> bool:
+        """Returns whether a line was written back before the present operation of ``thread``."""
+        source = one.thread
+        if source is thread or (self.observer.ordered and source.core is thread.core):
             return True
-        return source.device == actor.device and actor.clock[source.index] >= one.written_back
+        return source.device == thread.device and thread.clock[source.index] >= one.written_back
 
     def _holds(self, lines: Lines, line: int, write: Write) -> bool:
         """Returns whether the cache that ``write`` was made to has not written it back."""
-        one = lines.resident.get(line, {}).get(self.log.actor[write.event])
+        one = lines.resident.get(line, {}).get(self.log.thread[write.event])
         return one is not None and write.event in one.stores
 
     # ------------------------------------------------------------ findings
@@ -242,7 +243,7 @@ class ScalarCaches:
         if not one.dirty:
             return
         earlier = one.last if write.event == context.event else write.event
-        suspect = Suspect(write, one.last, self._before(earlier, context.actor))
+        suspect = Suspect(write, one.last, self._before(earlier, context.thread))
         if one.written_back:
             self._lost(one, suspect, lines)
             return
@@ -280,13 +281,8 @@ class ScalarCaches:
     def _access(self, event: int, writes: bool) -> Access:
         log = self.log
         site = self.observer.sites[log.site[event]]
-        return Access(log.actors[log.actor[event]], site, log.loops[event], log.order[event], event, writes)
+        return Access(log.threads[log.thread[event]], site, log.loops[event], log.order[event], event, writes)
 
 
 def _held(other: Residency) -> list[Write]:
     return [Write(event, mask, held=True) for event, mask in other.stores.items()]
-
-
-def _stored_since(one: Residency, write: Write) -> int:
-    """Returns the bytes that the scalar unit itself has stored after ``write``."""
-    return sum(mask for event, mask in one.stores.items() if event > write.event)

@@ -53,7 +53,7 @@ def _shared(source: Cells, target: Cells) -> Cells:
 def _tell(observer: RunObserver, context: Context, arena: InstrumentedArena, shared: Cells) -> None:
     site = observer.sites[context.mark.site]
     message = f"{site.name} overwrites {bytes_text(arena, byte_runs(shared))} that it copies from"
-    notes = [(operation_text(site, context.mark.loops, context.actor), None)]
+    notes = [(operation_text(site, context.mark.loops, context.thread), None)]
     finding = Finding("mem-overlap", message, (site,), site.span, notes, "copy to an address of its own")
     finding.event = context.event
     observer.findings.add(finding)

@@ -100,7 +100,7 @@ class Streams:
         message = (
             f"{site.name} {verb} a stream at byte {address} of {pointer.arena.space}, but its position is {state.at}"
         )
-        notes: list[tuple[str, Any]] = [(operation_text(site, context.mark.loops, context.actor), None)]
+        notes: list[tuple[str, Any]] = [(operation_text(site, context.mark.loops, context.thread), None)]
         if state.site:
             last = observer.sites[state.site]
             notes.insert(0, (f"{last.name} has left it there", last.span))
@@ -111,7 +111,7 @@ class Streams:
         site = self.core.observer.sites[context.mark.site]
         message = f"{site.name} loads from byte {address} of {pointer.arena.space} with the state of a stream that "
         message += f"pto.vldas has begun at byte {state.primed}"
-        notes = [(operation_text(site, context.mark.loops, context.actor), None)]
+        notes = [(operation_text(site, context.mark.loops, context.thread), None)]
         self._add("stream-address", site, message, notes, "pto.vldas of the address before the load")
 
     def _unflushed(self, context: Context, stream: StoreStream) -> None:
@@ -121,6 +121,6 @@ class Streams:
         message = f"{site.name} leaves {place} in the state of its stream, and nothing flushes them"
         use = stream_use(site.op)
         name = "pto.vstar" if use is not None and use.counted else "pto.vstas"
-        core = context.actor.core
+        core = context.thread.core
         notes = [(f"{site.name} on {core.name}, block {core.block.index}", None)]
         self._add("stream-flush", site, message, notes, f"{name} of the last state where the stream ends")

@@ -46,21 +46,21 @@ def _needed(source: Region, target: Region, site: Site) -> Cells:
     return shared[at * groups // own.size > to * groups // theirs.size]
 
 
-def settle(watch: RunObserver, context: Context) -> None:
+def settle(observer: RunObserver, context: Context) -> None:
     """Reports what the operation, which has run, has changed."""
-    site = watch.sites[context.mark.site]
+    site = observer.sites[context.mark.site]
     for arena, _, shared, content in context.torn:
         changed = shared[arena.memory[shared] != content]
-        if not changed.size or watch.findings.repeated("mem-overlap", site):
+        if not changed.size or observer.findings.repeated("mem-overlap", site):
             continue
         where = bytes_text(arena, byte_runs(changed))
         if site.in_order:
             message = f"{site.name} overwrites {where} of its own source before it has read them"
         else:
             message = f"{site.name} overwrites {where} of its own source, and may read them later"
-        notes = [(operation_text(site, context.mark.loops, context.actor), None)]
+        notes = [(operation_text(site, context.mark.loops, context.thread), None)]
         help = "a destination has exactly the bytes of a source, or none of them"
         severity = Severity.ERROR if site.in_order else Severity.WARNING
         finding = Finding("mem-overlap", message, (site,), site.span, notes, help, severity=severity)
         finding.event = context.event
-        watch.findings.add(finding)
+        observer.findings.add(finding)

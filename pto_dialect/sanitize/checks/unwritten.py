@@ -61,7 +61,7 @@ class Unwritten:
             missing = shadow.bytes_of(region, [place for place in places or () if place.written != GOOD])
         else:
             missing = shadow.bytes_where(region, cells != GOOD)
-        if context.actor.pipe == "PIPE_S":
+        if context.thread.pipe == "PIPE_S":
             self._scalar(context, arena, missing)
         else:
             context.unwritten = (*context.unwritten, (arena, context.mark.site))
@@ -221,7 +221,7 @@ class Unwritten:
         site: Site,
         notes: list[tuple[str, Span | None]],
     ) -> None:
-        note = operation_text(site, context.mark.loops, context.actor)
+        note = operation_text(site, context.mark.loops, context.thread)
         advice = "write the memory first, e.g. by the transfer that should fill it"
         finding = Finding(rule, message, (site,), site.span, [*notes, (note, None)], advice, severity=severity)
         finding.event = context.event

@@ -35,7 +35,7 @@ def check(observer: RunObserver, kind: str, found: Found, context: Context, aren
     """Compares an access in a scope with the last ones of the same bytes in that scope."""
     log, sites = observer.log, observer.sites
     for event in found.events():
-        mine = event and log.fence[event] == context.scope and log.actor[event] == context.actor.number
+        mine = event and log.fence[event] == context.scope and log.thread[event] == context.thread.number
         if not mine or log.site[event] == context.mark.site:
             continue
         if kind == "war" and _depends(sites[context.mark.site].op, sites[log.site[event]].op):

@@ -67,8 +67,8 @@ class InstrumentedCore(ObservedCore):
         self.order += 1
         self.observer.sites.reach(site)
         self.handles = NO_HANDLES
-        actor = self.actors["PIPE_S"]
-        self.observer.enter(Context(actor, Mark(site, loops, actor.clock, order=self.order)))
+        thread = self.threads["PIPE_S"]
+        self.observer.enter(Context(thread, Mark(site, loops, thread.clock, order=self.order)))
 
     def inside(self, site: int, loops: tuple[int, ...]) -> None:
         """Handles that the running instruction reaches one of its parts."""
@@ -96,11 +96,11 @@ class InstrumentedCore(ObservedCore):
     def observe(self, items: WorkItems) -> None:
         """Returns the observer of the work-items of a scope."""
         if self.observer.wants("race"):
-            items.observer = ItemRaces(self.observer, self.actors["PIPE_V"], items)
+            items.observer = ItemRaces(self.observer, self.threads["PIPE_V"], items)
 
     def mark(self, pipe: str) -> Mark:
         """Returns the mark of an operation that is issued now to ``pipe``."""
-        scalar = self.actors["PIPE_S"]
+        scalar = self.threads["PIPE_S"]
         fence = self.fences.get(pipe, 0)
         return Mark(self.site, self.loops, scalar.issued(), fence, scalar.time, self.order)
 
@@ -128,7 +128,7 @@ class InstrumentedCore(ObservedCore):
             return
         message = f"{site.name} wants an address that is a multiple of {alignment}; byte {address} of "
         message += f"{pointer.arena.space} is not"
-        notes = [(operation_text(site, context.mark.loops, context.actor), None)]
+        notes = [(operation_text(site, context.mark.loops, context.thread), None)]
         observer.findings.add(Finding("mem-align", message, (site,), site.span, notes))
 
     def through(self, handles: dict[int, Any]) -> None:
@@ -140,10 +140,10 @@ class InstrumentedCore(ObservedCore):
 
     def fence(self, pipe: str) -> None:
         """Handles a barrier on one pipe, or on all of them."""
-        for name in self.actors if pipe == "PIPE_ALL" else (pipe,):
+        for name in self.threads if pipe == "PIPE_ALL" else (pipe,):
             self.fences[name] = self.fences.get(name, 0) + 1
         if pipe == "PIPE_S":
-            self.actors[pipe].drain()
+            self.threads[pipe].drain()
 
     def maintain(self, pointer: Pointer | None) -> None:
         """Handles that the scalar unit cleans and invalidates the line at ``pointer`` of its data cache, or
@@ -151,7 +151,7 @@ class InstrumentedCore(ObservedCore):
         caches = self.observer.caches
         arena = None if pointer is None else pointer.arena
         if caches is not None and (arena is None or isinstance(arena, InstrumentedArena)):
-            caches.maintain(self.actors["PIPE_S"], arena, 0 if pointer is None else pointer.offset)
+            caches.maintain(self.threads["PIPE_S"], arena, 0 if pointer is None else pointer.offset)
 
     def hand_over(self, word: str, pointer: Pointer, m: int, n: int, stride: int | None) -> None:
         """Records that the next instruction checks the unit flag of its accumulator."""
@@ -175,7 +175,7 @@ class InstrumentedCore(ObservedCore):
 
     def context(self, pipe: str) -> Context:
         """Returns the context of an operation that is issued now to ``pipe``."""
-        context = Context(self.actors[pipe], self.mark(pipe))
+        context = Context(self.threads[pipe], self.mark(pipe))
         context.handles = self.handles
         return context
 
@@ -196,7 +196,7 @@ class InstrumentedCore(ObservedCore):
         mark = self.mark(pipe)
         if pipe == "PIPE_S" or (self.ordered and not self.waiting):
             self.issued += 1
-            self.signals.give(self.actors[pipe], mark, targets)
+            self.signals.give(self.threads[pipe], mark, targets)
         else:
             self._append(pipe, (self.issued, 0, SET, mark, targets))
 
@@ -206,7 +206,7 @@ class InstrumentedCore(ObservedCore):
             self.scalar_wait = keys
         elif self.ordered and not self.waiting and self._ready(keys):
             self.issued += 1
-            self.signals.take(self.actors[pipe], self.mark(pipe), keys)
+            self.signals.take(self.threads[pipe], self.mark(pipe), keys)
         else:
             self._append(pipe, (self.issued, 0, WAIT, self.mark(pipe), keys))
 
@@ -224,10 +224,10 @@ class InstrumentedCore(ObservedCore):
             key, level = self.scalar_level
             while self.flags.get(key, 0) < level:
                 yield
-            self.signals.reach(self.actors["PIPE_S"], mark, key, level)
+            self.signals.reach(self.threads["PIPE_S"], mark, key, level)
         while not self._ready(self.scalar_wait):
             yield
-        self.signals.take(self.actors["PIPE_S"], mark, self.scalar_wait)
+        self.signals.take(self.threads["PIPE_S"], mark, self.scalar_wait)
         self.scalar_wait, self.scalar_level = (), None
         self.issued += 1
 
@@ -235,29 +235,29 @@ class InstrumentedCore(ObservedCore):
         """Waits until all queued work is complete."""
         site = self.site
         yield from super().join_all()
-        scalar = self.actors["PIPE_S"]
+        scalar = self.threads["PIPE_S"]
         scalar.drain()
         transfers = isinstance(self.observer.sites[site].op, FenceBarrierAllOp)
-        for pipe in _TRANSFERS if transfers else self.actors:
-            scalar.join(self.actors[pipe].snapshot())
-            self.observer.delay(scalar, self.actors[pipe].time, "barrier", self.actors[pipe], site)
+        for pipe in _TRANSFERS if transfers else self.threads:
+            scalar.join(self.threads[pipe].snapshot())
+            self.observer.delay(scalar, self.threads[pipe].time, "barrier", self.threads[pipe], site)
 
     def reach(self, pipe: str) -> Generator[None, None, None]:
         """Waits until the work of ``pipe`` is complete."""
         yield from super().reach(pipe)
         mark = self.mark(pipe)
-        actor = self.actors[pipe]
-        actor.join(mark.known)
-        self.observer.enter(Context(actor, mark))
+        thread = self.threads[pipe]
+        thread.join(mark.known)
+        self.observer.enter(Context(thread, mark))
 
     def meet(self, *pipes: str) -> Generator[None, None, None]:
         """Makes the given pipes wait for one another."""
         yield from super().meet(*pipes)
-        actors = [self.actors[pipe] for pipe in ("PIPE_S", *pipes)]
-        for actor in actors:
-            for other in actors:
-                actor.join(other.snapshot())
-                self.observer.delay(actor, other.time, "barrier", other, self.site)
+        threads = [self.threads[pipe] for pipe in ("PIPE_S", *pipes)]
+        for thread in threads:
+            for other in threads:
+                thread.join(other.snapshot())
+                self.observer.delay(thread, other.time, "barrier", other, self.site)
 
     # ------------------------------------------------------------ signals in memory
 
@@ -266,7 +266,7 @@ class InstrumentedCore(ObservedCore):
         self._resume()
         self._past_cache(signal)
         super().notify(action, signal, value)
-        self.observer.posts.give(self.actors["PIPE_S"], signal)
+        self.observer.posts.give(self.threads["PIPE_S"], signal)
 
     def until(self, test: Test, signal: Any, value: int) -> Generator[None, None, None]:
         """Waits for a signal in memory, and joins the clocks of the threads that have changed it."""
@@ -294,16 +294,16 @@ class InstrumentedCore(ObservedCore):
         arena = signal.pointer.arena
         if caches is not None and isinstance(arena, InstrumentedArena):
             for offset in offsets_of(signal):
-                caches.maintain(self.actors["PIPE_S"], arena, offset)
+                caches.maintain(self.threads["PIPE_S"], arena, offset)
 
     def _learn(self, signal: Any) -> None:
-        self.observer.posts.take(self.actors["PIPE_S"], signal)
+        self.observer.posts.take(self.threads["PIPE_S"], signal)
         self._past_cache(signal)
         self._resume()
 
     def _resume(self) -> None:
         """Attributes accesses to the scalar unit again, after others have run."""
-        self.observer.enter(Context(self.actors["PIPE_S"], self.mark("PIPE_S")))
+        self.observer.enter(Context(self.threads["PIPE_S"], self.mark("PIPE_S")))
 
     # ------------------------------------------------------------ execution
 
@@ -321,7 +321,7 @@ class InstrumentedCore(ObservedCore):
             return False
         _, line, kind, item, arguments = self.queues[chosen].popleft()
         self.waiting -= 1
-        actor = self.actors[chosen]
+        thread = self.threads[chosen]
         if kind == RUN:
             try:
                 self.observer.run(item, *arguments)
@@ -331,15 +331,15 @@ class InstrumentedCore(ObservedCore):
                 over.line = line
                 raise
         elif kind == SET:
-            self.signals.give(actor, item, arguments)
+            self.signals.give(thread, item, arguments)
         elif kind == WAIT:
-            self.signals.take(actor, item, arguments)
+            self.signals.take(thread, item, arguments)
         elif kind == LEVEL:
-            self.signals.reach(actor, item, *arguments)
+            self.signals.reach(thread, item, *arguments)
         elif kind == CHECK:
-            self.unit_flags.passed(actor, arguments[0])
+            self.unit_flags.passed(thread, arguments[0])
         else:
-            self.unit_flags.hand(actor, arguments[0])
+            self.unit_flags.hand(thread, arguments[0])
         return True
 
     def runnable(self, pipe: str, head: Any) -> bool:
@@ -366,7 +366,7 @@ class InstrumentedCore(ObservedCore):
             if queue and queue[0][2] == CHECK:
                 _, _, _, context, (check,) = queue.popleft()
                 self.waiting -= 1
-                self.unit_flags.refused(self.actors[pipe], context, check)
+                self.unit_flags.refused(self.threads[pipe], context, check)
                 return True
         return False
 

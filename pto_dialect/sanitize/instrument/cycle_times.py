@@ -72,49 +72,49 @@ class CycleTimeline(Timeline):
 
     # ------------------------------------------------------------ slices
 
-    def operation(self, actor: Thread, site: Site, ran: Ran) -> None:
+    def operation(self, thread: Thread, site: Site, ran: Ran) -> None:
         """Adds the slice as ``Timeline`` does, where slices are required."""
         if self.kept:
-            super().operation(actor, site, ran)
+            super().operation(thread, site, ran)
 
-    def sent(self, actor: Thread, site: Site, loops: tuple[int, ...]) -> int:
+    def sent(self, thread: Thread, site: Site, loops: tuple[int, ...]) -> int:
         """Adds a signal that is sent; returns the id of its flow."""
         self._flows += 1
-        flow = super().sent(actor, site, loops) if self.kept else self._flows
+        flow = super().sent(thread, site, loops) if self.kept else self._flows
         if not self.kept:
-            self._sync(actor, site)
-        self.leaving[flow] = self.waits.behind.get(actor.number, 0)
+            self._sync(thread, site)
+        self.leaving[flow] = self.waits.behind.get(thread.number, 0)
         return flow
 
-    def taken(self, actor: Thread, site: Site, loops: tuple[int, ...], since: float, flow: int) -> None:
+    def taken(self, thread: Thread, site: Site, loops: tuple[int, ...], since: float, flow: int) -> None:
         """Adds a wait that is over."""
         if self.kept:
-            super().taken(actor, site, loops, since, flow)
+            super().taken(thread, site, loops, since, flow)
         else:
-            self._sync(actor, site)
+            self._sync(thread, site)
 
-    def _sync(self, actor: Thread, site: Site) -> None:
-        actor.time += self._flag
-        self._add(actor, site, Estimate(self._flag, self._flag, self._flag, "published"))
+    def _sync(self, thread: Thread, site: Site) -> None:
+        thread.time += self._flag
+        self._add(thread, site, Estimate(self._flag, self._flag, self._flag, "published"))
 
     # ------------------------------------------------------------ costs
 
-    def work_of(self, actor: Thread, site: Site, context: Context) -> Work:
+    def work_of(self, thread: Thread, site: Site, context: Context) -> Work:
         """Returns the work of an instruction that has run."""
         if site.number not in self._counted:
             self._counted[site.number] = pipe_work_of(site.op, self.arch, self.options)
         found = self._counted[site.number]
         name = site.name.removeprefix("pto.")
         work = Work(name, "i8", "i8", 1, 1, 1, 1, is_static=False) if found is None else found.work
-        return work if work.is_static else self._completed(work, actor, context)
+        return work if work.is_static else self._completed(work, thread, context)
 
-    def cost(self, actor: Thread, work: Work, regions: Sequence[tuple[Any, Any, bool]], start: float) -> Estimate:
+    def cost(self, thread: Thread, work: Work, regions: Sequence[tuple[Any, Any, bool]], start: float) -> Estimate:
         """Returns the cycles of an instruction that starts at ``start`` and has accessed ``regions``: memory, bytes,
         and whether they were written."""
         known = self._known.get(work)
         if known is None:
             known = self._known[work] = estimate(work, self.table)
-        return self._shared(known, actor, regions, start) if _GLOBAL in work.path.split(":") else known
+        return self._shared(known, thread, regions, start) if _GLOBAL in work.path.split(":") else known
 
     def estimates(self) -> Iterable[tuple[Work, Estimate]]:
         """Returns all kinds of work of the run, with the cycles of each alone."""
@@ -124,7 +124,7 @@ class CycleTimeline(Timeline):
         """Returns the lane of MTE1 in which a transfer runs."""
         return lane_of(work.path) % self.lanes
 
-    def _completed(self, work: Work, actor: Thread, context: Context) -> Work:
+    def _completed(self, work: Work, thread: Thread, context: Context) -> Work:
         """Returns the work with the facts known at run time: the valid part of its last tile, or the accessed bytes."""
         tile = next((each for each in reversed(context.operands) if isinstance(each, TILES)), None)
         if tile is not None and not work.k:
@@ -136,18 +136,20 @@ class CycleTimeline(Timeline):
         if work.k:
             return work
         size = max(1, context.nbytes // 2)
-        path = _path_of(work.name, actor)
+        path = _path_of(work.name, thread)
         certain = path == (_stated_path(work.name) or "")
         return replace(work, source="i8", result="i8", rows=1, cols=size, valid_rows=1, valid_cols=size, path=path,
                        is_static=certain)  # fmt: skip
 
-    def _shared(self, one: Estimate, actor: Thread, regions: Sequence[tuple[Any, Any, bool]], start: float) -> Estimate:
+    def _shared(
+        self, one: Estimate, thread: Thread, regions: Sequence[tuple[Any, Any, bool]], start: float
+    ) -> Estimate:
         """Returns the cycles of a transfer whose bytes are not in the cache: at least its share of the memory's
         bandwidth."""
         touched = self.warmth.touched(regions)
         if not touched:
             return one
-        block = actor.core.block
+        block = thread.core.block
         start += WAVE * (block.index // self._side_by_side)
         cold = cold_bytes(touched, start)
         if cold:
@@ -157,26 +159,26 @@ class CycleTimeline(Timeline):
             fill(touched, start + one.cycles)
         return one
 
-    def record(self, actor: Thread, site: Site, one: Estimate, hidden: float = 0.0) -> None:
+    def record(self, thread: Thread, site: Site, one: Estimate, hidden: float = 0.0) -> None:
         """Records an instruction that has run; for ``hidden`` of its cycles its pipe was already busy."""
-        self._add(actor, site, one, hidden)
+        self._add(thread, site, one, hidden)
 
-    def _add(self, actor: Thread, site: Site, one: Estimate, hidden: float = 0.0) -> None:
-        entry = self.executed.get((site.number, actor.pipe))
+    def _add(self, thread: Thread, site: Site, one: Estimate, hidden: float = 0.0) -> None:
+        entry = self.executed.get((site.number, thread.pipe))
         if entry is None:
-            entry = self.executed[site.number, actor.pipe] = Executed(site, actor.pipe)
+            entry = self.executed[site.number, thread.pipe] = Executed(site, thread.pipe)
         entry.count += 1
         entry.total.add(one)
         entry.evidence = max(entry.evidence, one.evidence, key=EVIDENCE.index)
         if hidden:
             share = 1 - hidden / one.cycles
             one = Estimate(one.cycles * share, one.low * share, one.high * share, one.evidence)
-        self.busy.setdefault(actor.number, Total()).add(one)
+        self.busy.setdefault(thread.number, Total()).add(one)
 
     # ------------------------------------------------------------ result
 
-    def cycles(self, file: str, target: str, actors: Sequence[Thread], sites: Sites) -> ModuleCycles:
-        """Returns the cycles of the run, with the ``actors`` that took part and the sites of their operations."""
+    def cycles(self, file: str, target: str, threads: Sequence[Thread], sites: Sites) -> ModuleCycles:
+        """Returns the cycles of the run, with the ``threads`` that took part and the sites of their operations."""
         table = self.table
         found = ModuleCycles(file, target, table.value_of("machine", "clock_mhz"), run=True)
         for entry in sorted(self.executed.values(), key=lambda each: (each.site.number, each.pipe)):
@@ -190,12 +192,12 @@ class CycleTimeline(Timeline):
             if entry.evidence in UNMEASURED:
                 found.ranges[entry.site.name] = entry.count
         busiest: dict[str, Thread] = {}
-        for actor in actors:
-            busy = self.busy.get(actor.number)
-            if busy is not None and busy.cycles > found.pipes.get(actor.pipe, Total()).cycles:
-                found.pipes[actor.pipe] = busy
-                busiest[actor.pipe] = actor
-        end = _end(actors, int(table.value_of("machine", "cores")))
+        for thread in threads:
+            busy = self.busy.get(thread.number)
+            if busy is not None and busy.cycles > found.pipes.get(thread.pipe, Total()).cycles:
+                found.pipes[thread.pipe] = busy
+                busiest[thread.pipe] = thread
+        end = _end(threads, int(table.value_of("machine", "cores")))
         totals = found.pipes.values()
         less = max((each.cycles - each.low for each in totals), default=0.0)
         more = max((each.high - each.cycles for each in totals), default=0.0)
@@ -219,19 +221,19 @@ def _stated_path(name: str) -> str | None:
     return f"{_NAMED[words[0]]}:{_NAMED[words[1]]}"
 
 
-def _path_of(name: str, actor: Thread) -> str:
+def _path_of(name: str, thread: Thread) -> str:
     """Returns the path of an instruction without tiles: by its name, otherwise by its pipe; nothing for other pipes."""
-    if not actor.pipe.startswith("PIPE_MTE") and actor.pipe != "PIPE_FIX":
+    if not thread.pipe.startswith("PIPE_MTE") and thread.pipe != "PIPE_FIX":
         return ""
-    return _stated_path(name) or _PATHS.get(actor.pipe, "gm:l1" if actor.core.kind == "aic" else "gm:ub")
+    return _stated_path(name) or _PATHS.get(thread.pipe, "gm:l1" if thread.core.kind == "aic" else "gm:ub")
 
 
-def _end(actors: Sequence[Thread], cores: int) -> float:
+def _end(threads: Sequence[Thread], cores: int) -> float:
     """Returns the end of the last block: blocks start as cores become free, concurrent ones together."""
     ends: dict[tuple[int, int], float] = {}
-    for actor in actors:
-        key = (actor.device, actor.core.block.index)
-        ends[key] = max(ends.get(key, 0.0), actor.time)
+    for thread in threads:
+        key = (thread.device, thread.core.block.index)
+        ends[key] = max(ends.get(key, 0.0), thread.time)
     free = [0.0] * max(cores, 1)
     for _, end in sorted(ends.items()):
         place = free.index(min(free))

@@ -39,39 +39,39 @@ class Waits:
         self.behind: dict[int, int] = {}
         self.scalar: dict[int, Cause] = {}
 
-    def hold(self, actor: Thread, cause: Cause, cycles: float) -> None:
-        """Records that ``actor`` waits before its next operation."""
+    def hold(self, thread: Thread, cause: Cause, cycles: float) -> None:
+        """Records that ``thread`` waits before its next operation."""
         if cycles <= 0:
             return
-        if actor.pipe == "PIPE_S":
-            self.scalar[id(actor.core)] = cause
-        self.held.setdefault(actor.number, []).append((cause, cycles))
+        if thread.pipe == "PIPE_S":
+            self.scalar[id(thread.core)] = cause
+        self.held.setdefault(thread.number, []).append((cause, cycles))
 
-    def settle(self, actor: Thread, site: int, cause: Cause | None, cycles: float) -> None:
+    def settle(self, thread: Thread, site: int, cause: Cause | None, cycles: float) -> None:
         """Assigns the waits to an issued operation: everything that was held, and ``cycles`` because of ``cause``."""
-        self.behind[actor.number] = site
-        held = self.held.pop(actor.number, [])
+        self.behind[thread.number] = site
+        held = self.held.pop(thread.number, [])
         if cause is not None and cycles > 0:
             held.append((cause, cycles))
         for one, waited in held:
-            self._add(actor, one._replace(site=site), waited)
+            self._add(thread, one._replace(site=site), waited)
 
-    def issued(self, actor: Thread, site: int) -> Cause:
+    def issued(self, thread: Thread, site: int) -> Cause:
         """Returns the cause of an operation that the scalar unit has issued late."""
-        cause = self.scalar.get(id(actor.core))
+        cause = self.scalar.get(id(thread.core))
         return Cause("scalar", "PIPE_S", site) if cause is None else cause._replace(site=site)
 
-    def _add(self, actor: Thread, cause: Cause, cycles: float) -> None:
-        known = self.cycles.setdefault(actor.number, {})
+    def _add(self, thread: Thread, cause: Cause, cycles: float) -> None:
+        known = self.cycles.setdefault(thread.number, {})
         known[cause] = known.get(cause, 0.0) + cycles
 
-    def found(self, actors: Sequence[Thread], sites: Sites, whole: float) -> list[Wait]:
+    def found(self, threads: Sequence[Thread], sites: Sites, whole: float) -> list[Wait]:
         """Returns the waits of the threads that represent their pipes, the longest first."""
         waits = [
-            _told(actor.pipe, cause, cycles, whole, sites)
-            for actor in actors
-            for cause, cycles in self.cycles.get(actor.number, {}).items()
-            if actor.pipe != "PIPE_S"
+            _told(thread.pipe, cause, cycles, whole, sites)
+            for thread in threads
+            for cause, cycles in self.cycles.get(thread.number, {}).items()
+            if thread.pipe != "PIPE_S"
         ]
         return sorted(waits, key=lambda one: (-one.cycles, one.pipe, one.line or 0, one.other_line or 0))
 

@@ -78,60 +78,60 @@ class CycleObserver(RunObserver):
 
     # ------------------------------------------------------------ waits
 
-    def arrived(self, token: Token, actor: Thread, mark: Mark) -> None:
-        """Handles that ``actor`` has received a signal."""
+    def arrived(self, token: Token, thread: Thread, mark: Mark) -> None:
+        """Handles that ``thread`` has received a signal."""
         timeline = self.timeline
         assert isinstance(timeline, CycleTimeline)
-        since = max(actor.time, mark.time)
-        cause = Cause("flag", self.log.actors[token.sender].pipe, 0, timeline.leaving.pop(token.flow, 0), mark.site)
-        timeline.waits.hold(actor, cause, token.time - since)
-        if actor.number in self.overlapping:
-            self.overlapping[actor.number].wait(max(mark.time, token.time))
-        super().arrived(token, actor, mark)
+        since = max(thread.time, mark.time)
+        cause = Cause("flag", self.log.threads[token.sender].pipe, 0, timeline.leaving.pop(token.flow, 0), mark.site)
+        timeline.waits.hold(thread, cause, token.time - since)
+        if thread.number in self.overlapping:
+            self.overlapping[thread.number].wait(max(mark.time, token.time))
+        super().arrived(token, thread, mark)
 
-    def delay(self, actor: Thread, until: float, kind: str, other: Thread | None = None, site: int = 0) -> None:
-        """Delays ``actor`` until ``until`` at the earliest."""
+    def delay(self, thread: Thread, until: float, kind: str, other: Thread | None = None, site: int = 0) -> None:
+        """Delays ``thread`` until ``until`` at the earliest."""
         timeline = self.timeline
         assert isinstance(timeline, CycleTimeline)
-        if other is not None and other is not actor:
+        if other is not None and other is not thread:
             behind = timeline.waits.behind.get(other.number, 0)
-            timeline.waits.hold(actor, Cause(kind, other.pipe, 0, behind, site), until - actor.time)
-        if actor.number in self.overlapping:
-            self.overlapping[actor.number].wait(until)
-        super().delay(actor, until, kind, other, site)
+            timeline.waits.hold(thread, Cause(kind, other.pipe, 0, behind, site), until - thread.time)
+        if thread.number in self.overlapping:
+            self.overlapping[thread.number].wait(until)
+        super().delay(thread, until, kind, other, site)
 
     # ------------------------------------------------------------ times
 
     def timed(self, context: Context, first: int) -> None:
         """Assigns an instruction that has run its start on its pipe."""
-        timeline, actor, mark = self.timeline, context.actor, context.mark
+        timeline, thread, mark = self.timeline, context.thread, context.mark
         assert isinstance(timeline, CycleTimeline)
         site = self.sites[self.log.site[first]]
-        work = timeline.work_of(actor, site, context)
-        pipe = self.overlapping.get(actor.number)
+        work = timeline.work_of(thread, site, context)
+        pipe = self.overlapping.get(thread.number)
         lane = timeline.lane_of(work) if pipe is not None else 0
-        before = actor.time if pipe is None else pipe.free(lane)
+        before = thread.time if pipe is None else pipe.free(lane)
         start, cause = max(before, mark.time), None
         if start > before:
-            cause = timeline.waits.issued(actor, site.number)
+            cause = timeline.waits.issued(thread, site.number)
         if self.ordered:
             ready, found = self._ready(site.number)
             if ready > start:
                 start, cause = ready, found
-        cost = timeline.cost(actor, work, self.regions, start)
-        timeline.waits.settle(actor, site.number, cause, start - before)
+        cost = timeline.cost(thread, work, self.regions, start)
+        timeline.waits.settle(thread, site.number, cause, start - before)
         end = start + cost.cycles
         hidden = 0.0
         if pipe is not None:
             hidden = min(cost.cycles, max(0.0, pipe.done - start))
             pipe.take(lane, start, end)
-        actor.time = max(actor.time, end)
+        thread.time = max(thread.time, end)
         self.span = (start, end)
         if self.ordered:
-            self._remember(actor, site.number, end)
-        timeline.record(actor, site, cost, hidden)
+            self._remember(thread, site.number, end)
+        timeline.record(thread, site, cost, hidden)
         events = range(first, len(self.log.count))
-        timeline.operation(actor, site, Ran(mark.loops, start, cost.cycles, events, lane))
+        timeline.operation(thread, site, Ran(mark.loops, start, cost.cycles, events, lane))
 
     def _ready(self, site: int) -> tuple[float, Cause | None]:
         """Returns when the operands of the instruction are written, and its destinations are written and read; and the
@@ -152,8 +152,8 @@ class CycleObserver(RunObserver):
                     found, cause = one.read, _cause("overwrites", site, one.reader)
         return found, cause
 
-    def _remember(self, actor: Thread, site: int, end: float) -> None:
-        who = (actor.pipe, site)
+    def _remember(self, thread: Thread, site: int, end: float) -> None:
+        who = (thread.pipe, site)
         for arena, region, writes in self.regions:
             known = self.accessed.setdefault(id(arena), {})
             key = _key(region)
@@ -168,15 +168,15 @@ class CycleObserver(RunObserver):
 
     def open_device(self, cores: Any) -> None:
         """Takes the cores that run concurrently from now on; each group starts at zero."""
-        before = len(self.log.actors)
+        before = len(self.log.threads)
         super().open_device(cores)
         self.accessed = {}
         timeline = self.timeline
         assert isinstance(timeline, CycleTimeline)
         if timeline.lanes > 1:
-            for actor in self.log.actors[before:]:
-                if actor.pipe == "PIPE_MTE1":
-                    self.overlapping[actor.number] = OverlappingPipe(timeline.lanes)
+            for thread in self.log.threads[before:]:
+                if thread.pipe == "PIPE_MTE1":
+                    self.overlapping[thread.number] = OverlappingPipe(timeline.lanes)
 
 
 def _key(region: Bytes) -> RegionKey:

@@ -35,14 +35,14 @@ def deadlock_finding(
             site = observer.sites[mark.site] if mark.site else None
             span = None if site is None else site.span
             awaited = ", ".join(_awaited(core, key) for key in keys)
-            where = "" if site is None else f" in {operation_text(site, mark.loops, core.actors[pipe])}"
+            where = "" if site is None else f" in {operation_text(site, mark.loops, core.threads[pipe])}"
             notes.append((f"{core.name}: {pipe} waits for {awaited}{where}", span))
             notes += dict.fromkeys(note for key in keys if (note := _sender_note(observer, core, key)) is not None)
             first = first or span
         if core.polled is not None:
             mark = core.mark("PIPE_S")
             site = observer.sites[mark.site]
-            where = f" in {operation_text(site, mark.loops, core.actors['PIPE_S'])}"
+            where = f" in {operation_text(site, mark.loops, core.threads['PIPE_S'])}"
             led = "" if calls is None else calls.get(core.name, "")
             notes.append((f"{core.name}: PIPE_S waits {core.polled()}{where}{led}", site.span))
             first = first or site.span

@@ -16,7 +16,7 @@ class ObservedCore(QueueCore):
 
     def __init__(self, block: Block, kind: str, index: int) -> None:
         super().__init__(block, kind, index)
-        self.actors: dict[str, Thread] = {}
+        self.threads: dict[str, Thread] = {}
         self.site = 0
         self.loops: tuple[int, ...] = ()
         self.order = 0

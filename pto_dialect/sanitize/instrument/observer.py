@@ -101,23 +101,23 @@ class RunObserver:
             self.caching = self.caches if self.caches.needed() else None
         self.posts.clear()
         together = self.apart and self.ordered
-        actors: list[Thread] = []
+        threads: list[Thread] = []
         for core in cores:
             for pipe in self.pipes:
                 own = self.scalar_thread_class if pipe == Pipe.S.value else self.thread_class
                 kind = OrderedThread if together else own
-                actor = kind(len(self.log.actors), core, pipe, self.devices, len(actors))
-                self.log.actors.append(actor)
-                actors.append(actor)
-                core.actors[pipe] = actor
-        scalars = [actor for actor in actors if isinstance(actor, ScalarThread)]
-        for slot, actor in enumerate(scalars, len(actors)):
-            actor.slot = slot
+                thread = kind(len(self.log.threads), core, pipe, self.devices, len(threads))
+                self.log.threads.append(thread)
+                threads.append(thread)
+                core.threads[pipe] = thread
+        scalars = [thread for thread in threads if isinstance(thread, ScalarThread)]
+        for slot, thread in enumerate(scalars, len(threads)):
+            thread.slot = slot
         clock: Clock = []
-        for number, actor in enumerate(actors):
+        for number, thread in enumerate(threads):
             if not together or number % len(self.pipes) == 0:
-                clock = [0] * (len(actors) + len(scalars))
-            actor.clock = clock
+                clock = [0] * (len(threads) + len(scalars))
+            thread.clock = clock
 
     def forget(self) -> None:
         """Removes all events, which reference the cores of all runs and their memory.
@@ -141,27 +141,27 @@ class RunObserver:
         if self.caches is not None:
             self.caches.end()
 
-    def arrived(self, token: Token, actor: Thread, mark: Mark) -> None:
-        """Handles that ``actor`` has received a signal."""
+    def arrived(self, token: Token, thread: Thread, mark: Mark) -> None:
+        """Handles that ``thread`` has received a signal."""
         if self.timeline is not None:
-            since = max(actor.time, mark.time)
-            actor.time = max(since, token.time)
-            self.timeline.taken(actor, self.sites[mark.site], mark.loops, since, token.flow)
+            since = max(thread.time, mark.time)
+            thread.time = max(since, token.time)
+            self.timeline.taken(thread, self.sites[mark.site], mark.loops, since, token.flow)
 
-    def delay(self, actor: Thread, until: float, kind: str, other: Thread | None = None, site: int = 0) -> None:
-        """Delays ``actor`` until ``until`` at the earliest, because of ``other`` and the operation at ``site``."""
-        actor.time = max(actor.time, until)
+    def delay(self, thread: Thread, until: float, kind: str, other: Thread | None = None, site: int = 0) -> None:
+        """Delays ``thread`` until ``until`` at the earliest, because of ``other`` and the operation at ``site``."""
+        thread.time = max(thread.time, until)
 
     def timed(self, context: Context, first: int) -> None:
         """Adds an instruction that has run, with the events from ``first`` on, to the timeline."""
-        timeline, actor, mark = self.timeline, context.actor, context.mark
+        timeline, thread, mark = self.timeline, context.thread, context.mark
         if timeline is None:
             return
-        start = max(actor.time, mark.time, self.latest if self.ordered else 0.0)
-        duration = timeline.duration(actor, context.nbytes)
-        actor.time = self.latest = start + duration
+        start = max(thread.time, mark.time, self.latest if self.ordered else 0.0)
+        duration = timeline.duration(thread, context.nbytes)
+        thread.time = self.latest = start + duration
         site = self.sites[self.log.site[first]]
-        timeline.operation(actor, site, Ran(mark.loops, start, duration, range(first, len(self.log.count))))
+        timeline.operation(thread, site, Ran(mark.loops, start, duration, range(first, len(self.log.count))))
 
     # ------------------------------------------------------------ operations
 
@@ -173,13 +173,13 @@ class RunObserver:
 
     def begin(self, context: Context) -> int:
         """Assigns an event to the operation."""
-        actor, mark = context.actor, context.mark
-        context.event = self.log.add(actor, actor.tick(), mark)
+        thread, mark = context.thread, context.mark
+        context.event = self.log.add(thread, thread.tick(), mark)
         return context.event
 
     def run(self, context: Context, action: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Runs an instruction."""
-        context.actor.join(context.mark.known)
+        context.thread.join(context.mark.known)
         first = self.begin(context)
         context.operands = arguments
         for argument in arguments:
@@ -196,7 +196,7 @@ class RunObserver:
                 check(self, context, arguments)
             result = action(*arguments)
             if context.scope:
-                core: Any = context.actor.core
+                core: Any = context.thread.core
                 core.streams.end(context)
             if self.races is not None and context.doubled:
                 self.races.settle(context)
@@ -260,9 +260,9 @@ class RunObserver:
             return
         event = context.event or self.begin(context)
         context.nbytes += region.size
-        actor = context.actor
-        if arena.space == SCALAR_STORES and isinstance(actor, ScalarThread):
-            self.log.stores[event] = actor.store()
+        thread = context.thread
+        if arena.space == SCALAR_STORES and isinstance(thread, ScalarThread):
+            self.log.stores[event] = thread.store()
         shadow = arena.shadow
         places = region.places if region.version == shadow.version else shadow.locate(region)
         if self.races is not None:

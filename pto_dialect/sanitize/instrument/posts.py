@@ -28,20 +28,20 @@ class Posts:
     def __init__(self) -> None:
         self._known: dict[Cell, Clock] = {}
 
-    def give(self, actor: Thread, signal: Any) -> None:
-        """Records that ``actor`` has changed ``signal``."""
-        known = actor.snapshot()
+    def give(self, thread: Thread, signal: Any) -> None:
+        """Records that ``thread`` has changed ``signal``."""
+        known = thread.snapshot()
         for cell in _cells(signal):
             before = self._known.get(cell)
             self._known[cell] = known if before is None else [max(pair) for pair in zip(before, known, strict=True)]
-        actor.tick()
+        thread.tick()
 
-    def take(self, actor: Thread, signal: Any) -> None:
-        """Records that ``actor`` has read ``signal`` with the awaited value."""
+    def take(self, thread: Thread, signal: Any) -> None:
+        """Records that ``thread`` has read ``signal`` with the awaited value."""
         for cell in _cells(signal):
             known = self._known.get(cell)
             if known is not None:
-                actor.join(known)
+                thread.join(known)
 
     def clear(self) -> None:
         """Removes all clocks: other cores have other clocks."""

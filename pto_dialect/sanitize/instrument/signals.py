@@ -45,16 +45,16 @@ class Signals:
 
     # ------------------------------------------------------------ transport
 
-    def give(self, actor: Thread, mark: Mark, targets: tuple[tuple[Core, Key], ...]) -> None:
-        """Handles that ``actor`` reaches a signal and sends it."""
-        actor.join(mark.known)
+    def give(self, thread: Thread, mark: Mark, targets: tuple[tuple[Core, Key], ...]) -> None:
+        """Handles that ``thread`` reaches a signal and sends it."""
+        thread.join(mark.known)
         observer = self.observer
-        actor.time = max(actor.time, mark.time)
+        thread.time = max(thread.time, mark.time)
         for target, key in targets:
             flow = 0
             if observer.timeline is not None and mark.site:
-                flow = observer.timeline.sent(actor, observer.sites[mark.site], mark.loops)
-            known = actor.snapshot()
+                flow = observer.timeline.sent(thread, observer.sites[mark.site], mark.loops)
+            known = thread.snapshot()
             if isinstance(key, Entry) and key.kind == "slot":
                 # A slot is free when all pipes that may have used its entry have finished.
                 known = self._everyone(known)
@@ -62,12 +62,12 @@ class Signals:
             if not is_flag(key):
                 self.sent[id(core), key] += 1
             core.flags[key] = core.flags.get(key, 0) + 1
-            core.signals.receive(key, Token(known, mark.site, mark.loops, actor.number, actor.time, flow, mark.order))
-        actor.tick()
+            core.signals.receive(key, Token(known, mark.site, mark.loops, thread.number, thread.time, flow, mark.order))
+        thread.tick()
 
     def _everyone(self, known: Clock) -> Clock:
-        for actor in self.core.actors.values():
-            known = [max(pair) for pair in zip(known, actor.clock, strict=True)]
+        for thread in self.core.threads.values():
+            known = [max(pair) for pair in zip(known, thread.clock, strict=True)]
         return known
 
     def receive(self, key: Key, token: Token) -> None:
@@ -91,28 +91,28 @@ class Signals:
         elif count > _COUNTER_LIMIT:
             self._deep(key, token, count, Severity.ERROR)
 
-    def take(self, actor: Thread, mark: Mark, keys: tuple[Key, ...]) -> None:
-        """Handles that ``actor`` reaches a wait and takes a signal of each kind."""
-        actor.join(mark.known)
+    def take(self, thread: Thread, mark: Mark, keys: tuple[Key, ...]) -> None:
+        """Handles that ``thread`` reaches a wait and takes a signal of each kind."""
+        thread.join(mark.known)
         for key in keys:
             tokens = self.tokens.get(key)
             # Signals that were present from the start carry no clock and are taken first.
             if tokens and self.core.flags[key] <= len(tokens):
                 token = tokens.popleft()
-                actor.join(token.known)
-                actor.taken[token.sender, mark.site, token.site] = Taken(token.order, mark.order)
-                self.observer.arrived(token, actor, mark)
+                thread.join(token.known)
+                thread.taken[token.sender, mark.site, token.site] = Taken(token.order, mark.order)
+                self.observer.arrived(token, thread, mark)
             self.core.flags[key] -= 1
 
-    def reach(self, actor: Thread, mark: Mark, key: Key, level: int) -> None:
-        """Handles that ``actor`` reaches a wait for the first ``level`` signals of a kind."""
-        actor.join(mark.known)
+    def reach(self, thread: Thread, mark: Mark, key: Key, level: int) -> None:
+        """Handles that ``thread`` reaches a wait for the first ``level`` signals of a kind."""
+        thread.join(mark.known)
         if level:
-            actor.join(self.levels[key][level - 1])
+            thread.join(self.levels[key][level - 1])
             token = self.level_tokens[key][level - 1]
             observer = self.observer
-            actor.time = max(actor.time, mark.time)
-            observer.delay(actor, token.time, "lock", observer.log.actors[token.sender], mark.site)
+            thread.time = max(thread.time, mark.time)
+            observer.delay(thread, token.time, "lock", observer.log.threads[token.sender], mark.site)
 
     # ------------------------------------------------------------ findings
 

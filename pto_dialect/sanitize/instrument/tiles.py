@@ -318,7 +318,7 @@ class Tiles:
         self, context: Context, arena: InstrumentedArena, region: Bytes, writing: bool
     ) -> list[Allocation]:
         """Returns the allocations that an access may use."""
-        core, number = context.actor.core, context.mark.site
+        core, number = context.thread.core, context.mark.site
         if context.handles or type(region) is not Region:
             handles = (context.handles.get(index) for index in self.observer.sites[number].travelled(writing))
             bound = context.handles.get(BOUND) if writing else None
@@ -371,7 +371,7 @@ class Tiles:
         notes = [
             (f"{mine.name} has bytes [{mine.start}, {mine.stop})", mine.site.span),
             (f"{other.name} has bytes [{other.start}, {other.stop})", other.site.span),
-            (operation_text(site, context.mark.loops, context.actor), None),
+            (operation_text(site, context.mark.loops, context.thread), None),
         ]
         lost_load = (mine.number, number) in self.loads.lost
         planned = mine.shares_place(other) and not context.handles and not lost_load
@@ -425,7 +425,7 @@ class Tiles:
         if not outside.size:
             return
         message = f"{site.name} accesses {bytes_text(arena, byte_runs(outside))} outside its tiles"
-        notes = [(operation_text(site, context.mark.loops, context.actor), None)]
+        notes = [(operation_text(site, context.mark.loops, context.thread), None)]
         finding = Finding("mem-oob-tile", message, (site,), site.span, notes)
         finding.event = context.event
         self.observer.findings.add(finding)

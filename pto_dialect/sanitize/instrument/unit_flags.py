@@ -67,42 +67,42 @@ class UnitFlags:
         """Returns whether the blocks are in the state that the instruction requires."""
         return all((block in self.full) == check.full for block in check.blocks)
 
-    def passed(self, actor: Thread, check: UnitCheck) -> None:
+    def passed(self, thread: Thread, check: UnitCheck) -> None:
         """Lets the instruction continue and joins the clock of the other side."""
-        other = self.core.actors["PIPE_M" if check.full else "PIPE_FIX"]
+        other = self.core.threads["PIPE_M" if check.full else "PIPE_FIX"]
         for block in check.blocks:
             known = self.known.get(block)
             if known is not None:
-                actor.join(known)
-                self.observer.delay(actor, self.times[block], "unit-flag", other)
+                thread.join(known)
+                self.observer.delay(thread, self.times[block], "unit-flag", other)
 
-    def hand(self, actor: Thread, check: UnitCheck) -> None:
+    def hand(self, thread: Thread, check: UnitCheck) -> None:
         """Handles that the instruction has finished with its blocks."""
-        known = actor.snapshot()
+        known = thread.snapshot()
         for block in check.blocks:
             if check.sets:
                 self.full.add(block)
             else:
                 self.full.discard(block)
             self.known[block] = known
-            self.times[block] = actor.time
-        actor.tick()
+            self.times[block] = thread.time
+        thread.tick()
 
-    def _ordered(self, actor: Thread) -> bool:
-        """Returns whether everything that products have written happens before the present operation of ``actor``."""
+    def _ordered(self, thread: Thread) -> bool:
+        """Returns whether everything that products have written happens before the present operation of ``thread``."""
         accumulators: Any = self.core.arena("l0c")
-        last = accumulators.shadow.last_write.get(self.core.actors["PIPE_M"].number)
-        return last is not None and self.observer.log.happened_before(last, actor)
+        last = accumulators.shadow.last_write.get(self.core.threads["PIPE_M"].number)
+        return last is not None and self.observer.log.happened_before(last, thread)
 
-    def refused(self, actor: Thread, context: Context, check: UnitCheck) -> None:
+    def refused(self, thread: Thread, context: Context, check: UnitCheck) -> None:
         """Reports that the blocks will never be in the required state.
 
         A write-back that a flag orders after the product does not need the unit flag.
         """
         observer = self.observer
-        actor.join(context.mark.known)
+        thread.join(context.mark.known)
         handed = any(block in self.known for block in check.blocks)
-        if check.full and not handed and self._ordered(actor):
+        if check.full and not handed and self._ordered(thread):
             return
         site = observer.sites[context.mark.site]
         if not observer.wants("sync") or observer.findings.repeated("sync-unit-flag", site):

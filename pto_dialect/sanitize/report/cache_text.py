@@ -30,7 +30,7 @@ class Clash(NamedTuple):
 def describe(clash: Clash, finding: Finding) -> None:
     """Sets the messages of a finding."""
     rule, first, second, arena, line, mask = clash
-    one, other = first.actor.name, second.actor.name
+    one, other = first.thread.name, second.thread.name
     place = bytes_text(arena, byte_runs(line * LINE + mask_bytes(mask)))
     done = f"{one} in {first.site.name} ({first.site.place})"
     if rule == LOST:
@@ -52,7 +52,7 @@ def describe(clash: Clash, finding: Finding) -> None:
 
 
 def _advice(first: Access, second: Access) -> str:
-    if first.actor.core is not second.actor.core:
+    if first.thread.core is not second.thread.core:
         return f"each core stores to lines of {LINE} bytes of its own"
     return (
         "pto.cmo.cacheinvalid or pto.dcci of the line between the two, after what orders them; or lines of their own "

@@ -34,8 +34,8 @@ def from_tiles(names: Sequence[str]) -> str:
     return f" (through {', '.join(names)})" if names else ""
 
 
-def operation_text(site: Site, loops: tuple[int, ...], actor: Thread) -> str:
+def operation_text(site: Site, loops: tuple[int, ...], thread: Thread) -> str:
     """Returns the text of an operation with what is known about its execution."""
     indices = ", ".join(f"%{name} = {value}" for name, value in zip(site.loops, loops, strict=False))
-    where = f"{actor.name}, block {actor.core.block.index}"
+    where = f"{thread.name}, block {thread.core.block.index}"
     return f"{site.name} on {where}" + (f", {indices}" if indices else "")

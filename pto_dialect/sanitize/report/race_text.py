@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Access(NamedTuple):
     """One side of a conflict: its thread, site, loop iteration, position in the text order, and event."""
 
-    actor: Thread
+    thread: Thread
     site: Site
     loops: tuple[int, ...]
     order: int
@@ -42,7 +42,7 @@ class Access(NamedTuple):
     @property
     def text(self) -> str:
         """Returns the operation with pipe, core, block and loop indices."""
-        return operation_text(self.site, self.loops, self.actor)
+        return operation_text(self.site, self.loops, self.thread)
 
 
 class Conflict(NamedTuple):
@@ -69,17 +69,17 @@ def message(conflict: Conflict) -> str:
     through = second.handles(arena)
     if rule == "l0c-handover":
         return (
-            f"{second.actor.name} reads {place}{through} that {first.site.name} ({first.site.place}) produces, and "
+            f"{second.thread.name} reads {place}{through} that {first.site.name} ({first.site.place}) produces, and "
             "nothing hands the accumulator over"
         )
     if rule == "race-inverted":
         return (
-            f"flags let {second.actor.name} in {second.site.name} {second.verb.removesuffix('s')} {place}{through} "
-            f"before {first.actor.name} {first.verb} them in {first.site.name} ({first.site.place}), which comes first "
-            "in the program"
+            f"flags let {second.thread.name} in {second.site.name} {second.verb.removesuffix('s')} {place}{through} "
+            f"before {first.thread.name} {first.verb} them in {first.site.name} ({first.site.place}), which comes "
+            "first in the program"
         )
     return (
-        f"{second.actor.name} {second.verb} {place}{through} that {first.actor.name} {first.verb} in "
+        f"{second.thread.name} {second.verb} {place}{through} that {first.thread.name} {first.verb} in "
         f"{first.site.name} ({first.site.place}), and nothing orders the two"
     )
 
@@ -98,7 +98,7 @@ def advice(conflict: Conflict, culprit: tuple[int, int] | None = None) -> Advice
     rule, first, second, _, _ = conflict
     before, after = first.site, second.site
     if rule == "race-cross-rank":
-        sides = [f"{one.actor.core.name} ({one.site.place})" for one in (first, second)]
+        sides = [f"{one.thread.core.name} ({one.site.place})" for one in (first, second)]
         return Advice(
             f"a signal between {sides[0]} and {sides[1]} orders them: pto.comm.tnotify by the one that is meant to be "
             "first, after its access, and pto.comm.twait by the other one before its own"
@@ -110,16 +110,16 @@ def advice(conflict: Conflict, culprit: tuple[int, int] | None = None) -> Advice
         )
     if rule == "race-cross-core":
         # The run shows which was first this time, not which is meant to be.
-        sides = [f"<{one.actor.pipe}> of {one.actor.core.name} ({one.site.place})" for one in (first, second)]
+        sides = [f"<{one.thread.pipe}> of {one.thread.core.name} ({one.site.place})" for one in (first, second)]
         return Advice(
             f"a signal between {sides[0]} and {sides[1]} orders them: pto.sync.set of the pipe that is meant to be "
             "first after its access, pto.sync.wait of the other one before its own, with one ID and equally often"
         )
-    flag = f"[<{first.actor.pipe}>, <{second.actor.pipe}>, <EVENT_IDn>]"
+    flag = f"[<{first.thread.pipe}>, <{second.thread.pipe}>, <EVENT_IDn>]"
     carried = before.number > after.number and before.function is after.function
     order = "after (in the iteration before)" if carried else "after"
     text = f"pto.set_flag{flag} {order} {before.place} and pto.wait_flag{flag} before {after.place} order them"
-    fix: tuple[Change, ...] = (AddFlag(before.op, after.op, first.actor.pipe, second.actor.pipe, carried),)
+    fix: tuple[Change, ...] = (AddFlag(before.op, after.op, first.thread.pipe, second.thread.pipe, carried),)
     if rule == "l0c-handover":
         text += "; so do unit_flag(check_and_set) on the producer and unit_flag(check_and_clear) on the write-back"
     if rule == "race-inverted":

@@ -57,8 +57,8 @@ class Timeline:
         self._cores: dict[int, int] = {}
         self._lanes: set[tuple[int, int]] = set()
 
-    def _place(self, actor: Thread, lane: int = 0) -> dict[str, int]:
-        core = actor.core
+    def _place(self, thread: Thread, lane: int = 0) -> dict[str, int]:
+        core = thread.core
         if id(core) not in self._cores:
             pid = self._cores[id(core)] = len(self._cores) + 1
             name = f"block {core.block.index} {core.name}"
@@ -66,50 +66,50 @@ class Timeline:
             for tid, pipe in enumerate(_EVERY):
                 args = {"name": pipe.removeprefix("PIPE_")}
                 self.events.append({"ph": "M", "name": "thread_name", "pid": pid, "tid": tid, "args": args})
-        pid, tid = self._cores[id(core)], _EVERY.index(actor.pipe) + lane * len(_EVERY)
+        pid, tid = self._cores[id(core)], _EVERY.index(thread.pipe) + lane * len(_EVERY)
         if lane and (pid, tid) not in self._lanes:
             self._lanes.add((pid, tid))
-            args = {"name": f"{actor.pipe.removeprefix('PIPE_')} ({lane + 1})"}
+            args = {"name": f"{thread.pipe.removeprefix('PIPE_')} ({lane + 1})"}
             self.events.append({"ph": "M", "name": "thread_name", "pid": pid, "tid": tid, "args": args})
         return {"pid": pid, "tid": tid}
 
-    def duration(self, actor: Thread, nbytes: int) -> float:
+    def duration(self, thread: Thread, nbytes: int) -> float:
         """Returns the duration of an instruction that accesses ``nbytes`` bytes."""
-        return START_UP + nbytes / BYTES_PER_UNIT[actor.pipe] if self.costs else 1.0
+        return START_UP + nbytes / BYTES_PER_UNIT[thread.pipe] if self.costs else 1.0
 
-    def operation(self, actor: Thread, site: Site, ran: Ran) -> None:
+    def operation(self, thread: Thread, site: Site, ran: Ran) -> None:
         """Adds an operation that has run on its pipe."""
         indices = {f"%{name}": value for name, value in zip(site.loops, ran.loops, strict=False)}
         args: dict[str, Any] = {"operation": site.name, "place": site.place}
-        args |= {"core": actor.core.name, "block": actor.core.block.index, **indices}
+        args |= {"core": thread.core.name, "block": thread.core.block.index, **indices}
         label = ", ".join((f"{site.name} ({site.place})", *(f"{name} = {value}" for name, value in indices.items())))
         slice_ = {"ph": "X", "name": label, "cat": "operation", "ts": ran.start, "dur": ran.duration, "args": args}
-        self.events.append(slice_ | self._place(actor, ran.lane))
+        self.events.append(slice_ | self._place(thread, ran.lane))
         for event in ran.events:
-            self.starts[event] = (actor, ran.start)
+            self.starts[event] = (thread, ran.start)
 
-    def sent(self, actor: Thread, site: Site, loops: tuple[int, ...]) -> int:
+    def sent(self, thread: Thread, site: Site, loops: tuple[int, ...]) -> int:
         """Adds a signal that is sent; returns the id of its flow."""
         self.flows += 1
-        self.operation(actor, site, Ran(loops, actor.time, _SIGNAL))
-        flow = {"ph": "s", "name": "signal", "cat": "signal", "id": self.flows, "ts": actor.time}
-        self.events.append(flow | self._place(actor))
-        actor.time += _SIGNAL
+        self.operation(thread, site, Ran(loops, thread.time, _SIGNAL))
+        flow = {"ph": "s", "name": "signal", "cat": "signal", "id": self.flows, "ts": thread.time}
+        self.events.append(flow | self._place(thread))
+        thread.time += _SIGNAL
         return self.flows
 
-    def taken(self, actor: Thread, site: Site, loops: tuple[int, ...], since: float, flow: int) -> None:
+    def taken(self, thread: Thread, site: Site, loops: tuple[int, ...], since: float, flow: int) -> None:
         """Adds the end of a wait for a signal that started at ``since``."""
-        self.operation(actor, site, Ran(loops, since, actor.time - since + _SIGNAL))
-        arrival = {"ph": "f", "bp": "e", "name": "signal", "cat": "signal", "id": flow, "ts": actor.time}
-        self.events.append(arrival | self._place(actor))
-        actor.time += _SIGNAL
+        self.operation(thread, site, Ran(loops, since, thread.time - since + _SIGNAL))
+        arrival = {"ph": "f", "bp": "e", "name": "signal", "cat": "signal", "id": flow, "ts": thread.time}
+        self.events.append(arrival | self._place(thread))
+        thread.time += _SIGNAL
 
     def document(self, findings: Iterable[Finding]) -> str:
         """Returns the trace as text, with the findings at the operations that showed them first."""
         events = list(self.events)
         for finding in findings:
             if finding.event in self.starts:
-                actor, start = self.starts[finding.event]
+                thread, start = self.starts[finding.event]
                 instant = {"ph": "i", "s": "t", "cat": "finding", "name": finding.rule, "ts": start}
-                events.append(instant | self._place(actor) | {"args": {"message": finding.message}})
+                events.append(instant | self._place(thread) | {"args": {"message": finding.message}})
         return json.dumps({"traceEvents": events, "displayTimeUnit": "ms"}, indent=None) + "\n"

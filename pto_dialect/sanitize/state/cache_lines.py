@@ -80,10 +80,10 @@ class Residency:
     line is written back, by their sites, ``written_back`` the count of the scalar unit's thread when it was, 0 before.
     """
 
-    __slots__ = ("actor", "content", "dirty", "foreign", "last", "line", "old", "stores", "suspects", "written_back")
+    __slots__ = ("content", "dirty", "foreign", "last", "line", "old", "stores", "suspects", "thread", "written_back")
 
-    def __init__(self, actor: Thread, arena: InstrumentedArena, line: int) -> None:
-        self.actor = actor
+    def __init__(self, thread: Thread, arena: InstrumentedArena, line: int) -> None:
+        self.thread = thread
         self.line = line
         self.content: Cells = arena.memory[line * LINE : (line + 1) * LINE].copy()
         self.old: Cells = self.content.copy()
@@ -126,10 +126,10 @@ class Lines:
         """Returns whether caches hold or have held some of the memory."""
         return bool(self.resident or self.closed)
 
-    def note(self, actor: Thread, region: Bytes, event: int) -> Touched:
-        """Records that ``actor`` writes past the caches."""
+    def note(self, thread: Thread, region: Bytes, event: int) -> Touched:
+        """Records that ``thread`` writes past the caches."""
         shape = region.starts.tobytes() if isinstance(region, Elements) else (region.offset, region.run, region.dims)
-        key = (actor.number, shape)
+        key = (thread.number, shape)
         known = self._writes.get(key)
         if known is not None:
             self._writes[key] = (event, known[1], known[2])
@@ -158,6 +158,6 @@ class Lines:
             if line in span and (mask := touched.mask(line)):
                 yield line, mask
 
-    def others(self, line: int, actor: Thread) -> list[Residency]:
-        """Returns a line in the caches of other scalar units than ``actor``."""
-        return [one for one in self.resident.get(line, {}).values() if one.actor is not actor]
+    def others(self, line: int, thread: Thread) -> list[Residency]:
+        """Returns a line in the caches of other scalar units than ``thread``."""
+        return [one for one in self.resident.get(line, {}).values() if one.thread is not thread]

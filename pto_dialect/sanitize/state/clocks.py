@@ -184,8 +184,8 @@ class EventLog:
     scalar units to the unified buffer.
     """
 
-    actors: list[Thread] = field(default_factory=list)
-    actor: list[int] = field(default_factory=lambda: [0])
+    threads: list[Thread] = field(default_factory=list)
+    thread: list[int] = field(default_factory=lambda: [0])
     count: list[int] = field(default_factory=lambda: [0])
     site: list[int] = field(default_factory=lambda: [0])
     loops: list[tuple[int, ...]] = field(default_factory=lambda: [()])
@@ -194,9 +194,9 @@ class EventLog:
     atomic: dict[int, str] = field(default_factory=dict)
     stores: dict[int, int] = field(default_factory=dict)
 
-    def add(self, actor: Thread, count: int, mark: Mark) -> int:
+    def add(self, thread: Thread, count: int, mark: Mark) -> int:
         """Adds a new event; returns its id."""
-        self.actor.append(actor.number)
+        self.thread.append(thread.number)
         self.count.append(count)
         self.site.append(mark.site)
         self.loops.append(mark.loops)
@@ -206,21 +206,21 @@ class EventLog:
 
     def clear(self) -> None:
         """Removes all events and threads."""
-        self.actors.clear()
+        self.threads.clear()
         self.atomic.clear()
         self.stores.clear()
-        for column in (self.actor, self.count, self.site, self.loops, self.fence, self.order):
+        for column in (self.thread, self.count, self.site, self.loops, self.fence, self.order):
             del column[1:]
 
-    def happened_before(self, event: int, actor: Thread) -> bool:
-        """Returns whether ``event`` happens before the present operation of ``actor``."""
-        source = self.actors[self.actor[event]]
-        if source is actor:
+    def happened_before(self, event: int, thread: Thread) -> bool:
+        """Returns whether ``event`` happens before the present operation of ``thread``."""
+        source = self.threads[self.thread[event]]
+        if source is thread:
             return True
-        if source.device != actor.device or actor.clock[source.index] < self.count[event]:
+        if source.device != thread.device or thread.clock[source.index] < self.count[event]:
             return False
-        return event not in self.stores or self.stored(event, source, actor)
+        return event not in self.stores or self.stored(event, source, thread)
 
-    def stored(self, event: int, source: Thread, actor: Thread) -> bool:
-        """Returns whether ``actor`` knows the store ``event`` of the scalar unit ``source`` to be complete."""
-        return not isinstance(source, ScalarThread) or actor.clock[source.slot] >= self.stores[event]
+    def stored(self, event: int, source: Thread, thread: Thread) -> bool:
+        """Returns whether ``thread`` knows the store ``event`` of the scalar unit ``source`` to be complete."""
+        return not isinstance(source, ScalarThread) or thread.clock[source.slot] >= self.stores[event]

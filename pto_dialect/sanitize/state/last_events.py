@@ -86,34 +86,34 @@ def last_writers(places: ShadowRanges, shadow: Shadow, region: Bytes) -> Found:
     return RangeEvents(places, None, shadow, region)
 
 
-def last_readers(actor: int, places: ShadowRanges, shadow: Shadow, region: Bytes) -> Found:
-    """Returns the last reads of the bytes by ``actor``."""
+def last_readers(thread: int, places: ShadowRanges, shadow: Shadow, region: Bytes) -> Found:
+    """Returns the last reads of the bytes by ``thread``."""
     if places is None:
-        return CellEvents(shadow.reader(actor), shadow, region)
-    return RangeEvents(places, actor, shadow, region)
+        return CellEvents(shadow.reader(thread), shadow, region)
+    return RangeEvents(places, thread, shadow, region)
 
 
-def replaced_reads(actor: int, event: int, places: ShadowRanges, shadow: Shadow, region: Bytes) -> Found | None:
-    """Returns the reads by ``actor`` that were the last ones before ``event``, which reads the same bytes."""
+def replaced_reads(thread: int, event: int, places: ShadowRanges, shadow: Shadow, region: Bytes) -> Found | None:
+    """Returns the reads by ``thread`` that were the last ones before ``event``, which reads the same bytes."""
     if places is not None:
-        again = [place for place in places if place.readers.get(actor) == event and ~actor in place.readers]
-        return RangeEvents(again, ~actor, shadow, region) if again else None
-    if ~actor not in shadow.readers:
+        again = [place for place in places if place.readers.get(thread) == event and ~thread in place.readers]
+        return RangeEvents(again, ~thread, shadow, region) if again else None
+    if ~thread not in shadow.readers:
         return None
-    found = CellEvents(shadow.reader(~actor), shadow, region)
-    found.found = np.where(region.cells(shadow.reader(actor), shadow.grain) == event, found.found, 0)
+    found = CellEvents(shadow.reader(~thread), shadow, region)
+    found.found = np.where(region.cells(shadow.reader(thread), shadow.grain) == event, found.found, 0)
     return found
 
 
-def record_replaced_reads(actor: int, event: int, places: ShadowRanges, shadow: Shadow, region: Bytes) -> None:
-    """Records the last reads by ``actor`` of what ``event`` is about to read; see `found_replaced`."""
+def record_replaced_reads(thread: int, event: int, places: ShadowRanges, shadow: Shadow, region: Bytes) -> None:
+    """Records the last reads by ``thread`` of what ``event`` is about to read; see `found_replaced`."""
     if places is None:
-        last = region.cells(shadow.reader(actor), shadow.grain)
-        before = shadow.reader(~actor)
+        last = region.cells(shadow.reader(thread), shadow.grain)
+        before = shadow.reader(~thread)
         kept = np.where(last == event, region.cells(before, shadow.grain), last)
         region.set(before, shadow.grain, kept)
         return
     for place in places:
-        last = place.readers.get(actor, event)
+        last = place.readers.get(thread, event)
         if last != event:
-            place.readers[~actor] = last
+            place.readers[~thread] = last

@@ -65,7 +65,7 @@ class Shadow:
             self.grain = region.grain
             size = self._size
             self.cells = {name: np.repeat(cells, factor)[:size] for name, cells in self.cells.items()}
-            self.readers = {actor: np.repeat(cells, factor)[:size] for actor, cells in self.readers.items()}
+            self.readers = {thread: np.repeat(cells, factor)[:size] for thread, cells in self.readers.items()}
             if self._numbers is not None:
                 self._numbers = np.repeat(self._numbers, factor)[:size]
                 for place, count in zip(self._places, np.bincount(self._numbers).tolist(), strict=True):
@@ -119,8 +119,8 @@ class Shadow:
         places = self._places[: int(numbers.max(initial=0)) + 1]
         for name, dtype in _LAYERS.items():
             self.cells[name] = np.array([getattr(place, name) for place in places], dtype)[numbers]
-        for actor in {actor for place in places for actor in place.readers}:
-            self.readers[actor] = np.array([place.readers.get(actor, 0) for place in places], np.int32)[numbers]
+        for thread in {thread for place in places for thread in place.readers}:
+            self.readers[thread] = np.array([place.readers.get(thread, 0) for place in places], np.int32)[numbers]
         self.spread = True
         self.version += 1
         self._numbers, self._places = None, []
@@ -153,11 +153,11 @@ class Shadow:
             found = self.cells[name] = np.zeros(self._size, _LAYERS[name])
         return found
 
-    def reader(self, actor: int) -> Cells:
-        """Returns the last read event of ``actor`` in each cell."""
-        found = self.readers.get(actor)
+    def reader(self, thread: int) -> Cells:
+        """Returns the last read event of ``thread`` in each cell."""
+        found = self.readers.get(thread)
         if found is None:
-            found = self.readers[actor] = np.zeros(self._size, np.int32)
+            found = self.readers[thread] = np.zeros(self._size, np.int32)
         return found
 
     def bytes_where(self, region: Bytes, chosen: Any) -> Cells:

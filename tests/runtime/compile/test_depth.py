@@ -1,4 +1,4 @@
-"""Functions with loops and regions as deep as may be are executed in every flavour of generated code; deeper ones are
+"""Functions with loops and regions as deep as may be are executed in every variant of generated code; deeper ones are
 refused at their place."""
 
 from __future__ import annotations
@@ -90,15 +90,15 @@ DEEPEST = {
 
 
 @pytest.mark.parametrize("name", DEEPEST)
-@pytest.mark.parametrize("flavour", ["plain", "profile", "watched"])
-def test_the_deepest_runs(name: str, flavour: str) -> None:
+@pytest.mark.parametrize("variant", ["plain", "profile", "instrumented"])
+def test_the_deepest_runs(name: str, variant: str) -> None:
     module = module_of(kernel_text(DEEPEST[name]))
     options = RunOptions()
     kernel: Kernel
-    if flavour == "watched":
+    if variant == "instrumented":
         kernel = InstrumentedKernel(module, "k", None, options, SanitizeOptions(parse_checks(("all",)), "auto"))
     else:
-        kernel = Kernel(module, "k", None, options, ProfileLog() if flavour == "profile" else None)
+        kernel = Kernel(module, "k", None, options, ProfileLog() if variant == "profile" else None)
     counter = np.zeros(1, np.int32)
     kernel.run([counter])
     assert counter[0] == 1

@@ -12,8 +12,8 @@ from parse_helpers import parsed
 from product_programs import DTYPES, Writer
 
 from pto_dialect.ir.core import types as t
-from pto_dialect.runtime.compile.flavours import PLAIN, Flavour
 from pto_dialect.runtime.compile.held import Tile, _fills, _is_foreign, _multiplies, _overlapping, _passes_on
+from pto_dialect.runtime.compile.variants import PLAIN, Variant
 from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
@@ -26,7 +26,7 @@ class MemoryKernel(Kernel):
     """A kernel whose code has every tile in the memory of its core."""
 
     @property
-    def flavour(self) -> Flavour:
+    def variant(self) -> Variant:
         return PLAIN._replace(holds_tiles=False)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from function_programs import run
 
-from pto_dialect.runtime.compile.flavours import PLAIN
+from pto_dialect.runtime.compile.variants import PLAIN
 
 
 @pytest.mark.parametrize("stated", [True, False])

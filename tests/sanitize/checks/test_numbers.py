@@ -17,7 +17,7 @@ INF, NAN = np.inf, np.nan
 
 @pytest.fixture(autouse=True)
 def _names(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "operation_text", lambda site, loops, actor: f"{site.name} there")
+    monkeypatch.setattr(module, "operation_text", lambda site, loops, thread: f"{site.name} there")
 
 
 class Run:
@@ -34,7 +34,7 @@ class Run:
         self.events += 1
         number = site or self.events
         self.sites[number] = SimpleNamespace(number=number, name=f"op{number}", moves=moves, span=None)
-        context: Any = SimpleNamespace(mark=SimpleNamespace(site=number, loops=()), actor=None, event=self.events)
+        context: Any = SimpleNamespace(mark=SimpleNamespace(site=number, loops=()), thread=None, event=self.events)
         self.numbers.start()
         for values in read:
             self.numbers.read(np.asarray(values))

@@ -17,7 +17,7 @@ from pto_dialect.sanitize.options import SanitizeOptions
 from pto_dialect.sanitize.timed import CycleKernel
 
 
-def actor(pipe: str, kind: str) -> Any:
+def thread(pipe: str, kind: str) -> Any:
     return SimpleNamespace(pipe=pipe, core=SimpleNamespace(kind=kind))
 
 
@@ -44,7 +44,7 @@ def actor(pipe: str, kind: str) -> Any:
 )
 def test_memories_of_a_transfer(name: str, pipe: str, path: str | None, kind: str) -> None:
     expected = path if path is not None else "gm:l1" if kind == "aic" else "gm:ub"
-    assert _path_of(name, actor(pipe, kind)) == expected
+    assert _path_of(name, thread(pipe, kind)) == expected
 
 
 def cycles(text: str) -> CycleKernel:

@@ -12,13 +12,13 @@ from pto_dialect.sanitize.instrument.cycle_waits import Cause, Waits
 FLAG, PIPE = Cause("flag", "PIPE_MTE2"), Cause("pipe", "PIPE_V")
 
 
-def actor(pipe: str = "PIPE_V", number: int = 1, core: Any = "core") -> Any:
+def thread(pipe: str = "PIPE_V", number: int = 1, core: Any = "core") -> Any:
     return SimpleNamespace(pipe=pipe, number=number, core=core)
 
 
 @pytest.mark.parametrize("cycles", [0, -1.5])
 def test_waits_of_no_length_are_none(cycles: float) -> None:
-    waits, one, scalar = Waits(), actor(), actor("PIPE_S", 2)
+    waits, one, scalar = Waits(), thread(), thread("PIPE_S", 2)
     waits.hold(one, FLAG, cycles)
     waits.hold(scalar, FLAG, cycles)
     waits.settle(one, 7, PIPE, cycles)
@@ -27,7 +27,7 @@ def test_waits_of_no_length_are_none(cycles: float) -> None:
 
 
 def test_what_is_held_counts_for_the_operation_that_comes() -> None:
-    waits, one, other = Waits(), actor(), actor(number=2)
+    waits, one, other = Waits(), thread(), thread(number=2)
     waits.hold(one, FLAG, 3)
     waits.hold(one, FLAG, 4)
     waits.hold(one, PIPE, 0.5)
@@ -43,8 +43,8 @@ def test_what_is_held_counts_for_the_operation_that_comes() -> None:
 
 
 def test_what_the_scalar_unit_waits_for_is_the_cause_of_late_operations() -> None:
-    waits, scalar, one = Waits(), actor("PIPE_S", 2), actor()
+    waits, scalar, one = Waits(), thread("PIPE_S", 2), thread()
     assert waits.issued(one, 5) == Cause("scalar", "PIPE_S", 5)
     waits.hold(scalar, FLAG, 1)
     assert waits.issued(one, 5) == FLAG._replace(site=5)
-    assert waits.issued(actor(core="other"), 5) == Cause("scalar", "PIPE_S", 5)
+    assert waits.issued(thread(core="other"), 5) == Cause("scalar", "PIPE_S", 5)

@@ -34,7 +34,7 @@ SITES: Any = {
 }
 
 
-def actor(pipe: str = "PIPE_V", number: int = 1) -> Any:
+def thread(pipe: str = "PIPE_V", number: int = 1) -> Any:
     return SimpleNamespace(pipe=pipe, number=number, core="core")
 
 
@@ -42,7 +42,7 @@ def told(*causes: tuple[Cause, float], whole: float = 100) -> list[Wait]:
     """The waits of one pipe, each cause of which has taken so many cycles."""
     waits = Waits()
     waits.cycles[1] = dict(causes)
-    return waits.found([actor()], SITES, whole)
+    return waits.found([thread()], SITES, whole)
 
 
 def places(found: list[Wait]) -> list[tuple[int | None, int | None]]:
@@ -80,7 +80,7 @@ def test_the_flag_of_a_wait(cause: Cause, through: int | None, event: str) -> No
 def test_waits_of_the_scalar_unit_are_those_of_what_it_issues() -> None:
     waits = Waits()
     waits.cycles = {1: {Cause("flag", "PIPE_MTE2", 1, 1): 1.0}, 2: {Cause("flag", "PIPE_MTE2", 2, 1): 9.0}}
-    assert places(waits.found([actor(), actor("PIPE_S", 2)], SITES, 10)) == [(1, 1)]
+    assert places(waits.found([thread(), thread("PIPE_S", 2)], SITES, 10)) == [(1, 1)]
 
 
 # ------------------------------------------------------------ of runs

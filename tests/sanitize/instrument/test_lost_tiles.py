@@ -22,7 +22,7 @@ class Run:
     """Tiles %a and %b of a memory of 1024 bytes, and reads of %a by operations of which there are nine."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, first: tuple[int, int], second: tuple[int, int]) -> None:
-        monkeypatch.setattr(module, "operation_text", lambda site, loops, actor: f"{site.name} there")
+        monkeypatch.setattr(module, "operation_text", lambda site, loops, thread: f"{site.name} there")
         self.observer = RunObserver(SanitizeOptions(), False)
         self.arena = InstrumentedArena(Arena("ub", 1024), self.observer, np.zeros(1024, np.uint8))
         sites: Any = {n: SimpleNamespace(number=n, name=f"op{n}", span=None, op=f"text{n}") for n in range(20)}
@@ -35,7 +35,7 @@ class Run:
 
     def read(self, site: int, handles: Any = (), renewed: bool = True) -> Finding | None:
         context: Any = SimpleNamespace(
-            mark=SimpleNamespace(site=site, loops=()), actor=None, event=site, handles=handles
+            mark=SimpleNamespace(site=site, loops=()), thread=None, event=site, handles=handles
         )
         _, mine, _ = self.tiles.by_number
         assert mine is not None

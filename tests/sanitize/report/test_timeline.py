@@ -20,7 +20,7 @@ BYTES = {"S": 8, "V": 256, "M": 4096, "MTE1": 256, "MTE2": 64, "MTE3": 64, "FIX"
 """Bytes that a pipe moves in one unit of time."""
 
 
-def actor(pipe: str, core: Any = None) -> Any:
+def thread(pipe: str, core: Any = None) -> Any:
     core = core or SimpleNamespace(name="AIV0", block=SimpleNamespace(index=3))
     return SimpleNamespace(pipe=f"PIPE_{pipe}", core=core, time=10.0)
 
@@ -30,14 +30,14 @@ SITE: Any = SimpleNamespace(name="pto.x", place="line 4", loops=("i",))
 
 @pytest.mark.parametrize("pipe", BYTES)
 def test_durations(pipe: str) -> None:
-    assert Timeline(costs=False).duration(actor(pipe), 4096) == 1.0
+    assert Timeline(costs=False).duration(thread(pipe), 4096) == 1.0
     for size in (0, 256, 65536):
-        assert Timeline(costs=True).duration(actor(pipe), size) == 64 + size / BYTES[pipe]
+        assert Timeline(costs=True).duration(thread(pipe), size) == 64 + size / BYTES[pipe]
 
 
 def test_a_signal_starts_where_it_is_sent_and_ends_where_it_is_taken() -> None:
     timeline = Timeline(costs=False)
-    sender, receiver = actor("MTE2"), actor("V")
+    sender, receiver = thread("MTE2"), thread("V")
     flow = timeline.sent(sender, SITE, (2,))
     assert sender.time == 10.25
     receiver.time = 12.0
@@ -54,7 +54,7 @@ def test_a_signal_starts_where_it_is_sent_and_ends_where_it_is_taken() -> None:
 
 def test_labels_of_operations_and_rows() -> None:
     timeline = Timeline(costs=False)
-    timeline.operation(actor("V"), SITE, Ran((5,), 1.0, 2.0))
+    timeline.operation(thread("V"), SITE, Ran((5,), 1.0, 2.0))
     events = json.loads(timeline.document([]))["traceEvents"]
     slice_ = events[-1]
     assert slice_["name"] == "pto.x (line 4), %i = 5"
@@ -67,7 +67,7 @@ def test_labels_of_operations_and_rows() -> None:
 def test_cores_have_processes_of_their_own() -> None:
     timeline = Timeline(costs=False)
     other = SimpleNamespace(name="AIC", block=SimpleNamespace(index=0))
-    for one in (actor("V"), actor("M", other), actor("FIX", other)):
+    for one in (thread("V"), thread("M", other), thread("FIX", other)):
         timeline.operation(one, SITE, Ran((0,), 0.0, 1.0))
     slices = [e for e in json.loads(timeline.document([]))["traceEvents"] if e["ph"] == "X"]
     assert slices[0]["pid"] != slices[1]["pid"] == slices[2]["pid"]
@@ -75,7 +75,7 @@ def test_cores_have_processes_of_their_own() -> None:
 
 def test_findings_stand_where_the_operation_starts() -> None:
     timeline = Timeline(costs=False)
-    timeline.operation(actor("V"), SITE, Ran((0,), 7.0, 1.0, events=(41,)))
+    timeline.operation(thread("V"), SITE, Ran((0,), 7.0, 1.0, events=(41,)))
     shown: Any = SimpleNamespace(event=41, rule="race-raw", message="a race")
     elsewhere: Any = SimpleNamespace(event=5, rule="race-war", message="another")
     instants = [e for e in json.loads(timeline.document([shown, elsewhere]))["traceEvents"] if e["ph"] == "i"]

@@ -37,15 +37,15 @@ def test_what_is_noted_for_bytes(seed: int, places: int, monkeypatch: pytest.Mon
     for number in range(1, 30):
         region = any_region(rng)
         found = memory.locate(region)
-        name, actor = str(rng.choice([WRITER, OWNER, VICTIM, WRITTEN])), int(rng.integers(3))
+        name, thread = str(rng.choice([WRITER, OWNER, VICTIM, WRITTEN])), int(rng.integers(3))
         if found is None:
             region.set(memory.layer(name), memory.grain, number)
-            region.set(memory.reader(actor), memory.grain, number)
+            region.set(memory.reader(thread), memory.grain, number)
         for place in found or ():
             setattr(place, name, number)
-            place.readers[actor] = number
+            place.readers[thread] = number
         wanted[name][region.offsets()] = number
-        read[actor, region.offsets()] = number
+        read[thread, region.offsets()] = number
         for start in range(0, SIZE // 2, 64):
             probe = Region(start, 4)
             (one,) = memory.locate(probe) or [None]

@@ -145,16 +145,12 @@ def retyped(maker: TileMaker, tile: Tile) -> Tile:
     known = arena.handles.get((maker, offset)) if maker.fixed else None
     if known is not None:
         return known
-    found = maker.at(Pointer(arena, offset, maker.fmt.storage, maker.fmt.bytes), *_valid_sizes(maker.type, tile))
+    rows = tile.valid_rows if maker.type.valid_rows == t.DYNAMIC else None
+    cols = tile.valid_cols if maker.type.valid_cols == t.DYNAMIC else None
+    found = maker.at(Pointer(arena, offset, maker.fmt.storage, maker.fmt.bytes), rows, cols)
     if maker.fixed:
         arena.handles[maker, offset] = found
     return found
-
-
-def _valid_sizes(type_: t.TileBufType, tile: Tile) -> tuple[int | None, int | None]:
-    rows = tile.valid_rows if type_.valid_rows == t.DYNAMIC else None
-    cols = tile.valid_cols if type_.valid_cols == t.DYNAMIC else None
-    return rows, cols
 
 
 @kernel("pto.treshape", "pto.bitcast")
@@ -231,7 +227,7 @@ def make_tensor_view(op: PtoOp, g: Generator) -> None:
     fmt = g.argument(g.format(type_.element))
     maker = g.argument(MxTensor if blocks else GmTensor)
     g.define(op.results[0], f"{maker}({g.name(groups['ptr'][0])}, {shape}, {strides}, {fmt}, {layout!r})")
-    if g.flavour.shares_parts and not blocks:
+    if g.variant.shares_parts and not blocks:
         _prepare_parts(op, g)
 
 

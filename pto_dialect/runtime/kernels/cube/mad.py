@@ -87,10 +87,11 @@ class Mad:
             scales["b_scale"] = read_mx_scales_right(core.arena("scale_right"), b.offset, k, n)
         if init is not None and init.dtype != np.float32:
             init = init.astype(np.float32)
+        # The clause, otherwise the control register's mode when the instruction runs: the scalar unit may be ahead.
         result, _ = apply_exception_mode(
             left,
             right,
-            self._saturation(core),  # pyright: ignore[reportArgumentType]
+            "nosat" if self.saturation == "default" and core.state["ctrl"] >> 48 & 1 else self.saturation,  # pyright: ignore[reportArgumentType]
             a_format=self.lhs,
             b_format=self.rhs,
             init=init,
@@ -98,11 +99,6 @@ class Mad:
             **scales,
         )
         target.write(result.astype(self.dst.storage, copy=False))
-
-    def _saturation(self, core: Core) -> str:
-        """Returns the clause, otherwise the control register's mode when the instruction runs: the scalar unit may be
-        ahead."""
-        return "nosat" if self.saturation == "default" and core.state["ctrl"] >> 48 & 1 else self.saturation
 
     def _operands(self, a: Pointer, b: Pointer, m: int, n: int, k: int) -> tuple[Array, Array]:
         """Returns the logical [m, k] and [k, n] operands, widened (integers as int8)."""

@@ -64,8 +64,10 @@ class TileMatmul:
         m, k, n = lhs.valid_rows, lhs.valid_cols, rhs.valid_cols
         if (m, k, n) != self.shape:
             self._prepare(m, k, n)
-        if rhs.valid_rows != k:
-            self._check_open_k(rhs, m, k, n)
+        # For a vector, and for packed pairs, the result of operands that disagree about k is undefined.
+        if rhs.valid_rows != k and (self.one_row or (isinstance(rhs, Tile) and isinstance(rhs.view, PackedView))):
+            rule = "gemv-k" if self.one_row else "matmul-shape"
+            raise Fault(rule, f"{self.name}: lhs is {m}x{k}, rhs is {rhs.valid_rows}x{n}")
         if m > dst.valid_rows or n > dst.valid_cols:
             raise Fault("matmul-shape", f"{self.name}: result is {m}x{n}, dst is {dst.valid_rows}x{dst.valid_cols}")
         if dst.fmt.name == "i32":
@@ -90,13 +92,6 @@ class TileMatmul:
         if self.bias and (init.valid_rows != 1 or init.valid_cols < n):
             raise Fault("matmul-bias-row", f"bias {init.valid_rows}x{init.valid_cols} for {n} columns")
         return region(init, 1 if self.bias else m, n)
-
-    def _check_open_k(self, rhs: AnyTile, m: int, k: int, n: int) -> None:
-        """Checks operands that disagree about k at run time: for a vector, and for packed pairs, the result is
-        undefined."""
-        if self.one_row or (isinstance(rhs, Tile) and isinstance(rhs.view, PackedView)):
-            rule = "gemv-k" if self.one_row else "matmul-shape"
-            raise Fault(rule, f"{self.name}: lhs is {m}x{k}, rhs is {rhs.valid_rows}x{n}")
 
     def _prepare(self, m: int, k: int, n: int) -> None:
         if self.one_row and m > 1:

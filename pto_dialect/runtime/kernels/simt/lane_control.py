@@ -285,7 +285,10 @@ def split_body(function: Operation, g: Generator) -> None:
                         _jump(op, numbers, at_block, g)
                     else:
                         g.operation(op)
-                        _hold(op, held, mask, g)
+                        for result in op.results:
+                            if result in held:
+                                _line(g, held[result], invoke(g, merge, Expr(mask), g.name(result), Expr(held[result])))
+                                g.names[result] = held[result]
 
 
 def _types(function: Operation) -> Sequence[object]:
@@ -304,13 +307,6 @@ def _declare_shared_locals(blocks: Sequence[Block], variance: Variance, g: Gener
                         raise g.error("unmodelled", "this value is used in blocks that work-items reach separately", op)
                     found[result] = g.emitter.fresh(result.name_hint or "", Kind.VALUE)
     return found
-
-
-def _hold(op: Operation, held: dict[SSAValue, str], mask: str, g: Generator) -> None:
-    for result in op.results:
-        if result in held:
-            _line(g, held[result], invoke(g, merge, Expr(mask), g.name(result), Expr(held[result])))
-            g.names[result] = held[result]
 
 
 def _leave(op: Operation, function: Operation, returned: list[str], at_block: str, end: int, g: Generator) -> None:

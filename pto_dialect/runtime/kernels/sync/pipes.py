@@ -97,10 +97,6 @@ def _wait(g: Generator, name: str, what: str, transfer: Transfer) -> None:
     g.emitter.line("yield from core.join_scalar()")
 
 
-def _producer_pipe(transfer: Transfer) -> Pipe:
-    return Pipe.FIX if transfer.direction == C2V else Pipe.MTE3
-
-
 def _entry_maker(type_: Any, g: Generator, transfer: Transfer) -> EntryMaker:
     """Writes the maker of views of slots; the vector core's end uses its part of a split entry."""
     assert isinstance(type_, t.TensorViewType)
@@ -143,7 +139,7 @@ def push(op: PtoOp, g: Generator) -> None:
     """Waits for a free slot, stores the tile in it and signals the consumer; a view that was allocated is only
     announced."""
     transfer, name = _transfer(op, g)
-    pipe = _producer_pipe(transfer)
+    pipe = Pipe.FIX if transfer.direction == C2V else Pipe.MTE3
     tile = named(op, "tile")
     if not isinstance(tile.type, t.TensorViewType):
         _wait(g, name, "slot", transfer)

@@ -1,9 +1,9 @@
-"""Each kind of run has code of its flavour."""
+"""Each kind of run has a code generation variant."""
 
 from __future__ import annotations
 
 import pto_dialect
-from pto_dialect.runtime.compile.flavours import FLAVOURS, PLAIN, PROFILED, WATCHED
+from pto_dialect.runtime.compile.variants import INSTRUMENTED, PLAIN, PROFILED, VARIANTS
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.runtime.run.profiling import ProfileLog
@@ -36,24 +36,24 @@ def kernels() -> dict[str, Kernel]:
     return {
         "plain": Kernel(module, None, None, RunOptions()),
         "profiled": Kernel(module, None, None, RunOptions(), ProfileLog()),
-        "watched": InstrumentedKernel(module, None, None, RunOptions(), SanitizeOptions()),
+        "instrumented": InstrumentedKernel(module, None, None, RunOptions(), SanitizeOptions()),
     }
 
 
-def test_a_kernel_has_its_flavour() -> None:
-    assert {name: kernel.flavour for name, kernel in kernels().items()} == {one.name: one for one in FLAVOURS}
-    assert [one.name for one in (PLAIN, PROFILED, WATCHED)] == ["plain", "profiled", "watched"]
+def test_each_kind_of_run_has_its_variant() -> None:
+    assert {name: kernel.variant for name, kernel in kernels().items()} == {one.name: one for one in VARIANTS}
+    assert [one.name for one in (PLAIN, PROFILED, INSTRUMENTED)] == ["plain", "profiled", "instrumented"]
 
 
-def test_what_a_flavour_changes() -> None:
+def test_generated_code_has_the_differences_of_its_variant() -> None:
     made = kernels()
-    assert {name: kernel.compiled.queued for name, kernel in made.items()} == {one.name: one.queued for one in FLAVOURS}
+    assert {name: kernel.compiled.queued for name, kernel in made.items()} == {one.name: one.queued for one in VARIANTS}
     # What parts of a view have in common is a variable of its own.
     shared = {name: "_parts" in kernel.source for name, kernel in made.items()}
-    assert shared == {one.name: one.shares_parts for one in FLAVOURS}
+    assert shared == {one.name: one.shares_parts for one in VARIANTS}
     assert "perf_counter" in made["profiled"].source and "perf_counter" not in made["plain"].source
 
 
-def test_the_options_of_flavours_are_there() -> None:
+def test_options_of_variants_exist() -> None:
     known = {option for parameter in main.params for option in parameter.opts}
-    assert {option for flavour in FLAVOURS for option in flavour.options} <= known
+    assert {option for variant in VARIANTS for option in variant.options} <= known

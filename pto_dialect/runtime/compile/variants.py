@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 
-class Flavour(NamedTuple):
+class Variant(NamedTuple):
     """Parameters of the code for one kind of run.
 
     ``options`` are those of ``pto-run`` that select it. With ``queued`` instructions use the queues of pipes whatever
@@ -28,10 +28,10 @@ class Flavour(NamedTuple):
     undefines: bool = False
 
 
-PLAIN: Final = Flavour("plain", "runs instructions in program order, through queues only where cores wait for others")
-PROFILED: Final = Flavour("profiled", "times every instruction", ("--profile",), holds_tiles=False)
-WATCHED: Final = Flavour(
-    "watched",
+PLAIN: Final = Variant("plain", "runs instructions in program order, through queues only where cores wait for others")
+PROFILED: Final = Variant("profiled", "times every instruction", ("--profile",), holds_tiles=False)
+INSTRUMENTED: Final = Variant(
+    "instrumented",
     "reports which operation comes next, what it reads and what it writes",
     ("--sanitize", "--trace"),
     queued=True,
@@ -40,4 +40,4 @@ WATCHED: Final = Flavour(
     holds_tiles=False,
     undefines=True,
 )
-FLAVOURS: Final = (PLAIN, PROFILED, WATCHED)
+VARIANTS: Final = (PLAIN, PROFILED, INSTRUMENTED)
