@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NoReturn, Protocol
 
-from ..llvm.place import Place
+from ..llvm.location import SourceLocation
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Call:
     groups: tuple[Group, ...]
     operands: tuple[Operand, ...]
     result: str | None
-    place: Place | None
+    location: SourceLocation | None
     label: str = ""
 
 
@@ -96,11 +96,11 @@ class Emitter(Protocol):
         ...
 
     def is_available(self, operand: Operand) -> bool:
-        """Returns whether ``operand`` may be named at the current place."""
+        """Returns whether ``operand`` may be named at the current location."""
         ...
 
     def is_visible(self, call: Call) -> bool:
-        """Returns whether a value that was defined at ``call`` may be named at the current place."""
+        """Returns whether a value that was defined at ``call`` may be named at the current location."""
         ...
 
     def is_same(self, first: Operand, second: Operand) -> bool:

@@ -1,11 +1,11 @@
-"""Places in C++ texts, as debug locations of LLVM IR state them."""
+"""Locations in C++ texts, as debug information of LLVM IR states them."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 
-class Place(NamedTuple):
+class SourceLocation(NamedTuple):
     """A line and column of a C++ file, in the body of ``function``, which was inlined at ``caller``.
 
     Lines and columns count from 1; 0 is unknown.
@@ -15,11 +15,11 @@ class Place(NamedTuple):
     line: int
     column: int
     function: str = ""
-    caller: Place | None = None
+    caller: SourceLocation | None = None
 
-    def frames(self) -> list[Place]:
-        """Returns the source location and its callers, innermost first."""
-        found = [self]
+    def frames(self) -> list[SourceLocation]:
+        """Returns the location and its callers, innermost first."""
+        found: list[SourceLocation] = [self]
         while found[-1].caller is not None:
             found.append(found[-1].caller)
         return found

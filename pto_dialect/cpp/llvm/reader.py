@@ -1,0 +1,212 @@
+"""LLVM IR text to objects. Only functions that are asked for are read.
+
+Every instruction is one line (a switch is some), so lines are read with a few regular expressions; a Lark grammar took
+some fifty times as long (docs/decisions.md).
+"""
+
+from __future__ import annotations
+
+import re
+
+from .constants import cells, string_bytes, symbol_name
+from .instructions import InstructionReader, balanced_end, split_type
+from .metadata import Metadata
+from .model import BasicBlock, Constant, Function, Global, GlobalVariable, Value
+from .types import TypeReadError, Types, split_list
+
+_DEFINE = re.compile(r'define [^@"]*?(?:"[^"]*"[^@"]*)*@("[^"]*"|[\w.$-]+)\(')
+_GLOBAL = re.compile(r'@("[^"]*"|[\w.$-]+) = ([^"]*?)\b(global|constant) (.*)\Z', re.DOTALL)
+_TYPE = re.compile(r'(%(?:"[^"]*"|[\w.$-]+)) = type (.*)')
+_LABEL_LINE = re.compile(r'("[^"]*"|[\w.$-]+):(?:\s|\Z)')
+_DEBUG = re.compile(r"!dbg (!\d+)")
+_ANNOTATION = re.compile(r"\{ ptr (@[^,]+), ptr (@[^,]+),")
+
+
+class IrError(Exception):
+    """A text that is no LLVM IR of the subset: ``message`` and the line number."""
+
+    def __init__(self, message: str, line: int) -> None:
+        super().__init__(f"line {line}: {message}")
+        self.message = message
+        self.line = line
+
+
+class Module:
+    """A module: its functions, global variables, types and debug locations."""
+
+    def __init__(self) -> None:
+        self.types = Types()
+        self.metadata = Metadata()
+        self.globals: dict[str, GlobalVariable] = {}
+        self._texts: dict[str, tuple[int, int]] = {}
+        self._lines: list[str] = []
+        self._functions: dict[str, Function] = {}
+
+    @property
+    def function_names(self) -> list[str]:
+        """The functions that have a body, in the order of the text."""
+        return list(self._texts)
+
+    def function(self, name: str) -> Function | None:
+        """Returns a function with a body. Raises ``IrError``."""
+        if name not in self._functions and name in self._texts:
+            start, end = self._texts[name]
+            self._functions[name] = _read_function(self, name, self._lines, start, end)
+        return self._functions.get(name)
+
+    def function_debug(self, name: str) -> str:
+        """Returns the reference of the debug information of a function with a body."""
+        match = _DEBUG.search(self._lines[self._texts[name][0]])
+        return match[1] if match else ""
+
+    def string(self, operand: object) -> str | None:
+        """Returns the text of a string constant, up to its first zero, ``None`` if ``operand`` is not one."""
+        variable = self.globals.get(operand.name) if isinstance(operand, Global) else None
+        if variable is None or not variable.is_constant:
+            return None
+        content = b"" if variable.initial == "zeroinitializer" else string_bytes(variable.initial)
+        if content is None or not isinstance(operand, Global):
+            return None
+        return content[operand.offset :].split(b"\0")[0].decode("utf-8", "replace")
+
+    def cells(self, name: str) -> list[tuple[int, Constant | Global]] | None:
+        """Returns the scalars of a constant table with their offsets, ``None`` if it cannot be read as such."""
+        variable = self.globals[name]
+        try:
+            found = list(cells(variable.type, variable.initial, self.types))
+        except (TypeReadError, RecursionError):
+            return None
+        read = [(offset, value) for offset, value in found if isinstance(value, (Constant, Global))]
+        return read if len(read) == len(found) else None
+
+    def annotated(self, word: str) -> list[str]:
+        """Returns the functions with ``annotate(word)``, each once, in the order of the annotations."""
+        variable = self.globals.get("llvm.global.annotations")
+        found: dict[str, None] = {}
+        for function, text in _ANNOTATION.findall(variable.initial if variable else ""):
+            if self.string(Global(symbol_name(text))) == word:
+                found[symbol_name(function)] = None
+        return list(found)
+
+
+def read_module(text: str) -> Module:
+    """Returns the module of a text of LLVM IR. Raises ``IrError``."""
+    module = Module()
+    lines = module._lines = text.splitlines()
+    number = 0
+    while number < len(lines):
+        line = lines[number]
+        if line.startswith("!"):
+            reference, _, node = line.partition(" = ")
+            module.metadata.texts[reference] = node
+        elif line.startswith("define "):
+            number = _scan_function(module, lines, number)
+        elif line.startswith("@"):
+            _read_global(module, line)
+        elif line.startswith("%") and (match := _TYPE.match(line)):
+            module.types.named[match[1]] = match[2]
+        number += 1
+    return module
+
+
+def _scan_function(module: Module, lines: list[str], start: int) -> int:
+    match = _DEFINE.match(lines[start])
+    end = start
+    while end < len(lines) and lines[end] != "}":
+        end += 1
+    if match is None or end == len(lines):
+        raise IrError("the function has no name or no end", start + 1)
+    module._texts[symbol_name(match[1])] = start, end
+    return end
+
+
+def _read_global(module: Module, line: str) -> None:
+    match = _GLOBAL.match(line)
+    if match is None:
+        return
+    type, rest = split_type(match[4])
+    parts = split_list(rest)
+    initial = parts[0] if parts and not parts[0].startswith(("align", "section", "comdat")) else ""
+    name = symbol_name(match[1])
+    module.globals[name] = GlobalVariable(name, type, initial, match[3] == "constant")
+
+
+def _read_function(module: Module, name: str, lines: list[str], start: int, end: int) -> Function:
+    header = lines[start]
+    match = _DEFINE.match(header)
+    if match is None:
+        raise IrError("the function has no name", start + 1)
+    opened = match.end() - 1
+    values: dict[str, Value] = {}
+    reader = InstructionReader(module.types, values)
+    arguments = _read_arguments(split_list(header[opened + 1 : balanced_end(header, opened) - 1]), values)
+    result = header[: header.index("@")].split()[-1]
+    function = Function(name, arguments, result, module.function_debug(name))
+    block = BasicBlock(str(sum(a.name.isdigit() for a in arguments)))
+    function.blocks[block.name] = block
+    number = start + 1
+    while number < end:
+        raw = lines[number]
+        line = raw.strip()
+        number += 1
+        if not line or line[0] in ";#":
+            continue
+        if raw[0] != " " and (match := _LABEL_LINE.match(raw)):
+            block = _begin_block(function, symbol_name(match[1]))
+            continue
+        if line.endswith("[") and line.startswith("switch"):
+            while number < end and not lines[number].lstrip().startswith("]"):
+                line += " " + lines[number].strip()
+                number += 1
+            line += lines[number].strip() if number < end else "]"
+            number += 1
+        try:
+            _read_line(reader, block, line)
+        except (ValueError, IndexError, TypeReadError):
+            raise IrError(f"cannot read {line[:80]!r}", number) from None
+    _check(function, start)
+    return function
+
+
+def _begin_block(function: Function, name: str) -> BasicBlock:
+    first = next(iter(function.blocks.values()))
+    if len(function.blocks) == 1 and not first.instructions:
+        function.blocks.clear()
+    block = function.blocks[name] = BasicBlock(name)
+    return block
+
+
+def _read_line(reader: InstructionReader, block: BasicBlock, line: str) -> None:
+    reference = ""
+    cut = line.find(", !")
+    if cut >= 0:
+        match = _DEBUG.search(line, cut)
+        reference = match[1] if match else ""
+        line = line[:cut]
+    instruction = reader.read(line)
+    instruction.debug = reference
+    block.instructions.append(instruction)
+
+
+def _read_arguments(parts: list[str], values: dict[str, Value]) -> list[Value]:
+    arguments: list[Value] = []
+    for index, part in enumerate(parts):
+        type, _ = split_type(part)
+        last = part.rpartition(" ")[2]
+        name = symbol_name(last) if last.startswith("%") else str(index)
+        value = values[name] = Value(name, type)
+        arguments.append(value)
+    return arguments
+
+
+def _check(function: Function, start: int) -> None:
+    """Checks that each block ends with a terminator and that labels exist."""
+    for block in function.blocks.values():
+        if not block.instructions or block.terminator.opcode not in TERMINATORS:
+            raise IrError(f"block {block.name} of {function.name} has no terminator", start + 1)
+        for label in block.terminator.labels:
+            if label not in function.blocks:
+                raise IrError(f"{function.name} has no block {label}", start + 1)
+
+
+TERMINATORS = frozenset(("br", "switch", "ret", "unreachable", "invoke", "indirectbr", "resume", "callbr"))
