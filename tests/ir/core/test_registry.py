@@ -118,7 +118,7 @@ def test_page_of_refused_operations_is_up_to_date() -> None:
 
 
 def test_index_is_what_the_declarations_say() -> None:
-    path = Path(make_index.__file__).parent / "index.py"
+    path = Path(make_index.__file__).parent / "operations.csv"
     assert path.read_text(encoding="utf-8") == make_index.render()
 
 
