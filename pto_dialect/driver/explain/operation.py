@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
 
 from pto_dialect.families import level_of
@@ -345,7 +346,9 @@ def _related(name: str) -> Iterator[Block]:
 
 
 def _sources(cls: type[PtoOp]) -> Iterator[Block]:
-    found = _SOURCE.findall(" ".join((cls.__doc__ or "").split()))
+    """The pages that the operation's docstring cites, otherwise those of its module."""
+    own, shared = (" ".join((text or "").split()) for text in (cls.__doc__, sys.modules[cls.__module__].__doc__))
+    found = _SOURCE.findall(own) or _SOURCE.findall(shared)
     links = [f"[{heading}](../{page}#{_anchor(heading)})" for page, heading in found]
     links.append("[Shapes](../reference/language.md#shapes)")
     yield Text(", ".join(dict.fromkeys(links)))

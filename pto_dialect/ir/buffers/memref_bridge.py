@@ -1,4 +1,7 @@
-"""Conversions between tiles and memrefs that only the older dialect's lowering produced."""
+"""Conversions between tiles and memrefs that only the older dialect's lowering produced.
+
+Source: docs/reference/execution.md, "Pointers, tiles and views".
+"""
 
 from __future__ import annotations
 
@@ -19,25 +22,23 @@ class TileConfigOp(ViewOp, typed=("source",), since="june"):
 
 
 class BindTileOp(TileConfigOp, name="pto.bind_tile"):
-    """Memref that carries a tile layout and, optionally, valid sizes (docs/reference/execution.md, "Pointers, tiles and
-    views").
-    """
+    """Memref that carries a tile layout and, optionally, valid sizes."""
 
 
 class MaterializeTileOp(TileConfigOp, name="pto.materialize_tile"):
-    """Tile over the storage of a memref (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """Tile over the storage of a memref."""
 
     result = result_def(TILE)
 
 
 class DeclareTileMemrefOp(DeclarationOp, name="pto.declare_tile_memref", since="june"):
-    """Memref bound to storage later (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """Memref bound to storage later."""
 
     result = result_def(MEMREF)
 
 
 class PointerCastOp(HandleOp, name="pto.pointer_cast", shape=Shape.RETIRED_CAST, typed=(), since="june"):
-    """Memref over fixed byte addresses (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """Memref over fixed byte addresses."""
 
     addrs = var_operand_def(I64)
     valid_row = valid_col = opt_operand_def(INDEX)
@@ -46,7 +47,7 @@ class PointerCastOp(HandleOp, name="pto.pointer_cast", shape=Shape.RETIRED_CAST,
 
 
 class SimdTileToMemrefOp(ViewOp, name="pto.simd.tile_to_memref", shape=Shape.RETIRED_CAST, since="june"):
-    """Memref over the storage of a tile (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """Memref over the storage of a tile."""
 
     src = operand_def(TILE)
     dst = result_def(MEMREF)

@@ -1,4 +1,7 @@
-"""Pointers, scalar memory accesses, and the small arrays and structs of the scalar unit."""
+"""Pointers, scalar memory accesses, and the small arrays and structs of the scalar unit.
+
+Source: docs/reference/execution.md, "Pointers, tiles and views".
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ from ..core.roles import Role
 
 
 class AddptrOp(HandleOp, name="pto.addptr", typed=("ptr",), roles=Role.VIEW | Role.DISPLACEMENT):
-    """Ptr advanced by ``offset`` elements (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """Ptr advanced by ``offset`` elements."""
 
     ptr = operand_def(PTR)
     offset = operand_def(INDEX)
@@ -35,74 +38,68 @@ class AddptrOp(HandleOp, name="pto.addptr", typed=("ptr",), roles=Role.VIEW | Ro
 
 
 class CastptrOp(HandleOp, name="pto.castptr", roles=Role.VIEW | Role.ADDRESS):
-    """Address or pointer reinterpreted as another address or pointer type (docs/reference/execution.md, "Pointers,
-    tiles and views").
-    """
+    """Address or pointer reinterpreted as another address or pointer type."""
 
     input = operand_def(ANY)
     result = result_def(ANY)
 
 
 class InttoptrOp(HandleOp, name="pto.inttoptr", roles=Role.ADDRESS):
-    """Pointer at a byte address (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """Pointer at a byte address."""
 
     addr = operand_def(INTEGER)
     result = result_def(PTR)
 
 
 class PtrtointOp(HandleOp, name="pto.ptrtoint"):
-    """Byte address of a pointer (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """Byte address of a pointer."""
 
     ptr = operand_def(PTR)
     result = result_def(I64)
 
 
 class TensorViewAddrOp(HandleOp, name="pto.tensor_view_addr"):
-    """Base pointer of a view (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """Base pointer of a view."""
 
     src = operand_def(VIEW)
     dst = result_def(PTR_OR_MEMREF)
 
 
 class TileBufAddrOp(ViewOp, name="pto.tile_buf_addr"):
-    """Base pointer of a tile (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """Base pointer of a tile."""
 
     src = operand_def(TILE)
     dst = result_def(PTR_OR_MEMREF)
 
 
 class LoadOp(ElementLoadOp, name="pto.load", pipe=Pipe.S):
-    """The element of ptr at ``offset`` (elements) (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """The element of ptr at ``offset`` (elements)."""
 
     ptr = operand_def(PTR_OR_MEMREF)
 
 
 class LoadScalarOp(ElementLoadOp, name="pto.load_scalar", pipe=Pipe.S):
-    """The element of ptr at ``offset`` (elements) (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """The element of ptr at ``offset`` (elements)."""
 
 
 class LdDevOp(ElementLoadOp, name="pto.ld_dev", pipe=Pipe.S, since="august"):
-    """One element read past the data cache, ``offset`` in elements (docs/reference/execution.md, "Pointers, tiles and
-    views").
-    """
+    """One element read past the data cache, ``offset`` in elements."""
 
     value = result_def(DEVICE_INTEGER)
 
 
 class StoreOp(ElementStoreOp, name="pto.store", pipe=Pipe.S):
-    """Element of ptr at ``offset`` = value (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """Element of ptr at ``offset`` = value."""
 
     ptr = operand_def(PTR_OR_MEMREF)
 
 
 class StoreScalarOp(ElementStoreOp, name="pto.store_scalar", pipe=Pipe.S):
-    """Element of ptr at ``offset`` = value (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """Element of ptr at ``offset`` = value."""
 
 
 class StDevOp(ElementStoreOp, name="pto.st_dev", pipe=Pipe.S, text=(), since="august"):
-    """One element written past the data cache, ``offset`` in elements (docs/reference/execution.md, "Pointers, tiles
-    and views").
-    """
+    """One element written past the data cache, ``offset`` in elements."""
 
     value = operand_def(DEVICE_INTEGER)
 
@@ -112,15 +109,13 @@ class ScalarDeclarationOp(DeclarationOp, pipe=Pipe.S, roles=Role.LANE | Role.VAR
 
 
 class DeclareLocalArrayOp(ScalarDeclarationOp, name="pto.declare_local_array"):
-    """Array of the scalar unit, contents undefined until set (docs/reference/execution.md, "Pointers, tiles and
-    views").
-    """
+    """Array of the scalar unit, contents undefined until set."""
 
     array = result_def(LOCAL_ARRAY)
 
 
 class LocalArrayGetOp(ScalarElementOp, name="pto.local_array_get", reads=("array",), typed=("array",)):
-    """Array element at the indices, row-major (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """Array element at the indices, row-major."""
 
     array = operand_def(LOCAL_ARRAY)
     indices = var_operand_def(INDEX)
@@ -128,7 +123,7 @@ class LocalArrayGetOp(ScalarElementOp, name="pto.local_array_get", reads=("array
 
 
 class LocalArraySetOp(ScalarElementOp, name="pto.local_array_set", writes=("array",), typed=("array", "value")):
-    """Array element at the indices = value (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """Array element at the indices = value."""
 
     array = operand_def(LOCAL_ARRAY)
     indices = var_operand_def(INDEX)
@@ -136,9 +131,7 @@ class LocalArraySetOp(ScalarElementOp, name="pto.local_array_set", writes=("arra
 
 
 class DeclareStructOp(ScalarDeclarationOp, name="pto.declare_struct", since="august"):
-    """Struct of the scalar unit, contents undefined until set (docs/reference/execution.md, "Pointers, tiles and
-    views").
-    """
+    """Struct of the scalar unit, contents undefined until set."""
 
     s = result_def(STRUCT)
 
@@ -150,22 +143,21 @@ class FieldOp(ScalarElementOp, tokens=("path",), since="august"):
 
 
 class StructGetOp(FieldOp, name="pto.struct_get", reads=("s",)):
-    """Field of the struct at a path of field indices (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """Field of the struct at a path of field indices."""
 
     s = operand_def(STRUCT)
     value = result_def(ANY)
 
 
 class StructSetOp(FieldOp, name="pto.struct_set", writes=("s",)):
-    """Field of the struct at a path of field indices = value (docs/reference/execution.md, "Pointers, tiles and
-    views")."""
+    """Field of the struct at a path of field indices = value."""
 
     s = operand_def(STRUCT)
     value = operand_def(ANY)
 
 
 class TrapOp(PtoOp, name="pto.trap", shape=Shape.NULLARY, pipe=Pipe.S, effect=Effect.REPORT, roles=Role.REPORT):
-    """Stops the program with an error (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """Stops the program with an error."""
 
 
 class PrintOp(
@@ -177,7 +169,7 @@ class PrintOp(
     tokens=("format",),
     roles=Role.REPORT | Role.LANE,
 ):
-    """Prints ``format`` with the scalar (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """Prints ``format`` with the scalar."""
 
     scalar = operand_def(INT_OR_FLOAT)
     format = attr_def(STRING)

@@ -1,4 +1,7 @@
-"""Tile buffers and global-memory views: allocation, windows, valid regions, reinterpretation. No data moves."""
+"""Tile buffers and global-memory views: allocation, windows, valid regions, reinterpretation. No data moves.
+
+Source: docs/reference/execution.md, "Pointers, tiles and views".
+"""
 
 from __future__ import annotations
 
@@ -32,21 +35,19 @@ class TileAllocationOp(HandleOp, shape=Shape.ALLOC, typed=(), roles=Role.ALLOCAT
 
 
 class AllocTileOp(TileAllocationOp, name="pto.alloc_tile"):
-    """A tile buffer, at ``addr`` or wherever memory is free; valid sizes exactly where the type has ``?``
-    (docs/reference/execution.md, "Pointers, tiles and views").
-    """
+    """A tile buffer, at ``addr`` or wherever memory is free; valid sizes exactly where the type has ``?``."""
 
     result = result_def(TILE)
 
 
 class AllocMultiTileOp(TileAllocationOp, name="pto.alloc_multi_tile", since="august"):
-    """``count`` equal tile buffers with one handle (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """``count`` equal tile buffers with one handle."""
 
     result = result_def(MULTI_TILE)
 
 
 class MultiTileGetOp(ViewOp, name="pto.multi_tile_get", shape=Shape.INDEXED, typed=("source",), since="august"):
-    """Slot ``slot`` of a multi-tile buffer (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """Slot ``slot`` of a multi-tile buffer."""
 
     source = operand_def(MULTI_TILE)
     slot = operand_def(INDEX)
@@ -54,7 +55,7 @@ class MultiTileGetOp(ViewOp, name="pto.multi_tile_get", shape=Shape.INDEXED, typ
 
 
 class TAssignOp(HandleOp, name="pto.tassign", typed=("tile",), roles=Role.VIEW | Role.UNIQUE):
-    """The tile rebound to byte address ``addr`` (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """The tile rebound to byte address ``addr``."""
 
     tile = operand_def(PLACED)
     addr = operand_def(I64)
@@ -62,25 +63,21 @@ class TAssignOp(HandleOp, name="pto.tassign", typed=("tile",), roles=Role.VIEW |
 
 
 class TReshapeOp(ViewOp, name="pto.treshape", pipe=Pipe.S):
-    """The same bytes as a tile of another shape or layout (docs/reference/execution.md, "Pointers, tiles and
-    views").
-    """
+    """The same bytes as a tile of another shape or layout."""
 
     src = operand_def(TILE_OR_VIEW)
     result = result_def(TILE_OR_VIEW)
 
 
 class BitcastOp(ViewOp, name="pto.bitcast"):
-    """The same bytes as a tile of another element type (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """The same bytes as a tile of another element type."""
 
     src = operand_def(TILE)
     result = result_def(TILE)
 
 
 class SubviewOp(ViewOp, name="pto.subview", shape=Shape.SUBVIEW, typed=("source",)):
-    """Alias of rows [i, i+r) and columns [j, j+c) of a tile (docs/reference/execution.md, "Pointers, tiles and
-    views").
-    """
+    """Alias of rows [i, i+r) and columns [j, j+c) of a tile."""
 
     source = operand_def(TILE)
     offsets = var_operand_def(INDEX)
@@ -97,11 +94,11 @@ class ValidSizeOp(PtoOp, shape=Shape.FLAT_VALUE, state_reads=("valid_shape",)):
 
 
 class TileValidRowsOp(ValidSizeOp, name="pto.tile_valid_rows"):
-    """Number of valid rows (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """Number of valid rows."""
 
 
 class TileValidColsOp(ValidSizeOp, name="pto.tile_valid_cols"):
-    """Number of valid columns (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """Number of valid columns."""
 
 
 class GetValidshapeOp(
@@ -111,7 +108,7 @@ class GetValidshapeOp(
     state_reads=("valid_shape",),
     fixed_results=("index", "index"),
 ):
-    """Numbers of valid rows and columns (docs/reference/execution.md, "Pointers, tiles and views")."""
+    """Numbers of valid rows and columns."""
 
     source = operand_def(TILE)
     valid_row = valid_col = result_def(INDEX)
@@ -120,8 +117,7 @@ class GetValidshapeOp(
 class SetValidshapeOp(
     PtoOp, name="pto.set_validshape", shape=Shape.FLAT_VOID, state_writes=("valid_shape",), typed=("source",)
 ):
-    """Sets the run-time valid rows and columns of a tile whose type leaves them dynamic (docs/reference/execution.md,
-    "Pointers, tiles and views")."""
+    """Sets the run-time valid rows and columns of a tile whose type leaves them dynamic."""
 
     source = operand_def(TILE)
     valid_row = valid_col = operand_def(INDEX)

@@ -9,6 +9,7 @@ from pto_dialect.families import FAMILIES
 
 from .base import PtoOp, op_spec
 
+
 def declared(module_name: str) -> list[type[PtoOp]]:
     """Returns the operation classes that a module below ``ir`` declares itself, in order."""
     module = import_module(f"pto_dialect.ir.{module_name}")

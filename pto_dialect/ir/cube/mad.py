@@ -1,6 +1,8 @@
 """Cube multiply-accumulate on L0 pointers: sizes and modes as operands or packed in a configuration word.
 
 The kinds of buffers and sizes are wide; the rules ``mad-typed-ptr`` and ``mad-mnk-type`` narrow them.
+
+Source: docs/reference/numerics.md, "Matrix products".
 """
 
 from __future__ import annotations
@@ -39,17 +41,15 @@ class PlainMadOp(ClausedMadOp):
 
 
 class MadOp(PlainMadOp, name="pto.mad", reads=("lhs", "rhs")):
-    """dst = lhs·rhs (m x k times k x n) (docs/reference/numerics.md, "Matrix products")."""
+    """dst = lhs·rhs (m x k times k x n)."""
 
 
 class MadAccOp(PlainMadOp, name="pto.mad_acc", reads=("lhs", "rhs", "dst"), roles=Role.ADDRESSES | Role.ACCUMULATES):
-    """dst += lhs·rhs (docs/reference/numerics.md, "Matrix products")."""
+    """dst += lhs·rhs."""
 
 
 class MadBiasOp(ClausedMadOp, name="pto.mad_bias", reads=("lhs", "rhs", "bias")):
-    """dst = bias[n] + lhs·rhs, one bias per column from the bias table (docs/reference/numerics.md, "Matrix
-    products").
-    """
+    """dst = bias[n] + lhs·rhs, one bias per column from the bias table."""
 
     lhs = rhs = dst = bias = operand_def(PTR_OR_MEMREF)
     tf32_mode = opt_attr_def(enum("tf32_mode"))
@@ -66,19 +66,17 @@ class UnbiasedScaledMadOp(ScaledMadOp):
 
 
 class MadMxOp(UnbiasedScaledMadOp, name="pto.mad_mx", reads=("lhs", "rhs")):
-    """dst = the scaled product of lhs and rhs (docs/reference/numerics.md, "Matrix products")."""
+    """dst = the scaled product of lhs and rhs."""
 
 
 class MadMxAccOp(
     UnbiasedScaledMadOp, name="pto.mad_mx_acc", reads=("lhs", "rhs", "dst"), roles=Role.ADDRESSES | Role.ACCUMULATES
 ):
-    """dst += the scaled product of lhs and rhs (docs/reference/numerics.md, "Matrix products")."""
+    """dst += the scaled product of lhs and rhs."""
 
 
 class MadMxBiasOp(ScaledMadOp, name="pto.mad_mx_bias", reads=("lhs", "rhs", "bias")):
-    """dst = bias[n] + the scaled product of lhs and rhs; one scale per 32 elements along k
-    (docs/reference/numerics.md, "Matrix products").
-    """
+    """dst = bias[n] + the scaled product of lhs and rhs; one scale per 32 elements along k."""
 
     lhs = rhs = dst = bias = operand_def(PTR_OR_MEMREF)
 

@@ -1,4 +1,7 @@
-"""Matrix products of L0 tiles: ``left`` times ``right`` into an ``acc`` tile."""
+"""Matrix products of L0 tiles: ``left`` times ``right`` into an ``acc`` tile.
+
+Source: docs/reference/numerics.md, "Matrix products".
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ class ProductOp(PhasedProductOp, reads=("lhs", "rhs")):
 
 
 class TMatmulOp(ProductOp, name="pto.tmatmul"):
-    """dst[i,j] = sum over k of lhs[i,k]·rhs[k,j], k increasing (docs/reference/numerics.md, "Matrix products")."""
+    """dst[i,j] = sum over k of lhs[i,k]·rhs[k,j], k increasing."""
 
 
 class AccumulatingProductOp(PhasedProductOp, reads=("acc_in", "lhs", "rhs"), roles=Role.ACCUMULATES):
@@ -33,7 +36,7 @@ class AccumulatingProductOp(PhasedProductOp, reads=("acc_in", "lhs", "rhs"), rol
 
 
 class TMatmulAccOp(AccumulatingProductOp, name="pto.tmatmul.acc"):
-    """dst[i,j] = acc_in[i,j] + sum over k of lhs[i,k]·rhs[k,j] (docs/reference/numerics.md, "Matrix products")."""
+    """dst[i,j] = acc_in[i,j] + sum over k of lhs[i,k]·rhs[k,j]."""
 
 
 class BiasedProductOp(PhasedProductOp, reads=("a", "b", "bias")):
@@ -43,7 +46,7 @@ class BiasedProductOp(PhasedProductOp, reads=("a", "b", "bias")):
 
 
 class TMatmulBiasOp(BiasedProductOp, name="pto.tmatmul.bias"):
-    """dst[i,j] = bias[0,j] + sum over k of a[i,k]·b[k,j] (docs/reference/numerics.md, "Matrix products")."""
+    """dst[i,j] = bias[0,j] + sum over k of a[i,k]·b[k,j]."""
 
 
 class ScaledProductOp(PhasedProductOp, reads=("a", "a_scale", "b", "b_scale")):
@@ -53,9 +56,7 @@ class ScaledProductOp(PhasedProductOp, reads=("a", "a_scale", "b", "b_scale")):
 
 
 class TMatmulMxOp(ScaledProductOp, name="pto.tmatmul.mx"):
-    """dst[i,j] = sum over k of a[i,k]·b[k,j]·2^(a_scale[i,k/32] − 127)·2^(b_scale[k/32,j] − 127)
-    (docs/reference/numerics.md, "Matrix products").
-    """
+    """dst[i,j] = sum over k of a[i,k]·b[k,j]·2^(a_scale[i,k/32] − 127)·2^(b_scale[k/32,j] − 127)."""
 
 
 class AccumulatingScaledProductOp(
@@ -67,7 +68,7 @@ class AccumulatingScaledProductOp(
 
 
 class TMatmulMxAccOp(AccumulatingScaledProductOp, name="pto.tmatmul.mx.acc"):
-    """dst = c_in + the MX product of a and b (docs/reference/numerics.md, "Matrix products")."""
+    """dst = c_in + the MX product of a and b."""
 
 
 class BiasedScaledProductOp(TileOp, pipe=Pipe.M, reads=("a", "a_scale", "b", "b_scale", "bias")):
@@ -77,7 +78,7 @@ class BiasedScaledProductOp(TileOp, pipe=Pipe.M, reads=("a", "a_scale", "b", "b_
 
 
 class TMatmulMxBiasOp(BiasedScaledProductOp, name="pto.tmatmul.mx.bias"):
-    """dst = bias[0,j] + the MX product of a and b (docs/reference/numerics.md, "Matrix products")."""
+    """dst = bias[0,j] + the MX product of a and b."""
 
 
 class TGetScaleAddrOp(PtoOp, name="pto.tget_scale_addr", shape=Shape.DPS, pipe=Pipe.S, effect=Effect.HANDLE):

@@ -1,4 +1,7 @@
-"""Transfers between global memory, L1, L0, the bias table and the fixpipe buffer, as written by programs."""
+"""Transfers between global memory, L1, L0, the bias table and the fixpipe buffer, as written by programs.
+
+Source: docs/reference/layouts.md, "Transfers".
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,11 @@ from ..core.roles import Role
 
 
 class MteGmL1Op(LoopedBurstOp, name="pto.mte_gm_l1", pipe=Pipe.MTE2):
-    """Global memory to L1 in strided bursts (docs/reference/layouts.md, "Transfers")."""
+    """Global memory to L1 in strided bursts."""
 
 
 class MteL1UbOp(LoopedBurstOp, name="pto.mte_l1_ub", pipe=Pipe.MTE1):
-    """L1 to the unified buffer in strided bursts (docs/reference/layouts.md, "Transfers")."""
+    """L1 to the unified buffer in strided bursts."""
 
 
 class TableBurstOp(BurstOp):
@@ -26,15 +29,15 @@ class TableBurstOp(BurstOp):
 
 
 class MteL1BtOp(TableBurstOp, name="pto.mte_l1_bt", pipe=Pipe.MTE1):
-    """L1 to the bias table (docs/reference/layouts.md, "Transfers")."""
+    """L1 to the bias table."""
 
 
 class MteL1FbOp(TableBurstOp, name="pto.mte_l1_fb", pipe=Pipe.FIX):
-    """L1 to the fixpipe buffer (quantisation parameters) (docs/reference/layouts.md, "Transfers")."""
+    """L1 to the fixpipe buffer (quantisation parameters)."""
 
 
 class MteUbL1Op(PlainBurstOp, name="pto.mte_ub_l1", pipe=Pipe.MTE3):
-    """Unified buffer to L1 in strided bursts (docs/reference/layouts.md, "Transfers")."""
+    """Unified buffer to L1 in strided bursts."""
 
 
 class MteGmL1FracOp(

@@ -1,4 +1,7 @@
-"""Transfers into L1, L0 and the parameter tables in hardware encoding, outer loops in registers."""
+"""Transfers into L1, L0 and the parameter tables in hardware encoding, outer loops in registers.
+
+Source: docs/reference/layouts.md, "Transfers".
+"""
 
 from __future__ import annotations
 
@@ -11,17 +14,17 @@ from ..core.kinds import BOOL, I1, I32, I64, I64_ATTR, PTR, PTR_OR_MEMREF
 
 
 class CopyGmToCbufOp(StridedCopyOp, name="pto.copy_gm_to_cbuf", pipe=Pipe.MTE2):
-    """Global memory to L1, ``n_burst`` strided bursts (docs/reference/layouts.md, "Transfers")."""
+    """Global memory to L1, ``n_burst`` strided bursts."""
 
     source = destination = operand_def(PTR)
 
 
 class CopyCbufToUbufOp(NumberedCopyOp, name="pto.copy_cbuf_to_ubuf", pipe=Pipe.MTE1):
-    """L1 to the unified buffer (docs/reference/layouts.md, "Transfers")."""
+    """L1 to the unified buffer."""
 
 
 class CopyUbufToCbufOp(NumberedCopyOp, name="pto.copy_ubuf_to_cbuf", pipe=Pipe.MTE3):
-    """Unified buffer to L1 (docs/reference/layouts.md, "Transfers")."""
+    """Unified buffer to L1."""
 
 
 class TableCopyOp(CopyOp):
@@ -31,14 +34,14 @@ class TableCopyOp(CopyOp):
 
 
 class CopyCbufToBtOp(TableCopyOp, name="pto.copy_cbuf_to_bt", pipe=Pipe.MTE1):
-    """L1 to the bias table; ``conv_control`` converts f16 to f32 (docs/reference/layouts.md, "Transfers")."""
+    """L1 to the bias table; ``conv_control`` converts f16 to f32."""
 
     source = destination = operand_def(PTR)
     conv_control = operand_def(I1)
 
 
 class CopyCbufToFbufOp(TableCopyOp, name="pto.copy_cbuf_to_fbuf", pipe=Pipe.FIX):
-    """L1 to the fixpipe buffer (docs/reference/layouts.md, "Transfers")."""
+    """L1 to the fixpipe buffer."""
 
     source = destination = operand_def(PTR)
 

@@ -1,4 +1,4 @@
-"""Registers that later transfers, stores and conversions use."""
+"""Registers that later transfers, stores and conversions use. Source: docs/reference/execution.md, "Control words"."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..core.words import SPECIAL_REGISTER
 
 
 class GetCtrlOp(PtoOp, name="pto.get_ctrl", shape=Shape.NULLARY_TYPED, pipe=Pipe.S, state_reads=("ctrl",)):
-    """The CTRL register (docs/reference/execution.md, "Control words")."""
+    """The CTRL register."""
 
     result = result_def(I64)
 
@@ -22,7 +22,7 @@ class RegisterWordOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.S):
 
 
 class SetCtrlOp(RegisterWordOp, name="pto.set_ctrl", state_writes=("ctrl",)):
-    """CTRL = value (docs/reference/execution.md, "Control words")."""
+    """CTRL = value."""
 
 
 class BitOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.S, effect=Effect.PURE):
@@ -33,11 +33,11 @@ class BitOp(PtoOp, shape=Shape.FLAT_VALUE, pipe=Pipe.S, effect=Effect.PURE):
 
 
 class Sbitset0Op(BitOp, name="pto.sbitset0"):
-    """First with bit ``second`` cleared (docs/reference/execution.md, "Control words")."""
+    """First with bit ``second`` cleared."""
 
 
 class Sbitset1Op(BitOp, name="pto.sbitset1"):
-    """First with bit ``second`` set (docs/reference/execution.md, "Control words")."""
+    """First with bit ``second`` set."""
 
 
 class GetVms4SrOp(PtoOp, name="pto.get_vms4_sr", shape=Shape.NULLARY_TYPED, pipe=Pipe.S, state_reads=("vms4_sr",)):
@@ -99,59 +99,51 @@ class SetStoreAtomicCfgOp(
     since="august",
     unexecuted="no page defines the fields of its control word; the set_atomic operations do the same",
 ):
-    """Atomic type and operation of later accumulator stores as one integer (docs/reference/execution.md, "Control
-    words").
-    """
+    """Atomic type and operation of later accumulator stores as one integer."""
 
 
 class SetFixClipReluOp(RegisterWordOp, name="pto.set_fix_clip_relu", state_writes=("fix_clip_relu",)):
-    """Clip value of the next accumulator store (docs/reference/execution.md, "Control words")."""
+    """Clip value of the next accumulator store."""
 
 
 class SetFpcOp(RegisterWordOp, name="pto.set_fpc", state_writes=("fpc",)):
-    """Addresses of the relu and quantisation tables in the fixpipe buffer (docs/reference/execution.md, "Control
-    words").
-    """
+    """Addresses of the relu and quantisation tables in the fixpipe buffer."""
 
 
 class SetQuantPreOp(RegisterWordOp, name="pto.set_quant_pre", state_writes=("quant_pre",)):
-    """Quantisation parameter of the next accumulator store (docs/reference/execution.md, "Control words")."""
+    """Quantisation parameter of the next accumulator store."""
 
 
 class SetReluAlphaOp(RegisterWordOp, name="pto.set_relu_alpha", state_writes=("relu_alpha",)):
-    """Negative slope of the next accumulator store (docs/reference/execution.md, "Control words")."""
+    """Negative slope of the next accumulator store."""
 
 
 class SetMte2NzParaOp(RegisterWordOp, name="pto.set_mte2_nz_para", state_writes=("mte2_nz_para",)):
-    """Group count and destination strides of the next fractal load (docs/reference/execution.md, "Control words")."""
+    """Group count and destination strides of the next fractal load."""
 
 
 class SetPadValOuttol1Op(RegisterWordOp, name="pto.set_pad_val_outtol1", state_writes=("pad_val_outtol1",)):
-    """Pad value of the next load into L1 (docs/reference/execution.md, "Control words")."""
+    """Pad value of the next load into L1."""
 
 
 class SetLoop1StrideOuttol1Op(
     RegisterWordOp, name="pto.set_loop1_stride_outtol1", state_writes=("loop1_stride_outtol1",)
 ):
-    """Source and destination stride of the inner loop of loads into L1 (docs/reference/execution.md, "Control
-    words").
-    """
+    """Source and destination stride of the inner loop of loads into L1."""
 
 
 class SetLoop2StrideOuttol1Op(
     RegisterWordOp, name="pto.set_loop2_stride_outtol1", state_writes=("loop2_stride_outtol1",)
 ):
-    """Source and destination stride of the outer loop of loads into L1 (docs/reference/execution.md, "Control
-    words").
-    """
+    """Source and destination stride of the outer loop of loads into L1."""
 
 
 class SetLoopSizeOuttol1Op(RegisterWordOp, name="pto.set_loop_size_outtol1", state_writes=("loop_size_outtol1",)):
-    """Counts of both loops of loads into L1 (docs/reference/execution.md, "Control words")."""
+    """Counts of both loops of loads into L1."""
 
 
 class SetMovPadValOp(RegisterWordOp, name="pto.set_mov_pad_val", state_writes=("mov_pad_val",)):
-    """Pad element of the next padded load into the unified buffer (docs/reference/execution.md, "Control words")."""
+    """Pad element of the next padded load into the unified buffer."""
 
     value = operand_def(PAD_VALUE)
 
@@ -165,51 +157,41 @@ class RegisterPairOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.S):
 class SetLoop1StrideOuttoubOp(
     RegisterPairOp, name="pto.set_loop1_stride_outtoub", state_writes=("loop1_stride_outtoub",)
 ):
-    """Source and destination stride (bytes) of the inner loop of loads into the unified buffer
-    (docs/reference/execution.md, "Control words").
-    """
+    """Source and destination stride (bytes) of the inner loop of loads into the unified buffer."""
 
 
 class SetLoop2StrideOuttoubOp(
     RegisterPairOp, name="pto.set_loop2_stride_outtoub", state_writes=("loop2_stride_outtoub",)
 ):
-    """Source and destination stride (bytes) of the outer loop of loads into the unified buffer
-    (docs/reference/execution.md, "Control words").
-    """
+    """Source and destination stride (bytes) of the outer loop of loads into the unified buffer."""
 
 
 class SetLoopSizeOuttoubOp(RegisterPairOp, name="pto.set_loop_size_outtoub", state_writes=("loop_size_outtoub",)):
-    """Outer and inner loop count of loads into the unified buffer (docs/reference/execution.md, "Control words")."""
+    """Outer and inner loop count of loads into the unified buffer."""
 
 
 class SetLoop1StrideUbtooutOp(
     RegisterPairOp, name="pto.set_loop1_stride_ubtoout", state_writes=("loop1_stride_ubtoout",)
 ):
-    """Source and destination stride (bytes) of the inner loop of stores from the unified buffer
-    (docs/reference/execution.md, "Control words").
-    """
+    """Source and destination stride (bytes) of the inner loop of stores from the unified buffer."""
 
 
 class SetLoop2StrideUbtooutOp(
     RegisterPairOp, name="pto.set_loop2_stride_ubtoout", state_writes=("loop2_stride_ubtoout",)
 ):
-    """Source and destination stride (bytes) of the outer loop of stores from the unified buffer
-    (docs/reference/execution.md, "Control words").
-    """
+    """Source and destination stride (bytes) of the outer loop of stores from the unified buffer."""
 
 
 class SetLoopSizeUbtooutOp(RegisterPairOp, name="pto.set_loop_size_ubtoout", state_writes=("loop_size_ubtoout",)):
-    """Outer and inner loop count of stores from the unified buffer (docs/reference/execution.md, "Control words")."""
+    """Outer and inner loop count of stores from the unified buffer."""
 
 
 class SetChannelParaOp(RegisterPairOp, name="pto.set_channel_para", state_writes=("channel_para",)):
-    """Source stride of the inner loop of the next accumulator store (docs/reference/execution.md, "Control words")."""
+    """Source stride of the inner loop of the next accumulator store."""
 
 
 class SetLoop3ParaOp(RegisterPairOp, name="pto.set_loop3_para", state_writes=("loop3_para",)):
-    """Count and strides of the outer loop of the next accumulator store (docs/reference/execution.md, "Control
-    words").
-    """
+    """Count and strides of the outer loop of the next accumulator store."""
 
 
 class SprclrOp(PtoOp, name="pto.sprclr", shape=Shape.LEAD_STRING, pipe=Pipe.S, state_writes=("ar",)):

@@ -1,4 +1,4 @@
-"""The ids of the running core and block."""
+"""The ids of the running core and block. Source: docs/reference/execution.md, "Which core runs what"."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ class CoreQueryOp(PtoOp, shape=Shape.NULLARY, effect=Effect.QUERY, fixed_results
 
 
 class GetBlockIdxOp(CoreQueryOp, name="pto.get_block_idx"):
-    """Index of this block (docs/reference/execution.md, "Which core runs what")."""
+    """Index of this block."""
 
 
 class GetBlockNumOp(CoreQueryOp, name="pto.get_block_num"):
-    """Number of blocks of the launch (docs/reference/execution.md, "Which core runs what")."""
+    """Number of blocks of the launch."""
 
 
 class GetSubblockIdxOp(CoreQueryOp, name="pto.get_subblock_idx", roles=Role.VECTOR_CORES):
-    """Index of this vector core in its block, 0 or 1 (docs/reference/execution.md, "Which core runs what")."""
+    """Index of this vector core in its block, 0 or 1."""
 
 
 class GetSubblockNumOp(CoreQueryOp, name="pto.get_subblock_num", roles=Role.VECTOR_CORES):
-    """Number of vector cores per block (docs/reference/execution.md, "Which core runs what")."""
+    """Number of vector cores per block."""

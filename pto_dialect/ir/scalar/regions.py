@@ -1,4 +1,4 @@
-"""Regions that select the core of their operations."""
+"""Regions that select the core of their operations. Source: docs/reference/execution.md, "Which core runs what"."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class SectionOp(PtoOp, shape=Shape.REGION, effect=Effect.REGION):
 
 
 class SectionCubeOp(SectionOp, name="pto.section.cube", section="cube"):
-    """The body runs on the cube core (docs/reference/execution.md, "Which core runs what")."""
+    """The body runs on the cube core."""
 
 
 class SectionVectorOp(SectionOp, name="pto.section.vector", section="vector"):
-    """The body runs on both vector cores (docs/reference/execution.md, "Which core runs what")."""
+    """The body runs on both vector cores."""
 
 
 class VecscopeOp(SectionOp, name="pto.vecscope", pipe=Pipe.V, roles=Role.SCOPE):
@@ -56,9 +56,7 @@ class StrictVecscopeOp(
 class FusionRegionOp(
     PtoOp, name="pto.fusion_region", shape=Shape.REGION, effect=Effect.REGION, since="august", unexecuted=FUSION
 ):
-    """Groups operations that a compiler treats as one; results are the yielded values
-    (docs/reference/execution.md, "Which core runs what").
-    """
+    """Groups operations that a compiler treats as one; results are the yielded values."""
 
     body = region_def()
     outputs = var_result_def(ANY)
@@ -67,7 +65,7 @@ class FusionRegionOp(
 class YieldOp(
     PtoOp, name="pto.yield", shape=Shape.REGION_YIELD, effect=Effect.REGION, since="august", unexecuted=FUSION_END
 ):
-    """Ends a ``fusion_region`` with its results (docs/reference/execution.md, "Which core runs what")."""
+    """Ends a ``fusion_region`` with its results."""
 
     traits = traits_def(IsTerminator())
     values = var_operand_def(ANY)

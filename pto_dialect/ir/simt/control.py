@@ -1,4 +1,7 @@
-"""SIMT launches, values kept between launches, barriers and fences."""
+"""SIMT launches, values kept between launches, barriers and fences.
+
+Source: docs/reference/work-items.md, "Launches".
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ class SimtLaunchOp(
     typed=("args",),
     roles=Role.LAUNCH,
 ):
-    """Runs the callee once per work item of a dimX x dimY x dimZ grid (docs/reference/work-items.md, "Launches")."""
+    """Runs the callee once per work item of a dimX x dimY x dimZ grid."""
 
     dimX = dimY = dimZ = operand_def(I32)
     args = var_operand_def(ANY)
@@ -28,9 +31,7 @@ class SimtLaunchOp(
 class StoreVfsimtInfoOp(
     PtoOp, name="pto.store_vfsimt_info", shape=Shape.FLAT_VOID, pipe=Pipe.V, state_writes=("simt_dims",)
 ):
-    """Sets the launch dimensions that the next call of a SIMT function uses (docs/reference/work-items.md,
-    "Launches").
-    """
+    """Sets the launch dimensions that the next call of a SIMT function uses."""
 
     dimZ = dimY = dimX = operand_def(I32)
 
@@ -42,7 +43,7 @@ class SlotOp(PtoOp, pipe=Pipe.V, roles=Role.LANE):
 
 
 class KeepOp(SlotOp, name="pto.keep", shape=Shape.FLAT_VOID, reads=("payload",), state_writes=("slots",)):
-    """Saves a value of the work item in a slot for a later launch (docs/reference/work-items.md, "Launches")."""
+    """Saves a value of the work item in a slot for a later launch."""
 
     payload = operand_def(ANY)
 
@@ -50,7 +51,7 @@ class KeepOp(SlotOp, name="pto.keep", shape=Shape.FLAT_VOID, reads=("payload",),
 class ResumeOp(
     SlotOp, name="pto.resume", shape=Shape.NULLARY_TYPED, state_reads=("slots",), roles=Role.LANE | Role.VARIES
 ):
-    """The value that an earlier launch retained in a slot (docs/reference/work-items.md, "Launches")."""
+    """The value that an earlier launch retained in a slot."""
 
     result = result_def(ANY)
 
@@ -60,12 +61,12 @@ class BarrierOrFenceOp(PtoOp, shape=Shape.NULLARY, pipe=Pipe.V, effect=Effect.SY
 
 
 class SyncthreadsOp(BarrierOrFenceOp, name="pto.syncthreads"):
-    """Waits for all work items of the block (docs/reference/work-items.md, "Launches")."""
+    """Waits for all work items of the block."""
 
 
 class ThreadfenceOp(BarrierOrFenceOp, name="pto.threadfence"):
-    """Orders memory accesses as the whole device sees them (docs/reference/work-items.md, "Launches")."""
+    """Orders memory accesses as the whole device sees them."""
 
 
 class ThreadfenceBlockOp(BarrierOrFenceOp, name="pto.threadfence_block"):
-    """Orders memory accesses as the block sees them (docs/reference/work-items.md, "Launches")."""
+    """Orders memory accesses as the block sees them."""

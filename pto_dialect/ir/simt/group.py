@@ -1,4 +1,4 @@
-"""Exchange between the 32 lanes of a SIMT group."""
+"""Exchange between the 32 lanes of a SIMT group. Source: docs/reference/work-items.md, "Operations"."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ class VoteOp(GroupValueOp):
 
 
 class VoteAllOp(VoteOp, name="pto.vote_all"):
-    """Whether pred holds in all active lanes (docs/reference/work-items.md, "Operations")."""
+    """Whether pred holds in all active lanes."""
 
 
 class VoteAnyOp(VoteOp, name="pto.vote_any"):
-    """Whether pred holds in some active lane (docs/reference/work-items.md, "Operations")."""
+    """Whether pred holds in some active lane."""
 
 
 class VoteUniOp(VoteOp, name="pto.vote_uni"):
-    """Whether pred is the same in all active lanes (docs/reference/work-items.md, "Operations")."""
+    """Whether pred is the same in all active lanes."""
 
 
 class VoteBallotOp(VoteOp, name="pto.vote_ballot"):
-    """Bit i is set where pred holds in lane i (docs/reference/work-items.md, "Operations")."""
+    """Bit i is set where pred holds in lane i."""
 
     result = result_def(I32)
 
@@ -43,15 +43,15 @@ class ReductionOp(GroupValueOp, shape=Shape.FLAT_SUFFIX):
 
 
 class ReduxAddOp(ReductionOp, name="pto.redux_add"):
-    """Sum over the active lanes (docs/reference/work-items.md, "Operations")."""
+    """Sum over the active lanes."""
 
 
 class ReduxMaxOp(ReductionOp, name="pto.redux_max"):
-    """Maximum over the active lanes (docs/reference/work-items.md, "Operations")."""
+    """Maximum over the active lanes."""
 
 
 class ReduxMinOp(ReductionOp, name="pto.redux_min"):
-    """Minimum over the active lanes (docs/reference/work-items.md, "Operations")."""
+    """Minimum over the active lanes."""
 
 
 class ShuffleOp(GroupValueOp):
@@ -62,14 +62,14 @@ class ShuffleOp(GroupValueOp):
 
 
 class ShuffleIdxOp(ShuffleOp, name="pto.shuffle_idx"):
-    """Value of the lane ``index`` in its group of ``width`` (docs/reference/work-items.md, "Operations")."""
+    """Value of the lane ``index`` in its group of ``width``."""
 
     value = operand_def(SHUFFLE_VALUE)
     index = operand_def(I32)
 
 
 class ShuffleBflyOp(ShuffleOp, name="pto.shuffle_bfly"):
-    """Value of the lane whose index differs by the bits of ``mask`` (docs/reference/work-items.md, "Operations")."""
+    """Value of the lane whose index differs by the bits of ``mask``."""
 
     value = operand_def(SHUFFLE_VALUE)
     mask = operand_def(I32)
@@ -83,8 +83,8 @@ class ShiftShuffleOp(ShuffleOp):
 
 
 class ShuffleUpOp(ShiftShuffleOp, name="pto.shuffle_up"):
-    """Value of the lane ``offset`` below (docs/reference/work-items.md, "Operations")."""
+    """Value of the lane ``offset`` below."""
 
 
 class ShuffleDownOp(ShiftShuffleOp, name="pto.shuffle_down"):
-    """Value of the lane ``offset`` above (docs/reference/work-items.md, "Operations")."""
+    """Value of the lane ``offset`` above."""

@@ -1,4 +1,4 @@
-"""Scalar arithmetic of SIMT work items."""
+"""Scalar arithmetic of SIMT work items. Source: docs/reference/work-items.md, "Operations"."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .forms import WorkItemValueOp
 
 
 class AbsfOp(WorkItemValueOp, name="pto.absf"):
-    """|value| (docs/reference/work-items.md, "Operations")."""
+    """|value|."""
 
     value = operand_def(SIMT_FLOAT_ABS)
     result = result_def(SIMT_FLOAT_ABS)
@@ -24,15 +24,15 @@ class SimtFunctionOp(WorkItemValueOp):
 
 
 class ExpOp(SimtFunctionOp, name="pto.exp"):
-    """E^value (docs/reference/work-items.md, "Operations")."""
+    """E^value."""
 
 
 class LogOp(SimtFunctionOp, name="pto.log"):
-    """Natural logarithm of value (docs/reference/work-items.md, "Operations")."""
+    """Natural logarithm of value."""
 
 
 class SqrtOp(SimtFunctionOp, name="pto.sqrt"):
-    """Square root of value (docs/reference/work-items.md, "Operations")."""
+    """Square root of value."""
 
 
 class SimtAngleOp(WorkItemValueOp, since="august"):
@@ -43,15 +43,15 @@ class SimtAngleOp(WorkItemValueOp, since="august"):
 
 
 class SinOp(SimtAngleOp, name="pto.sin"):
-    """Sine of value (docs/reference/work-items.md, "Operations")."""
+    """Sine of value."""
 
 
 class CosOp(SimtAngleOp, name="pto.cos"):
-    """Cosine of value (docs/reference/work-items.md, "Operations")."""
+    """Cosine of value."""
 
 
 class PowOp(WorkItemValueOp, name="pto.pow"):
-    """Lhs raised to rhs (docs/reference/work-items.md, "Operations")."""
+    """Lhs raised to rhs."""
 
     lhs = rhs = operand_def(SIMT_FLOAT)
     result = result_def(SIMT_FLOAT)
@@ -65,19 +65,19 @@ class SimtRoundingOp(WorkItemValueOp):
 
 
 class CeilOp(SimtRoundingOp, name="pto.ceil"):
-    """Value rounded toward +inf (docs/reference/work-items.md, "Operations")."""
+    """Value rounded toward +inf."""
 
 
 class FloorOp(SimtRoundingOp, name="pto.floor"):
-    """Value rounded toward −inf (docs/reference/work-items.md, "Operations")."""
+    """Value rounded toward −inf."""
 
 
 class RintOp(SimtRoundingOp, name="pto.rint"):
-    """Value rounded to the nearest integer, ties to even (docs/reference/work-items.md, "Operations")."""
+    """Value rounded to the nearest integer, ties to even."""
 
 
 class RoundOp(SimtRoundingOp, name="pto.round"):
-    """Value rounded to the nearest integer, ties away from zero (docs/reference/work-items.md, "Operations")."""
+    """Value rounded to the nearest integer, ties away from zero."""
 
 
 class SimtExtremumOp(WorkItemValueOp):
@@ -88,15 +88,15 @@ class SimtExtremumOp(WorkItemValueOp):
 
 
 class FmaxOp(SimtExtremumOp, name="pto.fmax"):
-    """Max(lhs, rhs) (docs/reference/work-items.md, "Operations")."""
+    """Max(lhs, rhs)."""
 
 
 class FminOp(SimtExtremumOp, name="pto.fmin"):
-    """Min(lhs, rhs) (docs/reference/work-items.md, "Operations")."""
+    """Min(lhs, rhs)."""
 
 
 class FmaOp(WorkItemValueOp, name="pto.fma"):
-    """Lhs·rhs + acc with one rounding (docs/reference/work-items.md, "Operations")."""
+    """Lhs·rhs + acc with one rounding."""
 
     lhs = rhs = acc = operand_def(SIMT_FLOAT_FMA)
     result = result_def(SIMT_FLOAT_FMA)
@@ -113,7 +113,7 @@ class ConvertOp(WorkItemValueOp, name="pto.convert", shape=Shape.FLAT_SUFFIX):
 
 
 class MulhiOp(WorkItemValueOp, name="pto.mulhi", shape=Shape.FLAT_SUFFIX):
-    """High half of the product (docs/reference/work-items.md, "Operations")."""
+    """High half of the product."""
 
     lhs = rhs = operand_def(I32_OR_I64)
     signedness = attr_def(enum("signedness"))
@@ -121,7 +121,7 @@ class MulhiOp(WorkItemValueOp, name="pto.mulhi", shape=Shape.FLAT_SUFFIX):
 
 
 class MulI32toi64Op(WorkItemValueOp, name="pto.mul_i32toi64", shape=Shape.FLAT_SUFFIX):
-    """Full 64-bit product (docs/reference/work-items.md, "Operations")."""
+    """Full 64-bit product."""
 
     lhs = rhs = operand_def(I32)
     signedness = attr_def(enum("signedness"))
@@ -129,9 +129,7 @@ class MulI32toi64Op(WorkItemValueOp, name="pto.mul_i32toi64", shape=Shape.FLAT_S
 
 
 class PrmtOp(WorkItemValueOp, name="pto.prmt"):
-    """Four bytes picked by the nibbles of selector from the eight bytes of rhs:lhs
-    (docs/reference/work-items.md, "Operations").
-    """
+    """Four bytes picked by the nibbles of selector from the eight bytes of rhs:lhs."""
 
     lhs = rhs = selector = operand_def(I32)
     result = result_def(I32)

@@ -1,4 +1,4 @@
-"""Memory accesses and atomic updates of SIMT work items."""
+"""Memory accesses and atomic updates of SIMT work items. Source: docs/reference/work-items.md, "Operations"."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ..core.roles import Role
 
 
 class LdgOp(ElementLoadOp, name="pto.ldg", pipe=Pipe.V, tokens=("l1cache", "l2cache")):
-    """The element of ptr at ``offset`` (elements) (docs/reference/work-items.md, "Operations")."""
+    """The element of ptr at ``offset`` (elements)."""
 
     l1cache = opt_attr_def(enum("l1cache"))
     l2cache = opt_attr_def(enum("ld_l2cache"))
 
 
 class StgOp(ElementStoreOp, name="pto.stg", pipe=Pipe.V, tokens=("l1cache", "l2cache")):
-    """Element of ptr at ``offset`` = value (docs/reference/work-items.md, "Operations")."""
+    """Element of ptr at ``offset`` = value."""
 
     l1cache = opt_attr_def(enum("l1cache"))
     l2cache = opt_attr_def(enum("st_l2cache"))
@@ -47,39 +47,39 @@ class AtomicOp(UpdateOp):
 
 
 class AtomicExchOp(AtomicOp, name="pto.atomic_exch"):
-    """old = *ptr; *ptr = value (docs/reference/work-items.md, "Operations")."""
+    """old = *ptr; *ptr = value."""
 
 
 class AtomicAddOp(AtomicOp, name="pto.atomic_add"):
-    """old = *ptr; *ptr = old + value (docs/reference/work-items.md, "Operations")."""
+    """old = *ptr; *ptr = old + value."""
 
 
 class AtomicSubOp(AtomicOp, name="pto.atomic_sub"):
-    """old = *ptr; *ptr = old − value (docs/reference/work-items.md, "Operations")."""
+    """old = *ptr; *ptr = old − value."""
 
 
 class AtomicMinOp(AtomicOp, name="pto.atomic_min"):
-    """old = *ptr; *ptr = min(old, value) (docs/reference/work-items.md, "Operations")."""
+    """old = *ptr; *ptr = min(old, value)."""
 
 
 class AtomicMaxOp(AtomicOp, name="pto.atomic_max"):
-    """old = *ptr; *ptr = max(old, value) (docs/reference/work-items.md, "Operations")."""
+    """old = *ptr; *ptr = max(old, value)."""
 
 
 class AtomicAndOp(AtomicOp, name="pto.atomic_and"):
-    """old = *ptr; *ptr = old & value (docs/reference/work-items.md, "Operations")."""
+    """old = *ptr; *ptr = old & value."""
 
 
 class AtomicOrOp(AtomicOp, name="pto.atomic_or"):
-    """old = *ptr; *ptr = old | value (docs/reference/work-items.md, "Operations")."""
+    """old = *ptr; *ptr = old | value."""
 
 
 class AtomicXorOp(AtomicOp, name="pto.atomic_xor"):
-    """old = *ptr; *ptr = old ^ value (docs/reference/work-items.md, "Operations")."""
+    """old = *ptr; *ptr = old ^ value."""
 
 
 class AtomicCasOp(UpdateOp, name="pto.atomic_cas", typed=("ptr", "value")):
-    """old = *ptr; if old equals compare, *ptr = value (docs/reference/work-items.md, "Operations")."""
+    """old = *ptr; if old equals compare, *ptr = value."""
 
     ptr = operand_def(PTR)
     compare = value = operand_def(ATOMIC_VALUE)

@@ -1,4 +1,7 @@
-"""Transfers between ranks, their signals, and asynchronous transfers."""
+"""Transfers between ranks, their signals, and asynchronous transfers.
+
+Source: docs/reference/execution.md, "Communication".
+"""
 
 from __future__ import annotations
 
@@ -32,9 +35,7 @@ class CommTPutOp(
     reads=("src", "dst"),
     writes=("dst", "ping", "pong"),
 ):
-    """dst (remote) = src, or += src, staged through the ping and pong tiles (docs/reference/execution.md,
-    "Communication").
-    """
+    """dst (remote) = src, or += src, staged through the ping and pong tiles."""
 
     dst = src = ping = operand_def(TILE_OR_VIEW)
     pong = opt_operand_def(TILE_OR_VIEW)
@@ -42,7 +43,7 @@ class CommTPutOp(
 
 
 class CommTGetOp(GroupTransferOp, name="pto.comm.tget", reads=("src",), writes=("dst", "ping", "pong")):
-    """dst = src (remote), staged through the ping and pong tiles (docs/reference/execution.md, "Communication")."""
+    """dst = src (remote), staged through the ping and pong tiles."""
 
     dst = src = ping = operand_def(TILE_OR_VIEW)
     pong = opt_operand_def(TILE_OR_VIEW)
@@ -58,15 +59,15 @@ class GroupWriteOp(GroupTransferOp, reads=("src",), writes=("group", "ping", "po
 
 
 class CommTBroadcastOp(GroupWriteOp, name="pto.comm.tbroadcast"):
-    """Every member of the group = src (docs/reference/execution.md, "Communication")."""
+    """Every member of the group = src."""
 
 
 class CommTScatterOp(GroupWriteOp, name="pto.comm.tscatter"):
-    """Member i of the group = slice i of src (docs/reference/execution.md, "Communication")."""
+    """Member i of the group = slice i of src."""
 
 
 class CommTGatherOp(GroupTransferOp, name="pto.comm.tgather", reads=("group",), writes=("dst", "ping", "pong")):
-    """dst = the members of the group, concatenated (docs/reference/execution.md, "Communication")."""
+    """dst = the members of the group, concatenated."""
 
     dst = ping = operand_def(TILE_OR_VIEW)
     pong = opt_operand_def(TILE_OR_VIEW)
@@ -81,9 +82,7 @@ class CommTReduceOp(
     reads=("group",),
     writes=("dst", "acc", "recvPing", "recvPong"),
 ):
-    """dst = sum, maximum or minimum over the members of the group, in index order
-    (docs/reference/execution.md, "Communication").
-    """
+    """dst = sum, maximum or minimum over the members of the group, in index order."""
 
     dst = acc = recvPing = operand_def(TILE_OR_VIEW)
     recvPong = opt_operand_def(TILE_OR_VIEW)
@@ -99,9 +98,7 @@ class SignalOp(PtoOp, shape=Shape.PAREN, reads=("signal",)):
 class CommTNotifyOp(
     SignalOp, name="pto.comm.tnotify", writes=("signal",), roles=Role.PEERS | Role.SIGNAL | Role.SETS | Role.JOINS
 ):
-    """Waits for all earlier work of its core, then signal = value, or += value (docs/reference/execution.md,
-    "Communication").
-    """
+    """Waits for all earlier work of its core, then signal = value, or += value."""
 
     signal = operand_def(TILE_OR_VIEW)
     value = operand_def(SIGNLESS)
@@ -117,11 +114,11 @@ class SignalComparisonOp(SignalOp, roles=Role.PEERS | Role.SIGNAL | Role.WAITS):
 
 
 class CommTWaitOp(SignalComparisonOp, name="pto.comm.twait"):
-    """Blocks until every element of signal compares with cmpValue (docs/reference/execution.md, "Communication")."""
+    """Blocks until every element of signal compares with cmpValue."""
 
 
 class CommTTestOp(SignalComparisonOp, name="pto.comm.ttest"):
-    """Whether every element of signal compares with cmpValue (docs/reference/execution.md, "Communication")."""
+    """Whether every element of signal compares with cmpValue."""
 
     result = result_def(I1)
 
@@ -134,7 +131,7 @@ class CommBuildAsyncSessionOp(
     scratch=(),
     roles=Role.PEERS,
 ):
-    """Session of asynchronous transfers (docs/reference/execution.md, "Communication")."""
+    """Session of asynchronous transfers."""
 
     scratch = operand_def(TILE)
     workspace = operand_def(PTR_OR_MEMREF)
@@ -154,11 +151,11 @@ class AsyncTransferOp(PtoOp, shape=Shape.PAREN, reads=("src",), writes=("dst",),
 
 
 class CommTPutAsyncOp(AsyncTransferOp, name="pto.comm.tput_async"):
-    """Starts dst (remote) = src (docs/reference/execution.md, "Communication")."""
+    """Starts dst (remote) = src."""
 
 
 class CommTGetAsyncOp(AsyncTransferOp, name="pto.comm.tget_async"):
-    """starts dst = src (remote) (docs/reference/execution.md, "Communication")."""
+    """starts dst = src (remote)."""
 
 
 class AsyncEventOp(PtoOp, shape=Shape.PAREN, reads=("event",), roles=Role.PEERS):
@@ -170,17 +167,17 @@ class AsyncEventOp(PtoOp, shape=Shape.PAREN, reads=("event",), roles=Role.PEERS)
 
 
 class CommWaitAsyncEventOp(AsyncEventOp, name="pto.comm.wait_async_event"):
-    """Waits for the transfer; true once it is done (docs/reference/execution.md, "Communication")."""
+    """Waits for the transfer; true once it is done."""
 
 
 class CommTestAsyncEventOp(AsyncEventOp, name="pto.comm.test_async_event"):
-    """Whether the transfer is done (docs/reference/execution.md, "Communication")."""
+    """Whether the transfer is done."""
 
 
 class MakePrefetchAsyncContextOp(
     PtoOp, name="pto.make_prefetch_async_context", shape=Shape.PAREN, effect=Effect.CHANNEL
 ):
-    """Context of asynchronous prefetches (docs/reference/execution.md, "Communication")."""
+    """Context of asynchronous prefetches."""
 
     workspace = operand_def(PTR)
     ctx = result_def(PREFETCH_CONTEXT)
@@ -189,14 +186,14 @@ class MakePrefetchAsyncContextOp(
 class GetPrefetchAsyncSessionOp(
     PtoOp, name="pto.get_prefetch_async_session", shape=Shape.FLAT_VALUE, effect=Effect.CHANNEL
 ):
-    """Session of a prefetch context (docs/reference/execution.md, "Communication")."""
+    """Session of a prefetch context."""
 
     ctx = operand_def(PREFETCH_CONTEXT)
     session = result_def(ASYNC_SESSION)
 
 
 class TPrefetchAsyncOp(PtoOp, name="pto.tprefetch_async", shape=Shape.PAREN, pipe=Pipe.MTE2, reads=("src",)):
-    """Starts a prefetch of src into the cache (docs/reference/execution.md, "Communication")."""
+    """Starts a prefetch of src into the cache."""
 
     src = operand_def(TILE_OR_VIEW)
     ctx = operand_def(PREFETCH_CONTEXT)

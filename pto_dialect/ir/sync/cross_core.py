@@ -1,4 +1,4 @@
-"""Order between cores and blocks, and cache maintenance."""
+"""Order between cores and blocks, and cache maintenance. Source: docs/reference/execution.md, "Synchronisation"."""
 
 from __future__ import annotations
 
@@ -25,15 +25,11 @@ class CoreSemaphoreOp(SemaphoreOp, tokens=("pipe", "event_id")):
 
 
 class SyncSetOp(CoreSemaphoreOp, name="pto.sync.set", roles=Role.CORES | Role.SETS):
-    """Signals the other cores of the block once the earlier work of the pipe is done
-    (docs/reference/execution.md, "Synchronisation").
-    """
+    """Signals the other cores of the block once the earlier work of the pipe is done."""
 
 
 class SyncWaitOp(CoreSemaphoreOp, name="pto.sync.wait", roles=Role.CORES | Role.WAITS):
-    """The pipe waits for the signal of the other cores of the block (docs/reference/execution.md,
-    "Synchronisation").
-    """
+    """The pipe waits for the signal of the other cores of the block."""
 
 
 class BlockSemaphoreOp(SemaphoreOp, since="august"):
@@ -41,27 +37,27 @@ class BlockSemaphoreOp(SemaphoreOp, since="august"):
 
 
 class SetIntraBlockOp(BlockSemaphoreOp, name="pto.set_intra_block", roles=Role.CORES | Role.SETS):
-    """Signals one vector core or the cube core of the same block (docs/reference/execution.md, "Synchronisation")."""
+    """Signals one vector core or the cube core of the same block."""
 
 
 class WaitIntraBlockOp(BlockSemaphoreOp, name="pto.wait_intra_block", roles=Role.CORES | Role.WAITS):
-    """The pipe waits for one core of the same block (docs/reference/execution.md, "Synchronisation")."""
+    """The pipe waits for one core of the same block."""
 
 
 class WaitCrossBlockOp(BlockSemaphoreOp, name="pto.wait_cross_block", roles=Role.CORES | Role.BLOCKS | Role.WAITS):
-    """The pipe waits until every block has signalled (docs/reference/execution.md, "Synchronisation")."""
+    """The pipe waits until every block has signalled."""
 
 
 class SetCrossBlockOp(
     CoreSemaphoreOp, name="pto.set_cross_block", since="august", roles=Role.CORES | Role.BLOCKS | Role.SETS
 ):
-    """Signals the same cores of all blocks (docs/reference/execution.md, "Synchronisation")."""
+    """Signals the same cores of all blocks."""
 
     ffts_mode = opt_attr_def(I32_ATTR.by_default("0 : i32"))
 
 
 class SetFftsOp(PtoOp, name="pto.set_ffts", shape=Shape.FLAT_VOID, state_writes=("ffts",)):
-    """Sets the base address of the flag area shared by the cores (docs/reference/execution.md, "Synchronisation")."""
+    """Sets the base address of the flag area shared by the cores."""
 
     ffts = operand_def(PTR_OR_MEMREF)
 
@@ -78,9 +74,7 @@ class SyncallOp(
     writes=_WORKSPACES,
     roles=Role.CORES | Role.BLOCKS | Role.BARRIER | Role.JOINS,
 ):
-    """Barrier over the cores of all blocks; soft mode counts in a workspace (docs/reference/execution.md,
-    "Synchronisation").
-    """
+    """Barrier over the cores of all blocks; soft mode counts in a workspace."""
 
     gm_workspace = opt_operand_def(PTR_OR_VIEW)
     used_cores = opt_operand_def(I32)
@@ -94,9 +88,7 @@ class CacheOp(PtoOp, shape=Shape.CACHE, pipe=Pipe.S, state_writes=("cache",), si
 
 
 class DcciOp(CacheOp, name="pto.dcci"):
-    """Writes back and invalidates data cache lines of the scalar unit (docs/reference/execution.md,
-    "Synchronisation").
-    """
+    """Writes back and invalidates data cache lines of the scalar unit."""
 
     ptr = operand_def(PTR)
     cache = attr_def(enum("dcci_cache_line"))
@@ -104,9 +96,7 @@ class DcciOp(CacheOp, name="pto.dcci"):
 
 
 class CmoCacheinvalidOp(CacheOp, name="pto.cmo.cacheinvalid"):
-    """Invalidates one line or all of the data cache of the scalar unit (docs/reference/execution.md,
-    "Synchronisation").
-    """
+    """Invalidates one line or all of the data cache of the scalar unit."""
 
     addr = opt_operand_def(ANY)
     space = opt_attr_def(enum("address_space"))

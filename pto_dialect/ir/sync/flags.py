@@ -1,4 +1,4 @@
-"""Order between pipes, cores and memories."""
+"""Order between pipes, cores and memories. Source: docs/reference/execution.md, "Synchronisation"."""
 
 from __future__ import annotations
 
@@ -19,13 +19,11 @@ class FlagOp(NamedPipeOp, shape=Shape.SYNC_BRACKET):
 
 
 class SetFlagOp(FlagOp, name="pto.set_flag", pipe_from="src_pipe", roles=Role.PIPES | Role.SETS):
-    """src_pipe raises the flag for dst_pipe once its earlier work is done (docs/reference/execution.md,
-    "Synchronisation").
-    """
+    """src_pipe raises the flag for dst_pipe once its earlier work is done."""
 
 
 class WaitFlagOp(FlagOp, name="pto.wait_flag", pipe_from="dst_pipe", roles=Role.PIPES | Role.WAITS):
-    """dst_pipe waits for the flag and takes it (docs/reference/execution.md, "Synchronisation")."""
+    """dst_pipe waits for the flag and takes it."""
 
 
 class DynamicFlagOp(NamedPipeOp, shape=Shape.SYNC_BRACKET, typed=()):
@@ -36,13 +34,11 @@ class DynamicFlagOp(NamedPipeOp, shape=Shape.SYNC_BRACKET, typed=()):
 
 
 class SetFlagDynOp(DynamicFlagOp, name="pto.set_flag_dyn", pipe_from="src_pipe", roles=Role.PIPES | Role.SETS):
-    """src_pipe raises the flag for dst_pipe once its earlier work is done (docs/reference/execution.md,
-    "Synchronisation").
-    """
+    """src_pipe raises the flag for dst_pipe once its earlier work is done."""
 
 
 class WaitFlagDynOp(DynamicFlagOp, name="pto.wait_flag_dyn", pipe_from="dst_pipe", roles=Role.PIPES | Role.WAITS):
-    """dst_pipe waits for the flag and takes it (docs/reference/execution.md, "Synchronisation")."""
+    """dst_pipe waits for the flag and takes it."""
 
 
 class PipeBarrierOp(NamedPipeOp, roles=Role.PIPES | Role.BARRIER):
@@ -50,9 +46,7 @@ class PipeBarrierOp(NamedPipeOp, roles=Role.PIPES | Role.BARRIER):
 
 
 class BarrierOp(PipeBarrierOp, name="pto.barrier", shape=Shape.SYNC_TOKEN, pipe_from="pipe"):
-    """Later work of the pipe waits for all its earlier work; PIPE_ALL joins all pipes of the core
-    (docs/reference/execution.md, "Synchronisation").
-    """
+    """Later work of the pipe waits for all its earlier work; PIPE_ALL joins all pipes of the core."""
 
     pipe = attr_def(enum("pipe"))
 
@@ -65,21 +59,21 @@ class OperationEventOp(NamedPipeOp, shape=Shape.SYNC_BRACKET):
 
 
 class RecordEventOp(OperationEventOp, name="pto.record_event", pipe_from="src_op", roles=Role.PIPES | Role.SETS):
-    """The pipe of src_op raises the event for the pipe of dst_op (docs/reference/execution.md, "Synchronisation")."""
+    """The pipe of src_op raises the event for the pipe of dst_op."""
 
 
 class WaitEventOp(OperationEventOp, name="pto.wait_event", pipe_from="dst_op", roles=Role.PIPES | Role.WAITS):
-    """The pipe of dst_op waits for the event of the pipe of src_op (docs/reference/execution.md, "Synchronisation")."""
+    """The pipe of dst_op waits for the event of the pipe of src_op."""
 
 
 class BarrierSyncOp(PipeBarrierOp, name="pto.barrier_sync", shape=Shape.SYNC_BRACKET, pipe_from="op_type"):
-    """Barrier on the pipe of an operation class (docs/reference/execution.md, "Synchronisation")."""
+    """Barrier on the pipe of an operation class."""
 
     op_type = attr_def(enum("sync_op_type"))
 
 
 class TSyncOp(PtoOp, name="pto.tsync", shape=Shape.INS_ONLY, reads=("events",), roles=Role.BARRIER | Role.JOINS):
-    """Waits for the events of the given tiles (docs/reference/execution.md, "Synchronisation")."""
+    """Waits for the events of the given tiles."""
 
     events = var_operand_def(TILE_OR_VIEW)
 
@@ -89,23 +83,19 @@ class MemoryOrderOp(PtoOp, shape=Shape.SYNC_TOKEN, effect=Effect.SYNC):
 
 
 class MemBarOp(MemoryOrderOp, name="pto.mem_bar", pipe=Pipe.V, roles=Role.BARRIER):
-    """Orders accesses of the unified buffer of the named classes inside a vector function
-    (docs/reference/execution.md, "Synchronisation").
-    """
+    """Orders accesses of the unified buffer of the named classes inside a vector function."""
 
     kind = attr_def(enum("membar"))
 
 
 class DsbOp(MemoryOrderOp, name="pto.dsb", pipe=Pipe.S, since="august", roles=Role.BARRIER | Role.JOINS):
-    """The scalar unit waits for its earlier accesses to the named memories (docs/reference/execution.md,
-    "Synchronisation").
-    """
+    """The scalar unit waits for its earlier accesses to the named memories."""
 
     mem = attr_def(enum("dsb_mem"))
 
 
 class FenceBarrierAllOp(MemoryOrderOp, name="pto.fence.barrier_all", pipe=Pipe.ALL, since="august", roles=Role.JOINS):
-    """Drains the transfer pipes towards the named memories (docs/reference/execution.md, "Synchronisation")."""
+    """Drains the transfer pipes towards the named memories."""
 
     scope = attr_def(enum("fence_scope"))
 
@@ -119,15 +109,11 @@ class BufferTokenOp(NamedPipeOp, shape=Shape.SYNC_TOKEN, pipe_from="op_type"):
 
 
 class GetBufOp(BufferTokenOp, name="pto.get_buf", roles=Role.LOCK | Role.SETS):
-    """The pipe waits until every earlier release of the buffer id is done (docs/reference/execution.md,
-    "Synchronisation").
-    """
+    """The pipe waits until every earlier release of the buffer id is done."""
 
 
 class RlsBufOp(BufferTokenOp, name="pto.rls_buf", roles=Role.LOCK | Role.WAITS):
-    """Releases the buffer id when the earlier work of the pipe is done (docs/reference/execution.md,
-    "Synchronisation").
-    """
+    """Releases the buffer id when the earlier work of the pipe is done."""
 
 
 class DynamicBufferTokenOp(BufferTokenOp, typed=(), since="august"):
@@ -137,19 +123,15 @@ class DynamicBufferTokenOp(BufferTokenOp, typed=(), since="august"):
 
 
 class GetBufDynOp(DynamicBufferTokenOp, name="pto.get_buf_dyn", roles=Role.LOCK | Role.SETS):
-    """The pipe waits until every earlier release of the buffer id is done (docs/reference/execution.md,
-    "Synchronisation").
-    """
+    """The pipe waits until every earlier release of the buffer id is done."""
 
 
 class RlsBufDynOp(DynamicBufferTokenOp, name="pto.rls_buf_dyn", roles=Role.LOCK | Role.WAITS):
-    """Releases the buffer id when the earlier work of the pipe is done (docs/reference/execution.md,
-    "Synchronisation").
-    """
+    """Releases the buffer id when the earlier work of the pipe is done."""
 
 
 class DeclareEventidArrayOp(DeclarationOp, name="pto.declare_eventid_array"):
-    """Array of flag ids (docs/reference/execution.md, "Synchronisation")."""
+    """Array of flag ids."""
 
     array = result_def(EVENTID_ARRAY)
 
@@ -159,7 +141,7 @@ class FlagNumberOp(ScalarElementOp, typed=("array",)):
 
 
 class EventidArrayGetOp(FlagNumberOp, name="pto.eventid_array_get", reads=("array",), fixed_results=("index",)):
-    """Flag id at ``index`` (docs/reference/execution.md, "Synchronisation")."""
+    """Flag id at ``index``."""
 
     array = operand_def(EVENTID_ARRAY)
     index = operand_def(INDEX)
@@ -167,7 +149,7 @@ class EventidArrayGetOp(FlagNumberOp, name="pto.eventid_array_get", reads=("arra
 
 
 class EventidArraySetOp(FlagNumberOp, name="pto.eventid_array_set", writes=("array",)):
-    """Flag id at ``index`` = value (docs/reference/execution.md, "Synchronisation")."""
+    """Flag id at ``index`` = value."""
 
     array = operand_def(EVENTID_ARRAY)
     index = value = operand_def(INDEX)

@@ -1,4 +1,7 @@
-"""Queues of tiles between the cube core and the vector cores."""
+"""Queues of tiles between the cube core and the vector cores.
+
+Source: docs/reference/execution.md, "Queues between cores".
+"""
 
 from __future__ import annotations
 
@@ -48,11 +51,11 @@ class CorePipeOp(PtoOp, shape=Shape.PIPE_INIT, effect=Effect.CHANNEL):
 
 
 class AicInitializePipeOp(CorePipeOp, name="pto.aic_initialize_pipe", queue=QueueAction("init", "cube")):
-    """Creates the cube core's end of a queue (docs/reference/execution.md, "Queues between cores")."""
+    """Creates the cube core's end of a queue."""
 
 
 class AivInitializePipeOp(CorePipeOp, name="pto.aiv_initialize_pipe", queue=QueueAction("init", "vector")):
-    """Creates the vector core's end of a queue (docs/reference/execution.md, "Queues between cores")."""
+    """Creates the vector core's end of a queue."""
 
 
 class InitializePipeOp(PtoOp, shape=Shape.PIPE_INIT, effect=Effect.CHANNEL, queue=QueueAction("init")):
@@ -71,9 +74,7 @@ class InitializeL2lPipeOp(
     name="pto.initialize_l2l_pipe",
     tokens=("dir_mask", "slot_size", "slot_num", "flag_base", "nosplit"),
 ):
-    """Creates a queue whose slots lie in the consumer's local memory (docs/reference/execution.md, "Queues between
-    cores").
-    """
+    """Creates a queue whose slots lie in the consumer's local memory."""
 
     local_addr = operand_def(STORAGE)
     peer_local_addr = opt_operand_def(STORAGE)
@@ -84,9 +85,7 @@ class InitializeL2g2lPipeOp(
     name="pto.initialize_l2g2l_pipe",
     tokens=("dir_mask", "slot_size", "slot_num", "local_slot_num", "flag_base", "nosplit"),
 ):
-    """Creates a queue whose slots lie in global memory, optionally staged locally
-    (docs/reference/execution.md, "Queues between cores").
-    """
+    """Creates a queue whose slots lie in global memory, optionally staged locally."""
 
     gm_addr = operand_def(STORAGE)
     local_addr = peer_local_addr = opt_operand_def(STORAGE)
@@ -101,7 +100,7 @@ class InitializeL2g2lPipeOp(
 class ReserveBufferOp(
     PtoOp, name="pto.reserve_buffer", shape=Shape.BRACE_FIELDS, effect=Effect.CHANNEL, roles=Role.RESERVATION
 ):
-    """Address of a named local buffer for a queue (docs/reference/execution.md, "Queues between cores")."""
+    """Address of a named local buffer for a queue."""
 
     symbol = attr_def(STRING, attr_name="name")
     size = attr_def(I32_ATTR)
@@ -112,9 +111,7 @@ class ReserveBufferOp(
 
 
 class ImportReservedBufferOp(PtoOp, name="pto.import_reserved_buffer", shape=Shape.BRACE_FIELDS, effect=Effect.CHANNEL):
-    """Address of the buffer that another function reserved under a name (docs/reference/execution.md, "Queues between
-    cores").
-    """
+    """Address of the buffer that another function reserved under a name."""
 
     symbol = attr_def(STRING, attr_name="name")
     peer_func = attr_def(SYMBOL)
@@ -122,15 +119,13 @@ class ImportReservedBufferOp(PtoOp, name="pto.import_reserved_buffer", shape=Sha
 
 
 class DeclareTileOp(DeclarationOp, name="pto.declare_tile"):
-    """Tile handle that a later pop binds (docs/reference/execution.md, "Queues between cores")."""
+    """Tile handle that a later pop binds."""
 
     tile = result_def(TILE)
 
 
 class DeclareGlobalOp(DeclarationOp, name="pto.declare_global"):
-    """Global entry handle that a later pop or allocation binds (docs/reference/execution.md, "Queues between
-    cores").
-    """
+    """Global entry handle that a later pop or allocation binds."""
 
     entry = result_def(TENSOR_VIEW)
 
@@ -149,11 +144,11 @@ class NumberedReleaseOp(NumberedQueueOp, shape=Shape.BRACE_FIELDS, pipe=Pipe.S, 
 
 
 class TFreeFromAicOp(NumberedReleaseOp, name="pto.tfree_from_aic", queue=QueueAction("free", "vector", C2V)):
-    """Returns the slot to the cube core (docs/reference/execution.md, "Queues between cores")."""
+    """Returns the slot to the cube core."""
 
 
 class TFreeFromAivOp(NumberedReleaseOp, name="pto.tfree_from_aiv", queue=QueueAction("free", "cube", V2C)):
-    """Returns the slot to the vector core (docs/reference/execution.md, "Queues between cores")."""
+    """Returns the slot to the vector core."""
 
 
 class NumberedAllocationOp(NumberedQueueOp, shape=Shape.BRACE_FIELDS, pipe=Pipe.MTE3, state_writes=("fifo",)):
@@ -163,11 +158,11 @@ class NumberedAllocationOp(NumberedQueueOp, shape=Shape.BRACE_FIELDS, pipe=Pipe.
 
 
 class TAllocToAicOp(NumberedAllocationOp, name="pto.talloc_to_aic", queue=QueueAction("alloc", "vector", V2C)):
-    """The next free slot towards the cube core (docs/reference/execution.md, "Queues between cores")."""
+    """The next free slot towards the cube core."""
 
 
 class TAllocToAivOp(NumberedAllocationOp, name="pto.talloc_to_aiv", queue=QueueAction("alloc", "cube", C2V)):
-    """The next free slot towards the vector core (docs/reference/execution.md, "Queues between cores")."""
+    """The next free slot towards the vector core."""
 
 
 class HandledTileOp(PtoOp, shape=Shape.PAREN, typed=("tile", "pipe_handle"), tokens=("split",)):
@@ -188,7 +183,7 @@ class TPushOp(
     forms=(FormCase(at={"tile": ("acc",)}, pipe=Pipe.FIX),),
     queue=QueueAction("push"),
 ):
-    """Waits for a free slot and stores the tile in it (docs/reference/execution.md, "Queues between cores")."""
+    """Waits for a free slot and stores the tile in it."""
 
 
 class NumberedPushOp(
@@ -200,14 +195,14 @@ class NumberedPushOp(
 class TPushToAicOp(
     NumberedPushOp, name="pto.tpush_to_aic", pipe=Pipe.MTE3, typed=("tile",), queue=QueueAction("push", "vector", V2C)
 ):
-    """As ``tpush``, from a vector core to the cube core (docs/reference/execution.md, "Queues between cores")."""
+    """As ``tpush``, from a vector core to the cube core."""
 
     tile = operand_def(ENTRY)
     aiv_subblockid = opt_operand_def(I64)
 
 
 class TPushToAivOp(NumberedPushOp, name="pto.tpush_to_aiv", pipe=Pipe.FIX, queue=QueueAction("push", "cube", C2V)):
-    """As ``tpush``, from the cube core to the vector cores (docs/reference/execution.md, "Queues between cores")."""
+    """As ``tpush``, from the cube core to the vector cores."""
 
     tile = operand_def(ENTRY)
 
@@ -221,7 +216,7 @@ class TPopOp(
     forms=(_COPIED_ON_A2A3,),
     queue=QueueAction("pop"),
 ):
-    """Waits for a full slot and binds the tile to it (docs/reference/execution.md, "Queues between cores")."""
+    """Waits for a full slot and binds the tile to it."""
 
 
 class NumberedPopOp(
@@ -233,18 +228,14 @@ class NumberedPopOp(
 
 
 class TPopFromAicOp(NumberedPopOp, name="pto.tpop_from_aic", queue=QueueAction("pop", "vector", C2V)):
-    """The tile in the next full slot that the cube core pushed (docs/reference/execution.md, "Queues between
-    cores").
-    """
+    """The tile in the next full slot that the cube core pushed."""
 
     valid_row = valid_col = opt_operand_def(INDEX)
     aiv_subblockid = opt_operand_def(I64)
 
 
 class TPopFromAivOp(NumberedPopOp, name="pto.tpop_from_aiv", queue=QueueAction("pop", "cube", V2C)):
-    """The tile in the next full slot that a vector core pushed (docs/reference/execution.md, "Queues between
-    cores").
-    """
+    """The tile in the next full slot that a vector core pushed."""
 
     valid_row = valid_col = opt_operand_def(INDEX)
 
@@ -257,15 +248,13 @@ class HandledSlotOp(PtoOp, shape=Shape.PAREN, state_writes=("fifo",), tokens=("s
 
 
 class TAllocOp(HandledSlotOp, name="pto.talloc", pipe=Pipe.MTE3, writes=("entry",), queue=QueueAction("alloc")):
-    """Binds the entry to the next free slot; no data moves (docs/reference/execution.md, "Queues between cores")."""
+    """Binds the entry to the next free slot; no data moves."""
 
     entry = operand_def(TENSOR_VIEW)
 
 
 class TFreeOp(HandledSlotOp, name="pto.tfree", pipe=Pipe.S, queue=QueueAction("free")):
-    """Returns the slot to the producer; follows the last use of the popped tile
-    (docs/reference/execution.md, "Queues between cores").
-    """
+    """Returns the slot to the producer; follows the last use of the popped tile."""
 
     entry = opt_operand_def(ENTRY)
 

@@ -1,4 +1,7 @@
-"""Elementwise arithmetic on vector tiles, over the valid region of ``dst``; integer arithmetic wraps."""
+"""Elementwise arithmetic on vector tiles, over the valid region of ``dst``; integer arithmetic wraps.
+
+Source: docs/reference/tiles.md, "Elementwise".
+"""
 
 from __future__ import annotations
 
@@ -21,43 +24,43 @@ from .forms import (
 
 
 class TAbsOp(LanewiseUnaryTileOp, name="pto.tabs"):
-    """dst[i,j] = |src[i,j]| (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = |src[i,j]|."""
 
 
 class TNegOp(LanewiseUnaryTileOp, name="pto.tneg"):
-    """dst[i,j] = −src[i,j] (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = −src[i,j]."""
 
 
 class TNotOp(LanewiseUnaryTileOp, name="pto.tnot"):
-    """dst[i,j] = bitwise complement of src[i,j] (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = bitwise complement of src[i,j]."""
 
 
 class TExpOp(LanewiseUnaryTileOp, name="pto.texp"):
-    """dst[i,j] = e^src[i,j] (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = e^src[i,j]."""
 
     precisionType = opt_attr_def(enum("exp_precision", default="default"))
 
 
 class TLogOp(LanewiseUnaryTileOp, name="pto.tlog"):
-    """dst[i,j] = natural logarithm of src[i,j] (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = natural logarithm of src[i,j]."""
 
     precisionType = opt_attr_def(enum("log_precision", default="default"))
 
 
 class TSqrtOp(LanewiseUnaryTileOp, name="pto.tsqrt"):
-    """dst[i,j] = square root of src[i,j] (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = square root of src[i,j]."""
 
     precisionType = opt_attr_def(enum("sqrt_precision", default="default"))
 
 
 class TRecipOp(UnaryTileOp, name="pto.trecip"):
-    """dst[i,j] = 1 / src[i,j] (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = 1 / src[i,j]."""
 
     precisionType = opt_attr_def(enum("recip_precision", default="default"))
 
 
 class TReluOp(LanewiseUnaryTileOp, name="pto.trelu"):
-    """dst[i,j] = max(src[i,j], 0) (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = max(src[i,j], 0)."""
 
 
 class TRsqrtOp(
@@ -68,7 +71,7 @@ class TRsqrtOp(
     text=("src", "tmp", "dst"),
     forms=(IDLE_SCRATCH_ON_A5,),
 ):
-    """dst[i,j] = 1 / square root of src[i,j] (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = 1 / square root of src[i,j]."""
 
     src = operand_def(TILE_OR_VIEW)
     dst = tmp = opt_operand_def(TILE_OR_VIEW)
@@ -85,74 +88,70 @@ class TCvtOp(UnaryScratchTileOp, name="pto.tcvt", shape=Shape.DPS_INNER, forms=(
 
 
 class TAddOp(LanewiseBinaryTileOp, name="pto.tadd"):
-    """dst[i,j] = src0[i,j] + src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = src0[i,j] + src1[i,j]."""
 
 
 class TSubOp(LanewiseBinaryTileOp, name="pto.tsub"):
-    """dst[i,j] = src0[i,j] − src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = src0[i,j] − src1[i,j]."""
 
 
 class TMulOp(LanewiseBinaryTileOp, name="pto.tmul"):
-    """dst[i,j] = src0[i,j] · src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = src0[i,j] · src1[i,j]."""
 
 
 class TDivOp(LanewiseBinaryTileOp, name="pto.tdiv"):
-    """dst[i,j] = src0[i,j] / src1[i,j]; integers truncate toward zero (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = src0[i,j] / src1[i,j]; integers truncate toward zero."""
 
     precisionType = opt_attr_def(enum("div_precision", default="default"))
 
 
 class TFmodOp(BinaryTileOp, name="pto.tfmod"):
-    """dst[i,j] = src0 − trunc(src0 / src1)·src1: remainder with the sign of the dividend
-    (docs/reference/tiles.md, "Elementwise").
-    """
+    """dst[i,j] = src0 − trunc(src0 / src1)·src1: remainder with the sign of the dividend."""
 
     precisionType = opt_attr_def(enum("fmod_precision", default="default"))
 
 
 class TMaxOp(LanewiseBinaryTileOp, name="pto.tmax"):
-    """dst[i,j] = max(src0[i,j], src1[i,j]); NaN propagates (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = max(src0[i,j], src1[i,j]); NaN propagates."""
 
 
 class TMinOp(LanewiseBinaryTileOp, name="pto.tmin"):
-    """dst[i,j] = min(src0[i,j], src1[i,j]); NaN propagates (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = min(src0[i,j], src1[i,j]); NaN propagates."""
 
 
 class TAndOp(LanewiseBinaryTileOp, name="pto.tand"):
-    """dst[i,j] = src0[i,j] & src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = src0[i,j] & src1[i,j]."""
 
 
 class TOrOp(LanewiseBinaryTileOp, name="pto.tor"):
-    """dst[i,j] = src0[i,j] | src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = src0[i,j] | src1[i,j]."""
 
 
 class TShlOp(LanewiseBinaryTileOp, name="pto.tshl"):
-    """dst[i,j] = src0[i,j] << src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = src0[i,j] << src1[i,j]."""
 
 
 class TShrOp(LanewiseBinaryTileOp, name="pto.tshr"):
-    """dst[i,j] = src0[i,j] >> src1[i,j], arithmetic unless unsigned (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = src0[i,j] >> src1[i,j], arithmetic unless unsigned."""
 
 
 class TAddReluOp(BinaryTileOp, name="pto.taddrelu", since="august"):
-    """dst[i,j] = max(src0[i,j] + src1[i,j], 0) (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = max(src0[i,j] + src1[i,j], 0)."""
 
 
 class TCmpOp(TileOp, name="pto.tcmp", shape=Shape.DPS_INNER, reads=("src0", "src1"), roles=Role.PARTIAL):
-    """Packed bits of src0[i,j] cmpMode src1[i,j]: bit j mod 8 of byte j div 8 of row i
-    (docs/reference/tiles.md, "Elementwise").
-    """
+    """Packed bits of src0[i,j] cmpMode src1[i,j]: bit j mod 8 of byte j div 8 of row i."""
 
     src0 = src1 = operand_def(TILE_OR_VIEW)
     cmpMode = opt_attr_def(enum("cmp"))
 
 
 class TXorOp(BinaryScratchTileOp, name="pto.txor", forms=(IDLE_SCRATCH_ON_A5,)):
-    """dst[i,j] = src0[i,j] ^ src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = src0[i,j] ^ src1[i,j]."""
 
 
 class TPreluOp(BinaryScratchTileOp, name="pto.tprelu", forms=(IDLE_SCRATCH_ON_A5,)):
-    """dst[i,j] = src0[i,j] > 0 ? src0[i,j] : src0[i,j]·src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = src0[i,j] > 0 ? src0[i,j] : src0[i,j]·src1[i,j]."""
 
 
 class TRemOp(
@@ -164,9 +163,7 @@ class TRemOp(
         FormCase(targets=("a2a3",), present=("dst",), elements={"src1": ("i32", "si32")}, clobbers=("src1",)),
     ),
 ):
-    """dst[i,j] = src0 − floor(src0 / src1)·src1: remainder with the sign of the divisor
-    (docs/reference/tiles.md, "Elementwise").
-    """
+    """dst[i,j] = src0 − floor(src0 / src1)·src1: remainder with the sign of the divisor."""
 
     precisionType = opt_attr_def(enum("rem_precision", default="default"))
 
@@ -180,7 +177,7 @@ class TPowOp(
     forms=(IDLE_SCRATCH_ON_A5,),
     since="august",
 ):
-    """dst[i,j] = base[i,j] raised to exp[i,j] (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = base[i,j] raised to exp[i,j]."""
 
     base = exp = operand_def(TILE_OR_VIEW)
     dst = tmp = opt_operand_def(TILE_OR_VIEW)
@@ -188,17 +185,17 @@ class TPowOp(
 
 
 class TAddcOp(TernaryTileOp, name="pto.taddc"):
-    """dst[i,j] = src0[i,j] + src1[i,j] + src2[i,j] (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = src0[i,j] + src1[i,j] + src2[i,j]."""
 
 
 class TSubcOp(TernaryTileOp, name="pto.tsubc"):
-    """dst[i,j] = src0[i,j] − src1[i,j] + src2[i,j] (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = src0[i,j] − src1[i,j] + src2[i,j]."""
 
 
 class TSelOp(
     TileOp, name="pto.tsel", reads=("mask", "src0", "src1"), writes=("tmp", "dst"), forms=(IDLE_SCRATCH_ON_A5,)
 ):
-    """dst[i,j] = bit (i,j) of mask ? src0[i,j] : src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = bit (i,j) of mask ? src0[i,j] : src1[i,j]."""
 
     mask = src0 = src1 = operand_def(TILE_OR_VIEW)
     tmp = opt_operand_def(TILE_OR_VIEW)

@@ -1,4 +1,7 @@
-"""Gather, scatter, sort, quantisation, histogram, sequences."""
+"""Gather, scatter, sort, quantisation, histogram, sequences.
+
+Source: docs/reference/tiles.md, "Irregular operations".
+"""
 
 from __future__ import annotations
 
@@ -25,9 +28,8 @@ class TGatherOp(
     forms=(IDLE_SCRATCH_ON_A5,),
     roles=Role.PARTIAL,
 ):
-    """dst[i,j] = src at flat index indices[i,j], or the lanes that maskPattern selects, or the indices (count
-    in cdst) of elements that compare with kValue (docs/reference/tiles.md, "Irregular operations").
-    """
+    """dst[i,j] = src at flat index indices[i,j], or the lanes that maskPattern selects, or the indices (count in cdst)
+    of elements that compare with kValue."""
 
     src = operand_def(TILE_OR_VIEW)
     dst = cdst = indices = tmp = opt_operand_def(TILE_OR_VIEW)
@@ -49,9 +51,7 @@ class TScatterOp(
     forms=(FormCase(targets=("a2a3",), present=("indexes",), pipe=Pipe.S),),
     roles=Role.PARTIAL | Role.SCATTERS,
 ):
-    """dst at flat index indexes[i,j] = src[i,j], or src spread over the positions that maskPattern selects
-    (docs/reference/tiles.md, "Irregular operations").
-    """
+    """dst at flat index indexes[i,j] = src[i,j], or src spread over the positions that maskPattern selects."""
 
     src = operand_def(TILE_OR_VIEW)
     dst = indexes = opt_operand_def(TILE_OR_VIEW)
@@ -60,15 +60,13 @@ class TScatterOp(
 
 
 class TGatherbOp(TileOp, name="pto.tgatherb", reads=("src", "offsets")):
-    """32-byte blocks of src at the byte offsets in offsets (docs/reference/tiles.md, "Irregular operations")."""
+    """32-byte blocks of src at the byte offsets in offsets."""
 
     src = offsets = operand_def(TILE_OR_VIEW)
 
 
 class TSort32Op(TileOp, name="pto.tsort32", reads=("src", "idx"), writes=("tmp", "dst"), roles=Role.PARTIAL):
-    """Groups of 32 scores sorted descending; dst holds (score, index) pairs (docs/reference/tiles.md, "Irregular
-    operations").
-    """
+    """Groups of 32 scores sorted descending; dst holds (score, index) pairs."""
 
     src = idx = operand_def(TILE_OR_VIEW)
     tmp = opt_operand_def(TILE_OR_VIEW)
@@ -86,9 +84,7 @@ class TMrgsortOp(
     tokens=("exhausted",),
     roles=Role.PARTIAL,
 ):
-    """Merges sorted blocks of blockLen inside one source, or 2 to 4 sorted sources; excuted = consumed counts
-    (docs/reference/tiles.md, "Irregular operations").
-    """
+    """Merges sorted blocks of blockLen inside one source, or 2 to 4 sorted sources; excuted = consumed counts."""
 
     srcs = var_operand_def(TILE_OR_VIEW)
     blockLen = opt_operand_def(INTEGER)
@@ -100,7 +96,7 @@ class TMrgsortOp(
 
 
 class TDequantOp(TileOp, name="pto.tdequant", reads=("src", "scale", "offset")):
-    """dst[i,j] = (src[i,j] − offset[i])·scale[i] (docs/reference/tiles.md, "Irregular operations")."""
+    """dst[i,j] = (src[i,j] − offset[i])·scale[i]."""
 
     src = scale = offset = operand_def(TILE_OR_VIEW)
 
@@ -118,9 +114,7 @@ class TQuantOp(
         FormCase(targets=("a2a3",), present=("dst",), clobbers=("src",)),
     ),
 ):
-    """dst = clamp(round(src·fp)) as i8, or clamp(round(src·fp + offset)) as u8, one fp (and offset) per row
-    (docs/reference/tiles.md, "Irregular operations").
-    """
+    """dst = clamp(round(src·fp)) as i8, or clamp(round(src·fp + offset)) as u8, one fp (and offset) per row."""
 
     src = fp = operand_def(TILE_OR_VIEW)
     offset = tmp = opt_operand_def(TILE_OR_VIEW)
@@ -137,9 +131,7 @@ class TQuantMxOp(
     outs=("dst", "exp", "max", "scaling", "exp_zz"),
     since="august",
 ):
-    """Packed elements in dst, one shared exponent per 32 elements in exp, with their maxima and scaling
-    factors (docs/reference/tiles.md, "Irregular operations").
-    """
+    """Packed elements in dst, one shared exponent per 32 elements in exp, with their maxima and scaling factors."""
 
     src = operand_def(TILE_OR_VIEW)
     dst = exp = max = scaling = exp_zz = opt_operand_def(TILE_OR_VIEW)
@@ -152,18 +144,14 @@ class TQuantMxOp(
 
 
 class THistogramOp(TileOp, name="pto.thistogram", reads=("src", "idx"), roles=Role.PARTIAL):
-    """dst[i,b] = number of elements of row i whose selected byte is at most b, filtered by idx
-    (docs/reference/tiles.md, "Irregular operations").
-    """
+    """dst[i,b] = number of elements of row i whose selected byte is at most b, filtered by idx."""
 
     src = idx = operand_def(TILE_OR_VIEW)
     byte = opt_attr_def(I32_ATTR)
 
 
 class TRandomOp(TileOp, name="pto.trandom", shape=Shape.DPS_INNER):
-    """dst = Philox 4x32 random words from key and counter after the given number of rounds
-    (docs/reference/tiles.md, "Irregular operations").
-    """
+    """dst = Philox 4x32 random words from key and counter after the given number of rounds."""
 
     key0 = key1 = counter0 = counter1 = counter2 = counter3 = operand_def(SIGNLESS)
     rounds = opt_attr_def(I32_ATTR.by_default("10 : i32"))
@@ -177,7 +165,7 @@ class TCiOp(
     forms=(IDLE_SCRATCH_ON_A5, FormCase(present=("tmp",), pipe=Pipe.V)),
     roles=Role.PARTIAL,
 ):
-    """dst[0,j] = S + j, or S − j when descending (docs/reference/tiles.md, "Irregular operations")."""
+    """dst[0,j] = S + j, or S − j when descending."""
 
     S = operand_def(INTEGER)
     tmp = opt_operand_def(TILE_OR_VIEW)
@@ -185,9 +173,7 @@ class TCiOp(
 
 
 class TTriOp(TileOp, name="pto.ttri", shape=Shape.DPS_INNER):
-    """dst[i,j] = 1 on and below the diagonal offset (upperOrLower 0) or on and above it (1), else 0
-    (docs/reference/tiles.md, "Irregular operations").
-    """
+    """dst[i,j] = 1 on and below the diagonal offset (upperOrLower 0) or on and above it (1), else 0."""
 
     diagonal = operand_def(INTEGER)
     upperOrLower = opt_attr_def(I32_ATTR.by_default("0 : i32"))

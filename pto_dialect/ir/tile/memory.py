@@ -1,4 +1,7 @@
-"""Tiles to and from global memory, single elements, and printing."""
+"""Tiles to and from global memory, single elements, and printing.
+
+Source: docs/reference/tiles.md, "Irregular operations".
+"""
 
 from __future__ import annotations
 
@@ -73,7 +76,7 @@ class TStoreFpOp(
 
 
 class TPrefetchOp(TileOp, name="pto.tprefetch", pipe=Pipe.MTE2, reads=("src",), writes=(), roles=Role.PARTIAL):
-    """Hints that the src view will be loaded; no data result (docs/reference/tiles.md, "Irregular operations")."""
+    """Hints that the src view will be loaded; no data result."""
 
     src = operand_def(TILE_OR_VIEW)
 
@@ -91,9 +94,8 @@ class MGatherOp(
     ),
     roles=Role.PARTIAL,
 ):
-    """dst[i,:] = mem[idx[i],:] (coalesce row) or dst[i,j] = mem[idx[i,j]] (elem); gatherOob rules indices out
-    of range (docs/reference/tiles.md, "Irregular operations").
-    """
+    """dst[i,:] = mem[idx[i],:] (coalesce row) or dst[i,j] = mem[idx[i,j]] (elem); gatherOob rules indices out of
+    range."""
 
     mem = idx = operand_def(TILE_OR_VIEW)
     dst = scratch = opt_operand_def(TILE_OR_VIEW)
@@ -111,9 +113,8 @@ class MScatterOp(
     outs=("mem",),
     forms=(SEVERAL_PIPES_ON_A2A3, FormCase(targets=("a2a3",), pipe=Pipe.MTE3)),
 ):
-    """Mem[idx[i],:] = src[i,:] (coalesce row) or mem[idx[i,j]] = src[i,j] (elem), combined atomically on
-    request; scatterOob rules indices out of range (docs/reference/tiles.md, "Irregular operations").
-    """
+    """Mem[idx[i],:] = src[i,:] (coalesce row) or mem[idx[i,j]] = src[i,j] (elem), combined atomically on request;
+    scatterOob rules indices out of range."""
 
     src = idx = mem = operand_def(TILE_OR_VIEW)
     coalesce = opt_attr_def(enum("coalesce"))
@@ -123,7 +124,7 @@ class MScatterOp(
 
 
 class TGetValOp(PtoOp, name="pto.tgetval", shape=Shape.INS_ONLY, pipe=Pipe.S, reads=("src",)):
-    """The element of src at a linear offset (docs/reference/tiles.md, "Irregular operations")."""
+    """The element of src at a linear offset."""
 
     src = operand_def(TILE_OR_VIEW)
     offset = operand_def(INDEX)
@@ -131,7 +132,7 @@ class TGetValOp(PtoOp, name="pto.tgetval", shape=Shape.INS_ONLY, pipe=Pipe.S, re
 
 
 class TSetValOp(TileOp, name="pto.tsetval", pipe=Pipe.S, text=("offset", "val", "dst"), in_place=("dst",)):
-    """dst element at a linear offset = val (docs/reference/tiles.md, "Irregular operations")."""
+    """dst element at a linear offset = val."""
 
     dst = opt_operand_def(TILE_OR_VIEW)
     offset = operand_def(INDEX)
@@ -139,7 +140,7 @@ class TSetValOp(TileOp, name="pto.tsetval", pipe=Pipe.S, text=("offset", "val", 
 
 
 class TPrintOp(PtoOp, name="pto.tprint", shape=Shape.INS_ONLY, pipe=Pipe.V, reads=("src",), roles=Role.REPORT):
-    """Prints src (docs/reference/tiles.md, "Irregular operations")."""
+    """Prints src."""
 
     src = operand_def(TILE_OR_VIEW)
     tmp = opt_operand_def(TILE_OR_VIEW)

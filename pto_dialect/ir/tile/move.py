@@ -1,4 +1,7 @@
-"""Tile moves: layout and location conversion, windows, padding, transposition, concatenation."""
+"""Tile moves: layout and location conversion, windows, padding, transposition, concatenation.
+
+Source: docs/reference/layouts.md, "Moves between tiles"; docs/reference/numerics.md, "Write-back".
+"""
 
 from __future__ import annotations
 
@@ -42,18 +45,14 @@ class TMovOp(
         FormCase(at={"fp": ("vec",)}, scratch=("fp",)),
     ),
 ):
-    """dst = src in the layout and location of dst; an accumulator source passes the fixpipe (relu,
-    quantisation) (docs/reference/layouts.md, "Moves between tiles"; docs/reference/numerics.md, "Write-back").
-    """
+    """dst = src in the layout and location of dst; an accumulator source passes the fixpipe (relu, quantisation)."""
 
     src = operand_def(TILE_OR_VIEW)
     grpAxis = opt_attr_def(enum("mx_group_axis"))
 
 
 class TMovFpOp(TileOp, name="pto.tmov.fp", pipe=Pipe.FIX, reads=("src", "fp"), since="june"):
-    """Accumulator tile moved with one quantisation parameter per channel
-    (docs/reference/layouts.md, "Moves between tiles"; docs/reference/numerics.md, "Write-back").
-    """
+    """Accumulator tile moved with one quantisation parameter per channel."""
 
     src = fp = operand_def(TILE_OR_VIEW)
 
@@ -70,9 +69,7 @@ class TExtractOp(
         FormCase(at={"src": ("vec",), "dst": ("mat",)}, pipe=Pipe.FIX),
     ),
 ):
-    """dst[i,j] = src[indexRow + i, indexCol + j]; an accumulator source passes the fixpipe
-    (docs/reference/layouts.md, "Moves between tiles"; docs/reference/numerics.md, "Write-back").
-    """
+    """dst[i,j] = src[indexRow + i, indexCol + j]; an accumulator source passes the fixpipe."""
 
     src = operand_def(TILE_OR_VIEW)
     indexRow = indexCol = operand_def(INDEX)
@@ -90,9 +87,7 @@ class TInsertOp(
         FormCase(targets=("a5",), at={"src": ("vec",), "dst": ("mat",)}, pipe=Pipe.MTE3),
     ),
 ):
-    """dst[indexRow + i, indexCol + j] = src[i,j], the rest of dst is kept; an accumulator source passes the
-    fixpipe (docs/reference/layouts.md, "Moves between tiles"; docs/reference/numerics.md, "Write-back").
-    """
+    """dst[indexRow + i, indexCol + j] = src[i,j], the rest of dst is kept; an accumulator source passes the fixpipe."""
 
     src = operand_def(TILE_OR_VIEW)
     indexRow = indexCol = operand_def(INDEX)
@@ -107,15 +102,11 @@ class ParameterWindowOp(TileOp, pipe=Pipe.FIX, reads=("src", "fp"), since="june"
 
 
 class TExtractFpOp(ParameterWindowOp, name="pto.textract_fp"):
-    """dst[i,j] = fixpipe(src[indexRow + i, indexCol + j])
-    (docs/reference/layouts.md, "Moves between tiles"; docs/reference/numerics.md, "Write-back").
-    """
+    """dst[i,j] = fixpipe(src[indexRow + i, indexCol + j])."""
 
 
 class TInsertFpOp(ParameterWindowOp, name="pto.tinsert_fp", in_place=("dst",)):
-    """dst[indexRow + i, indexCol + j] = fixpipe(src[i,j]), the rest of dst is kept
-    (docs/reference/layouts.md, "Moves between tiles"; docs/reference/numerics.md, "Write-back").
-    """
+    """dst[indexRow + i, indexCol + j] = fixpipe(src[i,j]), the rest of dst is kept."""
 
 
 class PaddingOp(TileOp, reads=("src",), forms=(FormCase(at={"src": ("mat",)}, pipe=Pipe.MTE1),)):

@@ -1,4 +1,7 @@
-"""Two tiles of different valid regions combined: the one valid element where only one is, 0 where none is."""
+"""Two tiles of different valid regions combined: the one valid element where only one is, 0 where none is.
+
+Source: docs/reference/tiles.md, "Broadcasts and reductions".
+"""
 
 from __future__ import annotations
 
@@ -10,23 +13,19 @@ from .forms import BinaryTileOp
 
 
 class TPartAddOp(BinaryTileOp, name="pto.tpartadd"):
-    """dst[i,j] = src0[i,j] + src1[i,j] where both are valid (docs/reference/tiles.md, "Broadcasts and reductions")."""
+    """dst[i,j] = src0[i,j] + src1[i,j] where both are valid."""
 
 
 class TPartMulOp(BinaryTileOp, name="pto.tpartmul"):
-    """dst[i,j] = src0[i,j] · src1[i,j] where both are valid (docs/reference/tiles.md, "Broadcasts and reductions")."""
+    """dst[i,j] = src0[i,j] · src1[i,j] where both are valid."""
 
 
 class TPartMaxOp(BinaryTileOp, name="pto.tpartmax"):
-    """dst[i,j] = max(src0[i,j], src1[i,j]) where both are valid (docs/reference/tiles.md, "Broadcasts and
-    reductions").
-    """
+    """dst[i,j] = max(src0[i,j], src1[i,j]) where both are valid."""
 
 
 class TPartMinOp(BinaryTileOp, name="pto.tpartmin"):
-    """dst[i,j] = min(src0[i,j], src1[i,j]) where both are valid (docs/reference/tiles.md, "Broadcasts and
-    reductions").
-    """
+    """dst[i,j] = min(src0[i,j], src1[i,j]) where both are valid."""
 
 
 class PartialArgOp(
@@ -45,12 +44,8 @@ class PartialArgOp(
 
 
 class TPartArgMaxOp(PartialArgOp, name="pto.tpartargmax"):
-    """dst = the larger of the valid values, dstIdx = its index operand (docs/reference/tiles.md, "Broadcasts and
-    reductions").
-    """
+    """dst = the larger of the valid values, dstIdx = its index operand."""
 
 
 class TPartArgMinOp(PartialArgOp, name="pto.tpartargmin"):
-    """dst = the smaller of the valid values, dstIdx = its index operand (docs/reference/tiles.md, "Broadcasts and
-    reductions").
-    """
+    """dst = the smaller of the valid values, dstIdx = its index operand."""

@@ -1,4 +1,7 @@
-"""Elementwise arithmetic of a vector tile and a scalar, over the valid region of ``dst``."""
+"""Elementwise arithmetic of a vector tile and a scalar, over the valid region of ``dst``.
+
+Source: docs/reference/tiles.md, "Elementwise".
+"""
 
 from __future__ import annotations
 
@@ -13,59 +16,55 @@ from .forms import TileIntegerScalarOp, TileScalarOp, TileScalarScratchOp, TileS
 
 
 class TAddsOp(TileScalarOp, name="pto.tadds", roles=Role.LANEWISE):
-    """dst[i,j] = src[i,j] + scalar (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = src[i,j] + scalar."""
 
 
 class TSubsOp(TileScalarOp, name="pto.tsubs", roles=Role.LANEWISE):
-    """dst[i,j] = src[i,j] − scalar (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = src[i,j] − scalar."""
 
 
 class TMaxsOp(TileScalarOp, name="pto.tmaxs", roles=Role.LANEWISE):
-    """dst[i,j] = max(src[i,j], scalar); NaN propagates (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = max(src[i,j], scalar); NaN propagates."""
 
 
 class TMinsOp(TileScalarOp, name="pto.tmins", roles=Role.LANEWISE):
-    """dst[i,j] = min(src[i,j], scalar); NaN propagates (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = min(src[i,j], scalar); NaN propagates."""
 
 
 class TFmodsOp(TileScalarOp, name="pto.tfmods"):
-    """dst[i,j] = src − trunc(src / scalar)·scalar: remainder with the sign of the dividend
-    (docs/reference/tiles.md, "Elementwise").
-    """
+    """dst[i,j] = src − trunc(src / scalar)·scalar: remainder with the sign of the dividend."""
 
 
 class TMulsOp(TileOp, name="pto.tmuls", reads=("src0",), roles=Role.LANEWISE):
-    """dst[i,j] = src0[i,j] · scalar (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = src0[i,j] · scalar."""
 
     src0 = operand_def(TILE_OR_VIEW)
     scalar = operand_def(NUMBER)
 
 
 class TDivsOp(TileOp, name="pto.tdivs", reads=("src", "scalar")):
-    """dst[i,j] = src[i,j] / scalar, or scalar / src[i,j] when the scalar is written first
-    (docs/reference/tiles.md, "Elementwise").
-    """
+    """dst[i,j] = src[i,j] / scalar, or scalar / src[i,j] when the scalar is written first."""
 
     src = scalar = operand_def(ANY)
     precisionType = opt_attr_def(enum("div_precision", default="default"))
 
 
 class TAxpyOp(TileOp, name="pto.taxpy", reads=("src", "dst"), in_place=("dst",)):
-    """dst[i,j] += scalar · src[i,j]; dst is read and written (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] += scalar · src[i,j]; dst is read and written."""
 
     src = operand_def(TILE_OR_VIEW)
     scalar = operand_def(NUMBER)
 
 
 class TLreluOp(TileOp, name="pto.tlrelu", reads=("src",), roles=Role.LANEWISE):
-    """dst[i,j] = src[i,j] > 0 ? src[i,j] : src[i,j]·slope (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = src[i,j] > 0 ? src[i,j] : src[i,j]·slope."""
 
     src = operand_def(TILE_OR_VIEW)
     slope = operand_def(F32)
 
 
 class TCmpsOp(TileOp, name="pto.tcmps", shape=Shape.DPS_INNER, reads=("src",), roles=Role.PARTIAL):
-    """Packed bits of src[i,j] cmpMode scalar (docs/reference/tiles.md, "Elementwise")."""
+    """Packed bits of src[i,j] cmpMode scalar."""
 
     src = operand_def(TILE_OR_VIEW)
     scalar = operand_def(NUMBER)
@@ -73,15 +72,13 @@ class TCmpsOp(TileOp, name="pto.tcmps", shape=Shape.DPS_INNER, reads=("src",), r
 
 
 class TExpandsOp(TileOp, name="pto.texpands"):
-    """dst[i,j] = scalar (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = scalar."""
 
     scalar = operand_def(NUMBER)
 
 
 class TRemsOp(TileScalarScratchOp, name="pto.trems", forms=(IDLE_SCRATCH_ON_A5,)):
-    """dst[i,j] = src − floor(src / scalar)·scalar: remainder with the sign of the divisor
-    (docs/reference/tiles.md, "Elementwise").
-    """
+    """dst[i,j] = src − floor(src / scalar)·scalar: remainder with the sign of the divisor."""
 
 
 class TPowsOp(
@@ -93,7 +90,7 @@ class TPowsOp(
     forms=(IDLE_SCRATCH_ON_A5,),
     since="august",
 ):
-    """dst[i,j] = src[i,j] raised to scalar (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = src[i,j] raised to scalar."""
 
     src = operand_def(TILE_OR_VIEW)
     scalar = operand_def(NUMBER)
@@ -102,23 +99,23 @@ class TPowsOp(
 
 
 class TAndsOp(TileIntegerScalarOp, name="pto.tands"):
-    """dst[i,j] = src[i,j] & scalar (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = src[i,j] & scalar."""
 
 
 class TOrsOp(TileIntegerScalarOp, name="pto.tors"):
-    """dst[i,j] = src[i,j] | scalar (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = src[i,j] | scalar."""
 
 
 class TShlsOp(TileIntegerScalarOp, name="pto.tshls"):
-    """dst[i,j] = src[i,j] << scalar (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = src[i,j] << scalar."""
 
 
 class TShrsOp(TileIntegerScalarOp, name="pto.tshrs"):
-    """dst[i,j] = src[i,j] >> scalar, arithmetic unless unsigned (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = src[i,j] >> scalar, arithmetic unless unsigned."""
 
 
 class TXorsOp(TileOp, name="pto.txors", reads=("src",), writes=("tmp", "dst"), forms=(IDLE_SCRATCH_ON_A5,)):
-    """dst[i,j] = src[i,j] ^ scalar (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = src[i,j] ^ scalar."""
 
     src = operand_def(TILE_OR_VIEW)
     scalar = operand_def(SIGNLESS)
@@ -126,15 +123,15 @@ class TXorsOp(TileOp, name="pto.txors", reads=("src",), writes=("tmp", "dst"), f
 
 
 class TAddscOp(TileScalarTileOp, name="pto.taddsc"):
-    """dst[i,j] = src0[i,j] + scalar + src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = src0[i,j] + scalar + src1[i,j]."""
 
 
 class TSubscOp(TileScalarTileOp, name="pto.tsubsc"):
-    """dst[i,j] = src0[i,j] − scalar + src1[i,j] (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = src0[i,j] − scalar + src1[i,j]."""
 
 
 class TSelsOp(TileOp, name="pto.tsels", reads=("mask", "src"), writes=("tmp", "dst"), forms=(IDLE_SCRATCH_ON_A5,)):
-    """dst[i,j] = bit (i,j) of mask ? src[i,j] : scalar (docs/reference/tiles.md, "Elementwise")."""
+    """dst[i,j] = bit (i,j) of mask ? src[i,j] : scalar."""
 
     mask = src = operand_def(TILE_OR_VIEW)
     tmp = opt_operand_def(TILE_OR_VIEW)

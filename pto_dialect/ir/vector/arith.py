@@ -1,4 +1,7 @@
-"""Lane-wise arithmetic on vector registers; inactive lanes of the result are 0."""
+"""Lane-wise arithmetic on vector registers; inactive lanes of the result are 0.
+
+Source: docs/reference/vectors.md, "Arithmetic".
+"""
 
 from __future__ import annotations
 
@@ -12,107 +15,107 @@ from .forms import LanewiseOp, MaskedBinaryOp, MaskedRegisterOp, MaskedScalarOp,
 
 
 class VAbsOp(MaskedUnaryOp, name="pto.vabs"):
-    """lane i = |input[i]| (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = |input[i]|."""
 
 
 class VNegOp(MaskedUnaryOp, name="pto.vneg"):
-    """lane i = −input[i] (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = −input[i]."""
 
 
 class VReluOp(MaskedUnaryOp, name="pto.vrelu"):
-    """lane i = max(input[i], 0) (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = max(input[i], 0)."""
 
 
 class VExpOp(MaskedUnaryOp, name="pto.vexp"):
-    """lane i = e^input[i] (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = e^input[i]."""
 
 
 class VLnOp(MaskedUnaryOp, name="pto.vln"):
-    """lane i = natural logarithm of input[i] (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = natural logarithm of input[i]."""
 
 
 class VSqrtOp(MaskedUnaryOp, name="pto.vsqrt"):
-    """lane i = square root of input[i] (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = square root of input[i]."""
 
 
 class VNotOp(MaskedUnaryOp, name="pto.vnot"):
-    """lane i = bitwise complement of input[i] (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = bitwise complement of input[i]."""
 
 
 class VAddOp(MaskedBinaryOp, name="pto.vadd"):
-    """lane i = lhs[i] + rhs[i] (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = lhs[i] + rhs[i]."""
 
 
 class VSubOp(MaskedBinaryOp, name="pto.vsub"):
-    """lane i = lhs[i] − rhs[i] (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = lhs[i] − rhs[i]."""
 
 
 class VMulOp(MaskedBinaryOp, name="pto.vmul"):
-    """lane i = lhs[i] · rhs[i] (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = lhs[i] · rhs[i]."""
 
 
 class VDivOp(MaskedBinaryOp, name="pto.vdiv"):
-    """lane i = lhs[i] / rhs[i] (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = lhs[i] / rhs[i]."""
 
 
 class VMaxOp(MaskedBinaryOp, name="pto.vmax"):
-    """lane i = max(lhs[i], rhs[i]); NaN propagates (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = max(lhs[i], rhs[i]); NaN propagates."""
 
 
 class VMinOp(MaskedBinaryOp, name="pto.vmin"):
-    """lane i = min(lhs[i], rhs[i]); NaN propagates (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = min(lhs[i], rhs[i]); NaN propagates."""
 
 
 class VAndOp(MaskedBinaryOp, name="pto.vand"):
-    """lane i = lhs[i] & rhs[i] (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = lhs[i] & rhs[i]."""
 
 
 class VOrOp(MaskedBinaryOp, name="pto.vor"):
-    """lane i = lhs[i] | rhs[i] (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = lhs[i] | rhs[i]."""
 
 
 class VXorOp(MaskedBinaryOp, name="pto.vxor"):
-    """lane i = lhs[i] ^ rhs[i] (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = lhs[i] ^ rhs[i]."""
 
 
 class VShlOp(MaskedBinaryOp, name="pto.vshl"):
-    """lane i = lhs[i] << rhs[i] (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = lhs[i] << rhs[i]."""
 
 
 class VShrOp(MaskedBinaryOp, name="pto.vshr"):
-    """lane i = lhs[i] >> rhs[i], arithmetic unless unsigned (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = lhs[i] >> rhs[i], arithmetic unless unsigned."""
 
 
 class VPreluOp(MaskedBinaryOp, name="pto.vprelu"):
-    """lane i = lhs[i] > 0 ? lhs[i] : lhs[i]·rhs[i] (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = lhs[i] > 0 ? lhs[i] : lhs[i]·rhs[i]."""
 
 
 class VAddsOp(MaskedScalarOp, name="pto.vadds"):
-    """lane i = input[i] + scalar (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = input[i] + scalar."""
 
 
 class VMulsOp(MaskedScalarOp, name="pto.vmuls"):
-    """lane i = input[i] · scalar (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = input[i] · scalar."""
 
 
 class VMaxsOp(MaskedScalarOp, name="pto.vmaxs"):
-    """lane i = max(input[i], scalar) (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = max(input[i], scalar)."""
 
 
 class VMinsOp(MaskedScalarOp, name="pto.vmins"):
-    """lane i = min(input[i], scalar) (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = min(input[i], scalar)."""
 
 
 class VLreluOp(MaskedScalarOp, name="pto.vlrelu"):
-    """lane i = input[i] > 0 ? input[i] : input[i]·scalar (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = input[i] > 0 ? input[i] : input[i]·scalar."""
 
 
 class VShlsOp(MaskedScalarOp, name="pto.vshls"):
-    """lane i = input[i] << scalar (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = input[i] << scalar."""
 
 
 class VShrsOp(MaskedScalarOp, name="pto.vshrs"):
-    """lane i = input[i] >> scalar, arithmetic unless unsigned (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = input[i] >> scalar, arithmetic unless unsigned."""
 
 
 class MultiplyAddOp(MaskedRegisterOp):
@@ -122,22 +125,22 @@ class MultiplyAddOp(MaskedRegisterOp):
 
 
 class VMulaOp(MultiplyAddOp, name="pto.vmula"):
-    """lane i = acc[i] + lhs[i]·rhs[i] with one rounding (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = acc[i] + lhs[i]·rhs[i] with one rounding."""
 
 
 class VMaddOp(MultiplyAddOp, name="pto.vmadd", since="august"):
-    """lane i = lhs[i]·acc[i] + rhs[i] with one rounding (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = lhs[i]·acc[i] + rhs[i] with one rounding."""
 
 
 class VAxpyOp(MaskedRegisterOp, name="pto.vaxpy"):
-    """lane i = alpha·src0[i] + src1[i] with one rounding (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = alpha·src0[i] + src1[i] with one rounding."""
 
     src0 = src1 = operand_def(VREG)
     alpha = operand_def(ANY)
 
 
 class VMullOp(LanewiseOp, name="pto.vmull"):
-    """Low and high words of the double-width products (docs/reference/vectors.md, "Arithmetic")."""
+    """Low and high words of the double-width products."""
 
     lhs = rhs = operand_def(VREG)
     mask = operand_def(MASK)
@@ -153,11 +156,11 @@ class CarryOp(MaskedRegisterOp):
 
 
 class VAddcOp(CarryOp, name="pto.vaddc"):
-    """result = lhs + rhs; carry where the sum overflows (docs/reference/vectors.md, "Arithmetic")."""
+    """result = lhs + rhs; carry where the sum overflows."""
 
 
 class VSubcOp(CarryOp, name="pto.vsubc"):
-    """result = lhs − rhs; carry where nothing is borrowed (docs/reference/vectors.md, "Arithmetic")."""
+    """result = lhs − rhs; carry where nothing is borrowed."""
 
 
 class CarryChainOp(RegisterOp):
@@ -170,13 +173,11 @@ class CarryChainOp(RegisterOp):
 
 
 class VAddcsOp(CarryChainOp, name="pto.vaddcs"):
-    """result = lhs + rhs + carry_in; carry where the sum overflows (docs/reference/vectors.md, "Arithmetic")."""
+    """result = lhs + rhs + carry_in; carry where the sum overflows."""
 
 
 class VSubcsOp(CarryChainOp, name="pto.vsubcs"):
-    """result = lhs − rhs − (1 − carry_in); carry where nothing is borrowed (docs/reference/vectors.md,
-    "Arithmetic").
-    """
+    """result = lhs − rhs − (1 − carry_in); carry where nothing is borrowed."""
 
 
 class FusedConversionOp(RegisterOp, unexecuted=CONVERTED_LANES):
@@ -186,24 +187,22 @@ class FusedConversionOp(RegisterOp, unexecuted=CONVERTED_LANES):
 
 
 class VAddreluconvOp(FusedConversionOp, name="pto.vaddreluconv"):
-    """lane i = max(lhs[i] + rhs[i], 0) in the result type (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = max(lhs[i] + rhs[i], 0) in the result type."""
 
 
 class VMulconvOp(FusedConversionOp, name="pto.vmulconv"):
-    """lane i = lhs[i]·rhs[i] in the result type (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = lhs[i]·rhs[i] in the result type."""
 
 
 class VExpdifOp(MaskedRegisterOp, name="pto.vexpdif", shape=Shape.FLAT_TOKEN):
-    """lane i = e^(input − max) in f32, of the even or odd lanes of a 16-bit input
-    (docs/reference/vectors.md, "Arithmetic").
-    """
+    """lane i = e^(input − max) in f32, of the even or odd lanes of a 16-bit input."""
 
     input = max = operand_def(VREG)
     part = attr_def(EVEN_ODD)
 
 
 class VMulscvtOp(MaskedRegisterOp, name="pto.vmulscvt", shape=Shape.FLAT_TOKEN, since="august"):
-    """Even or odd lanes = input[i]·scalar rounded to f16 (docs/reference/vectors.md, "Arithmetic")."""
+    """Even or odd lanes = input[i]·scalar rounded to f16."""
 
     input = operand_def(VREG)
     scalar = operand_def(ANY)

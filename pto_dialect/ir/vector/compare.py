@@ -1,4 +1,4 @@
-"""Lane-wise comparison and selection."""
+"""Lane-wise comparison and selection. Source: docs/reference/vectors.md, "Arithmetic"."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .forms import MaskedRegisterOp, PredicateOp, RegisterOp
 
 
 class VCmpOp(PredicateOp, name="pto.vcmp", shape=Shape.FLAT_TOKEN):
-    """mask[i] = lane i is active and src0[i] compares with src1[i] (docs/reference/vectors.md, "Arithmetic")."""
+    """mask[i] = lane i is active and src0[i] compares with src1[i]."""
 
     src0 = src1 = operand_def(VREG)
     mask = operand_def(MASK)
@@ -19,7 +19,7 @@ class VCmpOp(PredicateOp, name="pto.vcmp", shape=Shape.FLAT_TOKEN):
 
 
 class VCmpsOp(PredicateOp, name="pto.vcmps", shape=Shape.FLAT_TOKEN):
-    """mask[i] = lane i is active and src[i] compares with scalar (docs/reference/vectors.md, "Arithmetic")."""
+    """mask[i] = lane i is active and src[i] compares with scalar."""
 
     src = operand_def(VREG)
     scalar = operand_def(ANY)
@@ -28,7 +28,7 @@ class VCmpsOp(PredicateOp, name="pto.vcmps", shape=Shape.FLAT_TOKEN):
 
 
 class VSelOp(MaskedRegisterOp, name="pto.vsel"):
-    """lane i = mask[i] ? src0[i] : src1[i] (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = mask[i] ? src0[i] : src1[i]."""
 
     src0 = src1 = operand_def(VREG)
 
@@ -40,8 +40,8 @@ class LaneSelectOp(RegisterOp):
 
 
 class VSelrOp(LaneSelectOp, name="pto.vselr"):
-    """lane i = src0[src1[i]] (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = src0[src1[i]]."""
 
 
 class VSelrv2Op(LaneSelectOp, name="pto.vselrv2", unexecuted="no page distinguishes it from vselr"):
-    """lane i = src0[src1[i]], second register form (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = src0[src1[i]], second register form."""

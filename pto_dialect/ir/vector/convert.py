@@ -1,4 +1,4 @@
-"""Conversion, broadcast and reinterpretation of vector registers."""
+"""Conversion, broadcast and reinterpretation of vector registers. Source: docs/reference/vectors.md, "Arithmetic"."""
 
 from __future__ import annotations
 
@@ -29,28 +29,26 @@ class VTrcOp(MaskedRegisterOp, name="pto.vtrc", shape=Shape.FLAT_TOKEN):
 
 
 class VBitcastOp(RegisterOp, name="pto.vbitcast"):
-    """The same 256 bytes as another element type (docs/reference/vectors.md, "Arithmetic")."""
+    """The same 256 bytes as another element type."""
 
     input = operand_def(VREG)
 
 
 class VBrOp(RegisterOp, name="pto.vbr"):
-    """every lane = value (docs/reference/vectors.md, "Arithmetic")."""
+    """every lane = value."""
 
     value = operand_def(ANY)
 
 
 class VDupOp(MaskedRegisterOp, name="pto.vdup"):
-    """active lanes = the scalar, or the lowest or highest lane of a register (docs/reference/vectors.md,
-    "Arithmetic").
-    """
+    """active lanes = the scalar, or the lowest or highest lane of a register."""
 
     input = operand_def(ANY)
     position = opt_attr_def(POSITION)
 
 
 class VCiOp(RegisterOp, name="pto.vci"):
-    """lane i = index + i, or index − i for order DESC (docs/reference/vectors.md, "Arithmetic")."""
+    """lane i = index + i, or index − i for order DESC."""
 
     index = operand_def(INT_OR_FLOAT)
     order = opt_attr_def(ORDER)

@@ -1,6 +1,8 @@
 """Vector registers to and from the unified buffer.
 
 With an ``updated_base`` result the access uses the base itself and the result is the base plus the step.
+
+Source: docs/reference/vectors.md, "Loads and stores".
 """
 
 from __future__ import annotations
@@ -14,16 +16,14 @@ from ..core.words import LOAD_DIST, LOAD_PAIR_DIST, POST_UPDATE, SPECIAL_REGISTE
 
 
 class VLdsOp(OffsetLoadOp, UpdatedBaseOp, name="pto.vlds", typed=("source",)):
-    """Register from memory at source + offset, distributed over the lanes as ``dist`` says
-    (docs/reference/vectors.md, "Loads and stores").
-    """
+    """Register from memory at source + offset, distributed over the lanes as ``dist`` says."""
 
     dist = opt_attr_def(LOAD_DIST)
     result = result_def(VREG)
 
 
 class VLdsx2Op(OffsetLoadOp, UpdatedBaseOp, name="pto.vldsx2", tokens=("dist",)):
-    """Two registers from memory, deinterleaved as ``dist`` says (docs/reference/vectors.md, "Loads and stores")."""
+    """Two registers from memory, deinterleaved as ``dist`` says."""
 
     dist = attr_def(LOAD_PAIR_DIST)
     low = high = result_def(VREG)
@@ -37,29 +37,27 @@ class SpacedBlocksOp(UpdatedBaseOp, pipe=Pipe.V):
 
 
 class VSldbOp(SpacedBlocksOp, name="pto.vsldb", shape=Shape.FLAT_VALUE, reads=("source",)):
-    """Register from 32-byte blocks ``block_stride`` blocks apart (docs/reference/vectors.md, "Loads and stores")."""
+    """Register from 32-byte blocks ``block_stride`` blocks apart."""
 
     source = operand_def(PTR_OR_MEMREF)
     result = result_def(VREG)
 
 
 class UvldOp(OffsetLoadOp, name="pto.uvld", typed=("source",)):
-    """Register from an unaligned address (docs/reference/vectors.md, "Loads and stores")."""
+    """Register from an unaligned address."""
 
     result = result_def(VREG)
 
 
 class VLdasOp(PtoOp, name="pto.vldas", shape=Shape.FLAT_VALUE, pipe=Pipe.V, reads=("source",)):
-    """State that starts an unaligned load stream (docs/reference/vectors.md, "Loads and stores")."""
+    """State that starts an unaligned load stream."""
 
     source = operand_def(PTR)
     result = result_def(ALIGN)
 
 
 class VLdusOp(PtoOp, name="pto.vldus", shape=Shape.FLAT_VALUE, pipe=Pipe.V, reads=("source",)):
-    """The next register of an unaligned load stream and the state after it (docs/reference/vectors.md, "Loads and
-    stores").
-    """
+    """The next register of an unaligned load stream and the state after it."""
 
     source = operand_def(PTR)
     align = operand_def(ALIGN)
@@ -84,15 +82,15 @@ class GatherOp(ScatteredOp, shape=Shape.FLAT_VALUE, reads=("source",)):
 
 
 class VGather2Op(GatherOp, name="pto.vgather2"):
-    """lane i = source[offsets[i]] (elements) (docs/reference/vectors.md, "Loads and stores")."""
+    """lane i = source[offsets[i]] (elements)."""
 
 
 class VGather2BcOp(GatherOp, name="pto.vgather2_bc"):
-    """As ``vgather2`` with 32-bit offsets (docs/reference/vectors.md, "Loads and stores")."""
+    """As ``vgather2`` with 32-bit offsets."""
 
 
 class VGatherbOp(GatherOp, name="pto.vgatherb"):
-    """block b = 32 bytes at byte offset offsets[b] of source (docs/reference/vectors.md, "Loads and stores")."""
+    """block b = 32 bytes at byte offset offsets[b] of source."""
 
 
 class MaskOperandOp(PtoOp):
@@ -102,41 +100,35 @@ class MaskOperandOp(PtoOp):
 
 
 class VStsOp(OffsetStoreOp, MaskOperandOp, UpdatedBaseOp, name="pto.vsts", typed=("value", "destination", "mask")):
-    """Memory at destination + offset = active lanes of value, collected as ``dist`` says
-    (docs/reference/vectors.md, "Loads and stores").
-    """
+    """Memory at destination + offset = active lanes of value, collected as ``dist`` says."""
 
     value = operand_def(VREG)
     dist = opt_attr_def(STORE_DIST)
 
 
 class VStsx2Op(OffsetStoreOp, MaskOperandOp, name="pto.vstsx2", tokens=("dist",)):
-    """Memory at destination + offset = two registers, interleaved as ``dist`` says
-    (docs/reference/vectors.md, "Loads and stores").
-    """
+    """Memory at destination + offset = two registers, interleaved as ``dist`` says."""
 
     low = high = operand_def(VREG)
     dist = attr_def(STORE_PAIR_DIST)
 
 
 class VSstbOp(SpacedBlocksOp, name="pto.vsstb", shape=Shape.FLAT_VOID, writes=("destination",)):
-    """32-byte blocks ``block_stride`` blocks apart = active blocks of value (docs/reference/vectors.md, "Loads and
-    stores").
-    """
+    """32-byte blocks ``block_stride`` blocks apart = active blocks of value."""
 
     value = operand_def(VREG)
     destination = operand_def(PTR_OR_MEMREF)
 
 
 class VScatterOp(ScatteredOp, name="pto.vscatter", shape=Shape.FLAT_VOID, writes=("destination",)):
-    """destination[offsets[i]] = lane i of value (elements) (docs/reference/vectors.md, "Loads and stores")."""
+    """destination[offsets[i]] = lane i of value (elements)."""
 
     value = operand_def(VREG)
     destination = operand_def(PTR)
 
 
 class InitAlignOp(PtoOp, name="pto.init_align", shape=Shape.NULLARY_TYPED, pipe=Pipe.V, effect=Effect.PURE):
-    """State of an empty unaligned store stream (docs/reference/vectors.md, "Loads and stores")."""
+    """State of an empty unaligned store stream."""
 
     result = result_def(ALIGN)
 
@@ -148,9 +140,7 @@ class StreamStoreOp(PtoOp, pipe=Pipe.V, writes=("base",)):
 
 
 class VStusOp(StreamStoreOp, name="pto.vstus", shape=Shape.FLAT_VALUE):
-    """Appends a register to an unaligned store stream that advances by ``offset`` elements
-    (docs/reference/vectors.md, "Loads and stores").
-    """
+    """Appends a register to an unaligned store stream that advances by ``offset`` elements."""
 
     align_in = operand_def(ALIGN)
     offset = operand_def(I32)
@@ -163,9 +153,7 @@ class VStusOp(StreamStoreOp, name="pto.vstus", shape=Shape.FLAT_VALUE):
 class VSturOp(
     StreamStoreOp, name="pto.vstur", shape=Shape.FLAT_TOKEN, state_reads=("ar", "sqzn"), state_writes=("ar",)
 ):
-    """Appends the bytes counted by the last compaction, at base plus special register AR
-    (docs/reference/vectors.md, "Loads and stores").
-    """
+    """Appends the bytes counted by the last compaction, at base plus special register AR."""
 
     align_in = operand_def(ALIGN)
     value = operand_def(VREG)
@@ -174,9 +162,7 @@ class VSturOp(
 
 
 class VStasOp(PtoOp, name="pto.vstas", shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",)):
-    """Writes the rest of an unaligned store stream at destination + offset (docs/reference/vectors.md, "Loads and
-    stores").
-    """
+    """Writes the rest of an unaligned store stream at destination + offset."""
 
     value = operand_def(ALIGN)
     destination = operand_def(PTR_OR_MEMREF)
@@ -185,7 +171,7 @@ class VStasOp(PtoOp, name="pto.vstas", shape=Shape.FLAT_VOID, pipe=Pipe.V, write
 
 
 class VStarOp(PtoOp, name="pto.vstar", shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",)):
-    """Writes the rest of an unaligned store stream (docs/reference/vectors.md, "Loads and stores")."""
+    """Writes the rest of an unaligned store stream."""
 
     value = operand_def(ALIGN)
     destination = operand_def(PTR_OR_MEMREF)
@@ -203,8 +189,8 @@ class SpecialRegisterStoreOp(
 
 
 class SprstiOp(SpecialRegisterStoreOp, name="pto.sprsti"):
-    """Memory at destination + 4·offset bytes = special register (docs/reference/vectors.md, "Loads and stores")."""
+    """Memory at destination + 4·offset bytes = special register."""
 
 
 class SprstsOp(SpecialRegisterStoreOp, name="pto.sprsts"):
-    """Memory at destination + offset bytes = special register (docs/reference/vectors.md, "Loads and stores")."""
+    """Memory at destination + offset bytes = special register."""

@@ -1,4 +1,4 @@
-"""Vector predicates: made, combined, rearranged."""
+"""Vector predicates: made, combined, rearranged. Source: docs/reference/vectors.md, "Predicates"."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class PatternB8Op(PatternOp):
 
 
 class PsetB8Op(PatternB8Op, name="pto.pset_b8"):
-    """Predicate from a pattern (docs/reference/vectors.md, "Predicates")."""
+    """Predicate from a pattern."""
 
 
 class PgeB8Op(PatternB8Op, name="pto.pge_b8"):
-    """Predicate from a pattern, compare form (docs/reference/vectors.md, "Predicates")."""
+    """Predicate from a pattern, compare form."""
 
 
 class PatternB16Op(PatternOp):
@@ -37,11 +37,11 @@ class PatternB16Op(PatternOp):
 
 
 class PsetB16Op(PatternB16Op, name="pto.pset_b16"):
-    """Predicate from a pattern (docs/reference/vectors.md, "Predicates")."""
+    """Predicate from a pattern."""
 
 
 class PgeB16Op(PatternB16Op, name="pto.pge_b16"):
-    """Predicate from a pattern, compare form (docs/reference/vectors.md, "Predicates")."""
+    """Predicate from a pattern, compare form."""
 
 
 class PatternB32Op(PatternOp):
@@ -51,11 +51,11 @@ class PatternB32Op(PatternOp):
 
 
 class PsetB32Op(PatternB32Op, name="pto.pset_b32"):
-    """Predicate from a pattern (docs/reference/vectors.md, "Predicates")."""
+    """Predicate from a pattern."""
 
 
 class PgeB32Op(PatternB32Op, name="pto.pge_b32"):
-    """Predicate from a pattern, compare form (docs/reference/vectors.md, "Predicates")."""
+    """Predicate from a pattern, compare form."""
 
 
 class PltOp(LanewiseOp):
@@ -66,25 +66,19 @@ class PltOp(LanewiseOp):
 
 
 class PltB8Op(PltOp, name="pto.plt_b8"):
-    """Lane i is active where i < scalar; scalar_out = what is left for the next predicate
-    (docs/reference/vectors.md, "Predicates").
-    """
+    """Lane i is active where i < scalar; scalar_out = what is left for the next predicate."""
 
     mask = result_def(MASK_B8)
 
 
 class PltB16Op(PltOp, name="pto.plt_b16"):
-    """Lane i is active where i < scalar; scalar_out = what is left for the next predicate
-    (docs/reference/vectors.md, "Predicates").
-    """
+    """Lane i is active where i < scalar; scalar_out = what is left for the next predicate."""
 
     mask = result_def(MASK_B16)
 
 
 class PltB32Op(PltOp, name="pto.plt_b32"):
-    """Lane i is active where i < scalar; scalar_out = what is left for the next predicate
-    (docs/reference/vectors.md, "Predicates").
-    """
+    """Lane i is active where i < scalar; scalar_out = what is left for the next predicate."""
 
     mask = result_def(MASK_B32)
 
@@ -97,19 +91,19 @@ class PltmOp(LanewiseOp, since="august"):
 
 
 class PltmB8Op(PltmOp, name="pto.pltm_b8"):
-    """Lane i is active where loop·lanes + i < bound (docs/reference/vectors.md, "Predicates")."""
+    """Lane i is active where loop·lanes + i < bound."""
 
     mask = result_def(MASK_B8)
 
 
 class PltmB16Op(PltmOp, name="pto.pltm_b16"):
-    """Lane i is active where loop·lanes + i < bound (docs/reference/vectors.md, "Predicates")."""
+    """Lane i is active where loop·lanes + i < bound."""
 
     mask = result_def(MASK_B16)
 
 
 class PltmB32Op(PltmOp, name="pto.pltm_b32"):
-    """Lane i is active where loop·lanes + i < bound (docs/reference/vectors.md, "Predicates")."""
+    """Lane i is active where loop·lanes + i < bound."""
 
     mask = result_def(MASK_B32)
 
@@ -121,29 +115,29 @@ class MaskedLogicOp(PredicateOp):
 
 
 class PandOp(MaskedLogicOp, name="pto.pand"):
-    """Src0 & src1 where mask is active, else 0 (docs/reference/vectors.md, "Predicates")."""
+    """Src0 & src1 where mask is active, else 0."""
 
 
 class PorOp(MaskedLogicOp, name="pto.por"):
-    """Src0 | src1 where mask is active, else 0 (docs/reference/vectors.md, "Predicates")."""
+    """Src0 | src1 where mask is active, else 0."""
 
 
 class PxorOp(MaskedLogicOp, name="pto.pxor"):
-    """Src0 ^ src1 where mask is active, else 0 (docs/reference/vectors.md, "Predicates")."""
+    """Src0 ^ src1 where mask is active, else 0."""
 
 
 class PselOp(MaskedLogicOp, name="pto.psel"):
-    """Src0 where mask is active, else src1 (docs/reference/vectors.md, "Predicates")."""
+    """Src0 where mask is active, else src1."""
 
 
 class PnotOp(PredicateOp, name="pto.pnot"):
-    """Complement of input where mask is active, else 0 (docs/reference/vectors.md, "Predicates")."""
+    """Complement of input where mask is active, else 0."""
 
     input = mask = operand_def(MASK)
 
 
 class PbitcastOp(PredicateOp, name="pto.pbitcast"):
-    """The same 256 bits as another granularity (docs/reference/vectors.md, "Predicates")."""
+    """The same 256 bits as another granularity."""
 
     input = operand_def(MASK)
 
@@ -156,8 +150,8 @@ class HalfPredicateOp(PredicateOp, shape=Shape.FLAT_TOKEN):
 
 
 class PpackOp(HalfPredicateOp, name="pto.ppack"):
-    """Every second bit, in the lower or higher half (docs/reference/vectors.md, "Predicates")."""
+    """Every second bit, in the lower or higher half."""
 
 
 class PunpackOp(HalfPredicateOp, name="pto.punpack"):
-    """Bits of the lower or higher half, one bit apart (docs/reference/vectors.md, "Predicates")."""
+    """Bits of the lower or higher half, one bit apart."""

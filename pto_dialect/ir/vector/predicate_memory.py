@@ -1,4 +1,4 @@
-"""Predicates interleaved, and moved to and from the unified buffer."""
+"""Predicates interleaved, and moved to and from the unified buffer. Source: docs/reference/vectors.md, "Predicates"."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class InterleaveB8Op(LanewiseOp):
 
 
 class PintlvB8Op(InterleaveB8Op, name="pto.pintlv_b8"):
-    """low, high = the lanes of lhs and rhs alternating (docs/reference/vectors.md, "Predicates")."""
+    """low, high = the lanes of lhs and rhs alternating."""
 
 
 class PdintlvB8Op(InterleaveB8Op, name="pto.pdintlv_b8"):
-    """low = even lanes, high = odd lanes of lhs followed by rhs (docs/reference/vectors.md, "Predicates")."""
+    """low = even lanes, high = odd lanes of lhs followed by rhs."""
 
 
 class InterleaveB16Op(LanewiseOp):
@@ -34,11 +34,11 @@ class InterleaveB16Op(LanewiseOp):
 
 
 class PintlvB16Op(InterleaveB16Op, name="pto.pintlv_b16"):
-    """low, high = the lanes of lhs and rhs alternating (docs/reference/vectors.md, "Predicates")."""
+    """low, high = the lanes of lhs and rhs alternating."""
 
 
 class PdintlvB16Op(InterleaveB16Op, name="pto.pdintlv_b16"):
-    """low = even lanes, high = odd lanes of lhs followed by rhs (docs/reference/vectors.md, "Predicates")."""
+    """low = even lanes, high = odd lanes of lhs followed by rhs."""
 
 
 class InterleaveB32Op(LanewiseOp):
@@ -49,11 +49,11 @@ class InterleaveB32Op(LanewiseOp):
 
 
 class PintlvB32Op(InterleaveB32Op, name="pto.pintlv_b32"):
-    """low, high = the lanes of lhs and rhs alternating (docs/reference/vectors.md, "Predicates")."""
+    """low, high = the lanes of lhs and rhs alternating."""
 
 
 class PdintlvB32Op(InterleaveB32Op, name="pto.pdintlv_b32"):
-    """low = even lanes, high = odd lanes of lhs followed by rhs (docs/reference/vectors.md, "Predicates")."""
+    """low = even lanes, high = odd lanes of lhs followed by rhs."""
 
 
 class PredicateLoadOp(OffsetLoadOp, UpdatedBaseOp, tokens=("dist",)):
@@ -64,11 +64,11 @@ class PredicateLoadOp(OffsetLoadOp, UpdatedBaseOp, tokens=("dist",)):
 
 
 class PldsOp(PredicateLoadOp, name="pto.plds"):
-    """Predicate from source + offset bytes (docs/reference/vectors.md, "Predicates")."""
+    """Predicate from source + offset bytes."""
 
 
 class PldiOp(PredicateLoadOp, name="pto.pldi"):
-    """Predicate from source + offset units of the distribution (docs/reference/vectors.md, "Predicates")."""
+    """Predicate from source + offset units of the distribution."""
 
 
 class PredicateStoreOp(OffsetStoreOp, UpdatedBaseOp, tokens=("dist",)):
@@ -79,15 +79,15 @@ class PredicateStoreOp(OffsetStoreOp, UpdatedBaseOp, tokens=("dist",)):
 
 
 class PstsOp(PredicateStoreOp, name="pto.psts"):
-    """Memory at destination + offset bytes = value (docs/reference/vectors.md, "Predicates")."""
+    """Memory at destination + offset bytes = value."""
 
 
 class PstiOp(PredicateStoreOp, name="pto.psti"):
-    """Memory at destination + offset units of the distribution = value (docs/reference/vectors.md, "Predicates")."""
+    """Memory at destination + offset units of the distribution = value."""
 
 
 class PstuOp(PtoOp, name="pto.pstu", shape=Shape.FLAT_VALUE, pipe=Pipe.V, writes=("base",)):
-    """Appends one bit per lane to an unaligned store stream (docs/reference/vectors.md, "Predicates")."""
+    """Appends one bit per lane to an unaligned store stream."""
 
     align_in = operand_def(ALIGN)
     value = operand_def(MASK)

@@ -1,4 +1,7 @@
-"""Lanes of vector registers moved: interleaved, compacted, packed, sorted."""
+"""Lanes of vector registers moved: interleaved, compacted, packed, sorted.
+
+Source: docs/reference/vectors.md, "Reductions and rearrangement".
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,11 @@ class InterleaveOp(LanewiseOp):
 
 
 class VIntlvOp(InterleaveOp, name="pto.vintlv"):
-    """low, high = the lanes of lhs and rhs alternating (docs/reference/vectors.md, "Reductions and rearrangement")."""
+    """low, high = the lanes of lhs and rhs alternating."""
 
 
 class VDintlvOp(InterleaveOp, name="pto.vdintlv"):
-    """low = even lanes, high = odd lanes of lhs followed by rhs (docs/reference/vectors.md, "Reductions and
-    rearrangement").
-    """
+    """low = even lanes, high = odd lanes of lhs followed by rhs."""
 
 
 class HalfInterleaveOp(RegisterOp, shape=Shape.FLAT_TOKEN):
@@ -43,9 +44,7 @@ class VDintlvv2Op(HalfInterleaveOp, name="pto.vdintlvv2"):
 
 
 class VSqzOp(PtoOp, name="pto.vsqz", shape=Shape.FLAT_VALUE, pipe=Pipe.V, state_writes=("sqzn",)):
-    """The active lanes moved to the front, in order; the rest 0 (docs/reference/vectors.md, "Reductions and
-    rearrangement").
-    """
+    """The active lanes moved to the front, in order; the rest 0."""
 
     input = operand_def(VREG)
     mask = operand_def(MASK)
@@ -53,7 +52,7 @@ class VSqzOp(PtoOp, name="pto.vsqz", shape=Shape.FLAT_VALUE, pipe=Pipe.V, state_
 
 
 class VUsqzOp(PtoOp, name="pto.vusqz", shape=Shape.FLAT_VALUE, pipe=Pipe.V, state_writes=("sqzn",)):
-    """lane i = number of active lanes below i (docs/reference/vectors.md, "Reductions and rearrangement")."""
+    """lane i = number of active lanes below i."""
 
     src = operand_def(VREG)
     mask = operand_def(MASK)
@@ -61,9 +60,7 @@ class VUsqzOp(PtoOp, name="pto.vusqz", shape=Shape.FLAT_VALUE, pipe=Pipe.V, stat
 
 
 class VPackOp(RegisterOp, name="pto.vpack", shape=Shape.FLAT_TOKEN):
-    """Low half of every lane, in the lower or higher half of the register (docs/reference/vectors.md, "Reductions and
-    rearrangement").
-    """
+    """Low half of every lane, in the lower or higher half of the register."""
 
     src = operand_def(VREG)
     part = attr_def(HALF)
@@ -77,11 +74,11 @@ class UnpackOp(RegisterOp, typed=("src",)):
 
 
 class VSunpackOp(UnpackOp, name="pto.vsunpack"):
-    """Lanes of half ``part``, sign-extended (docs/reference/vectors.md, "Reductions and rearrangement")."""
+    """Lanes of half ``part``, sign-extended."""
 
 
 class VZunpackOp(UnpackOp, name="pto.vzunpack"):
-    """Lanes of half ``part``, zero-extended (docs/reference/vectors.md, "Reductions and rearrangement")."""
+    """Lanes of half ``part``, zero-extended."""
 
 
 class RecordSortOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destination",)):
@@ -89,9 +86,7 @@ class RecordSortOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("destinati
 
 
 class VBitsortOp(RecordSortOp, name="pto.vbitsort", reads=("source", "indices")):
-    """Memory records (score, index) of 32 elements sorted descending, ``repeat_times`` times
-    (docs/reference/vectors.md, "Reductions and rearrangement").
-    """
+    """Memory records (score, index) of 32 elements sorted descending, ``repeat_times`` times."""
 
     destination = source = indices = operand_def(PTR)
     repeat_times = operand_def(INDEX)
@@ -100,9 +95,7 @@ class VBitsortOp(RecordSortOp, name="pto.vbitsort", reads=("source", "indices"))
 class VMrgsort4Op(
     RecordSortOp, name="pto.vmrgsort4", reads=("source0", "source1", "source2", "source3"), state_writes=("vms4_sr",)
 ):
-    """Merges up to four descending lists of 8-byte records in memory (docs/reference/vectors.md, "Reductions and
-    rearrangement").
-    """
+    """Merges up to four descending lists of 8-byte records in memory."""
 
     destination = source0 = source1 = source2 = source3 = operand_def(PTR)
     count = config = operand_def(I64)

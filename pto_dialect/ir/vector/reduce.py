@@ -1,4 +1,7 @@
-"""Reductions of the active lanes of a vector register, and histograms."""
+"""Reductions of the active lanes of a vector register, and histograms.
+
+Source: docs/reference/vectors.md, "Reductions and rearrangement".
+"""
 
 from __future__ import annotations
 
@@ -9,41 +12,31 @@ from .forms import LanewiseOp, MaskedUnaryOp, RegisterOp
 
 
 class VCaddOp(MaskedUnaryOp, name="pto.vcadd"):
-    """lane 0 = sum of the active lanes (docs/reference/vectors.md, "Reductions and rearrangement")."""
+    """lane 0 = sum of the active lanes."""
 
 
 class VCmaxOp(MaskedUnaryOp, name="pto.vcmax"):
-    """lane 0 = maximum of the active lanes, lane 1 = number of its first lane
-    (docs/reference/vectors.md, "Reductions and rearrangement").
-    """
+    """lane 0 = maximum of the active lanes, lane 1 = number of its first lane."""
 
 
 class VCminOp(MaskedUnaryOp, name="pto.vcmin"):
-    """lane 0 = minimum of the active lanes, lane 1 = number of its first lane
-    (docs/reference/vectors.md, "Reductions and rearrangement").
-    """
+    """lane 0 = minimum of the active lanes, lane 1 = number of its first lane."""
 
 
 class VCgaddOp(MaskedUnaryOp, name="pto.vcgadd"):
-    """lane g = sum of the active lanes of 32-byte group g (docs/reference/vectors.md, "Reductions and
-    rearrangement").
-    """
+    """lane g = sum of the active lanes of 32-byte group g."""
 
 
 class VCgmaxOp(MaskedUnaryOp, name="pto.vcgmax"):
-    """lane g = maximum of the active lanes of 32-byte group g (docs/reference/vectors.md, "Reductions and
-    rearrangement").
-    """
+    """lane g = maximum of the active lanes of 32-byte group g."""
 
 
 class VCgminOp(MaskedUnaryOp, name="pto.vcgmin"):
-    """lane g = minimum of the active lanes of 32-byte group g (docs/reference/vectors.md, "Reductions and
-    rearrangement").
-    """
+    """lane g = minimum of the active lanes of 32-byte group g."""
 
 
 class VCpaddOp(MaskedUnaryOp, name="pto.vcpadd"):
-    """lane i = sum of the active lanes 2i and 2i + 1 (docs/reference/vectors.md, "Reductions and rearrangement")."""
+    """lane i = sum of the active lanes 2i and 2i + 1."""
 
 
 class BroadcastExtremumOp(LanewiseOp, since="august"):
@@ -56,15 +49,11 @@ class BroadcastExtremumOp(LanewiseOp, since="august"):
 
 
 class VCbmaxOp(BroadcastExtremumOp, name="pto.vcbmax"):
-    """value = maximum of the active lanes, predicate = active lanes equal to it
-    (docs/reference/vectors.md, "Reductions and rearrangement").
-    """
+    """value = maximum of the active lanes, predicate = active lanes equal to it."""
 
 
 class VCbminOp(BroadcastExtremumOp, name="pto.vcbmin"):
-    """value = minimum of the active lanes, predicate = active lanes equal to it
-    (docs/reference/vectors.md, "Reductions and rearrangement").
-    """
+    """value = minimum of the active lanes, predicate = active lanes equal to it."""
 
 
 class HistogramOp(RegisterOp, since="august"):
@@ -76,8 +65,8 @@ class HistogramOp(RegisterOp, since="august"):
 
 
 class Chistv2Op(HistogramOp, name="pto.chistv2"):
-    """Bin b of acc += number of active bytes at most b (docs/reference/vectors.md, "Reductions and rearrangement")."""
+    """Bin b of acc += number of active bytes at most b."""
 
 
 class Dhistv2Op(HistogramOp, name="pto.dhistv2"):
-    """Bin b of acc += number of active bytes equal to b (docs/reference/vectors.md, "Reductions and rearrangement")."""
+    """Bin b of acc += number of active bytes equal to b."""

@@ -1,6 +1,8 @@
 """Vector instructions of the older chips: unified buffer to unified buffer under the mask register.
 
 ``repeat`` runs of 256 bytes; block strides separate the 32-byte blocks of a run, repeat strides the runs.
+
+Source: docs/reference/language.md, "Versions".
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ class StridedOp(MaskedRunsOp):
 class UbSetMaskOp(
     PtoOp, name="pto.ub.set_mask", shape=Shape.FLAT_VOID, pipe=Pipe.V, state_writes=("mask",), since="august"
 ):
-    """mask register = mask1:mask0 (docs/reference/language.md, "Versions")."""
+    """mask register = mask1:mask0."""
 
     mask0 = mask1 = operand_def(I64)
 
@@ -34,11 +36,11 @@ class MaskModeOp(PtoOp, shape=Shape.NULLARY, pipe=Pipe.V, state_writes=("mask",)
 
 
 class UbSetMaskNormOp(MaskModeOp, name="pto.ub.set_mask_norm"):
-    """Mask bits select lanes (docs/reference/language.md, "Versions")."""
+    """Mask bits select lanes."""
 
 
 class UbSetMaskCountOp(MaskModeOp, name="pto.ub.set_mask_count"):
-    """Mask value counts elements (docs/reference/language.md, "Versions")."""
+    """Mask value counts elements."""
 
 
 class UbUnaryOp(StridedOp, reads=("src",)):
@@ -48,35 +50,35 @@ class UbUnaryOp(StridedOp, reads=("src",)):
 
 
 class UbVAbsOp(UbUnaryOp, name="pto.ub.vabs"):
-    """dst = |src| (docs/reference/language.md, "Versions")."""
+    """dst = |src|."""
 
 
 class UbVExpOp(UbUnaryOp, name="pto.ub.vexp"):
-    """dst = e^src (docs/reference/language.md, "Versions")."""
+    """dst = e^src."""
 
 
 class UbVLnOp(UbUnaryOp, name="pto.ub.vln"):
-    """dst = natural logarithm of src (docs/reference/language.md, "Versions")."""
+    """dst = natural logarithm of src."""
 
 
 class UbVNotOp(UbUnaryOp, name="pto.ub.vnot"):
-    """dst = bitwise complement of src (docs/reference/language.md, "Versions")."""
+    """dst = bitwise complement of src."""
 
 
 class UbVReluOp(UbUnaryOp, name="pto.ub.vrelu"):
-    """dst = max(src, 0) (docs/reference/language.md, "Versions")."""
+    """dst = max(src, 0)."""
 
 
 class UbVRsqrtOp(UbUnaryOp, name="pto.ub.vrsqrt"):
-    """dst = 1 / square root of src (docs/reference/language.md, "Versions")."""
+    """dst = 1 / square root of src."""
 
 
 class UbVSqrtOp(UbUnaryOp, name="pto.ub.vsqrt"):
-    """dst = square root of src (docs/reference/language.md, "Versions")."""
+    """dst = square root of src."""
 
 
 class UbVDupOp(StridedOp, name="pto.ub.vdup"):
-    """dst = scalar (docs/reference/language.md, "Versions")."""
+    """dst = scalar."""
 
     dst = operand_def(PTR)
     scalar = operand_def(I64)
@@ -91,39 +93,39 @@ class UbBinaryOp(MaskedRunsOp, reads=("src0", "src1")):
 
 
 class UbVAddOp(UbBinaryOp, name="pto.ub.vadd"):
-    """dst = src0 + src1 (docs/reference/language.md, "Versions")."""
+    """dst = src0 + src1."""
 
 
 class UbVAddreluOp(UbBinaryOp, name="pto.ub.vaddrelu"):
-    """dst = max(src0 + src1, 0) (docs/reference/language.md, "Versions")."""
+    """dst = max(src0 + src1, 0)."""
 
 
 class UbVSubOp(UbBinaryOp, name="pto.ub.vsub"):
-    """dst = src0 − src1 (docs/reference/language.md, "Versions")."""
+    """dst = src0 − src1."""
 
 
 class UbVMulOp(UbBinaryOp, name="pto.ub.vmul"):
-    """dst = src0 · src1 (docs/reference/language.md, "Versions")."""
+    """dst = src0 · src1."""
 
 
 class UbVDivOp(UbBinaryOp, name="pto.ub.vdiv"):
-    """dst = src0 / src1 (docs/reference/language.md, "Versions")."""
+    """dst = src0 / src1."""
 
 
 class UbVMaxOp(UbBinaryOp, name="pto.ub.vmax"):
-    """dst = max(src0, src1) (docs/reference/language.md, "Versions")."""
+    """dst = max(src0, src1)."""
 
 
 class UbVMinOp(UbBinaryOp, name="pto.ub.vmin"):
-    """dst = min(src0, src1) (docs/reference/language.md, "Versions")."""
+    """dst = min(src0, src1)."""
 
 
 class UbVAndOp(UbBinaryOp, name="pto.ub.vand"):
-    """dst = src0 & src1 (docs/reference/language.md, "Versions")."""
+    """dst = src0 & src1."""
 
 
 class UbVOrOp(UbBinaryOp, name="pto.ub.vor"):
-    """dst = src0 | src1 (docs/reference/language.md, "Versions")."""
+    """dst = src0 | src1."""
 
 
 class UbScalarOp(StridedOp, reads=("src",)):
@@ -134,24 +136,24 @@ class UbScalarOp(StridedOp, reads=("src",)):
 
 
 class UbVAddsOp(UbScalarOp, name="pto.ub.vadds"):
-    """dst = src + shiftDist (the scalar) (docs/reference/language.md, "Versions")."""
+    """dst = src + shiftDist (the scalar)."""
 
 
 class UbVMulsOp(UbScalarOp, name="pto.ub.vmuls"):
-    """dst = src · shiftDist (the scalar) (docs/reference/language.md, "Versions")."""
+    """dst = src · shiftDist (the scalar)."""
 
 
 class UbVMaxsOp(UbScalarOp, name="pto.ub.vmaxs"):
-    """dst = max(src, shiftDist), shiftDist being the scalar (docs/reference/language.md, "Versions")."""
+    """dst = max(src, shiftDist), shiftDist being the scalar."""
 
 
 class UbVMinsOp(UbScalarOp, name="pto.ub.vmins"):
-    """dst = min(src, shiftDist), shiftDist being the scalar (docs/reference/language.md, "Versions")."""
+    """dst = min(src, shiftDist), shiftDist being the scalar."""
 
 
 class UbVShlOp(UbScalarOp, name="pto.ub.vshl"):
-    """dst = src << shiftDist (docs/reference/language.md, "Versions")."""
+    """dst = src << shiftDist."""
 
 
 class UbVShrOp(UbScalarOp, name="pto.ub.vshr"):
-    """dst = src >> shiftDist (docs/reference/language.md, "Versions")."""
+    """dst = src >> shiftDist."""

@@ -1,4 +1,7 @@
-"""Conversion, layout, broadcast and reinterpretation of logical vectors."""
+"""Conversion, layout, broadcast and reinterpretation of logical vectors.
+
+Source: docs/reference/vectors.md, "Conversion", "Logical vectors".
+"""
 
 from __future__ import annotations
 
@@ -11,19 +14,19 @@ from .forms import VmiUnaryOp, VmiVectorOp
 
 
 class VmiExtfOp(VmiUnaryOp, name="pto.vmi.extf"):
-    """Lanes in a wider float type (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
+    """Lanes in a wider float type."""
 
 
 class VmiExtsiOp(VmiUnaryOp, name="pto.vmi.extsi"):
-    """Lanes sign-extended (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
+    """Lanes sign-extended."""
 
 
 class VmiExtuiOp(VmiUnaryOp, name="pto.vmi.extui"):
-    """Lanes zero-extended (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
+    """Lanes zero-extended."""
 
 
 class VmiSitofpOp(VmiUnaryOp, name="pto.vmi.sitofp"):
-    """Signed integers as floats (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
+    """Signed integers as floats."""
 
 
 class VmiFloatConversionOp(VmiVectorOp):
@@ -35,32 +38,26 @@ class VmiFloatConversionOp(VmiVectorOp):
 
 
 class VmiFptosiOp(VmiFloatConversionOp, name="pto.vmi.fptosi"):
-    """Floats as signed integers, rounded and saturated (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
+    """Floats as signed integers, rounded and saturated."""
 
 
 class VmiFptouiOp(VmiFloatConversionOp, name="pto.vmi.fptoui"):
-    """Floats as unsigned integers, rounded and saturated (docs/reference/vectors.md, "Conversion", "Logical
-    vectors").
-    """
+    """Floats as unsigned integers, rounded and saturated."""
 
 
 class VmiTruncfOp(VmiFloatConversionOp, name="pto.vmi.truncf"):
-    """Floats in a narrower type, rounded and saturated (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
+    """Floats in a narrower type, rounded and saturated."""
 
 
 class VmiTrunciOp(VmiVectorOp, name="pto.vmi.trunci"):
-    """Integers in a narrower type, wrapped or saturated (docs/reference/vectors.md, "Conversion", "Logical
-    vectors").
-    """
+    """Integers in a narrower type, wrapped or saturated."""
 
     source = operand_def(VMI_VREG)
     saturate = opt_attr_def(SATURATE)
 
 
 class VmiVCvtOp(VmiVectorOp, name="pto.vmi.vcvt"):
-    """Lanes in the element type of the result, rounded and saturated (docs/reference/vectors.md, "Conversion", "Logical
-    vectors").
-    """
+    """Lanes in the element type of the result, rounded and saturated."""
 
     source = operand_def(VMI_VREG)
     rounding = opt_attr_def(VMI_ROUND)
@@ -69,54 +66,52 @@ class VmiVCvtOp(VmiVectorOp, name="pto.vmi.vcvt"):
 
 
 class VmiBitcastOp(VmiUnaryOp, name="pto.vmi.bitcast"):
-    """The same bits as another element type (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
+    """The same bits as another element type."""
 
 
 class VmiVInterpretCastOp(VmiUnaryOp, name="pto.vmi.vinterpret_cast"):
-    """The same bits as another element type (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
+    """The same bits as another element type."""
 
 
 class VmiEnsureLayoutOp(VmiUnaryOp, name="pto.vmi.ensure_layout"):
-    """The same lanes in another layout (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
+    """The same lanes in another layout."""
 
 
 class VmiBroadcastOp(VmiVectorOp, name="pto.vmi.broadcast"):
-    """every lane = value (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
+    """every lane = value."""
 
     value = operand_def(ANY)
 
 
 class VmiVBrcOp(VmiVectorOp, name="pto.vmi.vbrc"):
-    """Every lane, or every lane of a group, = value (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
+    """Every lane, or every lane of a group, = value."""
 
     value = operand_def(ANY)
     group = opt_attr_def(I64_ATTR)
 
 
 class VmiConstantOp(VmiVectorOp, name="pto.vmi.constant", shape=Shape.GENERIC):
-    """Constant lanes (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
+    """Constant lanes."""
 
     value = attr_def(ANY_ATTR)
 
 
 class VmiGroupBroadcastOp(VmiVectorOp, name="pto.vmi.group_broadcast"):
-    """Lane g·S + j = source[g], S lanes per group (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
+    """Lane g·S + j = source[g], S lanes per group."""
 
     source = operand_def(VMI_VREG)
     num_groups = attr_def(I64_ATTR)
 
 
 class VmiIotaOp(VmiVectorOp, name="pto.vmi.iota"):
-    """lane i = base + i, or base − i for order DESC (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
+    """lane i = base + i, or base − i for order DESC."""
 
     base = operand_def(INT_OR_FLOAT)
     order = opt_attr_def(ORDER)
 
 
 class VmiGroupIotaOp(VmiVectorOp, name="pto.vmi.group_iota"):
-    """Lane j of each group = base + j, or base − j for order DESC (docs/reference/vectors.md, "Conversion", "Logical
-    vectors").
-    """
+    """Lane j of each group = base + j, or base − j for order DESC."""
 
     base = operand_def(INT_OR_FLOAT)
     order = opt_attr_def(ORDER)
@@ -124,9 +119,7 @@ class VmiGroupIotaOp(VmiVectorOp, name="pto.vmi.group_iota"):
 
 
 class VmiVCiOp(VmiVectorOp, name="pto.vmi.vci"):
-    """Lane i (of each group) = base + i, or base − i for order DESC (docs/reference/vectors.md, "Conversion", "Logical
-    vectors").
-    """
+    """Lane i (of each group) = base + i, or base − i for order DESC."""
 
     base = operand_def(INT_OR_FLOAT)
     order = opt_attr_def(ORDER)
@@ -134,16 +127,14 @@ class VmiVCiOp(VmiVectorOp, name="pto.vmi.vci"):
 
 
 class VmiPackOp(PtoOp, name="pto.vmi.pack", shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """Logical value from its physical registers or masks (docs/reference/vectors.md, "Conversion", "Logical
-    vectors").
-    """
+    """Logical value from its physical registers or masks."""
 
     parts = var_operand_def(VREG_OR_MASK)
     result = result_def(VMI_ANY)
 
 
 class VmiUnpackOp(PtoOp, name="pto.vmi.unpack", shape=Shape.GENERIC, pipe=Pipe.V, effect=Effect.PURE, since="august"):
-    """Physical registers or masks of a logical value (docs/reference/vectors.md, "Conversion", "Logical vectors")."""
+    """Physical registers or masks of a logical value."""
 
     source = operand_def(VMI_ANY)
     parts = var_result_def(VREG_OR_MASK)

@@ -1,4 +1,7 @@
-"""Logical vectors from memory; offsets and strides in elements."""
+"""Logical vectors from memory; offsets and strides in elements.
+
+Source: docs/reference/vectors.md, "Logical vectors".
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,13 @@ class VmiOffsetLoadOp(OffsetLoadOp, typed=("source",), since="august"):
 
 
 class VmiLoadOp(VmiOffsetLoadOp, name="pto.vmi.load"):
-    """lane i = source[offset + i] (docs/reference/vectors.md, "Logical vectors")."""
+    """lane i = source[offset + i]."""
 
     result = result_def(VMI_VREG)
 
 
 class VmiDeinterleaveLoadOp(VmiOffsetLoadOp, name="pto.vmi.deinterleave_load"):
-    """low = even elements, high = odd elements from source + offset (docs/reference/vectors.md, "Logical vectors")."""
+    """low = even elements, high = odd elements from source + offset."""
 
     low = high = result_def(VMI_VREG)
 
@@ -40,24 +43,22 @@ class VmiPassthruLoadOp(VmiOffsetLoadOp, PassthruOp, typed=("source", "mask", "p
 
 
 class VmiMaskedLoadOp(VmiPassthruLoadOp, name="pto.vmi.masked_load"):
-    """lane i = source[offset + i] where active, else passthru[i] (docs/reference/vectors.md, "Logical vectors")."""
+    """lane i = source[offset + i] where active, else passthru[i]."""
 
 
 class VmiExpandLoadOp(VmiPassthruLoadOp, name="pto.vmi.expand_load"):
-    """active lanes = consecutive elements from source + offset, other lanes = passthru
-    (docs/reference/vectors.md, "Logical vectors").
-    """
+    """active lanes = consecutive elements from source + offset, other lanes = passthru."""
 
 
 class VmiGatherOp(IndexedLoadOp, PassthruOp, name="pto.vmi.gather", since="august"):
-    """lane i = source[indices[i]] where active, else passthru[i] (docs/reference/vectors.md, "Logical vectors")."""
+    """lane i = source[indices[i]] where active, else passthru[i]."""
 
     source = operand_def(PTR_OR_MEMREF)
     indices = operand_def(VMI_VREG)
 
 
 class VmiGroupLoadOp(VmiOffsetLoadOp, name="pto.vmi.group_load"):
-    """Group g from source + offset + g·row_stride (docs/reference/vectors.md, "Logical vectors")."""
+    """Group g from source + offset + g·row_stride."""
 
     source = operand_def(PTR_OR_MEMREF)
     offset = row_stride = operand_def(INDEX)
@@ -75,11 +76,11 @@ class VmiGroupElementLoadOp(VmiOffsetLoadOp):
 
 
 class VmiGroupBroadcastLoadOp(VmiGroupElementLoadOp, name="pto.vmi.group_broadcast_load"):
-    """Every lane of group g = source[offset + g·source_group_stride] (docs/reference/vectors.md, "Logical vectors")."""
+    """Every lane of group g = source[offset + g·source_group_stride]."""
 
 
 class VmiGroupSlotLoadOp(VmiGroupElementLoadOp, name="pto.vmi.group_slot_load"):
-    """slot g = source[offset + g·source_group_stride] (docs/reference/vectors.md, "Logical vectors")."""
+    """slot g = source[offset + g·source_group_stride]."""
 
 
 class VmiStrideLoadOp(
@@ -88,15 +89,13 @@ class VmiStrideLoadOp(
     name="pto.vmi.stride_load",
     typed=("source", "block_stride", "repeat_stride", "mask"),
 ):
-    """32-byte blocks ``block_stride`` blocks apart (docs/reference/vectors.md, "Logical vectors")."""
+    """32-byte blocks ``block_stride`` blocks apart."""
 
     result = result_def(VMI_VREG)
 
 
 class VmiVLoadOp(VmiOffsetLoadOp, VmiDistributedOp, name="pto.vmi.vload", by_type=True):
-    """One vector, or two deinterleaved ones, as ``dist_mode``, ``group`` or the block strides say
-    (docs/reference/vectors.md, "Logical vectors").
-    """
+    """One vector, or two deinterleaved ones, as ``dist_mode``, ``group`` or the block strides say."""
 
     dist_mode = opt_attr_def(VMI_LOAD_DIST)
     values = var_result_def(VMI_VREG)
@@ -110,8 +109,8 @@ class VmiMaskedGatherOp(VmiScatteredOp, shape=Shape.FLAT_VALUE, reads=("source",
 
 
 class VmiVGatherOp(VmiMaskedGatherOp, name="pto.vmi.vgather"):
-    """lane i = source[offsets[i]], offsets in elements (docs/reference/vectors.md, "Logical vectors")."""
+    """lane i = source[offsets[i]], offsets in elements."""
 
 
 class VmiVGatherbOp(VmiMaskedGatherOp, name="pto.vmi.vgatherb"):
-    """lane i = source at byte offset offsets[i] (docs/reference/vectors.md, "Logical vectors")."""
+    """lane i = source at byte offset offsets[i]."""

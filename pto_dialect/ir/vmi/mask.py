@@ -1,4 +1,4 @@
-"""Logical predicates and comparisons."""
+"""Logical predicates and comparisons. Source: docs/reference/vectors.md, "Predicates", "Logical vectors"."""
 
 from __future__ import annotations
 
@@ -24,19 +24,15 @@ class VmiPatternOp(MaskOp, shape=Shape.LEAD_STRING, tokens=("pattern",)):
 
 
 class VmiPsetOp(VmiPatternOp, name="pto.vmi.pset"):
-    """Predicate from a pattern, per group if given (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
+    """Predicate from a pattern, per group if given."""
 
 
 class VmiPgeOp(VmiPatternOp, name="pto.vmi.pge"):
-    """Predicate from a pattern, per group if given, compare form (docs/reference/vectors.md, "Predicates", "Logical
-    vectors").
-    """
+    """Predicate from a pattern, per group if given, compare form."""
 
 
 class VmiPltOp(VmiLanewiseOp, name="pto.vmi.plt"):
-    """Lane i is active where i < scalar; scalar_out = what is left for the next predicate
-    (docs/reference/vectors.md, "Predicates", "Logical vectors").
-    """
+    """Lane i is active where i < scalar; scalar_out = what is left for the next predicate."""
 
     scalar = operand_def(I32)
     mask = result_def(VMI_MASK)
@@ -44,22 +40,20 @@ class VmiPltOp(VmiLanewiseOp, name="pto.vmi.plt"):
 
 
 class VmiCreateMaskOp(MaskOp, name="pto.vmi.create_mask"):
-    """Lane i is active where i < active_lanes (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
+    """Lane i is active where i < active_lanes."""
 
     active_lanes = operand_def(INDEX)
 
 
 class VmiCreateGroupMaskOp(MaskOp, name="pto.vmi.create_group_mask"):
-    """Lane i is active where i mod group_size < active_elems_per_group
-    (docs/reference/vectors.md, "Predicates", "Logical vectors").
-    """
+    """Lane i is active where i mod group_size < active_elems_per_group."""
 
     active_elems_per_group = operand_def(INDEX)
     num_groups = group_size = attr_def(I64_ATTR)
 
 
 class VmiConstantMaskOp(MaskOp, name="pto.vmi.constant_mask", shape=Shape.GENERIC):
-    """Constant predicate (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
+    """Constant predicate."""
 
     value = attr_def(ANY_ATTR)
 
@@ -71,15 +65,15 @@ class VmiMaskLogicOp(MaskOp):
 
 
 class VmiMaskAndOp(VmiMaskLogicOp, name="pto.vmi.mask_and"):
-    """Lhs & rhs (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
+    """Lhs & rhs."""
 
 
 class VmiMaskOrOp(VmiMaskLogicOp, name="pto.vmi.mask_or"):
-    """Lhs | rhs (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
+    """Lhs | rhs."""
 
 
 class VmiMaskXorOp(VmiMaskLogicOp, name="pto.vmi.mask_xor"):
-    """Lhs ^ rhs (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
+    """Lhs ^ rhs."""
 
 
 class VmiMaskUnaryOp(MaskOp):
@@ -89,15 +83,15 @@ class VmiMaskUnaryOp(MaskOp):
 
 
 class VmiMaskNotOp(VmiMaskUnaryOp, name="pto.vmi.mask_not"):
-    """Complement of source (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
+    """Complement of source."""
 
 
 class VmiEnsureMaskGranularityOp(VmiMaskUnaryOp, name="pto.vmi.ensure_mask_granularity"):
-    """The same predicate for another element width (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
+    """The same predicate for another element width."""
 
 
 class VmiEnsureMaskLayoutOp(VmiMaskUnaryOp, name="pto.vmi.ensure_mask_layout"):
-    """The same predicate in another layout (docs/reference/vectors.md, "Predicates", "Logical vectors")."""
+    """The same predicate in another layout."""
 
 
 class VmiActivePrefixIndexOp(VmiVectorOp, name="pto.vmi.active_prefix_index"):

@@ -1,4 +1,7 @@
-"""Reductions of logical vectors, whole or per group, and histograms."""
+"""Reductions of logical vectors, whole or per group, and histograms.
+
+Source: docs/reference/vectors.md, "Reductions and rearrangement", "Logical vectors".
+"""
 
 from __future__ import annotations
 
@@ -10,47 +13,33 @@ from .forms import VmiReductionOp, VmiVectorOp
 
 
 class VmiReduceAddfOp(VmiReductionOp, name="pto.vmi.reduce_addf"):
-    """Sum of the active lanes, floats (docs/reference/vectors.md, "Reductions and rearrangement", "Logical
-    vectors").
-    """
+    """Sum of the active lanes, floats."""
 
     reassoc = opt_attr_def(UNIT)
 
 
 class VmiReduceAddiOp(VmiReductionOp, name="pto.vmi.reduce_addi"):
-    """Sum of the active lanes, integers (docs/reference/vectors.md, "Reductions and rearrangement", "Logical
-    vectors").
-    """
+    """Sum of the active lanes, integers."""
 
 
 class VmiReduceMaxfOp(VmiReductionOp, name="pto.vmi.reduce_maxf"):
-    """Maximum of the active lanes, floats (docs/reference/vectors.md, "Reductions and rearrangement", "Logical
-    vectors").
-    """
+    """Maximum of the active lanes, floats."""
 
 
 class VmiReduceMaxiOp(VmiReductionOp, name="pto.vmi.reduce_maxi"):
-    """Maximum of the active lanes, integers (docs/reference/vectors.md, "Reductions and rearrangement", "Logical
-    vectors").
-    """
+    """Maximum of the active lanes, integers."""
 
 
 class VmiReduceMinfOp(VmiReductionOp, name="pto.vmi.reduce_minf"):
-    """Minimum of the active lanes, floats (docs/reference/vectors.md, "Reductions and rearrangement", "Logical
-    vectors").
-    """
+    """Minimum of the active lanes, floats."""
 
 
 class VmiReduceMiniOp(VmiReductionOp, name="pto.vmi.reduce_mini"):
-    """Minimum of the active lanes, integers (docs/reference/vectors.md, "Reductions and rearrangement", "Logical
-    vectors").
-    """
+    """Minimum of the active lanes, integers."""
 
 
 class VmiVCaddOp(VmiReductionOp, name="pto.vmi.vcadd"):
-    """Sum of the active lanes, per group if given (docs/reference/vectors.md, "Reductions and rearrangement", "Logical
-    vectors").
-    """
+    """Sum of the active lanes, per group if given."""
 
     group = opt_attr_def(I64_ATTR)
     pmode = opt_attr_def(VMI_PMODE)
@@ -58,18 +47,14 @@ class VmiVCaddOp(VmiReductionOp, name="pto.vmi.vcadd"):
 
 
 class VmiVCmaxOp(VmiReductionOp, name="pto.vmi.vcmax"):
-    """Maximum of the active lanes, per group if given (docs/reference/vectors.md, "Reductions and rearrangement",
-    "Logical vectors").
-    """
+    """Maximum of the active lanes, per group if given."""
 
     group = opt_attr_def(I64_ATTR)
     pmode = opt_attr_def(VMI_PMODE)
 
 
 class VmiVCminOp(VmiReductionOp, name="pto.vmi.vcmin"):
-    """Minimum of the active lanes, per group if given (docs/reference/vectors.md, "Reductions and rearrangement",
-    "Logical vectors").
-    """
+    """Minimum of the active lanes, per group if given."""
 
     group = opt_attr_def(I64_ATTR)
     pmode = opt_attr_def(VMI_PMODE)
@@ -84,41 +69,29 @@ class VmiGroupReductionOp(VmiVectorOp):
 
 
 class VmiGroupReduceAddfOp(VmiGroupReductionOp, name="pto.vmi.group_reduce_addf"):
-    """Sum of the active lanes of each group, floats (docs/reference/vectors.md, "Reductions and rearrangement",
-    "Logical vectors").
-    """
+    """Sum of the active lanes of each group, floats."""
 
     reassoc = opt_attr_def(UNIT)
 
 
 class VmiGroupReduceAddiOp(VmiGroupReductionOp, name="pto.vmi.group_reduce_addi"):
-    """Sum of the active lanes of each group, integers (docs/reference/vectors.md, "Reductions and rearrangement",
-    "Logical vectors").
-    """
+    """Sum of the active lanes of each group, integers."""
 
 
 class VmiGroupReduceMaxfOp(VmiGroupReductionOp, name="pto.vmi.group_reduce_maxf"):
-    """Maximum of the active lanes of each group, floats (docs/reference/vectors.md, "Reductions and rearrangement",
-    "Logical vectors").
-    """
+    """Maximum of the active lanes of each group, floats."""
 
 
 class VmiGroupReduceMaxiOp(VmiGroupReductionOp, name="pto.vmi.group_reduce_maxi"):
-    """Maximum of the active lanes of each group, integers (docs/reference/vectors.md, "Reductions and rearrangement",
-    "Logical vectors").
-    """
+    """Maximum of the active lanes of each group, integers."""
 
 
 class VmiGroupReduceMinfOp(VmiGroupReductionOp, name="pto.vmi.group_reduce_minf"):
-    """Minimum of the active lanes of each group, floats (docs/reference/vectors.md, "Reductions and rearrangement",
-    "Logical vectors").
-    """
+    """Minimum of the active lanes of each group, floats."""
 
 
 class VmiGroupReduceMiniOp(VmiGroupReductionOp, name="pto.vmi.group_reduce_mini"):
-    """Minimum of the active lanes of each group, integers (docs/reference/vectors.md, "Reductions and rearrangement",
-    "Logical vectors").
-    """
+    """Minimum of the active lanes of each group, integers."""
 
 
 class VmiHistogramOp(VmiVectorOp):
@@ -129,12 +102,8 @@ class VmiHistogramOp(VmiVectorOp):
 
 
 class VmiVChistOp(VmiHistogramOp, name="pto.vmi.vchist"):
-    """Bin b of acc += number of active bytes at most b (docs/reference/vectors.md, "Reductions and rearrangement",
-    "Logical vectors").
-    """
+    """Bin b of acc += number of active bytes at most b."""
 
 
 class VmiVDhistOp(VmiHistogramOp, name="pto.vmi.vdhist"):
-    """Bin b of acc += number of active bytes equal to b (docs/reference/vectors.md, "Reductions and rearrangement",
-    "Logical vectors").
-    """
+    """Bin b of acc += number of active bytes equal to b."""

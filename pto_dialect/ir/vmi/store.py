@@ -1,4 +1,4 @@
-"""Logical vectors to memory; offsets and strides in elements."""
+"""Logical vectors to memory; offsets and strides in elements. Source: docs/reference/vectors.md, "Logical vectors"."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class VmiOffsetStoreOp(OffsetStoreOp, typed=("value", "destination"), since="aug
 
 
 class VmiStoreOp(VmiOffsetStoreOp, name="pto.vmi.store"):
-    """Destination[offset + i] = value[i] (docs/reference/vectors.md, "Logical vectors")."""
+    """Destination[offset + i] = value[i]."""
 
     value = operand_def(VMI_VREG)
 
 
 class VmiInterleaveStoreOp(VmiOffsetStoreOp, name="pto.vmi.interleave_store", typed=("low", "high", "destination")):
-    """Lanes of low and high alternating from destination + offset (docs/reference/vectors.md, "Logical vectors")."""
+    """Lanes of low and high alternating from destination + offset."""
 
     low = high = operand_def(VMI_VREG)
 
@@ -34,15 +34,15 @@ class VmiActiveLaneStoreOp(VmiOffsetStoreOp, VmiMaskOperandOp, typed=("value", "
 
 
 class VmiMaskedStoreOp(VmiActiveLaneStoreOp, name="pto.vmi.masked_store"):
-    """Destination[offset + i] = value[i] where active (docs/reference/vectors.md, "Logical vectors")."""
+    """Destination[offset + i] = value[i] where active."""
 
 
 class VmiCompressStoreOp(VmiActiveLaneStoreOp, name="pto.vmi.compress_store"):
-    """The active lanes, consecutively from destination + offset (docs/reference/vectors.md, "Logical vectors")."""
+    """The active lanes, consecutively from destination + offset."""
 
 
 class VmiScatterOp(IndexedStoreOp, name="pto.vmi.scatter", since="august"):
-    """destination[indices[i]] = value[i] where active (docs/reference/vectors.md, "Logical vectors")."""
+    """destination[indices[i]] = value[i] where active."""
 
     value = operand_def(VMI_VREG)
     destination = operand_def(PTR_OR_MEMREF)
@@ -51,7 +51,7 @@ class VmiScatterOp(IndexedStoreOp, name="pto.vmi.scatter", since="august"):
 
 
 class VmiGroupStoreOp(VmiOffsetStoreOp, name="pto.vmi.group_store"):
-    """Group g to destination + offset + g·row_stride (docs/reference/vectors.md, "Logical vectors")."""
+    """Group g to destination + offset + g·row_stride."""
 
     value = operand_def(VMI_VREG)
     destination = operand_def(PTR_OR_MEMREF)
@@ -65,7 +65,7 @@ class VmiStrideStoreOp(
     name="pto.vmi.stride_store",
     typed=("value", "destination", "block_stride", "repeat_stride", "mask"),
 ):
-    """32-byte blocks ``block_stride`` blocks apart (docs/reference/vectors.md, "Logical vectors")."""
+    """32-byte blocks ``block_stride`` blocks apart."""
 
     value = operand_def(VMI_VREG)
 
@@ -78,16 +78,14 @@ class VmiVStoreOp(
     typed=("values", "destination", "mask"),
     by_type=True,
 ):
-    """One vector, or two interleaved ones, as ``dist_mode``, ``group`` or the block strides say
-    (docs/reference/vectors.md, "Logical vectors").
-    """
+    """One vector, or two interleaved ones, as ``dist_mode``, ``group`` or the block strides say."""
 
     values = var_operand_def(VMI_VREG)
     dist_mode = opt_attr_def(VMI_STORE_DIST)
 
 
 class VmiVSstbOp(VmiOffsetStoreOp, name="pto.vmi.vsstb", typed=("value", "destination", "mask")):
-    """32-byte blocks ``block_stride`` blocks apart (docs/reference/vectors.md, "Logical vectors")."""
+    """32-byte blocks ``block_stride`` blocks apart."""
 
     value = operand_def(VMI_VREG)
     destination = operand_def(PTR_OR_MEMREF)
@@ -98,9 +96,7 @@ class VmiVSstbOp(VmiOffsetStoreOp, name="pto.vmi.vsstb", typed=("value", "destin
 
 
 class VmiVScatterOp(VmiScatteredOp, name="pto.vmi.vscatter", shape=Shape.FLAT_VOID, writes=("destination",)):
-    """destination[offsets[i]] = value[i] where active, offsets in elements (docs/reference/vectors.md, "Logical
-    vectors").
-    """
+    """destination[offsets[i]] = value[i] where active, offsets in elements."""
 
     value = operand_def(VMI_VREG)
     destination = operand_def(PTR_OR_MEMREF)
