@@ -37,6 +37,14 @@ class OperationTemplate:
         other.properties = sharing_keys(properties)
         return other
 
+    def with_types(self, types: list[Attribute]) -> OperationTemplate:
+        """The template of operations with other types, about which nothing is known yet."""
+        other = object.__new__(OperationTemplate)
+        other.cls, other.deferred, other.operands = self.cls, self.deferred, self.operands
+        other.attributes, other.properties = self.attributes, self.properties
+        other.types, other.verdicts = types, {}
+        return other
+
     def fits(self, op: Operation) -> bool:
         """True when ``op`` still is what it was made as."""
         operands = op._operands

@@ -14,6 +14,7 @@ from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.accel.operations.construct import operation_like
 from pto_dialect.accel.operations.template import set_template
+from pto_dialect.accel.parsing.open_templates import OpenStatement, keep_open, open_statement
 from pto_dialect.accel.parsing.templates import EXTENT, LONGEST, NAMES, TEMPLATES, ParseTemplate, template_for
 from pto_dialect.ir.core.location import extent_of
 from pto_dialect.syntax.read.lexer import OPERATION_TERMINALS, ProgramText, first_token
@@ -63,7 +64,7 @@ class StatementReader:
         text = self.data.text
         known = self.known
         extent, split = EXTENT.match, NAMES.split
-        plan: ParseTemplate | None = None
+        plan: ParseTemplate | OpenStatement | None = None
         parts: list[str] = []
         start = position
         while True:
@@ -73,7 +74,7 @@ class StatementReader:
             next_plan = None
             if found is not None and found.end(1) - position <= LONGEST and not found[1].endswith("{"):
                 next_parts = split(found[1].rstrip())
-                next_plan = known.get(tuple(next_parts[::2])) or TEMPLATES.constant(next_parts)
+                next_plan = known.get(tuple(next_parts[::2])) or self._similar(next_parts)
             if plan is not None:
                 if next_plan is None and not self._ends_before(position):
                     return start
@@ -84,6 +85,15 @@ class StatementReader:
                 return position
             plan, parts, start, position = next_plan, next_parts, position, found.end()
 
+    def _similar(self, parts: list[str]) -> ParseTemplate | OpenStatement | None:
+        """The plan that follows from one for statements with another number, or with other types."""
+        plan = TEMPLATES.constant(parts)
+        return plan if plan is not None or self._has_aliases() else open_statement(parts)
+
+    def _has_aliases(self) -> bool:
+        builder = self.builder
+        return bool(builder.alias_texts or builder.attribute_aliases or builder.wrong_aliases)
+
     def _ends_before(self, position: int) -> bool:
         """True when no statement continues at ``position``."""
         if self.data.text.startswith("}", position):
@@ -91,11 +101,17 @@ class StatementReader:
         kind, spelling = first_token(self.data.text, position)
         return kind == "EQUALS" or (kind == "WORD" and spelling in OPERATION_TERMINALS)
 
-    def _build(self, plan: ParseTemplate, parts: list[str], start: int, end: int) -> bool:
+    def _build(self, plan: ParseTemplate | OpenStatement, parts: list[str], start: int, end: int) -> bool:
         """Builds the operation of the statement in ``text[start:end]``; False, with nothing done, where it does not
         fit ``plan`` or its names are not those of a right statement."""
         scope = self.builder.scope
         values = scope.values
+        if isinstance(plan, OpenStatement):
+            closed = plan.template.template(plan.types, parts, values)
+            if closed is None:
+                return False
+            TEMPLATES.keep_closed(parts, closed)
+            plan = closed
         operands: list[SSAValue] = []
         for place, type_ in plan.operands:
             value = values.get(parts[place])
@@ -139,9 +155,9 @@ class StatementReader:
         """Makes a plan from ``op``, which the statement just read became."""
         start, self.start = self.start, -1
         builder = self.builder
-        if not self.active or start < 0 or (builder.reports, builder.dependent) != self.state:
+        if not self.active or start < 0 or op.regions or (builder.reports, builder.dependent) != self.state:
             return
-        if builder.alias_texts or builder.attribute_aliases or builder.wrong_aliases:
+        if self._has_aliases():
             return
         _, first, end = extent_of(op)
         if first != start or op.parent is not self.block or op._prev_op is not self.last:
@@ -158,3 +174,4 @@ class StatementReader:
         if plan is not None:
             set_template(op, plan.template)
             TEMPLATES.keep(parts, plan)
+            keep_open(parts, op, plan, builder.scope.values)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from copy import copy
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -26,7 +26,7 @@ Skeleton = tuple[str, ...]
 """The texts before, between and after the names of a statement."""
 
 _LINE = r"[^\n]{0,3000}+(?=\n|\Z)"
-_CONTINUED = r"\n[ \t]*+(?:[:,(<!\[{-]|ins\b|outs\b)"
+_CONTINUED = r"(?:(?<=,)\n|\n[ \t]*+(?:[:,(<!\[{-]|ins\b|outs\b|\w++[ \t]*+=))"
 EXTENT = re.compile(rf"({_LINE}(?:{_CONTINUED}{_LINE}){{0,20}}+){SPACE}")
 """The lines that may belong to one statement, in the group, and the space and comments after them.
 
@@ -40,9 +40,9 @@ _AMBIGUOUS = re.compile(r"%(?:[:#]\d|>)")
 """What after a name may belong to it, depending on it: the size of a pack, the index of a result, an arrow."""
 
 _CONSTANT = re.compile(
-    r"( = arith\.constant )"
+    r"[ ]*= arith\.constant +"
     r"(?:(?P<INTEGER>-?[0-9]{1,16})|(?P<FLOAT>-?[0-9]+\.[0-9]*(?:[eE][+-]?[0-9]+)?))"
-    r"( : (?!i1\Z)\w+)"
+    r" *: (?P<type>(?!i1\Z)\w+)"
 )
 """What follows the name of a constant whose plan holds for other numbers as well."""
 
@@ -76,6 +76,16 @@ class ParseTemplate:
         self.results = len(self.result_types)
         self.template = OperationTemplate(op)
 
+    def with_types(
+        self, operands: tuple[tuple[int, Attribute], ...], result_types: tuple[Attribute, ...]
+    ) -> ParseTemplate:
+        """The plan of a statement that differs in its types; all checks are made for these."""
+        other = object.__new__(ParseTemplate)
+        other.cls, other.results, other.same = self.cls, self.results, self.same
+        other.operands, other.result_types = operands, result_types
+        other.template = self.template.with_types([*[type_ for _, type_ in operands], *result_types])
+        return other
+
     def with_value(self, value: Attribute) -> ParseTemplate:
         """The plan of a constant that differs in its value; no check of constants looks at their numbers."""
         other = copy(self)
@@ -89,28 +99,32 @@ class ParseTemplates:
     def __init__(self) -> None:
         self.known: dict[Skeleton, ParseTemplate] = {}
         self.constants: dict[Skeleton, ParseTemplate] = {}
-        """Plans of constants by the text around their number and the kind of its token."""
+        """Plans of constants by the kind of their number and their type."""
+        self.open: dict[tuple[tuple[str, ...], ...], Any] = {}
+        """Templates of statements whose types are left open, of ``open_templates``."""
         self.characters = 0
 
     def keep(self, parts: list[str], plan: ParseTemplate) -> None:
         """Remembers ``plan`` for statements split into ``parts``; a full table starts over."""
-        self._keep(tuple(parts[::2]), plan)
+        self.keep_closed(parts, plan)
         number = _number_in(parts)
         if number is not None and _is_number(plan, number):
-            self.constants[number.around] = plan
+            self.constants[number.kind] = plan
 
     def constant(self, parts: list[str]) -> ParseTemplate | None:
         """A plan for a constant with another number than those of the plans so far."""
         number = _number_in(parts)
-        like = self.constants.get(number.around) if number is not None else None
+        like = self.constants.get(number.kind) if number is not None else None
         value = _meaning(like, number) if like is not None and number is not None else None
         if like is None or value is None:
             return None
         plan = like.with_value(value)
-        self._keep(tuple(parts[::2]), plan)
+        self.keep_closed(parts, plan)
         return plan
 
-    def _keep(self, skeleton: Skeleton, plan: ParseTemplate) -> None:
+    def keep_closed(self, parts: list[str], plan: ParseTemplate) -> None:
+        """Remembers ``plan`` for statements with the same skeleton as one split into ``parts``."""
+        skeleton = tuple(parts[::2])
         size = sum(map(len, skeleton))
         if len(self.known) >= _MOST or self.characters + size > _MOST_CHARACTERS:
             self.forget()
@@ -121,13 +135,14 @@ class ParseTemplates:
         """Starts over."""
         self.known.clear()
         self.constants.clear()
+        self.open.clear()
         self.characters = 0
 
 
 class _Number(NamedTuple):
-    """The number of a constant: the text around it with the kind of its token, and the token."""
+    """The number of a constant: the kind of its token with the type of the constant, and the token."""
 
-    around: Skeleton
+    kind: Skeleton
     token: Tok
 
 
@@ -137,7 +152,7 @@ def _number_in(parts: list[str]) -> _Number | None:
     if found is None:
         return None
     kind = "INTEGER" if found["INTEGER"] else "FLOAT"
-    return _Number((found[1], kind, found[4]), Tok(kind, found[kind], 0))
+    return _Number((kind, found["type"]), Tok(kind, found[kind], 0))
 
 
 def _meaning(plan: ParseTemplate, number: _Number) -> Attribute | None:

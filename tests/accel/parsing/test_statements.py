@@ -235,3 +235,70 @@ def test_a_table_that_is_full_starts_over(monkeypatch: pytest.MonkeyPatch) -> No
     for operation in ("muli", "andi", "ori", "xori", "maxsi", "minsi", "shli"):
         read(body(f"%a = arith.{operation} %p, %q : i32"))
         assert TEMPLATES.characters == sum(len(part) for skeleton in TEMPLATES.known for part in skeleton) <= 2 * one
+
+
+def tiles(*statements: str) -> str:
+    f32, f16 = "!pto.tile_buf<vec, 16x64xf32>", "!pto.tile_buf<vec, 32x32xf16>"
+    arguments = f"%a: {f32}, %b: {f32}, %c: {f16}, %d: {f16}, %p: !pto.ptr<f32>, %q: !pto.ptr<f16>, %n: index"
+    return f"func.func @f({arguments}) {{\n" + "".join(f"  {s}\n" for s in statements) + "  return\n}\n"
+
+
+F32, F16 = "!pto.tile_buf<vec, 16x64xf32>", "!pto.tile_buf<vec, 32x32xf16>"
+VIEW = "pto.make_tensor_view {},\n    shape = [%n, %n],\n    strides = [%n, %n]\n    : !pto.tensor_view<{}>"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (
+            f"pto.tadd ins(%a, %b : {F32}, {F32}) outs(%a : {F32})",
+            f"pto.tadd ins(%c, %d : {F16}, {F16}) outs(%c : {F16})",
+        ),
+        (f"%x = pto.alloc_tile : {F32}", f"%y = pto.alloc_tile : {F16}"),
+        ("%x = " + VIEW.format("%p", "?x?xf32"), "%y = " + VIEW.format("%q", "64x?xf16")),
+        (
+            "%x = pto.addptr %p, %n : !pto.ptr<f32> -> !pto.ptr<f32>",
+            "%y = pto.addptr %q, %n : !pto.ptr<f16> -> !pto.ptr<f16>",
+        ),
+    ],
+)
+def test_statements_with_other_types_are_built_from_plans(
+    first: str, second: str, built: list[str], benchmarks: Callable[[str], Any]
+) -> None:
+    assert read(tiles(first)) == []
+    outcome = benchmarks("plan_outcomes").outcome
+    assert outcome(tiles(second), ["a5"], plans=True, printed=True) == outcome(
+        tiles(second), ["a5"], plans=False, printed=True
+    )
+    assert built[0] == second
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        f"pto.tadd ins(%a, %c : {F32}, {F32}) outs(%a : {F32})",
+        f"pto.tadd ins(%c, %d : {F16}, {F16}) outs(%c : {F32})",
+        f"pto.tadd ins(%c, %d : {F16}, {F16}) outs(%x : {F16})",
+        f"pto.tadd ins(%c, %d : {F16}, {F16}) outs(%p : !pto.ptr<f32>)",
+        f"pto.tadd ins(%c, %d : {F16}, {F16}) outs(%c : {F16.replace('32x32', '32x-1')})",
+        f"pto.tadd ins(%c, %d : {F16}, {F16}) outs(%c : {F16.replace('vec', 'vec, // tile')})",
+        f"pto.tadd ins(%c, %d : {F16}, {F16}) outs(%c : {F16.replace('f16', '!element')})",
+        f"pto.tadd ins(%c, %d : {F16}, {F16}) outs(%c : {F16} x)",
+        f"pto.tadd ins(%c, %d : {F16}, {F16}) outs(%c)",
+    ],
+)
+def test_wrong_types_are_left_to_the_grammar(
+    statement: str, built: list[str], benchmarks: Callable[[str], Any]
+) -> None:
+    assert read(tiles(f"pto.tadd ins(%a, %b : {F32}, {F32}) outs(%a : {F32})")) == []
+    outcome = benchmarks("plan_outcomes").outcome
+    expected = outcome(tiles(statement), ["a5"], plans=False, printed=False)
+    assert outcome(tiles(statement), ["a5"], plans=True, printed=False) == expected
+    assert not any("tadd" in text for text in built)
+
+
+def test_types_with_aliases_are_left_to_the_grammar(built: list[str]) -> None:
+    assert read(tiles(f"pto.tadd ins(%a, %b : {F32}, {F32}) outs(%a : {F32})")) == []
+    statement = "pto.tadd ins(%c, %d : !t, !t) outs(%c : !t)"
+    assert read(f"!t = {F16}\n" + tiles(statement, f"%x = pto.alloc_tile : {F16}")) == []
+    assert built == ["return"]
