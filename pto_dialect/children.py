@@ -10,14 +10,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import MappingProxyType
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from multiprocessing.context import BaseContext
-    from subprocess import CompletedProcess
+    from subprocess import CompletedProcess, Popen
 
 _START = os.path.join(os.path.dirname(os.path.abspath(__file__)), "child_start.py")
 
@@ -72,6 +72,61 @@ def run_child(command: Sequence[str], folder: str | None = None, *, shown: bool 
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         errors="replace", cwd=folder, env=child_environment(), check=False,
     )  # fmt: skip
+
+
+_LIMITS = 'ulimit -t "$1" && ulimit -v "$2" && ulimit -f "$3" && ulimit -c 0; shift 3; exec "$@"'
+_SHELL = "/bin/sh"
+_MOST_OUTPUT = 1 << 20
+_MOST_WRITTEN = 1 << 20
+"""Blocks of 512 bytes."""
+
+
+def run_limited(
+    command: Sequence[str], folder: str | None, *, seconds: float, megabytes: int = 0,
+    variables: Mapping[str, str] | None = None,
+) -> tuple[int, str]:  # fmt: skip
+    """Runs a program that is none of the package, and whatever it starts, within limits of time and memory.
+
+    ``seconds`` is processor time where the system has ``ulimit``; by the clock it is ten times as much. Answers the
+    exit code, negative or at least 126 where a limit ended the program, and the beginning of its output.
+    """
+    import subprocess  # deferred: start-up
+    import tempfile  # deferred: start-up
+
+    limited = list(command)
+    if megabytes and os.path.exists(_SHELL):
+        numbers = (str(int(seconds)), str(megabytes * 1024), str(_MOST_WRITTEN))
+        limited = [_SHELL, "-c", _LIMITS, "sh", *numbers, *command]
+    with tempfile.TemporaryFile() as output:
+        try:
+            process = subprocess.Popen(
+                limited, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=folder,
+                env=dict(child_environment() if variables is None else variables), start_new_session=True,
+            )  # fmt: skip
+        except OSError as error:
+            return 127, str(error)
+        try:
+            code = process.wait(10 * seconds)
+        except subprocess.TimeoutExpired:
+            _end_group(process)
+            code = -9
+        except BaseException:
+            _end_group(process)
+            raise
+        output.seek(0)
+        return code, output.read(_MOST_OUTPUT).decode(errors="replace")
+
+
+def _end_group(process: Popen[bytes]) -> None:
+    """Ends a process that was started in its own session, with all that it has started."""
+    if sys.platform == "win32":
+        process.kill()
+    else:
+        import signal  # deferred: start-up
+
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 async def run_child_async(command: Sequence[str]) -> tuple[int, str]:

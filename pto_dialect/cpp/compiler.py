@@ -1,0 +1,147 @@
+"""C++ kernels as LLVM IR.
+
+The compiler only translates text to text: nothing is linked or executed. It gets fixed options, the headers of
+``include/`` in place of a device compiler's own, a temporary folder, limits of time and memory, and no variable of this
+process that could change what it does.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pto_dialect.children import run_limited
+from pto_dialect.cpp.compilers import Compiler, find_compiler
+from pto_dialect.cpp.ir_cache import IrCache, header_version
+from pto_dialect.cpp.launches import CORES, Launch, blank_launches, has_addresses
+
+INCLUDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")
+SECONDS = 60
+MEGABYTES = 6000
+
+FLAGS = (
+    *("-std=c++20", "-O1", "-g1", "-S", "-emit-llvm", "-fno-discard-value-names"),
+    # Loops stay loops, calculations stay as they are written.
+    *("-fno-unroll-loops", "-fno-vectorize", "-fno-slp-vectorize", "-ffp-contract=off"),
+    *("-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-fno-stack-protector", "-fno-sanitize=all"),
+    *("-Wno-everything", "-fno-color-diagnostics", "-ferror-limit=8", "-ftemplate-backtrace-limit=3"),
+)  # fmt: skip
+"""Options for every kernel."""
+
+TARGET_MACROS = {
+    "a2a3": ("__NPU_ARCH__=2201", "PTO_NPU_ARCH_A2A3", "__CCE_AICORE__=220", "MEMORY_BASE"),
+    "a5": ("__NPU_ARCH__=3510", "PTO_NPU_ARCH_A5", "__CCE_AICORE__=310", "REGISTER_BASE", "__DAV_C310__"),
+}
+CORE_MACROS = {
+    ("a2a3", "vector"): ("__DAV_VEC__", "__DAV_C220_VEC__"), ("a2a3", "cube"): ("__DAV_CUBE__", "__DAV_C220_CUBE__"),
+    ("a5", "vector"): ("__DAV_VEC__", "__DAV_C310_VEC__"), ("a5", "cube"): ("__DAV_CUBE__", "__DAV_C310_CUBE__"),
+}  # fmt: skip
+
+_VARIABLES = ("PATH", "HOME", "USERPROFILE", "LOCALAPPDATA", "SYSTEMROOT", "SDKROOT", "DEVELOPER_DIR", "XDG_CACHE_HOME")
+_DEFINITION = re.compile(r"[A-Za-z_]\w*(=[^\n\0]*)?\Z")
+_ENTRY = re.compile(r"(::)?[A-Za-z_]\w*(::\w+)*\s*(<[\w\s:<>,.'()*&+-]*>)?\Z")
+_INCLUDED = re.compile(r"^\.+ (.+)\n", re.MULTILINE)
+"""What the option -H prints for each file."""
+_ENTRY_LINE = 'extern "C" { auto *__pto_entry = &%s; }\n'
+
+
+class CompileError(Exception):
+    """What the compiler printed about a kernel that it did not accept."""
+
+
+class BadOption(Exception):
+    """A definition or an entry that cannot be handed to a compiler."""
+
+
+@dataclass(frozen=True, slots=True)
+class IrText:
+    """LLVM IR for one core, the command that makes it, and the launches that the C++ text contains."""
+
+    text: str
+    command: tuple[str, ...]
+    core: str
+    launches: tuple[Launch, ...]
+
+
+def compile_to_ir(
+    text: str, name: str, *, defines: Sequence[str] = (), includes: Sequence[str] = (), target: str = "a2a3",
+    core: str = "vector", cxx: str | None = None, entry: str | None = None, cached: bool = True,
+) -> IrText:  # fmt: skip
+    """Compiles a kernel for one core; ``name`` is the file as its user calls it, and as the locations call it.
+
+    ``entry`` is a function, or a function template with its arguments, ``kernel<half, 128>``; the text then has a
+    variable ``@__pto_entry`` that points to it. Raises ``CompilerMissing``, ``CompileError`` or ``BadOption``.
+    """
+    compiler = find_compiler(cxx)
+    blanked, launches = blank_launches(text)
+    source = _whole_text(blanked, name, entry)
+    options = _options(compiler, name, defines, includes, (target, core), not has_addresses(text))
+    command = (*compiler.command, *options)
+    cache = IrCache((compiler.identity, header_version(INCLUDE), *options, source)) if cached else None
+    ir = cache.read() if cache else None
+    if ir is None:
+        ir, dependencies = _run(command, source)
+        if cache:
+            cache.write(ir, dependencies)
+    return IrText(ir, (*command, name), core, tuple(launches))
+
+
+def _whole_text(blanked: str, name: str, entry: str | None) -> str:
+    quoted = name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+    instance = ""
+    if entry is not None:
+        if not _ENTRY.match(entry.strip()):
+            raise BadOption(f"'{entry}' is no function, nor a template with its arguments such as kernel<half, 128>")
+        instance = f'#line 1 "--entry"\n{_ENTRY_LINE % entry.strip()}'
+    return f'#line 1 "{quoted}"\n{blanked}\n#pragma clang attribute pop\n{instance}'
+
+
+def _options(
+    compiler: Compiler, name: str, defines: Sequence[str], includes: Sequence[str], chip: tuple[str, str], is_auto: bool
+) -> tuple[str, ...]:
+    for definition in defines:
+        if not _DEFINITION.match(definition):
+            raise BadOption(f"'{definition}' is no definition; write NAME or NAME=VALUE")
+    macros = [*TARGET_MACROS[chip[0]], *CORE_MACROS[chip], *(["__PTO_UNPLACED__"] if is_auto else [])]
+    return (
+        *FLAGS, *compiler.options, *(f"-D{macro}" for macro in (*macros, *defines)),
+        f"-I{INCLUDE}", "-iquote", os.path.dirname(os.path.abspath(name)),
+        *(f"-I{os.path.abspath(folder)}" for folder in includes), "-include", "pto_device.hpp",
+    )  # fmt: skip
+
+
+def _run(command: tuple[str, ...], source: str) -> tuple[str, list[str]]:
+    """The text that the compiler makes, and the files that it has read."""
+    with tempfile.TemporaryDirectory(prefix="pto-cpp-") as folder:
+        written, made = os.path.join(folder, "kernel.cpp"), os.path.join(folder, "kernel.ll")
+        with open(written, "w", encoding="utf-8", errors="surrogateescape") as stream:
+            stream.write(source)
+        variables = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
+        variables |= {"TMPDIR": folder, "TMP": folder, "TEMP": folder, "LC_ALL": "C", "ZIG_LOCAL_CACHE_DIR": folder}
+        code, output = run_limited(
+            [*command, "-H", written, "-o", made], folder,
+            variables=variables, seconds=SECONDS, megabytes=MEGABYTES,
+        )  # fmt: skip
+        included = [os.path.abspath(path) for path in _INCLUDED.findall(output)]
+        if code != 0 or not os.path.exists(made):
+            raise CompileError(_message(code, _INCLUDED.sub("", output), folder))
+        with open(made, encoding="utf-8", errors="surrogateescape") as stream:
+            text = stream.read()
+    own = (INCLUDE + os.sep, os.path.dirname(command[0]) + os.sep)
+    return text, sorted({path for path in included if not path.startswith(own)})
+
+
+def _message(code: int, output: str, folder: str) -> str:
+    output = output.replace(folder + os.sep, "")
+    lines = [line for line in output.splitlines() if line and not line.startswith("zig: warning")]
+    if not any("error:" in line for line in lines):
+        is_over = code < 0 or code >= 126
+        limits = f"the compiler did not finish within {SECONDS} s and {MEGABYTES} MB"
+        lines.append(limits if is_over else f"the compiler ended with code {code}")
+    return "\n".join(lines)
+
+
+__all__ = ["CORES", "BadOption", "CompileError", "IrText", "compile_to_ir"]

@@ -1,0 +1,105 @@
+"""Finds a C++ compiler: ``clang++`` of version 15 or newer, or the one of the extra ``[cpp]``."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+
+from pto_dialect.children import run_limited
+
+OLDEST = 15
+_NEWEST_LISTED = 24
+_VERSION = re.compile(r"clang version (\d+)")
+
+INSTALL = "install one with `pip install 'pto-dialect[cpp]'`, or name a clang++ with --cxx or $PTO_CXX"
+
+
+class CompilerMissing(Exception):
+    """No compiler that can be used; the text says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """How a compiler is called: ``command``, then ``options`` that only this kind of compiler has."""
+
+    command: tuple[str, ...]
+    options: tuple[str, ...]
+
+    @property
+    def identity(self) -> str:
+        """A text that changes when the compiler does."""
+        try:
+            status = os.stat(self.command[0])
+        except OSError:
+            return repr(self.command)
+        return f"{self.command}{status.st_size} {status.st_mtime_ns}"
+
+
+def find_compiler(named: str | None = None) -> Compiler:
+    """The compiler of ``--cxx``, else ``$PTO_CXX``, ``$CXX`` if it is clang, clang++ on the ``PATH``, or ziglang."""
+    for source, text in (("--cxx", named), ("$PTO_CXX", os.environ.get("PTO_CXX"))):
+        if text:
+            return _named_compiler(source, text)
+    for text in (os.environ.get("CXX"), "clang++", *(f"clang++-{version}" for version in _versions())):
+        command = _resolve(text) if text else None
+        if command is not None and is_usable(command):
+            return Compiler(command, _options(command))
+    zig = _installed_zig()
+    if zig is not None:
+        return Compiler(zig, _options(zig))
+    raise CompilerMissing(f"no C++ compiler was found (clang++ {OLDEST} or newer); {INSTALL}")
+
+
+def _versions() -> range:
+    return range(_NEWEST_LISTED, OLDEST - 1, -1)
+
+
+def _named_compiler(source: str, text: str) -> Compiler:
+    command = _installed_zig() if text == "ziglang" else _resolve(text)
+    if command is None:
+        raise CompilerMissing(f"the compiler '{text}' of {source} was not found; {INSTALL}")
+    if not is_usable(command):
+        raise CompilerMissing(f"the compiler '{text}' of {source} is not clang++ {OLDEST} or newer; {INSTALL}")
+    return Compiler(command, _options(command))
+
+
+def _resolve(text: str) -> tuple[str, ...] | None:
+    """The words of a command, the first as an absolute path; folders of the ``PATH`` that are relative do not count."""
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        return None
+    if not words:
+        return None
+    folders = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder)]
+    path = shutil.which(words[0], path=os.pathsep.join(folders))
+    return None if path is None else (os.path.abspath(path), *words[1:])
+
+
+def _installed_zig() -> tuple[str, ...] | None:
+    spec = find_spec("ziglang")
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        path = os.path.join(folder, "zig.exe" if os.name == "nt" else "zig")
+        if os.path.isabs(path) and os.path.isfile(path):
+            return path, "c++"
+    return None
+
+
+@lru_cache(maxsize=64)
+def is_usable(command: tuple[str, ...]) -> bool:
+    """Whether a command is clang of a version that knows what the headers need."""
+    code, output = run_limited([*command, "--version"], None, seconds=30)
+    version = _VERSION.search(output)
+    return code == 0 and version is not None and int(version[1]) >= OLDEST
+
+
+def _options(command: tuple[str, ...]) -> tuple[str, ...]:
+    """What a kind of compiler needs to make the same text on every machine."""
+    if command[-1] == "c++" and "zig" in os.path.basename(command[0]):
+        return ("-mcpu=baseline",)
+    return ("--no-default-config",)

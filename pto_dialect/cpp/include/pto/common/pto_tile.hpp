@@ -1,0 +1,230 @@
+// Tiles in local memories, tensors in global memory.
+#pragma once
+#include "pto/detail/issue.hpp"
+#include "pto/detail/sizes.hpp"
+
+namespace pto {
+
+template <class Element_, class Shape_, class Stride_, Layout Layout_ = Layout::ND>
+struct GlobalTensor {
+    using Shape = Shape_;
+    using Stride = Stride_;
+    using RawDType = Element_;
+    using DType = Element_;
+    static constexpr Layout layout = Layout_;
+    static constexpr const int64_t (&staticShape)[5] = Shape_::staticShape;
+    static constexpr const int64_t (&staticStride)[5] = Stride_::staticStride;
+
+    PTO_INTERNAL GlobalTensor() : data_(nullptr) {}
+    PTO_INTERNAL GlobalTensor(DType *data, const Shape_ &shape = Shape_(), const Stride_ &stride = Stride_())
+        : data_(data), shape_(shape), stride_(stride)
+    {
+    }
+
+    PTO_INTERNAL DType *data() const { return data_; }
+    PTO_INTERNAL void SetAddr(DType *data) { data_ = data; }
+    PTO_INTERNAL int64_t GetShape(int dim) const { return shape_.shape[dim]; }
+    PTO_INTERNAL int64_t GetStride(int dim) const { return stride_.stride[dim]; }
+    template <int Dim>
+    PTO_INTERNAL static constexpr int64_t GetShape()
+    {
+        static_assert(staticShape[Dim] != DYNAMIC, "this size is dynamic: use GetShape(dim)");
+        return staticShape[Dim];
+    }
+    template <int Dim>
+    PTO_INTERNAL static constexpr int64_t GetStride()
+    {
+        static_assert(staticStride[Dim] != DYNAMIC, "this stride is dynamic: use GetStride(dim)");
+        return staticStride[Dim];
+    }
+    template <int... Dim, class... Size>
+    PTO_INTERNAL void SetShape(Size... size)
+    {
+        static_assert(((staticShape[Dim] == DYNAMIC) && ...), "only dynamic (-1) sizes can be set");
+        ((shape_.shape[Dim] = size), ...);
+    }
+    template <int... Dim, class... Size>
+    PTO_INTERNAL void SetStride(Size... size)
+    {
+        static_assert(((staticStride[Dim] == DYNAMIC) && ...), "only dynamic (-1) strides can be set");
+        ((stride_.stride[Dim] = size), ...);
+    }
+
+    struct pto_object {
+        static constexpr detail::Text make()
+        {
+            detail::Text text;
+            text << "global:" << detail::element<std::remove_cv_t<Element_>> << ',' << spelling(Layout_);
+            for (int dim = 0; dim < 5; ++dim)
+                text << (dim ? 'x' : ',') << static_cast<long long>(staticShape[dim]);
+            for (int dim = 0; dim < 5; ++dim)
+                text << ',' << static_cast<long long>(staticStride[dim]);
+            return text;
+        }
+    };
+    template <class Take>
+    PTO_INTERNAL void pto_group(Take take) const
+    {
+        const int64_t(&n)[5] = shape_.shape;
+        const int64_t(&t)[5] = stride_.stride;
+        take(detail::stored<pto_object>, data_, n[0], n[1], n[2], n[3], n[4], t[0], t[1], t[2], t[3], t[4]);
+    }
+
+private:
+    DType *data_;
+    Shape_ shape_;
+    Stride_ stride_;
+};
+
+template <TileType Loc_, class Element_, int Rows_, int Cols_, BLayout BFractal_ = BLayout::RowMajor,
+          int RowValid_ = Rows_, int ColValid_ = Cols_, SLayout SFractal_ = SLayout::NoneBox,
+          int SFractalSize_ = TileConfig::fractalABSize, auto PadVal_ = PadValue::Null,
+          CompactMode Compact_ = CompactMode::Null>
+struct Tile {
+    using DType = Element_;
+    using TileDType = DType *;
+    static constexpr TileType Loc = Loc_;
+    static constexpr int Rows = Rows_, Cols = Cols_, Numel = Rows_ * Cols_;
+    static constexpr int ValidRow = RowValid_, ValidCol = ColValid_;
+    static constexpr BLayout BFractal = BFractal_;
+    static constexpr SLayout SFractal = SFractal_;
+    static constexpr int SFractalSize = SFractalSize_;
+    static constexpr auto PadVal = PadVal_;
+    static constexpr CompactMode Compact = Compact_;
+    static constexpr bool isRowMajor = BFractal_ == BLayout::RowMajor;
+    static constexpr bool isBoxedLayout = SFractal_ != SLayout::NoneBox;
+    static constexpr bool isInnerRowMajor = SFractal_ == SLayout::RowMajor;
+    static constexpr bool isInnerColMajor = SFractal_ == SLayout::ColMajor;
+    static constexpr int RowStride = isRowMajor ? Cols_ : 1, ColStride = isRowMajor ? 1 : Rows_;
+
+    static constexpr int getInnerRow()
+    {
+        if (SFractalSize_ == TileConfig::fractalCSize)
+            return 16;
+        if (SFractalSize_ == TileConfig::fractalMxSize)
+            return isInnerRowMajor ? 16 : 2;
+        return !isBoxedLayout ? 1 : isInnerRowMajor ? 16 : 32 / sizeof(DType);
+    }
+    static constexpr int getInnerCol()
+    {
+        if (SFractalSize_ == TileConfig::fractalCSize)
+            return 16;
+        if (SFractalSize_ == TileConfig::fractalMxSize)
+            return isInnerRowMajor ? 2 : 16;
+        return !isBoxedLayout ? 1 : isInnerRowMajor ? 32 / sizeof(DType) : 16;
+    }
+    static constexpr int InnerRows = getInnerRow(), InnerCols = getInnerCol(), InnerNumel = InnerRows * InnerCols;
+
+    static_assert(Rows_ > 0 && Cols_ > 0, "a tile has at least one row and one column");
+    static_assert(RowValid_ <= Rows_ && ColValid_ <= Cols_, "the valid part of a tile is larger than the tile");
+    static_assert(Cols_ % InnerCols == 0, "the columns of a boxed tile must be a multiple of its box's columns");
+    static_assert(isBoxedLayout || (isRowMajor ? Cols_ : Rows_) * sizeof(DType) % 32 == 0,
+                  "a line of a tile (a row of RowMajor, a column of ColMajor) must be a multiple of 32 bytes");
+
+    PTO_INTERNAL Tile() {}
+    template <class R, class C>
+        requires(RowValid_ == DYNAMIC && ColValid_ == DYNAMIC && detail::Sizes<R, C>)
+    PTO_INTERNAL Tile(R rows, C cols) : RowMaskInternal(rows), ColMaskInternal(cols)
+    {
+    }
+    template <class N>
+        requires((RowValid_ == DYNAMIC) != (ColValid_ == DYNAMIC) && detail::Sizes<N>)
+    PTO_INTERNAL Tile(N size)
+    {
+        if constexpr (RowValid_ == DYNAMIC)
+            RowMaskInternal = size;
+        else
+            ColMaskInternal = size;
+    }
+
+    PTO_INTERNAL TileDType data() const { return reinterpret_cast<TileDType>(pto_address); }
+    PTO_INTERNAL constexpr unsigned GetValidRow() const
+    {
+        if constexpr (RowValid_ == DYNAMIC)
+            return RowMaskInternal;
+        return RowValid_;
+    }
+    PTO_INTERNAL constexpr unsigned GetValidCol() const
+    {
+        if constexpr (ColValid_ == DYNAMIC)
+            return ColMaskInternal;
+        return ColValid_;
+    }
+    PTO_INTERNAL void SetValidRow(unsigned rows)
+    {
+        static_assert(RowValid_ == DYNAMIC, "only a dynamic (-1) valid row count can be set");
+        RowMaskInternal = rows;
+    }
+    PTO_INTERNAL void SetValidCol(unsigned cols)
+    {
+        static_assert(ColValid_ == DYNAMIC, "only a dynamic (-1) valid column count can be set");
+        ColMaskInternal = cols;
+    }
+    PTO_INTERNAL void SetValidShape(unsigned rows, unsigned cols)
+    {
+        SetValidRow(rows);
+        SetValidCol(cols);
+    }
+
+    PTO_INTERNAL DType GetValue(uint32_t offset) const
+    {
+        return __pto_query<DType>("GetValue", detail::stored<pto_object>, pto_address, static_cast<int>(GetValidRow()),
+                                  static_cast<int>(GetValidCol()), "scalar:ui32", offset);
+    }
+    PTO_INTERNAL void SetValue(uint32_t offset, DType value) { detail::issue("SetValue", *this, offset, value); }
+
+    struct pto_object {
+        static constexpr detail::Text make()
+        {
+            detail::Text text;
+            text << "tile:" << spelling(Loc_) << ',' << detail::element<Element_> << ',' << Rows_ << 'x' << Cols_ << ',';
+            text << spelling(BFractal_) << ',' << RowValid_ << 'x' << ColValid_ << ',' << spelling(SFractal_) << ',';
+            text << SFractalSize_ << ',' << spelling(PadValue(PadVal_)) << ',' << spelling(Compact_);
+            return text;
+        }
+    };
+    template <class Take>
+    PTO_INTERNAL void pto_group(Take take) const
+    {
+        take(detail::stored<pto_object>, pto_address, static_cast<int>(GetValidRow()), static_cast<int>(GetValidCol()));
+    }
+
+    int64_t pto_address = -1;
+    unsigned RowMaskInternal = -1;
+    unsigned ColMaskInternal = -1;
+};
+
+#define PTO_TILE_FORM(Name, ...)                                                                    \
+    template <class Element, int Rows, int Cols, int RowValid = Rows, int ColValid = Cols>          \
+    using Name = __VA_ARGS__;
+#if defined(PTO_NPU_ARCH_A2A3)
+#define PTO_LEFT_LAYOUT BLayout::RowMajor
+#else
+#define PTO_LEFT_LAYOUT BLayout::ColMajor
+#endif
+#define PTO_TILE_FORMS(Name, Loc, Outer, Inner, Size)                                               \
+    PTO_TILE_FORM(Name, Tile<TileType::Loc, Element, Rows, Cols, Outer, RowValid, ColValid,         \
+                             SLayout::Inner, Size>)                                                 \
+    PTO_TILE_FORM(Name##Compact, Tile<TileType::Loc, Element, Rows, Cols, Outer, RowValid,          \
+                                      ColValid, SLayout::Inner, Size, PadValue::Null, CompactMode::Normal>)
+PTO_TILE_FORMS(TileLeft, Left, PTO_LEFT_LAYOUT, RowMajor, 512)
+PTO_TILE_FORMS(TileRight, Right, BLayout::RowMajor, ColMajor, 512)
+PTO_TILE_FORMS(TileAcc, Acc, BLayout::ColMajor, RowMajor, 1024)
+PTO_TILE_FORMS(TileLeftScale, ScaleLeft, BLayout::RowMajor, RowMajor, 32)
+PTO_TILE_FORMS(TileRightScale, ScaleRight, BLayout::ColMajor, ColMajor, 32)
+
+template <class T>
+inline constexpr bool is_global_data_v = false;
+template <class E, class S, class R, Layout L>
+inline constexpr bool is_global_data_v<GlobalTensor<E, S, R, L>> = true;
+template <class T>
+inline constexpr bool is_tile_data_v = false;
+template <TileType K, class E, int R, int C, BLayout B, int VR, int VC, SLayout S, int F, auto P, CompactMode M>
+inline constexpr bool is_tile_data_v<Tile<K, E, R, C, B, VR, VC, S, F, P, M>> = true;
+
+template <class T>
+concept TileObject = is_tile_data_v<std::remove_cv_t<T>>;
+template <class T>
+concept GlobalObject = is_global_data_v<std::remove_cv_t<T>>;
+
+} // namespace pto

@@ -1,0 +1,126 @@
+// Five sizes or strides, each known to the type or given (-1 in the type) when an object is made.
+#pragma once
+#include "pto/common/constants.hpp"
+
+namespace pto {
+
+constexpr int DYNAMIC = -1;
+
+namespace detail {
+
+template <class... T>
+concept Sizes = (std::is_convertible_v<T, int64_t> && ...);
+
+struct Five {
+    int64_t at[5];
+};
+
+template <int64_t... Known>
+inline constexpr int unknown = (... + (Known == DYNAMIC));
+
+// Written out for each place: a loop would keep the sizes in memory.
+template <int64_t N1, int64_t N2, int64_t N3, int64_t N4, int64_t N5, int Count>
+PTO_INTERNAL constexpr void fill(int64_t (&into)[5], const int64_t (&given)[Count])
+{
+    constexpr bool all = Count == 5;
+    int next = 0;
+    if constexpr (N1 == DYNAMIC)
+        into[0] = given[all ? 0 : next++];
+    if constexpr (N2 == DYNAMIC)
+        into[1] = given[all ? 1 : next++];
+    if constexpr (N3 == DYNAMIC)
+        into[2] = given[all ? 2 : next++];
+    if constexpr (N4 == DYNAMIC)
+        into[3] = given[all ? 3 : next++];
+    if constexpr (N5 == DYNAMIC)
+        into[4] = given[all ? 4 : next++];
+}
+
+constexpr int64_t product(int64_t a, int64_t b) { return a == DYNAMIC || b == DYNAMIC ? DYNAMIC : a * b; }
+constexpr int64_t quotient(int64_t a, int64_t b) { return a == DYNAMIC ? DYNAMIC : a / b; }
+
+// The five sizes of a matrix of rows x cols in a layout; c0 elements make a block of 32 bytes.
+constexpr Five shape_of(Layout layout, int64_t rows, int64_t cols, int64_t c0)
+{
+    switch (layout) {
+        case Layout::NZ: return {1, quotient(cols, c0), quotient(rows, 16), 16, c0};
+        case Layout::MX_A_ZZ: return {1, quotient(rows, 16), quotient(cols, 2), 16, 2};
+        case Layout::MX_A_ND: return {1, 1, rows, quotient(cols, 2), 2};
+        case Layout::MX_A_DN: return {1, 1, quotient(cols, 2), rows, 2};
+        case Layout::MX_B_NN: return {1, quotient(cols, 16), quotient(rows, 2), 16, 2};
+        case Layout::MX_B_ND: return {1, 1, quotient(rows, 2), cols, 2};
+        case Layout::MX_B_DN: return {1, 1, cols, quotient(rows, 2), 2};
+        case Layout::HIF4_A_ZZ: return {1, quotient(rows, 16), cols, 16, 4};
+        case Layout::HIF4_B_NN: return {1, quotient(cols, 16), rows, 16, 4};
+        default: return {1, 1, 1, rows, cols};
+    }
+}
+
+constexpr Five strides_of(Layout layout, int64_t rows, int64_t cols, int64_t c0)
+{
+    const int64_t all = product(rows, cols);
+    switch (layout) {
+        case Layout::NZ: return {all, product(rows, c0), 16 * c0, c0, 1};
+        case Layout::DN: return {all, all, all, 1, rows};
+        case Layout::MX_A_ZZ: return {all, product(cols, 16), 32, 2, 1};
+        case Layout::MX_A_ND: return {all, all, cols, 2, 1};
+        case Layout::MX_A_DN: return {all, all, product(rows, 2), 2, 1};
+        case Layout::MX_B_NN: return {all, product(rows, 16), 32, 2, 1};
+        case Layout::MX_B_ND: return {all, all, product(cols, 2), 2, 1};
+        case Layout::MX_B_DN: return {all, all, rows, 2, 1};
+        case Layout::HIF4_A_ZZ: return {all, product(cols, 16), 64, 4, 1};
+        case Layout::HIF4_B_NN: return {all, product(rows, 16), 64, 4, 1};
+        default: return {all, all, all, cols, 1};
+    }
+}
+
+template <class T>
+inline constexpr int64_t block_of = 32 / sizeof(T);
+
+} // namespace detail
+
+#define PTO_FIVE(Name, member, known)                                                                               \
+    template <int64_t N1 = DYNAMIC, int64_t N2 = DYNAMIC, int64_t N3 = DYNAMIC, int64_t N4 = DYNAMIC,               \
+              int64_t N5 = DYNAMIC>                                                                                 \
+    struct Name {                                                                                                   \
+        static constexpr int64_t known[5] = {N1, N2, N3, N4, N5};                                                   \
+        int64_t member[5] = {N1 < 0 ? 1 : N1, N2 < 0 ? 1 : N2, N3 < 0 ? 1 : N3, N4 < 0 ? 1 : N4, N5 < 0 ? 1 : N5};  \
+        PTO_INTERNAL constexpr Name() {}                                                                            \
+        template <class... Size>                                                                                    \
+            requires(sizeof...(Size) > 0 && detail::Sizes<Size...>)                                                 \
+        PTO_INTERNAL constexpr Name(Size... size)                                                                   \
+        {                                                                                                           \
+            static_assert(sizeof...(Size) == 5 || sizeof...(Size) == detail::unknown<N1, N2, N3, N4, N5>,           \
+                          #Name " takes five numbers, or as many as it has dynamic (-1) ones");                     \
+            detail::fill<N1, N2, N3, N4, N5, sizeof...(Size)>(member, {static_cast<int64_t>(size)...});             \
+        }                                                                                                           \
+    };
+
+PTO_FIVE(Shape, shape, staticShape)
+PTO_FIVE(Stride, stride, staticStride)
+
+#define PTO_FIVE_OF_2D(Name, Base, five)                                                                            \
+    namespace detail {                                                                                              \
+    template <Five S>                                                                                               \
+    using Base##Of = Base<S.at[0], S.at[1], S.at[2], S.at[3], S.at[4]>;                                             \
+    }                                                                                                               \
+    template <class T, int64_t Rows = DYNAMIC, int64_t Cols = DYNAMIC, Layout L = Layout::ND>                       \
+    struct Name : detail::Base##Of<detail::five(L, Rows, Cols, detail::block_of<T>)> {                              \
+        using Parent = detail::Base##Of<detail::five(L, Rows, Cols, detail::block_of<T>)>;                          \
+        using Parent::Parent;                                                                                       \
+        static_assert(L != Layout::NZ || Rows == DYNAMIC || Rows % 16 == 0, "NZ takes rows in multiples of 16");    \
+        PTO_INTERNAL constexpr Name() {}                                                                            \
+        template <class R, class C>                                                                                 \
+            requires detail::Sizes<R, C>                                                                            \
+        PTO_INTERNAL constexpr Name(R rows, C cols) : Name(detail::five(L, rows, cols, detail::block_of<T>))        \
+        {                                                                                                           \
+        }                                                                                                           \
+                                                                                                                    \
+    private:                                                                                                        \
+        PTO_INTERNAL constexpr Name(detail::Five s) : Parent(s.at[0], s.at[1], s.at[2], s.at[3], s.at[4]) {}        \
+    };
+
+PTO_FIVE_OF_2D(TileShape2D, Shape, shape_of)
+PTO_FIVE_OF_2D(BaseShape2D, Stride, strides_of)
+
+} // namespace pto

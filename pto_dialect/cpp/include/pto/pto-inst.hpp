@@ -1,0 +1,3 @@
+// The interface of PTO tile programs in C++.
+#pragma once
+#include "pto/common/pto_instr.hpp"

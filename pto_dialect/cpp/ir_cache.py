@@ -1,0 +1,86 @@
+"""LLVM IR of kernels that were compiled before, in the user's cache folder.
+
+An entry belongs to one text, one command and one version of the headers and the compiler; it names the files that were
+included with the checksums of their contents, and is used only while these are the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zlib
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import lru_cache
+
+from pto_dialect.accel import enabled
+from pto_dialect.accel.cache import cache_folder, private_folder, read_private, write_private
+from pto_dialect.version import __version__
+
+MOST_ENTRIES = 400
+_FOLDER = "cpp"
+_MOST_BYTES = 1 << 28
+
+
+@lru_cache(maxsize=4)
+def header_version(folder: str) -> str:
+    """A checksum of all headers in a folder."""
+    state = hashlib.sha256(__version__.encode())
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            path = os.path.join(place, name)
+            state.update(os.path.relpath(path, folder).encode() + b"\0" + (_checksum(path) or "").encode())
+    return state.hexdigest()
+
+
+def _checksum(path: str) -> str | None:
+    try:
+        with open(path, "rb") as stream:
+            return hashlib.sha256(stream.read()).hexdigest()
+    except OSError:
+        return None
+
+
+class IrCache:
+    """The entry of one compilation; ``parts`` is everything that decides what the compiler makes."""
+
+    def __init__(self, parts: Sequence[str]) -> None:
+        folder = cache_folder() if enabled("cpp-code") else None
+        self._folder = None if folder is None else private_folder(os.path.join(folder, _FOLDER))
+        data = json.dumps(list(parts)).encode()
+        self._path = "" if self._folder is None else os.path.join(self._folder, hashlib.sha256(data).hexdigest())
+
+    def read(self) -> str | None:
+        """The text, if it is there and no included file has changed."""
+        stored = read_private(self._path) if self._path else None
+        if stored is None:
+            return None
+        try:
+            unpacker = zlib.decompressobj()
+            entry = json.loads(unpacker.decompress(stored, _MOST_BYTES))
+            files, text = entry["files"], entry["text"]
+        except (zlib.error, ValueError, KeyError, TypeError):
+            return None
+        if not isinstance(files, dict) or not isinstance(text, str):
+            return None
+        return text if all(_checksum(path) == checksum for path, checksum in files.items()) else None
+
+    def write(self, text: str, files: Sequence[str]) -> None:
+        """Keeps ``text``, made from these included files."""
+        if self._folder is None:
+            return
+        entry = {"files": {path: _checksum(path) for path in files}, "text": text}
+        write_private(self._path, zlib.compress(json.dumps(entry).encode(), 1))
+        self._remove_oldest(self._folder)
+
+    @staticmethod
+    def _remove_oldest(folder: str) -> None:
+        with suppress(OSError):
+            entries = [entry for entry in os.scandir(folder) if entry.is_file(follow_symlinks=False)]
+            if len(entries) > MOST_ENTRIES:
+                entries.sort(key=lambda entry: entry.stat(follow_symlinks=False).st_mtime)
+                for entry in entries[: len(entries) - MOST_ENTRIES // 2]:
+                    with suppress(OSError):
+                        os.unlink(entry.path)

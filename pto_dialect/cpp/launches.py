@@ -1,0 +1,97 @@
+"""What a C++ file says about its kernels without a compiler: launches ``kernel<<<blocks, …>>>(…)``, and its cores.
+
+No C++ compiler knows ``<<<``. Launches are replaced by spaces, so that every line and column stays and the launcher
+becomes a call, from which the compiler instantiates the kernel.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+CORES = ("vector", "cube")
+
+
+class Launch(NamedTuple):
+    """One launch: what is launched, as written, and the number of blocks, as written."""
+
+    kernel: str
+    blocks: str
+    line: int
+
+
+_TOKEN = re.compile(
+    r'//(?:\\\n|[^\n])*|/\*.*?(?:\*/|\Z)|R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"'
+    r"""|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|<<<|>>>""",
+    re.DOTALL,
+)
+_NAME_BEFORE = re.compile(r"[\w:]+\s*\Z")
+_TEMPLATE_LIMIT = 2000
+
+_WORD = re.compile(r"\w+")
+_SWITCHES = {
+    "vector": frozenset({"__DAV_VEC__", "__DAV_C220_VEC__", "__DAV_C310_VEC__"}),
+    "cube": frozenset({"__DAV_CUBE__", "__DAV_C220_CUBE__", "__DAV_C310_CUBE__"}),
+}
+_CUBE_WORD = re.compile(r"(TMATMUL|TGEMV|TileLeft|TileRight|TileAcc)\w*|TIMG2COL|TSTORE_FP|PIPE_(M|MTE1|FIX)")
+
+
+def blank_launches(text: str) -> tuple[str, list[Launch]]:
+    """``text`` with spaces for every ``<<<…>>>``, and what was launched there."""
+    launches: list[Launch] = []
+    parts: list[str] = []
+    done, opened = 0, -1
+    for match in _TOKEN.finditer(text):
+        if match[0] == "<<<":
+            opened = match.start() if opened < 0 else opened
+        elif match[0] == ">>>" and opened >= 0:
+            inside = text[opened + 3 : match.start()]
+            line = text.count("\n", 0, opened) + 1
+            launches.append(Launch(_launched(text, opened), _first_argument(inside), line))
+            parts += [text[done:opened], re.sub(r"[^\n]", " ", text[opened : match.end()])]
+            done, opened = match.end(), -1
+    return "".join([*parts, text[done:]]), launches
+
+
+def _launched(text: str, end: int) -> str:
+    """The name before ``end``, with its template arguments."""
+    before = text[max(0, end - _TEMPLATE_LIMIT) : end].rstrip()
+    start = len(before)
+    if before.endswith(">"):
+        depth = 0
+        for start in range(len(before) - 1, -1, -1):
+            depth += {">": 1, "<": -1}.get(before[start], 0)
+            if not depth:
+                break
+    name = _NAME_BEFORE.search(before[:start])
+    return before[name.start() if name else start :]
+
+
+def _first_argument(inside: str) -> str:
+    depth = 0
+    for index, letter in enumerate(inside):
+        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(letter, 0)
+        if letter == "," and not depth:
+            return inside[:index].strip()
+    return inside.strip()
+
+
+def without_comments(text: str) -> str:
+    """``text`` with spaces for comments and strings."""
+    return _TOKEN.sub(lambda match: match[0] if match[0] in ("<<<", ">>>") else re.sub(r"[^\n]", " ", match[0]), text)
+
+
+def find_cores(text: str) -> tuple[str, ...]:
+    """The cores that a kernel has code for, by what it names: ``vector``, ``cube`` or both."""
+    words = frozenset(_WORD.findall(without_comments(text)))
+    switched = [core for core in CORES if words & _SWITCHES[core]]
+    if len(switched) == 2:
+        return CORES
+    if any(map(_CUBE_WORD.fullmatch, words)):
+        return CORES if switched == ["vector"] else ("cube",)
+    return ("vector",)
+
+
+def has_addresses(text: str) -> bool:
+    """Whether a file gives tiles addresses itself; without any, they are placed later."""
+    return "TASSIGN" in _WORD.findall(without_comments(text))
