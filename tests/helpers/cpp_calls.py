@@ -82,7 +82,8 @@ class RecordingEmitter:
         return operand.name
 
     def users(self, call: Call) -> list[tuple[Call, Group]]:
-        return [(one, group) for one in self.calls for group in one.groups if group.operands[0].assigned is call]
+        groups = [(one, group) for one in self.calls for group in one.groups if group.operands]
+        return [(one, group) for one, group in groups if group.operands[0].assigned is call]
 
     def is_available(self, operand: Operand) -> bool:
         return True
@@ -130,17 +131,35 @@ class _Reader:
             self.groups[name] = getattr(self, f"_{kind}")(name, rest.split())
             return
         name, *operands = line.split()
-        self._call(name, operands)
+        if name == "SHARE":
+            self._share(*operands)
+        else:
+            self._call(name, operands)
+
+    def _share(self, tile: str, tensor: str) -> None:
+        """Gives a tensor the sizes of a tile."""
+        _, *sizes = self.groups[tile].operands
+        group = self.groups[tensor]
+        _, layout, _, *strides = group.fields
+        fields = (group.fields[0], layout, "1x1x1x-1x-1", *strides)
+        operands = (*group.operands[:4], *sizes, *group.operands[6:])
+        self.groups[tensor] = Group("global", fields, f"global:{','.join(fields)}", operands)
 
     def _call(self, written: str, operands: list[str]) -> None:
         result, _, written = written.rpartition(":=")
         name, *modes = written.split(";")
         groups = tuple(self.groups[one] for one in operands if one in self.groups)
-        values = tuple(Operand("i32", int(one)) for one in operands if re.fullmatch(r"-?\d+", one))
+        values = tuple(self._value(one) for one in operands if one not in self.groups)
         flat = values or tuple(one for group in groups for one in group.operands)
         function = f"__pto_{name}" if name in _FUNCTIONS else "__pto_query" if result else "__pto_op"
         pairs = dict(mode.split("=") for mode in modes)
         self.calls.append(Call(function, name, pairs, groups, flat, result or None, None))
+
+    def _value(self, text: str) -> Operand:
+        if re.fullmatch(r"-?\d+", text):
+            return Operand("i32", int(text))
+        self.arguments[f"%{text}"] = "i32"
+        return Operand("i32", name=f"%{text}")
 
     def _tile(self, name: str, words: list[str]) -> Group:
         location, element, shape, *rest = words

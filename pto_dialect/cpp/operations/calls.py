@@ -26,12 +26,14 @@ Given = Tile | Tensor | Named
 _SCALARS = frozenset(("pto.tload", "pto.tstore", "pto.tcvt"))
 """Operations that count single numbers of 4 bits in vector tiles, where the dialect counts pairs."""
 _FILLS = {"InPlace": "pto.tfillpad_inplace", "Expand": "pto.tfillpad_expand"}
+_RESULTS = {"pto.comm.ttest": "i1"}
+"""Types of results."""
 _TRANSFERS = frozenset(("pto.tload", "pto.tstore"))
 
 
-def translate_operation(call: Call, emitter: Emitter, known: Operands) -> None:
-    """Emits the operation that a call is."""
-    modes = modes_of(call, emitter)
+def translate_operation(call: Call, emitter: Emitter, known: Operands) -> Named | None:
+    """Emits the operation that a call is, and returns its result, if it has one."""
+    modes = _defaults(call) | modes_of(call, emitter)
     groups = [one for one in call.groups if one.kind not in ("enum", "event")]
     row = _row(call, groups, modes, emitter)
     mnemonic = row.mnemonic
@@ -47,7 +49,19 @@ def translate_operation(call: Call, emitter: Emitter, known: Operands) -> None:
         for slot in signature(op).operands
         if slot.name in given
     }
-    emitter.emit(statement(mnemonic, operands, attributes))
+    text = statement(mnemonic, operands, attributes)
+    result = _RESULTS.get(mnemonic)
+    if result is None:
+        emitter.emit(text)
+        return None
+    return Named(emitter.define(f"{text} -> {result}", "result"), result)
+
+
+def _defaults(call: Call) -> dict[str, str]:
+    """Returns the modes that C++ leaves to the headers and the dialect states."""
+    if call.name == "MGATHER":
+        return {"coalesce": "Elem" if len(call.groups) > 3 else "Row"}
+    return {"coalesce": "Row"} if call.name == "MSCATTER" else {}
 
 
 def _row(call: Call, groups: Sequence[Group], modes: dict[str, str], emitter: Emitter) -> Row:
@@ -99,9 +113,7 @@ def _given(
             (operand,) = group.operands
             if not isinstance(operand.value, int):
                 emitter.fail(f"{call.name}: its {role.names[0]} is not constant")
-            attributes[role.names[0]] = (
-                "true" if operand.value else "false" if role.names[0] == "isBinary" else f"{operand.value} : i32"
-            )
+            attributes |= attributes_of(op, {role.names[0]: str(operand.value)}, call, emitter)
     return found
 
 

@@ -46,6 +46,7 @@ _ATTRIBUTES = {
     "rounds": ("rounds",),
     "exhausted": ("exhausted",),
     "binary": ("isBinary",),
+    "isBinary": ("isBinary",),
     "quant": ("quant_type",),
     "scalealg": ("quantScaleAlg",),
     "store": ("storeMode",),
@@ -72,6 +73,8 @@ _MX = {
     "OcpMxFp4E2M1": ("MXFP4_E2M1", "ocp"),
     "NvMxFp4E2M1": ("MXFP4_E2M1", "nv"),
 }
+_PLAIN = frozenset(("NoRelu", "AtomicNone", "DEFAULT", "Unspecified", "Unknown"))
+"""Enumerators that mean the same as none."""
 _OTHER_NAMES = {"Unknown": "unspecified", "LAST": "last", "0": "axis0", "1": "axis1"}
 
 
@@ -106,13 +109,13 @@ def attributes_of(op: type[PtoOp], modes: dict[str, str], call: Call, emitter: E
             continue
         name = next((one for one in _ATTRIBUTES.get(mode, ()) if one in declared.attributes), None)
         if name is None:
-            if mode in _WITHOUT_VALUES or value in ("NoRelu", "AtomicNone", "DEFAULT", "0"):
+            if mode in _WITHOUT_VALUES or value in _PLAIN:
                 continue
             emitter.fail(f"{call.name} with {mode} {value} has no counterpart in .pto")
         text = _text(name, value, op)
         if text is None:
             emitter.fail(f"{call.name} with {mode} {value} has no counterpart in .pto")
-        if text != declared.defaults.get(name):
+        if value not in _PLAIN:
             found[name] = text
     return found
 

@@ -41,7 +41,7 @@ def operands_of(emitter: Emitter) -> Operands:
 
 
 def is_same(size: Extent, other: Extent, emitter: Emitter) -> bool:
-    """Returns whether two sizes are certainly equal."""
+    """Returns whether two sizes must be equal."""
     if isinstance(size, int | str) or isinstance(other, int | str):
         return identity(size) == identity(other)
     return identity(size) == identity(other) or emitter.is_same(size, other)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .calls import number
+from .calls import number, translate_operation
 from .statement import Named, group
 from .tiles import tile_of
 
@@ -29,9 +29,12 @@ def translate_query(call: Call, emitter: Emitter, known: Operands) -> str:
     if call.name in _MACHINE:
         return _as_result(emitter.define(_MACHINE[call.name], call.name), "i64", call, emitter)
     translate = QUERIES.get(call.name)
-    if translate is None:
-        emitter.fail(f"{call.name} has no counterpart in .pto")
-    return translate(call, emitter, known)
+    if translate is not None:
+        return translate(call, emitter, known)
+    result = translate_operation(call, emitter, known)
+    if result is None:
+        emitter.fail(f"{call.name} has no result in .pto")
+    return _as_result(*result, call, emitter)
 
 
 def _as_result(name: str, type_: str, call: Call, emitter: Emitter) -> str:
@@ -65,7 +68,7 @@ def _element(call: Call, emitter: Emitter, known: Operands) -> str:
 
 
 def _event(call: Call, emitter: Emitter, known: Operands) -> str:
-    """The number of the flag of an event: events of a pair of pipes have them by turns."""
+    """The flag id of an event: the events of a pair of pipes take the ids one after the other."""
     pair = ("event", *(one.value for one in call.operands))
     used = emitter.state.get(str(pair), 0)
     assert isinstance(used, int)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from pto_dialect.ir.core.base import PtoOp, op_spec, signature
+from pto_dialect.ir.core.base import PtoOp, op_spec, signature, takes_lists
 from pto_dialect.ir.core.registry import op_class
 from pto_dialect.ir.core.spec import Shape
 
@@ -25,7 +25,9 @@ Operands = Mapping[str, Sequence[Named]]
 Attributes = Mapping[str, str]
 """Texts of attributes by name."""
 
-_PLAIN = (Shape.DPS, Shape.DPS_INNER, Shape.DPS_KEYED, Shape.DPS_TLOAD)
+_DESTINATION = (Shape.DPS, Shape.DPS_INNER, Shape.DPS_KEYED, Shape.DPS_MASK, Shape.DPS_TLOAD)
+_WORDS = {"preQuantScalar": "pre_quant"}
+"""Words before operands whose word is not their name."""
 _INNER_FIRST = ("pto.tcmp", "pto.tcmps", "pto.tcvt", "pto.trandom", "pto.ttri")
 """Operations whose dictionary always stands among the inputs."""
 
@@ -35,10 +37,12 @@ def statement(mnemonic: str, operands: Operands, attributes: Attributes) -> str:
     form does not tell these operands apart."""
     op = op_class(mnemonic)
     shape = op_spec(op).shape
-    if shape in _PLAIN and (text := _destination_form(op, operands, attributes)):
-        return text
-    if shape is Shape.DPS_MASK and list(operands) == ["src", "dst"]:
+    if shape is Shape.DPS_MASK and set(operands) == {"src", "dst"}:
         return _mask_form(op, operands, attributes)
+    if shape in _DESTINATION and (text := _destination_form(op, operands, attributes)):
+        return text
+    if shape is Shape.COMM_GROUP:
+        return _group_form(op, operands, attributes)
     if shape is Shape.INS_ONLY and len(operands) == 1:
         (source,) = operands.values()
         return f"{mnemonic} ins({group(source)}){dictionary(attributes)}"
@@ -70,19 +74,18 @@ def generic(op: type[PtoOp], operands: Operands, attributes: Attributes) -> str:
 
 
 def _destination_form(op: type[PtoOp], operands: Operands, attributes: Attributes) -> str:
-    """Returns ``name ins(..) outs(..)``; nothing where optional inputs cannot be told apart by their number."""
+    """Returns ``name ins(..) outs(..)``; nothing where the number of inputs does not identify the optional ones."""
     spec = op_spec(op)
     inputs = [name for name in _text_order(op) if name not in spec.outs]
     outputs = [one for name in spec.outs for one in operands.get(name, ())]
     if spec.shape is Shape.DPS_KEYED:
         return _keyed_form(op, operands, attributes, inputs, outputs)
-    if "excuted" in spec.outs and operands.get("excuted"):
-        return ""
     values = [one for name in inputs for one in operands.get(name, ())]
-    if not _is_unambiguous(op, operands, inputs):
+    by_number = spec.shape is not Shape.DPS_MASK and not takes_lists(op)
+    if by_number and not _is_unambiguous(op, operands, inputs):
         return ""
     inner = ""
-    if op.name in _INNER_FIRST or (spec.inner_with and operands.get(spec.inner_with)):
+    if op.name in _INNER_FIRST or any(operands.get(name) for name in (spec.inner_with, "excuted")):
         inner, attributes = dictionary(attributes), {}
     return f"{op.name} ins({group(values, inner)}) outs({group(outputs)}){dictionary(attributes)}"
 
@@ -95,7 +98,8 @@ def _keyed_form(
     text = group([one for name in inputs if name not in extra for one in operands.get(name, ())])
     for name in extra:
         for value in operands.get(name, ()):
-            text += f", {value.name} : {value.type}" if name in spec.unnamed else f" {name} {value.name} : {value.type}"
+            word = "," if name in spec.unnamed else f" {_WORDS.get(name, name)}"
+            text += f"{word} {value.name} : {value.type}"
     return f"{op.name} ins({text}) outs({group(outputs)}){dictionary(attributes)}"
 
 
@@ -105,12 +109,21 @@ def _mask_form(op: type[PtoOp], operands: Operands, attributes: Attributes) -> s
     return f"{op.name} ins({group(operands['src'], inner)}, {axis}) outs({group(operands['dst'])})"
 
 
+def _group_form(op: type[PtoOp], operands: Operands, attributes: Attributes) -> str:
+    names = [slot.name for slot in signature(op).operands]
+    buffers = [one for name in ("ping", "pong") for one in operands.get(name, ())]
+    values = [one for name in names if name not in ("ping", "pong") for one in operands.get(name, ())]
+    types = ", ".join(one.type for one in (*values, *buffers))
+    listed = f"{', '.join(one.name for one in values)}, buf({', '.join(one.name for one in buffers)})"
+    return f"{op.name}({listed} : {types}){dictionary(attributes)}"
+
+
 def _text_order(op: type[PtoOp]) -> Sequence[str]:
     return op_spec(op).text or [slot.name for slot in signature(op).operands]
 
 
 def _is_unambiguous(op: type[PtoOp], operands: Operands, inputs: Sequence[str]) -> bool:
-    """Returns whether the number of inputs tells which optional ones are present: those that come first."""
+    """Returns whether the number of inputs identifies the optional ones that are present: those that come first."""
     optional = [name for name in inputs if any(s.name == name and s.arity == "?" for s in signature(op).operands)]
     present = [bool(operands.get(name)) for name in optional]
     return present == sorted(present, reverse=True)

@@ -65,7 +65,7 @@ def numbers_of(call: Call) -> Numbers:
 
 
 def _signal(word: str) -> Callable[[Call, Emitter], None]:
-    """Emits a signal between cores, whose message has the mode and the number of the flag."""
+    """Emits a signal between cores, whose message has the mode and the id of the flag."""
 
     def emit(call: Call, emitter: Emitter) -> None:
         numbers = numbers_of(call)

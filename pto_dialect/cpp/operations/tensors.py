@@ -8,8 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from pto_dialect.verify.buffers.tensor_views import CERTAIN, layouts_of
+
 from .statement import Named
-from .tiles import DYNAMIC, Tile, element_text, identity, index_name
+from .tiles import DYNAMIC, Tile, element_bytes, element_text, identity, index_name
 
 if TYPE_CHECKING:
     from ..translate.interface import Call, Emitter, Group, Operand
@@ -78,7 +80,7 @@ class Tensors:
 
         def text() -> str:
             pointer = emitter.pointer(tensor.address, element_text(tensor.element))
-            layout = f" {{layout = #pto.layout<{LAYOUTS[tensor.layout]}>}}"
+            layout = f" {{layout = #pto.layout<{LAYOUTS[tensor.layout]}>{_certainty(tensor)}}}"
             return f"pto.make_tensor_view {pointer}, shape = [{shape}], strides = [{strides}]{layout} : {type_}"
 
         known = self._known(key, call)
@@ -157,10 +159,17 @@ class Tensors:
 
 
 def _dims(tensor: Tensor) -> str:
-    # The dialect infers more from constant sizes of blocked layouts than C++ means by them.
-    return "x".join(
-        str(size) if isinstance(size, int) and tensor.layout == "ND" else "?" for size in tensor.sizes[tensor.outer :]
-    )
+    return "x".join(str(size) if isinstance(size, int) else "?" for size in tensor.sizes[tensor.outer :])
+
+
+def _certainty(tensor: Tensor) -> str:
+    """Returns the attribute of a layout that the dialect would not infer from constant sizes and strides."""
+    sizes = [one for one in tensor.sizes[tensor.outer :] if isinstance(one, int)]
+    strides = [one for one in tensor.strides[tensor.outer :] if isinstance(one, int)]
+    if not len(sizes) == len(strides) == _RANK - tensor.outer:
+        return ""
+    found = layouts_of(sizes, strides, element_bytes(tensor.element))
+    return "" if LAYOUTS[tensor.layout] in found or tensor.layout.startswith("MX") else f", {CERTAIN}"
 
 
 __all__ = ["LAYOUTS", "Tensor", "Tensors", "tensor_of"]

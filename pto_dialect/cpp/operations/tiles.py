@@ -33,7 +33,7 @@ _COMPACTS = {"Null": 0, "Normal": 1, "RowPlusOne": 2}
 _PRIVATE_ELEMENTS = frozenset(("hif8", "hif8x2", "f8E8M0", "f4E1M2x2", "f4E2M1x2", "bf16x2"))
 _BYTES = {"64": 8, "32": 4, "16": 2, "8": 1}
 DYNAMIC = -1
-"""Stands in descriptors for a size that is only known at run time."""
+"""What descriptors have for a size that is only known at run time."""
 VIEW = ' {pto.view_semantics = "subview"}'
 """Marks a tile whose bytes another tile owns."""
 
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 
 class Tile(NamedTuple):
-    """A tile of a call: what its descriptor states, with the words of C++, and its state."""
+    """A tile of a call: what its descriptor states, with the enumerators of C++, and its state."""
 
     location: str
     element: str

@@ -60,6 +60,8 @@ SCALE_GROUPS = rule(
     'docs/reference/layouts.md, "MX scales"',
 )
 
+CERTAIN = "pto.certain_layout"
+"""Attribute of views whose layout their source states, as C++ does, instead of sizes and strides."""
 MAX_RANK = 5
 _NZ_ROWS = 16
 _NZ_BYTES = 512
@@ -95,7 +97,7 @@ def check_view_layout(op: Operation, ctx: Context) -> None:
     """Checks a stated layout against constant sizes and strides."""
     stated = op.attributes.get("layout")
     result = op.results[0].type
-    if not isinstance(stated, EnumAttr) or stated.value not in ("nd", "dn", "nz"):
+    if not isinstance(stated, EnumAttr) or stated.value not in ("nd", "dn", "nz") or CERTAIN in op.attributes:
         return
     if not isinstance(result, TensorViewType):
         return
