@@ -24,6 +24,18 @@ def did_you_mean(word: str, candidates: Iterable[str], n: int = 1) -> list[str]:
     return [candidate for *_, candidate in _scored(word, candidates)[: max(n, 0)]]
 
 
+def nearest_or(word: str, candidates: Iterable[str], otherwise: str, n: int = 1) -> str:
+    """``did you mean A or B?`` with at most ``n`` names as :func:`did_you_mean` selects them, or ``otherwise``."""
+    near = did_you_mean(word, candidates, n)
+    return f"did you mean {' or '.join(near)}?" if near else otherwise
+
+
+def nearest(word: str, candidates: Iterable[str]) -> str:
+    """``; did you mean A?`` to append to a message, or nothing."""
+    hint = nearest_or(word, candidates, "")
+    return f"; {hint}" if hint else ""
+
+
 def did_you_mean_hint(word: str, candidates: Iterable[str], usual: Sequence[str] = ()) -> str | None:
     """``did you mean A or B?`` with all of ``candidates`` that are equally near, ``None`` when none is near.
 

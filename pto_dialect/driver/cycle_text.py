@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from .aligned import aligned
+
 if TYPE_CHECKING:
     from pto_dialect.analysis.cycles.static import Line, ModuleCycles, Total
     from pto_dialect.analysis.cycles.waits import Advice, Wait
@@ -106,11 +108,10 @@ def _text(program: ModuleCycles) -> str:
     for name, total in sorted(program.pipes.items()):
         rows.append((f"pipe {_pipe(name)}", "", "", "", *_numbers(total), ""))
     rows.append(("whole", "", "", "", *_numbers(program.total), ""))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
     time = program.total.cycles / program.clock_mhz
     made_for = f"{program.target}, release {program.release}"
     lines = [f"{program.file} ({made_for}): {time:.2f} µs at {program.clock_mhz:.0f} MHz"]
-    lines += [_aligned(row, widths) for row in rows]
+    lines += aligned(rows, "<><>>>><")
     if program.open:
         lines.append(
             f"{program.open} operations are in loops or choices that a run decides; they count as one iteration"
@@ -167,11 +168,3 @@ def advice_text(one: Advice) -> str:
 
 def _numbers(total: Total) -> tuple[str, str, str]:
     return f"{total.cycles:.0f}", f"{total.low:.0f}", f"{total.high:.0f}"
-
-
-def _aligned(row: tuple[str, ...], widths: list[int]) -> str:
-    cells = (
-        cell.ljust(width) if column in (0, 2, 7) else cell.rjust(width)
-        for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-    )
-    return "  ".join(cells).rstrip()

@@ -5,7 +5,7 @@ Source: docs/reference/memory-planning.md, "Live ranges", "Packing".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -19,6 +19,8 @@ from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.program import UnsupportedError
 from pto_dialect.passes.assign_memory.live_ranges import Buffer
 from pto_dialect.passes.assign_memory.plan import Plan, memory_plans
+
+from .aligned import aligned
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,7 @@ def _text(program: ProgramMap, function: FunctionMap) -> str:
         where = f", most in line {memory.line}" if memory.line is not None else ""
         lines.append(f"  {memory.memory}: {memory.peak}{capacity} bytes, no plan below {memory.bound}{where}")
         rows = [("bytes", "buffer", "size", "line", "used", ""), *map(_row, memory.buffers)]
-        lines += _columns(rows)
+        lines += aligned(rows, "<<>><<", "    ")
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -139,14 +141,3 @@ def _row(buffer: MappedBuffer) -> tuple[str, ...]:
     line = "" if buffer.line is None else str(buffer.line)
     bytes_ = f"[{buffer.begin}, {buffer.end})"
     return bytes_, buffer.name, str(buffer.end - buffer.begin), line, used, "at the peak" if buffer.at_peak else ""
-
-
-def _columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return [
-        "    " + "  ".join(
-            cell.rjust(width) if column in (2, 3) else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]  # fmt: skip

@@ -78,7 +78,7 @@ class Reporter:
         else:
             from pto_dialect.diagnostics.formats import to_sarif  # deferred: start-up
 
-            texts = _rule_texts() if self.verdicts is None else self.verdicts.rule_texts(_rule_texts)
+            texts = rule_texts() if self.verdicts is None else self.verdicts.rule_texts(rule_texts)
             self.write(
                 to_sarif(
                     self.collected,
@@ -90,7 +90,7 @@ class Reporter:
             )
 
 
-def _rule_texts() -> dict[str, str]:
+def rule_texts() -> dict[str, str]:
     """Descriptions of all rules, by id."""
     from pto_dialect.verify.engine.rule import RULES  # deferred: start-up
     from pto_dialect.verify.verifier import load_all_rules  # deferred: start-up

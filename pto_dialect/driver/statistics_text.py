@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from pto_dialect.targets.memory import SPACES
 
+from .aligned import aligned
 from .statistics import (
     BARRIER,
     CORE,
@@ -16,7 +17,6 @@ from .statistics import (
     MemoryUse,
     ModuleStatistics,
     Statistics,
-    Synchronisation,
     sorted_ids,
 )
 
@@ -48,7 +48,7 @@ def _table(program: ModuleStatistics, entry: Statistics) -> str:
 def _operations(entry: Statistics) -> list[str]:
     rows = [["operations", str(entry.operations.total()), ""]]
     rows += [[f"  {family}", str(counts.total()), _names(counts)] for family, counts in entry.families().items()]
-    return _columns(rows, "<><")
+    return aligned(rows, "<><", "  ")
 
 
 def _names(counts: Counter[str]) -> str:
@@ -64,7 +64,7 @@ def _memory(entry: Statistics, capacity: dict[str, int | None]) -> list[str]:
     order = [*SPACES, VALUES]
     for space in sorted(entry.memory, key=lambda name: order.index(name) if name in order else len(order)):
         rows.append([f"  {space}", *_use(entry.memory[space], capacity.get(space))])
-    return _columns(rows, "<>>>>>>")
+    return aligned(rows, "<>>>>>>", "  ")
 
 
 def _use(use: MemoryUse, capacity: int | None) -> list[str]:
@@ -80,21 +80,12 @@ def _sync(entry: Statistics) -> list[str]:
         if found:
             ends = ["get", "release"] if kind == LOCK else ["set", "wait"]
             rows = [[title, "numbers", *ends]]
-            rows += [_sync_row(between, sync) for between, sync in sorted(found.items())]
-            lines += _columns(rows, "<<>>")
+            for between, sync in sorted(found.items()):
+                rows.append([f"  {between}", ", ".join(sorted_ids(sync)), str(sync.first), str(sync.second)])
+            lines += aligned(rows, "<<>>", "  ")
     barriers = {between: sync.first for (kind, between), sync in sorted(entry.sync.items()) if kind == BARRIER}
     if barriers:
         rows = [["barriers", str(sum(barriers.values()))]]
-        lines += _columns([*rows, *([f"  {between}", str(count)] for between, count in barriers.items())], "<>")
+        rows += [[f"  {between}", str(count)] for between, count in barriers.items()]
+        lines += aligned(rows, "<>", "  ")
     return lines
-
-
-def _sync_row(between: str, sync: Synchronisation) -> list[str]:
-    return [f"  {between}", ", ".join(sorted_ids(sync)), str(sync.first), str(sync.second)]
-
-
-def _columns(rows: Sequence[Sequence[str]], align: str) -> list[str]:
-    """Rows as lines with aligned columns (``<`` or ``>``), indented by two."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(align))]
-    padded = [[f"{cell:{side}{width}}" for cell, side, width in zip(row, align, widths, strict=True)] for row in rows]
-    return [f"  {'  '.join(cells)}".rstrip() for cells in padded]

@@ -12,7 +12,7 @@ from lsprotocol import types
 from pto_dialect.driver.explain.schema import forms, values_of
 from pto_dialect.driver.reference.clauses import words_of, written
 from pto_dialect.driver.reference.operations import computes
-from pto_dialect.ir.clauses import CLAUSES, Taken, clauses_of
+from pto_dialect.ir.clauses import CLAUSES, clauses_of
 from pto_dialect.ir.core.aliases import DEPRECATED
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.base import PtoOp, Shape, op_spec, signature
@@ -284,9 +284,5 @@ def _clauses(statement: Statement, cls: type[PtoOp]) -> Iterator[types.Completio
     repeated = [one for one in rows if one.row.form is Form.REPEATED]
     for one in rows:
         if order.index(one.row) > last or one in repeated:
-            yield from _clause(one, cls)
-
-
-def _clause(taken: Taken, cls: type[PtoOp]) -> Iterator[types.CompletionItem]:
-    for text in written(taken.row, [cls]):
-        yield types.CompletionItem(text, kind=Kind.Keyword, detail=taken.row.summary, filter_text=text)
+            for text in written(one.row, [cls]):
+                yield types.CompletionItem(text, kind=Kind.Keyword, detail=one.row.summary, filter_text=text)

@@ -11,7 +11,6 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.ir import Operation
 
 from pto_dialect.analysis.type_facts import element_type
 from pto_dialect.ir.core.types import element_name
@@ -64,7 +63,15 @@ class SiteOperands:
 
     def element(self, site: int, space: str) -> str:
         """As in ``Operands``."""
-        return _element(self.sites[site].op, space)
+        op = self.sites[site].op
+        for value in op.operands:
+            element = element_type(value.type) if memory_of(value.type) == space else None
+            if element is not None:
+                try:
+                    return format_of(element_name(element)).name
+                except ValueError:
+                    return ""
+        return ""
 
 
 class Locations:
@@ -170,15 +177,3 @@ def _shape(one: Shape) -> dict[str, Any]:
         "itemBytes": layout.item_bytes, "inner": list(layout.inner), "rowAxis": list(rows), "colAxis": list(cols),
         "bytes": layout.nbytes, "pairs": pairs, "wholeRows": layout.rows, "wholeCols": layout.cols,
     }  # fmt: skip
-
-
-def _element(op: Operation, space: str) -> str:
-    """Element type of the operand through which an operation accesses a memory."""
-    for value in op.operands:
-        element = element_type(value.type) if memory_of(value.type) == space else None
-        if element is not None:
-            try:
-                return format_of(element_name(element)).name
-            except ValueError:
-                return ""
-    return ""

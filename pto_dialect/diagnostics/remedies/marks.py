@@ -149,7 +149,13 @@ def close_bracket(site: Site, opening: str) -> Iterator[Fix]:
     """The bracket ``opening``, at which the diagnostic points, is not closed."""
     mark = CLOSING[opening]
     if mark == "}":
-        yield from _close_brace(site)
+        here = site.indentation(site.line_start)
+        for note in site.diagnostic.notes:
+            if note.span is not None:
+                start = site.text.rfind("\n", 0, note.span.start) + 1
+                yield site.inserted(f"{here}}}\n", start)
+        end = "" if site.text.endswith("\n") else "\n"
+        yield site.inserted(f"{end}{here}}}\n", len(site.text))
     outer = _outer_bracket(site, site.start)
     if outer is not None:
         yield site.inserted(mark, outer)
@@ -166,16 +172,6 @@ def _outer_bracket(site: Site, start: int) -> int | None:
         elif piece.text in CLOSING.values() and (not opened or piece.text != opened.pop()):
             return piece.start
     return None
-
-
-def _close_brace(site: Site) -> Iterator[Fix]:
-    here = site.indentation(site.line_start)
-    for note in site.diagnostic.notes:
-        if note.span is not None:
-            start = site.text.rfind("\n", 0, note.span.start) + 1
-            yield site.inserted(f"{here}}}\n", start)
-    end = "" if site.text.endswith("\n") else "\n"
-    yield site.inserted(f"{end}{here}}}\n", len(site.text))
 
 
 @remedy

@@ -49,7 +49,10 @@ def proposals(module: ModuleOp, target: str | None, waits: Sequence[Wait]) -> It
         yield _passes("redundant", "remove-redundant-sync", target, "without the flags and barriers that others cover")
         signals = [one for one in longest if one.kind == "flag" and one.through is not None][:MOST_WAITS]
         for number, wait in enumerate(signals):
-            yield from _moves(wait, arch, number)
+            for over in range(1, FARTHEST + 1):
+                yield Proposal(f"later {number}", "", _later(wait, arch, over), (wait.through or 0,))
+            for over in range(1, FARTHEST + 1):
+                yield Proposal(f"earlier {number}", "", _earlier(wait, arch, over), (wait.through or 0,))
         for wait in [one for one in longest if one.kind == "barrier" and one.through is not None][:MOST_WAITS]:
             yield _without_barrier(wait)
         yield _resynchronised(target)
@@ -129,14 +132,6 @@ def _without_barrier(wait: Wait) -> Proposal:
         return f"without the barrier in line {wait.through}" if found else ""
 
     return Proposal(f"barrier {wait.through}", "", change, (wait.through or 0,))
-
-
-def _moves(wait: Wait, arch: str, number: int) -> Iterator[Proposal]:
-    """A flag that is waited for later, or set earlier."""
-    for over in range(1, FARTHEST + 1):
-        yield Proposal(f"later {number}", "", _later(wait, arch, over), (wait.through or 0,))
-    for over in range(1, FARTHEST + 1):
-        yield Proposal(f"earlier {number}", "", _earlier(wait, arch, over), (wait.through or 0,))
 
 
 def _later(wait: Wait, arch: str, over: int) -> Callable[[ModuleOp], str]:

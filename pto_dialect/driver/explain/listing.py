@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pto_dialect.diagnostics.suggest import did_you_mean
+from pto_dialect.diagnostics.suggest import nearest_or
 from pto_dialect.families import FAMILIES
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.registry import op_class
 from pto_dialect.runtime.kernels.refusals import reason
 
+from ..aligned import aligned
 from ..reference.operations import TITLES, computes, pipe, shape, targets
 
 _ALIASES = {"a2": "a2a3", "a3": "a2a3", "cpu-sim": "a5"}
@@ -21,8 +22,7 @@ class UnknownFamilyError(ValueError):
 
 def _chosen(family: str | None, target: str | None) -> Iterator[str]:
     if family is not None and family not in TITLES:
-        near = did_you_mean(family, TITLES, 3)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"one of {', '.join(TITLES)}"
+        hint = nearest_or(family, TITLES, f"one of {', '.join(TITLES)}", 3)
         raise UnknownFamilyError(f"there is no family '{family}'; {hint}")
     for name in OPS:
         if family is None or OPS[name][0] == family:
@@ -38,11 +38,7 @@ def list_operations(family: str | None = None, target: str | None = None) -> str
         for name in _chosen(family, target)
     ]
     heads = ("operation", "family", "pipe", "targets", "computes")
-    widths = [max(len(row[column]) for row in (heads, *rows)) for column in range(len(heads) - 1)]
-    return "".join(
-        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]) + "\n"
-        for row in (heads, *rows)
-    )
+    return "".join(f"{line}\n" for line in aligned((heads, *rows), "<<<<<"))
 
 
 def list_operations_json(family: str | None = None, target: str | None = None) -> str:

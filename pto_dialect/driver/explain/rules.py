@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pto_dialect.diagnostics.engine import DiagnosticOptions
-from pto_dialect.diagnostics.suggest import did_you_mean
+from pto_dialect.diagnostics.suggest import nearest_or
 from pto_dialect.verify.engine.example_programs import bad_program, good_program
 from pto_dialect.verify.engine.rule import REPORTED_AS, RULES, WITHOUT_EXAMPLE, Rule
 from pto_dialect.verify.verifier import load_all_rules
+
+from ..aligned import aligned
 
 
 class UnknownRuleError(ValueError):
@@ -24,9 +26,7 @@ def find_rule(id: str) -> Rule:
     rules = known_rules()
     if id in rules:
         return rules[id]
-    near = did_you_mean(id, rules, 3)
-    hint = f"did you mean {' or '.join(near)}?" if near else "see --list-rules"
-    raise UnknownRuleError(f"unknown rule '{id}'; {hint}")
+    raise UnknownRuleError(f"unknown rule '{id}'; {nearest_or(id, rules, 'see --list-rules', 3)}")
 
 
 def explain(declared: Rule) -> str:
@@ -77,13 +77,7 @@ def list_rules() -> str:
     """A table of all rules: id, severity, pass, text."""
     rows = [(rule.id, rule.severity.label, rule.stage, rule.text) for rule in known_rules().values()]
     head = ("rule", "severity", "pass", "demands")
-    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(3)]
-    return "".join(_row(row, widths) for row in (head, *rows))
-
-
-def _row(row: tuple[str, str, str, str], widths: list[int]) -> str:
-    cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
-    return "  ".join([*cells, row[3]]) + "\n"
+    return "".join(f"{line}\n" for line in aligned((head, *rows), "<<<<"))
 
 
 def list_rules_json() -> str:

@@ -184,7 +184,7 @@ def _paragraph(function: ListedFunction) -> str:
     lines = [f"@{function.name}  ({place}{', '.join(hint for hint in hints if hint)})"]
     rows = [(one.name, one.type, _direction(one)) for one in function.arguments]
     names, types = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
-    lines += [f"  {name.ljust(names)} : {type_.ljust(types)}  {note}".rstrip() for name, type_, note in rows]
+    lines += [f"  {name:{names}} : {type_:{types}}  {note}".rstrip() for name, type_, note in rows]
     lines += [f"  -> {type_}" for type_ in function.results]
     if function.problem is not None:
         lines.append(f"  cannot be launched: {function.problem}")

@@ -68,7 +68,7 @@ def wanted_values(reference: Reference, bound: Sequence[Bound], places: Sequence
     (the outputs of the program) in order, or nothing where it writes to its arguments. Raises ``BindingError`` where
     the function fails or its results do not match.
     """
-    given = {one.name: _shown(one) for one in bound}
+    given = {one.name: np.array(to_values(one.value, one.fmt)) if one.is_array else one.value for one in bound}
     before = {name: value.copy() for name, value in given.items() if isinstance(value, np.ndarray)}
     try:
         returned = reference.function(**_chosen(reference.function, given))
@@ -95,11 +95,6 @@ def _chosen(function: Callable[..., Any], given: Mapping[str, Any]) -> Mapping[s
     if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
         return given
     return {name: given[name] for name in parameters if name in given}
-
-
-def _shown(one: Bound) -> Any:
-    """An argument as numbers: bit patterns decoded, in memory of its own."""
-    return np.array(to_values(one.value, one.fmt)) if one.is_array else one.value
 
 
 class Referee:

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.source import SourceFile, Span
-from pto_dialect.diagnostics.suggest import did_you_mean
+from pto_dialect.diagnostics.suggest import nearest_or
 
 from ..toml_text import NestedError, loads
 
@@ -153,9 +153,8 @@ class Table:
         names = list(known)
         for name in self.content:
             if name not in names:
-                near = did_you_mean(name, names)
-                hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(names)}"
-                self.fail(name, f"unknown key; {hint}")
+                listed = f"there are: {', '.join(names)}"
+                self.fail(name, f"unknown key; {nearest_or(name, names, listed)}")
 
     def text(self, name: str, choices: Iterable[str] = ()) -> str | None:
         """A string, one of ``choices`` if there are some; ``None`` when it is not given."""
@@ -166,8 +165,7 @@ class Table:
             self.fail(name, f"expected a string, found {_shown(value)}")
         options = list(choices)
         if options and value not in options:
-            near = did_you_mean(value, options)
-            self.fail(name, f"unknown {name} '{value}'; " + (f"did you mean {near[0]}?" if near else _one_of(options)))
+            self.fail(name, f"unknown {name} '{value}'; {nearest_or(value, options, _one_of(options))}")
         return value
 
     def count(self, name: str, most: int) -> int | None:

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
 from pto_dialect.diagnostics.engine import Counts, DiagnosticEngine
-from pto_dialect.diagnostics.suggest import did_you_mean
+from pto_dialect.diagnostics.suggest import nearest
 from pto_dialect.passes.run import run_passes
 from pto_dialect.runtime.compile.group import Group, Member, Start, join
 from pto_dialect.runtime.errors import BindingError
@@ -53,21 +53,17 @@ def group_of(document: Document, step: Step, launch: Launch, modules: Mapping[st
     except BindingError as error:
         raise document.error(_part_key(step, error), str(error), rule=error.rule) from None
     if len({id(member.module) for member in members}) > 1:
-        _verify(group, launch)
+        # Functions of one module name buffers of another.
+        engine = DiagnosticEngine(launch.request.policy)
+        run_passes(group.module, Options().passes, engine, launch.request.target)
+        launch.report(engine.diagnostics, engine.counts() if engine.has_errors else Counts())
+        if engine.has_errors:
+            raise Failure(WRONG_PROGRAM)
     return group
 
 
 def _part_key(step: Step, error: BindingError) -> Key:
     return step.key if error.subject is None else step.group[int(error.subject)].key
-
-
-def _verify(group: Group, launch: Launch) -> None:
-    """Verifies modules together, because functions of one name buffers of another."""
-    engine = DiagnosticEngine(launch.request.policy)
-    run_passes(group.module, Options().passes, engine, launch.request.target)
-    launch.report(engine.diagnostics, engine.counts() if engine.has_errors else Counts())
-    if engine.has_errors:
-        raise Failure(WRONG_PROGRAM)
 
 
 def kernel_of(document: Document, step: Step, launch: Launch, group: Group) -> Kernel:
@@ -92,7 +88,7 @@ def group_arguments(
         takers = [start for start in group.starts if name in dict(start.arguments)]
         if not takers:
             names = [known for start in group.starts for known, _ in start.arguments]
-            raise document.error(argument.key, f"no function of the group has an argument {name}{_hint(name, names)}")
+            raise document.error(argument.key, f"no function of the group has an argument {name}{nearest(name, names)}")
         _check_alike(document, takers, name, argument)
         shared = _shared(document, takers[0], name, argument, value, budget)
         for number, start in enumerate(takers):
@@ -142,15 +138,10 @@ def _own(
         position = asked.isdecimal() and asked not in names and int(asked) < len(names)
         name = names[int(asked)] if position else asked
         if name not in names:
-            raise document.error(argument.key, f"@{start.label} has no argument {asked}{_hint(asked, names)}")
+            raise document.error(argument.key, f"@{start.label} has no argument {asked}{nearest(asked, names)}")
         full = f"{start.label}.{name}"
         if full in keys:
             raise document.error(argument.key, f"argument {name} of @{start.label} is given twice")
         keys[full] = argument.key
         found.append((full, value(start.label, start.arguments, name, argument)))
     return found
-
-
-def _hint(name: str, names: list[str]) -> str:
-    near = did_you_mean(name, names)
-    return f"; did you mean {near[0]}?" if near else ""

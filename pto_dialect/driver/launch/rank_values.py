@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
-from pto_dialect.diagnostics.suggest import did_you_mean
+from pto_dialect.diagnostics.suggest import nearest_or
 
 from ..run.value_text import (
     Content,
@@ -60,8 +60,7 @@ class RankText(NamedTuple):
             return Window(text, self.number)
         found = _WINDOW.fullmatch(text)
         if found is not None and found["name"] not in windows:
-            near = did_you_mean(found["name"], windows)
-            hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(windows) or 'none'}"
+            hint = nearest_or(found["name"], windows, f"there are: {', '.join(windows) or 'none'}")
             raise ValueTextError(f"there is no window '{found['name']}'; {hint}")
         if found is not None:
             return Window(found["name"], self._peer(found["sign"], int(found["number"]), text))

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute
 
 from pto_dialect.deadline import TimedOut, deadline
 from pto_dialect.diagnostics.engine import DiagnosticOptions
-from pto_dialect.diagnostics.suggest import did_you_mean
+from pto_dialect.diagnostics.suggest import nearest
 from pto_dialect.runtime.errors import BindingError
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.queues.schedule import Schedule
@@ -304,9 +304,7 @@ class Session:
             except BindingError as error:
                 raise self.fail(source.key, error) from None
         if buffer not in self.held:
-            near = did_you_mean(name, types)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise BindingError(f"@{function} has no argument {name}{hint}", name)
+            raise BindingError(f"@{function} has no argument {name}{nearest(name, types)}", name)
         return self.held[buffer]
 
     def of_ranks(self, value: Window | RankContext) -> Held:

@@ -10,6 +10,7 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..aligned import aligned
 from ..inputs import InputError
 from ..report import render
 from ..run.outcome import FINDINGS, OK, TIMED_OUT, WRONG_LAUNCH, WRONG_PROGRAM, Streams, exit_status
@@ -175,9 +176,7 @@ def table(results: Sequence[Outcome]) -> str:
     for result in results:
         verdict = VERDICTS[result.code]
         rows.append((result.path, f"{result.seconds * 1e3:.1f}", f"{verdict}  {result.reason}".rstrip()))
-    first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
-    lines = [f"{path.ljust(first)}  {ms.rjust(second)}  {verdict}\n" for path, ms, verdict in rows]
-    return "".join(lines) + tally(results) + "\n"
+    return "".join(f"{line}\n" for line in [*aligned(rows, "<><"), tally(results)])
 
 
 def tally(results: Sequence[Outcome]) -> str:

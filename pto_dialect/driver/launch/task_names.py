@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from pto_dialect.diagnostics.suggest import did_you_mean
+from pto_dialect.diagnostics.suggest import nearest_or
 
 from .document import Document, Key
 
@@ -26,7 +26,6 @@ def check_tasks(document: Document, tasks: Iterable[tuple[Key, TaskFacts]]) -> N
             raise document.error((*key, "name"), f"there are two tasks called {task.name}")
         for name in task.after:
             if name not in known:
-                near = did_you_mean(name, known)
-                hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known) or 'none'}"
+                hint = nearest_or(name, known, f"there are: {', '.join(known) or 'none'}")
                 raise document.error((*key, "after"), f"no earlier task is called {name}; {hint}")
         known.append(task.name)

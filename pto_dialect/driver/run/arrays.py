@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from pto_dialect.diagnostics.suggest import did_you_mean, inline_hint
+from pto_dialect.diagnostics.suggest import inline_hint, nearest_or
 from pto_dialect.runtime.errors import BindingError
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.encode import encode
@@ -259,8 +259,7 @@ def _key(content: Stored, names: list[str]) -> str:
             return names[0]
         raise BindingError(f"'{content.path}' needs a key, write {content.path}:KEY with one of: {listed}")
     if content.key not in names:
-        near = did_you_mean(content.key, names)
-        hint = f"did you mean {near[0]}?" if near else f"it has: {listed}"
+        hint = nearest_or(content.key, names, f"it has: {listed}")
         raise BindingError(f"'{content.path}' has no array '{content.key}'; {hint}")
     return content.key
 

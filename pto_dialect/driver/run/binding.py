@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType, VectorType
 from xdsl.ir import Attribute
 
-from pto_dialect.diagnostics.suggest import did_you_mean
+from pto_dialect.diagnostics.suggest import nearest
 from pto_dialect.ir.core import types as t
 from pto_dialect.runtime.errors import BindingError, NoValueError
 from pto_dialect.runtime.memory.packed_element import part_format
@@ -154,9 +154,7 @@ def by_name(kernel: Kernel, given: Sequence[tuple[str, Given | Held]]) -> dict[s
         if asked not in names and asked.isdecimal() and int(asked) < len(names):
             name = names[int(asked)]
         if name not in names:
-            near = did_you_mean(asked, names)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise BindingError(f"@{kernel.entry} has no argument {asked}{hint}", asked)
+            raise BindingError(f"@{kernel.entry} has no argument {asked}{nearest(asked, names)}", asked)
         if name in chosen:
             raise BindingError(f"argument {name} is given twice", asked)
         chosen[name] = asked, value
@@ -255,7 +253,7 @@ def _bind_scalar(name: str, type_: Attribute, given: Given, budget: MemoryBudget
         raise BindingError("it is a number, nothing is written back to it")
     if isinstance(content, Each):
         return Bound(name, type_, fmt, _number_for_each(content, fmt, budget))
-    value = content.value if isinstance(content, Number) else _first_element(content, fmt, budget)
+    value = content.value if isinstance(content, Number) else _elements(content, fmt, budget)[0].item()
     return Bound(name, type_, fmt, _checked_number(value, type_, fmt, content.text))
 
 
@@ -263,10 +261,6 @@ def _number_for_each(each: Each, fmt: Format, budget: MemoryBudget) -> PerCore:
     if isinstance(each.content, str):
         return PerCore(each.content, each.by)
     return PerCore(_elements(each.content, fmt, budget), each.by)
-
-
-def _first_element(content: Elements, fmt: Format, budget: MemoryBudget) -> int | float | bool:
-    return _elements(content, fmt, budget)[0].item()
 
 
 def _elements(content: Elements, fmt: Format, budget: MemoryBudget) -> Array:

@@ -11,6 +11,7 @@ from pto_dialect.runtime.errors import BindingError
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.formats import Format
 
+from ..aligned import aligned
 from .arrays import fitted, load, stated_format
 from .binding import Bound
 from .elements import is_bit_pattern, same_elements, to_values
@@ -108,7 +109,10 @@ def expectation(
         array, fmt = _load(content, place.fmt, as_bits, budget)
         if judgement.valid is not None and array.shape == whole:
             array = array[tuple(slice(extent) for extent in judgement.valid)]
-        array = _fitted(array, fmt, content, place)
+        packing, wanted = place.fmt.elements // fmt.elements, place.shape
+        if packing > 1 and array.shape[-1:] == (wanted[-1] * packing,):
+            wanted = (*wanted[:-1], wanted[-1] * packing)
+        array = fitted(array, content, wanted)
         bits = _bits(array, fmt, content, place) if judgement.exact else None
         return Expected(place, to_values(array, fmt), content.text, judgement, bits)
     except BindingError as error:
@@ -146,13 +150,6 @@ def _load(content: Elements, needed: Format, as_bits: bool, budget: MemoryBudget
             f" write {content.text}:{needed.name}"
         )
     return array, fmt
-
-
-def _fitted(array: Array, fmt: Format, content: Elements, place: Place) -> Array:
-    packing, wanted = place.fmt.elements // fmt.elements, place.shape
-    if packing > 1 and array.shape[-1:] == (wanted[-1] * packing,):
-        wanted = (*wanted[:-1], wanted[-1] * packing)
-    return fitted(array, content, wanted)
 
 
 def mismatches_of(expected: Sequence[Expected], value: Callable[[Place], Output]) -> list[str]:
@@ -217,10 +214,7 @@ def _table(got: Array, want: Array, wrong: Array) -> list[str]:
         place = tuple(index)
         a, b = got[place].item(), want[place].item()
         rows.append((_index(place), str(got[place]), str(want[place]), f"{a - b:.6g}"))
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
-    return [
-        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]
+    return aligned(rows, "<<<<", "  ")
 
 
 def _index(place: tuple[int, ...]) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Attribute
 
-from pto_dialect.diagnostics.suggest import did_you_mean
+from pto_dialect.diagnostics.suggest import nearest_or
 from pto_dialect.ir.core import types as t
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.decode import decode
@@ -30,8 +30,7 @@ def element_format(name: str) -> Format:
     try:
         found = format_of(name)
     except ValueError:
-        near = did_you_mean(name, FORMATS, 2)
-        hint = f"did you mean {' or '.join(near)}?" if near else "expected one such as f16, bf16, f32, i8 or ui8"
+        hint = nearest_or(name, FORMATS, "expected one such as f16, bf16, f32, i8 or ui8", 2)
         raise ValueTextError(f"unknown element type '{name}'; {hint}") from None
     if found.compute_only:
         raise ValueTextError(f"{found.name} is a way to compute, no type of elements in memory")

@@ -10,7 +10,7 @@ import numpy as np
 from xdsl.dialects.builtin import FunctionType
 from xdsl.ir import Attribute
 
-from pto_dialect.diagnostics.suggest import did_you_mean
+from pto_dialect.diagnostics.suggest import nearest_or
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
@@ -135,11 +135,8 @@ class Places:
 
     def _known(self, name: str) -> str:
         names = [*self.arguments, *self.result_names]
-        near = did_you_mean(name, names)
-        if near:
-            return f"did you mean {near[0]}?"
         results = [place.name for place in self.results if place.number not in self.result_names.values()]
-        return f"there are: {', '.join([*names, *results]) or 'none'}"
+        return nearest_or(name, names, f"there are: {', '.join([*names, *results]) or 'none'}")
 
     def output(self, place: Place, values: Sequence[object], returned: Sequence[object]) -> Output:
         """The value of ``place`` after the run."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pto_dialect.runtime.run.profiling import ProfileLog
 
+from ..aligned import aligned
+
 _HEAD = ("operation", "calls", "ms", "share")
 
 
 def profile_table(log: ProfileLog, run_seconds: float, compile_seconds: float) -> str:
     """Calls and milliseconds by operation, slowest first, then scalar code, the whole run and compilation."""
-    rows: list[tuple[str, str, str, str]] = []
+    rows: list[tuple[str, ...]] = [_HEAD]
     instructions = 0.0
     for name, calls, seconds in log.by_operation():
         if calls:
@@ -19,17 +21,7 @@ def profile_table(log: ProfileLog, run_seconds: float, compile_seconds: float) -
     rows.append(("scalar code and control flow", "", _ms(rest), _share(rest, run_seconds)))
     rows.append(("run", "", _ms(run_seconds), ""))
     rows.append(("compile", "", _ms(compile_seconds), ""))
-    widths = [max(len(row[column]) for row in (_HEAD, *rows)) for column in range(4)]
-    return "".join(_line(row, widths) for row in (_HEAD, *rows))
-
-
-def _line(row: tuple[str, str, str, str], widths: list[int]) -> str:
-    first, *numbers = row
-    cells = [
-        first.ljust(widths[0]),
-        *(cell.rjust(width) for cell, width in zip(numbers, widths[1:], strict=True)),
-    ]
-    return "  ".join(cells).rstrip() + "\n"
+    return "".join(f"{line}\n" for line in aligned(rows, "<>>>"))
 
 
 def _ms(seconds: float) -> str:

@@ -18,6 +18,7 @@ from pto_dialect.runtime.errors import BindingError
 from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.version import __version__
 
+from ..report import rule_texts
 from .files import FileError
 
 if TYPE_CHECKING:
@@ -240,12 +241,7 @@ def document(diagnostics: tuple[Diagnostic, ...], counts: Counts, path: str, fac
 
     if not path.endswith(".sarif"):
         return to_json(diagnostics, counts, facts)
-    from pto_dialect.verify.engine.rule import RULES  # deferred: start-up
-    from pto_dialect.verify.verifier import load_all_rules  # deferred: start-up
-
-    load_all_rules()
-    texts = {id: rule.text for id, rule in RULES.items()}
-    return to_sarif(diagnostics, texts, version=__version__, tool="pto-run", facts=facts)
+    return to_sarif(diagnostics, rule_texts(), version=__version__, tool="pto-run", facts=facts)
 
 
 def _text_of(path: str) -> str:

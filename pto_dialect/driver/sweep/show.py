@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from ..aligned import aligned
 from ..plot import axes
 from .points import value_text
 from .store import Record, StoreError
@@ -38,14 +39,7 @@ def table_text(records: Sequence[Record]) -> str:
         values = [value_text(record["point"][name]) if name in record["point"] else "" for name in names]
         told = f"{record['result']}  {record['reason']}".rstrip()
         rows.append([record["file"], *values, f"{record['ms']:.1f}", told])
-    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
-    text = ""
-    for row in rows:
-        cells = [
-            cell.rjust(width) if 0 < column < len(head) - 1 else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        text += "  ".join(cells).rstrip() + "\n"
+    text = "".join(f"{line}\n" for line in aligned(rows, f"<{'>' * (len(head) - 2)}<"))
     counts = Counter(record["result"] for record in records)
     numbers = ", ".join(f"{count} {word}" for word, count in sorted(counts.items()))
     return f"{text}{len(records)} launches{': ' if numbers else ''}{numbers}\n"

@@ -9,6 +9,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from ..aligned import aligned
 from ..plot import axes
 from ..sweep.points import value_text
 from .measure import Measured
@@ -33,16 +34,8 @@ def table_text(found: Sequence[Measured], reference: str, left: int) -> str:
         whole = one.whole
         numbers = [f"{whole.cycles:.0f}", f"{whole.low:.0f}", f"{whole.high:.0f}", f"{one.microseconds:.2f}"]
         rows.append([*values, *numbers, *memory, "front" if one.front else "ok"])
-    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if column == len(head) - 1 else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
     good = [one for one in found if not one.reason]
-    lines.append(_summary(good, len(found), reference, left))
+    lines = [*aligned(rows, ">" * (len(head) - 1) + "<"), _summary(good, len(found), reference, left)]
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -23,7 +23,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.analysis import queues
 from pto_dialect.analysis.type_facts import ENTRY_ATTRIBUTES, KERNEL_KIND, integer_attribute, is_simt_entry, kernel_kind
-from pto_dialect.diagnostics.suggest import did_you_mean
+from pto_dialect.diagnostics.suggest import nearest_or
 from pto_dialect.ir.core.base import is_pto, op_spec, section_of
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import listed
@@ -142,9 +142,8 @@ def find_entry(module: Operation, entry: str | None, symbols: Symbols | None = N
     functions = symbols.first
     if entry is not None:
         if entry not in functions:
-            close = did_you_mean(entry, list(functions))
-            hint = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(functions) or 'none'}"
-            raise ProgramError("entry-single", f"no function @{entry}{hint}")
+            hint = nearest_or(entry, functions, f"there are {', '.join(functions) or 'none'}")
+            raise ProgramError("entry-single", f"no function @{entry}; {hint}")
         return entry
     choices = candidates(module, symbols)
     if len(choices) == 2 and functions[choices[1]] in peers(functions[choices[0]], symbols):

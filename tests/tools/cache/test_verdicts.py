@@ -20,7 +20,7 @@ from pto_dialect.driver.inputs import Input, collect
 from pto_dialect.driver.options import CycleRequest, Options
 from pto_dialect.driver.output import OutputError
 from pto_dialect.driver.pipeline import process, process_input
-from pto_dialect.driver.report import Reporter, _rule_texts
+from pto_dialect.driver.report import Reporter, rule_texts
 from pto_dialect.driver.result import Result
 from pto_dialect.driver.verdicts import Verdicts
 
@@ -168,7 +168,7 @@ def test_a_run_over_one_program(
     plain = run(inputs, Options(), None, format)
     assert run(inputs, Options(), kept, format) == plain
     forbid(monkeypatch)
-    monkeypatch.setattr("pto_dialect.driver.report._rule_texts", lambda: pytest.fail("rules were loaded"))
+    monkeypatch.setattr("pto_dialect.driver.report.rule_texts", lambda: pytest.fail("rules were loaded"))
     assert run(inputs, Options(), kept, format) == plain
 
 
@@ -350,15 +350,15 @@ def test_entries_of_another_form(kept: Verdicts, field: str, value: Any) -> None
 
 
 def test_texts_of_rules(kept: Verdicts) -> None:
-    texts = kept.rule_texts(_rule_texts)
-    assert texts == _rule_texts()
+    texts = kept.rule_texts(rule_texts)
+    assert texts == rule_texts()
     assert kept.rule_texts(lambda: pytest.fail("rules were loaded")) == texts
     (path,) = entries(kept)
     for damaged in (b"{}", b"[]", b'{"key": "x"}', b"?"):
         write_private(str(path), damaged)
         assert kept.rule_texts(lambda: {"a": "b"}) == {"a": "b"}
     path.write_bytes(b"")
-    assert kept.rule_texts(_rule_texts) == texts
+    assert kept.rule_texts(rule_texts) == texts
 
 
 # ---------------------------------------------------------------- where nothing can be kept
