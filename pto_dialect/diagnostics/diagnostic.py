@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from .fix import Fix
 from .remedy import Remedy
-from .source import Span
+from .source import SourceFile, Span
 
 
 class Severity(enum.IntEnum):
@@ -33,7 +33,8 @@ class Diagnostic(NamedTuple):
 
     ``message`` states what is wrong, the actual and the expected value, without the rule id. ``span`` is ``None`` when
     the statement has no source location. ``help`` states what would be right, ``fixes`` are edits of the source of
-    ``span`` that make it so, the likeliest first. ``remedies`` make edits on request.
+    ``span`` that make it so, the likeliest first. ``remedies`` make edits on request. ``edited`` is the source that fixes
+    change where ``span`` is in another.
     """
 
     rule: str
@@ -44,3 +45,4 @@ class Diagnostic(NamedTuple):
     help: str | None = None
     fixes: tuple[Fix, ...] = ()
     remedies: tuple[Remedy, ...] = ()
+    edited: SourceFile | None = None

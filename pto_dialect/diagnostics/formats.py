@@ -20,7 +20,8 @@ The JSON document (``version`` changes when a field changes its meaning or disap
       ]
     }
 
-``fixes`` is there where one is known. The edits of a fix are all in the file of the diagnostic.
+``fixes`` is there where one is known. The edits of a fix are all in the file of the diagnostic, or in its ``file``
+where it has one: that of the program, if the diagnostic is about the source that the program was made from.
 """
 
 import json
@@ -30,6 +31,7 @@ from urllib.parse import quote
 from .diagnostic import Diagnostic, Severity
 from .engine import Counts
 from .fix import Fix
+from .origins import all_shown
 from .source import SourceFile, Span
 
 JSON_VERSION = 1
@@ -54,7 +56,7 @@ def to_json(diags: Iterable[Diagnostic], counts: Counts | None = None, facts: Ma
     ``counts`` are those of the engine; left out, they are the numbers of ``diags``. ``facts`` hold for
     the whole report, such as the release of the reference that counts.
     """
-    items = list(diags)
+    items = all_shown(diags)
     if counts is None:
         number = [sum(diag.severity is severity for diag in items) for severity in Severity]
         counts = Counts(number[Severity.ERROR], number[Severity.WARNING], number[Severity.INFO])
@@ -81,7 +83,7 @@ def to_sarif(
     order of appearance.  ``version`` is that of the tool, ``facts`` as for ``to_json``.  A help text follows the
     message on its own line.
     """
-    items = list(diags)
+    items = all_shown(diags)
     order = {rule: index for index, rule in enumerate(dict.fromkeys(diag.rule for diag in items))}
     driver: dict[str, object] = {"name": tool}
     if version:
@@ -111,11 +113,11 @@ def _json_diagnostic(diag: Diagnostic) -> dict[str, object]:
         "notes": [{"message": note.message, "location": _json_location(note.span)} for note in diag.notes],
     }
     if diag.fixes and diag.span is not None:
-        found["fixes"] = [_json_fix(fix, diag.span.source) for fix in diag.fixes]
+        found["fixes"] = [_json_fix(fix, diag.edited or diag.span.source, diag.edited) for fix in diag.fixes]
     return found
 
 
-def _json_fix(fix: Fix, source: SourceFile) -> dict[str, object]:
+def _json_fix(fix: Fix, source: SourceFile, other: SourceFile | None) -> dict[str, object]:
     edits: list[dict[str, object]] = []
     for edit in fix.edits:
         line, column, end_line, end_column = _extent(Span(source, edit.start, edit.end))
@@ -126,7 +128,8 @@ def _json_fix(fix: Fix, source: SourceFile) -> dict[str, object]:
                 "text": edit.text,
             }
         )
-    return {"title": fix.title, "safe": fix.safe, "edits": edits}
+    file = {} if other is None else {"file": other.name}
+    return {"title": fix.title, "safe": fix.safe, **file, "edits": edits}
 
 
 def _json_location(span: Span | None) -> dict[str, object] | None:
@@ -168,7 +171,7 @@ def _sarif_result(diag: Diagnostic, rule_index: int) -> dict[str, object]:
     if related:
         result["relatedLocations"] = related
     if diag.fixes and diag.span is not None:
-        result["fixes"] = [_sarif_fix(fix, diag.span.source) for fix in diag.fixes]
+        result["fixes"] = [_sarif_fix(fix, diag.edited or diag.span.source) for fix in diag.fixes]
     return result
 
 

@@ -12,6 +12,7 @@ from hashlib import sha256
 from xml.sax.saxutils import escape, quoteattr
 
 from .diagnostic import Diagnostic, Severity
+from .origins import all_shown
 
 _GITHUB = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 _GITLAB = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
@@ -20,7 +21,7 @@ _GITLAB = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "i
 def to_github(diags: Iterable[Diagnostic]) -> str:
     """Workflow commands, a line each, from which GitHub makes annotations."""
     lines: list[str] = []
-    for diag in diags:
+    for diag in all_shown(diags):
         fields = [("title", diag.rule)]
         if diag.span is not None:
             source = diag.span.source
@@ -50,7 +51,7 @@ def to_gitlab(diags: Iterable[Diagnostic]) -> str:
     """A code quality report of GitLab, ended by a newline. Fingerprints do not depend on lines."""
     seen: Counter[str] = Counter()
     entries: list[dict[str, object]] = []
-    for diag in diags:
+    for diag in all_shown(diags):
         path = "" if diag.span is None else diag.span.source.name.removeprefix("./")
         line = 1 if diag.span is None else diag.span.line
         what = "\0".join((diag.rule, path, diag.message))
@@ -70,7 +71,7 @@ def to_gitlab(diags: Iterable[Diagnostic]) -> str:
 def to_junit(diags: Iterable[Diagnostic], name: str = "pto-opt") -> str:
     """JUnit XML, ended by a newline: a failed test for each error, a passed one with its text for each other
     diagnostic, and one passed test where there is none."""
-    items = list(diags)
+    items = all_shown(diags)
     failures = sum(diag.severity is Severity.ERROR for diag in items)
     cases = [_junit_case(diag) for diag in items] or [f'    <testcase name="{name}"/>\n']
     head = f'  <testsuite name="{name}" tests="{len(cases)}" failures="{failures}" errors="0">\n'

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from .diagnostic import Diagnostic, Severity
 from .engine import Counts
+from .origins import NamedPlace, all_shown
 from .source import Span
 
 TAB_STOP = 8
@@ -24,13 +25,13 @@ _RESET = "\x1b[0m"
 
 
 def render_text(diags: Iterable[Diagnostic], *, color: bool = False) -> str:
-    """All diagnostics in the given order, each line ended by a newline; empty text for none.
+    """All diagnostics in the given order, as a person sees them, each line ended by a newline; empty text for none.
 
     Per diagnostic: ``file:line:col: severity: message [rule]``, the source line with ``^~~`` below the span
     (its first line if it has several), then, indented, the help and the notes.  ``color`` adds ANSI codes.
     """
     writer = _Writer(color)
-    for diag in diags:
+    for diag in all_shown(diags):
         rule = f" [{diag.rule}]" if diag.rule else ""
         severity = diag.severity
         writer.headline(severity.label, _SEVERITY_COLOR[severity], diag.message, rule, diag.span)
@@ -76,7 +77,7 @@ class _Writer:
             place = self._paint(f"{visible(span.source.name)}:{line}:{col}:", _BOLD) + " "
         self.lines.append(f"{indent}{place}{label} {message[0]}")
         self.lines += [f"{indent}{_INDENT}{part}" for part in message[1:]]
-        if span is not None:
+        if span is not None and not isinstance(span.source, NamedPlace):
             text, pad, mark = excerpt(span)
             self.lines.append(f"{indent}{_INDENT}{text}".rstrip())
             self.lines.append(f"{indent}{_INDENT}{' ' * pad}{self._paint(mark, _GREEN)}")

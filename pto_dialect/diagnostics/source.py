@@ -1,8 +1,10 @@
 """Source text and positions in it."""
 
+from __future__ import annotations
+
 from bisect import bisect_right
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class SourceFile:
@@ -10,10 +12,10 @@ class SourceFile:
 
     Lines end at ``\\n``; a ``\\r`` before it belongs to the line end.  ``first_line`` is the number of the
     first line: a chunk cut out of a larger file keeps the line numbers of that file.  Two objects are equal
-    only if they are the same object.
+    only if they are the same object. ``facts`` are what other modules know of the text, an object of each class.
     """
 
-    __slots__ = ("_starts", "first_line", "name", "text")
+    __slots__ = ("_starts", "facts", "first_line", "name", "text")
 
     name: str
     text: str
@@ -23,6 +25,7 @@ class SourceFile:
         self.name = name
         self.text = text
         self.first_line = first_line
+        self.facts: dict[type[Any], Any] = {}
         self._starts: list[int] | None = None
 
     def __repr__(self) -> str:
@@ -64,6 +67,12 @@ class SourceFile:
         if not 0 <= index < len(starts):
             return ""
         return self.text[starts[index] : self._visible_end(index)]
+
+    def line_start(self, line: int) -> int | None:
+        """Offset of the first character of ``line`` (numbered as in :meth:`line_col`); ``None`` outside the text."""
+        starts = self._line_starts()
+        index = line - self.first_line
+        return starts[index] if 0 <= index < len(starts) else None
 
 
 class Span(NamedTuple):

@@ -13,7 +13,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from pto_dialect.analysis.release import release_of
 from pto_dialect.analysis.target import profile_of
-from pto_dialect.ir.core.location import span_of
+from pto_dialect.diagnostics.origins import shown_line
+from pto_dialect.ir.core.location import label_of, span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.program import UnsupportedError
@@ -82,7 +83,7 @@ def collect(module: ModuleOp, file: str, target: str | None, reuse: str) -> Prog
             plans = memory_plans(function, target, reuse)
         except UnsupportedError as error:
             span = span_of(error.op)
-            where = f"line {span.line}: " if span is not None else ""
+            where = f"line {shown_line(span)}: " if span is not None else ""
             functions.append(FunctionMap(name, arch, (), f"{where}{error.reason}"))
             continue
         if plans:
@@ -98,14 +99,14 @@ def _memory(plan: Plan) -> MemoryMap:
 
 
 def _buffer(buffer: Buffer, at: int, at_peak: bool) -> MappedBuffer:
-    hint = buffer.op.results[0].name_hint if buffer.op.results else None
-    lines = [span.line for time in sorted(buffer.uses) if (span := span_of(buffer.uses[time])) is not None]
+    name = label_of(buffer.op.results[0]) if buffer.op.results else ""
+    lines = [shown_line(span) for time in sorted(buffer.uses) if (span := span_of(buffer.uses[time])) is not None]
     span = span_of(buffer.op)
     return MappedBuffer(
-        f"%{hint}" if hint else buffer.op.name,
+        name or buffer.op.name,
         at,
         at + buffer.size,
-        span.line if span is not None else None,
+        shown_line(span) if span is not None else None,
         lines[0] if lines else None,
         lines[-1] if lines else None,
         at_peak,

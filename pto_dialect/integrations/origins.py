@@ -6,14 +6,11 @@ Compilers write `loc("model.py":12:8)` after the statements of the text that the
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic
+from pto_dialect.diagnostics.origins import location_of
 from pto_dialect.diagnostics.source import Span
-
-_PLACE = re.compile(r'"((?:[^"\\\n]|\\.)*)"\s*:\s*(\d+)\s*:\s*(\d+)')
-_ALIAS = re.compile(r"\s*(#[\w$.\-]+)\s*\)")
 
 
 class Origin(NamedTuple):
@@ -29,19 +26,8 @@ class Origin(NamedTuple):
 
 def origin_of(span: Span | None) -> Origin | None:
     """The source location that follows the statement at ``span``; ``None`` where it has none."""
-    if span is None:
-        return None
-    text = span.source.text
-    end = text.find("\n", span.end)
-    _, mark, location = text[span.start : end if end >= 0 else len(text)].rpartition("loc(")
-    if not mark:
-        return None
-    alias = _ALIAS.match(location)
-    if alias is not None:
-        defined = re.search(rf"^{re.escape(alias[1])}\s*=\s*loc\((.*)$", text, re.MULTILINE)
-        location = defined[1] if defined is not None else ""
-    place = _PLACE.search(location)
-    return None if place is None else Origin(re.sub(r"\\(.)", r"\1", place[1]), int(place[2]), int(place[3]))
+    frames = location_of(span).frames
+    return Origin(*frames[0]) if frames else None
 
 
 def origins_of(found: Diagnostic) -> list[Origin]:

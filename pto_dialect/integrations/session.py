@@ -120,13 +120,8 @@ class Session:
 
 
 def shown(findings: Collection[Diagnostic]) -> str:
-    """Findings as `pto-run --sanitize` shows them, each with the source locations that its statements name."""
-    texts: list[str] = []
-    for found in findings:
-        text = render_text((found,)).rstrip("\n")
-        origins = [f"  from {origin}" for origin in origins_of(found)]
-        texts.append("\n".join([text, *origins]))
-    return "\n".join(texts)
+    """Findings as `pto-run --sanitize` shows them."""
+    return render_text(findings).rstrip("\n")
 
 
 def file_name(test: str) -> str:

@@ -24,7 +24,7 @@ from pto_dialect.ir.buffers.pointers import TileBufAddrOp
 from pto_dialect.ir.buffers.views import TAssignOp
 from pto_dialect.ir.core.base import PtoOp, is_pto, op_spec, operand_groups
 from pto_dialect.ir.core.facts.operation_form import form_of
-from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.location import label_of, span_of
 from pto_dialect.ir.core.operands import shown
 from pto_dialect.ir.core.roles import RUNS, Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewType, TileBufType
@@ -375,8 +375,7 @@ def _computed(reads: dict[Operation, dict[Operation, None]]) -> Diagnostic:
 
 
 def _name(made: Operation) -> str:
-    name = made.results[0].name_hint
-    return f"%{name}" if name else "a tile"
+    return label_of(made.results[0], "a tile")
 
 
 def _listed(names: list[str]) -> str:

@@ -19,6 +19,7 @@ from pto_dialect.analysis.symbols import Symbols
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.diagnostics.origins import shown_line
 from pto_dialect.diagnostics.remedies.synchronization import barrier_before, order_with_flag, other_end
 from pto_dialect.diagnostics.remedy import Remedy
 from pto_dialect.ir.core.attributes import ENUMS
@@ -251,7 +252,7 @@ def _iterations(kind: str, first: Access, second: Access) -> Iterator[Note]:
         if loop is not other:
             break
         place = span_of(loop)
-        line = "" if place is None else f" at line {place.line}"
+        line = "" if place is None else f" at line {shown_line(place)}"
         if one != two:
             yield Note(f"iteration {two} of the loop{line} {now} it before iteration {one} {_DONE[kind]} it", place)
             return

@@ -190,7 +190,7 @@ def _structure(op: Operation) -> str | None:
 
 
 def _named(value: SSAValue) -> str:
-    return value_name(value) or f"%{_unnamed(value)}"
+    return f"%{value_name(value).removeprefix('%') or _unnamed(value)}"
 
 
 def _unnamed(value: SSAValue) -> str:

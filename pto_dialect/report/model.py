@@ -10,6 +10,7 @@ import numpy as np
 
 from pto_dialect.analysis.release import release_of
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
+from pto_dialect.diagnostics.origins import shown_span
 from pto_dialect.diagnostics.source import SourceFile, Span
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.runtime.numerics.decode import value_table
@@ -120,6 +121,7 @@ class Document:
     def _place(self, span: Span | None) -> dict[str, Any]:
         if span is None:
             return {"file": -1, "line": 0, "column": 0}
+        span = shown_span(span)
         line, column = span.source.line_col(span.start)
         return {"file": self._file(span.source), "line": line, "column": column}
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.pipe_order import has_flags, is_closing_barrier, pipe_barriers
+from pto_dialect.diagnostics.origins import shown_line
 from pto_dialect.ir.buffers.pointers import CastptrOp
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec
 from pto_dialect.ir.core.location import span_of
@@ -98,7 +99,7 @@ def _listed(words: Iterable[str]) -> str:
 def _places(ops: Sequence[Operation]) -> str:
     """Returns the lines, the first few of them."""
     spans = (span_of(op) for op in ops)
-    lines = list(dict.fromkeys(span.line for span in spans if span is not None))
+    lines = list(dict.fromkeys(shown_line(span) for span in spans if span is not None))
     if not lines:
         return "without locations"
     more = ", ..." if len(lines) > _SHOWN else ""

@@ -107,10 +107,10 @@ def test_findings_fail_the_test(tmp_path: Path) -> None:
         "test_nothing": "PASSED",
         "test_called": "FAILED",
     }
-    assert "called.pto:14:5: error" in output
     assert "nothing orders the two [race-raw]" in output
-    assert "<racing>:14:5: error" in output
-    assert "  from model.py:14:8\n  from model.py:12:8\n" in output
+    assert "model.py:14:8: error" in output
+    assert "called.pto:14:5: note: the statement of the program" in output
+    assert "<racing>:14:5: note: the statement of the program" in output
     reports = {path.name: json.loads(path.read_text()) for path in (tmp_path / "reports").iterdir()}
     assert set(reports) == {
         file_name(f"test_it.py::test_{name}") for name in ("right", "racing", "accepted", "prepared", "called")

@@ -11,6 +11,7 @@ from xdsl.ir import Operation
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.release import release_of
 from pto_dialect.analysis.target import profile_of
+from pto_dialect.diagnostics.origins import shown_line
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.roles import Role, roles_of
@@ -102,7 +103,7 @@ def static_cycles(
         cycles = estimate(one.work, table)
         count, open_ = execution_count(op)
         span = span_of(op)
-        found.lines.append(Line(op.name, span.line if span else None, one.pipe, count, open_, cycles))
+        found.lines.append(Line(op.name, shown_line(span) if span else None, one.pipe, count, open_, cycles))
         found.open += open_
         lane = lane_of(one.work.path) % extract_lanes(table) if one.pipe == "PIPE_MTE1" else 0
         lanes.setdefault((one.pipe, lane), Total()).add(cycles, count)

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
+from pto_dialect.diagnostics.origins import shown_line
 from pto_dialect.ir.core.base import PtoOp, operand_groups, segment_sizes
 from pto_dialect.ir.core.facts.operation_form import form_of
 from pto_dialect.ir.core.location import span_of
@@ -65,7 +66,7 @@ def at_line(module: ModuleOp, line: int | None, name: str | None, role: Role) ->
         if has_role(op, role)
         and name in (None, op.name)
         and (span := span_of(op)) is not None
-        and span.line == line
+        and shown_line(span) == line
     ]  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from xdsl.ir import Operation
 from pto_dialect.analysis.cycles.waits import Wait
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.diagnostics.origins import shown_line
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType
@@ -120,7 +121,7 @@ def _is_slots(op: Operation, count: int) -> bool:
 
 def _tile(op: Operation) -> str:
     span, hint = span_of(op), op.results[0].name_hint or ""
-    return f"%{hint.removesuffix('_slots')}{f' (line {span.line})' if span is not None else ''}"
+    return f"%{hint.removesuffix('_slots')}{f' (line {shown_line(span)})' if span is not None else ''}"
 
 
 def _without_barrier(wait: Wait) -> Proposal:
@@ -154,7 +155,7 @@ def _earlier(wait: Wait, arch: str, over: int) -> Callable[[ModuleOp], str]:
                 continue
             span = span_of(op)
             if moved_up(op, wait.awaited, arch, over):
-                line = span.line if span is not None else "?"
+                line = shown_line(span) if span is not None else "?"
                 return f"{op.name} of line {line} before {_told(op.next_op)}"
         return ""
 
@@ -171,4 +172,4 @@ def _told(op: Operation | None) -> str:
     if op is None:
         return "the end"
     span = span_of(op)
-    return f"{op.name}{f' (line {span.line})' if span is not None else ''}"
+    return f"{op.name}{f' (line {shown_line(span)})' if span is not None else ''}"

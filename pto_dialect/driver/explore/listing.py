@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation
 
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.analysis.type_facts import is_simt_entry
+from pto_dialect.diagnostics.origins import shown_line
 from pto_dialect.diagnostics.render import visible
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.location import span_of
@@ -104,7 +105,7 @@ def _listed(module: ModuleOp, function: Operation, symbols: Symbols, entry: bool
     others = [root.function for root in program.roots.values()] if program is not None else []
     return ListedFunction(
         symbol_of(function),
-        span.line if span is not None else None,
+        shown_line(span) if span is not None else None,
         entry,
         profile.name,
         tuple(_CORES[kind] for kind in program.kinds) if program is not None else (),

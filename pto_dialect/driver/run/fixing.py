@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.files import atomic_write
+from pto_dialect.diagnostics.origins import shown_line
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.runtime.errors import ProgramError
@@ -80,7 +81,7 @@ def _name(kernel: InstrumentedKernel) -> str:
 
 
 def _place(finding: Finding) -> str:
-    line = "" if finding.span is None else f"line {finding.span.line}: "
+    line = "" if finding.span is None else f"line {shown_line(finding.span)}: "
     return f"{line}{finding.rule}"
 
 

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from pto_dialect.analysis.cycles.static import Total
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.diagnostics.origins import shown_line
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.passes.accesses.items import UnsupportedError
 from pto_dialect.passes.registry import VERIFY_PASSES
@@ -216,7 +217,7 @@ def _first(found: Iterable[Diagnostic]) -> str:
     worst = next((one for one in found if one.severity is Severity.ERROR), None)
     if worst is None:
         return ""
-    where = f"line {worst.span.line}: " if worst.span is not None else ""
+    where = f"line {shown_line(worst.span)}: " if worst.span is not None else ""
     return f"{where}{worst.message}{f' [{worst.rule}]' if worst.rule else ''}"
 
 

@@ -9,6 +9,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 from pto_dialect.accel import enabled
+from pto_dialect.diagnostics.origins import is_translated, name_at
 from pto_dialect.diagnostics.source import SourceFile, Span
 
 _TRAILER = re.compile(r"(?<!\s)(?:\s++|//[^\n]*+)*+\Z")
@@ -114,6 +115,25 @@ def span_of_value(value: SSAValue) -> Span | None:
     op = owner.parent_op() if isinstance(owner, Block) else owner
     span = span_of(op)
     return None if span is None else find_name(span, value) or span
+
+
+_MADE_UP = re.compile(r"(?:arg|c|t|v)?\d*(?:_\d+)?")
+"""Names that a translation gives to values without a name of their own."""
+
+
+def label_of(value: SSAValue, default: str = "") -> str:
+    """Returns what a person calls ``value``: its name in the source that the program was made from, else its name in
+    the program, else ``default``."""
+    owner, hint = value.owner, value.name_hint
+    if isinstance(owner, Operation):
+        name = name_at(span_of(owner)) if len(owner.results) == 1 else ""
+        if name:
+            return name
+    elif hint and not _MADE_UP.fullmatch(hint):
+        span = span_of(owner.parent_op())
+        if span is not None and is_translated(span.source):
+            return hint
+    return f"%{hint}" if hint else default
 
 
 _BEHIND_NAME = re.compile(r"(?![\w$.\-])(?:#\d+)?")

@@ -15,8 +15,9 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note
 from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.diagnostics.origins import shown_line
 from pto_dialect.ir.core.base import PtoOp, operand_groups, segment_sizes
-from pto_dialect.ir.core.location import set_location, span_of
+from pto_dialect.ir.core.location import label_of, set_location, span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.sync.pipes import ReserveBufferOp
@@ -101,7 +102,7 @@ def _used(buffer: Buffer) -> str:
     spans = [span for time in sorted(buffer.uses) if (span := span_of(buffer.uses[time])) is not None]
     if not spans:
         return ""
-    first, last = spans[0].line, spans[-1].line
+    first, last = shown_line(spans[0]), shown_line(spans[-1])
     return f", used in line {first}" if first == last else f", used from line {first} to line {last}"
 
 
@@ -118,15 +119,14 @@ def _advice(plan: Plan, alive: list[Buffer]) -> str:
             continue
         spans = [span_of(buffer.uses[time]) for time in (max(before), min(behind))]
         if spans[0] is not None and spans[1] is not None and min(behind) - max(before) > LONG:
-            lines = f"between line {spans[0].line} and line {spans[1].line}"
+            lines = f"between line {shown_line(spans[0])} and line {shown_line(spans[1])}"
             return f"{advice}; nothing uses {name_of(buffer)} {lines}, where others could have its bytes"
     return advice
 
 
 def name_of(buffer: Buffer) -> str:
     """How the text calls a buffer."""
-    hint = buffer.op.results[0].name_hint
-    return f"%{hint}" if hint else "a tile"
+    return label_of(buffer.op.results[0], "a tile")
 
 
 def _give(op: Operation, address: int) -> None:

@@ -17,6 +17,7 @@ from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.analysis.type_facts import integer_attribute
 from pto_dialect.analysis.type_facts import space_of as space_of_type
+from pto_dialect.diagnostics.origins import shown_line
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import section_of
 from pto_dialect.ir.core.extents import buffer_extent
@@ -76,7 +77,7 @@ class Plan:
         """The line of the first operation from ``time`` on that uses a buffer."""
         uses = {at: op for buffer in self.places for at, op in buffer.uses.items() if at >= time}
         span = span_of(uses[min(uses)]) if uses else None
-        return None if span is None else span.line
+        return None if span is None else shown_line(span)
 
 
 def lacking(function: Operation) -> Iterator[Operation]:

@@ -24,6 +24,7 @@ from pto_dialect.ir.buffers.views import (
     TileValidRowsOp,
     TReshapeOp,
 )
+from pto_dialect.ir.core.location import label_of
 from pto_dialect.ir.core.types import DYNAMIC, PtrType, TileBufType, bit_width, byte_width, element_name
 from pto_dialect.targets.memory import LOC_TO_SPACE
 from pto_dialect.targets.tile_layouts import C0_BYTES, FRACTAL_ROWS, LAYOUT_NAME
@@ -157,7 +158,7 @@ class Reader:
         at = Writer(function, base.owner if isinstance(base.owner, Operation) else self.op)
         if isinstance(owner, AllocTileOp):
             if owner.addr is None:
-                name = f"%{origin.name_hint}" if origin.name_hint else "a tile"
+                name = label_of(origin, "a tile")
                 raise NotLoweredError(self.op, f"{name} has no address", "assign-memory gives one")
             made = at.pto(CastptrOp, {"input": owner.addr}, result=result)
         else:

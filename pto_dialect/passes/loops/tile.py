@@ -20,7 +20,7 @@ from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.buffers.views import AllocTileOp, MakeTensorViewOp, PartitionViewOp
 from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
-from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.location import label_of, span_of
 from pto_dialect.ir.core.types import PartitionViewType, TileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.tile.memory import TLoadOp, TStoreOp
@@ -256,4 +256,4 @@ def _array(part: PartitionViewOp) -> SSAValue:
 
 
 def _name(value: SSAValue) -> str:
-    return f"%{value.name_hint}" if value.name_hint else "a tile"
+    return label_of(value, "a tile")

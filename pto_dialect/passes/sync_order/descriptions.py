@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from pto_dialect.diagnostics.diagnostic import Note
+from pto_dialect.diagnostics.origins import shown_line
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.passes.accesses.items import PIPES, Leaf, Signal
 
@@ -17,7 +18,7 @@ def pipe_name(number: int) -> str:
 def line_of(op: Operation) -> str:
     """`` (line 7)``; empty for an operation without a source location."""
     span = span_of(op)
-    return "" if span is None else f" (line {span.line})"
+    return "" if span is None else f" (line {shown_line(span)})"
 
 
 def named(item: Leaf | Signal) -> str:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from xdsl.ir import Operation
 
+from pto_dialect.diagnostics.origins import shown_line
 from pto_dialect.ir.core.location import span_of
 
 from ..errors import BindingError, ProgramError
@@ -173,4 +174,4 @@ def calls_text(stack: Sequence[Operation]) -> str:
 
 def _line(op: Operation) -> str:
     span = span_of(op)
-    return op.name if span is None else f"line {span.line}"
+    return op.name if span is None else f"line {shown_line(span)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
+from pto_dialect.diagnostics.origins import shown_line
 from pto_dialect.ir.core.base import PtoOp, operand_name
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.registry import family_of_name
@@ -49,4 +50,4 @@ def decides(op: Operation) -> str | None:
 
 def _line(op: Operation) -> str:
     span = span_of(op)
-    return "no location" if span is None else f"line {span.line}"
+    return "no location" if span is None else f"line {shown_line(span)}"

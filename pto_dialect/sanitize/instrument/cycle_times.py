@@ -15,6 +15,7 @@ from pto_dialect.analysis.cycles.operations import PipeWork, pipe_work_of
 from pto_dialect.analysis.cycles.static import UNMEASURED, Line, ModuleCycles, Total
 from pto_dialect.analysis.cycles.table import EVIDENCE, CycleTable
 from pto_dialect.analysis.cycles.work import Work
+from pto_dialect.diagnostics.origins import shown_line
 from pto_dialect.runtime.kernels.tile.operands import TILES
 
 from ..report.timeline import Ran, Timeline
@@ -187,7 +188,7 @@ class CycleTimeline(Timeline):
             span, total = entry.site.span, entry.total
             count = entry.count
             mean = Estimate(total.cycles / count, total.low / count, total.high / count, entry.evidence)
-            line = span.line if span is not None else None
+            line = shown_line(span) if span is not None else None
             found.lines.append(Line(entry.site.name, line, entry.pipe, entry.count, False, mean))
             if entry.evidence in UNMEASURED:
                 found.ranges[entry.site.name] = entry.count

@@ -9,6 +9,7 @@ from xdsl.ir import Operation
 
 from pto_dialect.analysis.cycles.waits import Wait
 from pto_dialect.analysis.type_facts import enumerator
+from pto_dialect.diagnostics.origins import shown_line
 
 if TYPE_CHECKING:
     from ..report.sites import Sites
@@ -89,4 +90,4 @@ def _named(number: int, sites: Sites) -> tuple[str, int | None, Operation | None
     if not number:
         return "", None, None
     site = sites[number]
-    return site.name, site.span.line if site.span is not None else None, site.op
+    return site.name, shown_line(site.span) if site.span is not None else None, site.op

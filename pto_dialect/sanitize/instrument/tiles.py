@@ -15,6 +15,7 @@ from xdsl.ir import Operation
 from pto_dialect.analysis.queues import entry as bound_entry
 from pto_dialect.analysis.queues import is_pop
 from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.ir.core.location import label_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.runtime.memory.spaces import Pointer
 from pto_dialect.runtime.memory.values import MultiTile, Tile
@@ -136,7 +137,7 @@ class Tiles:
         known = self.known.get((id(core), site.op))
         if known is not None and (known.start, known.stop) == (start, stop):
             return known
-        name = f"%{result.name_hint}" if result.name_hint else "a tile"
+        name = label_of(result, "a tile")
         arena: Any = first.pointer.arena
         found = Allocation(len(self.by_number), site, arena, start, stop, name)
         self.known[id(core), site.op] = found

@@ -13,12 +13,13 @@ from pto_dialect.analysis.queues import action_of
 from pto_dialect.analysis.scalar_cache import is_cached
 from pto_dialect.analysis.streaming import is_streamed
 from pto_dialect.analysis.type_facts import space_of
+from pto_dialect.diagnostics.origins import shown_span
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.facts.operation_form import form_of
-from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.location import label_of, span_of
 from pto_dialect.ir.core.operands import shown
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import byte_width
@@ -66,7 +67,8 @@ class Site:
         """Returns ``line N``, with the file where there are several, or the operation where there is no text."""
         if self.span is None:
             return self.name
-        return f"line {self.span.line}{f' of {self.span.source.name}' if self.table.several_files else ''}"
+        seen = shown_span(self.span)
+        return f"line {seen.line}{f' of {seen.source.name}' if self.table.several_files else ''}"
 
     @cached_property
     def atomic(self) -> str | None:
@@ -193,8 +195,8 @@ def root_of(value: SSAValue) -> SSAValue:
 
 
 def value_name(value: SSAValue) -> str:
-    """Returns ``%name``, empty for values without a name."""
-    return f"%{value.name_hint}" if value.name_hint else ""
+    """Returns what a person calls a value, empty for values without a name."""
+    return label_of(value)
 
 
 def memory_of(type_: Attribute) -> str | None:
@@ -231,7 +233,7 @@ class Sites:
     @cached_property
     def several_files(self) -> bool:
         """Returns whether the program comes from more than one file."""
-        return len({site.span.source.name for site in self if site.span is not None}) > 1
+        return len({shown_span(site.span).source.name for site in self if site.span is not None}) > 1
 
     def __iter__(self) -> Iterator[Site]:
         return (site for site in self.all if site is not None)

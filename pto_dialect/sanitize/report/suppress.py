@@ -20,6 +20,7 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from pto_dialect.diagnostics.allowed import Allowed, allowed_in
+from pto_dialect.diagnostics.origins import shown_span
 from pto_dialect.diagnostics.source import SourceFile, Span
 from pto_dialect.verify.engine.rule import REPORTED_AS
 
@@ -44,9 +45,12 @@ class Suppression(NamedTuple):
     def covers(self, rule: str, span: Span) -> bool:
         """Returns whether it covers findings of ``rule`` about the operation at ``span``."""
         wanted = REPORTED_AS.get(self.rule, self.rule)
+        return fnmatchcase(rule, wanted) and any(self._names(one) for one in dict.fromkeys((span, shown_span(span))))
+
+    def _names(self, span: Span) -> bool:
         name = PurePath(span.source.name)
         named = fnmatchcase(str(name), self.file) or name.match(self.file)
-        return fnmatchcase(rule, wanted) and named and (self.line is None or self.line == span.line)
+        return named and (self.line is None or self.line == span.line)
 
 
 def read_suppressions(text: str, name: str) -> list[Suppression]:

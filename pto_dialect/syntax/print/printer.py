@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Block, Operation
 
 from pto_dialect.accel.collector import paused
+from pto_dialect.diagnostics.origins import location_of
 from pto_dialect.ir.core.attribute_text import string_literal
 from pto_dialect.ir.core.location import SourceLoc, span_of
 
@@ -200,6 +201,9 @@ class ModulePrinter:
         span = location.data if isinstance(location, SourceLoc) else span_of(op)
         if span is None:
             return " loc(unknown)"
+        stated = location_of(span)
+        if stated.frames:
+            return f" loc({stated.spelled(string_literal)})"
         line, column = span.source.line_col(span.start)
         return f" loc({string_literal(span.source.name)}:{line}:{column})"
 

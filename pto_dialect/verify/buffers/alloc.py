@@ -14,6 +14,7 @@ from xdsl.ir import Operation, SSAValue
 from pto_dialect.diagnostics.remedies.types import padded_type
 from pto_dialect.ir.core.base import PtoOp, is_pto, operand_groups
 from pto_dialect.ir.core.extents import buffer_extent
+from pto_dialect.ir.core.location import label_of
 from pto_dialect.ir.core.operands import first
 from pto_dialect.ir.core.types import (
     DYNAMIC,
@@ -228,7 +229,7 @@ def check_used(op: Operation, ctx: Context) -> None:
         return
     slot = result.type.slot if isinstance(result.type, MultiTileBufType) else result.type
     if isinstance(slot, TileBufType):
-        ctx.report(DEAD, op, f"%{result.name_hint or 'tile'} is never used")
+        ctx.report(DEAD, op, f"{label_of(result, '%tile')} is never used")
 
 
 def _slot(op: Operation, ctx: Context) -> TileBufType | None:

@@ -14,7 +14,7 @@ from pto_dialect.diagnostics.diagnostic import Note
 from pto_dialect.ir.buffers.views import TAssignOp
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.facts.operation_form import form_of
-from pto_dialect.ir.core.location import span_of_value
+from pto_dialect.ir.core.location import label_of, span_of_value
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.core.walk import walk
@@ -124,7 +124,7 @@ def _check_block(block: Block, tiles: dict[int, _LiveTile], ctx: Context) -> Non
         f"{ctx.profile.capacity[space]} on {ctx.profile.name}"
     )
     notes = tuple(
-        Note(f"%{tile.value.name_hint or 'tile'} has {tile.size} bytes", span_of_value(tile.value))
+        Note(f"{label_of(tile.value, '%tile')} has {tile.size} bytes", span_of_value(tile.value))
         for tile in sorted(found, key=lambda tile: -tile.size)[:_SHOWN]
     )
     ctx.report(LIVE, op, message, severity=severity, notes=notes, help="compute in smaller tiles, or one after another")

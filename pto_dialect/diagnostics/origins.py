@@ -1,0 +1,235 @@
+"""What a person sees of a statement that a compiler made: the source line that the statement comes from.
+
+A statement may end with a location (`loc("k.cpp":14:5)`). Diagnostics then show that place first, the calls that lead
+to it as notes, and the line of the `.pto` text last. Source: docs/locations.md, "Source locations".
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Mapping, Sequence
+
+from .diagnostic import Diagnostic, Note
+from .locations import NOWHERE, Frame, Location, enclosing_location, location_at
+from .source import SourceFile, Span
+
+SUFFIXES = frozenset(
+    (".c", ".cc", ".cce", ".cpp", ".cu", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".inc", ".inl", ".mlir", ".pto", ".py")
+)
+"""Files of which a line may be shown because a location names them."""
+
+MOST_BYTES = 16_000_000
+CALLED = "called from here"
+ALSO = "made from this as well"
+STATEMENT = "the statement of the program"
+SYNTAX = ("parse-", "input-", "documentation-")
+"""Rules about the text itself, which is what has to be changed."""
+
+_WORD = re.compile(r"\w+|\S")
+
+
+class NamedPlace(SourceFile):
+    """A place in a file whose text is not known."""
+
+    __slots__ = ("place",)
+
+    def __init__(self, name: str, line: int, column: int) -> None:
+        super().__init__(name, "", line)
+        self.place = line, column
+
+    def line_col(self, offset: int) -> tuple[int, int]:
+        """The place, whatever the offset is."""
+        return self.place
+
+
+class Origins:
+    """The files that the locations of a program name.
+
+    ``folder`` is that of the program: files below it whose suffix is that of a source file are read. ``texts`` are
+    files whose text is known already, by the name that locations use. Other files are named and never read.
+    ``translated`` says that the text of the program is not the user's own, so that nothing of it is shown or changed;
+    frames in files that begin with ``hidden`` are not shown as long as there are others.
+    """
+
+    def __init__(
+        self,
+        folder: str | None,
+        texts: Mapping[str, str] | None = None,
+        translated: bool = False,
+        hidden: tuple[str, ...] = (),
+    ) -> None:
+        self.folder = folder
+        self.translated = translated
+        self.hidden = hidden
+        self._files: dict[str, SourceFile | None] = {
+            name: SourceFile(name, text) for name, text in (texts or {}).items()
+        }
+        self._spans: dict[Frame, Span] = {}
+
+    @classmethod
+    def of(cls, source: SourceFile) -> Origins:
+        """Returns those of ``source``; of a program that is no file, no other file is read."""
+        known = cls.stated(source)
+        if known is None:
+            known = cls(os.path.dirname(source.name) or "." if _is_file(source.name) else None)
+            known.attach(source)
+        return known
+
+    @classmethod
+    def stated(cls, source: SourceFile) -> Origins | None:
+        """Returns those that were attached to ``source``."""
+        return source.facts.get(cls)
+
+    def attach(self, source: SourceFile) -> SourceFile:
+        """States that the locations in ``source`` name these files; returns it."""
+        source.facts[Origins] = self
+        return source
+
+    @property
+    def main(self) -> SourceFile | None:
+        """Returns the first file whose text is known."""
+        return next(iter(self._files.values()), None)
+
+    def span(self, frame: Frame) -> Span:
+        """Returns the word at a place, or the place alone where the file is not read."""
+        if frame not in self._spans:
+            self._spans[frame] = self._span(frame)
+        return self._spans[frame]
+
+    def _span(self, frame: Frame) -> Span:
+        source = self.file(frame.file)
+        start = None if source is None else source.line_start(frame.line)
+        if source is None or start is None:
+            return Span(NamedPlace(frame.file, frame.line, frame.column), 0, 0)
+        line = source.line_text(frame.line)
+        column = frame.column - 1
+        if not line.isascii():
+            column = len(line.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "ignore"))
+        column = min(column, len(line))
+        word = _WORD.match(line, column)
+        return Span(source, start + column, start + (word.end() if word is not None else column))
+
+    def file(self, name: str) -> SourceFile | None:
+        """Returns a file that may be shown; ``None`` for others."""
+        if name not in self._files:
+            text = None if self.folder is None else _read_below(self.folder, name)
+            self._files[name] = None if text is None else SourceFile(name, text)
+        return self._files[name]
+
+    def chosen(self, frames: Sequence[Frame]) -> int:
+        """Returns the index of the frame that a person sees first: the innermost in a file of theirs."""
+        if not self.hidden:
+            return 0
+        return next((number for number, one in enumerate(frames) if not one.file.startswith(self.hidden)), 0)
+
+
+def _is_file(path: str) -> bool:
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def _read_below(folder: str, name: str) -> str | None:
+    """Returns the text of a source file at or below ``folder``, links followed; ``None`` for all other files."""
+    if os.path.splitext(name)[1].lower() not in SUFFIXES:
+        return None
+    try:
+        inside = os.path.realpath(folder)
+        path = os.path.realpath(os.path.join(inside, name))
+        if os.path.splitext(path)[1].lower() not in SUFFIXES or os.path.commonpath((inside, path)) != inside:
+            return None
+        # A named pipe would wait for a writer.
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with open(descriptor, "rb") as stream:
+            status = os.fstat(stream.fileno())
+            if not stat.S_ISREG(status.st_mode) or status.st_size > MOST_BYTES:
+                return None
+            return stream.read(MOST_BYTES).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return None
+
+
+def location_of(span: Span | None) -> Location:
+    """Returns the location of the statement at ``span``."""
+    if span is None:
+        return NOWHERE
+    source = span.source
+    if is_translated(source):
+        found = location_at(source, span.start)
+        return found if found.frames else enclosing_location(source, span.start)._replace(name=found.name)
+    return location_at(source, span.start)
+
+
+def shown_span(span: Span) -> Span:
+    """Returns what a person sees of a place in a program: the place that its statement comes from, if it states one."""
+    frames = location_of(span).frames
+    if frames:
+        origins = Origins.of(span.source)
+        return origins.span(frames[origins.chosen(frames)])
+    known = Origins.stated(span.source)
+    if known is not None and known.translated and known.main is not None:
+        return Span(known.main, 0, 0)
+    return span
+
+
+def shown_line(span: Span) -> int:
+    """Returns the line of what a person sees."""
+    return shown_span(span).line
+
+
+def name_at(span: Span | None) -> str:
+    """Returns the name that the location at ``span`` gives to its value, empty without one."""
+    return location_of(span).name
+
+
+def is_translated(source: SourceFile) -> bool:
+    """Returns whether the text is not the user's own."""
+    known = Origins.stated(source)
+    return known is not None and known.translated
+
+
+def shown(found: Diagnostic) -> Diagnostic:
+    """Returns a diagnostic as a person sees it. Its fixes remain those of the text of the program."""
+    if found.span is None or is_about_text(found):
+        return _with_shown_notes(found) if found.notes else found
+    seen = shown_span(found.span)
+    if seen is found.span:
+        return _with_shown_notes(found) if found.notes else found
+    notes = [*_with_shown_notes(found).notes, *_chain(found.span, seen)]
+    if not is_translated(found.span.source):
+        edited = found.span.source if found.fixes else None
+        return found._replace(span=seen, notes=(*notes, Note(STATEMENT, found.span)), edited=edited)
+    return found._replace(span=seen, notes=tuple(notes), fixes=(), remedies=())
+
+
+def all_shown(found: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Returns diagnostics as a person sees them; what is the same for many statements of one source line, once."""
+    seen: list[Diagnostic] = []
+    for one in found:
+        now = shown(one)
+        if now is one or now not in seen:
+            seen.append(now)
+    return seen
+
+
+def is_about_text(found: Diagnostic) -> bool:
+    """Returns whether a diagnostic is about the text itself, and the text is the user's own."""
+    return found.span is not None and found.rule.startswith(SYNTAX) and not is_translated(found.span.source)
+
+
+def _with_shown_notes(found: Diagnostic) -> Diagnostic:
+    notes = (note if note.span is None else note._replace(span=shown_span(note.span)) for note in found.notes)
+    return found._replace(notes=tuple(notes))
+
+
+def _chain(span: Span, seen: Span) -> list[Note]:
+    """Returns the calls that lead to a place, the innermost first, and what was fused with it."""
+    location = location_of(span)
+    origins = Origins.of(span.source)
+    outer = location.frames[origins.chosen(location.frames) + 1 :]
+    notes = [Note(CALLED, origins.span(frame)) for frame in outer if not frame.file.startswith(origins.hidden or "\0")]
+    notes += [Note(ALSO, origins.span(frame)) for frame in location.others]
+    return [note for note in dict.fromkeys(notes) if note.span != seen]
