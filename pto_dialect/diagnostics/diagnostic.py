@@ -33,8 +33,8 @@ class Diagnostic(NamedTuple):
 
     ``message`` states what is wrong, the actual and the expected value, without the rule id. ``span`` is ``None`` when
     the statement has no source location. ``help`` states what would be right, ``fixes`` are edits of the source of
-    ``span`` that make it so, the likeliest first. ``remedies`` make edits on request. ``edited`` is the source that fixes
-    change where ``span`` is in another.
+    ``span`` that make it so, the likeliest first. ``remedies`` make edits on request. ``edited`` is the source that
+    fixes change where ``span`` is in another.
     """
 
     rule: str

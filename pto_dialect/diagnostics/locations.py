@@ -1,6 +1,6 @@
 """Locations of MLIR after statements: where in the program that a compiler translated a statement comes from.
 
-A location is read from the text when somebody asks for it. Source: docs/reference/language.md, "Attributes".
+A location is read from the text on request. Source: docs/reference/language.md, "Attributes".
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ESCAPED = re.compile(r"\\(?:([0-9A-Fa-f]{2})|([^\n]))")
 
 
 class Frame(NamedTuple):
-    """A place in a file; ``line`` and ``column`` (in bytes of UTF-8) count from 1."""
+    """A position in a file; ``line`` and ``column`` (in bytes of UTF-8) count from 1."""
 
     file: str
     line: int
@@ -44,8 +44,8 @@ class Frame(NamedTuple):
 
 
 class Location(NamedTuple):
-    """What a location names: ``frames`` are a place and the calls that lead to it, the innermost first; ``others``
-    are further places that were fused with it; ``name`` is that of the value, empty without one."""
+    """What a location names: ``frames`` are a position and the calls that lead to it, the innermost first; ``others``
+    are further positions that were fused with it; ``name`` is that of the value, empty without one."""
 
     frames: tuple[Frame, ...] = ()
     others: tuple[Frame, ...] = ()
@@ -84,7 +84,7 @@ def enclosing_location(source: SourceFile, offset: int) -> Location:
 
 
 def _find(text: str, offset: int) -> int | None:
-    """Returns the offset behind ``loc(`` of the statement around ``offset``; ``None`` where it has none."""
+    """Returns the offset after ``loc(`` of the statement around ``offset``; ``None`` where it has none."""
     depth = 0
     for piece in _PIECE.finditer(text, offset):
         kind = piece.lastgroup
@@ -104,7 +104,7 @@ def _find(text: str, offset: int) -> int | None:
 
 
 def _behind(text: str, offset: int) -> int | None:
-    """Returns the offset behind the region around ``offset``."""
+    """Returns the offset after the region around ``offset``."""
     depth = 0
     for piece in _PIECE.finditer(text, offset):
         kind = piece.lastgroup
@@ -139,7 +139,7 @@ class Locations:
         return known
 
     def read(self, start: int, depth: int = 0) -> Location:
-        """Returns the location that begins at ``start``, behind ``loc(``."""
+        """Returns the location that begins at ``start``, after ``loc(``."""
         if start not in self.known:
             # An alias that stands for itself finds this.
             self.known[start] = NOWHERE

@@ -1,6 +1,6 @@
 """What a person sees of a statement that a compiler made: the source line that the statement comes from.
 
-A statement may end with a location (`loc("k.cpp":14:5)`). Diagnostics then show that place first, the calls that lead
+A statement may end with a location (`loc("k.cpp":14:5)`). Diagnostics then show that position first, the calls that lead
 to it as notes, and the line of the `.pto` text last. Source: docs/locations.md, "Source locations".
 """
 
@@ -30,18 +30,18 @@ SYNTAX = ("parse-", "input-", "documentation-")
 _WORD = re.compile(r"\w+|\S")
 
 
-class NamedPlace(SourceFile):
-    """A place in a file whose text is not known."""
+class NamedPosition(SourceFile):
+    """A position in a file whose text is not known."""
 
-    __slots__ = ("place",)
+    __slots__ = ("position",)
 
     def __init__(self, name: str, line: int, column: int) -> None:
         super().__init__(name, "", line)
-        self.place = line, column
+        self.position = line, column
 
     def line_col(self, offset: int) -> tuple[int, int]:
-        """The place, whatever the offset is."""
-        return self.place
+        """The position, whatever the offset is."""
+        return self.position
 
 
 class Origins:
@@ -93,7 +93,7 @@ class Origins:
         return next(iter(self._files.values()), None)
 
     def span(self, frame: Frame) -> Span:
-        """Returns the word at a place, or the place alone where the file is not read."""
+        """Returns the token at a position, or the position alone where the file is not read."""
         if frame not in self._spans:
             self._spans[frame] = self._span(frame)
         return self._spans[frame]
@@ -102,7 +102,7 @@ class Origins:
         source = self.file(frame.file)
         start = None if source is None else source.line_start(frame.line)
         if source is None or start is None:
-            return Span(NamedPlace(frame.file, frame.line, frame.column), 0, 0)
+            return Span(NamedPosition(frame.file, frame.line, frame.column), 0, 0)
         line = source.line_text(frame.line)
         column = frame.column - 1
         if not line.isascii():
@@ -164,7 +164,7 @@ def location_of(span: Span | None) -> Location:
 
 
 def shown_span(span: Span) -> Span:
-    """Returns what a person sees of a place in a program: the place that its statement comes from, if it states one."""
+    """Returns what a person sees of a span of a program: the position that its statement comes from, if it states one."""
     frames = location_of(span).frames
     if frames:
         origins = Origins.of(span.source)
@@ -226,7 +226,7 @@ def _with_shown_notes(found: Diagnostic) -> Diagnostic:
 
 
 def _chain(span: Span, seen: Span) -> list[Note]:
-    """Returns the calls that lead to a place, the innermost first, and what was fused with it."""
+    """Returns the calls that lead to a position, the innermost first, and what was fused with it."""
     location = location_of(span)
     origins = Origins.of(span.source)
     outer = location.frames[origins.chosen(location.frames) + 1 :]

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from .diagnostic import Diagnostic, Severity
 from .engine import Counts
-from .origins import NamedPlace, all_shown
+from .origins import NamedPosition, all_shown
 from .source import Span
 
 TAB_STOP = 8
@@ -77,7 +77,7 @@ class _Writer:
             place = self._paint(f"{visible(span.source.name)}:{line}:{col}:", _BOLD) + " "
         self.lines.append(f"{indent}{place}{label} {message[0]}")
         self.lines += [f"{indent}{_INDENT}{part}" for part in message[1:]]
-        if span is not None and not isinstance(span.source, NamedPlace):
+        if span is not None and not isinstance(span.source, NamedPosition):
             text, pad, mark = excerpt(span)
             self.lines.append(f"{indent}{_INDENT}{text}".rstrip())
             self.lines.append(f"{indent}{_INDENT}{' ' * pad}{self._paint(mark, _GREEN)}")
