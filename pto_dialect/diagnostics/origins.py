@@ -1,7 +1,7 @@
 """What a person sees of a statement that a compiler made: the source line that the statement comes from.
 
-A statement may end with a location (`loc("k.cpp":14:5)`). Diagnostics then show that position first, the calls that lead
-to it as notes, and the line of the `.pto` text last. Source: docs/locations.md, "Source locations".
+A statement may end with a location (`loc("k.cpp":14:5)`). Diagnostics then show that position first, the calls that
+lead to it as notes, and the line of the `.pto` text last. Source: docs/locations.md, "Source locations".
 """
 
 from __future__ import annotations
@@ -164,7 +164,8 @@ def location_of(span: Span | None) -> Location:
 
 
 def shown_span(span: Span) -> Span:
-    """Returns what a person sees of a span of a program: the position that its statement comes from, if it states one."""
+    """Returns what a person sees of a span of a program: the position that its statement comes from, if it states
+    one."""
     frames = location_of(span).frames
     if frames:
         origins = Origins.of(span.source)
