@@ -97,13 +97,14 @@ class RecordingEmitter:
     def fail(self, message: str, help: str = "") -> NoReturn:
         raise TranslationError(message, None, help)
 
-    def text(self) -> str:
+    def text(self, core: str = "") -> str:
         arguments = ", ".join(f"{name}: {type}" for name, type in self.arguments.items())
         constants = [f"{name} = arith.constant {text} : {type}" for (text, type), name in self.constants.items()]
         lines = "".join(f"    {line}\n" for line in (*constants, *self.lines, "return"))
+        kind = f", pto.kernel_kind = #pto.kernel_kind<{core}>" if core else ""
         return (
             f'module attributes {{pto.release = "0.50", pto.target_arch = "{self.target}"}} {{\n'
-            f"  func.func @kernel({arguments}) attributes {{pto.entry}} {{\n{lines}  }}\n}}\n"
+            f"  func.func @kernel({arguments}) attributes {{pto.entry{kind}}} {{\n{lines}  }}\n}}\n"
         )
 
 
@@ -130,11 +131,27 @@ class _Reader:
             name, kind, rest = match.groups()
             self.groups[name] = getattr(self, f"_{kind}")(name, rest.split())
             return
+        if " <- " in line:
+            self._address(*line.split(" <- "))
+            return
         name, *operands = line.split()
         if name == "SHARE":
             self._share(*operands)
         else:
             self._call(name, operands)
+
+    def _address(self, tile: str, written: str) -> None:
+        """A call that gives a tile its address."""
+        name, *operands = written.split()
+        group = self.groups[tile]
+        name, *modes = name.split(";")
+        groups = tuple(self.groups[one] for one in operands)
+        pairs = dict(mode.split("=") for mode in modes)
+        flat = tuple(one for one_group in groups for one in one_group.operands)
+        call = Call("__pto_alias", name, pairs, groups, flat, "i64", None, tile)
+        self.calls.append(call)
+        state = (Operand("i64", assigned=call), *group.operands[1:])
+        self.groups[tile] = Group("tile", group.fields, group.descriptor, state)
 
     def _share(self, tile: str, tensor: str) -> None:
         """Gives a tensor the sizes of a tile."""
@@ -173,15 +190,26 @@ class _Reader:
         )
         descriptor = f"tile:{','.join(fields)}"
         address = Operand("i64", int(options.get("at", "0"), 0))
+        if address.value == -1:
+            sizes = self._sizes_of(name, valid)
+            return Group("tile", fields, descriptor, (address, *sizes))
         assignment = Call(
             "__pto_assign", "__pto_assign", {}, (), (Operand("ptr", descriptor), address), "i64", None, name
         )
         self.calls.append(assignment)
-        sizes = [
+        sizes = self._sizes_of(name, valid)
+        return Group("tile", fields, descriptor, (Operand("i64", assigned=assignment), *sizes))
+
+    def _sizes_of(self, name: str, valid: str) -> list[Operand]:
+        return [
             self._size(size, f"%{name}_{what}", "i32")
             for size, what in zip(valid.split("x"), ("rows", "cols"), strict=True)
         ]
-        return Group("tile", fields, descriptor, (Operand("i64", assigned=assignment), *sizes))
+
+    def _pipe(self, name: str, words: list[str]) -> Group:
+        fields, to_vector, to_cube = words
+        buffers = (Operand("i32", int(one, 0)) for one in (to_vector, to_cube))
+        return Group("pipe", tuple(fields.split(",")), f"pipe:{fields}", (Operand("ptr", name=f"%{name}"), *buffers))
 
     def _tensor(self, name: str, words: list[str]) -> Group:
         element, shape, *rest = words

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .addresses import translate_address, translate_assignment
+from .addresses import give_address, translate_address, translate_assignment
 from .calls import translate_operation
 from .operands import operands_of
 from .queries import set_element, translate_query
+from .queues import QUEUE_CALLS, pop
 from .sync import CALLS, NO_EFFECT, translate_barrier, translate_flag
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ def translate_call(call: Call, emitter: Emitter) -> str | None:
         case "__pto_assign":
             return translate_assignment(call, emitter, known)
         case "__pto_alias" | "__pto_address" | "__pto_place":
+            if call.name == "TPOP":
+                return give_address(call, pop(call, emitter, known), emitter, known)
             return translate_address(call, emitter, known)
         case "__pto_query" | "__pto_constant":
             return translate_query(call, emitter, known)
@@ -30,6 +33,8 @@ def translate_call(call: Call, emitter: Emitter) -> str | None:
             translate_barrier(call, emitter)
         case _ if call.name == "SetValue":
             set_element(call, emitter, known)
+        case _ if call.name in QUEUE_CALLS:
+            QUEUE_CALLS[call.name](call, emitter, known)
         case _ if call.name in CALLS:
             CALLS[call.name](call, emitter)
         case _ if call.name in NO_EFFECT:

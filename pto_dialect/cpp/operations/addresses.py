@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..translate.interface import Operand
 from .statement import Named
-from .tiles import Origin, Tile, element_bytes, tile_of, tile_type
+from .tiles import Origin, Tile, element_bytes, full_size, tile_of, tile_type, with_full_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..translate.interface import Call, Emitter, Operand
+    from ..translate.interface import Call, Emitter
     from .operands import Operands
 
 
@@ -30,7 +31,11 @@ def translate_address(call: Call, emitter: Emitter, known: Operands) -> str | No
     translate = ADDRESSES.get(call.name)
     if translate is None:
         emitter.fail(f"{call.name} has no counterpart in .pto")
-    origin = translate(call, emitter, known)
+    return give_address(call, translate(call, emitter, known), emitter, known)
+
+
+def give_address(call: Call, origin: Origin, emitter: Emitter, known: Operands) -> str | None:
+    """Records what the address is that a call gives, and makes the handles that have it."""
     known.handles.origin(call, origin)
     known.handles.make_at_assignment(call)
     return origin.address or None
@@ -40,7 +45,7 @@ def _declared(call: Call, emitter: Emitter, known: Operands) -> Origin:
     """A tile without an address: the planner of memory gives it one."""
     if not emitter.users(call):
         return Origin()
-    tile = _full(tile_of(call.groups[0], emitter))
+    tile = with_full_size(tile_of(call.groups[0], emitter))
     type_ = tile_type(tile, emitter)
     return Origin(Named(emitter.define(f"pto.alloc_tile : {type_}", call.label or "tile"), type_), tile)
 
@@ -48,13 +53,13 @@ def _declared(call: Call, emitter: Emitter, known: Operands) -> Origin:
 def _reshaped(call: Call, emitter: Emitter, known: Operands) -> Origin:
     destination, source = (tile_of(group, emitter) for group in call.groups[:2])
     origin = known.handles.origin_of(source.address)
-    whole = _full(destination)
+    whole = with_full_size(destination)
     if origin.base is None and destination.valid != whole.valid:
         return Origin(address=origin.address)
     handle = origin.base or known.handles.handle(source, call)
     type_ = tile_type(whole, emitter)
     value = Named(emitter.define(f"pto.treshape {handle.name} : {handle.type} -> {type_}", call.label or "tile"), type_)
-    known.handles.define(whole._replace(address=_result(call)), value, call)
+    known.handles.define(as_address(whole, call), value, call)
     return Origin(value, whole, origin.address)
 
 
@@ -66,13 +71,13 @@ def _window(call: Call, emitter: Emitter, known: Operands) -> Origin:
         handle = known.handles.handle(source, call)
         rows, cols = (
             size if isinstance(size, int) else full
-            for size, full in zip(destination.valid, _sizes(destination), strict=True)
+            for size, full in zip(destination.valid, full_size(destination), strict=True)
         )
         shown = destination._replace(rows=rows, cols=cols, valid=(rows, cols))
         type_ = tile_type(shown, emitter)
         text = f"pto.subview {handle.name}[{row}, {col}] sizes [{rows}, {cols}] : {handle.type} -> {type_}"
         value = Named(emitter.define(text, call.label or "window"), type_)
-        known.handles.define(destination._replace(address=_result(call)), value, call)
+        known.handles.define(as_address(destination, call), value, call)
         if not origin.address:
             return Origin(value, shown)
     return Origin(address=_offset(origin.address, source, row, col, emitter))
@@ -114,18 +119,9 @@ def _scale(call: Call, emitter: Emitter, known: Operands) -> Origin:
     return Origin(address=emitter.define(f"arith.shrui {address}, {four} : i64", "address"))
 
 
-def _full(tile: Tile) -> Tile:
-    return tile._replace(valid=_sizes(tile))
-
-
-def _sizes(tile: Tile) -> tuple[int, int]:
-    return tile.rows, tile.cols
-
-
-def _result(call: Call) -> Operand:
-    from ..translate.interface import Operand  # deferred: start-up
-
-    return Operand("i64", assigned=call)
+def as_address(tile: Tile, call: Call) -> Tile:
+    """Returns a tile whose address is the result of a call."""
+    return tile._replace(address=Operand("i64", assigned=call))
 
 
 ADDRESSES: dict[str, Callable[[Call, Emitter, Operands], Origin]] = {
@@ -135,4 +131,4 @@ ADDRESSES: dict[str, Callable[[Call, Emitter, Operands], Origin]] = {
     "TGET_SCALE_ADDR": _scale,
 }
 
-__all__ = ["ADDRESSES", "translate_address", "translate_assignment"]
+__all__ = ["ADDRESSES", "as_address", "give_address", "translate_address", "translate_assignment"]

@@ -104,6 +104,16 @@ def tile_type(tile: Tile, emitter: Emitter) -> str:
     return f"!pto.tile_buf<{', '.join(parts)}>"
 
 
+def full_size(tile: Tile) -> tuple[int, int]:
+    """Returns the rows and columns of a tile."""
+    return tile.rows, tile.cols
+
+
+def with_full_size(tile: Tile) -> Tile:
+    """Returns a tile all of whose elements are valid."""
+    return tile._replace(valid=full_size(tile))
+
+
 _Key = tuple[str, object, object, object]
 
 
@@ -228,8 +238,10 @@ __all__ = [
     "Tile",
     "element_bytes",
     "element_text",
+    "full_size",
     "identity",
     "index_name",
     "tile_of",
     "tile_type",
+    "with_full_size",
 ]

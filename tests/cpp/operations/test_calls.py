@@ -23,7 +23,8 @@ def outcome(block: Block) -> str:
         emitter = translated(block.program, target)
     except TranslationError as error:
         return f"error: {error.message}" + (f"\nhelp: {error.help}" if error.help else "")
-    return "\n".join((*emitter.lines, *_errors(emitter.text())))
+    core = next((core for core in ("vector", "cube") if f"{core} core" in block.title), "")
+    return "\n".join((*emitter.lines, *_errors(emitter.text(core))))
 
 
 def _errors(text: str) -> Iterator[str]:
