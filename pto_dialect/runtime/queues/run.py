@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from copy import copy
 from functools import partial
-from operator import is_
 from typing import Any, Protocol
 
 from pto_dialect.deadline import TimedOut
@@ -103,7 +102,8 @@ class QueueCore(Core):
             issued = copy(tile)
             for queue in self.queues.values():
                 for index, entry in enumerate(queue):
-                    queue[index] = _with_handle(entry, tile, issued)
+                    if _holds(entry, tile):
+                        queue[index] = _with_handle(entry, tile, issued)
         super().set_valid(tile, rows, cols)
 
     # signals
@@ -309,14 +309,21 @@ class QueueCore(Core):
         return tuple(key for key in keys if not self.flags.get(key, 0))
 
 
-def _with_handle(value: Any, handle: Any, other: Any) -> Any:
+def _holds(value: tuple[object, ...] | list[object], handle: object) -> bool:
+    """Returns whether nested operands contain a handle."""
+    for part in value:
+        if part is handle or (type(part) in (tuple, list) and _holds(part, handle)):
+            return True
+    return False
+
+
+def _with_handle(value: Any, handle: object, other: object) -> Any:
     """Returns operands with one handle replaced."""
     if value is handle:
         return other
     if type(value) not in (tuple, list):
         return value
-    parts = [_with_handle(part, handle, other) for part in value]
-    return value if all(map(is_, parts, value)) else type(value)(parts)
+    return type(value)(_with_handle(part, handle, other) for part in value)
 
 
 class OrderedCore(QueueCore):
