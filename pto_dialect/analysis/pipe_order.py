@@ -19,7 +19,7 @@ from pto_dialect.ir.core.facts.operation_form import pipe_of
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.registry import family_of_name
 from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.core.walk import ancestors, walk
 
 _STORES = (Pipe.MTE3, Pipe.FIX)
 _IDLE = (Effect.PURE, Effect.HANDLE, Effect.QUERY, Effect.REGION, Effect.REPORT)
@@ -93,9 +93,7 @@ def _work_around(barrier: Operation) -> tuple[set[Pipe | None], set[Pipe | None]
     """The pipes that execute between the previous barrier and this one, and those that execute after it, on the same
     core."""
     before, after = set[Pipe | None](), set[Pipe | None]()
-    function: Operation | None = barrier
-    while function is not None and not has_role(function, Role.FUNCTION):
-        function = function.parent_op()
+    function = next((parent for parent in ancestors(barrier) if has_role(parent, Role.FUNCTION)), None)
     section, reached = _section(barrier), False
     for op in walk(function) if function is not None else ():
         if op is barrier:
@@ -109,7 +107,4 @@ def _work_around(barrier: Operation) -> tuple[set[Pipe | None], set[Pipe | None]
 
 def _section(op: Operation) -> str:
     """The core kind of the enclosing section; empty outside of sections."""
-    place = op.parent_op()
-    while place is not None and not section_of(place):
-        place = place.parent_op()
-    return "" if place is None else section_of(place)
+    return next(filter(None, map(section_of, ancestors(op))), "")

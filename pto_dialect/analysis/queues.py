@@ -15,6 +15,7 @@ from pto_dialect.ir.core.base import is_pto, op_spec
 from pto_dialect.ir.core.facts.queues import C2V, V2C, QueueAction
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.types import TensorViewType, TileBufType
+from pto_dialect.ir.core.walk import ancestors
 
 from .symbols import Symbols
 from .type_facts import integer_attribute
@@ -152,9 +153,7 @@ def peer_function(op: Operation, find: Callable[[Operation, str], Operation | No
 
 def _in_sibling_modules(op: Operation, name: str) -> FuncOp | None:
     """The unique public function of that name in the sibling modules of the module of ``op``."""
-    inner = op.parent_op()
-    while inner is not None and not isinstance(inner, ModuleOp):
-        inner = inner.parent_op()
+    inner = next((parent for parent in ancestors(op) if isinstance(parent, ModuleOp)), None)
     outer = inner.parent_op() if inner is not None else None
     if not isinstance(outer, ModuleOp):
         return None

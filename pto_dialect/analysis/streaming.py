@@ -16,6 +16,7 @@ from pto_dialect.ir.core.facts.operation_form import form_of
 from pto_dialect.ir.core.operands import first_of, shown
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, TileBufType, byte_width
+from pto_dialect.ir.core.walk import ancestors
 from pto_dialect.targets.vector_unit import VL_BYTES
 
 from .constants import constant_of
@@ -104,10 +105,7 @@ def _bytes(type_: Attribute) -> int:
 
 
 def _innermost_loop(op: Operation) -> Operation | None:
-    place = op.parent_op()
-    while place is not None and not has_role(place, Role.LOOP):
-        place = place.parent_op()
-    return place
+    return next((parent for parent in ancestors(op) if has_role(parent, Role.LOOP)), None)
 
 
 def _contiguous_repeats(type_: Attribute) -> int:

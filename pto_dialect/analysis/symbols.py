@@ -8,7 +8,7 @@ from xdsl.ir import Operation
 
 from pto_dialect.diagnostics.suggest import MOST_NAMED, equally_near
 from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.core.walk import ancestors, walk
 
 
 class Symbols:
@@ -34,10 +34,8 @@ class Symbols:
 
     def suggest(self, op: Operation, name: str) -> list[str]:
         """The names that the unknown symbol ``name`` probably means, in the nearest enclosing module of ``op``."""
-        parent = op.parent_op()
-        while parent is not None and not isinstance(parent, ModuleOp):
-            parent = parent.parent_op()
-        known = self._table(parent) if isinstance(parent, ModuleOp) else {}
+        module = next((parent for parent in ancestors(op) if isinstance(parent, ModuleOp)), None)
+        known = self._table(module) if module is not None else {}
         return equally_near(f"@{name}", [f"@{other}" for other in known])[:MOST_NAMED]
 
     def _table(self, module: ModuleOp) -> dict[str, Operation]:

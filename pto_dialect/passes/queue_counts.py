@@ -7,6 +7,7 @@ bounds and under no condition. Source: docs/reference/execution.md, "Queues betw
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from itertools import takewhile
 from typing import NamedTuple
 
 from xdsl.ir import Operation
@@ -18,7 +19,7 @@ from pto_dialect.diagnostics.diagnostic import Diagnostic, Note
 from pto_dialect.ir.core.base import section_of
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.core.walk import ancestors, walk
 from pto_dialect.ir.core_dialects.structured import is_for
 from pto_dialect.verify.engine.rule import Rule
 from pto_dialect.verify.program.runs import RUN_RULES
@@ -66,10 +67,7 @@ def unequal_ends(function: Operation, never_pushed: Rule) -> Iterator[Diagnostic
 
 def _side(op: Operation) -> str | None:
     """The core kind of the enclosing section of an operation."""
-    place = op.parent_op()
-    while place is not None and section_of(place) not in _SIDES:
-        place = place.parent_op()
-    return None if place is None else section_of(place)
+    return next((section_of(parent) for parent in ancestors(op) if section_of(parent) in _SIDES), None)
 
 
 def _queue(op: Operation) -> Hashable:
@@ -89,16 +87,14 @@ def _end(ops: list[Operation]) -> _End | None:
 def _times(op: Operation) -> int | None:
     """How often an operation runs on a core of its section."""
     times = 1
-    place = op.parent_op()
-    while place is not None and not has_role(place, Role.FUNCTION):
-        if is_for(place):
-            low, high, step = (constant_of(bound) for bound in (place.lb, place.ub, place.step))
+    for parent in takewhile(lambda parent: not has_role(parent, Role.FUNCTION), ancestors(op)):
+        if is_for(parent):
+            low, high, step = (constant_of(bound) for bound in (parent.lb, parent.ub, parent.step))
             if not (isinstance(low, int) and isinstance(high, int) and isinstance(step, int) and step > 0):
                 return None
             times *= max(0, -(-(high - low) // step))
-        elif has_role(place, Role.LOOP | Role.CHOICE):
+        elif has_role(parent, Role.LOOP | Role.CHOICE):
             return None
-        place = place.parent_op()
     return times
 
 

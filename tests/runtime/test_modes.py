@@ -78,7 +78,8 @@ def outcome(op: PtoOp, target: str, mode: str) -> list[bytes] | None:
 
 
 def is_unfinished(op: PtoOp, mode: str) -> bool:
-    """Whether bytes of an unaligned store wait for a last store, which the newest instruction first does not change."""
+    """Whether the operation is of an unaligned stream of stores that has no flush at its position, so that its last
+    bytes are in memory in the order of the text only."""
     return mode == "newest" and any(isinstance(value.type, t.AlignType) for value in (*op.operands, *op.results))
 
 

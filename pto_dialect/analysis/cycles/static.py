@@ -15,7 +15,7 @@ from pto_dialect.diagnostics.origins import shown_line
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.roles import Role, roles_of
-from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.core.walk import ancestors, walk
 from pto_dialect.versions import NEWEST_RELEASE
 
 from .estimate import Estimate, estimate
@@ -129,12 +129,10 @@ def _combine_lanes(one: Total, other: Total) -> Total:
 def execution_count(op: Operation) -> tuple[int, bool]:
     """The number of executions of ``op`` in one call of its function, and whether a loop or branch leaves that open."""
     count, open_ = 1, False
-    place = op.parent_op()
-    while place is not None:
-        turns = _trip_count(place)
-        open_ = open_ or turns is None
-        count *= 1 if turns is None else turns
-        place = place.parent_op()
+    for parent in ancestors(op):
+        trips = _trip_count(parent)
+        open_ = open_ or trips is None
+        count *= 1 if trips is None else trips
     return count, open_
 
 

@@ -33,6 +33,14 @@ def walk(root: Operation | Region | Block) -> Iterator[Operation]:
             op = following
 
 
+def ancestors(op: Operation) -> Iterator[Operation]:
+    """Yields the operations around ``op``, from the innermost outwards."""
+    parent = op.parent_op()
+    while parent is not None:
+        yield parent
+        parent = parent.parent_op()
+
+
 def _push(regions: tuple[Region, ...], stack: list[Operation | None]) -> None:
     for region in reversed(regions):
         block = region.last_block

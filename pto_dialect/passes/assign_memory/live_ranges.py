@@ -15,6 +15,7 @@ from pto_dialect.analysis.alias import Must, Pointees, joined
 from pto_dialect.ir.core.base import PtoOp, op_spec
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, TileBufType, byte_width
+from pto_dialect.ir.core.walk import ancestors
 from pto_dialect.ir.sync.pipes import ReserveBufferOp
 from pto_dialect.ir.tile.elementwise import TCvtOp
 from pto_dialect.passes.accesses.items import Choice, Leaf, Loop, Sequence, UnsupportedError
@@ -161,7 +162,7 @@ class LiveRanges:
         contents."""
         if not any(use.writes for use in uses):
             return
-        outside = _around(buffer.op)
+        outside = set(ancestors(buffer.op))
         for loop in dict.fromkeys(loop for use in uses for loop in use.around):
             if loop.op in outside and not self.passed[loop].alias(value).is_possible:
                 continue
@@ -220,12 +221,3 @@ def _is_equal(source: Operation, target: Operation) -> bool:
     if size is None or smaller is None or shapes[0] != shapes[1]:
         return False
     return size == smaller or (smaller < size and one.slayout == "none_box")
-
-
-def _around(op: Operation) -> set[Operation]:
-    found: set[Operation] = set()
-    place = op.parent_op()
-    while place is not None:
-        found.add(place)
-        place = place.parent_op()
-    return found

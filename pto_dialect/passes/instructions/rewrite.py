@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
@@ -16,7 +17,7 @@ from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.core.walk import ancestors, walk
 from pto_dialect.passes.base import PtoPass
 from pto_dialect.verify.engine.rule import Rule
 
@@ -103,14 +104,9 @@ def _results_in_use(found: Sequence[Operation], function: Function) -> list[NotL
 
 def _never_run_loop(op: Operation, function: Operation) -> ForOp | None:
     """The outermost loop around ``op`` that has no iteration: nothing in it has bytes of its own."""
-    found: ForOp | None = None
-    place = op.parent_op()
-    while place is not function:
-        assert place is not None
-        if isinstance(place, ForOp) and never_runs(place):
-            found = place
-        place = place.parent_op()
-    return found
+    inside = takewhile(lambda parent: parent is not function, ancestors(op))
+    empty = [parent for parent in inside if isinstance(parent, ForOp) and never_runs(parent)]
+    return empty[-1] if empty else None
 
 
 def _remove(lowered: Sequence[Operation]) -> None:

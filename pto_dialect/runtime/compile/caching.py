@@ -5,10 +5,13 @@ Source: docs/reference/execution.md, "Data cache of the scalar unit".
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.scalar_cache import is_cached, maintenance_of
 from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.walk import ancestors
 from pto_dialect.ir.scalar.regions import SectionSimtOp
 
 from .holding import HoldingGenerator
@@ -35,9 +38,5 @@ class CachingGenerator(HoldingGenerator):
 
 def _in_scope(op: Operation) -> bool:
     """Returns whether the vector unit or work-items execute an operation."""
-    place = op.parent_op()
-    while place is not None and not has_role(place, Role.FUNCTION):
-        if has_role(place, Role.SCOPE) or isinstance(place, SectionSimtOp):
-            return True
-        place = place.parent_op()
-    return False
+    inside = takewhile(lambda parent: not has_role(parent, Role.FUNCTION), ancestors(op))
+    return any(has_role(parent, Role.SCOPE) or isinstance(parent, SectionSimtOp) for parent in inside)

@@ -24,7 +24,7 @@ from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec
 from pto_dialect.ir.core.operands import listed
 from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.core.walk import ancestors, walk
 from pto_dialect.targets.matmul_types import EXTENT_RANGE
 from pto_dialect.targets.profile import Profile
 
@@ -168,12 +168,8 @@ def _tile(op: Operation, profile: Profile, placement: Mapping[Operation, int], o
 def _runs_once(op: Operation, once: set[Operation]) -> bool:
     """Returns whether a block is executed at most once, so that its memory is untouched; ``once`` are functions that it
     runs once."""
-    place = op.parent_op()
-    while place is not None and not has_role(place, Role.FUNCTION):
-        if has_role(place, Role.LOOP):
-            return False
-        place = place.parent_op()
-    return place is not None and place in once and len(place.regions[0].blocks) == 1
+    inner = next((parent for parent in ancestors(op) if has_role(parent, Role.FUNCTION | Role.LOOP)), None)
+    return inner is not None and inner in once and len(inner.regions[0].blocks) == 1
 
 
 def _overlapping(tiles: dict[SSAValue, Tile]) -> set[SSAValue]:

@@ -28,7 +28,7 @@ from pto_dialect.ir.core.base import is_pto, op_spec, section_of
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import listed
 from pto_dialect.ir.core.roles import RUNS, Role, has_role
-from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.core.walk import ancestors, walk
 
 from ..errors import ProgramError
 from ..queues.identity import identity
@@ -50,13 +50,11 @@ def symbol_of(function: Operation) -> str:
 def enclosing_kind(op: Operation) -> str | None:
     """Returns the kind of core that ``op`` is written for: that of the section around it, otherwise that of its
     function."""
-    place: Operation | None = op
-    while place is not None:
-        if section_of(place) in CORE_OF:
-            return section_of(place)
-        if has_role(place, Role.FUNCTION):
-            return kernel_kind(place)
-        place = place.parent_op()
+    for one in (op, *ancestors(op)):
+        if section_of(one) in CORE_OF:
+            return section_of(one)
+        if has_role(one, Role.FUNCTION):
+            return kernel_kind(one)
     return None
 
 
@@ -93,13 +91,10 @@ class Symbols:
 
     def find(self, name: str, near: Operation) -> Operation | None:
         """Returns the function called ``name`` in the innermost module around ``near`` that has one, otherwise any."""
-        place = near.parent_op()
         candidates = self.all.get(name, [])
-        while place is not None and len(candidates) > 1:
-            for function in candidates:
-                if function.parent_op() is place:
-                    return function
-            place = place.parent_op()
+        if len(candidates) > 1:
+            by_parent = {function.parent_op(): function for function in reversed(candidates)}
+            return next((by_parent[parent] for parent in ancestors(near) if parent in by_parent), candidates[0])
         return candidates[0] if candidates else None
 
     def callee(self, call: Operation) -> Operation | None:
@@ -235,7 +230,7 @@ def functions_by_place(program: Program) -> tuple[list[Operation], list[Operatio
             callee = program.symbols.callee(op) if has_role(op, Role.CALL) else None
             if callee is None:
                 continue
-            within = inside or _in_scope(op)
+            within = inside or any(has_role(parent, Role.SCOPE) for parent in ancestors(op))
             found = inner if within else outer
             if callee not in found:
                 found[callee] = None
@@ -243,13 +238,6 @@ def functions_by_place(program: Program) -> tuple[list[Operation], list[Operatio
     order = {function: number for number, function in enumerate(program.functions)}
     first, second = (sorted(found, key=lambda function: order[function]) for found in (outer, inner))
     return first, second
-
-
-def _in_scope(op: Operation) -> bool:
-    parent = op.parent_op()
-    while parent is not None and not has_role(parent, Role.SCOPE):
-        parent = parent.parent_op()
-    return parent is not None
 
 
 def find_program(module: Operation, entry: str, arch: str, symbols: Symbols | None = None) -> Program:
@@ -342,12 +330,8 @@ def vector_cores_of(operations: Sequence[Operation], arch: str) -> int:
 
 def _chosen_by_core(op: Operation) -> bool:
     """Returns whether the id of the vector core decides whether ``op`` runs."""
-    place = op.parent_op()
-    while place is not None:
-        if has_role(place, Role.CHOICE | Role.COUNTED) and any(_depends_on_core(value) for value in place.operands):
-            return True
-        place = place.parent_op()
-    return False
+    deciding = (parent for parent in ancestors(op) if has_role(parent, Role.CHOICE | Role.COUNTED))
+    return any(_depends_on_core(value) for parent in deciding for value in parent.operands)
 
 
 def _depends_on_core(value: SSAValue) -> bool:

@@ -20,7 +20,7 @@ from pto_dialect.ir.core.attributes import OpaqueAttr
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.core.walk import ancestors, walk
 
 from ..compile.program import enclosing_kind
 from ..errors import ProgramError
@@ -200,8 +200,4 @@ def _epilogue(init: Operation) -> Epilogue | None:
 
 
 def _function(op: Operation) -> Operation:
-    ancestor: Operation | None = op
-    while ancestor is not None and not has_role(ancestor, Role.FUNCTION):
-        ancestor = ancestor.parent_op()
-    assert ancestor is not None
-    return ancestor
+    return next(one for one in (op, *ancestors(op)) if has_role(one, Role.FUNCTION))

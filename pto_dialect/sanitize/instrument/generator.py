@@ -16,6 +16,7 @@ from pto_dialect.ir.core.operands import find, named
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import PtrType
+from pto_dialect.ir.core.walk import ancestors
 from pto_dialect.ir.core_dialects.structured import is_for
 from pto_dialect.ir.scalar.regions import SectionSimtOp
 from pto_dialect.ir.sync.flags import BarrierOp, BarrierSyncOp
@@ -124,13 +125,8 @@ class InstrumentedGenerator(Generator):
 
     def _loop_indices(self, op: Operation) -> list[SSAValue]:
         """Returns the indices of the loops around ``op`` in its function, outermost first."""
-        found: list[SSAValue] = []
-        place = op.parent_op()
-        while place is not None:
-            if is_for(place):
-                found.append(place.regions[0].block.args[0])
-            place = place.parent_op()
-        known = [value for value in reversed(found) if value in self.names]
+        indices: list[SSAValue] = [parent.regions[0].block.args[0] for parent in ancestors(op) if is_for(parent)]
+        known = [value for value in reversed(indices) if value in self.names]
         return known if self.lanes is None else [value for value in known if not self.lanes.varies(value)]
 
     def _fence(self, op: Operation) -> None:

@@ -9,14 +9,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.ir import Block, Operation
+from xdsl.ir import Operation
 
 from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.core.walk import ancestors, walk
 from pto_dialect.ir.sync.flags import DynamicFlagOp, FlagOp, SetFlagOp, WaitFlagOp
 
 from .fixes import AddFlag, Change, InsertBefore, MoveTile, RemoveStatements, SendFlag, TakeFlag
@@ -204,16 +204,11 @@ def _stop(op: Operation) -> int:
 
 def _in_one_block(first: Operation, second: Operation) -> tuple[Operation, Operation]:
     """Returns the operations around both that are in one block; one operation twice when they are in parts of it."""
-    around: dict[Block, Operation] = {}
-    op: Operation | None = first
-    while op is not None and (block := op.parent) is not None:
-        around[block] = op
-        op = op.parent_op()
-    op = second
-    while op is not None and (block := op.parent) is not None:
-        if block in around and not has_role(around[block], Role.FUNCTION):
-            return around[block], op
-        op = op.parent_op()
+    around = {op.parent: op for op in (first, *ancestors(first)) if op.parent is not None}
+    for op in (second, *ancestors(second)):
+        outer = around.get(op.parent) if op.parent is not None else None
+        if outer is not None and not has_role(outer, Role.FUNCTION):
+            return outer, op
     raise CannotApplyError("the operations are in different functions")
 
 
@@ -244,10 +239,7 @@ def _flags_of(functions: Iterable[Operation]) -> dict[tuple[str, str], set[int]]
 
 def _loop_of(op: Operation) -> Operation | None:
     """Returns the innermost loop around an operation."""
-    place = op.parent_op()
-    while place is not None and not has_role(place, Role.LOOP):
-        place = place.parent_op()
-    return place
+    return next((parent for parent in ancestors(op) if has_role(parent, Role.LOOP)), None)
 
 
 def _key(op: Operation) -> tuple[str, str, str]:

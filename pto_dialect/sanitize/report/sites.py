@@ -23,6 +23,7 @@ from pto_dialect.ir.core.location import label_of, span_of
 from pto_dialect.ir.core.operands import shown
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import byte_width
+from pto_dialect.ir.core.walk import ancestors
 from pto_dialect.ir.tile.elementwise import TCvtOp
 from pto_dialect.ir.tile.reduce import TRowMaxOp, TRowMinOp, TRowProdOp, TRowSumOp
 from pto_dialect.ir.vector.dma import CopyUbufToUbufOp, MteUbUbOp
@@ -52,10 +53,8 @@ class Site:
     @cached_property
     def function(self) -> Operation:
         """Returns the function that contains it."""
-        place = self.op
-        while not has_role(place, Role.FUNCTION) and (parent := place.parent_op()) is not None:
-            place = parent
-        return place
+        enclosing = [self.op, *ancestors(self.op)]
+        return next((one for one in enclosing if has_role(one, Role.FUNCTION)), enclosing[-1])
 
     @cached_property
     def span(self) -> Span | None:

@@ -12,7 +12,7 @@ from xdsl.ir import Operation
 
 from pto_dialect.ir.core.base import PtoOp, section_of
 from pto_dialect.ir.core.operands import named
-from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.core.walk import ancestors, walk
 from pto_dialect.ir.sync.cross_core import SyncSetOp, SyncWaitOp
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.queues.run import QueueCore
@@ -78,9 +78,7 @@ def default_mode(op: Operation, g: Generator) -> str:
         return "block"
     if g.options.cross_core == "p2p":
         return POINT_TO_POINT
-    root = op
-    while (parent := root.parent_op()) is not None:
-        root = parent
+    *_, root = op, *ancestors(op)
     sides: dict[tuple[type[SyncSetOp | SyncWaitOp], str], set[int]] = {}
     for other in walk(root):
         if isinstance(other, SyncSetOp | SyncWaitOp) and "event_id" in other.attributes:
@@ -92,10 +90,7 @@ def default_mode(op: Operation, g: Generator) -> str:
 
 
 def _section(op: Operation) -> str:
-    parent = op.parent_op()
-    while parent is not None and not section_of(parent):
-        parent = parent.parent_op()
-    return section_of(parent) if parent is not None else ""
+    return next(filter(None, map(section_of, ancestors(op))), "")
 
 
 def _two_sided(sides: dict[tuple[type[SyncSetOp | SyncWaitOp], str], set[int]]) -> bool:
