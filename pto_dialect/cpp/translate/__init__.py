@@ -1,1 +1,5 @@
 """LLVM IR of a kernel to ``.pto`` text."""
+
+from .module import translate_module
+
+__all__ = ["translate_module"]

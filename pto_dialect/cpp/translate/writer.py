@@ -56,6 +56,8 @@ class Writer:
     def __init__(self) -> None:
         self.lines: list[Line] = []
         self.constants: dict[tuple[str, str], tuple[str, Line]] = {}
+        self.numbers: dict[str, tuple[str, str]] = {}
+        """For the name of a constant its text and type."""
         self.heads: list[Line] = []
         self.location = ""
         self.scopes = [0]
@@ -84,6 +86,7 @@ class Writer:
             name = self.fresh(word if type in ("index", "i1") else f"{word}_{type}")
             line = Line(f"{name} = arith.constant {text}{'' if type == 'i1' else f' : {type}'}", 0, (name,), True)
             known = self.constants[key] = name, line
+            self.numbers[name] = key
         return known[0]
 
     def head(self, body: str, hint: str) -> str:

@@ -1,0 +1,126 @@
+"""Copies and fills of memory of constant length, cell by cell."""
+
+from __future__ import annotations
+
+from ..llvm.model import Constant, Instruction
+from .accesses import constant_length, element_bytes, load_local, reinterpret, set_element, store_local
+from .addresses import Address
+from .context import Context, Pointer
+from .interface import Operand
+from .memory import MemoryError_
+from .scalars import integer
+
+_MAX_PIECES = 256
+
+
+def is_block(instruction: Instruction) -> bool:
+    """Returns whether an instruction copies or fills memory."""
+    return instruction.word.startswith(("llvm.memcpy.", "llvm.memmove.", "llvm.memset."))
+
+
+def translate_block(instruction: Instruction, ctx: Context) -> None:
+    """Copies or fills memory."""
+    length = constant_length(instruction.operands[2])
+    target = ctx.memory.address(instruction.operands[0])
+    if instruction.word.startswith("llvm.memset."):
+        _fill(instruction, target, length, ctx)
+        return
+    source = ctx.memory.address(instruction.operands[1])
+    if target is None and source is None:
+        ctx.fail("a copy within global memory cannot be translated", "copy with TLOAD and TSTORE")
+    pieces = _pieces(target, source, length, instruction, ctx)
+    values = [
+        load_local(source.plus(offset), type, instruction, ctx)
+        if source is not None
+        else _load_piece(instruction, offset, type, ctx)
+        for offset, type in pieces
+    ]
+    for (offset, _), value in zip(pieces, values, strict=True):
+        if target is not None:
+            store_local(target.plus(offset), value, instruction, ctx)
+        else:
+            _store_piece(instruction, offset, value, ctx)
+
+
+def _pieces(
+    target: Address | None, source: Address | None, length: int, instruction: Instruction, ctx: Context
+) -> list[tuple[int, str]]:
+    """Returns offsets and types of the cells that a copy consists of."""
+    found: dict[int, str] = {}
+    for address in (source, target):
+        if address is None or found:
+            continue
+        begin = ctx.memory.reach(address, length).offsets()[0]
+        cells = ctx.memory.cells[address.root]
+        for offset in cells.offsets:
+            size, variable = cells.variables[offset]
+            if begin <= offset and offset + size <= begin + length:
+                found[offset - begin] = variable.type
+        for array in cells.arrays.values():
+            size = ctx.module.types.size(array.type)
+            for number in range(array.count):
+                offset = array.first + number * array.stride - begin
+                if offset >= 0 and offset + size <= length:
+                    found[offset] = array.type
+    if len(found) > _MAX_PIECES:
+        raise MemoryError_(instruction, f"a copy of {len(found)} values cannot be translated", "copy in a loop")
+    return sorted(found.items())
+
+
+def _moved(instruction: Instruction, operand: int, offset: int, type: str, ctx: Context) -> tuple[str, str, str]:
+    """Returns base, index and element type of a value in global memory, some bytes behind a pointer."""
+    pointer = ctx.operand(instruction.operands[operand])
+    element = {"ptr": "i64"}.get(type) or ctx.type(type)
+    if not isinstance(pointer.origin, Pointer) or offset % element_bytes(element):
+        ctx.fail("the copy cannot be translated", "copy field by field")
+    index = ctx.constant(offset // element_bytes(element), "index")
+    return ctx.pointer_name(pointer, element), index, element
+
+
+def _load_piece(instruction: Instruction, offset: int, type: str, ctx: Context) -> Operand:
+    base, index, element = _moved(instruction, 1, offset, type, ctx)
+    name = ctx.writer.define(f"pto.load_scalar {base}[{index}] : !pto.ptr<{element}> -> {element}", "field")
+    return reinterpret(Operand("i64" if type == "ptr" else type, name=name), type, ctx)
+
+
+def _store_piece(instruction: Instruction, offset: int, value: Operand, ctx: Context) -> None:
+    base, index, element = _moved(instruction, 0, offset, value.type, ctx)
+    ctx.writer.emit(f"pto.store_scalar {ctx.name(value)}, {base}[{index}] : !pto.ptr<{element}>, {element}")
+
+
+def _fill(instruction: Instruction, target: Address | None, length: int, ctx: Context) -> None:
+    byte = integer(ctx.operand(instruction.operands[1]))
+    if target is None or byte is None:
+        ctx.fail("a fill of global memory or with a value that is not constant cannot be translated")
+    pattern = int.from_bytes(bytes([byte & 255]) * 8, "little")
+    for offset, type in _pieces(target, None, length, instruction, ctx):
+        size = ctx.module.types.size(type)
+        low = pattern & ((1 << (8 * size)) - 1)
+        number = low - (1 << (8 * size)) if low >> (8 * size - 1) else low
+        value = reinterpret(Operand(f"i{size * 8}", number), type, ctx) if byte or type == "ptr" else Operand(type, 0)
+        store_local(target.plus(offset), value, instruction, ctx)
+
+
+def fill_tables(ctx: Context) -> None:
+    """Gives the cells of constant tables their values, and makes the arrays, at the begin of the function."""
+    for root, cells in ctx.memory.cells.items():
+        for array in cells.arrays.values():
+            element = {"ptr": "i64"}.get(array.type) or ctx.type(array.type)
+            hint = root if isinstance(root, str) else root.name
+            array.name = ctx.writer.head(f"pto.declare_local_array -> !pto.local_array<{array.count}x{element}>", hint)
+        if not isinstance(root, str):
+            continue
+        if not ctx.module.globals[root].is_constant:
+            ctx.fail(f"the kernel uses the global variable {root}", "use a constant, an argument or a local variable")
+        values = dict(ctx.module.cells(root) or ())
+        for offset, (_, variable) in cells.variables.items():
+            value = values.get(offset)
+            if not isinstance(value, Constant):
+                ctx.fail(f"the table {root} has values that cannot be translated")
+            ctx.variables[variable] = reinterpret(ctx.operand(value), variable.type, ctx)
+        for array in cells.arrays.values():
+            for number in range(array.count):
+                value = values.get(array.first + number * array.stride)
+                if not isinstance(value, Constant):
+                    ctx.fail(f"the table {root} has values that cannot be translated")
+                set_element(array, ctx.constant(number, "index"), ctx.operand(value), ctx)

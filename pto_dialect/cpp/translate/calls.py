@@ -1,0 +1,70 @@
+"""Calls of ``__pto_`` functions: names, modes and groups of their arguments."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ..llvm.model import Instruction, Operand
+from ..llvm.reader import Module
+
+_MANGLED = re.compile(r"_Z(\d+)(\w+)")
+_NAMED = frozenset(("__pto_op", "__pto_call", "__pto_query", "__pto_constant", "__pto_alias", "__pto_address"))
+PURE = frozenset(("__pto_constant",))
+"""Functions whose result depends on their arguments alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawGroup:
+    """A descriptor and the operands behind it."""
+
+    descriptor: str
+    operands: tuple[Operand, ...]
+
+    @property
+    def kind(self) -> str:
+        """The word before the colon."""
+        return self.descriptor.partition(":")[0]
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """What follows the colon, at commas."""
+        text = self.descriptor.partition(":")[2]
+        return tuple(text.split(",")) if text else ()
+
+
+def plain_name(symbol: str) -> str:
+    """Returns the name of a function without its mangled types."""
+    match = _MANGLED.match(symbol)
+    return match[2][: int(match[1])] if match and len(match[1]) < 4 else symbol
+
+
+def is_interface(instruction: Instruction) -> bool:
+    """Returns whether an instruction calls a function of the interface."""
+    return instruction.opcode == "call" and plain_name(instruction.word).startswith("__pto_")
+
+
+def call_name(instruction: Instruction, module: Module) -> str:
+    """Returns the first argument of a function that takes a name, otherwise that of the function."""
+    function = plain_name(instruction.word)
+    first = module.string(instruction.operands[0]) if instruction.operands else None
+    return first if first is not None and function in _NAMED else function
+
+
+def arguments_of(instruction: Instruction) -> tuple[Operand, ...]:
+    """Returns the arguments of a call without the name."""
+    return instruction.operands[plain_name(instruction.word) in _NAMED :]
+
+
+def groups_of(instruction: Instruction, module: Module) -> list[RawGroup]:
+    """Returns the groups of arguments of a call of the interface."""
+    if not is_interface(instruction):
+        return []
+    groups: list[tuple[str, list[Operand]]] = []
+    for operand in arguments_of(instruction):
+        text = module.string(operand)
+        if text is not None and ":" in text:
+            groups.append((text, []))
+        elif groups:
+            groups[-1][1].append(operand)
+    return [RawGroup(descriptor, tuple(operands)) for descriptor, operands in groups]

@@ -1,0 +1,87 @@
+"""Element types of pointers to global memory, which LLVM IR does not state: from what is done with them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from ..llvm.model import Function, Instruction, Operand, Value
+from .calls import groups_of
+from .memory import LocalMemory
+from .tree import Variable
+
+SCALARS = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64", "ptr": "i64"}
+_WEIGHT = 1000
+"""A descriptor counts more than accesses of scalars."""
+
+
+def scalar_type(type: str) -> str:
+    """Returns the ``.pto`` type of a scalar."""
+    return SCALARS.get(type, type)
+
+
+class Elements:
+    """The element type of each pointer; those that flow into each other have the same."""
+
+    def __init__(self, function: Function, order: list[str], memory: LocalMemory) -> None:
+        self._parents: dict[object, object] = {}
+        self._votes: dict[object, Counter[str]] = {}
+        self._memory = memory
+        self._found: dict[object, str] = {}
+        for name in order:
+            for instruction in function.blocks[name].instructions:
+                self._note(instruction)
+        for key, votes in self._votes.items():
+            self._found.setdefault(self._root(key), votes.most_common(1)[0][0])
+
+    def of(self, pointer: Value | Variable) -> str:
+        """Returns the element type of a pointer."""
+        return self._found.get(self._root(pointer), "i8")
+
+    def _root(self, key: object) -> object:
+        path = []
+        while key in self._parents:
+            path.append(key)
+            key = self._parents[key]
+        for item in path:
+            self._parents[item] = key
+        return key
+
+    def _join(self, a: object, b: object) -> None:
+        a, b = self._root(a), self._root(b)
+        if a is b:
+            return
+        self._parents[b] = a
+        votes = self._votes.pop(b, None)
+        if votes:
+            self._votes.setdefault(a, Counter()).update(votes)
+
+    def _vote(self, pointer: object, element: str, weight: int = 1) -> None:
+        self._votes.setdefault(self._root(pointer), Counter())[element] += weight
+
+    def _note(self, instruction: Instruction) -> None:
+        opcode, operands = instruction.opcode, instruction.operands
+        if opcode in ("load", "store"):
+            self._note_access(instruction, operands[-1])
+        elif opcode == "call":
+            for group in groups_of(instruction, self._memory.module):
+                if group.kind in ("global", "ptr") and group.operands and isinstance(group.operands[0], Value):
+                    self._vote(group.operands[0], group.fields[0], _WEIGHT)
+        elif instruction.type == "ptr" and opcode in ("getelementptr", "phi", "select", "freeze", "addrspacecast"):
+            joined = operands[:1] if opcode == "getelementptr" else operands
+            for operand in joined:
+                if isinstance(operand, Value) and operand.type == "ptr" and self._memory.address(operand) is None:
+                    self._join(instruction, operand)
+
+    def _note_access(self, instruction: Instruction, pointer: Operand) -> None:
+        value = instruction if instruction.opcode == "load" else instruction.operands[0]
+        if self._memory.address(pointer) is None:
+            if isinstance(pointer, Value):
+                self._vote(pointer, scalar_type(value.type))
+        elif isinstance(value, Value) and value.type == "ptr":
+            for variable in self._cells(instruction):
+                self._join(value, variable)
+
+    def _cells(self, instruction: Instruction) -> Iterator[Variable]:
+        reads, assigned, _ = self._memory.effects(instruction)
+        yield from reads | assigned

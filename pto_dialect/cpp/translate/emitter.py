@@ -1,0 +1,194 @@
+"""What the translation of operations calls: the emitter of one function."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NoReturn
+
+from ..llvm.model import Function, Instruction, Value
+from .calls import arguments_of, call_name, groups_of, plain_name
+from .context import Context
+from .folding import signed, unsigned
+from .interface import Call, Group, Operand
+from .linear import low_bits, width_of
+from .scalars import as_number
+
+_ARGUMENT = re.compile(r"\w+\s*(?:<[^()]*?>)?\s*\(\s*(?:\*?\s*)?([A-Za-z_]\w*)")
+_NOT_ADDRESSES = frozenset(("__pto_query", "__pto_constant"))
+
+
+class FunctionEmitter:
+    """Emits the operations of the calls of one function."""
+
+    def __init__(
+        self, function: Function, order: list[str], ctx: Context, target: str, sources: Mapping[str, list[str]]
+    ):
+        self.target = target
+        self.state: dict[str, object] = {}
+        self._ctx = ctx
+        self._sources = sources
+        self._calls: dict[Instruction, Call] = {}
+        self._scopes: dict[int, int] = {}
+        self._instructions: dict[int, Instruction] = {}
+        self._users: dict[Value, list[tuple[Instruction, int]]] = {}
+        for name in order:
+            for instruction in function.blocks[name].instructions:
+                for number, group in enumerate(groups_of(instruction, ctx.module)):
+                    if group.operands and isinstance(group.operands[0], Value):
+                        self._users.setdefault(group.operands[0], []).append((instruction, number))
+
+    # ------------------------------------------------------------ calls
+
+    def begin(self, instruction: Instruction) -> Call:
+        """Returns the call of an instruction, with its operands as they are at this point."""
+        call = self._call(instruction)
+        self._scopes[id(call)] = self._ctx.writer.scopes[-1]
+        return call
+
+    def _call(self, instruction: Instruction) -> Call:
+        known = self._calls.get(instruction)
+        if known is not None:
+            return self._refresh(known, instruction)
+        name, *parts = call_name(instruction, self._ctx.module).split(";")
+        modes = {key: value for key, _, value in (part.partition("=") for part in parts)}
+        result = None if instruction.type == "void" else instruction.type
+        location = self._ctx.frames.location(instruction.debug)
+        call = Call(plain_name(instruction.word), name, modes, (), (), result, location, self._label(instruction))
+        self._calls[instruction] = call
+        self._instructions[id(call)] = instruction
+        return self._refresh(call, instruction)
+
+    def _refresh(self, call: Call, instruction: Instruction) -> Call:
+        call.operands = tuple(self._operand(operand) for operand in arguments_of(instruction))
+        call.groups = tuple(
+            Group(raw.kind, raw.fields, raw.descriptor, tuple(self._operand(operand) for operand in raw.operands))
+            for raw in groups_of(instruction, self._ctx.module)
+        )
+        return call
+
+    def _operand(self, operand: object) -> Operand:
+        """Returns an operand; one whose value is not computed yet has neither value nor name."""
+        if isinstance(operand, Value) and operand not in self._ctx.values:
+            if self._ctx.memory.address(operand) is not None:
+                self._ctx.fail("the address of a local variable is passed to an operation", "pass the value")
+            return Operand(operand.type)
+        return self._ctx.operand(operand)  # type: ignore[arg-type]
+
+    def finish(self, instruction: Instruction, call: Call, name: str | None) -> Operand | None:
+        """Returns the operand of the result of a call."""
+        if instruction.type == "void":
+            return None
+        if call.function in _NOT_ADDRESSES:
+            return self._known(Operand(instruction.type, name=name))
+        found = self._known(Operand(instruction.type, name=name))
+        return Operand(instruction.type, found.value, found.name, call)
+
+    def _known(self, operand: Operand) -> Operand:
+        """Returns a constant for the name of one."""
+        text, type = self._ctx.writer.numbers.get(operand.name or "", ("", ""))
+        return Operand(operand.type, int(text)) if type[:1] == "i" and type != "i1" else operand
+
+    def _label(self, instruction: Instruction) -> str:
+        location = self._ctx.frames.location(instruction.debug)
+        lines = self._sources.get(location.file) if location is not None else None
+        if lines is None or location is None or not 0 < location.line <= len(lines):
+            return ""
+        match = _ARGUMENT.match(lines[location.line - 1], max(location.column - 1, 0))
+        return match[1] if match else ""
+
+    def users(self, call: Call) -> list[tuple[Call, Group]]:
+        """Returns the groups whose first operand is the result of ``call``, in program order."""
+        instruction = self._instructions.get(id(call))
+        found: list[tuple[Call, Group]] = []
+        for user, number in self._users.get(instruction, ()) if instruction is not None else ():
+            other = self._call(user)
+            found.append((other, other.groups[number]))
+        return found
+
+    def is_available(self, operand: Operand) -> bool:
+        """Returns whether an operand has a value at this point."""
+        return operand.value is not None or operand.name is not None
+
+    def is_visible(self, call: Call) -> bool:
+        """Returns whether what was defined at a call may be named here."""
+        return self._ctx.writer.is_open(self._scopes.get(id(call), -1))
+
+    # ------------------------------------------------------------ text
+
+    def emit(self, line: str) -> None:
+        """Emits one operation."""
+        self._ctx.writer.emit(line)
+
+    def define(self, body: str, hint: str = "v") -> str:
+        """Emits an operation with one result and returns the name of it."""
+        return self._ctx.writer.define(body, hint, body.startswith(_UNUSED))
+
+    def fresh(self, hint: str = "v") -> str:
+        """Returns a name that is not used yet."""
+        return self._ctx.writer.fresh(hint)
+
+    def constant(self, value: int | float, type: str) -> str:
+        """Returns the name of a constant."""
+        return self._ctx.constant(value, type)
+
+    def cast(self, operand: Operand, type: str) -> str:
+        """Returns an integer operand as index or another integer type, with its sign."""
+        operand = as_number(self._ctx, operand)
+        if type == "index":
+            return self._ctx.index(operand)
+        width, wanted = width_of(operand.type), width_of(type)
+        if width is None or wanted is None:
+            self.fail(f"a value of type {operand.type} is used as {type}")
+        if isinstance(operand.value, int):
+            return self.constant(signed(operand.value, wanted), type)
+        name = self._ctx.name(operand)
+        if width == wanted:
+            return name
+        word = "extsi" if width < wanted else "trunci"
+        return self._ctx.writer.define(f"arith.{word} {name} : i{width} to {type}", name[1:], True)
+
+    def scalar(self, operand: Operand, type: str) -> str:
+        """Returns a scalar operand as an element type of ``.pto``."""
+        plain = type.lstrip("us") if type[:1] in "us" else type
+        if isinstance(operand.value, int | float):
+            value = operand.value
+            if isinstance(value, int) and width_of(plain) and plain != type and type[0] == "u":
+                return self.constant(unsigned(value, width_of(plain) or 64), plain)
+            return self.constant(value, plain)
+        own = self._ctx.type(operand.type)
+        if own == plain:
+            return self._ctx.name(operand)
+        if width_of(plain) is not None and width_of(own) is not None:
+            return self.cast(operand, plain)
+        self.fail(f"a scalar of type {own} is given where {type} is needed")
+
+    def pointer(self, operand: Operand, elem: str) -> str:
+        """Returns a pointer operand as ``!pto.ptr<elem>``."""
+        if operand.type != "ptr":
+            name = self.cast(operand, "i64")
+            return self._ctx.writer.define(f"pto.castptr {name} : i64 -> !pto.ptr<{elem}>", "p", True)
+        return self._ctx.pointer_name(operand, elem)
+
+    def is_same(self, first: Operand, second: Operand) -> bool:
+        """Returns whether two integer operands are certainly equal, whatever their widths are."""
+        if first.value is not None or second.value is not None:
+            return first.value is not None and first.value == second.value
+        if first.name is None or second.name is None:
+            return False
+        if first.name == second.name:
+            return True
+        a, b = self._ctx.indices.get(first.name), self._ctx.indices.get(second.name)
+        if a is not None and a == b:
+            return True
+        one, two = self._ctx.origins.get(first.name), self._ctx.origins.get(second.name)
+        width = min(width_of(first.type) or 64, width_of(second.type) or 64)
+        return one is not None and two is not None and low_bits(one, width) == low_bits(two, width)
+
+    def fail(self, message: str, help: str = "") -> NoReturn:
+        """Raises ``TranslationError`` at the current call."""
+        self._ctx.fail(message, help)
+
+
+_UNUSED = ("arith.", "math.", "pto.make_tensor_view", "pto.partition_view", "pto.castptr", "pto.addptr")
+"""Operations that may be left out if nobody uses their result."""

@@ -1,0 +1,320 @@
+"""Local memory: allocations and constant tables as variables, one for each cell, or as arrays of scalars.
+
+A cell is a range of bytes that accesses do not divide. An access whose place depends on a value may reach several
+cells: reading it is a choice among them. Where these are many, the cells of one kind are a local array of the dialect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import gcd
+
+from ..llvm.model import Constant, Function, Global, Instruction, Operand
+from ..llvm.reader import Module
+from ..llvm.types import TypeReadError
+from .addresses import Address, Root, address_of, local_addresses
+from .tree import Variable
+
+CHOICES = 16
+"""An access that reaches more cells than this is one to an array."""
+_MAX_CELLS = 4096
+_COPIES = ("llvm.memcpy.", "llvm.memmove.")
+_FILLS = ("llvm.memset.",)
+_NO_ACCESS = ("llvm.lifetime.", "llvm.dbg.", "llvm.assume", "llvm.invariant.")
+
+
+@dataclass(slots=True)
+class Cells:
+    """The cells of an allocation or table: variables by offset, and arrays by (offset of the first, stride)."""
+
+    size: int
+    cuts: set[int] = field(default_factory=set)
+    types: dict[tuple[int, int], str] = field(default_factory=dict)
+    variables: dict[int, tuple[int, Variable]] = field(default_factory=dict)
+    arrays: dict[tuple[int, int], LocalArray] = field(default_factory=dict)
+    offsets: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class LocalArray:
+    """Elements of one type, ``stride`` bytes apart from ``first`` on."""
+
+    first: int
+    stride: int
+    count: int
+    type: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What an access may reach: ``base`` plus ``stride`` times an index from ``low`` to ``high``."""
+
+    base: int
+    stride: int
+    low: int
+    high: int
+
+    def offsets(self) -> list[int]:
+        """Returns the offsets, in the order of the index."""
+        return [self.base + number * self.stride for number in range(self.low, self.high + 1)]
+
+
+class MemoryError_(Exception):
+    """Local memory that is used in a way that is not read: the instruction and a message."""
+
+    def __init__(self, instruction: Instruction, message: str, help: str = "") -> None:
+        super().__init__(message)
+        self.instruction = instruction
+        self.message = message
+        self.help = help
+
+
+class LocalMemory:
+    """The local memory of a function."""
+
+    def __init__(self, function: Function, order: list[str], module: Module) -> None:
+        self.module = module
+        self.addresses = local_addresses(function, order, module)
+        self.cells: dict[Root, Cells] = {}
+        instructions = [i for name in order for i in function.blocks[name].instructions]
+        self._copies: list[tuple[Instruction, Address | None, Address | None, int]] = []
+        for instruction in instructions:
+            self._note(instruction)
+        self._share_cuts()
+        for root, cells in self.cells.items():
+            self._partition(root, cells)
+
+    def address(self, operand: Operand) -> Address | None:
+        """Returns the address of a pointer to local memory."""
+        return address_of(operand, self.addresses, self.module)
+
+    # ------------------------------------------------------------ what is accessed
+
+    def _note(self, instruction: Instruction) -> None:
+        opcode = instruction.opcode
+        if opcode == "load":
+            self._note_access(instruction, instruction.operands[0], instruction.type)
+        elif opcode == "store":
+            if self.address(instruction.operands[0]) is not None:
+                raise MemoryError_(instruction, "the address of a local variable is stored", _BY_VALUE)
+            self._note_access(instruction, instruction.operands[1], instruction.operands[0].type)
+        elif opcode == "call" and instruction.word.startswith(_COPIES + _FILLS):
+            self._note_block(instruction)
+        elif opcode not in ("getelementptr", "alloca", "freeze", "addrspacecast"):
+            if opcode == "call" and instruction.word.startswith(_NO_ACCESS):
+                return
+            for operand in instruction.operands:
+                if self.address(operand) is not None:
+                    what = "chosen at run time" if opcode in ("phi", "select") else "passed on"
+                    raise MemoryError_(instruction, f"the address of a local variable is {what}", _BY_VALUE)
+
+    def _cells_of(self, address: Address, instruction: Instruction) -> Cells:
+        known = self.cells.get(address.root)
+        if known is None:
+            known = self.cells[address.root] = Cells(self._size(address.root, instruction))
+        return known
+
+    def _size(self, root: Root, instruction: Instruction) -> int:
+        try:
+            if isinstance(root, str):
+                return self.module.types.size(self.module.globals[root].type)
+            assert isinstance(root, Instruction)
+            count = root.operands[0] if root.operands else Constant("i32", 1)
+            number = count.value if isinstance(count, Constant) else None
+            if not isinstance(number, int):
+                raise MemoryError_(root, "the size of a local array is no constant", "give it a constant size")
+            return number * self.module.types.size(root.word)
+        except TypeReadError as error:
+            raise MemoryError_(instruction, str(error)) from None
+
+    def _note_access(self, instruction: Instruction, pointer: Operand, type: str) -> None:
+        address = self.address(pointer)
+        if address is None:
+            return
+        cells = self._cells_of(address, instruction)
+        try:
+            size = self.module.types.size(type)
+        except TypeReadError as error:
+            raise MemoryError_(instruction, str(error)) from None
+        reach = self.reach(address, size)
+        if reach.high - reach.low >= _MAX_CELLS * 16:
+            raise MemoryError_(instruction, "a local array is larger than 65,536 elements", "keep it in a tile")
+        if reach.high - reach.low >= CHOICES:
+            self._note_array(cells, reach, type, size, instruction)
+            return
+        for offset in reach.offsets():
+            cells.cuts.update((offset, offset + size))
+            cells.types.setdefault((offset, size), type)
+
+    def _note_array(self, cells: Cells, reach: Reach, type: str, size: int, instruction: Instruction) -> None:
+        first = reach.base + reach.low * reach.stride
+        known = cells.arrays.get((first, reach.stride))
+        if known is None:
+            cells.arrays[first, reach.stride] = LocalArray(first, reach.stride, reach.high - reach.low + 1, type)
+        elif known.type != type:
+            raise MemoryError_(instruction, "the elements of a local array are accessed as two types")
+
+    def reach(self, address: Address, size: int) -> Reach:
+        """Returns what an access of ``size`` bytes may reach."""
+        if not address.terms:
+            return Reach(address.constant, max(size, 1), 0, 0)
+        stride = 0
+        for _, factor in address.terms:
+            stride = gcd(stride, factor)
+        total = self.cells[address.root].size
+        stride = stride or max(size, 1)
+        base = address.constant % stride
+        shift = (address.constant - base) // stride
+        count = max((total - size - base) // stride, 0)
+        return Reach(address.constant, stride, -shift, count - shift)
+
+    def _note_block(self, instruction: Instruction) -> None:
+        is_copy = instruction.word.startswith(_COPIES)
+        target = self.address(instruction.operands[0])
+        source = self.address(instruction.operands[1]) if is_copy else None
+        if target is None and source is None:
+            return
+        length = instruction.operands[2]
+        number = length.value if isinstance(length, Constant) else None
+        if not isinstance(number, int):
+            raise MemoryError_(instruction, "the length of a copy of local memory is no constant")
+        for address in (target, source):
+            if address is None:
+                continue
+            cells = self._cells_of(address, instruction)
+            reach = self.reach(address, number)
+            for offset in reach.offsets() if reach.high - reach.low < CHOICES else ():
+                cells.cuts.update((offset, offset + number))
+        self._copies.append((instruction, target, source, number))
+
+    def _share_cuts(self) -> None:
+        """Divides both sides of a copy alike."""
+        for _ in range(4):
+            before = sum(len(cells.cuts) for cells in self.cells.values())
+            for _, target, source, number in self._copies:
+                if target is not None and source is not None:
+                    self._share(target, source, number)
+                    self._share(source, target, number)
+            if before == sum(len(cells.cuts) for cells in self.cells.values()):
+                return
+
+    def _share(self, source: Address, target: Address, number: int) -> None:
+        given, taken = self.cells[source.root], self.cells[target.root]
+        for begin in self.reach(source, number).offsets()[:CHOICES]:
+            cuts = [cut - begin for cut in given.cuts if begin <= cut <= begin + number]
+            types = {(o - begin, s): t for (o, s), t in given.types.items() if begin <= o and o + s <= begin + number}
+            for other in self.reach(target, number).offsets()[:CHOICES]:
+                taken.cuts.update(other + cut for cut in cuts)
+                for (offset, size), type in types.items():
+                    taken.types.setdefault((other + offset, size), type)
+
+    def _partition(self, root: Root, cells: Cells) -> None:
+        cuts = sorted(cut for cut in cells.cuts if 0 <= cut <= cells.size)
+        hint = root if isinstance(root, str) else root.name
+        for begin, end in pairwise(cuts):
+            if any(self._is_in(array, begin, end) for array in cells.arrays.values()):
+                continue
+            for start, size in _pieces(begin, end):
+                type = cells.types.get((start, size), f"i{size * 8}")
+                cells.variables[start] = size, Variable(hint, type)
+                if len(cells.variables) > _MAX_CELLS:
+                    return
+        cells.offsets = sorted(cells.variables)
+
+    def _is_in(self, array: LocalArray, begin: int, end: int) -> bool:
+        size = self.module.types.size(array.type)
+        number, rest = divmod(begin - array.first, array.stride)
+        return 0 <= number < array.count and rest + end - begin <= size
+
+    # ------------------------------------------------------------ what an access means
+
+    def cover(self, root: Root, offset: int, size: int) -> list[tuple[int, int, Variable]] | None:
+        """Returns offset, size and variable of the cells that make up a range, ``None`` if they do not."""
+        cells = self.cells[root]
+        found: list[tuple[int, int, Variable]] = []
+        at = offset
+        while at < offset + size:
+            cell = cells.variables.get(at)
+            if cell is None or at + cell[0] > offset + size:
+                return None
+            found.append((at, cell[0], cell[1]))
+            at += cell[0]
+        return found
+
+    def array(self, address: Address, reach: Reach, size: int) -> tuple[LocalArray, int] | None:
+        """Returns the array that an access reaches, and the number of its element for index 0."""
+        for array in self.cells[address.root].arrays.values():
+            number, rest = divmod(reach.base - array.first, array.stride)
+            same = not address.terms or reach.stride % array.stride == 0
+            if rest == 0 and same and self.module.types.size(array.type) == size:
+                return array, number
+        return None
+
+    def effects(self, instruction: Instruction) -> tuple[set[Variable], set[Variable], set[Variable]]:
+        """Returns the variables that an instruction reads, may assign, surely assigns."""
+        nothing: tuple[set[Variable], set[Variable], set[Variable]] = set(), set(), set()
+        if instruction.opcode == "load":
+            address = self.address(instruction.operands[0])
+            if address is None:
+                return nothing
+            return set(self._reached(address, self.module.types.size(instruction.type))), set(), set()
+        if instruction.opcode == "store":
+            address = self.address(instruction.operands[1])
+            if address is None:
+                return nothing
+            targets = set(self._reached(address, self.module.types.size(instruction.operands[0].type)))
+            return (targets, targets, set()) if address.terms else (set(), targets, targets)
+        if instruction.opcode == "call" and instruction.word.startswith(_COPIES + _FILLS):
+            return self._block_effects(instruction)
+        return nothing
+
+    def _block_effects(self, instruction: Instruction) -> tuple[set[Variable], set[Variable], set[Variable]]:
+        length = instruction.operands[2]
+        number = length.value if isinstance(length, Constant) and isinstance(length.value, int) else 0
+        target = self.address(instruction.operands[0])
+        source = self.address(instruction.operands[1]) if instruction.word.startswith(_COPIES) else None
+        reads = set(self._reached(source, number)) if source is not None else set()
+        targets = set(self._reached(target, number)) if target is not None else set()
+        if target is not None and target.terms:
+            return reads | targets, targets, set()
+        return reads, targets, targets
+
+    def _reached(self, address: Address, size: int) -> Iterator[Variable]:
+        cells = self.cells[address.root]
+        reach = self.reach(address, size)
+        if reach.high - reach.low >= CHOICES:
+            return
+        for offset in reach.offsets():
+            at = offset
+            while at < offset + size:
+                cell = cells.variables.get(at)
+                if cell is None:
+                    at += 1
+                    continue
+                yield cell[1]
+                at += cell[0]
+
+    def initial_value(self, root: str, offset: int, size: int) -> Constant | Global | None:
+        """Returns the constant of a table at an offset, ``None`` if it is no scalar of that size."""
+        for place, value in self.module.cells(root) or ():
+            if place == offset and self.module.types.size(value.type) == size:
+                return value
+        return None
+
+
+_BY_VALUE = "use the variable itself instead of its address"
+
+
+def _pieces(begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yields ranges of 8, 4, 2 or 1 bytes that make up a range."""
+    at = begin
+    if end - begin in (1, 2, 4, 8, 16):
+        yield begin, end - begin
+        return
+    while at < end:
+        size = next(size for size in (8, 4, 2, 1) if at % size == 0 and at + size <= end)
+        yield at, size
+        at += size
