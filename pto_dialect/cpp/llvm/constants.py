@@ -16,6 +16,7 @@ _DECIMAL = re.compile(r"[-+]?\d+\.\d*(?:[eE][-+]?\d+)?\Z")
 _HEXADECIMAL = re.compile(r"0x([HR]?)([0-9A-Fa-f]+)\Z")
 _ADDRESS = re.compile(r"getelementptr (?:(?:inbounds|nuw|nusw|inrange\([^)]*\)) )*\((.*)\)\Z", re.DOTALL)
 _ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2}|\\)")
+_ONLY_FIELD = re.compile(r'\{ \[\d+ x i8\] (c"[^"]*") \}\Z')
 _SCALAR_TYPE = re.compile(r"(?:i\d+|ptr|half|bfloat|float|double)\Z")
 ConstantOperand: TypeAlias = Constant | Global | Unread
 
@@ -88,7 +89,11 @@ def constant_offset(element: str, indices: list[int], types: Types) -> int:
 
 
 def string_bytes(text: str) -> bytes | None:
-    """Returns the bytes of ``c"..."``, ``None`` for other constants."""
+    """Returns the bytes of ``c"..."``, also as the only field of a struct; ``None`` for other constants."""
+    if text == "zeroinitializer":
+        return b""
+    if match := _ONLY_FIELD.match(text):
+        text = match[1]
     if not text.startswith('c"'):
         return None
     raw = text[2 : text.rindex('"')].encode("utf-8", "surrogateescape")
@@ -104,7 +109,7 @@ def cells(type: str, text: str, types: Types, offset: int = 0, depth: int = 0) -
         constant = read_constant(type, text, types)
         yield offset, Constant(type, 0) if constant == Constant(type, None) and type != "ptr" else constant
         return
-    string = string_bytes(text)
+    string = string_bytes(text) if text.startswith('c"') else None
     if string is not None:
         for position, byte in enumerate(string):
             yield offset + position, Constant("i8", byte - 256 if byte > 127 else byte)

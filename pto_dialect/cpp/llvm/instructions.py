@@ -10,7 +10,7 @@ from .model import Instruction, Operand, Unread, Value
 from .types import Types, split_list
 
 _SPLIT_TYPE = re.compile(r'((?:[\[{<]|%"[^"]*"|[\w.%$-]+)\**)\s*')
-_ATTRIBUTES = re.compile(r"(?:(?:[a-z_]+)(?:\([^()]*(?:\([^()]*\)[^()]*)*\))? |align \d+ )+(?=\S)")
+_ATTRIBUTES = re.compile(r"(?:align \d+ |(?:[a-z_]+)(?:\([^()]*(?:\([^()]*\)[^()]*)*\))? )+(?=\S)")
 _SIMPLE = re.compile(r"(i\d+|ptr|half|bfloat|float|double) (?:(?:noundef|nonnull|signext|zeroext) )*(\S+)\Z")
 _FLAGS = re.compile(
     r"((?:(?:nuw|nsw|exact|disjoint|nneg|samesign|inbounds|nusw|fast|nnan|ninf|nsz|arcp|contract|afn|reassoc|volatile|"

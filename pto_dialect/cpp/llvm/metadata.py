@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 from .location import SourceLocation
 
@@ -51,12 +52,25 @@ class Metadata:
         file, function = self._scope(fields.get("scope", ""))
         return SourceLocation(file, _number(fields.get("line")), _number(fields.get("column")), function, caller)
 
+    def _file(self, reference: str) -> str:
+        """Returns the name of a file as the compiler was given it: relative to its folder, or absolute."""
+        fields = self.fields(reference)
+        name, folder = fields.get("filename", ""), fields.get("directory", "")
+        is_own = name.startswith("/") or not folder or folder == self._folder
+        return name if is_own else f"{folder}/{name}"
+
+    @cached_property
+    def _folder(self) -> str:
+        """The folder in which the compiler ran."""
+        unit = re.search(r"!\d+", self.texts.get("!llvm.dbg.cu", ""))
+        return self.fields(self.fields(unit[0]).get("file", "")).get("directory", "") if unit else ""
+
     def _scope(self, reference: str) -> tuple[str, str]:
         """Returns file and function of a scope; blocks of a file that is included in a function have their own file."""
         file = ""
         for _ in range(_MAX_CHAIN):
             fields = self.fields(reference)
-            file = file or self.fields(fields.get("file", "")).get("filename", "")
+            file = file or self._file(fields.get("file", ""))
             if "DISubprogram" in self.texts.get(reference, "") or "scope" not in fields:
                 return file, fields.get("name", "")
             reference = fields["scope"]
@@ -67,7 +81,7 @@ class Metadata:
         fields = self.fields(reference)
         if "line" not in fields:
             return None
-        file = self.fields(fields.get("file", "")).get("filename", "")
+        file = self._file(fields.get("file", ""))
         return SourceLocation(file, _number(fields["line"]), 1, fields.get("name", ""))
 
 

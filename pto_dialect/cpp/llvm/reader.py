@@ -64,7 +64,7 @@ class Module:
         variable = self.globals.get(operand.name) if isinstance(operand, Global) else None
         if variable is None or not variable.is_constant:
             return None
-        content = b"" if variable.initial == "zeroinitializer" else string_bytes(variable.initial)
+        content = string_bytes(variable.initial)
         if content is None or not isinstance(operand, Global):
             return None
         return content[operand.offset :].split(b"\0")[0].decode("utf-8", "replace")

@@ -83,6 +83,7 @@ class Context:
         self.origins: dict[str, Value] = {}
         """For the name of a result its instruction."""
         self._nulls: dict[str, str] = {}
+        self._casts: dict[str, tuple[str, int]] = {}
         self.debug = ""
 
     # ------------------------------------------------------------ locations
@@ -120,10 +121,10 @@ class Context:
 
     def name(self, operand: Operand) -> str:
         """Returns the SSA name of a scalar."""
-        if operand.name is not None:
-            return operand.name
         if operand.type == "ptr":
             return self.pointer_name(operand, "i8")
+        if operand.name is not None:
+            return operand.name
         if operand.value is None or isinstance(operand.value, str):
             self.fail("the address of a tile is used as a number", "assign an address to the tile with TASSIGN")
         return self.constant(operand.value, self.type(operand.type))
@@ -140,7 +141,11 @@ class Context:
         known = self.indices.get(name)
         if known is not None:
             return known
-        return self.writer.define(f"arith.index_cast {name} : {operand.type} to index", name[1:], True)
+        cast, scope = self._casts.get(name, ("", -1))
+        if not self.writer.is_open(scope):
+            cast = self.writer.define(f"arith.index_cast {name} : {operand.type} to index", name[1:], True)
+            self._casts[name] = cast, self.writer.scopes[-1]
+        return cast
 
     # ------------------------------------------------------------ pointers
 
@@ -185,8 +190,8 @@ class Context:
         return pointer.added
 
     def new_pointer(self, name: str, element: str, index: str | None = None) -> Operand:
-        """Returns the operand of a pointer."""
-        return Operand("ptr", origin=Pointer(name, element, index))
+        """Returns the operand of a pointer; its name tells pointers apart and is no SSA name."""
+        return Operand("ptr", name=f"{name}[{index}]" if index else name, origin=Pointer(name, element, index))
 
     # ------------------------------------------------------------ variables
 
@@ -217,7 +222,7 @@ class Context:
     def bind(self, value: Value, operand: Operand) -> None:
         """Makes ``operand`` the content of a value."""
         self.values[value] = operand
-        if operand.name is not None:
+        if operand.name is not None and operand.type != "ptr":
             self.origins.setdefault(operand.name, value)
 
 

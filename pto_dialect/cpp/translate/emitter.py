@@ -72,7 +72,8 @@ class FunctionEmitter:
         if isinstance(operand, Value) and operand not in self._ctx.values:
             if self._ctx.memory.address(operand) is not None:
                 self._ctx.fail("the address of a local variable is passed to an operation", "pass the value")
-            return Operand(operand.type)
+            call = self._calls.get(operand) if isinstance(operand, Instruction) else None
+            return Operand(operand.type, assigned=call)
         return self._ctx.operand(operand)  # type: ignore[arg-type]
 
     def finish(self, instruction: Instruction, call: Call, name: str | None) -> Operand | None:

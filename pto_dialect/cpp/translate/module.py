@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from ..errors import TranslationError
-from ..llvm.model import BasicBlock, Function, Instruction, Value
+from ..llvm.model import Function, Value
 from ..llvm.reader import IrError, Module, read_module
 from .blocks import fill_tables
 from .cfg import analyze
@@ -20,6 +20,7 @@ from .liveness import Liveness
 from .loops import find_counted
 from .memory import LocalMemory, MemoryError_
 from .needed import find_needed
+from .prepare import prepare
 from .structure import LocatedError, Structurer
 
 _ENTRY = "pto.entry"
@@ -103,7 +104,7 @@ def _translate_function(
     function = module.function(name)
     if function is None:
         raise TranslationError(f"the file has no function {name} with a body")
-    _join_returns(function)
+    prepare(function, module)
     flow = analyze(function)
     place = module.metadata.function_location(function.debug)
     if not flow.is_reducible:
@@ -148,30 +149,6 @@ def _bind_arguments(function: Function, ctx: Context) -> list[str]:
 def _argument(argument: Value, name: str) -> Operand:
 
     return Operand(argument.type, name=name)
-
-
-def _join_returns(function: Function) -> None:
-    """Makes all returns of a function branches to one."""
-    ends = [block for block in function.blocks.values() if block.terminator.opcode == "ret"]
-    if len(ends) < 2:
-        return
-    last = Instruction("ret", "", "void")
-    last.debug = ends[-1].terminator.debug
-    if ends[0].terminator.operands:
-        type = ends[0].terminator.operands[0].type
-        operands = tuple(block.terminator.operands[0] for block in ends)
-        phi = Instruction("phi", "returned", type, operands, labels=tuple(block.name for block in ends))
-        last.operands = (phi,)
-        instructions = [phi, last]
-    else:
-        instructions = [last]
-
-    name = "pto.return"
-    for block in ends:
-        jump = Instruction("br", "", "void", labels=(name,))
-        jump.debug = block.terminator.debug
-        block.instructions[-1] = jump
-    function.blocks[name] = BasicBlock(name, instructions)
 
 
 __all__ = ["find_entry", "readable_name", "translate_module"]

@@ -45,7 +45,7 @@ def location_text(frames: list[SourceLocation]) -> str:
     kept = frames if len(frames) <= _FRAMES else [*frames[: _FRAMES - 1], frames[-1]]
     text = ""
     for frame in reversed(kept):
-        own = f"{quote(frame.file)}:{frame.line}:{frame.column}"
+        own = f"{quote(frame.file)}:{frame.line}:{max(frame.column, 1)}"
         text = f"callsite({own} at {text})" if text else own
     return f" loc({text})"
 
