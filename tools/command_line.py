@@ -126,6 +126,16 @@ class PtoCommand(click.Command):
         finally:
             put_all_aside()
 
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """A sub-command of ``pto`` has help of its own."""
+        from .subcommand_help import help_of, write_help  # deferred: start-up
+
+        own = help_of(ctx)
+        if own is None:
+            super().format_help(ctx, formatter)
+        else:
+            write_help(own, ctx, formatter)
+
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         try:
             return super().make_context(*args, **extra)

@@ -169,12 +169,13 @@ class OptCommand(PtoCommand):
     help="Print addresses and live ranges of on-chip buffers instead of the module.",
 )  # fmt: skip
 @click.option("--fix", is_flag=True, help="Correct unambiguous mistakes in place; print the rest, no module.")
-@click.option("--unsafe", is_flag=True, help="With --fix, make guesses and add statements as well.")
+@click.option("--unsafe", is_flag=True, help="Make guesses and add statements as well; goes with --fix.")
 @click.option("--format", "layout", is_flag=True, help="Format programs in place as pto-fmt does, after --fix.")
-@click.option("--diff", is_flag=True, help="With --fix or --format, change nothing and print what would change.")
+@click.option("--diff", is_flag=True, help="Change nothing and print what would change; goes with --fix and --format.")
 @click.option(
-    "--check", is_flag=True, help="With --fix or --format, change nothing; exit with 1 if a file would change."
-)
+    "--check", is_flag=True,
+    help="Change nothing; exit with 1 if a file would change; goes with --fix and --format.",
+)  # fmt: skip
 @click.option("--allow-schematic", is_flag=True, help="Accept '...' in types, as in documentation.")
 @output_format_option("Form of the diagnostics on standard error, and of lists, statistics and reports: text or JSON.")
 @findings_options("Errors shown for each program; 0 for all.")

@@ -40,7 +40,8 @@ def pto() -> None:
         missing(sys.argv[1])
         sys.exit(NOT_INSTALLED)
     name = f"pto {sys.argv[1]}"
-    sys.argv[1:2] = found.before
+    # A request for help is no value of the options before it.
+    sys.argv[1:2] = () if sys.argv[2:3] in (["-h"], ["--help"]) else found.before
     sys.argv[0] = name
     if found.module == "pto_opt":
         pto_opt(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -55,3 +56,38 @@ def test_json_has_one_spelling(module: str) -> None:
     assert not [one for one in shown if "--json" in one.opts]
     if any("json" in getattr(one.type, "choices", ()) for one in shown):
         assert any("--output-format" in one.opts for one in shown)
+
+
+@pytest.mark.parametrize(
+    ("name", "has", "lacks"),
+    [
+        ("check", "--verify-diagnostics", "--print-op-generic"),
+        ("fix", "--unsafe", "--lower"),
+        ("lower", "--lower", "--fix"),
+        ("explain", "Usage: pto explain WORD", "--target"),
+        ("launch", "--results", "--arg "),
+        ("debug", "--break-on-finding", "--results"),
+    ],
+)
+def test_help_of_a_sub_command_lists_the_options_of_its_task(name: str, has: str, lacks: str) -> None:
+    text = (PAGES.FOLDER / f"{name}.md").read_text(encoding="utf-8")
+    assert has in text and f" {lacks}" not in text.replace("pto opt --list", "")
+
+
+@pytest.mark.parametrize("name", ["check", "fix", "lower", "explain", "launch", "debug"])
+def test_help_of_a_sub_command_names_options_of_its_command(name: str) -> None:
+    command: click.Command = import_module(f"pto_dialect.tools.{SUBCOMMANDS[name].module}").main
+    context = command.make_context(f"pto {name}", [], resilient_parsing=True)
+    own = import_module("pto_dialect.tools.subcommand_help").help_of(context)
+    assert own.options <= {parameter.name for parameter in command.params} | {"server"}
+
+
+def test_a_request_for_help_is_no_name_to_explain() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pto_dialect", "explain", "--help"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0 and done.stdout.startswith("Usage: pto explain WORD\n")
