@@ -46,6 +46,9 @@ CONVERTED_STRINGS = (
 )
 """Folders and files of Python whose messages and help texts are searched as well."""
 
+UNCONVERTED = frozenset({"pto_dialect/cpp"})
+"""Folders that are not searched yet."""
+
 UNCONVERTED_PAGES: frozenset[str] = frozenset()
 """Pages that are not searched yet."""
 
@@ -172,7 +175,8 @@ def sources(entries: tuple[str, ...]) -> list[Path]:
     """Python files of folders and files, which must exist."""
     paths = [ROOT / entry for entry in entries]
     assert [path for path in paths if not path.exists()] == []
-    return sorted({file for path in paths for file in (path.rglob("*.py") if path.is_dir() else [path])})
+    files = {file for path in paths for file in (path.rglob("*.py") if path.is_dir() else [path])}
+    return sorted(file for file in files if not any(file.is_relative_to(ROOT / folder) for folder in UNCONVERTED))
 
 
 CONVERTED_PAGES = [page for page in pages() if page.relative_to(ROOT).as_posix() not in UNCONVERTED_PAGES]

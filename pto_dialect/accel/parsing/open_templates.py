@@ -1,8 +1,9 @@
 """Parse templates of statements that differ from an earlier one in types as well as in names.
 
 The forms in ``_FORMS`` read the types of tiles, views, pointers and registers for two purposes only: a type that the
-text states is compared with that of the value, and a stated type of a result is the type of the result. So what the
-grammar made of one such statement tells what it makes of another one with other types of the same classes.
+text states is compared with that of the value, and a stated type of a result is the type of the result. So the
+operation that the grammar made of one such statement shows what it makes of another one with other types of the same
+classes.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class OpenStatement(NamedTuple):
 class OpenTemplate(NamedTuple):
     """What becomes of statements whose types are left open.
 
-    ``classes`` are those of the types of the operands. ``stated`` are the places of the names whose types the text
+    ``classes`` are those of the types of the operands. ``stated`` are the indices of the names whose types the text
     states, in the order of these types; the types of the results follow in that order.
     """
 
@@ -80,7 +81,7 @@ class OpenTemplate(NamedTuple):
 
 
 def _opened(parts: Sequence[str]) -> tuple[OpenSkeleton, list[str]]:
-    """The skeleton of a statement without its types, and the types."""
+    """The normalized token sequence of a statement without its types, and the types."""
     skeleton: list[tuple[str, ...]] = []
     types: list[str] = []
     for text in parts[::2]:
@@ -132,7 +133,7 @@ def keep_open(parts: Sequence[str], op: Operation, template: ParseTemplate, valu
 def _stated(
     parts: Sequence[str], op: PtoOp, template: ParseTemplate, values: Mapping[str, SSAValue]
 ) -> tuple[int, ...]:
-    """The places of the names whose types the text states, in the order of these types, if the types are open."""
+    """The indices of the names whose types the text states, in the order of these types, if the types are open."""
     shape = op_spec(type(op)).shape
     if shape is Shape.ALLOC:
         return ()

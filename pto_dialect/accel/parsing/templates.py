@@ -123,7 +123,7 @@ class ParseTemplates:
         return plan
 
     def keep_closed(self, parts: list[str], plan: ParseTemplate) -> None:
-        """Remembers ``plan`` for statements with the same skeleton as one split into ``parts``."""
+        """Remembers ``plan`` for statements with the same normalized token sequence as one split into ``parts``."""
         skeleton = tuple(parts[::2])
         size = sum(map(len, skeleton))
         if len(self.known) >= _MOST or self.characters + size > _MOST_CHARACTERS:
