@@ -1,16 +1,40 @@
-// The operations.
+// The operations of tiles. Each overload is one line: what it takes, and what of that goes into the call.
 #pragma once
 #include "pto/common/event.hpp"
+#include "pto/common/fifo.hpp"
+#include "pto/common/fixpipe.hpp"
 #include "pto/common/pto_tile.hpp"
+#include "pto/common/utils.hpp"
 
 namespace pto {
 
-template <TileObject T, class Address>
+#define PTO_ARGUMENTS(...) __VA_ARGS__
+#define PTO_NAMED(name, ...) detail::named<name __VA_OPT__(, ) __VA_ARGS__>
+// PTO_OVERLOAD(NAME, (template parameters), (parameters), (modes), operands...)
+#define PTO_OVERLOAD(Name, Template, Parameters, Modes, ...)                                      \
+    template <PTO_ARGUMENTS Template, Awaited... Events>                                          \
+    PTO_INTERNAL RecordEvent Name(PTO_ARGUMENTS Parameters, Events &...events)                    \
+    {                                                                                             \
+        (events.Wait(), ...);                                                                     \
+        detail::issue(PTO_NAMED(#Name, PTO_ARGUMENTS Modes), __VA_ARGS__);                        \
+        return {};                                                                                \
+    }
+
+// Modes, with the value that is left out.
+#define PTO_ATOMIC detail::Mode<"atomic", Atomic, AtomicType::AtomicNone>
+#define PTO_RELU detail::Mode<"relu", Relu, ReluPreMode::NoRelu>
+#define PTO_PHASE(Enum) detail::Mode<"phase", Phase, Enum::Unspecified>
+#define PTO_TO_VEC detail::Mode<"tovec", ToVec>
+#define PTO_PRECISION(Enum) detail::Mode<"precision", Precision, Enum::DEFAULT>
+
+// Addresses.
+
+template <LocalObject T, class Address>
 PTO_INTERNAL void TASSIGN(T &tile, Address address)
 {
     tile.pto_address = __pto_assign(detail::stored<typename T::pto_object>, (int64_t)address);
 }
-template <size_t Address, TileObject T>
+template <size_t Address, LocalObject T>
 PTO_INTERNAL void TASSIGN(T &tile)
 {
     TASSIGN(tile, Address);
@@ -20,64 +44,587 @@ PTO_INTERNAL void TASSIGN(G &tensor, typename G::DType *data)
 {
     tensor.SetAddr(data);
 }
-
-#define PTO_1_1(Name)                                                            \
-    template <TileObject D, TileObject A, Awaited... Events>                     \
-    PTO_INTERNAL RecordEvent Name(D &dst, A &src, Events &...events)             \
-    {                                                                            \
-        (events.Wait(), ...);                                                    \
-        detail::issue(#Name, dst, src);                                          \
-        return {};                                                               \
-    }
-#define PTO_1_2(Name)                                                            \
-    template <TileObject D, TileObject A, TileObject B, Awaited... Events>       \
-    PTO_INTERNAL RecordEvent Name(D &dst, A &src0, B &src1, Events &...events)   \
-    {                                                                            \
-        (events.Wait(), ...);                                                    \
-        detail::issue(#Name, dst, src0, src1);                                   \
-        return {};                                                               \
-    }
-#define PTO_1_1S(Name)                                                           \
-    template <TileObject D, TileObject A, Awaited... Events>                     \
-    PTO_INTERNAL RecordEvent Name(D &dst, A &src, typename A::DType scalar, Events &...events) \
-    {                                                                            \
-        (events.Wait(), ...);                                                    \
-        detail::issue(#Name, dst, src, scalar);                                  \
-        return {};                                                               \
-    }
-PTO_1_2(TADD)
-PTO_1_2(TSUB)
-PTO_1_2(TMUL)
-PTO_1_2(TDIV)
-PTO_1_2(TMAX)
-PTO_1_1(TEXP)
-PTO_1_1(TMOV)
-PTO_1_1(TEXTRACT)
-PTO_1_1S(TMULS)
-PTO_1_1S(TADDS)
-PTO_1_2(TMATMUL)
-template <TileObject D, TileObject A, TileObject B, TileObject C, Awaited... Events>
-PTO_INTERNAL RecordEvent TMATMUL_ACC(D &dst, A &acc, B &left, C &right, Events &...events)
+template <TileObject D, TileObject A, Awaited... Events>
+PTO_INTERNAL RecordEvent TRESHAPE(D &dst, A &src, Events &...events)
 {
     (events.Wait(), ...);
-    detail::issue("TMATMUL_ACC", dst, acc, left, right);
+    dst.pto_address = detail::place("TRESHAPE", dst, src);
     return {};
 }
-PTO_1_2(TROWSUM)
-PTO_1_2(TROWEXPANDMUL)
-
-template <TileObject D, GlobalObject G, Awaited... Events>
-PTO_INTERNAL RecordEvent TLOAD(D &dst, G &src, Events &...events)
+template <TileObject D, TileObject A, Awaited... Events>
+PTO_INTERNAL RecordEvent TSUBVIEW(D &dst, A &src, uint16_t row, uint16_t col, Events &...events)
 {
     (events.Wait(), ...);
-    detail::issue("TLOAD", dst, src);
+    dst.pto_address = detail::place("TSUBVIEW", dst, src, row, col);
     return {};
 }
-template <TileObject D, GlobalObject G, Awaited... Events>
-PTO_INTERNAL RecordEvent TSTORE(G &dst, D &src, Events &...events)
+template <TileObject D, TileObject A, Awaited... Events>
+PTO_INTERNAL RecordEvent TGET_SCALE_ADDR(D &dst, A &src, Events &...events)
 {
     (events.Wait(), ...);
-    detail::issue("TSTORE", dst, src);
+    dst.pto_address = detail::place("TGET_SCALE_ADDR", dst, src);
+    return {};
+}
+
+// Waiting.
+
+template <Op Operation>
+PTO_INTERNAL void TSYNC()
+{
+    pipe_barrier(pipe_of(Operation));
+}
+template <Awaited... Events>
+PTO_INTERNAL void TSYNC(Events &...events)
+{
+    (events.Wait(), ...);
+}
+template <SyncCoreType Core = SyncCoreType::AIVOnly>
+PTO_INTERNAL void SYNCALL()
+{
+    detail::call(PTO_NAMED("SYNCALL", detail::Mode<"core", Core, SyncCoreType::AIVOnly>));
+}
+template <SyncAllMode Kind, SyncCoreType Core = SyncCoreType::AIVOnly, GlobalObject G>
+PTO_INTERNAL void SYNCALL(G &workspace, int32_t cores = 0)
+{
+    detail::call(PTO_NAMED("SYNCALL", detail::Mode<"core", Core, SyncCoreType::AIVOnly>, detail::Mode<"mode", Kind>),
+                 workspace, cores);
+}
+
+// Element by element: a result, one to four tiles, a number.
+
+#define PTO_UNARY(Name) PTO_OVERLOAD(Name, (TileObject D, TileObject A), (D &dst, A &src), (), dst, src)
+#define PTO_UNARY_PRECISE(Name, Enum)                                                                      \
+    PTO_OVERLOAD(Name, (auto Precision = Enum::DEFAULT, TileObject D, TileObject A), (D &dst, A &src),     \
+                 (PTO_PRECISION(Enum)), dst, src)
+#define PTO_BINARY(Name)                                                                                   \
+    PTO_OVERLOAD(Name, (TileObject D, TileObject A, TileObject B), (D &dst, A &src0, B &src1), (), dst, src0, src1)
+#define PTO_BINARY_PRECISE(Name, Enum)                                                                     \
+    PTO_OVERLOAD(Name, (auto Precision = Enum::DEFAULT, TileObject D, TileObject A, TileObject B),         \
+                 (D &dst, A &src0, B &src1), (PTO_PRECISION(Enum)), dst, src0, src1)
+#define PTO_TERNARY(Name)                                                                                  \
+    PTO_OVERLOAD(Name, (TileObject D, TileObject A, TileObject B, TileObject C),                           \
+                 (D &dst, A &src0, B &src1, C &src2), (), dst, src0, src1, src2)
+#define PTO_TERNARY_PRECISE(Name, Enum)                                                                    \
+    PTO_OVERLOAD(Name, (auto Precision = Enum::DEFAULT, TileObject D, TileObject A, TileObject B, TileObject C), \
+                 (D &dst, A &src0, B &src1, C &src2), (PTO_PRECISION(Enum)), dst, src0, src1, src2)
+#define PTO_SCALAR(Name)                                                                                   \
+    PTO_OVERLOAD(Name, (TileObject D, TileObject A), (D &dst, A &src, typename A::DType scalar), (), dst, src, scalar)
+#define PTO_SCALAR_PRECISE(Name, Enum)                                                                     \
+    PTO_OVERLOAD(Name, (auto Precision = Enum::DEFAULT, TileObject D, TileObject A),                       \
+                 (D &dst, A &src, typename A::DType scalar), (PTO_PRECISION(Enum)), dst, src, scalar)
+#define PTO_SCALAR_SCRATCH(Name)                                                                           \
+    PTO_OVERLOAD(Name, (TileObject D, TileObject A, TileObject T),                                         \
+                 (D &dst, A &src, typename A::DType scalar, T &tmp), (), dst, src, scalar, tmp)
+#define PTO_SCALAR_SCRATCH_PRECISE(Name, Enum)                                                             \
+    PTO_OVERLOAD(Name, (auto Precision = Enum::DEFAULT, TileObject D, TileObject A, TileObject T),         \
+                 (D &dst, A &src, typename A::DType scalar, T &tmp), (PTO_PRECISION(Enum)), dst, src, scalar, tmp)
+#define PTO_SCALAR_BINARY(Name)                                                                            \
+    PTO_OVERLOAD(Name, (TileObject D, TileObject A, TileObject B),                                         \
+                 (D &dst, A &src0, typename A::DType scalar, B &src1), (), dst, src0, scalar, src1)
+
+PTO_UNARY(TABS)
+PTO_UNARY(TNEG)
+PTO_UNARY(TNOT)
+PTO_UNARY(TRELU)
+PTO_UNARY(TPAIRREDUCESUM)
+PTO_UNARY_PRECISE(TEXP, ExpAlgorithm)
+PTO_UNARY_PRECISE(TLOG, LogAlgorithm)
+PTO_UNARY_PRECISE(TRECIP, RecipAlgorithm)
+PTO_UNARY_PRECISE(TSQRT, SqrtAlgorithm)
+PTO_UNARY_PRECISE(TRSQRT, RsqrtAlgorithm)
+PTO_BINARY_PRECISE(TRSQRT, RsqrtAlgorithm)
+PTO_BINARY(TADD)
+PTO_BINARY(TSUB)
+PTO_BINARY(TMUL)
+PTO_BINARY(TMIN)
+PTO_BINARY(TMAX)
+PTO_BINARY(TAND)
+PTO_BINARY(TOR)
+PTO_BINARY(TSHL)
+PTO_BINARY(TSHR)
+PTO_BINARY_PRECISE(TDIV, DivAlgorithm)
+PTO_BINARY_PRECISE(TFMOD, FmodAlgorithm)
+PTO_BINARY(TSUBRELU)
+PTO_BINARY(TSUBRELUCONV)
+PTO_BINARY(TADDRELUCONV)
+PTO_BINARY(TFUSEDMULADD)
+PTO_BINARY(TFUSEDMULADDRELU)
+PTO_BINARY(TMULADDDST)
+PTO_TERNARY(TXOR)
+PTO_TERNARY(TPRELU)
+PTO_TERNARY(TADDC)
+PTO_TERNARY(TSUBC)
+PTO_TERNARY_PRECISE(TREM, RemAlgorithm)
+PTO_TERNARY_PRECISE(TPOW, PowAlgorithm)
+PTO_SCALAR(TADDS)
+PTO_SCALAR(TSUBS)
+PTO_SCALAR(TMULS)
+PTO_SCALAR(TMAXS)
+PTO_SCALAR(TMINS)
+PTO_SCALAR(TANDS)
+PTO_SCALAR(TORS)
+PTO_SCALAR(TSHLS)
+PTO_SCALAR(TSHRS)
+PTO_SCALAR(TLRELU)
+PTO_SCALAR(TAXPY)
+PTO_SCALAR_PRECISE(TDIVS, DivAlgorithm)
+PTO_OVERLOAD(TDIVS, (auto Precision = DivAlgorithm::DEFAULT, TileObject D, TileObject A),
+             (D &dst, typename D::DType scalar, A &src), (PTO_PRECISION(DivAlgorithm)), dst, scalar, src)
+PTO_SCALAR_PRECISE(TFMODS, FmodSAlgorithm)
+PTO_SCALAR_SCRATCH(TXORS)
+PTO_SCALAR_SCRATCH_PRECISE(TREMS, RemSAlgorithm)
+PTO_SCALAR_SCRATCH_PRECISE(TPOWS, PowAlgorithm)
+PTO_SCALAR_BINARY(TADDSC)
+PTO_SCALAR_BINARY(TSUBSC)
+PTO_OVERLOAD(TEXPANDS, (LocalObject D), (D &dst, typename D::DType scalar), (), dst, scalar)
+PTO_OVERLOAD(TADDDEQRELU, (TileObject D, TileObject A, TileObject B, TileObject T),
+             (D &dst, A &src0, B &src1, float scale, T &tmp), (), dst, src0, src1, scale, tmp)
+
+// Comparing, choosing, converting.
+
+PTO_OVERLOAD(TCMP, (TileObject D, TileObject A, TileObject B), (D &dst, A &src0, B &src1, CmpMode mode), (), dst, src0,
+             src1, mode)
+PTO_OVERLOAD(TCMPS, (TileObject D, TileObject A), (D &dst, A &src, typename A::DType scalar, CmpMode mode), (), dst,
+             src, scalar, mode)
+PTO_OVERLOAD(TCMPS, (TileObject D, TileObject A, TileObject B), (D &dst, A &src0, B &src1, CmpMode mode), (), dst, src0,
+             src1, mode)
+PTO_OVERLOAD(TSEL, (TileObject D, TileObject M, TileObject A, TileObject B, TileObject T),
+             (D &dst, M &mask, A &src0, B &src1, T &tmp), (), dst, mask, src0, src1, tmp)
+PTO_OVERLOAD(TSELS, (TileObject D, TileObject M, TileObject A, TileObject T),
+             (D &dst, M &mask, A &src, T &tmp, typename A::DType scalar), (), dst, mask, src, tmp, scalar)
+#define PTO_ORDER detail::Mode<"order", NeedSetCtrl, true>
+PTO_OVERLOAD(TCVT, (bool NeedSetCtrl = true, TileObject D, TileObject A), (D &dst, A &src, RoundMode mode), (PTO_ORDER),
+             dst, src, mode)
+PTO_OVERLOAD(TCVT, (bool NeedSetCtrl = true, TileObject D, TileObject A),
+             (D &dst, A &src, RoundMode mode, SaturationMode sat), (PTO_ORDER), dst, src, mode, sat)
+PTO_OVERLOAD(TCVT, (bool NeedSetCtrl = true, TileObject D, TileObject A, TileObject T),
+             (D &dst, A &src, T &tmp, RoundMode mode), (PTO_ORDER), dst, src, tmp, mode)
+PTO_OVERLOAD(TCVT, (bool NeedSetCtrl = true, TileObject D, TileObject A, TileObject T),
+             (D &dst, A &src, T &tmp, RoundMode mode, SaturationMode sat), (PTO_ORDER), dst, src, tmp, mode, sat)
+
+// Rows and columns.
+
+#define PTO_SCRATCH_UNARY(Name)                                                                            \
+    PTO_OVERLOAD(Name, (TileObject D, TileObject A, TileObject T), (D &dst, A &src, T &tmp), (), dst, src, tmp)
+#define PTO_ARGUMENT(Name)                                                                                 \
+    PTO_SCRATCH_UNARY(Name)                                                                                \
+    PTO_OVERLOAD(Name, (TileObject D, TileObject I, TileObject A, TileObject T), (D &value, I &index, A &src, T &tmp), \
+                 (), value, index, src, tmp)
+PTO_SCRATCH_UNARY(TROWSUM)
+PTO_SCRATCH_UNARY(TROWMAX)
+PTO_SCRATCH_UNARY(TROWMIN)
+PTO_SCRATCH_UNARY(TROWPROD)
+PTO_ARGUMENT(TROWARGMAX)
+PTO_ARGUMENT(TROWARGMIN)
+PTO_ARGUMENT(TCOLARGMAX)
+PTO_ARGUMENT(TCOLARGMIN)
+PTO_UNARY(TCOLSUM)
+PTO_OVERLOAD(TCOLSUM, (TileObject D, TileObject A, TileObject T), (D &dst, A &src, T &tmp, bool binary), (), dst, src,
+             tmp, binary)
+PTO_UNARY(TCOLMAX)
+PTO_UNARY(TCOLMIN)
+PTO_UNARY(TCOLPROD)
+PTO_UNARY(TROWEXPAND)
+PTO_UNARY(TCOLEXPAND)
+#define PTO_ROW_EXPAND(Name) PTO_BINARY(Name) PTO_TERNARY(Name)
+PTO_ROW_EXPAND(TROWEXPANDADD)
+PTO_ROW_EXPAND(TROWEXPANDSUB)
+PTO_ROW_EXPAND(TROWEXPANDMUL)
+PTO_ROW_EXPAND(TROWEXPANDMAX)
+PTO_ROW_EXPAND(TROWEXPANDMIN)
+PTO_ROW_EXPAND(TROWEXPANDEXPDIF)
+PTO_BINARY_PRECISE(TROWEXPANDDIV, DivAlgorithm)
+PTO_TERNARY_PRECISE(TROWEXPANDDIV, DivAlgorithm)
+PTO_BINARY(TCOLEXPANDADD)
+PTO_BINARY(TCOLEXPANDSUB)
+PTO_BINARY(TCOLEXPANDMUL)
+PTO_BINARY(TCOLEXPANDMAX)
+PTO_BINARY(TCOLEXPANDMIN)
+PTO_BINARY(TCOLEXPANDEXPDIF)
+PTO_BINARY_PRECISE(TCOLEXPANDDIV, DivAlgorithm)
+PTO_BINARY(TPARTADD)
+PTO_BINARY(TPARTMUL)
+PTO_BINARY(TPARTMAX)
+PTO_BINARY(TPARTMIN)
+#define PTO_PART_ARGUMENT(Name)                                                                            \
+    PTO_OVERLOAD(Name, (TileObject D, TileObject A, TileObject B, TileObject DI, TileObject AI, TileObject BI), \
+                 (D &dst, A &src0, B &src1, DI &index, AI &index0, BI &index1), (), dst, src0, src1, index, index0, index1)
+PTO_PART_ARGUMENT(TPARTARGMAX)
+PTO_PART_ARGUMENT(TPARTARGMIN)
+
+// Sorting, gathering, filling.
+
+struct MrgSortExecutedNumList {
+    uint16_t mrgSortList0, mrgSortList1, mrgSortList2, mrgSortList3;
+    struct pto_object {
+        static constexpr detail::Text make() { return detail::Text() << "executed:"; }
+    };
+    template <class Take>
+    PTO_INTERNAL auto pto_group(Take take) const
+    {
+        return take(detail::stored<pto_object>);
+    }
+};
+#define PTO_EXHAUSTED detail::Mode<"exhausted", Exhausted>
+PTO_OVERLOAD(TMRGSORT, (TileObject D, TileObject A), (D &dst, A &src, uint32_t block), (), dst, src, block)
+#define PTO_MERGE(Template, Parameters, ...)                                                               \
+    template <TileObject D, TileObject T, PTO_ARGUMENTS Template, bool Exhausted, Awaited... Events>       \
+    PTO_INTERNAL RecordEvent TMRGSORT(D &dst, MrgSortExecutedNumList &executed, T &tmp,                    \
+                                      PTO_ARGUMENTS Parameters, Events &...events)                         \
+    {                                                                                                      \
+        (events.Wait(), ...);                                                                              \
+        detail::issue(PTO_NAMED("TMRGSORT", PTO_EXHAUSTED), dst, executed, tmp, __VA_ARGS__);              \
+        return {};                                                                                         \
+    }
+PTO_MERGE((TileObject A, TileObject B), (A &src0, B &src1), src0, src1)
+PTO_MERGE((TileObject A, TileObject B, TileObject C), (A &src0, B &src1, C &src2), src0, src1, src2)
+PTO_MERGE((TileObject A, TileObject B, TileObject C, TileObject E), (A &src0, B &src1, C &src2, E &src3), src0, src1,
+          src2, src3)
+PTO_OVERLOAD(TSORT32, (TileObject D, TileObject A, TileObject I), (D &dst, A &src, I &index), (), dst, src, index)
+PTO_OVERLOAD(TSORT32, (TileObject D, TileObject A, TileObject I, TileObject T), (D &dst, A &src, I &index, T &tmp), (),
+             dst, src, index, tmp)
+PTO_OVERLOAD(TGATHER, (TileObject D, TileObject A, TileObject I, TileObject T), (D &dst, A &src, I &index, T &tmp), (),
+             dst, src, index, tmp)
+template <TileObject D, TileObject A, TileObject K, TileObject C, TileObject T, CmpMode Mode, Awaited... Events>
+PTO_INTERNAL RecordEvent TGATHER(D &dst, A &src, K &value, C &count, T &tmp, int offset, Events &...events)
+{
+    (events.Wait(), ...);
+    detail::issue(PTO_NAMED("TGATHER", detail::Mode<"cmp", Mode>), dst, src, value, count, tmp, offset);
+    return {};
+}
+PTO_OVERLOAD(TGATHER,
+             (TileObject D, TileObject A, MaskPattern Mask = MaskPattern::P1111, auto Axis = GatherAxis::GATHER_ROW),
+             (D &dst, A &src), (detail::Mode<"mask", Mask>, detail::Mode<"axis", Axis, GatherAxis::GATHER_ROW>), dst,
+             src)
+PTO_BINARY(TGATHERB)
+PTO_BINARY(TSCATTER)
+PTO_OVERLOAD(TSCATTER,
+             (MaskPattern Mask = MaskPattern::P1111, auto Axis = ScatterAxis::SCATTER_ROW, TileObject D, TileObject A),
+             (D &dst, A &src), (detail::Mode<"mask", Mask>, detail::Mode<"axis", Axis, ScatterAxis::SCATTER_ROW>), dst,
+             src)
+#define PTO_DESCENDING detail::Mode<"descending", Descending>
+template <TileObject D, class S, int Descending, Awaited... Events>
+PTO_INTERNAL RecordEvent TCI(D &dst, S start, Events &...events)
+{
+    (events.Wait(), ...);
+    detail::issue(PTO_NAMED("TCI", PTO_DESCENDING), dst, start);
+    return {};
+}
+template <TileObject D, TileObject T, class S, int Descending, Awaited... Events>
+PTO_INTERNAL RecordEvent TCI(D &dst, S start, T &tmp, Events &...events)
+{
+    (events.Wait(), ...);
+    detail::issue(PTO_NAMED("TCI", PTO_DESCENDING), dst, start, tmp);
+    return {};
+}
+template <TileObject D, int Upper, Awaited... Events>
+PTO_INTERNAL RecordEvent TTRI(D &dst, int diagonal, Events &...events)
+{
+    (events.Wait(), ...);
+    detail::issue(PTO_NAMED("TTRI", detail::Mode<"upper", Upper>), dst, diagonal);
+    return {};
+}
+PTO_SCRATCH_UNARY(TTRANS)
+PTO_OVERLOAD(TCONCAT, (TileObject D, TileObject A, TileObject B), (D &dst, A &src0, B &src1), (), dst, src0, src1)
+PTO_OVERLOAD(TCONCAT, (TileObject D, TileObject A, TileObject B, TileObject AI, TileObject BI),
+             (D &dst, A &src0, B &src1, AI &index0, BI &index1), (), dst, src0, src1, index0, index1)
+PTO_OVERLOAD(TCONCAT, (TileObject D, TileObject A, TileObject B, TileObject DI, TileObject AI, TileObject BI),
+             (D &dst, A &src0, B &src1, DI &index, AI &index0, BI &index1), (), dst, src0, src1, index, index0, index1)
+template <TileObject D, PadValue Pad = PadValue::Zero, Awaited... Events>
+    requires(D::Loc == TileType::Mat)
+PTO_INTERNAL RecordEvent TFILLPAD(D &dst, D &src, Events &...events)
+{
+    (events.Wait(), ...);
+    detail::issue(PTO_NAMED("TFILLPAD", detail::Mode<"pad", Pad, PadValue::Zero>), dst, src);
+    return {};
+}
+template <TFillPadMode Fill = TFillPadMode::Normal, TileObject D, TileObject A, Awaited... Events>
+    requires(D::Loc == TileType::Vec && A::Loc == TileType::Vec)
+PTO_INTERNAL RecordEvent TFILLPAD(D &dst, A &src, Events &...events)
+{
+    (events.Wait(), ...);
+    detail::issue(PTO_NAMED("TFILLPAD", detail::Mode<"fill", Fill, TFillPadMode::Normal>), dst, src);
+    return {};
+}
+PTO_UNARY(TFILLPAD_INPLACE)
+PTO_UNARY(TFILLPAD_EXPAND)
+template <uint16_t Rounds = 10, TileObject D, Awaited... Events>
+PTO_INTERNAL RecordEvent TRANDOM(D &dst, TRandomKey &key, TRandomCounter &counter, Events &...events)
+{
+    (events.Wait(), ...);
+    detail::issue(PTO_NAMED("TRANDOM", detail::Mode<"rounds", Rounds, 10>), dst, key[0], key[1], counter[0], counter[1],
+                  counter[2], counter[3]);
+    return {};
+}
+PTO_OVERLOAD(THISTOGRAM, (HistByte Byte, TileObject D, TileObject A, TileObject I), (D &dst, A &src, I &index),
+             (detail::Mode<"byte", Byte>), dst, src, index)
+PTO_OVERLOAD(TINTERLEAVE, (TileObject D, TileObject A), (D &dst1, D &dst0, A &src1, A &src0), (), dst1, dst0, src1, src0)
+PTO_OVERLOAD(TDEINTERLEAVE, (TileObject D, TileObject A), (D &dst1, D &dst0, A &src1, A &src0), (), dst1, dst0, src1,
+             src0)
+PTO_OVERLOAD(TDEINTERLEAVE, (TileObject D, TileObject A), (D &dst1, D &dst0, A &src), (), dst1, dst0, src)
+
+// Global memory.
+
+PTO_OVERLOAD(TLOAD, (LocalObject D, GlobalObject G), (D &dst, G &src), (), dst, src)
+PTO_OVERLOAD(TPREFETCH, (TileObject D, GlobalObject G), (D &dst, G &src), (), dst, src)
+#define PTO_STORE(Name, Front, Back, Parameters, Modes, ...)                                               \
+    template <PTO_ARGUMENTS Front TileObject T, GlobalObject G PTO_ARGUMENTS Back, Awaited... Events>      \
+    PTO_INTERNAL RecordEvent Name(G &dst, T &src PTO_ARGUMENTS Parameters, Events &...events)              \
+    {                                                                                                      \
+        (events.Wait(), ...);                                                                              \
+        detail::issue(PTO_NAMED(#Name, PTO_ARGUMENTS Modes), dst, src __VA_OPT__(, ) __VA_ARGS__);         \
+        return {};                                                                                         \
+    }
+#define PTO_ATOMIC_RELU , AtomicType Atomic = AtomicType::AtomicNone, ReluPreMode Relu = ReluPreMode::NoRelu
+PTO_STORE(TSTORE, (), (), (), ())
+PTO_STORE(TSTORE, (), (, AtomicType Atomic), (), (PTO_ATOMIC))
+PTO_STORE(TSTORE, (), (, AtomicType Atomic, ReluPreMode Relu), (), (PTO_ATOMIC, PTO_RELU))
+PTO_STORE(TSTORE, (), (PTO_ATOMIC_RELU), (, uint64_t scale), (PTO_ATOMIC, PTO_RELU), scale)
+PTO_STORE(TSTORE, (STPhase Phase, ), (), (), (PTO_PHASE(STPhase)))
+PTO_STORE(TSTORE, (STPhase Phase, ), (, AtomicType Atomic), (), (PTO_PHASE(STPhase), PTO_ATOMIC))
+PTO_STORE(TSTORE, (STPhase Phase, ), (, AtomicType Atomic, ReluPreMode Relu), (),
+          (PTO_PHASE(STPhase), PTO_ATOMIC, PTO_RELU))
+PTO_STORE(TSTORE, (STPhase Phase, ), (PTO_ATOMIC_RELU), (, uint64_t scale), (PTO_PHASE(STPhase), PTO_ATOMIC, PTO_RELU),
+          scale)
+PTO_STORE(TSTORE_FP, (), (, TileObject F PTO_ATOMIC_RELU), (, F &scales), (PTO_ATOMIC, PTO_RELU), scales)
+
+#define PTO_COALESCE detail::Mode<"coalesce", How>
+PTO_OVERLOAD(MGATHER, (TileObject D, GlobalObject G, TileObject I), (D &dst, G &src, I &index), (), dst, src, index)
+PTO_OVERLOAD(MGATHER, (Coalesce How, TileObject D, GlobalObject G, TileObject I), (D &dst, G &src, I &index),
+             (PTO_COALESCE), dst, src, index)
+PTO_OVERLOAD(MGATHER, (Coalesce How, GatherOOB Oob, TileObject D, GlobalObject G, TileObject I),
+             (D &dst, G &src, I &index), (PTO_COALESCE, detail::Mode<"oob", Oob, GatherOOB::Undefined>), dst, src, index)
+PTO_OVERLOAD(MGATHER, (Coalesce How, TileObject D, GlobalObject G, GlobalObject I, GlobalObject S),
+             (D &dst, G &src, I &index, S &scratch), (PTO_COALESCE), dst, src, index, scratch)
+PTO_OVERLOAD(MGATHER, (Coalesce How, GatherOOB Oob, TileObject D, GlobalObject G, GlobalObject I, GlobalObject S),
+             (D &dst, G &src, I &index, S &scratch),
+             (PTO_COALESCE, detail::Mode<"oob", Oob, GatherOOB::Undefined>), dst, src, index, scratch)
+#define PTO_SCATTERED(Template, Modes)                                                                     \
+    PTO_OVERLOAD(MSCATTER, (PTO_ARGUMENTS Template GlobalObject G, TileObject A, TileObject I),            \
+                 (G &dst, A &src, I &index), Modes, dst, src, index)
+#define PTO_ATOMIC_OP detail::Mode<"atomicop", Atomic, ScatterAtomicOp::None>
+#define PTO_OOB detail::Mode<"oob", Oob, ScatterOOB::Undefined>
+PTO_SCATTERED((), ())
+PTO_SCATTERED((Coalesce How, ), (PTO_COALESCE))
+PTO_SCATTERED((Coalesce How, ScatterAtomicOp Atomic, ), (PTO_COALESCE, PTO_ATOMIC_OP))
+PTO_SCATTERED((Coalesce How, ScatterAtomicOp Atomic, ScatterOOB Oob, ), (PTO_COALESCE, PTO_ATOMIC_OP, PTO_OOB))
+PTO_SCATTERED((Coalesce How, ScatterAtomicOp Atomic, ScatterOOB Oob, ScatterConflict Conflict, ),
+              (PTO_COALESCE, PTO_ATOMIC_OP, PTO_OOB, detail::Mode<"conflict", Conflict, ScatterConflict::Last>))
+
+// Between local memories.
+
+PTO_UNARY(TMOV)
+PTO_SCRATCH_UNARY(TMOV)
+#define PTO_MOVE(Name, Front, Back, Parameters, Modes, ...)                                                \
+    template <PTO_ARGUMENTS Front TileObject D, TileObject A PTO_ARGUMENTS Back, Awaited... Events>        \
+    PTO_INTERNAL RecordEvent Name(D &dst, A &src PTO_ARGUMENTS Parameters, Events &...events)              \
+    {                                                                                                      \
+        (events.Wait(), ...);                                                                              \
+        detail::issue(PTO_NAMED(#Name, PTO_ARGUMENTS Modes), dst, src __VA_OPT__(, ) __VA_ARGS__);         \
+        return {};                                                                                         \
+    }
+#define PTO_DEFAULT_RELU ReluPreMode Relu = ReluPreMode::NoRelu
+#define PTO_STPHASE PTO_PHASE(STPhase)
+PTO_MOVE(TMOV, (int Group, ), (, TileObject T), (, T &tmp), (detail::Mode<"grpaxis", Group>), tmp)
+PTO_MOVE(TMOV, (), (, ReluPreMode Relu), (), (PTO_RELU))
+PTO_MOVE(TMOV, (), (, AccToVecMode ToVec, PTO_DEFAULT_RELU), (), (PTO_TO_VEC, PTO_RELU))
+PTO_MOVE(TMOV, (), (, TileObject F, AccToVecMode ToVec, PTO_DEFAULT_RELU), (, F &scales), (PTO_TO_VEC, PTO_RELU), scales)
+PTO_MOVE(TMOV, (), (, PTO_DEFAULT_RELU), (, uint64_t scale), (PTO_RELU), scale)
+PTO_MOVE(TMOV, (), (, AccToVecMode ToVec, PTO_DEFAULT_RELU), (, uint64_t scale), (PTO_TO_VEC, PTO_RELU), scale)
+PTO_MOVE(TMOV_FP, (), (, TileObject F, PTO_DEFAULT_RELU), (, F &scales), (PTO_RELU), scales)
+PTO_MOVE(TMOV, (STPhase Phase, ), (), (), (PTO_STPHASE))
+PTO_MOVE(TMOV, (STPhase Phase, ), (, ReluPreMode Relu), (), (PTO_STPHASE, PTO_RELU))
+PTO_MOVE(TMOV, (STPhase Phase, ), (, AccToVecMode ToVec, PTO_DEFAULT_RELU), (), (PTO_STPHASE, PTO_TO_VEC, PTO_RELU))
+PTO_MOVE(TMOV, (STPhase Phase, ), (, TileObject F, AccToVecMode ToVec, PTO_DEFAULT_RELU), (, F &scales),
+         (PTO_STPHASE, PTO_TO_VEC, PTO_RELU), scales)
+PTO_MOVE(TMOV, (STPhase Phase, ), (, PTO_DEFAULT_RELU), (, uint64_t scale), (PTO_STPHASE, PTO_RELU), scale)
+PTO_MOVE(TMOV, (STPhase Phase, ), (, AccToVecMode ToVec, PTO_DEFAULT_RELU), (, uint64_t scale),
+         (PTO_STPHASE, PTO_TO_VEC, PTO_RELU), scale)
+PTO_MOVE(TMOV_FP, (STPhase Phase, ), (, TileObject F, PTO_DEFAULT_RELU), (, F &scales), (PTO_STPHASE, PTO_RELU), scales)
+
+#define PTO_ROW_COL , uint16_t row, uint16_t col
+PTO_MOVE(TEXTRACT, (), (), (, uint16_t row = 0, uint16_t col = 0), (), row, col)
+PTO_MOVE(TINSERT, (), (), (PTO_ROW_COL), (), row, col)
+PTO_MOVE(TINSERT, (TInsertMode Insert, ), (), (, uint16_t row = 0, uint16_t col = 0), (detail::Mode<"insert", Insert>),
+         row, col)
+#define PTO_PART(Name)                                                                                     \
+    PTO_MOVE(Name, (), (, ReluPreMode Relu), (PTO_ROW_COL), (PTO_RELU), row, col)                          \
+    PTO_MOVE(Name, (), (, AccToVecMode ToVec, PTO_DEFAULT_RELU), (PTO_ROW_COL), (PTO_TO_VEC, PTO_RELU), row, col) \
+    PTO_MOVE(Name, (), (, PTO_DEFAULT_RELU), (, uint64_t scale PTO_ROW_COL), (PTO_RELU), scale, row, col)  \
+    PTO_MOVE(Name, (), (, AccToVecMode ToVec, PTO_DEFAULT_RELU), (, uint64_t scale PTO_ROW_COL),           \
+             (PTO_TO_VEC, PTO_RELU), scale, row, col)                                                      \
+    PTO_MOVE(Name##_FP, (), (, TileObject F, PTO_DEFAULT_RELU), (, F &scales PTO_ROW_COL), (PTO_RELU), scales, row, col) \
+    PTO_MOVE(Name, (), (, TileObject F, AccToVecMode ToVec, PTO_DEFAULT_RELU), (, F &scales PTO_ROW_COL),  \
+             (PTO_TO_VEC, PTO_RELU), scales, row, col)
+PTO_PART(TEXTRACT)
+PTO_PART(TINSERT)
+PTO_OVERLOAD(TEXTRACT, (TileObject D, TileObject E, TileObject A),
+             (D &dst0, E &dst1, A &src, uint16_t row0 = 0, uint16_t col0 = 0, uint16_t row1 = 0, uint16_t col1 = 0), (),
+             dst0, dst1, src, row0, col0, row1, col1)
+
+// Matrix products. A phase tells that the sums go on.
+
+#define PTO_MATRIX(Name, Template, Parameters, ...)                                                        \
+    PTO_OVERLOAD(Name, Template, Parameters, (), __VA_ARGS__)                                              \
+    PTO_OVERLOAD(Name, (AccPhase Phase, PTO_ARGUMENTS Template), Parameters, (PTO_PHASE(AccPhase)), __VA_ARGS__)
+#define PTO_CAB TileObject C, TileObject A, TileObject B
+#define PTO_MATRICES(Name)                                                                                 \
+    PTO_MATRIX(Name, (PTO_CAB), (C &acc, A &left, B &right), acc, left, right)                             \
+    PTO_MATRIX(Name##_ACC, (PTO_CAB), (C &out, C &in, A &left, B &right), out, in, left, right)            \
+    PTO_MATRIX(Name##_ACC, (PTO_CAB), (C &acc, A &left, B &right), acc, left, right)                       \
+    PTO_MATRIX(Name##_BIAS, (PTO_CAB, TileObject Bias), (C &acc, A &left, B &right, Bias &bias), acc, left, right, bias)
+#define PTO_SCALED TileObject C, TileObject A, TileObject AS, TileObject B, TileObject BS
+#define PTO_SCALED_PAIR A &left, AS &left_scale, B &right, BS &right_scale
+#define PTO_SCALED_MATRICES(Name)                                                                          \
+    PTO_MATRIX(Name, (PTO_SCALED), (C &acc, PTO_SCALED_PAIR), acc, left, left_scale, right, right_scale)   \
+    PTO_MATRIX(Name, (PTO_SCALED), (C &out, C &in, PTO_SCALED_PAIR), out, in, left, left_scale, right, right_scale) \
+    PTO_MATRIX(Name, (PTO_SCALED, TileObject Bias), (C &acc, PTO_SCALED_PAIR, Bias &bias), acc, left, left_scale, \
+               right, right_scale, bias)
+PTO_MATRICES(TMATMUL)
+PTO_MATRICES(TGEMV)
+PTO_SCALED_MATRICES(TMATMUL_MX)
+PTO_SCALED_MATRICES(TGEMV_MX)
+
+#define PTO_FMATRIX detail::Mode<"fmatrix", Matrix, SetFmatrixMode::FMATRIX_A_MANUAL>
+#define PTO_CONV(Name)                                                                                     \
+    PTO_OVERLOAD(Name, (ConvObject V, SetFmatrixMode Matrix = SetFmatrixMode::FMATRIX_A_MANUAL), (V &src), (PTO_FMATRIX), src)
+PTO_CONV(SETFMATRIX)
+PTO_CONV(SET_IMG2COL_RPT)
+PTO_CONV(SET_IMG2COL_PADDING)
+PTO_OVERLOAD(TIMG2COL, (TileObject D, ConvObject V, SetFmatrixMode Matrix = SetFmatrixMode::FMATRIX_A_MANUAL),
+             (D &dst, V &src, uint16_t m = 0, uint16_t k = 0), (PTO_FMATRIX), dst, src, m, k)
+template <class Out, Awaited... Events>
+PTO_INTERNAL void SET_QUANT_SCALAR(float scale, Events &...events)
+{
+    (events.Wait(), ...);
+    detail::issue("SET_QUANT_SCALAR", scale);
+}
+PTO_OVERLOAD(SET_QUANT_VECTOR, (TileObject F), (F &scales), (), scales)
+
+// Quantisation.
+
+PTO_OVERLOAD(TDEQUANT, (TileObject D, TileObject A, TileObject P), (D &dst, A &src, P &scale, P &offset), (), dst, src,
+             scale, offset)
+#define PTO_QUANT detail::Mode<"quant", Quant>
+PTO_OVERLOAD(TQUANT, (auto Quant, TileObject D, TileObject A, TileObject P), (D &dst, A &src, P &scale), (PTO_QUANT),
+             dst, src, scale)
+PTO_OVERLOAD(TQUANT, (auto Quant, TileObject D, TileObject A, TileObject P), (D &dst, A &src, P &scale, P *offset),
+             (PTO_QUANT), dst, src, scale, *offset)
+PTO_OVERLOAD(TQUANT, (auto Quant, TileObject D, TileObject A, TileObject P, TileObject T),
+             (D &dst, A &src, P &scale, T &tmp), (PTO_QUANT), dst, src, scale, tmp)
+PTO_OVERLOAD(TQUANT, (auto Quant, TileObject D, TileObject A, TileObject P, TileObject T),
+             (D &dst, A &src, P &scale, T &tmp, P *offset), (PTO_QUANT), dst, src, scale, tmp, *offset)
+#define PTO_MX_TILES TileObject D, TileObject A, TileObject E, TileObject M, TileObject S
+#define PTO_MX_PARAMETERS D &dst, A &src, E *exponent, M *most, S *scaling
+template <auto Quant, PTO_MX_TILES, auto Algorithm = QuantScaleAlg::OCP, Awaited... Events>
+PTO_INTERNAL RecordEvent TQUANT(PTO_MX_PARAMETERS, Events &...events)
+{
+    (events.Wait(), ...);
+    detail::issue(PTO_NAMED("TQUANT", PTO_QUANT, detail::Mode<"scalealg", Algorithm, QuantScaleAlg::OCP>), dst, src,
+                  *exponent, *most, *scaling);
+    return {};
+}
+PTO_OVERLOAD(TQUANT, (auto Quant, auto Store, PTO_MX_TILES), (PTO_MX_PARAMETERS, E *exponent_zz),
+             (PTO_QUANT, detail::Mode<"store", Store>), dst, src, *exponent, *most, *scaling, *exponent_zz)
+PTO_OVERLOAD(TQUANT, (int Group, MxQuantAlg Quant, PTO_MX_TILES), (PTO_MX_PARAMETERS),
+             (detail::Mode<"grpaxis", Group>, PTO_QUANT), dst, src, *exponent, *most, *scaling)
+PTO_OVERLOAD(TQUANT, (int Group, MxQuantAlg Quant, bool Interleave, PTO_MX_TILES), (PTO_MX_PARAMETERS),
+             (detail::Mode<"grpaxis", Group>, PTO_QUANT, detail::Mode<"interleave", Interleave>), dst, src, *exponent,
+             *most, *scaling)
+
+// Printing.
+
+template <PrintFormat Format = PrintFormat::Width8_Precision4, TileObject T, GlobalObject... Tmp>
+PTO_INTERNAL void TPRINT(T &src, Tmp &...tmp)
+{
+    detail::issue(PTO_NAMED("TPRINT", detail::Mode<"format", Format, PrintFormat::Width8_Precision4>), src, tmp...);
+}
+
+// Queues between cores.
+
+#define PTO_SPLIT detail::Mode<"split", Split>
+template <class P, TileObject T, TileSplitAxis Split, Awaited... Events>
+PTO_INTERNAL RecordEvent TPUSH(P &pipe, T &tile, Events &...events)
+{
+    (events.Wait(), ...);
+    detail::issue(PTO_NAMED("TPUSH", PTO_SPLIT), tile, pipe);
+    return {};
+}
+template <class P, TileObject T, TileSplitAxis Split, Awaited... Events>
+PTO_INTERNAL RecordEvent TPUSH(P &pipe, T &tile, int32_t subblock, Events &...events)
+{
+    (events.Wait(), ...);
+    detail::issue(PTO_NAMED("TPUSH", PTO_SPLIT), tile, pipe, subblock);
+    return {};
+}
+template <class P, TileObject T, FixpipeConfig F, Awaited... Events>
+PTO_INTERNAL RecordEvent TPUSH(P &pipe, T &tile, Events &...events)
+{
+    (events.Wait(), ...);
+    detail::issue(detail::stored<detail::FixpipeName<F>>, tile, pipe);
+    return {};
+}
+template <TileObject T, QueueObject P, Awaited... Events>
+PTO_INTERNAL RecordEvent TPUSH(T &tile, P &pipe, Events &...events)
+{
+    (events.Wait(), ...);
+    detail::issue("TPUSH", tile, pipe);
+    return {};
+}
+template <class P, TileObject T, TileSplitAxis Split, Awaited... Events>
+PTO_INTERNAL RecordEvent TPOP(P &pipe, T &tile, Events &...events)
+{
+    (events.Wait(), ...);
+    tile.pto_address = detail::place(PTO_NAMED("TPOP", PTO_SPLIT), tile, pipe);
+    return {};
+}
+template <class P, TileObject T, TileSplitAxis Split, Awaited... Events>
+PTO_INTERNAL RecordEvent TPOP(P &pipe, T &tile, int32_t subblock, Events &...events)
+{
+    (events.Wait(), ...);
+    tile.pto_address = detail::place(PTO_NAMED("TPOP", PTO_SPLIT), tile, pipe, subblock);
+    return {};
+}
+template <TileObject T, QueueObject P, Awaited... Events>
+PTO_INTERNAL RecordEvent TPOP(T &tile, P &pipe, Events &...events)
+{
+    (events.Wait(), ...);
+    tile.pto_address = detail::place("TPOP", tile, pipe);
+    return {};
+}
+// Slots in global memory: the queue decides where the tensor is.
+#define PTO_SLOT(Name)                                                                                     \
+    template <class P, GlobalObject G, TileSplitAxis Split, Awaited... Events>                             \
+    PTO_INTERNAL RecordEvent Name(P &pipe, G &tensor, Events &...events)                                   \
+    {                                                                                                      \
+        (events.Wait(), ...);                                                                              \
+        tensor.SetAddr(detail::query<typename G::DType *>(PTO_NAMED(#Name, PTO_SPLIT), tensor, pipe));     \
+        return {};                                                                                         \
+    }
+PTO_SLOT(TALLOC)
+PTO_SLOT(TPOP)
+#define PTO_SLOT_DONE(Name)                                                                                \
+    template <class P, GlobalObject G, TileSplitAxis Split, Awaited... Events>                             \
+    PTO_INTERNAL RecordEvent Name(P &pipe, G &tensor, Events &...events)                                   \
+    {                                                                                                      \
+        (events.Wait(), ...);                                                                              \
+        detail::issue(PTO_NAMED(#Name, PTO_SPLIT), tensor, pipe);                                          \
+        return {};                                                                                         \
+    }
+PTO_SLOT_DONE(TPUSH)
+PTO_SLOT_DONE(TFREE)
+template <class P, TileSplitAxis Split, Awaited... Events>
+PTO_INTERNAL RecordEvent TFREE(P &pipe, Events &...events)
+{
+    (events.Wait(), ...);
+    detail::issue(PTO_NAMED("TFREE", PTO_SPLIT), pipe);
+    return {};
+}
+template <QueueObject P, Awaited... Events>
+PTO_INTERNAL RecordEvent TFREE(P &pipe, Events &...events)
+{
+    (events.Wait(), ...);
+    detail::issue("TFREE", pipe);
     return {};
 }
 

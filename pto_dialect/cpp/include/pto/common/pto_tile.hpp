@@ -5,6 +5,9 @@
 
 namespace pto {
 
+template <class T>
+using remove_gm_t = std::remove_cv_t<T>;
+
 template <class Element_, class Shape_, class Stride_, Layout Layout_ = Layout::ND>
 struct GlobalTensor {
     using Shape = Shape_;
@@ -63,11 +66,11 @@ struct GlobalTensor {
         }
     };
     template <class Take>
-    PTO_INTERNAL void pto_group(Take take) const
+    PTO_INTERNAL auto pto_group(Take take) const
     {
         const int64_t(&n)[5] = shape_.shape;
         const int64_t(&t)[5] = stride_.stride;
-        take(detail::stored<pto_object>, data_, n[0], n[1], n[2], n[3], n[4], t[0], t[1], t[2], t[3], t[4]);
+        return take(detail::stored<pto_object>, data_, n[0], n[1], n[2], n[3], n[4], t[0], t[1], t[2], t[3], t[4]);
     }
 
 private:
@@ -121,11 +124,12 @@ struct Tile {
     static_assert(isBoxedLayout || (isRowMajor ? Cols_ : Rows_) * sizeof(DType) % 32 == 0,
                   "a line of a tile (a row of RowMajor, a column of ColMajor) must be a multiple of 32 bytes");
 
-    PTO_INTERNAL Tile() {}
+    PTO_INTERNAL Tile() { pto_begin(); }
     template <class R, class C>
         requires(RowValid_ == DYNAMIC && ColValid_ == DYNAMIC && detail::Sizes<R, C>)
     PTO_INTERNAL Tile(R rows, C cols) : RowMaskInternal(rows), ColMaskInternal(cols)
     {
+        pto_begin();
     }
     template <class N>
         requires((RowValid_ == DYNAMIC) != (ColValid_ == DYNAMIC) && detail::Sizes<N>)
@@ -135,6 +139,7 @@ struct Tile {
             RowMaskInternal = size;
         else
             ColMaskInternal = size;
+        pto_begin();
     }
 
     PTO_INTERNAL TileDType data() const { return reinterpret_cast<TileDType>(pto_address); }
@@ -166,11 +171,10 @@ struct Tile {
         SetValidCol(cols);
     }
 
-    PTO_INTERNAL DType GetValue(uint32_t offset) const
-    {
-        return __pto_query<DType>("GetValue", detail::stored<pto_object>, pto_address, static_cast<int>(GetValidRow()),
-                                  static_cast<int>(GetValidCol()), "scalar:ui32", offset);
-    }
+    PTO_INTERNAL DType GetValue(uint32_t offset) const { return detail::query<DType>("GetValue", *this, offset); }
+    PTO_INTERNAL void SetKAligned(bool on) { detail::call("SetKAligned", *this, on); }
+    PTO_INTERNAL void SetMadTF32Mode(RoundMode mode = RoundMode::CAST_ROUND) { detail::call("SetMadTF32Mode", mode); }
+    PTO_INTERNAL void ResetMadMode() { detail::call("ResetMadMode"); }
     PTO_INTERNAL void SetValue(uint32_t offset, DType value) { detail::issue("SetValue", *this, offset, value); }
 
     struct pto_object {
@@ -179,19 +183,119 @@ struct Tile {
             detail::Text text;
             text << "tile:" << spelling(Loc_) << ',' << detail::element<Element_> << ',' << Rows_ << 'x' << Cols_ << ',';
             text << spelling(BFractal_) << ',' << RowValid_ << 'x' << ColValid_ << ',' << spelling(SFractal_) << ',';
-            text << SFractalSize_ << ',' << spelling(PadValue(PadVal_)) << ',' << spelling(Compact_);
+            text << SFractalSize_ << ',' << spelling(static_cast<PadValue>(PadVal_)) << ',' << spelling(Compact_);
             return text;
         }
     };
     template <class Take>
-    PTO_INTERNAL void pto_group(Take take) const
+    PTO_INTERNAL auto pto_group(Take take) const
     {
-        take(detail::stored<pto_object>, pto_address, static_cast<int>(GetValidRow()), static_cast<int>(GetValidCol()));
+        return take(detail::stored<pto_object>, pto_address, static_cast<int>(GetValidRow()), static_cast<int>(GetValidCol()));
+    }
+
+    // Where no tile has an address of its own, each is known by the place of its declaration.
+    PTO_INTERNAL void pto_begin()
+    {
+#ifdef __PTO_UNPLACED__
+        pto_address = detail::place("Tile", *this);
+#endif
     }
 
     int64_t pto_address = -1;
     unsigned RowMaskInternal = -1;
     unsigned ColMaskInternal = -1;
+};
+
+template <int... Sizes>
+struct ConvTileShape {
+    static constexpr int totalDimCount = sizeof...(Sizes);
+    static constexpr int dynamicDimCount = detail::unknown<Sizes...>;
+    static constexpr int64_t staticShape[6] = {Sizes...};
+};
+
+// A tile of a convolution: a buffer of a number of bytes in a layout, with up to six sizes and how it is moved over.
+template <TileType Loc_, class Element_, int BufferSize_, Layout Layout_, class Shape_>
+struct ConvTile {
+    using DType = Element_;
+    using ShapeType = Shape_;
+    using TileDType = DType *;
+    static constexpr TileType Loc = Loc_;
+    static constexpr int bufferSize = BufferSize_;
+    static constexpr Layout layout = Layout_;
+    static constexpr int totalDimCount = Shape_::totalDimCount, dynamicDimCount = Shape_::dynamicDimCount;
+    static constexpr const int64_t (&staticShape)[6] = Shape_::staticShape;
+
+    PTO_INTERNAL ConvTile() {}
+    template <class... Size>
+        requires(sizeof...(Size) > 0 && detail::Sizes<Size...>)
+    PTO_INTERNAL explicit ConvTile(Size... size)
+    {
+        SetDynamicShape(size...);
+    }
+    template <class... Size>
+    PTO_INTERNAL void SetDynamicShape(Size... size)
+    {
+        static_assert(sizeof...(Size) == dynamicDimCount, "a ConvTile takes as many sizes as its shape has dynamic ones");
+        const int64_t given[] = {static_cast<int64_t>(size)...};
+        int next = 0;
+#define PTO_SIZE(index)                                  \
+    if constexpr (Shape_::staticShape[index] == DYNAMIC) \
+        shape[index] = given[next++];
+        PTO_SIZE(0) PTO_SIZE(1) PTO_SIZE(2) PTO_SIZE(3) PTO_SIZE(4) PTO_SIZE(5)
+#undef PTO_SIZE
+    }
+    PTO_INTERNAL int64_t GetShape(int dim) const { return shape[dim]; }
+    PTO_INTERNAL TileDType data() const { return reinterpret_cast<TileDType>(pto_address); }
+    PTO_INTERNAL uint8_t GetPadList(uint8_t index) const { return pad[index]; }
+    PTO_INTERNAL void SetPadList(uint8_t index, uint8_t value) { pad[index] = value; }
+    PTO_INTERNAL const uint8_t *GetPadListArray() const { return pad; }
+    PTO_INTERNAL void SetPadListArray(const uint8_t (&values)[4])
+    {
+        pad[0] = values[0];
+        pad[1] = values[1];
+        pad[2] = values[2];
+        pad[3] = values[3];
+    }
+
+// What is set one by one, in the order in which a group has it.
+#define PTO_CONV_FIELDS(X)                                                                                            \
+    X(uint16_t, FmapH, 0) X(uint16_t, FmapW, 0) X(uint16_t, FilterH, 1) X(uint16_t, FilterW, 1) X(uint8_t, StrideH, 1) \
+    X(uint8_t, StrideW, 1) X(uint8_t, DilationH, 1) X(uint8_t, DilationW, 1) X(uint16_t, ChannelSize, 0)              \
+    X(uint16_t, RepeatStride, 0) X(uint8_t, RepeatTime, 1) X(uint8_t, RepeatMode, 0) X(bool, Transpose, false)        \
+    X(uint16_t, DstStride, 0) X(uint16_t, DstMposition, 0)
+#define PTO_CONV_FIELD(Type, Name, first)                       \
+    PTO_INTERNAL Type Get##Name() const { return Name##_; }     \
+    PTO_INTERNAL void Set##Name(Type value) { Name##_ = value; } \
+    Type Name##_ = first;
+    PTO_CONV_FIELDS(PTO_CONV_FIELD)
+    PTO_INTERNAL DType GetPadValue() const { return padValue; }
+    PTO_INTERNAL void SetPadValue(DType value) { padValue = value; }
+
+    struct pto_object {
+        static constexpr detail::Text make()
+        {
+            detail::Text text;
+            text << "conv:" << spelling(Loc_) << ',' << detail::element<Element_> << ',' << BufferSize_ << ',';
+            text << spelling(Layout_);
+            for (int dim = 0; dim < totalDimCount; ++dim)
+                text << (dim ? 'x' : ',') << Shape_::staticShape[dim];
+            return text;
+        }
+    };
+    template <class Take>
+    PTO_INTERNAL auto pto_group(Take take) const
+    {
+#define PTO_CONV_VALUE(Type, Name, first) , static_cast<int>(Name##_)
+        return take(detail::stored<pto_object>, pto_address, shape[0], shape[1], shape[2], shape[3], shape[4], shape[5],
+                    static_cast<int>(pad[0]), static_cast<int>(pad[1]), static_cast<int>(pad[2]),
+                    static_cast<int>(pad[3]), padValue PTO_CONV_FIELDS(PTO_CONV_VALUE));
+    }
+
+    int64_t pto_address = -1;
+    int64_t shape[6] = {Shape_::staticShape[0], Shape_::staticShape[1], Shape_::staticShape[2],
+                        Shape_::staticShape[3], Shape_::staticShape[4], Shape_::staticShape[5]};
+    uint8_t pad[4] = {0, 0, 0, 0};
+    DType padValue = DType();
 };
 
 #define PTO_TILE_FORM(Name, ...)                                                                    \
@@ -223,7 +327,31 @@ template <TileType K, class E, int R, int C, BLayout B, int VR, int VC, SLayout 
 inline constexpr bool is_tile_data_v<Tile<K, E, R, C, B, VR, VC, S, F, P, M>> = true;
 
 template <class T>
+inline constexpr bool is_conv_tile_v = false;
+template <TileType K, class E, int N, Layout L, class S>
+inline constexpr bool is_conv_tile_v<ConvTile<K, E, N, L, S>> = true;
+template <class T>
+struct is_global : std::bool_constant<is_global_data_v<T>> {};
+template <class T>
+struct is_tile : std::bool_constant<is_tile_data_v<T>> {};
+template <class T>
+inline constexpr bool is_boxed_data_v = false;
+template <class T>
+    requires is_tile_data_v<T>
+inline constexpr bool is_boxed_data_v<T> = T::isBoxedLayout;
+template <class T>
+struct is_Nz_layout : std::bool_constant<!T::isRowMajor && T::isBoxedLayout && T::isInnerRowMajor> {};
+template <class T>
+struct is_Zn_layout : std::bool_constant<T::isRowMajor && T::isBoxedLayout && T::isInnerColMajor> {};
+template <class T>
+struct is_Zz_layout : std::bool_constant<T::isRowMajor && T::isBoxedLayout && T::isInnerRowMajor> {};
+
+template <class T>
 concept TileObject = is_tile_data_v<std::remove_cv_t<T>>;
+template <class T>
+concept ConvObject = is_conv_tile_v<std::remove_cv_t<T>>;
+template <class T>
+concept LocalObject = TileObject<T> || ConvObject<T>;
 template <class T>
 concept GlobalObject = is_global_data_v<std::remove_cv_t<T>>;
 

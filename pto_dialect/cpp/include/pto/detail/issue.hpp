@@ -26,8 +26,10 @@ PTO_ELEMENT(long, "i64")
 PTO_ELEMENT(unsigned long, "ui64")
 PTO_ELEMENT(long long, "i64")
 PTO_ELEMENT(unsigned long long, "ui64")
+PTO_ELEMENT(int4b_t, "i4")
+PTO_BYTE_FLOATS(PTO_ELEMENT)
 
-// Objects of the interface say by a member of this name how they are passed.
+// Objects of the interface have a type of this name that makes their descriptor, and pass their values to pto_group.
 template <class T>
 concept Object = requires { typename T::pto_object; };
 
@@ -40,7 +42,7 @@ struct PointerText {
     static constexpr Text make()
     {
         using Element = std::remove_cv_t<T>;
-        return Text() << "pointer:" << (element<Element> ? element<Element> : "void");
+        return Text() << "ptr:" << (element<Element> ? element<Element> : "void") << ",gm";
     }
 };
 template <class T>
@@ -54,30 +56,107 @@ struct EnumText {
     }
 };
 
+// A template argument of an operation, shown as ;key=value unless it is the default.
+template <Word Key, auto Value, auto... Default>
+struct Mode {
+    static constexpr void add(Text &text)
+    {
+        if constexpr (!((Value == Default) || ...)) {
+            text << ';' << Key.data << '=';
+            if constexpr (std::is_enum_v<decltype(Value)>)
+                text << spelling(Value);
+            else
+                text << static_cast<long long>(Value);
+        }
+    }
+};
+template <Word Name, class... Modes>
+struct Named {
+    static constexpr Text make()
+    {
+        Text text;
+        text << Name.data;
+        (Modes::add(text), ...);
+        return text;
+    }
+};
+template <Word Name, class... Modes>
+inline constexpr const char *named = stored<Named<Name, Modes...>>;
+
 struct End {};
 
+struct Operation {
+    using Result = void;
+    template <class... A>
+    PTO_INTERNAL static void call(const char *name, A... groups)
+    {
+        __pto_op(name, groups...);
+    }
+};
+struct Call {
+    using Result = void;
+    template <class... A>
+    PTO_INTERNAL static void call(const char *name, A... groups)
+    {
+        __pto_call(name, groups...);
+    }
+};
+struct Place {
+    using Result = int64_t;
+    template <class... A>
+    PTO_INTERNAL static int64_t call(const char *name, A... groups)
+    {
+        return __pto_place(name, groups...);
+    }
+};
+template <class R>
+struct Query {
+    using Result = R;
+    template <class... A>
+    PTO_INTERNAL static R call(const char *name, A... groups)
+    {
+        return __pto_query<R>(name, groups...);
+    }
+};
+
 // Each step takes the first operand and appends its group behind the mark End.
-template <class First, class... Rest>
-PTO_INTERNAL void append(const char *name, const First &first, const Rest &...rest)
+template <class Function, class First, class... Rest>
+PTO_INTERNAL typename Function::Result append(const char *name, const First &first, const Rest &...rest)
 {
     if constexpr (std::is_same_v<First, End>)
-        __pto_op(name, rest...);
+        return Function::call(name, rest...);
     else if constexpr (Object<First>)
-        first.pto_group([&](auto... group) __attribute__((always_inline)) { append(name, rest..., group...); });
+        return first.pto_group(
+            [&](auto... group) __attribute__((always_inline)) { return append<Function>(name, rest..., group...); });
     else if constexpr (std::is_enum_v<First>)
-        append(name, rest..., stored<EnumText<First>>, static_cast<int>(first));
+        return append<Function>(name, rest..., stored<EnumText<First>>, static_cast<int>(first));
     else if constexpr (std::is_pointer_v<First>)
-        append(name, rest..., stored<PointerText<std::remove_pointer_t<First>>>, first);
+        return append<Function>(name, rest..., stored<PointerText<std::remove_pointer_t<First>>>, first);
     else {
         static_assert(element<First> != nullptr, "an operand must be a tile, a global tensor, a number or a pointer");
-        append(name, rest..., stored<ScalarText<First>>, first);
+        return append<Function>(name, rest..., stored<ScalarText<First>>, first);
     }
 }
 
 template <class... Operands>
 PTO_INTERNAL void issue(const char *name, const Operands &...operands)
 {
-    append(name, operands..., End());
+    append<Operation>(name, operands..., End());
+}
+template <class... Operands>
+PTO_INTERNAL void call(const char *name, const Operands &...operands)
+{
+    append<Call>(name, operands..., End());
+}
+template <class... Operands>
+PTO_INTERNAL int64_t place(const char *name, const Operands &...operands)
+{
+    return append<Place>(name, operands..., End());
+}
+template <class R, class... Operands>
+PTO_INTERNAL R query(const char *name, const Operands &...operands)
+{
+    return append<Query<R>>(name, operands..., End());
 }
 
 } // namespace pto::detail

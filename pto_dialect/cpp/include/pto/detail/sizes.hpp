@@ -15,8 +15,8 @@ struct Five {
     int64_t at[5];
 };
 
-template <int64_t... Known>
-inline constexpr int unknown = (... + (Known == DYNAMIC));
+template <auto... Known>
+inline constexpr int unknown = (0 + ... + (Known == DYNAMIC));
 
 // Written out for each place: a loop would keep the sizes in memory.
 template <int64_t N1, int64_t N2, int64_t N3, int64_t N4, int64_t N5, int Count>

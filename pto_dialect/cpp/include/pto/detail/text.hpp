@@ -34,6 +34,12 @@ struct Text {
         return *this;
     }
     constexpr Text &operator<<(int number) { return *this << static_cast<long long>(number); }
+    constexpr Text &operator<<(const Text &other)
+    {
+        for (int index = 0; index < other.size; ++index)
+            *this << other.data[index];
+        return *this;
+    }
     constexpr Text &operator<<(long number) { return *this << static_cast<long long>(number); }
 };
 

@@ -1,0 +1,2 @@
+// The target is known before the kernel is read.
+#pragma once

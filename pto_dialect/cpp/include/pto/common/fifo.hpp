@@ -1,0 +1,56 @@
+// Queues between the cube core and the vector cores.
+#pragma once
+#include "pto/detail/issue.hpp"
+
+namespace pto {
+
+template <uint32_t SlotSize, uint32_t SlotNum, uint32_t LocalSlotNum>
+struct RingFIFO {
+    static constexpr uint32_t SLOT_SIZE = SlotSize, SLOT_NUM = SlotNum, LOCAL_SLOT_NUM = LocalSlotNum;
+    void *GM_SLOT_BUFFER = nullptr;
+    uint32_t C2V_CONSUMER_BUF = 0;
+    uint32_t V2C_CONSUMER_BUF = 0;
+};
+
+template <uint8_t FlagID, uint8_t DirType, uint32_t SlotSize, uint32_t SlotNum, uint32_t LocalSlotNum = 2,
+          bool IsNoSplit = false, bool EN_UNIT_FLAG = false>
+struct TPipe {
+    static constexpr uint8_t DIR_TYPE = DirType & 7;
+    static constexpr bool is_c2v = DIR_TYPE == DIR_C2V, is_v2c = DIR_TYPE == DIR_V2C, is_both = DIR_TYPE == DIR_BOTH;
+    static constexpr bool is_v2c_ctrl = DIR_TYPE == DIR_V2C_CTRL;
+    static_assert(SlotNum >= 1, "a queue has at least one slot");
+
+    using RingFiFo = RingFIFO<SlotSize, SlotNum, LocalSlotNum>;
+    RingFiFo fifo;
+
+    template <class T>
+    PTO_INTERNAL explicit TPipe(T *slots, uint32_t vector_buffer, uint32_t cube_buffer)
+        : fifo{(void *)slots, vector_buffer, cube_buffer}
+    {
+        detail::call("TPipe", *this);
+    }
+
+    struct pto_object {
+        static constexpr detail::Text make()
+        {
+            detail::Text text;
+            text << "pipe:" << int(FlagID) << ',' << int(DIR_TYPE) << ',' << (long long)SlotSize << ',';
+            text << (long long)SlotNum << ',' << (long long)LocalSlotNum << ',' << int(IsNoSplit) << ',';
+            return text << int(EN_UNIT_FLAG);
+        }
+    };
+    template <class Take>
+    PTO_INTERNAL auto pto_group(Take take) const
+    {
+        return take(detail::stored<pto_object>, fifo.GM_SLOT_BUFFER, fifo.C2V_CONSUMER_BUF, fifo.V2C_CONSUMER_BUF);
+    }
+};
+
+template <class T>
+inline constexpr bool is_queue = false;
+template <uint8_t F, uint8_t D, uint32_t S, uint32_t N, uint32_t L, bool P, bool U>
+inline constexpr bool is_queue<TPipe<F, D, S, N, L, P, U>> = true;
+template <class T>
+concept QueueObject = is_queue<std::remove_cv_t<T>>;
+
+} // namespace pto

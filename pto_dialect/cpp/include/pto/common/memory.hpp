@@ -1,0 +1,3 @@
+// Part of the interface.
+#pragma once
+#include "pto/common/pto_tile.hpp"
