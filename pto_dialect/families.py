@@ -220,8 +220,6 @@ PROGRAM_RULES: tuple[str, ...] = (
 )
 """Modules below ``verify`` with rules that belong to no family."""
 
-RUN_RULES: tuple[str, ...] = ("program.runs", "program.proofs")
-"""Modules below ``verify`` with rules that no pass checks."""
 
 PASSES_WITH_RULES: tuple[str, ...] = (
     "passes.check_sync",
@@ -269,5 +267,5 @@ def kernel_modules(family: str) -> tuple[str, ...]:
 
 def all_rule_modules() -> tuple[str, ...]:
     """Modules of the package that declare rules."""
-    rules = (*PROGRAM_RULES, *RUN_RULES, *(module for family in FAMILIES.values() for module in family.rules))
+    rules = (*PROGRAM_RULES, *(module for family in FAMILIES.values() for module in family.rules))
     return (*PASSES_WITH_RULES, *dict.fromkeys(f"verify.{module}" for module in rules))

@@ -92,8 +92,7 @@ class Reporter:
 
 def rule_texts() -> dict[str, str]:
     """Descriptions of all rules, by id."""
-    from pto_dialect.verify.engine.rule import RULES  # deferred: start-up
-    from pto_dialect.verify.verifier import load_all_rules  # deferred: start-up
+    from pto_dialect.verify.engine.rule import RULES, load_all_rules  # deferred: start-up
 
     load_all_rules()
     return {id: declared.text for id, declared in RULES.items()}

@@ -32,23 +32,15 @@ from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.sync.cross_core import SyncWaitOp
 from pto_dialect.ir.sync.pipes import ImportReservedBufferOp
 from pto_dialect.targets.profile import Profile
-from pto_dialect.verify.engine.rule import ERROR, MEMORY, rule
-from pto_dialect.verify.program.runs import RUN_RULES
+from pto_dialect.verify.engine.rule import read_rules
 
 from .base import PtoPass
 from .check_sync import entry_functions
 from .tile_places import Allocator, Places, Positions, Tile, allocator
 
-_PAGE = 'docs/reference/constraints.md, "Whole programs"'
-
-OVERLAP = rule(
-    "overlap-tiles",
-    ERROR,
-    MEMORY,
-    "tiles that are in use at the same time share no bytes, unless one is a view of the other",
-    _PAGE,
-)
-UNINIT = RUN_RULES["mem-uninit"]
+_RULES = read_rules("passes")
+OVERLAP = _RULES["overlap-tiles"]
+UNINIT = read_rules("run")["mem-uninit"]
 _GLOBAL = (PtrType, PartitionViewType, TensorViewType)
 """Types of operands that give places in global memory, of stores above all."""
 _TILES = (TileBufType, MultiTileBufType)

@@ -29,9 +29,7 @@ from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.verify.buffers.alloc import address_operand, space_of
-from pto_dialect.verify.engine.pages import FINDINGS
-from pto_dialect.verify.engine.rule import ERROR, SYNC, WARNING, Rule, rule
-from pto_dialect.verify.program.runs import RUN_RULES
+from pto_dialect.verify.engine.rule import Rule, read_rules
 
 from .accesses.pops import popped_slots
 from .base import PtoPass
@@ -39,16 +37,11 @@ from .cross_core import unordered_cores
 from .queue_counts import unequal_ends
 from .sync_flow import Access, Flow, Key, Place, order_of
 
-STUCK = rule("sync-static-deadlock", ERROR, SYNC, "on no path a wait is left without its set", FINDINGS)
-PATH = rule("sync-path-unmatched", WARNING, SYNC, "on every path a flag is set as often as it is waited for", FINDINGS)
-REUSE = rule("sync-event-reuse", WARNING, SYNC, "a flag is not set again before it is waited for", FINDINGS)
-HAZARD = rule(
-    "sync-static-hazard",
-    ERROR,
-    SYNC,
-    "in a function that orders its pipes, what one pipe writes and another uses is ordered",
-    'docs/reference/constraints.md, "Whole programs"',
-)
+_RULES = read_rules("passes")
+STUCK = _RULES["sync-static-deadlock"]
+PATH = _RULES["sync-path-unmatched"]
+REUSE = _RULES["sync-event-reuse"]
+HAZARD = _RULES["sync-static-hazard"]
 
 _BALANCE = "a set and its wait belong under the same conditions, each as often as the other"
 _DONE = {"raw": "has written", "war": "has read", "waw": "has written"}
@@ -197,7 +190,7 @@ class _Reporter:
         told = "is got again before it is released" if held else "is released and was not got"
         message = f"buffer id {number} {told}{self._where(certain)}"
         advice = "a pipe gets a buffer id before its access and releases it afterwards"
-        self.report(RUN_RULES["sync-buf-nesting"], op, message, (), advice, certain=certain)
+        self.report(read_rules("run")["sync-buf-nesting"], op, message, (), advice, certain=certain)
 
     def hazard(self, kind: str, first: Access, second: Access, inverted: bool, certain: bool) -> None:
         before, now = _VERBS[kind]

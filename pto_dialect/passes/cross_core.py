@@ -22,9 +22,9 @@ from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.scalar.query import GetBlockIdxOp, GetBlockNumOp
-from pto_dialect.verify.program.runs import RUN_RULES
+from pto_dialect.verify.engine.rule import read_rules
 
-RULE = RUN_RULES["race-cross-core"]
+RULE = read_rules("run")["race-cross-core"]
 _ORDERS = Role.CORES | Role.BLOCKS | Role.PEERS | Role.SIGNAL | Role.CALL
 
 

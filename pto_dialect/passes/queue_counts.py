@@ -21,10 +21,9 @@ from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import ancestors, walk
 from pto_dialect.ir.core_dialects.structured import is_for
-from pto_dialect.verify.engine.rule import Rule
-from pto_dialect.verify.program.runs import RUN_RULES
+from pto_dialect.verify.engine.rule import Rule, read_rules
 
-NEVER_POPPED = RUN_RULES["sync-flag-unconsumed"]
+NEVER_POPPED = read_rules("run")["sync-flag-unconsumed"]
 _SIDES = ("cube", "vector")
 _OTHER = {"cube": "vector", "vector": "cube"}
 

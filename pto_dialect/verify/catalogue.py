@@ -27,9 +27,9 @@ from .engine.rule import (
     SYNC,
     TILE_LOOPS,
     Rule,
+    load_all_rules,
 )
 from .program.inputs import EXPECT, READ
-from .verifier import load_all_rules
 
 CATALOGUE = Path(__file__).parents[2] / "docs" / "rules.md"
 

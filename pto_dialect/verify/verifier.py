@@ -22,7 +22,7 @@ from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.target import target_choice
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.remedies.names import target_name
-from pto_dialect.families import PROGRAM_RULES, all_rule_modules
+from pto_dialect.families import PROGRAM_RULES
 from pto_dialect.ir.core.base import PtoOp, is_pto
 from pto_dialect.ir.core.location import SourceLoc
 from pto_dialect.ir.core.types import PartitionViewType, TensorViewType, TileBufType
@@ -37,31 +37,14 @@ from .core.table import CORE_NAMES
 from .engine.checks import CHECKS, NUMERIC, PURE, Check
 from .engine.context import Context, is_opaque
 from .engine.dominance import check_dominance
-from .engine.rule import PASSES, STRUCTURE, WARNING, rule
+from .engine.rule import PASSES, STRUCTURE, read_rules
 from .engine.rule_order import group_ranks
 from .engine.structure import check_pto
 
-TARGET_OVERRIDE = rule(
-    "target-override",
-    WARNING,
-    STRUCTURE,
-    "tool option and module attribute name the same target; otherwise the option is obeyed",
-    'docs/reference/targets.md, "Choice of the target"',
-)
-TARGET_UNKNOWN = rule(
-    "target-unknown",
-    WARNING,
-    STRUCTURE,
-    "pto.target_arch is a2, a3, a2a3 or a5; anything else is read as a2a3",
-    'docs/reference/targets.md, "Choice of the target"',
-)
-BACKEND_UNKNOWN = rule(
-    "backend-unknown",
-    WARNING,
-    STRUCTURE,
-    "pto.backend of a module is emitc or vpto; anything else is read as emitc",
-    'docs/reference/targets.md, "Choice of the target"',
-)
+_RULES = read_rules("program")
+TARGET_OVERRIDE = _RULES["target-override"]
+TARGET_UNKNOWN = _RULES["target-unknown"]
+BACKEND_UNKNOWN = _RULES["backend-unknown"]
 _TARGET_RULES = {r.id: r for r in (TARGET_OVERRIDE, TARGET_UNKNOWN)}
 
 
@@ -340,9 +323,3 @@ def verify_parts(
     verifier.engine_of = engine_of
     with paused():
         verifier.run(module)
-
-
-def load_all_rules() -> None:
-    """Imports every rule group, so that ``RULES`` is complete."""
-    for name in all_rule_modules():
-        import_module(f"pto_dialect.{name}")

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from pto_dialect.verify.catalogue import load_all_rules
-from pto_dialect.verify.engine.rule import RULES
+from pto_dialect.verify.engine.rule import RULES, load_all_rules
 
 T = "!pto.tile_buf<vec, 8x16xf32>"
 PROGRAM = f"""// A comment that messages do not count.

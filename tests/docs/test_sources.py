@@ -19,8 +19,7 @@ from markdown_pages import ROOT, headings
 
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.registry import op_class
-from pto_dialect.verify.engine.rule import RULES
-from pto_dialect.verify.verifier import load_all_rules
+from pto_dialect.verify.engine.rule import RULES, load_all_rules
 
 TREES = ("pto_dialect", "grammar", "tools", "tests", "lit-tests", "examples", "benchmarks")
 SUFFIXES = {".py", ".lark", ".pto", ".mlir"}

@@ -9,8 +9,7 @@ from pto_dialect.runtime.run.ranks import Part
 from pto_dialect.runtime.run.windows import World
 from pto_dialect.sanitize.options import CHECKS
 from pto_dialect.sanitize.ranks import run_sanitized_ranks
-from pto_dialect.verify.engine.rule import REPORTED_AS, RULES, RUN, Rule
-from pto_dialect.verify.verifier import load_all_rules
+from pto_dialect.verify.engine.rule import REPORTED_AS, RULES, RUN, Rule, load_all_rules
 
 load_all_rules()
 OF_RUNS = [rule for rule in RULES.values() if rule.stage == RUN and rule.commands is None]

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 import pto_dialect
-from pto_dialect.verify.engine.rule import PASSES, RULES
-from pto_dialect.verify.verifier import load_all_rules
+from pto_dialect.verify.engine.rule import PASSES, RULES, load_all_rules
 from run_lines import CommandResult, run_command
 
 GOOD = "func.func @f() {\n  return\n}\n"

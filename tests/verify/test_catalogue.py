@@ -1,12 +1,14 @@
 """The generated rule catalogue is complete, well formed and up to date."""
 
 import re
+from pathlib import Path
 
 import pytest
 
+from pto_dialect.ir.cube.clauses import ACC_STORE, MAD
+from pto_dialect.targets.release import known_releases
 from pto_dialect.verify import catalogue
-from pto_dialect.verify.engine.rule import RULES, WITHOUT_EXAMPLE
-from pto_dialect.verify.verifier import load_all_rules
+from pto_dialect.verify.engine.rule import RULES, WITHOUT_EXAMPLE, load_all_rules
 
 TEXT = catalogue.render()
 
@@ -21,6 +23,21 @@ def test_each_rule_has_one_row() -> None:
     load_all_rules()
     rows = re.findall(r"^\| \[?`([a-z0-9-]+)`", TEXT, re.MULTILINE)
     assert sorted(rows) == sorted(RULES)
+
+
+def test_each_entry_of_a_file_is_a_rule() -> None:
+    """A head that does not parse would become a part of the programs of the rule above it."""
+    folder = Path(catalogue.__file__).parent / "rules"
+    heads = [line for path in folder.glob("*.txt") for line in path.read_text(encoding="utf-8").split("\n## ")[1:]]
+    names = [head.split()[0] for head in heads if not head.startswith(("incorrect\n", "correct\n"))]
+    firsts = [path.read_text(encoding="utf-8").split()[1] for path in folder.glob("*.txt")]
+    assert sorted(names + firsts) == sorted(RULES)
+
+
+def test_texts_with_facts_of_tables_state_them() -> None:
+    assert RULES["mad-clause-order"].text == MAD.order_in_words
+    assert RULES["fixp-clause-order"].text == ACC_STORE.order_in_words
+    assert RULES["release-unknown"].text.endswith(f"names a release of the reference from {known_releases()}")
 
 
 def test_rows_have_four_cells() -> None:

@@ -14,8 +14,8 @@ from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.syntax.read.parser import parse_program
 from pto_dialect.verify.engine.example_programs import good_program
-from pto_dialect.verify.engine.rule import RULES, RUN, WITHOUT_EXAMPLE, Rule
-from pto_dialect.verify.verifier import load_all_rules, verify_module
+from pto_dialect.verify.engine.rule import RULES, RUN, WITHOUT_EXAMPLE, Rule, load_all_rules
+from pto_dialect.verify.verifier import verify_module
 
 FILE = Path(__file__).with_name("example_elements.txt")
 OTHERS = ("bf16", "si32", "ui16", "f16", "i8", "f32", "ui64", "i16", "ui32")

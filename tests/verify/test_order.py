@@ -8,7 +8,7 @@ import sys
 PROGRAM = """
 import sys
 from pto_dialect.api import check
-from pto_dialect.verify.verifier import load_all_rules
+from pto_dialect.verify.engine.rule import load_all_rules
 if sys.argv[1:]:
     import importlib
     from pto_dialect.families import all_rule_modules

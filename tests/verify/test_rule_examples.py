@@ -18,8 +18,18 @@ from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.passes.run import run_passes
 from pto_dialect.syntax.read.parser import parse_program
 from pto_dialect.verify.engine.example_programs import bad_program, example_program, free_names, good_program
-from pto_dialect.verify.engine.rule import MEMORY, PARSE, REPORTED_AS, RULES, RUN, SYNC, WITHOUT_EXAMPLE, Rule
-from pto_dialect.verify.verifier import load_all_rules, verify_module
+from pto_dialect.verify.engine.rule import (
+    MEMORY,
+    PARSE,
+    REPORTED_AS,
+    RULES,
+    RUN,
+    SYNC,
+    WITHOUT_EXAMPLE,
+    Rule,
+    load_all_rules,
+)
+from pto_dialect.verify.verifier import verify_module
 from run_lines import run_command
 
 load_all_rules()

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from groups import each
 
-from pto_dialect.verify.engine.rule import RULES
-from pto_dialect.verify.verifier import load_all_rules
+from pto_dialect.verify.engine.rule import RULES, load_all_rules
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("pto.mad", "pto.mte_l0c_l1", "TMATMUL", "pto.tmatmul_acc", "pto.tgemv")

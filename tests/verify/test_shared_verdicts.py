@@ -15,8 +15,8 @@ from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.syntax.read.parser import parse_program
 from pto_dialect.syntax.types.parser import parse_type
 from pto_dialect.verify.engine.checks import CHECKS
-from pto_dialect.verify.engine.rule import PASSES
-from pto_dialect.verify.verifier import Verdict, load_all_rules, verify_module
+from pto_dialect.verify.engine.rule import PASSES, load_all_rules
+from pto_dialect.verify.verifier import Verdict, verify_module
 
 
 @pytest.fixture(autouse=True)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pto_dialect.diagnostics.engine import DiagnosticOptions
 from pto_dialect.diagnostics.suggest import nearest_or
 from pto_dialect.verify.engine.example_programs import bad_program, good_program
-from pto_dialect.verify.engine.rule import REPORTED_AS, RULES, WITHOUT_EXAMPLE, Rule
-from pto_dialect.verify.verifier import load_all_rules
+from pto_dialect.verify.engine.rule import REPORTED_AS, RULES, WITHOUT_EXAMPLE, Rule, load_all_rules
 
 from ..aligned import aligned
 

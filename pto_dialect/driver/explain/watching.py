@@ -12,9 +12,8 @@ from types import CodeType, FunctionType
 
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.verify.engine.checks import CHECKS
-from pto_dialect.verify.engine.rule import RULES, Rule
+from pto_dialect.verify.engine.rule import RULES, Rule, load_all_rules
 from pto_dialect.verify.tile.relations import relations_of
-from pto_dialect.verify.verifier import load_all_rules
 
 _NAME = re.compile(r"\bpto\.[\w.]+\w")
 

@@ -41,8 +41,7 @@ class Suppressions:
 
     def report(self, passes: Collection[str]) -> Iterator[Diagnostic]:
         """What is wrong with the comments themselves, once everything was reported by ``passes``."""
-        from pto_dialect.verify.engine.rule import PARSE, RULES  # deferred: start-up
-        from pto_dialect.verify.verifier import load_all_rules  # deferred: start-up
+        from pto_dialect.verify.engine.rule import PARSE, RULES, load_all_rules  # deferred: start-up
 
         load_all_rules()
         form = "// pto: allow(rule) because reason"
@@ -78,8 +77,7 @@ def _may_be_allowed(diag: Diagnostic) -> bool:
     """False for errors of reading: a statement that could not be read is not in the program."""
     if diag.severity is not Severity.ERROR:
         return True
-    from pto_dialect.verify.engine.rule import PARSE, RULES  # deferred: start-up
-    from pto_dialect.verify.verifier import load_all_rules  # deferred: start-up
+    from pto_dialect.verify.engine.rule import PARSE, RULES, load_all_rules  # deferred: start-up
 
     if diag.rule not in RULES:
         load_all_rules()

@@ -23,27 +23,14 @@ from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.sync.pipes import ReserveBufferOp
 from pto_dialect.passes.accesses.items import UnsupportedError
 from pto_dialect.passes.base import PtoPass
-from pto_dialect.verify.engine.rule import ASSIGN_MEMORY, ERROR, rule
+from pto_dialect.verify.engine.rule import read_rules
 
 from .live_ranges import Buffer
 from .plan import Plan, lacking, memory_plans
 
-_PAGE = 'docs/reference/memory-planning.md, "What is not planned"'
-
-UNSUPPORTED = rule(
-    "assign-memory-unsupported",
-    ERROR,
-    ASSIGN_MEMORY,
-    "addresses are given in functions whose control flow and accesses are followed",
-    _PAGE,
-)
-FULL = rule(
-    "assign-memory-full",
-    ERROR,
-    ASSIGN_MEMORY,
-    "what is needed at one time fits into its memory",
-    'docs/reference/memory-planning.md, "Packing"; docs/reference/targets.md, "Memories"',
-)
+_RULES = read_rules("passes")
+UNSUPPORTED = _RULES["assign-memory-unsupported"]
+FULL = _RULES["assign-memory-full"]
 
 
 LONG = 4

@@ -20,19 +20,14 @@ from pto_dialect.syntax.print.assembly import print_assembly
 from pto_dialect.syntax.print.printer import ASSEMBLY, FORM, print_module
 from pto_dialect.syntax.print.writer import Inexpressible
 from pto_dialect.syntax.read.parser import parse_program
-from pto_dialect.verify.engine.rule import ERROR, FORMS, Rule, rule
+from pto_dialect.verify.engine.rule import Rule, read_rules
 
 from .level1 import to_level1
 from .operands import is_tile_operation
 from .rebuild import FormPass, Rebuild, RefusedError
 
-CANNOT_SAY = rule(
-    "to-assembly-unsupported",
-    ERROR,
-    FORMS,
-    "a program that becomes assembly is one function of tile operations, numbers and parts of memory, without regions",
-    'docs/reference/language.md, "PTO-AS assembly"',
-)
+_RULES = read_rules("passes")
+CANNOT_SAY = _RULES["to-assembly-unsupported"]
 _ENTRY = frozenset(("pto.entry",))
 """Attributes that go without saying: the function of an assembly text is the one that a launch starts."""
 

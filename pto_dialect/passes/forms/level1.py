@@ -17,7 +17,7 @@ from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.syntax.print.printer import print_module
-from pto_dialect.verify.engine.rule import ERROR, FORMS, Rule, rule
+from pto_dialect.verify.engine.rule import Rule, read_rules
 
 from .contents import Contents, is_buffer
 from .level2 import with_buffers
@@ -27,13 +27,8 @@ from .sound import stay_sound
 from .values import ValueWriter
 from .written import ATTRIBUTE, BufferFacts, numbered, write
 
-CANNOT_SAY = rule(
-    "to-level1-unsupported",
-    ERROR,
-    FORMS,
-    "a program that becomes one of Level 1 says nothing about its buffers that values cannot say",
-    'docs/reference/language.md, "Level 1 and Level 2"',
-)
+_RULES = read_rules("passes")
+CANNOT_SAY = _RULES["to-level1-unsupported"]
 
 
 @dataclass(frozen=True)

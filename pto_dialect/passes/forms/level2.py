@@ -21,7 +21,7 @@ from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.core_dialects.structured import is_for, is_if
 from pto_dialect.ir.tile.move import TMovOp
-from pto_dialect.verify.engine.rule import ERROR, FORMS, Rule, rule
+from pto_dialect.verify.engine.rule import Rule, read_rules
 
 from .liveness import is_empty, tile_pairs
 from .operands import accesses, destinations, is_tile_operation, is_value
@@ -30,13 +30,8 @@ from .rebuild import FormPass, Rebuild, RefusedError, name_of
 from .sound import stay_sound
 from .written import ATTRIBUTE, EMPTY_ELSE, handle_name, read
 
-CANNOT_SAY = rule(
-    "to-level2-unsupported",
-    ERROR,
-    FORMS,
-    "every tile of a Level 1 program has one memory, and each of its operations has a form with destinations",
-    'docs/reference/language.md, "Level 1 and Level 2"',
-)
+_RULES = read_rules("passes")
+CANNOT_SAY = _RULES["to-level2-unsupported"]
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.items import Sequence, UnsupportedError
 from pto_dialect.passes.accesses.locations import HandleLocations
 from pto_dialect.passes.base import PtoPass
-from pto_dialect.verify.engine.rule import ERROR, INFO, INSERT_SYNC, rule
+from pto_dialect.verify.engine.rule import read_rules
 
 from .calls import CallReader, Used, flag_ids
 from .events import all_flags, assign_event_ids
@@ -31,22 +31,9 @@ from .remarks import remarks
 from .solve import solve
 from .write import write
 
-UNSUPPORTED = rule(
-    "insert-sync-unsupported",
-    ERROR,
-    INSERT_SYNC,
-    "flags are inserted into functions whose control flow and accesses are followed",
-    'docs/reference/synchronisation.md, "What is not followed"',
-)
-
-
-NOT_SYNCHRONIZED = rule(
-    "insert-sync-left-alone",
-    INFO,
-    INSERT_SYNC,
-    "a function orders its pipes by itself in whole, or leaves them to insert-sync in whole",
-    'docs/reference/synchronisation.md, "What is not followed"',
-)
+_RULES = read_rules("passes")
+UNSUPPORTED = _RULES["insert-sync-unsupported"]
+NOT_SYNCHRONIZED = _RULES["insert-sync-left-alone"]
 
 
 @dataclass(frozen=True)

@@ -10,18 +10,13 @@ from collections.abc import Iterator
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.passes.accesses.items import PIPES, Flag, Sequence
-from pto_dialect.verify.engine.rule import INFO, INSERT_SYNC, rule
+from pto_dialect.verify.engine.rule import read_rules
 
 from .events import all_flags, all_sequences
 from .rings import EVENTS
 
-SHARED = rule(
-    "insert-sync-shared-flag",
-    INFO,
-    INSERT_SYNC,
-    "each slot of a multi-buffer has a flag of its own, so that iterations overlap; so has each dependence",
-    'docs/reference/synchronisation.md, "Multi-buffers"',
-)
+_RULES = read_rules("passes")
+SHARED = _RULES["insert-sync-shared-flag"]
 
 
 def remarks(sequence: Sequence) -> Iterator[Diagnostic]:

@@ -27,19 +27,15 @@ from pto_dialect.ir.tile.memory import TLoadOp, TStoreOp
 from pto_dialect.passes.base import PtoPass
 from pto_dialect.passes.instructions.geometry import ROW_BYTES, bytes_of
 from pto_dialect.passes.instructions.writer import is_handle
-from pto_dialect.verify.engine.rule import ERROR, TILE_LOOPS, rule
+from pto_dialect.verify.engine.rule import read_rules
 
 from .copies import put
 from .rowwise import NotTiledError, once_for_all_rows, works_row_by_row
 
 _INDEX = IndexType()
-UNSUPPORTED = rule(
-    "tile-loops-unsupported",
-    ERROR,
-    TILE_LOOPS,
-    "tiles with more rows than an iteration processes are loaded, computed row by row, and stored, all in one stretch",
-    'docs/reference/tiles.md, "Elementwise"',
-)
+
+_RULES = read_rules("passes")
+UNSUPPORTED = _RULES["tile-loops-unsupported"]
 
 
 @dataclass(frozen=True)

@@ -14,17 +14,12 @@ from pto_dialect.analysis.target import profile_of
 from pto_dialect.passes.instructions.geometry import NotLoweredError
 from pto_dialect.passes.instructions.rewrite import InstructionPass
 from pto_dialect.passes.instructions.writer import Function, Writer
-from pto_dialect.verify.engine.rule import ERROR, LOWER_CUBE, Rule, rule
+from pto_dialect.verify.engine.rule import Rule, read_rules
 
 from .table import is_cube, places, row_of
 
-NOT_LOWERED = rule(
-    f"{LOWER_CUBE}-unsupported",
-    ERROR,
-    LOWER_CUBE,
-    "tile operations of the cube core have addresses, and instructions that do the same",
-    'docs/reference/layouts.md, "Moves between tiles"',
-)
+_RULES = read_rules("passes")
+NOT_LOWERED = _RULES["lower-cube-unsupported"]
 
 
 @dataclass(frozen=True)

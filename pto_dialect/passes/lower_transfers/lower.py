@@ -17,18 +17,13 @@ from pto_dialect.ir.core.placement import location
 from pto_dialect.passes.instructions.geometry import NotLoweredError
 from pto_dialect.passes.instructions.rewrite import InstructionPass
 from pto_dialect.passes.instructions.writer import Function, Writer
-from pto_dialect.verify.engine.rule import ERROR, LOWER_TRANSFERS, Rule, rule
+from pto_dialect.verify.engine.rule import Rule, read_rules
 
 from .bursts import load, store
 from .elements import count, get, put
 
-NOT_LOWERED = rule(
-    f"{LOWER_TRANSFERS}-unsupported",
-    ERROR,
-    LOWER_TRANSFERS,
-    "loads and stores of tiles in the unified buffer have addresses, and transfers that copy the same elements",
-    'docs/reference/layouts.md, "Transfers"',
-)
+_RULES = read_rules("passes")
+NOT_LOWERED = _RULES["lower-transfers-unsupported"]
 
 _LOWERINGS: dict[str, tuple[str, Callable[[Writer], None]]] = {
     "pto.tload": ("dst", load),

@@ -17,7 +17,7 @@ from pto_dialect.ir.core.placement import location
 from pto_dialect.passes.instructions.geometry import NotLoweredError
 from pto_dialect.passes.instructions.rewrite import InstructionPass
 from pto_dialect.passes.instructions.writer import Function, Writer
-from pto_dialect.verify.engine.rule import ERROR, LOWER_VECTOR, Rule, rule
+from pto_dialect.verify.engine.rule import Rule, read_rules
 
 from . import gather, reduce, select, sort
 from .convert import lower_conversion
@@ -25,13 +25,8 @@ from .elementwise import Loops, Step, lower_row, read_step
 from .fuse import Memory, consecutive_operations, runs, stored
 from .table import row_of
 
-NOT_LOWERED = rule(
-    f"{LOWER_VECTOR}-unsupported",
-    ERROR,
-    LOWER_VECTOR,
-    "elementwise tile operations have addresses, and vector functions that compute the same bits",
-    'docs/reference/vectors.md, "Arithmetic"',
-)
+_RULES = read_rules("passes")
+NOT_LOWERED = _RULES["lower-vector-unsupported"]
 
 _OTHERS: dict[str, Callable[[Writer], None]] = {
     "pto.tcvt": lower_conversion,

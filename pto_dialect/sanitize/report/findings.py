@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
 from pto_dialect.diagnostics.source import Span
-from pto_dialect.verify.engine.rule import RULES
-from pto_dialect.verify.program.runs import RUN_RULES
+from pto_dialect.verify.engine.rule import RULES, read_rules
 
 if TYPE_CHECKING:
     from .fixes import Change
@@ -59,7 +58,7 @@ class Finding:
             notes.append(Note("the bytes are the same each time, so no result depends on the order"))
             severity = Severity.WARNING
         if severity is None:
-            declared = RULES.get(self.rule) or RUN_RULES.get(self.rule)
+            declared = RULES.get(self.rule) or read_rules("run").get(self.rule)
             severity = Severity.ERROR if declared is None else declared.severity
         return Diagnostic(self.rule, severity, self.message, self.span, tuple(notes), self.help)
 

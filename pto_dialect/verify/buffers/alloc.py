@@ -34,75 +34,24 @@ from pto_dialect.targets.tile_layouts import NONE_BOX_ALIGN, inner_block
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.pages import ALLOCATION
-from ..engine.rule import ERROR, INFO, SHAPES, STRUCTURE, WARNING, Rule, rule
+from ..engine.rule import ERROR, SHAPES, STRUCTURE, Rule, read_rules
 
 _PLANNED = "pto.multi_buffer_addrs"
 """The attribute that a planning pass sets to the addresses of the slots."""
 
-VALID_OPERANDS = rule(
-    "alloc-valid-operands",
-    ERROR,
-    STRUCTURE,
-    "valid_row and valid_col are given exactly where the type leaves the valid size open",
-    ALLOCATION,
-)
-NONE_BOX = rule(
-    "alloc-nonebox-align",
-    ERROR,
-    SHAPES,
-    "rows of an unboxed row_major tile and columns of a col_major one have a multiple of 32 bytes (fp4: 16)",
-    ALLOCATION,
-)
-BOXED = rule(
-    "alloc-boxed-multiple",
-    ERROR,
-    SHAPES,
-    "a boxed tile consists of whole blocks; vec tiles, fractal 32 and single rows may end inside a block",
-    ALLOCATION,
-)
-BOX_ELEMENT = rule(
-    "alloc-box-elem", ERROR, SHAPES, "elements have a size, which for blocks of 512 bytes divides 32", ALLOCATION
-)
-ADDRESS = rule("alloc-addr-align", ERROR, SHAPES, "a constant address is a multiple of 32 and not negative", ALLOCATION)
-FRACTAL_ADDRESS = rule(
-    "align-fractal",
-    WARNING,
-    SHAPES,
-    "the address of a left, right or acc tile is a multiple of the block size",
-    'docs/reference/constraints.md, "Runs"; docs/reference/targets.md, "Memories"',
-)
-MULTI = rule(
-    "multi-tile-count",
-    ERROR,
-    STRUCTURE,
-    "a multi-tile buffer has 2 to 16 slots of a plain type; a constant slot number exists",
-    ALLOCATION,
-)
-SLOT_ADDRESSES = rule(
-    "multi-tile-addresses",
-    ERROR,
-    STRUCTURE,
-    "planned addresses of a multi-tile buffer are one for each slot, not negative, and keep the slots apart",
-    ALLOCATION,
-)
-CAPACITY = rule(
-    "capacity-static",
-    ERROR,
-    SHAPES,
-    "a tile fits into its memory, at its address if that is constant",
-    'docs/reference/constraints.md, "Whole programs"; docs/reference/targets.md, "Memories"',
-)
-PLANNER = rule(
-    "capacity-ub-planner",
-    WARNING,
-    SHAPES,
-    "vec tiles of a5 stay below 248 K, which is all that a memory planner hands out",
-    'docs/reference/constraints.md, "Whole programs"; docs/reference/targets.md, "Memories"',
-)
-DEAD = rule(
-    "dead-tile", INFO, STRUCTURE, "an allocated tile is used", 'docs/reference/constraints.md, "Whole programs"'
-)
+_RULES = read_rules("buffers")
+
+VALID_OPERANDS = _RULES["alloc-valid-operands"]
+NONE_BOX = _RULES["alloc-nonebox-align"]
+BOXED = _RULES["alloc-boxed-multiple"]
+BOX_ELEMENT = _RULES["alloc-box-elem"]
+ADDRESS = _RULES["alloc-addr-align"]
+FRACTAL_ADDRESS = _RULES["align-fractal"]
+MULTI = _RULES["multi-tile-count"]
+SLOT_ADDRESSES = _RULES["multi-tile-addresses"]
+CAPACITY = _RULES["capacity-static"]
+PLANNER = _RULES["capacity-ub-planner"]
+DEAD = _RULES["dead-tile"]
 
 _ROW_PLUS_ONE = 2
 _SLOTS = (2, 16)
@@ -298,13 +247,7 @@ def check_rebinding(op: Operation, ctx: Context) -> None:
         check_address(op, ctx, tile.type, address, constant)
 
 
-REBOUND = rule(
-    "tassign-type",
-    ERROR,
-    STRUCTURE,
-    "tassign keeps the type of the tile",
-    'docs/reference/operations.md, "Tiles and views: handles"',
-)
+REBOUND = _RULES["tassign-type"]
 
 
 def check_address(op: Operation, ctx: Context, tile: TileBufType, value: SSAValue, address: int) -> None:

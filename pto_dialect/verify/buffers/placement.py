@@ -16,30 +16,13 @@ from pto_dialect.targets.memory import LOC_TO_SPACE
 
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check
-from ..engine.rule import ERROR, STRUCTURE, WARNING, rule
+from ..engine.rule import read_rules
 from .alloc import address_operand
 
-LEVEL_MIX = rule(
-    "level-mix",
-    WARNING,
-    STRUCTURE,
-    "tiles have addresses in a memory that the function also uses through pointers to fixed addresses",
-    'docs/reference/constraints.md, "Modules and functions"',
-)
-ADDRESS_REQUIRED = rule(
-    "alloc-addr-required",
-    WARNING,
-    STRUCTURE,
-    "where a program places tiles of a memory itself, all tiles of that memory have addresses",
-    'docs/reference/constraints.md, "Allocation, views and scalars"',
-)
-RESERVED = rule(
-    "overlap-reserve",
-    ERROR,
-    STRUCTURE,
-    "reserved buffers and tiles with addresses do not overlap",
-    'docs/reference/constraints.md, "Whole programs"',
-)
+_RULES = read_rules("buffers")
+LEVEL_MIX = _RULES["level-mix"]
+ADDRESS_REQUIRED = _RULES["alloc-addr-required"]
+RESERVED = _RULES["overlap-reserve"]
 
 
 class _Buffer(NamedTuple):

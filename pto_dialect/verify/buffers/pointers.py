@@ -30,64 +30,19 @@ from pto_dialect.targets.memory import SPACE_ALIASES
 from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.functions import is_simt_section
-from ..engine.pages import ALLOCATION
-from ..engine.rule import ERROR, LOCATIONS, TRIPLES, WARNING, rule
+from ..engine.rule import LOCATIONS, TRIPLES, WARNING, read_rules
 from .views import array_values
 
-ADDPTR = rule("addptr-type", ERROR, TRIPLES, "addptr keeps the type of the pointer", ALLOCATION)
-CAST = rule(
-    "castptr-form",
-    ERROR,
-    TRIPLES,
-    "castptr turns integers and pointers into each other, and pointers and memrefs into pointers of the "
-    "same memory; inttoptr takes an i64 and gives a pointer to a scalar type",
-    ALLOCATION,
-)
-INT_TO_PTR_USE = rule(
-    "inttoptr-use",
-    WARNING,
-    LOCATIONS,
-    "the result of inttoptr is the pointer of load_scalar and store_scalar only; the reference compiles nothing else",
-    ALLOCATION,
-)
-SCALAR_TYPE = rule("scalar-mem-type", ERROR, TRIPLES, "a scalar access has the element type of its pointer", ALLOCATION)
-SCALAR_SPACE = rule(
-    "scalar-mem-space",
-    WARNING,
-    LOCATIONS,
-    "load_scalar and store_scalar access global memory; other memories need the newer dialect",
-    ALLOCATION,
-)
-DEVICE = rule(
-    "ld-dev",
-    ERROR,
-    LOCATIONS,
-    "ld_dev and st_dev access 8- to 64-bit integers of global memory in entry functions, outside SIMT bodies; on a5 "
-    "(elsewhere a warning)",
-    ALLOCATION,
-)
-LOCAL_ARRAY = rule(
-    "local-array",
-    ERROR,
-    TRIPLES,
-    "a local array takes one index for each dimension; values have its element type",
-    ALLOCATION,
-)
-STRUCT_PATH = rule(
-    "struct-path",
-    ERROR,
-    TRIPLES,
-    "a path of field numbers leads to a scalar field; values have its type, structs stay in their "
-    "region under the name of their declaration",
-    'docs/reference/operations.md, "Pointers, arrays, structs"',
-)
-ADDRESS_OF = rule(
-    "addr-result",
-    ERROR,
-    TRIPLES,
-    "the address of a tile or view has its element type and memory",
-    'docs/reference/operations.md, "Pointers, arrays, structs"',
-)
+_RULES = read_rules("buffers")
+ADDPTR = _RULES["addptr-type"]
+CAST = _RULES["castptr-form"]
+INT_TO_PTR_USE = _RULES["inttoptr-use"]
+SCALAR_TYPE = _RULES["scalar-mem-type"]
+SCALAR_SPACE = _RULES["scalar-mem-space"]
+DEVICE = _RULES["ld-dev"]
+LOCAL_ARRAY = _RULES["local-array"]
+STRUCT_PATH = _RULES["struct-path"]
+ADDRESS_OF = _RULES["addr-result"]
 
 _POINTEES = frozenset({"i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "f8E4M3", "hif8"} | FP8 | FP4)
 _DEVICE_INTEGERS = frozenset(("i8", "i16", "i32", "i64"))

@@ -24,41 +24,14 @@ from pto_dialect.ir.core.types import (
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.pages import ALLOCATION
-from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, rule
+from ..engine.rule import LOCATIONS, SHAPES, STRUCTURE, read_rules
 
-RANK = rule(
-    "view-rank",
-    ERROR,
-    STRUCTURE,
-    "a view has as many sizes and strides as dimensions, at most 5, and the element type of its pointer",
-    ALLOCATION,
-)
-LAYOUT = rule(
-    "view-layout", ERROR, LOCATIONS, "a stated layout is the one that constant sizes and strides have", ALLOCATION
-)
-BOUNDS = rule(
-    "part-bounds",
-    ERROR,
-    SHAPES,
-    "a part has an offset and a size for each dimension of its view, lies inside it and states its sizes",
-    ALLOCATION,
-)
-DIMENSION = rule(
-    "view-dim",
-    ERROR,
-    SHAPES,
-    "the dimension whose size or stride is queried is one of the view, counted from 0",
-    ALLOCATION,
-)
-
-SCALE_GROUPS = rule(
-    "mx-scale-groups",
-    ERROR,
-    LOCATIONS,
-    "a view of MX scales in blocks of 16 x 2 has an even number of groups",
-    'docs/reference/layouts.md, "MX scales"',
-)
+_RULES = read_rules("buffers")
+RANK = _RULES["view-rank"]
+LAYOUT = _RULES["view-layout"]
+BOUNDS = _RULES["part-bounds"]
+DIMENSION = _RULES["view-dim"]
+SCALE_GROUPS = _RULES["mx-scale-groups"]
 
 CERTAIN = "pto.certain_layout"
 """Attribute of views whose layout their source states, as C++ does, instead of sizes and strides."""

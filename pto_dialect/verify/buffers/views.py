@@ -19,37 +19,16 @@ from pto_dialect.targets.tile_layouts import inner_block
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.pages import ALLOCATION
-from ..engine.rule import ERROR, SHAPES, STRUCTURE, Rule, rule
+from ..engine.rule import SHAPES, STRUCTURE, Rule, read_rules
 from .alloc import tile_bytes
 
-FORM = rule(
-    "subview-form",
-    ERROR,
-    STRUCTURE,
-    "a subview has two positive sizes, two offsets and both or none of the valid sizes; its type is that of "
-    "the source with shape and valid region of the window",
-    ALLOCATION,
-)
-BOXED = rule("subview-boxed", ERROR, SHAPES, "a window of a boxed tile consists of whole blocks", ALLOCATION)
-BOUNDS = rule("subview-bounds", ERROR, SHAPES, "a window lies inside its tile", ALLOCATION)
-VALID = rule(
-    "setvalid-dynamic",
-    ERROR,
-    SHAPES,
-    "set_validshape gives sizes inside the tile to a tile of this function whose type leaves them open",
-    ALLOCATION,
-)
-BITCAST = rule(
-    "bitcast-same", ERROR, STRUCTURE, "bitcast changes the element type alone, to one that is not larger", ALLOCATION
-)
-RESHAPE = rule(
-    "reshape-bytes",
-    ERROR,
-    STRUCTURE,
-    "treshape keeps location and number of bytes and does not pass between boxed and unboxed layouts",
-    ALLOCATION,
-)
+_RULES = read_rules("buffers")
+FORM = _RULES["subview-form"]
+BOXED = _RULES["subview-boxed"]
+BOUNDS = _RULES["subview-bounds"]
+VALID = _RULES["setvalid-dynamic"]
+BITCAST = _RULES["bitcast-same"]
+RESHAPE = _RULES["reshape-bytes"]
 
 AnyTile = TileBufType | TileType
 

@@ -16,7 +16,7 @@ from pto_dialect.diagnostics.remedy import Remedy
 from pto_dialect.ir.core.types import type_text
 
 from ..engine.context import Context, is_opaque
-from ..engine.rule import ERROR, STRUCTURE, rule
+from ..engine.rule import read_rules
 from ..engine.structure import ATTRIBUTE_KIND, ATTRIBUTE_MISSING, OPERAND_COUNT, RESULT_KIND
 from . import forall as core_forall  # noqa: F401 - registers relations
 from . import memref as core_memref  # noqa: F401 - registers relations
@@ -30,13 +30,8 @@ from .rules import OPERAND
 from .symbols import CALLS, check_calls
 from .table import CORE_NAMES, Constraints, CoreSlot, constraints_of
 
-CORE_OP = rule(
-    "core-op",
-    ERROR,
-    STRUCTURE,
-    "operations of llvm and those without other rules satisfy their own definitions",
-    'docs/reference/language.md, "Modules and functions"',
-)
+_RULES = read_rules("core")
+CORE_OP = _RULES["core-op"]
 
 _FLOAT_TWINS = {
     "addi": "addf", "subi": "subf", "muli": "mulf", "divsi": "divf", "divui": "divf", "remsi": "remf",

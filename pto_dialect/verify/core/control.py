@@ -24,17 +24,15 @@ from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import OpaqueType, type_text
 
 from ..engine.context import Context
-from ..engine.pages import MODULES
-from ..engine.rule import ERROR, STRUCTURE, rule
+from ..engine.rule import read_rules
 from .operands import group, groups_of, named, split_groups
 from .relations import relation
 from .rules import BRANCH, ENTRY, FUNCTION, LOOP, PARENT, REGION, SWITCH, YIELD
 from .value_remedies import block_argument, returned_values, written_end, yielded_value
 
-TERMINATOR = rule(
-    "block-terminator", ERROR, STRUCTURE, "a block ends with its terminator, which occurs nowhere else", MODULES
-)
-RETURN_TYPES = rule("return-types", ERROR, STRUCTURE, "return gives the function's result types", MODULES)
+_RULES = read_rules("core")
+TERMINATOR = _RULES["block-terminator"]
+RETURN_TYPES = _RULES["return-types"]
 
 _PARENTS = {
     "func.return": ("func.func",),

@@ -13,12 +13,12 @@ from pto_dialect.diagnostics.suggest import near_hint
 from pto_dialect.ir.core.types import OpaqueType, type_text
 
 from ..engine.context import Context
-from ..engine.pages import MODULES
-from ..engine.rule import ERROR, STRUCTURE, rule
+from ..engine.rule import read_rules
 from .rules import REGION
 
-SYMBOL_UNIQUE = rule("symbol-unique", ERROR, STRUCTURE, "symbols of one module have different names", MODULES)
-CALLEE = rule("callee", ERROR, STRUCTURE, "a called function exists and takes these operands", MODULES)
+_RULES = read_rules("core")
+SYMBOL_UNIQUE = _RULES["symbol-unique"]
+CALLEE = _RULES["callee"]
 
 
 def check_calls(op: Operation, ctx: Context) -> None:

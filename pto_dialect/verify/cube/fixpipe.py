@@ -8,13 +8,11 @@ from pto_dialect.analysis.addresses import describe_space
 from pto_dialect.analysis.type_facts import space_of
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import PtrType, type_text
-from pto_dialect.ir.cube.clauses import ACC_STORE
 from pto_dialect.ir.cube.fixpipe import MteL0cGmOp
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.pages import WRITE_BACK
-from ..engine.rule import ERROR, INFO, LOCATIONS, PARSE, STRUCTURE, WARNING, Rule, rule
+from ..engine.rule import LOCATIONS, STRUCTURE, Rule, read_rules
 from .acc_store import (
     DESTINATIONS,
     PACKED_DESTINATIONS,
@@ -23,73 +21,26 @@ from .acc_store import (
     read_acc_store,
 )
 
-# ---------------------------------------------------------------- reported by the parser
-
-rule("fixp-no-clause", INFO, PARSE, "at least one clause is given", WRITE_BACK)
-for _id, _text in (
-    ("fixp-clause-order", ACC_STORE.order_in_words),
-    ("fixp-clause-duplicate", "each clause is given once"),
-    ("fixp-clause-unknown", "clause names exist"),
-    ("fixp-unit-flag-token", "unit_flag takes check_only or check_and_clear"),
-    ("fixp-quant-mode", "the mode of pre_quant exists"),
-    ("fixp-relu-mode", "the mode of pre_relu is no_relu, normal_relu, scalar_relu or vector_relu"),
-    ("fixp-sat-option", "saturation is sat, sat(preserve_nan) or nosat"),
-    ("fixp-sat-exclusive", "one of sat, sat(preserve_nan) and nosat is given"),
-):
-    rule(_id, ERROR, PARSE, _text, WRITE_BACK)
-
-# ---------------------------------------------------------------- structure
-
-QUANT_NEEDS_BOTH = rule("fixp-quant-needs-both", ERROR, STRUCTURE, "pre_quant has a payload and a mode", WRITE_BACK)
-NO_CONVERT = rule(
-    "fixp-no-convert", WARNING, STRUCTURE, "pre_quant converts; no_convert ignores its payload", WRITE_BACK
-)
-RELU_NO_PAYLOAD = rule("fixp-relu-no-payload", ERROR, STRUCTURE, "no_relu and normal_relu take no payload", WRITE_BACK)
-RELU_SCALAR_PAYLOAD = rule("fixp-relu-scalar-payload", ERROR, STRUCTURE, "scalar_relu has a payload", WRITE_BACK)
-RELU_PWL = rule("fixp-relu-pwl", ERROR, STRUCTURE, "pre_relu has no piecewise linear mode", WRITE_BACK)
-CLIP_IN_RELU = rule("fixp-clip-in-relu", ERROR, STRUCTURE, "clip stands inside pre_relu", WRITE_BACK)
-NZ2DN_LOOP0 = rule(
-    "fixp-nz2dn-loop0", ERROR, STRUCTURE, "nz2dn has its operand, the source stride of the innermost loop", WRITE_BACK
-)
-LOOP0_ONLY_NZ2DN = rule(
-    "fixp-loop0-only-nz2dn",
-    ERROR,
-    STRUCTURE,
-    "only nz2dn takes a source stride of the innermost loop, and only nz2nz a split",
-    WRITE_BACK,
-)
-NZ2NZ_LOOP3 = rule("fixp-nz2nz-loop3", ERROR, STRUCTURE, "nz2nz excludes loop3", WRITE_BACK)
-LOOP3_LAYOUT = rule("fixp-loop3-layout", ERROR, STRUCTURE, "loop3 needs nz2nd or nz2dn", WRITE_BACK)
-LOOP3_ARITY = rule(
-    "fixp-loop3-arity", ERROR, STRUCTURE, "loop3 has count, source stride and destination stride", WRITE_BACK
-)
-ATOMIC_GM = rule("fixp-atomic-gm", ERROR, STRUCTURE, "only a write-back to global memory is atomic", WRITE_BACK)
-ATOMIC_TOKEN = rule(
-    "fixp-atomic-token",
-    ERROR,
-    STRUCTURE,
-    "atomic has a type (f32, f16, bf16, s32, s16, s8) and an op (add, max, min)",
-    WRITE_BACK,
-)
-UB_DST_MODE = rule(
-    "fixp-ub-dst-mode", ERROR, STRUCTURE, "mte_l0c_ub has dst_mode with a sub-block, split_m or split_n", WRITE_BACK
-)
-UB_SPLIT_PLAIN = rule(
-    "fixp-ub-split-plain",
-    ERROR,
-    STRUCTURE,
-    "split_m and split_n exclude pre_quant, pre_relu, clip, nz2dn, nz2nz and loop3",
-    WRITE_BACK,
-)
-
-# ---------------------------------------------------------------- memories
-
-SRC_SPACE = rule("fixp-src-space", ERROR, LOCATIONS, "the source lies in l0c", WRITE_BACK)
-DST_SPACE = rule(
-    "fixp-dst-space", ERROR, LOCATIONS, "the destination lies in the memory the operation names", WRITE_BACK
-)
-QUANT_VEC_FB = rule("fixp-quant-vec-fb", ERROR, LOCATIONS, "vector modes of pre_quant take a pointer in fb", WRITE_BACK)
-RELU_VECTOR_FB = rule("fixp-relu-vector-fb", ERROR, LOCATIONS, "vector_relu takes a pointer in fb", WRITE_BACK)
+_RULES = read_rules("cube")
+QUANT_NEEDS_BOTH = _RULES["fixp-quant-needs-both"]
+NO_CONVERT = _RULES["fixp-no-convert"]
+RELU_NO_PAYLOAD = _RULES["fixp-relu-no-payload"]
+RELU_SCALAR_PAYLOAD = _RULES["fixp-relu-scalar-payload"]
+RELU_PWL = _RULES["fixp-relu-pwl"]
+CLIP_IN_RELU = _RULES["fixp-clip-in-relu"]
+NZ2DN_LOOP0 = _RULES["fixp-nz2dn-loop0"]
+LOOP0_ONLY_NZ2DN = _RULES["fixp-loop0-only-nz2dn"]
+NZ2NZ_LOOP3 = _RULES["fixp-nz2nz-loop3"]
+LOOP3_LAYOUT = _RULES["fixp-loop3-layout"]
+LOOP3_ARITY = _RULES["fixp-loop3-arity"]
+ATOMIC_GM = _RULES["fixp-atomic-gm"]
+ATOMIC_TOKEN = _RULES["fixp-atomic-token"]
+UB_DST_MODE = _RULES["fixp-ub-dst-mode"]
+UB_SPLIT_PLAIN = _RULES["fixp-ub-split-plain"]
+SRC_SPACE = _RULES["fixp-src-space"]
+DST_SPACE = _RULES["fixp-dst-space"]
+QUANT_VEC_FB = _RULES["fixp-quant-vec-fb"]
+RELU_VECTOR_FB = _RULES["fixp-relu-vector-fb"]
 
 
 @checks(STRUCTURE, *STORES)

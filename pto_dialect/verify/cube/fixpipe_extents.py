@@ -11,41 +11,21 @@ from pto_dialect.ir.core.base import PtoOp, operand_groups
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.pages import WRITE_BACK
-from ..engine.rule import ERROR, SHAPES, WARNING, rule
+from ..engine.rule import SHAPES, read_rules
 from .acc_store import STORES, AccStore, read_acc_store
 
-EXTENT = rule("fixp-extent", ERROR, SHAPES, "m and n are at least 1, strides are not negative", WRITE_BACK)
-UNIT_FLAG_LOOP0 = rule(
-    "fixp-unit-flag-loop0", ERROR, SHAPES, "nz2dn allows unit_flag only when its operand is the constant 1", WRITE_BACK
-)
-SPLIT_BIT = rule("fixp-split-bit", WARNING, SHAPES, "the split of nz2nz is 0 or 1", WRITE_BACK)
-SID_RANGE = rule("fixp-sid-range", WARNING, SHAPES, "the stream id is 0 to 3", WRITE_BACK)
-L2_RANGE = rule("fixp-l2-range", WARNING, SHAPES, "the L2 cache hint is 0 to 15", WRITE_BACK)
-UB_SUB_RANGE = rule("fixp-ub-sub-range", ERROR, SHAPES, "the sub-block is 0 or 1", WRITE_BACK)
-UB_SPLIT_M_EVEN = rule("fixp-ub-split-m-even", ERROR, SHAPES, "split_m needs an even m", WRITE_BACK)
-UB_SPLIT_N_32 = rule("fixp-ub-split-n-32", ERROR, SHAPES, "split_n needs a multiple of 32 as n", WRITE_BACK)
-SRC_STRIDE_ROWS = rule(
-    "fixp-src-stride-rows",
-    WARNING,
-    SHAPES,
-    "the source stride, in rows of 16 elements, covers the m rows of a block when there are several blocks",
-    WRITE_BACK,
-)
-DST_STRIDE_OVERLAP = rule(
-    "fixp-dst-stride-overlap",
-    WARNING,
-    SHAPES,
-    "the destination stride covers a row: n elements for nz2nd, m elements for nz2dn",
-    WRITE_BACK,
-)
-LOOP3_UNVERIFIED = rule(
-    "fixp-loop3-unverified",
-    WARNING,
-    SHAPES,
-    "the unit of the source stride of loop3 is only known for one repetition",
-    WRITE_BACK,
-)
+_RULES = read_rules("cube")
+EXTENT = _RULES["fixp-extent"]
+UNIT_FLAG_LOOP0 = _RULES["fixp-unit-flag-loop0"]
+SPLIT_BIT = _RULES["fixp-split-bit"]
+SID_RANGE = _RULES["fixp-sid-range"]
+L2_RANGE = _RULES["fixp-l2-range"]
+UB_SUB_RANGE = _RULES["fixp-ub-sub-range"]
+UB_SPLIT_M_EVEN = _RULES["fixp-ub-split-m-even"]
+UB_SPLIT_N_32 = _RULES["fixp-ub-split-n-32"]
+SRC_STRIDE_ROWS = _RULES["fixp-src-stride-rows"]
+DST_STRIDE_OVERLAP = _RULES["fixp-dst-stride-overlap"]
+LOOP3_UNVERIFIED = _RULES["fixp-loop3-unverified"]
 
 _BLOCK_COLUMNS = 16
 _SID_LIMIT, _L2_LIMIT = 3, 15

@@ -16,73 +16,25 @@ from pto_dialect.targets.fixpipe_modes import DESTINATION_FAMILIES, QUANT_MODES,
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.pages import WRITE_BACK
-from ..engine.rule import ERROR, INFO, TRIPLES, WARNING, rule
+from ..engine.rule import TRIPLES, read_rules
 from .acc_store import STORES, AccStore, read_acc_store
 
-QUANT_VEC_ELEMENT = rule(
-    "fixp-quant-vec-elem", ERROR, TRIPLES, "the table of a vector mode has element type f16, bf16 or f32", WRITE_BACK
-)
-QUANT_SCALAR = rule(
-    "fixp-quant-scalar", ERROR, TRIPLES, "scalar modes of pre_quant take an f16, bf16 or f32 scalar", WRITE_BACK
-)
-QUANT_SOURCE = rule("fixp-quant-src", ERROR, TRIPLES, "pre_quant reads f32 or signless i32 accumulators", WRITE_BACK)
-QUANT_SOURCE_MODE = rule(
-    "fixp-quant-src-mode",
-    ERROR,
-    TRIPLES,
-    "the mode of pre_quant belongs to the element type of the accumulator",
-    WRITE_BACK,
-)
-QUANT_DESTINATION_MODE = rule(
-    "fixp-quant-dst-mode",
-    ERROR,
-    TRIPLES,
-    "the mode of pre_quant belongs to the element type of the destination",
-    WRITE_BACK,
-)
-REQ4 = rule(
-    "fixp-req4-unimplemented",
-    WARNING,
-    TRIPLES,
-    "the req4 modes are not used: documented, but refused by every other implementation",
-    WRITE_BACK,
-)
-FP8_KIND = rule("fixp-fp8-kind-mismatch", WARNING, TRIPLES, "hif8 modes write hif8 and fp8 modes write fp8", WRITE_BACK)
-NARROW_NEEDS_QUANT = rule(
-    "fixp-narrow-needs-quant",
-    WARNING,
-    TRIPLES,
-    "a destination with another element type than the accumulator needs pre_quant",
-    WRITE_BACK,
-)
-RELU_SCALAR_TYPE = rule(
-    "fixp-relu-scalar-type", ERROR, TRIPLES, "the payload of scalar_relu is an f16, bf16 or f32 scalar", WRITE_BACK
-)
-RELU_VECTOR_ELEMENT = rule(
-    "fixp-relu-vector-elem", ERROR, TRIPLES, "the table of vector_relu has element type f16, bf16 or f32", WRITE_BACK
-)
-CLIP_DESTINATION = rule(
-    "fixp-clip-dst",
-    ERROR,
-    TRIPLES,
-    "clip needs a destination of f16, ui8, or signed or signless 4-, 8- or 16-bit integers",
-    WRITE_BACK,
-)
-CLIP_PAYLOAD = rule(
-    "fixp-clip-payload",
-    ERROR,
-    TRIPLES,
-    "clip is f16 for f16, ui16 or i16 for ui8, a signed or signless i4, i8 or i16 for signed integers",
-    WRITE_BACK,
-)
-NZ2NZ_F32 = rule("fixp-nz2nz-f32", ERROR, TRIPLES, "nz2nz needs an f32 destination", WRITE_BACK)
-SAT_NOOP = rule(
-    "fixp-sat-noop", INFO, TRIPLES, "sat and nosat have no effect on f32 and integer destinations", WRITE_BACK
-)
-ATOMIC_TYPE = rule(
-    "fixp-atomic-type-match", WARNING, TRIPLES, "atomic works on the element type of the destination", WRITE_BACK
-)
+_RULES = read_rules("cube")
+QUANT_VEC_ELEMENT = _RULES["fixp-quant-vec-elem"]
+QUANT_SCALAR = _RULES["fixp-quant-scalar"]
+QUANT_SOURCE = _RULES["fixp-quant-src"]
+QUANT_SOURCE_MODE = _RULES["fixp-quant-src-mode"]
+QUANT_DESTINATION_MODE = _RULES["fixp-quant-dst-mode"]
+REQ4 = _RULES["fixp-req4-unimplemented"]
+FP8_KIND = _RULES["fixp-fp8-kind-mismatch"]
+NARROW_NEEDS_QUANT = _RULES["fixp-narrow-needs-quant"]
+RELU_SCALAR_TYPE = _RULES["fixp-relu-scalar-type"]
+RELU_VECTOR_ELEMENT = _RULES["fixp-relu-vector-elem"]
+CLIP_DESTINATION = _RULES["fixp-clip-dst"]
+CLIP_PAYLOAD = _RULES["fixp-clip-payload"]
+NZ2NZ_F32 = _RULES["fixp-nz2nz-f32"]
+SAT_NOOP = _RULES["fixp-sat-noop"]
+ATOMIC_TYPE = _RULES["fixp-atomic-type-match"]
 
 _FLOAT_PAYLOADS = frozenset(("f16", "bf16", "f32"))
 _CLIP_PAYLOADS = {

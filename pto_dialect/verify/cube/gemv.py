@@ -10,18 +10,17 @@ from collections.abc import Iterator
 from pto_dialect.ir.core.types import DYNAMIC
 from pto_dialect.targets.matmul_types import EXTENT_RANGE
 
-from ..engine.rule import ERROR, SHAPES, rule
+from ..engine.rule import read_rules
 from ..tile.facts import statically_differ
 from ..tile.relations import ALWAYS, Finding, TileOperands, cell, relation
 from .matmul import check_disagreement, empty, extents, shared_extents, static_extent
 from .product_roles import GEMV, Product
 
-_PAGE = 'docs/reference/constraints.md, "Matrix-vector products"'
-
-ONE_ROW = rule("gemv-m1", ERROR, SHAPES, "lhs and destination of tgemv have one valid row", _PAGE)
-K = rule("gemv-k", ERROR, SHAPES, "K is the number of valid columns of lhs and of valid rows of rhs", _PAGE)
-N = rule("gemv-n", ERROR, SHAPES, "N is the number of valid columns of rhs and of the destination", _PAGE)
-RANGE = rule("gemv-range", ERROR, SHAPES, "K and N of tgemv are in [1, 4095]; a warning on a2a3", _PAGE)
+_RULES = read_rules("cube")
+ONE_ROW = _RULES["gemv-m1"]
+K = _RULES["gemv-k"]
+N = _RULES["gemv-n"]
+RANGE = _RULES["gemv-range"]
 
 
 _ON_A5 = cell("/E")

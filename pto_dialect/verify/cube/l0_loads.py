@@ -20,72 +20,22 @@ from pto_dialect.targets.matmul_types import EXTENT_RANGE
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.pages import MATRIX_LOADS
-from ..engine.rule import ERROR, INFO, LOCATIONS, PARSE, SHAPES, STRUCTURE, TRIPLES, WARNING, rule
+from ..engine.rule import LOCATIONS, SHAPES, STRUCTURE, TRIPLES, read_rules
 
-_TABLE = 'docs/reference/constraints.md, "Loads into matrix memories"'
-
-
-OPERAND_COUNT = rule(
-    "l1l0-operand-count",
-    ERROR,
-    STRUCTURE,
-    "a load has 4, 6 or 8 operands: two sizes, two sizes and a start, or a window of fractals",
-    MATRIX_LOADS,
-)
-rule(
-    "l1l0-four-operands",
-    INFO,
-    PARSE,
-    "a load states where it starts; without a start it begins at row 0, column 0",
-    MATRIX_LOADS,
-)
-SRC_SPACE = rule("l1l0-src-space", ERROR, LOCATIONS, "the source lies in l1", MATRIX_LOADS)
-DST_SPACE = rule("l1l0-dst-space", ERROR, LOCATIONS, "l0a loads write l0a, l0b loads write l0b", MATRIX_LOADS)
-MX_SPACES = rule(
-    "l1l0-mx-spaces", ERROR, LOCATIONS, "scale loads go from l1 to the scale area of l0a or l0b", MATRIX_LOADS
-)
-ELEMENT_WIDTH = rule(
-    "l1l0-elem-width", ERROR, TRIPLES, "source and destination elements have the same number of bytes", MATRIX_LOADS
-)
-PACKED_FP4 = rule(
-    "l1l0-packed-4bit",
-    ERROR,
-    TRIPLES,
-    "the _s4 loads move 4-bit elements of one type, the other loads of windows no packed 4-bit floats",
-    _TABLE,
-)
-START_NONNEG = rule("l1l0-start-nonneg", ERROR, SHAPES, "start positions are not negative", MATRIX_LOADS)
-START_NONZERO = rule(
-    "l1l0-start-nonzero",
-    WARNING,
-    SHAPES,
-    "a start position counts fractals (16 rows, 32 bytes), not elements",
-    MATRIX_LOADS,
-)
-RAW_RANGE = rule(
-    "l1l0-raw-range",
-    ERROR,
-    SHAPES,
-    "a window of fractals starts at 0 to 65535, has 1 to 255 steps and strides of 1 to 65535",
-    MATRIX_LOADS,
-)
-RAW_TRANSPOSE = rule("l1l0-raw-transpose", ERROR, SHAPES, "the transpose operand of the _s4 loads is 0 or 1", _TABLE)
-EXTENT = rule("l1l0-extent", ERROR, SHAPES, "m, k and n are 1 to 4095", MATRIX_LOADS)
-TRANSPOSE_8BIT = rule(
-    "l1l0-transpose-8bit",
-    INFO,
-    SHAPES,
-    "a transposed load of 8-bit elements into l0b has a multiple of 32 columns",
-    MATRIX_LOADS,
-)
-MX_ALIGN = rule(
-    "l1l0-mx-align",
-    WARNING,
-    SHAPES,
-    "scales are read from a multiple of 32 bytes and written to a multiple of 16",
-    MATRIX_LOADS,
-)
+_RULES = read_rules("cube")
+OPERAND_COUNT = _RULES["l1l0-operand-count"]
+SRC_SPACE = _RULES["l1l0-src-space"]
+DST_SPACE = _RULES["l1l0-dst-space"]
+MX_SPACES = _RULES["l1l0-mx-spaces"]
+ELEMENT_WIDTH = _RULES["l1l0-elem-width"]
+PACKED_FP4 = _RULES["l1l0-packed-4bit"]
+START_NONNEG = _RULES["l1l0-start-nonneg"]
+START_NONZERO = _RULES["l1l0-start-nonzero"]
+RAW_RANGE = _RULES["l1l0-raw-range"]
+RAW_TRANSPOSE = _RULES["l1l0-raw-transpose"]
+EXTENT = _RULES["l1l0-extent"]
+TRANSPOSE_8BIT = _RULES["l1l0-transpose-8bit"]
+MX_ALIGN = _RULES["l1l0-mx-align"]
 
 _LOADS = {"pto.mte_l1_l0a": "l0a", "pto.mte_l1_l0b": "l0b"}
 _MX_LOADS = {"pto.mte_l1_l0a_mx": "l0a", "pto.mte_l1_l0b_mx": "l0b"}

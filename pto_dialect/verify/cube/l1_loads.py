@@ -17,40 +17,19 @@ from pto_dialect.targets.element_types import signless
 
 from ..engine.checks import checks
 from ..engine.context import Context, element_of
-from ..engine.pages import MATRIX_LOADS
-from ..engine.rule import ERROR, LOCATIONS, PARSE, SHAPES, TRIPLES, WARNING, rule
+from ..engine.rule import LOCATIONS, SHAPES, TRIPLES, read_rules
 
-FRAC_SPACES = rule("frac-spaces", ERROR, LOCATIONS, "the source lies in gm, the destination in l1", MATRIX_LOADS)
-FRAC_NONNEG = rule("frac-nonneg", ERROR, SHAPES, "shape and strides are not negative", MATRIX_LOADS)
-FRAC_GROUPS = rule("frac-group-positive", ERROR, SHAPES, "the number of groups is at least 1", MATRIX_LOADS)
-FRAC_SMALLC0 = rule("frac-smallc0", ERROR, SHAPES, "smallc0 needs a d_value of at most 4", MATRIX_LOADS)
-rule("frac-mode", ERROR, PARSE, "the mode is nd2nz or dn2nz", MATRIX_LOADS)
-FRAC_INNER = rule(
-    "frac-inner-stride",
-    WARNING,
-    SHAPES,
-    "the inner source stride covers one row: d_value elements for nd2nz, n_value elements for dn2nz",
-    MATRIX_LOADS,
-)
-BT_SPACES = rule("bt-spaces", ERROR, LOCATIONS, "the source lies in l1, the destination in bt", MATRIX_LOADS)
-BT_PAIR = rule(
-    "bt-pair", ERROR, TRIPLES, "the bias table takes f32 as f32, i32 as i32, f16 as f32, bf16 as f32", MATRIX_LOADS
-)
-BT_LENGTH = rule(
-    "bt-len",
-    WARNING,
-    SHAPES,
-    "the copy into the bias table is no longer than the n channels that a mad reads from it",
-    MATRIX_LOADS,
-)
-FB_SPACES = rule("fb-spaces", ERROR, LOCATIONS, "the source lies in l1, the destination in fb", MATRIX_LOADS)
-CAPACITY = rule(
-    "fb-bt-capacity",
-    ERROR,
-    SHAPES,
-    "the destination range lies inside the bias table or the fixpipe buffer",
-    MATRIX_LOADS,
-)
+_RULES = read_rules("cube")
+FRAC_SPACES = _RULES["frac-spaces"]
+FRAC_NONNEG = _RULES["frac-nonneg"]
+FRAC_GROUPS = _RULES["frac-group-positive"]
+FRAC_SMALLC0 = _RULES["frac-smallc0"]
+FRAC_INNER = _RULES["frac-inner-stride"]
+BT_SPACES = _RULES["bt-spaces"]
+BT_PAIR = _RULES["bt-pair"]
+BT_LENGTH = _RULES["bt-len"]
+FB_SPACES = _RULES["fb-spaces"]
+CAPACITY = _RULES["fb-bt-capacity"]
 
 _FRAC = "pto.mte_gm_l1_frac"
 _TABLES = {"pto.mte_l1_bt": ("bt", BT_SPACES), "pto.mte_l1_fb": ("fb", FB_SPACES)}

@@ -16,7 +16,6 @@ from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import I64, PtrType, element_name, is_float, type_text
-from pto_dialect.ir.cube.clauses import MAD
 from pto_dialect.ir.cube.mad import ScaledMadOp
 from pto_dialect.targets.element_types import FP4, FP8
 from pto_dialect.targets.matmul_types import (
@@ -31,67 +30,26 @@ from pto_dialect.targets.matmul_types import (
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import ERROR, INFO, LOCATIONS, PARSE, RUN, SHAPES, STRUCTURE, TRIPLES, WARNING, rule
+from ..engine.rule import LOCATIONS, SHAPES, STRUCTURE, TRIPLES, read_rules
 
-_PAGE = 'docs/reference/constraints.md, "Products on pointers"'
-
-
-# ---------------------------------------------------------------- reported by the parser
-
-for _id, _text in (
-    ("mad-operand-count", "operands are lhs, rhs, dst, m, n, k; bias forms have the bias after dst"),
-    ("mad-clause-order", MAD.order_in_words),
-    ("mad-clause-duplicate", "a clause is given once; sat and nosat exclude each other"),
-    ("mad-clause-comma", "clauses are separated by blanks only"),
-    ("mad-clause-unknown", "clause names exist"),
-    ("mad-unit-flag-token", "unit_flag takes check_only or check_and_set"),
-    ("mad-tf32-token", "tf32_mode takes round_even or round_away"),
-    ("mad-mx-no-tf32", "the mx forms take no tf32_mode"),
-):
-    rule(_id, ERROR, PARSE, _text, _PAGE)
-
-# ---------------------------------------------------------------- structure
-
-TYPED_PTR = rule("mad-typed-ptr", ERROR, STRUCTURE, "lhs, rhs, dst and bias are !pto.ptr; memrefs are refused", _PAGE)
-MNK_TYPE = rule("mad-mnk-type", ERROR, STRUCTURE, "m, n and k have type i64", _PAGE)
-
-# ---------------------------------------------------------------- memories
-
-SPACE = rule("mad-space", ERROR, LOCATIONS, "lhs lies in l0a, rhs in l0b, dst in l0c", _PAGE)
-BIAS_SPACE = rule("mad-bias-space", ERROR, LOCATIONS, "the bias lies in bt", _PAGE)
-
-# ---------------------------------------------------------------- element types
-
-HIF8_BOTH = rule("mad-hif8-both", ERROR, TRIPLES, "hif8 is on both inputs or on none", _PAGE)
-UNSUPPORTED = rule(
-    "mad-unsupported-combo",
-    ERROR,
-    TRIPLES,
-    "the element types of lhs, rhs and dst are a combination the cube unit multiplies",
-    _PAGE,
-)
-UNDOCUMENTED = rule("mad-combo-undocumented", WARNING, TRIPLES, "the combination of element types is documented", _PAGE)
-MX_ELEMENT = rule("mad-mx-elem", ERROR, TRIPLES, "the mx forms multiply two fp8 or two fp4 operands into f32", _PAGE)
-BIAS_ELEMENT = rule("mad-bias-elem", ERROR, TRIPLES, "the bias has the element type of dst", _PAGE)
-TF32_NEEDS_F32 = rule("mad-tf32-needs-f32", ERROR, TRIPLES, "tf32_mode requires f32 lhs, rhs and dst", _PAGE)
-SAT_NEEDS_FLOAT = rule("mad-sat-needs-float", ERROR, TRIPLES, "sat and nosat require floating lhs, rhs and dst", _PAGE)
-
-# ---------------------------------------------------------------- extents
-
-MNK_POSITIVE = rule("mad-mnk-positive", ERROR, SHAPES, "m, n and k are at least 1", _PAGE)
-MNK_RANGE = rule("mad-mnk-range", ERROR, SHAPES, "m, n and k are at most 4095 (12-bit fields)", _PAGE)
-EVEN_K = rule("mad-4bit-even-k", ERROR, SHAPES, "4-bit operands need an even k", _PAGE)
-MX_K64 = rule("mad-mx-k64", WARNING, SHAPES, "the mx forms need a multiple of 64 as k", _PAGE)
-GEMV_NOOP = rule("mad-disable-gemv-noop", INFO, SHAPES, "disable_gemv only has an effect when m is 1", _PAGE)
-FOOTPRINT = rule("mad-l0-footprint", ERROR, SHAPES, "lhs fits into L0A, rhs into L0B and dst into L0C", _PAGE)
-rule("mad-acc-init", ERROR, RUN, "mad_acc reads initialised L0C bytes only", _PAGE)
-rule(
-    "mad-handover",
-    ERROR,
-    RUN,
-    "a write-back is ordered after its mad: flag from M to FIX, barrier, or unit_flag on both sides",
-    _PAGE,
-)
+_RULES = read_rules("cube")
+TYPED_PTR = _RULES["mad-typed-ptr"]
+MNK_TYPE = _RULES["mad-mnk-type"]
+SPACE = _RULES["mad-space"]
+BIAS_SPACE = _RULES["mad-bias-space"]
+HIF8_BOTH = _RULES["mad-hif8-both"]
+UNSUPPORTED = _RULES["mad-unsupported-combo"]
+UNDOCUMENTED = _RULES["mad-combo-undocumented"]
+MX_ELEMENT = _RULES["mad-mx-elem"]
+BIAS_ELEMENT = _RULES["mad-bias-elem"]
+TF32_NEEDS_F32 = _RULES["mad-tf32-needs-f32"]
+SAT_NEEDS_FLOAT = _RULES["mad-sat-needs-float"]
+MNK_POSITIVE = _RULES["mad-mnk-positive"]
+MNK_RANGE = _RULES["mad-mnk-range"]
+EVEN_K = _RULES["mad-4bit-even-k"]
+MX_K64 = _RULES["mad-mx-k64"]
+GEMV_NOOP = _RULES["mad-disable-gemv-noop"]
+FOOTPRINT = _RULES["mad-l0-footprint"]
 
 _PLAIN = ("pto.mad", "pto.mad_acc", "pto.mad_bias")
 _MX = ("pto.mad_mx", "pto.mad_mx_acc", "pto.mad_mx_bias")

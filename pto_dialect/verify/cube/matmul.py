@@ -17,58 +17,24 @@ from pto_dialect.targets.matmul_types import EXTENT_RANGE, Triple
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.pages import TILE_PRODUCTS
-from ..engine.rule import ERROR, INFO, SHAPES, TRIPLES, WARNING, rule
+from ..engine.rule import SHAPES, read_rules
 from ..tile.facts import statically_differ
 from ..tile.relations import ADVICE, ALWAYS, Finding, TileOperands, relation, unless
 from .product_roles import ALL, MATMUL, NEVER, PLAIN, Part, Product, roles_of
 
-TYPES = rule(
-    "matmul-types",
-    ERROR,
-    TRIPLES,
-    "the element types of lhs, rhs and destination are a combination of the target",
-    'docs/reference/constraints.md, "Matrix products of tiles"; docs/reference/targets.md, "Matrix products of tiles"',
-)
-ACC_TYPES = rule(
-    "matmul-acc-types",
-    ERROR,
-    TRIPLES,
-    "an .acc form obeys the rules of the plain form; c_in has element type and valid region of dst",
-    TILE_PRODUCTS,
-)
-UNSIGNED = rule("matmul-unsigned-int8", WARNING, TRIPLES, "8-bit operands are signed", TILE_PRODUCTS)
-BIAS_ELEM = rule("matmul-bias-elem", ERROR, TRIPLES, "the bias has the element type of the destination", TILE_PRODUCTS)
-GEMV_BIAS_ELEM = rule(
-    "gemv-bias-elem",
-    ERROR,
-    TRIPLES,
-    "the bias of tgemv has the element type of the destination",
-    'docs/reference/constraints.md, "Matrix-vector products"',
-)
-SHAPE = rule(
-    "matmul-shape", ERROR, SHAPES, "valid regions agree: lhs [M,K], rhs [K,N], destination [M,N]", TILE_PRODUCTS
-)
-STATIC_SHAPE = rule(
-    "matmul-static-shape", WARNING, SHAPES, "physical shapes agree as the valid regions do", TILE_PRODUCTS
-)
-RANGE = rule("matmul-range", ERROR, SHAPES, "M, K and N are at most 4095", TILE_PRODUCTS)
-EMPTY = rule("matmul-empty", WARNING, SHAPES, "M, K and N are at least 1; zero is an error in MX forms", TILE_PRODUCTS)
-BIAS_ROW = rule("matmul-bias-row", ERROR, SHAPES, "a bias has one row", TILE_PRODUCTS)
-BIAS_COLS = rule(
-    "matmul-bias-cols",
-    WARNING,
-    SHAPES,
-    "a bias has a valid column for each column of the product; in tgemv.mx.bias exactly as many (error)",
-    TILE_PRODUCTS,
-)
-ALIAS = rule(
-    "matmul-operand-alias",
-    INFO,
-    SHAPES,
-    "c_in may be the destination; lhs and rhs lie in other memories than the destination",
-    TILE_PRODUCTS,
-)
+_RULES = read_rules("cube")
+TYPES = _RULES["matmul-types"]
+ACC_TYPES = _RULES["matmul-acc-types"]
+UNSIGNED = _RULES["matmul-unsigned-int8"]
+BIAS_ELEM = _RULES["matmul-bias-elem"]
+GEMV_BIAS_ELEM = _RULES["gemv-bias-elem"]
+SHAPE = _RULES["matmul-shape"]
+STATIC_SHAPE = _RULES["matmul-static-shape"]
+RANGE = _RULES["matmul-range"]
+EMPTY = _RULES["matmul-empty"]
+BIAS_ROW = _RULES["matmul-bias-row"]
+BIAS_COLS = _RULES["matmul-bias-cols"]
+ALIAS = _RULES["matmul-operand-alias"]
 
 
 # ------------------------------------------------------------ element types

@@ -14,44 +14,22 @@ from pto_dialect.targets.a2a3 import A2A3
 from pto_dialect.targets.a5 import A5
 from pto_dialect.targets.profile import Profile
 
-from ..engine.pages import TILE_PRODUCTS
-from ..engine.rule import ERROR, INFO, LOCATIONS, WARNING, Rule, rule
+from ..engine.rule import ERROR, WARNING, Rule, read_rules
 from ..tile.facts import Tile
 from ..tile.relations import ALWAYS, Cell, Finding, TileOperands, relation
 from .product_roles import ALL, NEVER, Part, Product
 
-LOC = rule("matmul-loc", ERROR, LOCATIONS, "lhs lies in left, rhs in right", TILE_PRODUCTS)
-DST_LOC = rule("matmul-dst-loc", ERROR, LOCATIONS, "the destination lies in acc", TILE_PRODUCTS)
-ACC_IN_LOC = rule(
-    "matmul-acc-in-loc", ERROR, LOCATIONS, "the accumulator that an .acc form starts from lies in acc", TILE_PRODUCTS
-)
-BIAS_LOC = rule("matmul-bias-loc", ERROR, LOCATIONS, "the bias lies in bias", TILE_PRODUCTS)
-LEFT_LAYOUT = rule("matmul-left-layout", ERROR, LOCATIONS, "a left tile has inner layout row_major (a5)", TILE_PRODUCTS)
-RIGHT_LAYOUT = rule(
-    "matmul-right-layout", ERROR, LOCATIONS, "a right tile is laid out row_major/col_major (a5)", TILE_PRODUCTS
-)
-ACC_LAYOUT = rule(
-    "matmul-acc-layout", ERROR, LOCATIONS, "an accumulator is laid out col_major/row_major (a5)", TILE_PRODUCTS
-)
-BIAS_LAYOUT = rule(
-    "matmul-bias-layout",
-    ERROR,
-    LOCATIONS,
-    "a bias is laid out row_major/none_box; other layouts are an error on a5 and a warning on a2a3",
-    TILE_PRODUCTS,
-)
-NATIVE_LAYOUT = rule(
-    "matmul-native-layout",
-    WARNING,
-    LOCATIONS,
-    "right tiles are row_major/col_major/512, accumulators col_major/row_major/1024, the inner layout of "
-    "left "
-    "tiles is row_major; a5 has error rules for layouts",
-    TILE_PRODUCTS,
-)
-ACC_FRACTAL = rule(
-    "matmul-acc-fractal", INFO, LOCATIONS, "an accumulator has fractal 1024; 512 is read as 1024", TILE_PRODUCTS
-)
+_RULES = read_rules("cube")
+LOC = _RULES["matmul-loc"]
+DST_LOC = _RULES["matmul-dst-loc"]
+ACC_IN_LOC = _RULES["matmul-acc-in-loc"]
+BIAS_LOC = _RULES["matmul-bias-loc"]
+LEFT_LAYOUT = _RULES["matmul-left-layout"]
+RIGHT_LAYOUT = _RULES["matmul-right-layout"]
+ACC_LAYOUT = _RULES["matmul-acc-layout"]
+BIAS_LAYOUT = _RULES["matmul-bias-layout"]
+NATIVE_LAYOUT = _RULES["matmul-native-layout"]
+ACC_FRACTAL = _RULES["matmul-acc-fractal"]
 
 _LOCATIONS: dict[str, tuple[str, Rule, str]] = {
     "lhs": ("left", LOC, "move it there with pto.tmov or pto.textract first"),

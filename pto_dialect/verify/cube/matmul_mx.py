@@ -11,67 +11,24 @@ from pto_dialect.targets.a5 import A5
 from pto_dialect.targets.element_types import is_low_precision
 from pto_dialect.targets.matmul_types import MX_BIAS_TYPE, MX_K_MULTIPLE, MX_SCALE_GROUP, MX_SCALE_TYPES
 
-from ..engine.pages import TILE_PRODUCTS
-from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, rule
+from ..engine.rule import read_rules
 from ..tile.facts import Tile, is_lowered, statically_differ
 from ..tile.relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation
 from .matmul import BIAS_COLS, accumulator_type, bias_columns, combinations
 from .product_roles import MX, Part, Product
 
-NEEDS_A5 = rule("matmul-mx-needs-a5", ERROR, STRUCTURE, "the MX forms of tmatmul exist on a5 only", TILE_PRODUCTS)
-GEMV_NEEDS_A5 = rule(
-    "gemv-mx-needs-a5",
-    ERROR,
-    STRUCTURE,
-    "the MX forms of tgemv exist on a5 only",
-    'docs/reference/constraints.md, "Matrix-vector products"',
-)
-TYPES = rule("matmul-mx-types", ERROR, TRIPLES, "MX operands are a pair of fp8 or a pair of fp4 types", TILE_PRODUCTS)
-DST_F32 = rule("matmul-mx-dst-f32", ERROR, TRIPLES, "the destination of an MX product is f32", TILE_PRODUCTS)
-BIAS_F32 = rule(
-    "matmul-mx-bias-f32",
-    ERROR,
-    TRIPLES,
-    "the bias of an MX product is f32, has one row and lies in bias",
-    TILE_PRODUCTS,
-)
-SCALE_LOC = rule("matmul-mx-scale-loc", ERROR, LOCATIONS, "scales lie in scaling", TILE_PRODUCTS)
-SCALE_DTYPE = rule(
-    "mx-scale-dtype",
-    WARNING,
-    TRIPLES,
-    "scales have element type f8E8M0, ui8 or i8; others are accepted but cannot be executed",
-    TILE_PRODUCTS,
-)
-SCALE_LAYOUT = rule(
-    "mx-scale-layout",
-    ERROR,
-    LOCATIONS,
-    "the left scale is laid out row_major/row_major/32, the right one col_major/col_major/32 (tgemv: advice)",
-    TILE_PRODUCTS,
-)
-SCALE_SHAPE = rule(
-    "mx-scale-shape",
-    ERROR,
-    SHAPES,
-    "scales have the valid regions [M, ceil(K/32)] and [ceil(K/32), N]; the tile of a scale has the rows or columns of "
-    "its operand (tgemv: one row)",
-    TILE_PRODUCTS,
-)
-LEGACY_SHAPE = rule(
-    "mx-scale-legacy-shape",
-    WARNING,
-    SHAPES,
-    "a scale does not have the shape of its operand; only ceil(K/32) columns or rows of such a tile are read",
-    'docs/reference/constraints.md, "Runs"',
-)
-K64 = rule(
-    "matmul-mx-k64",
-    ERROR,
-    SHAPES,
-    "the physical K of an MX product is a multiple of 64; advice when a scale has the shape of its operand",
-    TILE_PRODUCTS,
-)
+_RULES = read_rules("cube")
+NEEDS_A5 = _RULES["matmul-mx-needs-a5"]
+GEMV_NEEDS_A5 = _RULES["gemv-mx-needs-a5"]
+TYPES = _RULES["matmul-mx-types"]
+DST_F32 = _RULES["matmul-mx-dst-f32"]
+BIAS_F32 = _RULES["matmul-mx-bias-f32"]
+SCALE_LOC = _RULES["matmul-mx-scale-loc"]
+SCALE_DTYPE = _RULES["mx-scale-dtype"]
+SCALE_LAYOUT = _RULES["mx-scale-layout"]
+SCALE_SHAPE = _RULES["mx-scale-shape"]
+LEGACY_SHAPE = _RULES["mx-scale-legacy-shape"]
+K64 = _RULES["matmul-mx-k64"]
 
 
 _NOT_ON_A2A3 = cell("E/")

@@ -21,24 +21,13 @@ from pto_dialect.targets.dma_units import LOCAL_ALIGNMENT
 
 from ..engine.checks import checks
 from ..engine.context import Context, element_of
-from ..engine.pages import TRANSFERS
-from ..engine.rule import ERROR, LOCATIONS, SHAPES, TRIPLES, WARNING, rule
+from ..engine.rule import LOCATIONS, SHAPES, TRIPLES, read_rules
 from ..vector.dma import DIRECTION, DST_ALIGN
 
-_TABLE = 'docs/reference/constraints.md, "Loads into matrix memories"'
-
-
-RAW_PARAMS = rule(
-    "raw-copy-params",
-    WARNING,
-    SHAPES,
-    "the configuration words of raw copies use the fields that are modelled",
-    TRANSFERS,
-)
-FILL_WORD = rule(
-    "l1-fill-word", ERROR, TRIPLES, "a fill of L1 writes words of 16 or 32 bits, those of its elements", _TABLE
-)
-FILL_RANGE = rule("l1-fill-range", ERROR, SHAPES, "repetitions, blocks and gaps of a fill of L1 are 0 to 32767", _TABLE)
+_RULES = read_rules("cube")
+RAW_PARAMS = _RULES["raw-copy-params"]
+FILL_WORD = _RULES["l1-fill-word"]
+FILL_RANGE = _RULES["l1-fill-range"]
 
 
 class Field(NamedTuple):

@@ -1,8 +1,8 @@
 """The registry of check functions by pass and operation name.
 
-A module of rules declares its rules with ``rule(...)`` and its check functions with ``@checks(pass, mnemonics...)``; a
-check function checks one operation and reports through its context. Source: docs/reference/constraints.md,
-"Severity".
+A module names the rules that it checks (``read_rules``), and registers its check functions with ``@checks(pass,
+mnemonics...)``; a check function checks one operation and reports through its context. Source:
+docs/reference/constraints.md, "Severity".
 """
 
 from __future__ import annotations

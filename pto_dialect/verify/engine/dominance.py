@@ -7,15 +7,10 @@ from xdsl.ir import Block, Operation, Region
 from pto_dialect.ir.core.roles import Role, has_role
 
 from .context import Context
-from .rule import ERROR, STRUCTURE, rule
+from .rule import read_rules
 
-DOMINANCE = rule(
-    "dominance",
-    ERROR,
-    STRUCTURE,
-    "a definition comes before its uses on every path",
-    'docs/reference/core-dialects.md, "Operations"',
-)
+_RULES = read_rules("engine")
+DOMINANCE = _RULES["dominance"]
 
 
 class Dominators:

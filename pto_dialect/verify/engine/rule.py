@@ -5,12 +5,14 @@ Source: docs/reference/constraints.md, "Severity".
 
 from __future__ import annotations
 
+import os
+import re
 from dataclasses import dataclass
+from functools import cache
 
 from pto_dialect.diagnostics.diagnostic import Severity
 
-from ..examples.commands import COMMANDS, Commands
-from ..examples.programs import Example, all_examples
+from ..rules.commands import COMMANDS, Commands
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
@@ -39,7 +41,8 @@ PASSES = (STRUCTURE, LOCATIONS, TRIPLES, SHAPES)
 class Rule:
     """One rule: a stable id, its default severity, the pass that checks it, and its requirement.
 
-    ``source`` names pages of docs/reference with their headings.
+    ``source`` names pages of docs/reference with their headings. ``programs`` are an incorrect and a correct program
+    for ``target`` (a5 or a2a3), as the file of the rule has them.
     """
 
     id: str
@@ -47,32 +50,28 @@ class Rule:
     stage: str
     text: str
     source: str
+    target: str
+    programs: str
 
     @property
     def bad(self) -> str | None:
         """Statements that violate the rule; names ``%cN`` are constants of that value and other undefined names are
         arguments (``example_program``)."""
-        return self._example.incorrect
+        return self._program("incorrect")
 
     @property
     def good(self) -> str | None:
         """Similar statements that satisfy the rule."""
-        return self._example.correct
+        return self._program("correct")
 
-    @property
-    def target(self) -> str:
-        """The target of the programs: a5 or a2a3."""
-        return "a2a3" if self._example.note == "a2a3" else "a5"
+    def _program(self, kind: str) -> str | None:
+        _, head, rest = self.programs.partition(f"## {kind}\n")
+        return rest.partition("\n## ")[0].strip("\n") if head else None
 
     @property
     def commands(self) -> Commands | None:
         """The command lines of a rule about inputs and options."""
         return COMMANDS.get(self.id)
-
-    @property
-    def _example(self) -> Example:
-        examples = all_examples()
-        return examples.get(self.id) or examples.get(REPORTED_AS.get(self.id, "")) or Example("", "", None, None)
 
 
 RULES: dict[str, Rule] = {}
@@ -94,9 +93,30 @@ WITHOUT_EXAMPLE: dict[str, str] = {
 """Rules without an example, each with the reason."""
 
 
-def rule(id: str, severity: Severity, stage: str, text: str, source: str) -> Rule:
-    """Declares a rule and returns it; raises ValueError for an id that is already declared."""
-    if id in RULES:
-        raise ValueError(f"rule {id} is declared twice")
-    declared = RULES[id] = Rule(id, severity, stage, text, source)
-    return declared
+_FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "rules")
+_HEAD = re.compile(r"^## (\S+) \((\w+), (.+?)(?:, (a2a3))?\)\n(.+)\nSource: (.+)\n", re.MULTILINE)
+
+
+@cache
+def read_rules(name: str) -> dict[str, Rule]:
+    """Declares the rules of the file ``rules/name.txt`` and returns them by id; raises ValueError for an id that is
+    already declared.
+
+    A rule starts with a line ``## id (severity, pass)``, or ``## id (severity, pass, a2a3)`` if its programs are for
+    that target; then come its text, its source, and the programs below ``## incorrect`` and ``## correct``.
+    """
+    with open(os.path.join(_FOLDER, f"{name}.txt"), encoding="utf-8") as file:
+        parts = _HEAD.split(file.read())[1:]
+    rules: dict[str, Rule] = {}
+    for id, severity, stage, target, text, source, programs in zip(*(parts[n::7] for n in range(7)), strict=True):
+        if id in RULES:
+            raise ValueError(f"rule {id} is declared twice")
+        rules[id] = RULES[id] = Rule(id, Severity[severity.upper()], stage, text, source, target or "a5", programs)
+    return rules
+
+
+def load_all_rules() -> None:
+    """Declares the rules of all files, so that ``RULES`` is complete."""
+    for file in sorted(os.listdir(_FOLDER)):
+        if file.endswith(".txt"):
+            read_rules(file.removesuffix(".txt"))

@@ -25,15 +25,15 @@ from pto_dialect.syntax.usage import usage
 
 from .context import Context
 from .kind_help import kind_help
-from .pages import MODULES
-from .rule import ERROR, RULES, STRUCTURE, rule
+from .rule import RULES, read_rules
 from .unread_attributes import report_unread
 
-OPERAND_KIND = rule("operand-kind", ERROR, STRUCTURE, "every operand has a type of the declared kind", MODULES)
-OPERAND_COUNT = rule("operand-count", ERROR, STRUCTURE, "the operation has its declared operands", MODULES)
-RESULT_KIND = rule("result-kind", ERROR, STRUCTURE, "every result has a type of the declared kind", MODULES)
-ATTRIBUTE_KIND = rule("attr-kind", ERROR, STRUCTURE, "every attribute has a value of the declared kind", MODULES)
-ATTRIBUTE_MISSING = rule("attr-missing", ERROR, STRUCTURE, "required attributes are given", MODULES)
+_RULES = read_rules("engine")
+OPERAND_KIND = _RULES["operand-kind"]
+OPERAND_COUNT = _RULES["operand-count"]
+RESULT_KIND = _RULES["result-kind"]
+ATTRIBUTE_KIND = _RULES["attr-kind"]
+ATTRIBUTE_MISSING = _RULES["attr-missing"]
 
 _FOREIGN = re.compile(r"#(\w+)<(\w+)>")
 """An attribute name without the prefix of its dialect."""

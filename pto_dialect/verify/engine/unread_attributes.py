@@ -14,25 +14,11 @@ from pto_dialect.ir.core.base import SEGMENT_SIZES, PtoOp, signature
 from pto_dialect.ir.core.index import OPS
 
 from .context import Context
-from .rule import ERROR, STRUCTURE, WARNING, rule
+from .rule import ERROR, read_rules
 
-_PAGE = 'docs/reference/constraints.md, "Whole programs"; docs/reference/language.md, "Discardable attributes"'
-
-MISSPELLED = rule(
-    "attr-misspelt",
-    WARNING,
-    STRUCTURE,
-    "an attribute that nothing reads has not nearly the name of one that is read; an error if that one is required",
-    'docs/reference/language.md, "Discardable attributes"',
-)
-UNKNOWN = rule(
-    "attr-unknown",
-    WARNING,
-    STRUCTURE,
-    "attributes are ones that somebody reads; an error in braces that list fixed keys, a remark for pto.* attributes "
-    "of single operations",
-    _PAGE,
-)
+_RULES = read_rules("engine")
+MISSPELLED = _RULES["attr-misspelt"]
+UNKNOWN = _RULES["attr-unknown"]
 
 KNOWN_ATTRIBUTES: Final = frozenset(
     (

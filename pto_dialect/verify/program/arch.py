@@ -14,22 +14,11 @@ from pto_dialect.ir.core.index import OPS
 
 from ..engine.checks import Check, checks
 from ..engine.context import Context
-from ..engine.rule import LOCATIONS, WARNING, rule
+from ..engine.rule import LOCATIONS, read_rules
 
-MAD_TARGET = rule(
-    "mad-target",
-    WARNING,
-    LOCATIONS,
-    "cube micro-operations exist on a5 only; reported once per function",
-    'docs/reference/constraints.md, "Products on pointers"',
-)
-ARCH_MIX = rule(
-    "arch-mix",
-    WARNING,
-    LOCATIONS,
-    "the module contains operations of its own target only; reported once per module (cube ones: mad-target)",
-    'docs/reference/constraints.md, "Whole programs"',
-)
+_RULES = read_rules("program")
+MAD_TARGET = _RULES["mad-target"]
+ARCH_MIX = _RULES["arch-mix"]
 
 
 def _check_level(level: str) -> Check:

@@ -23,15 +23,10 @@ from pto_dialect.targets.profile import Profile
 from ..buffers.alloc import address_operand, is_view, space_of, tile_bytes
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import ERROR, SHAPES, rule
+from ..engine.rule import ERROR, SHAPES, read_rules
 
-LIVE = rule(
-    "capacity-live",
-    ERROR,
-    SHAPES,
-    "tiles without addresses whose contents are needed at the same time fit into their memory together",
-    'docs/reference/constraints.md, "Whole programs"; docs/reference/targets.md, "Memories"',
-)
+_RULES = read_rules("program")
+LIVE = _RULES["capacity-live"]
 _SHOWN = 4
 
 

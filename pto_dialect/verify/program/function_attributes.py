@@ -12,24 +12,11 @@ from pto_dialect.targets.work_items import MAX_REGISTERS, MAX_WORK_ITEMS
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import ERROR, STRUCTURE, rule
+from ..engine.rule import STRUCTURE, read_rules
 
-MAX_THREADS = rule(
-    "simt-max-threads",
-    ERROR,
-    STRUCTURE,
-    "pto.simt_max_threads is an i32 from 1 to 2048 on a function with pto.simt_entry; a launch (warning) has at most "
-    "2048 work items, and no more than its callee allows",
-    'docs/reference/constraints.md, "Work-items and groups"',
-)
-
-STRUCT_SIGNATURE = rule(
-    "struct-place",
-    ERROR,
-    STRUCTURE,
-    "structs are neither arguments nor results of functions: each lies on the stack of the function that declares it",
-    'docs/reference/operations.md, "Pointers, arrays, structs"',
-)
+_RULES = read_rules("program")
+MAX_THREADS = _RULES["simt-max-threads"]
+STRUCT_SIGNATURE = _RULES["struct-place"]
 
 _LIMITS = (("pto.simt_max_threads", MAX_WORK_ITEMS), ("pto.simt_max_regs", MAX_REGISTERS))
 

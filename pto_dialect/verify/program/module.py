@@ -16,27 +16,13 @@ from pto_dialect.ir.core.types import TileType, type_text
 from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check, is_section
-from ..engine.rule import ERROR, RUN, STRUCTURE, WARNING, rule
+from ..engine.rule import STRUCTURE, WARNING, read_rules
 from ..scalar.regions import NESTING, core_of_operation
 
-_PAGE = 'docs/reference/constraints.md, "Modules and functions"'
-
-KERNEL_KIND = rule(
-    "kernel-kind",
-    WARNING,
-    STRUCTURE,
-    "operations belong to the core that the function's kernel_kind names; reported once per function",
-    'docs/reference/constraints.md, "Modules and functions"',
-)
-ENTRY = rule("entry-single", ERROR, RUN, "the entry function is the only candidate or is named", _PAGE)
-ENTRY_VOID = rule(
-    "entry-void",
-    ERROR,
-    STRUCTURE,
-    "entry functions return nothing (at Level 1 they may return tiles); functions do not call themselves (a warning; "
-    "a run refuses them)",
-    'docs/reference/constraints.md, "Allocation, views and scalars"',
-)
+_RULES = read_rules("program")
+KERNEL_KIND = _RULES["kernel-kind"]
+ENTRY = _RULES["entry-single"]
+ENTRY_VOID = _RULES["entry-void"]
 
 # ------------------------------------------------------------ cores
 

@@ -19,24 +19,11 @@ from pto_dialect.ir.core.walk import walk
 from pto_dialect.targets.release import ATTRIBUTE, CHANGES, Release, known_releases, release_named
 
 from ..engine.context import Context
-from ..engine.rule import ERROR, STRUCTURE, rule
+from ..engine.rule import read_rules
 
-_PAGE = 'docs/reference/releases.md, "Changes"'
-
-UNKNOWN = rule(
-    "release-unknown",
-    ERROR,
-    STRUCTURE,
-    f"pto.release of a module names a release of the reference from {known_releases()}",
-    'docs/reference/releases.md, "Choice of the release"',
-)
-REFUSED = rule(
-    "release-refused",
-    ERROR,
-    STRUCTURE,
-    "a program that states a release of the reference has only what that release accepts",
-    _PAGE,
-)
+_RULES = read_rules("program")
+UNKNOWN = _RULES["release-unknown"]
+REFUSED = _RULES["release-refused"]
 
 
 def check_release(module: Operation, ctx: Context) -> None:

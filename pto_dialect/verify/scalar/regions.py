@@ -16,29 +16,12 @@ from pto_dialect.ir.core.walk import walk
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import ERROR, STRUCTURE, WARNING, rule
+from ..engine.rule import STRUCTURE, read_rules
 
-NESTING = rule(
-    "section-nesting",
-    WARNING,
-    STRUCTURE,
-    "sections do not nest; cube sections hold no vector operations, vector sections no cube operations",
-    'docs/reference/constraints.md, "Allocation, views and scalars"',
-)
-TARGET = rule(
-    "section-target",
-    WARNING,
-    STRUCTURE,
-    "a function of the vector cores calls no function with cube operations",
-    'docs/reference/constraints.md, "Allocation, views and scalars"',
-)
-FUSION = rule(
-    "fusion-yield",
-    ERROR,
-    STRUCTURE,
-    "a fusion region is one block without arguments that ends in pto.yield with the types of the results",
-    'docs/reference/operations.md, "Sections and scopes"',
-)
+_RULES = read_rules("scalar")
+NESTING = _RULES["section-nesting"]
+TARGET = _RULES["section-target"]
+FUSION = _RULES["fusion-yield"]
 
 _CUBE_PIPES = frozenset((Pipe.M, Pipe.MTE1, Pipe.FIX))
 _PLACED_BY_OPERANDS = frozenset(("tile_move", "tile_memory"))

@@ -22,56 +22,17 @@ from pto_dialect.targets.work_items import MAX_WORK_ITEMS, SLOTS
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.pages import WORK_ITEMS
-from ..engine.rule import ERROR, STRUCTURE, TRIPLES, rule
+from ..engine.rule import STRUCTURE, TRIPLES, read_rules
 from ..program.function_attributes import MAX_THREADS
 
-CALLEE = rule(
-    "simt-callee",
-    ERROR,
-    STRUCTURE,
-    "a launch names a function with pto.simt_entry, without results, that takes its arguments",
-    WORK_ITEMS,
-)
-WIDTH = rule("simt-width", ERROR, STRUCTURE, "the width of a shuffle is 16 or 32", WORK_ITEMS)
-REDUX = rule(
-    "simt-redux",
-    ERROR,
-    TRIPLES,
-    "reductions have i32, f16 or f32; the extrema of i32 say signed or unsigned, floats do not",
-    WORK_ITEMS,
-)
-SAME_TYPE = rule(
-    "simt-same-type",
-    ERROR,
-    TRIPLES,
-    "operands and result of arithmetic on work items have one type",
-    'docs/reference/operations.md, "Work-items: arithmetic"',
-)
-ATOMIC = rule(
-    "simt-atomic",
-    ERROR,
-    TRIPLES,
-    "atomic updates have the type of the memory, in gm or ub (i64 in gm only), bitwise ones integers; signedness is "
-    "for integers, the old value of a packed update is not used",
-    WORK_ITEMS,
-)
-GLOBAL_ACCESS = rule(
-    "simt-ldg",
-    ERROR,
-    TRIPLES,
-    "ldg and stg reach gm and move integers of 8 to 64 bits, floats, pairs of up to 32 bits each or 4 or 8 fp8 "
-    "values, of the type of the memory",
-    WORK_ITEMS,
-)
-KEEP = rule(
-    "simt-keep",
-    ERROR,
-    STRUCTURE,
-    "slots are 0 to 122, even for 64-bit values, different in one group; values are resumed at the start of the body "
-    "and kept at its end",
-    WORK_ITEMS,
-)
+_RULES = read_rules("simt")
+CALLEE = _RULES["simt-callee"]
+WIDTH = _RULES["simt-width"]
+REDUX = _RULES["simt-redux"]
+SAME_TYPE = _RULES["simt-same-type"]
+ATOMIC = _RULES["simt-atomic"]
+GLOBAL_ACCESS = _RULES["simt-ldg"]
+KEEP = _RULES["simt-keep"]
 
 # ------------------------------------------------------------ launches
 

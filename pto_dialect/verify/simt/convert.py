@@ -14,16 +14,10 @@ from pto_dialect.ir.core.types import element_name, type_text
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import ERROR, TRIPLES, rule
+from ..engine.rule import TRIPLES, read_rules
 
-CONVERT = rule(
-    "simt-convert",
-    ERROR,
-    TRIPLES,
-    "a conversion exists, has a rounding letter that it knows, saturates to integers, and says signed or unsigned "
-    "exactly when an integer is involved",
-    'docs/reference/constraints.md, "Work-items and groups"',
-)
+_RULES = read_rules("simt")
+CONVERT = _RULES["simt-convert"]
 
 _DIRECTED = "rafcz"
 

@@ -15,20 +15,14 @@ from pto_dialect.ir.simt.control import KeepOp, ResumeOp, SyncthreadsOp
 
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check, is_simt_section
-from ..engine.pages import WORK_ITEMS
-from ..engine.rule import ERROR, STRUCTURE, rule
+from ..engine.rule import read_rules
 from ..vector.scopes import VECTOR_FAMILIES
 from .common import KEEP
 
-OUTSIDE = rule("simt-outside", ERROR, STRUCTURE, "SIMT work is launched and set up outside of SIMT bodies", WORK_ITEMS)
-INSIDE = rule(
-    "simt-inside",
-    ERROR,
-    STRUCTURE,
-    "barriers, fences, saved values, packed atomic updates and (warning) ldg and stg belong to SIMT bodies",
-    WORK_ITEMS,
-)
-NO_VECTOR = rule("simt-no-vector", ERROR, STRUCTURE, "a SIMT body has no vector registers", WORK_ITEMS)
+_RULES = read_rules("simt")
+OUTSIDE = _RULES["simt-outside"]
+INSIDE = _RULES["simt-inside"]
+NO_VECTOR = _RULES["simt-no-vector"]
 
 _INSIDE = ("pto.syncthreads", "pto.threadfence", "pto.threadfence_block", "pto.keep", "pto.resume")
 _ATOMICS = tuple(f"pto.atomic_{name}" for name in ("exch", "add", "sub", "min", "max", "cas"))

@@ -25,24 +25,11 @@ from pto_dialect.ir.sync.comm import CommTBroadcastOp, CommTNotifyOp, CommTReduc
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.pages import QUEUES
-from ..engine.rule import ERROR, STRUCTURE, rule
+from ..engine.rule import STRUCTURE, read_rules
 
-TYPES = rule(
-    "comm-types",
-    ERROR,
-    STRUCTURE,
-    "views are in gm with static positive shape, staging tiles in vec and of one type, elements agree, the root is "
-    "a member, signals are i32, workspaces are 8-bit in gm, sync_id is 0 to 7",
-    QUEUES,
-)
-ASYNC_1D = rule(
-    "comm-async-1d",
-    ERROR,
-    STRUCTURE,
-    "asynchronous transfers move static, contiguous, one-dimensional ranges of gm",
-    QUEUES,
-)
+_RULES = read_rules("sync")
+TYPES = _RULES["comm-types"]
+ASYNC_1D = _RULES["comm-async-1d"]
 
 _VIEWS = (TensorViewType, PartitionViewType)
 Groups = dict[str, tuple[SSAValue, ...]]

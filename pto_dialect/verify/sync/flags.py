@@ -23,72 +23,21 @@ from pto_dialect.targets.profile import Profile
 from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.functions import is_section
-from ..engine.pages import SYNCHRONISATION
-from ..engine.rule import ERROR, SHAPES, STRUCTURE, WARNING, rule
+from ..engine.rule import ERROR, SHAPES, STRUCTURE, read_rules
 from ..program.parsing import SYNC_FLAG_RANGE
 
-SAME_PIPE = rule("sync-same-pipe", WARNING, STRUCTURE, "a flag connects two different pipes", SYNCHRONISATION)
-BUF_RANGE = rule(
-    "sync-buf-range",
-    ERROR,
-    STRUCTURE,
-    "get_buf and rls_buf name a buffer 0 to 31, a mode of at least 0 and one pipe",
-    SYNCHRONISATION,
-)
-SET_PIPE = rule(
-    "sync-set-pipe",
-    ERROR,
-    STRUCTURE,
-    "cross-core signals are sent by FIX, MTE1, MTE2, MTE3 or V (sync.set: a5 only)",
-    SYNCHRONISATION,
-)
-WAIT_PIPE = rule(
-    "sync-wait-pipe",
-    ERROR,
-    STRUCTURE,
-    "FIX, MTE1, MTE2, MTE3 and V can wait for another core (sync.wait: a5 only)",
-    SYNCHRONISATION,
-)
-SEMAPHORE_RANGE = rule(
-    "sync-sem-range",
-    ERROR,
-    STRUCTURE,
-    "cross-core numbers are 0 to 31 on a5 (0 to 15 on a vector core and in the forms for groups), 0 to 15 on a2a3",
-    SYNCHRONISATION,
-)
-EVENT_FORM = rule(
-    "sync-event-form",
-    ERROR,
-    STRUCTURE,
-    "a cross-core operation has its number either as an integer or as a value",
-    SYNCHRONISATION,
-)
-FFTS_MODE = rule("sync-ffts-mode", ERROR, STRUCTURE, "ffts_mode is 0, 1 or 2, and 0 between blocks", SYNCHRONISATION)
-SYNCALL = rule(
-    "sync-syncall",
-    ERROR,
-    STRUCTURE,
-    "hard syncall has no operands; soft syncall counts in 32-bit integers in gm, the older form also in ub and l1 "
-    "of the cores that take part",
-    SYNCHRONISATION,
-)
-EVENT_ARRAY = rule(
-    "sync-event-array", ERROR, SHAPES, "an index into an array of event ids is inside the array", SYNCHRONISATION
-)
-FFTS_TYPE = rule(
-    "sync-ffts-type",
-    ERROR,
-    STRUCTURE,
-    "the base of the flag area points to i64 or i8",
-    'docs/reference/operations.md, "Signals between cores, caches"',
-)
-CACHE_SPACE = rule(
-    "sync-cache-space",
-    ERROR,
-    STRUCTURE,
-    "dcci works on gm and ub, cmo.cacheinvalid on gm",
-    'docs/reference/operations.md, "Signals between cores, caches"',
-)
+_RULES = read_rules("sync")
+SAME_PIPE = _RULES["sync-same-pipe"]
+BUF_RANGE = _RULES["sync-buf-range"]
+SET_PIPE = _RULES["sync-set-pipe"]
+WAIT_PIPE = _RULES["sync-wait-pipe"]
+SEMAPHORE_RANGE = _RULES["sync-sem-range"]
+EVENT_FORM = _RULES["sync-event-form"]
+FFTS_MODE = _RULES["sync-ffts-mode"]
+SYNCALL = _RULES["sync-syncall"]
+EVENT_ARRAY = _RULES["sync-event-array"]
+FFTS_TYPE = _RULES["sync-ffts-type"]
+CACHE_SPACE = _RULES["sync-cache-space"]
 
 
 # ------------------------------------------------------------ flags and buffers

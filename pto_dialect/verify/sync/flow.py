@@ -22,30 +22,15 @@ from pto_dialect.ir.sync.flags import MemBarOp, OperationEventOp
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check, is_vector_scope
 from ..engine.order import EVENTS, PIPE_ORDER, SETS, WAITS
-from ..engine.pages import SYNCHRONISATION
-from ..engine.rule import ERROR, STRUCTURE, WARNING, rule
+from ..engine.rule import ERROR, WARNING, read_rules
 
 if TYPE_CHECKING:
     from xdsl.dialects.scf import ForOp
 
-
-FFTS_BASE = rule(
-    "sync-ffts-base",
-    WARNING,
-    STRUCTURE,
-    "a2a3: a function with sync.set or sync.wait sets the base of the flag area first",
-    SYNCHRONISATION,
-)
-IN_VECSCOPE = rule(
-    "sync-in-vecscope",
-    ERROR,
-    STRUCTURE,
-    "a vector scope contains no synchronisation; a vector function (warning) neither that nor a transfer",
-    SYNCHRONISATION,
-)
-UNPAIRED = rule(
-    "sync-unpaired", WARNING, STRUCTURE, "on every path a flag is set as often as it is waited for", SYNCHRONISATION
-)
+_RULES = read_rules("sync")
+FFTS_BASE = _RULES["sync-ffts-base"]
+IN_VECSCOPE = _RULES["sync-in-vecscope"]
+UNPAIRED = _RULES["sync-unpaired"]
 
 
 @function_check("cross_core")

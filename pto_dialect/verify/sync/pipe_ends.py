@@ -25,18 +25,14 @@ from pto_dialect.ir.sync.pipes import (
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import ERROR, STRUCTURE, rule
+from ..engine.rule import STRUCTURE, read_rules
 from .pipe_epilogue import QUANTS, epilogue_fields
 from .pipe_peers import Queues, queues_of
 
 BUFFER: Final = "c2v_consumer_buf"
-ENDS = rule(
-    "pipe-epilogue-ends",
-    ERROR,
-    STRUCTURE,
-    "a queue with acc_push_epilogue has one end of each core, with the same conversion; both hold what is popped",
-    'docs/reference/operations.md, "Queues between cores"',
-)
+
+_RULES = read_rules("sync")
+ENDS = _RULES["pipe-epilogue-ends"]
 
 LAYOUTS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {

@@ -14,16 +14,11 @@ from pto_dialect.ir.sync.pipes import AicInitializePipeOp, AivInitializePipeOp, 
 
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check
-from ..engine.rule import STRUCTURE, WARNING, rule
+from ..engine.rule import read_rules
 from .pipes import ENTRY_TYPE, GM_A2A3, RESERVE_FORM, static_bytes
 
-RESERVE_SIZE = rule(
-    "reserve-size",
-    WARNING,
-    STRUCTURE,
-    "a reserved buffer holds all slots of its queue",
-    'docs/reference/constraints.md, "Queues and communication"',
-)
+_RULES = read_rules("sync")
+RESERVE_SIZE = _RULES["reserve-size"]
 
 CORE_QUEUES = (AicInitializePipeOp, AivInitializePipeOp)
 """Initializations of queues that are identified by an id."""

@@ -28,16 +28,10 @@ from pto_dialect.ir.sync.pipes import (
 )
 
 from ..engine.context import Context
-from ..engine.rule import ERROR, STRUCTURE, rule
+from ..engine.rule import read_rules
 
-EPILOGUE = rule(
-    "pipe-epilogue",
-    ERROR,
-    STRUCTURE,
-    "a queue with acc_push_epilogue goes from cube to vector without splits; its scale is set before each push, and "
-    "pushed and popped tiles have the types of its conversion",
-    'docs/reference/operations.md, "Queues between cores"',
-)
+_RULES = read_rules("sync")
+EPILOGUE = _RULES["pipe-epilogue"]
 
 
 class Conversion(NamedTuple):

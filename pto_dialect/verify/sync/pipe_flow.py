@@ -33,27 +33,15 @@ from pto_dialect.targets.sync_resources import A5_SYNC
 
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check
-from ..engine.pages import QUEUES
-from ..engine.rule import ERROR, STRUCTURE, rule
+from ..engine.rule import read_rules
 from .pipe_entries import entry_type, slots
 from .pipe_epilogue import epilogue
 from .pipe_peers import queues_of
 from .pipes import FLAG_BUDGET, SPLIT, flags_of
 
-KIND = rule(
-    "pipe-kind",
-    ERROR,
-    STRUCTURE,
-    "each end of a queue is used on its own core; a function initialises the queues of one core",
-    QUEUES,
-)
-IDENTITY = rule(
-    "pipe-id",
-    ERROR,
-    STRUCTURE,
-    "queue numbers are unique in a function; a transfer follows the initialisation of its queue and its direction",
-    QUEUES,
-)
+_RULES = read_rules("sync")
+KIND = _RULES["pipe-kind"]
+IDENTITY = _RULES["pipe-id"]
 _DIRECTIONS = {C2V: "cube to vector", V2C: "vector to cube"}
 
 

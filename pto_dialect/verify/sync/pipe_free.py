@@ -19,24 +19,11 @@ from pto_dialect.ir.sync.pipes import TAllocOp, TFreeFromAicOp, TFreeFromAivOp, 
 
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check
-from ..engine.rule import ERROR, STRUCTURE, WARNING, rule
+from ..engine.rule import read_rules
 
-FREE = rule(
-    "pipe-free",
-    WARNING,
-    STRUCTURE,
-    "a popped entry is not used after it is freed; it is freed in its block and before all slots are taken",
-    'docs/reference/constraints.md, "Queues and communication"',
-)
-
-
-OVERWRITTEN = rule(
-    "pipe-overwritten",
-    ERROR,
-    STRUCTURE,
-    "a popped tile with a local slot of its own is used before as many more pops as the queue has local slots",
-    'docs/reference/constraints.md, "Queues and communication"',
-)
+_RULES = read_rules("sync")
+FREE = _RULES["pipe-free"]
+OVERWRITTEN = _RULES["pipe-overwritten"]
 
 
 _FREES = frozenset((TFreeOp, TFreeFromAicOp, TFreeFromAivOp))

@@ -31,59 +31,19 @@ from pto_dialect.targets.sync_resources import A5_SYNC
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.pages import QUEUES
-from ..engine.rule import ERROR, STRUCTURE, rule
+from ..engine.rule import STRUCTURE, read_rules
 
-DIRECTION = rule("pipe-dir", ERROR, STRUCTURE, "dir_mask is 1 (cube to vector), 2 (vector to cube) or 3", QUEUES)
-SIZES = rule(
-    "pipe-sizes",
-    ERROR,
-    STRUCTURE,
-    "slot_size, slot_num and local_slot_num are positive, local_slot_num is at most slot_num",
-    QUEUES,
-)
-BUFFERS = rule(
-    "pipe-buffers",
-    ERROR,
-    STRUCTURE,
-    "each direction of a queue has its consumer buffer; peer_local_addr comes with two directions",
-    QUEUES,
-)
-LOCAL_A5 = rule(
-    "pipe-local-a5", ERROR, STRUCTURE, "a5: queues have no local_slot_num and (warning) no entries in gm", QUEUES
-)
-GM_A2A3 = rule(
-    "pipe-gm-a2a3", ERROR, STRUCTURE, "a2a3: queues have slots in gm, entries in gm need gm_slot_tensor", QUEUES
-)
-SPLIT = rule(
-    "pipe-split",
-    ERROR,
-    STRUCTURE,
-    "split is 0, 1 or 2 (3, 4: uneven halves, cube to vector through gm), the same way for all users of a queue; "
-    "another way at the other end is a warning",
-    QUEUES,
-)
-VALID_OPERANDS = rule(
-    "pipe-valid-operands",
-    ERROR,
-    STRUCTURE,
-    "valid_row and valid_col come together, for a tile with dynamic valid region",
-    QUEUES,
-)
-FLAG_BUDGET = rule(
-    "pipe-flag-budget",
-    ERROR,
-    STRUCTURE,
-    "the queues of a function use at most 16 hardware flags, 2 for one direction and 4 for two",
-    QUEUES,
-)
-ENTRY_TYPE = rule(
-    "pipe-entry-type",
-    ERROR,
-    STRUCTURE,
-    "an entry in gm has the element type, rank and shape of a slot, and its bytes (or half of them when split)",
-    QUEUES,
-)
+_RULES = read_rules("sync")
+
+DIRECTION = _RULES["pipe-dir"]
+SIZES = _RULES["pipe-sizes"]
+BUFFERS = _RULES["pipe-buffers"]
+LOCAL_A5 = _RULES["pipe-local-a5"]
+GM_A2A3 = _RULES["pipe-gm-a2a3"]
+SPLIT = _RULES["pipe-split"]
+VALID_OPERANDS = _RULES["pipe-valid-operands"]
+FLAG_BUDGET = _RULES["pipe-flag-budget"]
+ENTRY_TYPE = _RULES["pipe-entry-type"]
 
 # ------------------------------------------------------------ initialization
 
@@ -246,14 +206,7 @@ def check_tile_location(op: Operation, ctx: Context) -> None:
 
 # ------------------------------------------------------------ reserved buffers
 
-RESERVE_FORM = rule(
-    "reserve-form",
-    ERROR,
-    STRUCTURE,
-    "a reserved buffer has a size, lies in vec or mat, has a base unless allocated, and a name of its own; an "
-    "import names one of another function",
-    QUEUES,
-)
+RESERVE_FORM = _RULES["reserve-form"]
 
 
 @checks(STRUCTURE, "pto.reserve_buffer")

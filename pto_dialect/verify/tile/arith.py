@@ -13,50 +13,20 @@ from pto_dialect.diagnostics.remedies.types import result_like_operand
 from pto_dialect.diagnostics.remedy import Remedy
 from pto_dialect.targets.tile_dtypes import MIXED_DTYPES
 
-from ..engine.pages import TILE_ARITHMETIC
-from ..engine.rule import ERROR, LOCATIONS, SHAPES, TRIPLES, Rule, rule
+from ..engine.rule import Rule, read_rules
 from .facts import Tile, statically_differ
 from .form import form_key
 from .relation_table import EMPTY_MARKER, LOCATIONS_OF, OPERATIONS, RELATIONS, SAME_ORDER, VECTOR, Clause
 from .relations import ADVICE, Cell, Finding, TileOperands, relation
 
-SAME_DTYPE = rule(
-    "tile-same-dtype", ERROR, TRIPLES, "the data tiles of an operation have one element type", TILE_ARITHMETIC
-)
-VALID_ROWS = rule(
-    "tile-valid-rows", ERROR, SHAPES, "the tiles of an operation have as many valid rows as it demands", TILE_ARITHMETIC
-)
-VALID_COLS = rule(
-    "tile-valid-cols",
-    ERROR,
-    SHAPES,
-    "the tiles of an operation have as many valid columns as it demands",
-    TILE_ARITHMETIC,
-)
-SAME_SHAPE = rule(
-    "tile-same-shape",
-    ERROR,
-    SHAPES,
-    "tiles whose addressing is shared have one physical shape",
-    'docs/reference/operations.md, "Tiles: elementwise"; docs/reference/constraints.md, "Tile arithmetic"',
-)
-LOC_VEC = rule(
-    "tile-loc-vec", ERROR, LOCATIONS, "operands of tile arithmetic are in the vector buffer", TILE_ARITHMETIC
-)
-ROW_MAJOR = rule(
-    "tile-row-major",
-    ERROR,
-    LOCATIONS,
-    "operands of tile arithmetic are row-major, and without inner blocks where the operation says so",
-    TILE_ARITHMETIC,
-)
-TMP_DTYPE = rule(
-    "tile-tmp-dtype",
-    ERROR,
-    TRIPLES,
-    "scratch and index tiles have the element type that the operation demands",
-    TILE_ARITHMETIC,
-)
+_RULES = read_rules("tile")
+SAME_DTYPE = _RULES["tile-same-dtype"]
+VALID_ROWS = _RULES["tile-valid-rows"]
+VALID_COLS = _RULES["tile-valid-cols"]
+SAME_SHAPE = _RULES["tile-same-shape"]
+LOC_VEC = _RULES["tile-loc-vec"]
+ROW_MAJOR = _RULES["tile-row-major"]
+TMP_DTYPE = _RULES["tile-tmp-dtype"]
 
 
 @relation(*OPERATIONS)

@@ -14,36 +14,17 @@ from pto_dialect.targets.a5 import A5
 from pto_dialect.targets.element_types import is_low_precision
 from pto_dialect.targets.tile_dtypes import MIXED_DTYPES
 
-from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, WARNING, rule
+from ..engine.rule import ERROR, read_rules
 from .facts import Tile
 from .form import form_key
 from .relations import ADVICE, ALWAYS, Cell, Finding, TargetHelp, TileOperands, cell, relation, unless
 
-_PAGE = 'docs/reference/constraints.md, "All tiles"'
-
-TYPE = rule(
-    "tile-type",
-    ERROR,
-    STRUCTURE,
-    "tile operands are !pto.tile_buf, at Level 1 !pto.tile, after lowering memref; only transfers take views",
-    _PAGE,
-)
-TARGET_OP = rule("tile-target-op", ERROR, STRUCTURE, "the target has the operation", _PAGE)
-LOW_PRECISION = rule(
-    "tile-lowprec",
-    ERROR,
-    TRIPLES,
-    "fp8, hif8, fp4 and e8m0 tiles stand only in the operations of the target's low-precision list",
-    _PAGE,
-)
-DTYPE = rule(
-    "tile-dtype",
-    ERROR,
-    TRIPLES,
-    "the element type is one that the operation has on the target",
-    'docs/reference/constraints.md, "All tiles"; docs/reference/targets.md, "Element types"',
-)
-EMPTY = rule("tile-empty", WARNING, SHAPES, "a tile has valid elements", _PAGE)
+_RULES = read_rules("tile")
+TYPE = _RULES["tile-type"]
+TARGET_OP = _RULES["tile-target-op"]
+LOW_PRECISION = _RULES["tile-lowprec"]
+DTYPE = _RULES["tile-dtype"]
+EMPTY = _RULES["tile-empty"]
 
 _TILE_OPS: Final = tuple(name for name, (family, _, _) in OPS.items() if family in TILE_FAMILIES)
 ALL_OPS: Final = (*_TILE_OPS, *(name for name, (family, _, _) in OPS.items() if family in MATRIX_FAMILIES))

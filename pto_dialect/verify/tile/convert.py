@@ -10,43 +10,20 @@ from xdsl.ir import Operation
 
 from pto_dialect.ir.buffers.views import SubviewOp
 from pto_dialect.targets.element_types import FP4, is_low_precision
-from pto_dialect.targets.tcvt_pairs import LOW_PRECISION_PAIR, UNDOCUMENTED_PAIR, wraps_by_default
+from pto_dialect.targets.tcvt_pairs import wraps_by_default
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, rule
+from ..engine.rule import SHAPES, WARNING, read_rules
 from .facts import Tile, place, statically_differ, tile_of
 from .relations import ALWAYS, Finding, TileOperands, relation, unless
 
-_PAGE = 'docs/reference/constraints.md, "Tile arithmetic"; docs/reference/targets.md, "Conversions"'
-
-SOFT_PAIR = rule(UNDOCUMENTED_PAIR, WARNING, TRIPLES, "a conversion is one of the documented pairs", _PAGE)
-LOW_PAIR = rule(
-    LOW_PRECISION_PAIR,
-    ERROR,
-    TRIPLES,
-    "a conversion from or to a low-precision type is one of the target's pairs",
-    _PAGE,
-)
-SHAPE = rule(
-    "tcvt-shape", ERROR, SHAPES, "source and destination hold the same number of elements in each direction", _PAGE
-)
-TMP = rule(
-    "tcvt-tmp",
-    ERROR,
-    LOCATIONS,
-    "the scratch tile of a conversion is row-major in vec",
-    'docs/reference/operations.md, "Tiles: elementwise"',
-)
-
-
-SATURATION = rule(
-    "tcvt-sat-no-effect",
-    WARNING,
-    STRUCTURE,
-    "sat_mode OFF on a2a3 belongs to f16 to ui8, i8 and i16, f32 to i16, i64 to i32 and i32 to i16; others saturate",
-    'docs/reference/tiles.md, "Conversion"',
-)
+_RULES = read_rules("tile")
+SOFT_PAIR = _RULES["tcvt-pair-undocumented"]
+LOW_PAIR = _RULES["tcvt-lowprec-pair"]
+SHAPE = _RULES["tcvt-shape"]
+TMP = _RULES["tcvt-tmp"]
+SATURATION = _RULES["tcvt-sat-no-effect"]
 
 
 @relation("pto.tcvt")

@@ -8,27 +8,15 @@ from collections.abc import Iterator
 
 from pto_dialect.targets.tile_rules import ROWEXPAND_TMP_OPS
 
-from ..engine.pages import TILE_ARITHMETIC
-from ..engine.rule import ERROR, SHAPES, STRUCTURE, WARNING, rule
+from ..engine.rule import WARNING, read_rules
 from .arith import ROW_MAJOR, VALID_COLS, VALID_ROWS
 from .facts import Tile, statically_differ
 from .relations import ADVICE, ALWAYS, Cell, Finding, TileOperands, relation, unless
 
-VECTOR = rule(
-    "rowexpand-vector",
-    ERROR,
-    SHAPES,
-    "a broadcast operand has a value for each row: one column (col_major) or 32 bytes of copies (row_major)",
-    TILE_ARITHMETIC,
-)
-NO_TMP = rule("rowexpand-no-tmp-a5", WARNING, STRUCTURE, "row broadcasts take no scratch tile on a5", TILE_ARITHMETIC)
-NONEMPTY = rule(
-    "rowexpand-nonempty",
-    ERROR,
-    SHAPES,
-    "a row broadcast has rows and columns, or a destination of 0x0 valid elements",
-    TILE_ARITHMETIC,
-)
+_RULES = read_rules("tile")
+VECTOR = _RULES["rowexpand-vector"]
+NO_TMP = _RULES["rowexpand-no-tmp-a5"]
+NONEMPTY = _RULES["rowexpand-nonempty"]
 
 _EXTREMA = tuple(f"pto.trowexpand{op}" for op in ("max", "min", "expdif"))
 """Operations that are refused where neither operand can be the vector."""

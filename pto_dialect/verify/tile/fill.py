@@ -7,48 +7,19 @@ from collections.abc import Iterator
 from pto_dialect.ir.core.types import TileBufType, type_text
 from pto_dialect.ir.tile.move import TFillPadInplaceOp, TFillPadOp
 
-from ..engine.pages import TILE_MOVES
-from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, rule
+from ..engine.rule import read_rules
 from .facts import Tile
 from .relations import ALWAYS, Finding, TileOperands, relation
 from .scalar import element_text
 
-PADVAL = rule(
-    "fillpad-padval", ERROR, STRUCTURE, "the destination of a padding copy says what it is padded with", TILE_MOVES
-)
-FILL_SHAPE = rule(
-    "fillpad-shape",
-    ERROR,
-    SHAPES,
-    "a padding copy has tiles of one shape; in vec the destination may be larger",
-    TILE_MOVES,
-)
-FILL_ELEM = rule("fillpad-elem", ERROR, TRIPLES, "a padding copy has elements of one size: 1, 2 or 4 bytes", TILE_MOVES)
-CONCAT_COLS = rule(
-    "tconcat-cols", ERROR, SHAPES, "the valid columns of both sources fit into the destination", TILE_MOVES
-)
-CONCAT_INDEX = rule(
-    "concatidx-idx",
-    ERROR,
-    TRIPLES,
-    "the counts of tconcatidx are signless i8, i16 or i32 with at least one column",
-    TILE_MOVES,
-)
-GETSET = rule(
-    "getset-val",
-    ERROR,
-    TRIPLES,
-    "a single element has the element type of its tile; the scalar unit reads tiles in vec only",
-    TILE_MOVES,
-)
-
-FILL_MODE = rule(
-    "fillpad-mode",
-    ERROR,
-    STRUCTURE,
-    "the shapes of src and dst state how a tile is padded, no attribute mode does",
-    'docs/reference/operations.md, "Tiles: moves and conversion"',
-)
+_RULES = read_rules("tile")
+PADVAL = _RULES["fillpad-padval"]
+FILL_SHAPE = _RULES["fillpad-shape"]
+FILL_ELEM = _RULES["fillpad-elem"]
+CONCAT_COLS = _RULES["tconcat-cols"]
+CONCAT_INDEX = _RULES["concatidx-idx"]
+GETSET = _RULES["getset-val"]
+FILL_MODE = _RULES["fillpad-mode"]
 
 _FILLS = ("pto.tfillpad", "pto.tfillpad_expand", "pto.tfillpad_inplace")
 

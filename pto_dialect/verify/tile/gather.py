@@ -9,62 +9,20 @@ from typing import Final
 from pto_dialect.targets.element_types import signless
 from pto_dialect.targets.tile_dtypes import GATHER_COMPARE_MODES, SCATTER_INDEX
 
-from ..engine.pages import TILE_MOVES
-from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, rule
+from ..engine.rule import read_rules
 from .facts import Tile
 from .form import form_key
 from .relations import ALWAYS, Finding, TileOperands, relation, unless
 
-GATHER_FORM = rule(
-    "gather-form",
-    ERROR,
-    STRUCTURE,
-    "tgather has one form: indices with scratch, a mask pattern alone, or dst, cdst, kValue and scratch",
-    TILE_MOVES,
-)
-FULL_COLS = rule(
-    "gather-full-cols",
-    ERROR,
-    SHAPES,
-    "tgather fills whole rows: all columns of dst and of the indices are valid",
-    TILE_MOVES,
-)
-GATHER_INDEX = rule(
-    "gather-index",
-    ERROR,
-    TRIPLES,
-    "indices of tgather are i32, on a5 also i16",
-    'docs/reference/targets.md, "Element types"; docs/reference/operations.md, "Tiles: irregular"',
-)
-GATHER_CMP = rule(
-    "gather-cmp",
-    ERROR,
-    TRIPLES,
-    "tgather compares by eq or gt with a value of src's type and writes i32 positions and counts",
-    TILE_MOVES,
-)
-MASK_COUNT = rule(
-    "gather-mask-count",
-    ERROR,
-    SHAPES,
-    "a masked tgather keeps one of 1, 2 or 4 elements along its axis",
-    'docs/reference/operations.md, "Tiles: irregular"; docs/reference/tiles.md, "Irregular operations"',
-)
-SCATTER_FORM = rule("scatter-form", ERROR, STRUCTURE, "tscatter has either indexes or a mask pattern", TILE_MOVES)
-SCATTER_SIZE = rule(
-    "scatter-index-size",
-    ERROR,
-    TRIPLES,
-    "tscatter of 32-bit data has i32 indexes, of 16- and 8-bit data i16 indexes",
-    TILE_MOVES,
-)
-SCATTER_COLS = rule(
-    "scatter-mask-cols",
-    ERROR,
-    SHAPES,
-    "a masked tscatter spreads over 1, 2 or 4 times the elements along its axis; the other extent stays",
-    TILE_MOVES,
-)
+_RULES = read_rules("tile")
+GATHER_FORM = _RULES["gather-form"]
+FULL_COLS = _RULES["gather-full-cols"]
+GATHER_INDEX = _RULES["gather-index"]
+GATHER_CMP = _RULES["gather-cmp"]
+MASK_COUNT = _RULES["gather-mask-count"]
+SCATTER_FORM = _RULES["scatter-form"]
+SCATTER_SIZE = _RULES["scatter-index-size"]
+SCATTER_COLS = _RULES["scatter-mask-cols"]
 
 MASK_FACTOR: Final[Mapping[str, int]] = MappingProxyType({"P1111": 1, "P0101": 2, "P1010": 2})
 """Elements per selected element; every other pattern selects one of four."""

@@ -18,41 +18,20 @@ from pto_dialect.targets.tile_dtypes import TRANDOM_ROUNDS
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.pages import TILE_MOVES
-from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, rule
+from ..engine.rule import SHAPES, read_rules
 from .facts import Tile, statically_differ, tile_of
 from .relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation
 
 _COUNTS = "vector<4xi16>"
 _COUNT_TYPES = tuple(VectorType(kind, [4]) for kind in (I16, IntegerType(16, Signedness.UNSIGNED)))
 
-
-CI_TYPES = rule(
-    "tci-types",
-    ERROR,
-    TRIPLES,
-    "the start of a sequence has the type of its elements; the sequence has more than one column",
-    TILE_MOVES,
-)
-TRI_FLAG = rule("ttri-flag", ERROR, STRUCTURE, "upperOrLower is 0 (lower) or 1 (upper)", TILE_MOVES)
-SORT_TYPES = rule("sort-types", ERROR, TRIPLES, "tsort32 sorts f16 or f32 scores with 32-bit positions", TILE_MOVES)
-MERGE_FORM = rule(
-    "mrgsort-form",
-    ERROR,
-    SHAPES,
-    "tmrgsort merges the blocks of one row, or 2 to 4 rows with scratch and counts",
-    TILE_MOVES,
-)
-HIST_FORM = rule(
-    "hist-form",
-    ERROR,
-    SHAPES,
-    "thistogram counts one byte of ui16 or ui32 rows into at least 256 ui32 columns",
-    TILE_MOVES,
-)
-RANDOM_ROUNDS = rule(
-    "random-rounds", ERROR, STRUCTURE, "trandom runs 7 or 10 rounds over 32-bit keys and counters", TILE_MOVES
-)
+_RULES = read_rules("tile")
+CI_TYPES = _RULES["tci-types"]
+TRI_FLAG = _RULES["ttri-flag"]
+SORT_TYPES = _RULES["sort-types"]
+MERGE_FORM = _RULES["mrgsort-form"]
+HIST_FORM = _RULES["hist-form"]
+RANDOM_ROUNDS = _RULES["random-rounds"]
 
 _SORT_MULTIPLE: Final = 64
 """A block length is a multiple of this many elements."""

@@ -27,74 +27,23 @@ from pto_dialect.targets.a5 import A5
 from pto_dialect.targets.element_types import FP4, is_low_precision
 from pto_dialect.targets.tile_pairs import AccStore
 
-from ..engine.pages import TILE_MOVES
-from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, rule
+from ..engine.rule import ERROR, read_rules
 from .facts import Tile
 from .relations import ADVICE, ALWAYS, Cell, Finding, TileOperands, cell, relation, unless
 
-TYPES = rule(
-    "tload-types",
-    ERROR,
-    TRIPLES,
-    "a transfer goes between a partition view with positive dimensions and a tile; elements keep their size",
-    TILE_MOVES,
-)
-LOC = rule(
-    "tload-loc",
-    ERROR,
-    LOCATIONS,
-    "the destination of a load lies in vec or mat (a5: a load into scaling is a warning)",
-    TILE_MOVES,
-)
-COUNT = rule(
-    "tload-count",
-    WARNING,
-    SHAPES,
-    "view and valid region have as many elements as each other; a difference is an error for tstore",
-    TILE_MOVES,
-)
-WIDE_PAD = rule(
-    "tload-i64-pad", ERROR, TRIPLES, "a tile of 8-byte elements that is loaded on a5 has pad null or zero", TILE_MOVES
-)
-VEC_LAYOUT = rule(
-    "tload-vec-layout",
-    ERROR,
-    LOCATIONS,
-    "a vec tile that is loaded or stored on a5 is laid out ND, DN or NZ",
-    TILE_MOVES,
-)
-PAD_ARGUMENTS = rule(
-    "tload-pad-args", ERROR, STRUCTURE, "pad_mode PadValue comes with a pad_value of the element type", TILE_MOVES
-)
-STORE_LOC = rule(
-    "tstore-src-loc", ERROR, LOCATIONS, "the source of a store lies in vec or acc, on a2a3 also in mat", TILE_MOVES
-)
-STORE_ELEM = rule(
-    "tstore-elem",
-    ERROR,
-    TRIPLES,
-    "stored elements keep their size; out of acc they are converted as the target can",
-    TILE_MOVES,
-)
-STORE_QUANT = rule(
-    "tstore-prequant-acc", ERROR, STRUCTURE, "preQuantScalar and reluPreMode belong to stores out of acc", TILE_MOVES
-)
-STORE_COLS = rule("tstore-acc-cols", ERROR, SHAPES, "an accumulator that is stored has 1 to 4095 columns", TILE_MOVES)
-STORE_FP = rule(
-    "tstore-fp",
-    ERROR,
-    STRUCTURE,
-    "a store with channel parameters takes them from scaling and an f32 or i32 source from acc; it has no "
-    "preQuantScalar and the default phase",
-    TILE_MOVES,
-)
-PRINT = rule(
-    "tprint-form",
-    ERROR,
-    LOCATIONS,
-    "without a workspace only vec tiles are printed; the workspace is a view and belongs to a tile",
-    'docs/reference/operations.md, "Tiles: loads and stores"',
-)
+_RULES = read_rules("tile")
+TYPES = _RULES["tload-types"]
+LOC = _RULES["tload-loc"]
+COUNT = _RULES["tload-count"]
+WIDE_PAD = _RULES["tload-i64-pad"]
+VEC_LAYOUT = _RULES["tload-vec-layout"]
+PAD_ARGUMENTS = _RULES["tload-pad-args"]
+STORE_LOC = _RULES["tstore-src-loc"]
+STORE_ELEM = _RULES["tstore-elem"]
+STORE_QUANT = _RULES["tstore-prequant-acc"]
+STORE_COLS = _RULES["tstore-acc-cols"]
+STORE_FP = _RULES["tstore-fp"]
+PRINT = _RULES["tprint-form"]
 
 _ON_A5 = cell("/E")
 _ON_A2A3 = cell("E/")

@@ -9,52 +9,19 @@ from collections.abc import Iterator
 
 from pto_dialect.targets.a5 import A5
 
-from ..engine.pages import TILE_MOVES
-from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, rule
+from ..engine.rule import ERROR, read_rules
 from .facts import Tile, is_lowered
 from .form import is_zz_move
 from .relations import ALWAYS, Cell, Finding, TileOperands, cell, relation, unless
 from .scale_order import ZZ, reordering
 
-PAIR = rule(
-    "tmov-pair",
-    ERROR,
-    LOCATIONS,
-    "tmov goes mat to left, right, bias or scaling; vec to vec, on a5 also to mat; acc to mat or vec",
-    TILE_MOVES,
-)
-SHAPE = rule(
-    "tmov-shape", ERROR, SHAPES, "tmov out of mat keeps the physical shape, on a2a3 every tmov does", TILE_MOVES
-)
-FP_XOR_SCALAR = rule(
-    "tmov-fp-xor-scalar",
-    ERROR,
-    STRUCTURE,
-    "fp and preQuantScalar exclude each other; these and reluPreMode belong to moves out of acc; fp lies in scaling",
-    TILE_MOVES,
-)
-ACC_MODE = rule(
-    "tmov-acc-mode",
-    ERROR,
-    STRUCTURE,
-    "accToVecMode belongs to moves from acc to vec; with quantisation only the single modes",
-    TILE_MOVES,
-)
-FP_LAYOUT = rule(
-    "tmov-fp-layout",
-    ERROR,
-    LOCATIONS,
-    "moves out of acc with channel parameters or relu have a source laid out col_major/row_major; on a2a3 a "
-    "mat destination has fractal 512, with channel parameters also layout col_major/row_major",
-    TILE_MOVES,
-)
-TRANSPOSE = rule(
-    "ttrans-elem",
-    ERROR,
-    SHAPES,
-    "ttrans has elements of 1, 2 or 4 bytes; on a5 rows (col_major: columns) have a multiple of 32 bytes",
-    TILE_MOVES,
-)
+_RULES = read_rules("tile")
+PAIR = _RULES["tmov-pair"]
+SHAPE = _RULES["tmov-shape"]
+FP_XOR_SCALAR = _RULES["tmov-fp-xor-scalar"]
+ACC_MODE = _RULES["tmov-acc-mode"]
+FP_LAYOUT = _RULES["tmov-fp-layout"]
+TRANSPOSE = _RULES["ttrans-elem"]
 
 ON_A2A3 = cell("E/")
 ON_A5 = cell("/E")

@@ -8,37 +8,16 @@ from pto_dialect.targets.element_types import signless
 from pto_dialect.targets.matmul_types import MX_SCALE_GROUP
 from pto_dialect.targets.tile_dtypes import TDEQUANT_DST, TQUANT_FORMS
 
-from ..engine.pages import TILE_MOVES
-from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, rule
+from ..engine.rule import read_rules
 from .facts import DYNAMIC, Tile, statically_differ
 from .relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation
 
-QUANT_FORM = rule(
-    "quant-form", ERROR, STRUCTURE, "symmetric quantisation has no offset, asymmetric quantisation has one", TILE_MOVES
-)
-QUANT_TYPES = rule(
-    "quant-types",
-    ERROR,
-    TRIPLES,
-    "quantisation gives 8-bit integers, its parameters are f32",
-    f'{TILE_MOVES}; docs/reference/operations.md, "Tiles: irregular"',
-)
-DEQUANT_TYPES = rule("dequant-types", ERROR, TRIPLES, "dequantisation gives f32 from f32 scale and offset", TILE_MOVES)
-MX_FORM = rule(
-    "quant-mx-form",
-    ERROR,
-    TRIPLES,
-    "block quantisation gives 8-bit or packed 4-bit elements, 8-bit exponents, and maxima and scales of the "
-    "source's type",
-    'docs/reference/operations.md, "Tiles: irregular"; docs/reference/tiles.md, "Irregular operations"',
-)
-MX_SHAPE = rule(
-    "quant-mx-shape",
-    ERROR,
-    SHAPES,
-    "block quantisation has whole groups of 32 elements and one exponent, maximum and scale for each",
-    'docs/reference/operations.md, "Tiles: irregular"; docs/reference/tiles.md, "Irregular operations"',
-)
+_RULES = read_rules("tile")
+QUANT_FORM = _RULES["quant-form"]
+QUANT_TYPES = _RULES["quant-types"]
+DEQUANT_TYPES = _RULES["dequant-types"]
+MX_FORM = _RULES["quant-mx-form"]
+MX_SHAPE = _RULES["quant-mx-shape"]
 
 
 @relation("pto.tquant")

@@ -9,19 +9,13 @@ from typing import Final
 
 from pto_dialect.targets.matmul_types import MX_SCALE_GROUP
 
-from ..engine.rule import ERROR, SHAPES, rule
+from ..engine.rule import read_rules
 from .facts import Tile
 from .quant import check_block_shapes
 from .relations import ALWAYS, Finding, TileOperands, relation
 
-MX_CAPACITY = rule(
-    "quant-mx-room",
-    ERROR,
-    SHAPES,
-    "the tiles of block quantisation have known sizes, rows as long as those of the source, and space for what is "
-    "written after their valid elements",
-    'docs/reference/tiles.md, "Irregular operations"',
-)
+_RULES = read_rules("tile")
+MX_CAPACITY = _RULES["quant-mx-room"]
 
 _TILES: Final = ("src", "dst", "exp", "max", "scaling", "exp_zz")
 _UNROLLED: Final = 256

@@ -5,34 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ..engine.pages import TILE_ARITHMETIC
-from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, rule
+from ..engine.rule import read_rules
 from .arith import ROW_MAJOR
 from .facts import Tile
 from .relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation
 
-REDUCE_NONEMPTY = rule(
-    "reduce-nonempty",
-    ERROR,
-    SHAPES,
-    "a reduction has something to reduce, or a destination of 0x0 valid elements",
-    TILE_ARITHMETIC,
-)
-ARG_DST = rule("reduce-arg-dst", ERROR, TRIPLES, "the position of an extremum is i32 or ui32", TILE_ARITHMETIC)
-COLSUM_TMP = rule(
-    "colsum-binary-tmp",
-    ERROR,
-    STRUCTURE,
-    "tcolsum with a scratch tile says isBinary; isBinary without one (a warning) needs the newer version",
-    TILE_ARITHMETIC,
-)
-PART_VALID = rule(
-    "part-valid",
-    ERROR,
-    SHAPES,
-    "the sources of a partial operation lie inside dst and at least one fills it",
-    TILE_ARITHMETIC,
-)
+_RULES = read_rules("tile")
+REDUCE_NONEMPTY = _RULES["reduce-nonempty"]
+ARG_DST = _RULES["reduce-arg-dst"]
+COLSUM_TMP = _RULES["colsum-binary-tmp"]
+PART_VALID = _RULES["part-valid"]
 
 _ROW: Final = tuple(f"pto.trow{op}" for op in ("sum", "max", "min", "prod"))
 _ROW_ARG: Final = ("pto.trowargmax", "pto.trowargmin")

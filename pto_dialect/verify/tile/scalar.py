@@ -16,57 +16,21 @@ from pto_dialect.targets.profile import Profile
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.pages import TILE_ARITHMETIC
-from ..engine.rule import ERROR, SHAPES, STRUCTURE, TRIPLES, WARNING, rule
+from ..engine.rule import ERROR, SHAPES, STRUCTURE, WARNING, read_rules
 from .facts import Tile
 from .relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation, unless
 
-SCALAR_TYPE = rule("tile-scalar-type", ERROR, TRIPLES, "the number has the element type of the tile", TILE_ARITHMETIC)
-SCALAR_TYPE_SOFT = rule(
-    "tile-scalar-type-soft",
-    WARNING,
-    TRIPLES,
-    "the number has the element type of the tile; another type is converted",
-    TILE_ARITHMETIC,
-)
-ONE_SCALAR = rule(
-    "tile-one-scalar", ERROR, STRUCTURE, "tdivs takes one tile and one number, in either order", TILE_ARITHMETIC
-)
-SHIFT_NONNEG = rule("tile-shift-nonneg", ERROR, SHAPES, "a constant shift count is not negative", TILE_ARITHMETIC)
-DISTINCT_STORAGE = rule(
-    "tile-distinct-storage",
-    ERROR,
-    STRUCTURE,
-    "operations that do not work in place have a destination of their own",
-    TILE_ARITHMETIC,
-)
-CMP_DST = rule(
-    "tile-cmp-dst",
-    ERROR,
-    TRIPLES,
-    "a comparison writes packed bits: 8-bit integers, one byte per 8 columns in each row",
-    TILE_ARITHMETIC,
-)
-SEL_MASK = rule(
-    "tile-sel-mask",
-    WARNING,
-    SHAPES,
-    "a selection mask holds one bit for each element of the destination",
-    TILE_ARITHMETIC,
-)
-HIGHPREC_TMP = rule(
-    "tile-highprec-tmp", ERROR, STRUCTURE, "high precision needs a scratch tile of at least 32 bytes", TILE_ARITHMETIC
-)
-POW_FORM = rule(
-    "tile-pow-form",
-    ERROR,
-    STRUCTURE,
-    "powers of integers take no scratch tile; precise powers exist on a5 only",
-    'docs/reference/operations.md, "Tiles: with a number"; docs/reference/targets.md, "Element types"',
-)
-ADDC_SHAPE = rule(
-    "taddc-shape", ERROR, SHAPES, "the tiles of a three-operand sum have one physical shape", TILE_ARITHMETIC
-)
+_RULES = read_rules("tile")
+SCALAR_TYPE = _RULES["tile-scalar-type"]
+SCALAR_TYPE_SOFT = _RULES["tile-scalar-type-soft"]
+ONE_SCALAR = _RULES["tile-one-scalar"]
+SHIFT_NONNEG = _RULES["tile-shift-nonneg"]
+DISTINCT_STORAGE = _RULES["tile-distinct-storage"]
+CMP_DST = _RULES["tile-cmp-dst"]
+SEL_MASK = _RULES["tile-sel-mask"]
+HIGHPREC_TMP = _RULES["tile-highprec-tmp"]
+POW_FORM = _RULES["tile-pow-form"]
+ADDC_SHAPE = _RULES["taddc-shape"]
 
 STRICT_SCALARS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {

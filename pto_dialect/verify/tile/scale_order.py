@@ -11,18 +11,12 @@ from xdsl.ir import Operation
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import ERROR, SHAPES, WARNING, rule
+from ..engine.rule import SHAPES, WARNING, read_rules
 from .facts import Tile, tile_of
 from .relations import Cell, Finding, TileOperands, cell
 
-ZZ = rule(
-    "tmov-zz",
-    ERROR,
-    SHAPES,
-    "the reordering of MX scales (ui8, hif8, f8E8M0) goes from an ND to a row_major/row_major vec tile through a third "
-    "vec tile; extents are static and as many scales go out as come in; grpAxis belongs to it",
-    'docs/reference/constraints.md, "Tile moves"',
-)
+_RULES = read_rules("tile")
+ZZ = _RULES["tmov-zz"]
 
 _ON_A2A3: Cell = cell("E/")
 _ON_A5: Cell = cell("/E")

@@ -8,26 +8,15 @@ from typing import Final
 
 from pto_dialect.targets.vector_unit import VL_BYTES, VLANE_BYTES
 
-from ..engine.rule import ERROR, SHAPES, WARNING, rule
+from ..engine.rule import WARNING, read_rules
 from .arith import TMP_DTYPE
 from .facts import Tile
 from .relations import Finding, TileOperands, cell, relation, unless
 from .scalar import byte_size
 
-TREM_TMP = rule(
-    "tile-trem-tmp",
-    ERROR,
-    SHAPES,
-    "the scratch of a floored remainder has the valid columns of dst (a5: warning, only the older version looks)",
-    'docs/reference/constraints.md, "Tile arithmetic"',
-)
-TMP_SIZE = rule(
-    "tile-tmp-size",
-    ERROR,
-    SHAPES,
-    "a scratch tile has the bytes that the operation uses on a2a3",
-    'docs/reference/operations.md, "Tiles: reductions"',
-)
+_RULES = read_rules("tile")
+TREM_TMP = _RULES["tile-trem-tmp"]
+TMP_SIZE = _RULES["tile-tmp-size"]
 
 
 _REMAINDER_ROWS = {"pto.trem": 2, "pto.trems": 1}

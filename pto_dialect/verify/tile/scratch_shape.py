@@ -10,18 +10,13 @@ from typing import Final
 
 from pto_dialect.targets.vector_unit import VL_BYTES, VLANE_BYTES
 
-from ..engine.rule import ERROR, SHAPES, rule
+from ..engine.rule import read_rules
 from .facts import DYNAMIC, Tile, statically_differ
 from .relations import ALWAYS, Finding, TileOperands, cell, relation
 from .scalar import byte_size
 
-TMP_SHAPE = rule(
-    "tile-tmp-shape",
-    ERROR,
-    SHAPES,
-    "a scratch tile has the rows, columns and layout in which the operation uses it",
-    'docs/reference/operations.md, "Tiles: reductions"',
-)
+_RULES = read_rules("tile")
+TMP_SHAPE = _RULES["tile-tmp-shape"]
 
 ON_A2A3: Final = cell("E/")
 

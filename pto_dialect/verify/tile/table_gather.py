@@ -18,48 +18,18 @@ from pto_dialect.targets.tile_dtypes import MGATHER_INDEX, MSCATTER_ATOMIC
 
 from ..engine.checks import checks
 from ..engine.context import Context, element_of
-from ..engine.pages import TILE_MOVES
-from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, rule
+from ..engine.rule import TRIPLES, read_rules
 from .facts import Tile, statically_differ
 from .relations import ALWAYS, Finding, TileOperands, relation, unless
 
 _ADD_MODE = "add coalesce = #pto<coalesce row>"
 
-INDEX = rule(
-    "mgs-index",
-    ERROR,
-    SHAPES,
-    "indices of mgather and mscatter are i32, one for each row or one for each element of the tile",
-    TILE_MOVES,
-)
-TABLE = rule(
-    "mgs-table",
-    ERROR,
-    TRIPLES,
-    "the table of mgather and mscatter is a row-major view with the element type of the tile",
-    TILE_MOVES,
-)
-ATOMIC = rule(
-    "mgs-atomic",
-    ERROR,
-    TRIPLES,
-    "mscatter adds i32, ui32, f16 and f32, and takes the maximum or minimum of i32 and f32",
-    TILE_MOVES,
-)
-LAYOUT = rule(
-    "mgs-layout",
-    ERROR,
-    LOCATIONS,
-    "mgather and mscatter move row-major vector tiles; mgather also fills NZ tiles in mat",
-    'docs/reference/operations.md, "Tiles: loads and stores"',
-)
-COALESCE = rule(
-    "mgs-coalesce",
-    ERROR,
-    STRUCTURE,
-    "mgather states its coalesce mode, and so does mscatter with other modes; scatterConflict exists on a5 only",
-    'docs/reference/operations.md, "Tiles: loads and stores"',
-)
+_RULES = read_rules("tile")
+INDEX = _RULES["mgs-index"]
+TABLE = _RULES["mgs-table"]
+ATOMIC = _RULES["mgs-atomic"]
+LAYOUT = _RULES["mgs-layout"]
+COALESCE = _RULES["mgs-coalesce"]
 
 
 def _data(t: TileOperands) -> str:

@@ -19,29 +19,15 @@ from pto_dialect.targets.tile_pairs import moves
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.pages import TILE_MOVES
-from ..engine.rule import ERROR, LOCATIONS, SHAPES, Rule, rule
+from ..engine.rule import SHAPES, Rule, read_rules
 from .facts import Tile, is_lowered, tile_of
 from .move import FP_XOR_SCALAR, ON_A2A3, ON_A5, fixpipe_inputs, is_nz, vec_mode
 from .relations import ALWAYS, Cell, Finding, TileOperands, relation, unless
 
-EXTRACT_PAIR = rule(
-    "textract-pair",
-    ERROR,
-    LOCATIONS,
-    "locations, layouts and element types of textract belong together as the target demands",
-    TILE_MOVES,
-)
-INSERT_PAIR = rule(
-    "tinsert-pair",
-    ERROR,
-    LOCATIONS,
-    "locations, layouts and element types of tinsert belong together as the target demands",
-    TILE_MOVES,
-)
-BOUNDS = rule(
-    "extract-bounds", ERROR, SHAPES, "a window lies inside the larger tile; its indices are not negative", TILE_MOVES
-)
+_RULES = read_rules("tile")
+EXTRACT_PAIR = _RULES["textract-pair"]
+INSERT_PAIR = _RULES["tinsert-pair"]
+BOUNDS = _RULES["extract-bounds"]
 
 _EXTRACTS = ("pto.textract", "pto.textract_fp")
 _INSERTS = ("pto.tinsert", "pto.tinsert_fp")

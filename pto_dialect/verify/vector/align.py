@@ -22,19 +22,14 @@ from pto_dialect.ir.vector.memory import VLdusOp
 from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check
-from ..engine.rule import ERROR, STRUCTURE, rule
+from ..engine.rule import STRUCTURE, read_rules
 from .common import mnemonics
 
 if TYPE_CHECKING:
     from xdsl.dialects.scf import ForOp
 
-CHAIN = rule(
-    "align-chain",
-    ERROR,
-    STRUCTURE,
-    "the state of a stream forms one chain from vldas (loads) or init_align (stores), carried by loops",
-    'docs/reference/constraints.md, "Vector registers"',
-)
+_RULES = read_rules("vector")
+CHAIN = _RULES["align-chain"]
 
 _STREAMS = {
     **dict.fromkeys(mnemonics("vldas vldus"), "load"),

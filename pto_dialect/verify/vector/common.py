@@ -14,24 +14,12 @@ from pto_dialect.ir.core.types import MaskType, VRegType, type_text
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.pages import VECTOR_REGISTERS
-from ..engine.rule import ERROR, TRIPLES, rule
+from ..engine.rule import TRIPLES, read_rules
 
-SHAPE = rule("vec-shape", ERROR, TRIPLES, "the registers that an operation combines have one type", VECTOR_REGISTERS)
-GRANULARITY = rule(
-    "mask-granularity",
-    ERROR,
-    TRIPLES,
-    "a mask has the granularity of the register that it governs (64-bit elements: b32)",
-    VECTOR_REGISTERS,
-)
-LOW_PRECISION = rule(
-    "vec-lowprec",
-    ERROR,
-    TRIPLES,
-    "lane-wise arithmetic and selection have no low-precision elements",
-    'docs/reference/operations.md, "Vector: arithmetic"',
-)
+_RULES = read_rules("vector")
+SHAPE = _RULES["vec-shape"]
+GRANULARITY = _RULES["mask-granularity"]
+LOW_PRECISION = _RULES["vec-lowprec"]
 
 
 def mnemonics(stem: str) -> tuple[str, ...]:

@@ -17,25 +17,13 @@ from pto_dialect.targets.vcvt_contract import VCVT_CONTRACT, vcvt_clauses
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.pages import VECTOR_REGISTERS
-from ..engine.rule import ERROR, PARSE, TRIPLES, rule
+from ..engine.rule import TRIPLES, read_rules
 from ..program.parsing import VCI_FORM, VCVT_CONTRACT_RULE, VTRC_FORM
 from .elements import is_unsigned
 
-BITCAST = rule(
-    "vbitcast-bits",
-    ERROR,
-    PARSE,
-    "a reinterpretation keeps all bits of the register (every register has 256 bytes: see vreg-256)",
-    VECTOR_REGISTERS,
-)
-PACK_FORM = rule(
-    "vpack-form",
-    ERROR,
-    TRIPLES,
-    "vpack halves integers of 32 or 16 bits to unsigned ones, vsunpack and vzunpack double 8- and 16-bit integers",
-    VECTOR_REGISTERS,
-)
+_RULES = read_rules("vector")
+BITCAST = _RULES["vbitcast-bits"]
+PACK_FORM = _RULES["vpack-form"]
 
 
 @checks(TRIPLES, "pto.vcvt")

@@ -24,39 +24,18 @@ from pto_dialect.targets.dma_units import (
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.pages import TRANSFERS
-from ..engine.rule import ERROR, LOCATIONS, RUN, SHAPES, STRUCTURE, TRIPLES, WARNING, rule
+from ..engine.rule import LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, read_rules
 
-DIRECTION = rule(
-    "dma-direction", ERROR, LOCATIONS, "source and destination lie in the memories the operation names", TRANSFERS
-)
-ELEMENT_WIDTH = rule(
-    "dma-elem-width", ERROR, TRIPLES, "source and destination elements have the same number of bytes", TRANSFERS
-)
-LOOP_TRIPLE = rule(
-    "dma-loop-triple", ERROR, STRUCTURE, "a loop group has count, source stride and destination stride", TRANSFERS
-)
-PAD_GROUP = rule(
-    "dma-pad-group",
-    ERROR,
-    STRUCTURE,
-    "pad has a value of i8, i16, i32, f16, bf16 or f32, and both counts or none",
-    TRANSFERS,
-)
-PAD_TYPE = rule("dma-pad-type", WARNING, TRIPLES, "the pad value is as wide as the elements", TRANSFERS)
-NONNEG = rule(
-    "dma-nonneg",
-    ERROR,
-    SHAPES,
-    "lengths and counts are not negative; counts, strides and padding counts fit their fields",
-    TRANSFERS,
-)
-DST_ALIGN = rule(
-    "dma-dst-align", ERROR, SHAPES, "bursts into the unified buffer and L1 start at multiples of 32 bytes", TRANSFERS
-)
-OVERLAP = rule("dma-overlap", WARNING, SHAPES, "destination bursts do not overlap", TRANSFERS)
-L2_HINT = rule("dma-l2-ctl", WARNING, SHAPES, "the L2 cache hint is 0 to 15", TRANSFERS)
-rule("dma-oob", ERROR, RUN, "transfers stay inside their buffers", TRANSFERS)
+_RULES = read_rules("vector")
+DIRECTION = _RULES["dma-direction"]
+ELEMENT_WIDTH = _RULES["dma-elem-width"]
+LOOP_TRIPLE = _RULES["dma-loop-triple"]
+PAD_GROUP = _RULES["dma-pad-group"]
+PAD_TYPE = _RULES["dma-pad-type"]
+NONNEG = _RULES["dma-nonneg"]
+DST_ALIGN = _RULES["dma-dst-align"]
+OVERLAP = _RULES["dma-overlap"]
+L2_HINT = _RULES["dma-l2-ctl"]
 
 _DIRECTIONS: dict[str, tuple[str, str]] = {
     "pto.mte_gm_ub": ("gm", "ub"),

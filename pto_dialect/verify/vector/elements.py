@@ -15,61 +15,21 @@ from pto_dialect.targets.element_types import LOW_PRECISION, signless
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.pages import VECTOR_REGISTERS
-from ..engine.rule import ERROR, TRIPLES, WARNING, Rule, rule
+from ..engine.rule import ERROR, TRIPLES, WARNING, Rule, read_rules
 from ..program.parsing import VCVT_CONTRACT_RULE, VEXPDIF_FORM
 from .common import mnemonics
 
-SCALAR_TYPE = rule(
-    "vec-scalar-type",
-    ERROR,
-    TRIPLES,
-    "a scalar has the element type; an integer without a sign stands for any",
-    VECTOR_REGISTERS,
-)
-SHIFT_SCALAR = rule(
-    "vec-shift-i16",
-    ERROR,
-    TRIPLES,
-    "the count of vshls and vshrs is an i16, their lanes are integers",
-    VECTOR_REGISTERS,
-)
-SHIFT_COUNTS = rule(
-    "vec-shift-rhs",
-    ERROR,
-    TRIPLES,
-    "the counts of vshl and vshr are signed integers; those of the type of the data are read with a warning",
-    VECTOR_REGISTERS,
-)
-INTEGERS_ONLY = rule(
-    "vec-int-only", WARNING, TRIPLES, "bitwise operations are documented for integers", VECTOR_REGISTERS
-)
-FLOATS_ONLY = rule(
-    "vec-float-only",
-    WARNING,
-    TRIPLES,
-    "vexp, vln, vsqrt and vdiv are documented for floats, vmul for floats and 16- or 32-bit integers",
-    VECTOR_REGISTERS,
-)
-CARRY_32 = rule(
-    "vec-carry-32", ERROR, TRIPLES, "additions and subtractions with carry have 32-bit integers", VECTOR_REGISTERS
-)
-REDUCE_TYPES = rule(
-    "vec-reduce-types",
-    ERROR,
-    TRIPLES,
-    "reductions, histograms, vusqz and vrelu have listed element types; vcadd widens 8- and 16-bit integers",
-    VECTOR_REGISTERS,
-)
-AXPY_FORM = rule(
-    "vaxpy-form",
-    ERROR,
-    TRIPLES,
-    "vaxpy has f16 or f32 with alpha of that type; vmadd f16, bf16 or f32",
-    VECTOR_REGISTERS,
-)
-MULL_FORM = rule("vmull-form", ERROR, TRIPLES, "vmull has 32-bit integers", VECTOR_REGISTERS)
-PRELU_FORM = rule("vprelu-form", ERROR, TRIPLES, "vprelu has f16 or f32", VECTOR_REGISTERS)
+_RULES = read_rules("vector")
+SCALAR_TYPE = _RULES["vec-scalar-type"]
+SHIFT_SCALAR = _RULES["vec-shift-i16"]
+SHIFT_COUNTS = _RULES["vec-shift-rhs"]
+INTEGERS_ONLY = _RULES["vec-int-only"]
+FLOATS_ONLY = _RULES["vec-float-only"]
+CARRY_32 = _RULES["vec-carry-32"]
+REDUCE_TYPES = _RULES["vec-reduce-types"]
+AXPY_FORM = _RULES["vaxpy-form"]
+MULL_FORM = _RULES["vmull-form"]
+PRELU_FORM = _RULES["vprelu-form"]
 
 _INTS = frozenset(f"{sign}i{bits}" for sign in ("", "s", "u") for bits in (8, 16, 32, 64))
 _WORDS = frozenset(("i32", "si32", "ui32"))

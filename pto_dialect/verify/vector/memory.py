@@ -15,37 +15,21 @@ from pto_dialect.ir.vector.memory import SprstiOp, VLdusOp, VStsx2Op
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.pages import VECTOR_REGISTERS
-from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, Rule, rule
+from ..engine.rule import LOCATIONS, SHAPES, STRUCTURE, TRIPLES, Rule, read_rules
 from ..program.parsing import SPECIAL_REGISTER, VSTS_DIST
 from .common import MASK_OF_BITS, mnemonics
 
-IN_UB = rule("vec-ub", ERROR, LOCATIONS, "vector operations reach the unified buffer only", VECTOR_REGISTERS)
-DIST_WIDTH = rule(
-    "vlds-dist-width", WARNING, TRIPLES, "the width in a load distribution is that of the elements", VECTOR_REGISTERS
-)
-MEMORY_ELEMENT = rule("vlds-elem", WARNING, TRIPLES, "memory and register have elements of one type", VECTOR_REGISTERS)
-MERGE_UNSUPPORTED = rule(
-    "vsts-mrg-unsupported", WARNING, TRIPLES, "no hardware merges channels while storing", VECTOR_REGISTERS
-)
-POST_TYPE = rule("vec-post-type", ERROR, TRIPLES, "the updated base has the type of the base", VECTOR_REGISTERS)
-GATHER_FORMS = rule(
-    "vgather-forms",
-    ERROR,
-    TRIPLES,
-    "gathers have one integer offset for each lane, as wide as the lane (vgather2_bc: 32 bits)",
-    VECTOR_REGISTERS,
-)
-GATHER_BLOCKS = rule("vgatherb-b32", ERROR, TRIPLES, "vgatherb has 32-bit offsets and a b32 mask", VECTOR_REGISTERS)
-SCATTER_FORMS = rule(
-    "vscatter-forms",
-    ERROR,
-    TRIPLES,
-    "8- and 16-bit lanes scatter with 16-bit offsets and a b16 mask, 32-bit lanes with 32 bits and b32",
-    VECTOR_REGISTERS,
-)
-STRIDE_TYPE = rule("vsldb-i16", ERROR, STRUCTURE, "block and repeat strides are i16", VECTOR_REGISTERS)
-SORT_TYPES = rule("vms4-types", ERROR, TRIPLES, "vmrgsort4 merges four lists of one type, f16 or f32", VECTOR_REGISTERS)
+_RULES = read_rules("vector")
+IN_UB = _RULES["vec-ub"]
+DIST_WIDTH = _RULES["vlds-dist-width"]
+MEMORY_ELEMENT = _RULES["vlds-elem"]
+MERGE_UNSUPPORTED = _RULES["vsts-mrg-unsupported"]
+POST_TYPE = _RULES["vec-post-type"]
+GATHER_FORMS = _RULES["vgather-forms"]
+GATHER_BLOCKS = _RULES["vgatherb-b32"]
+SCATTER_FORMS = _RULES["vscatter-forms"]
+STRIDE_TYPE = _RULES["vsldb-i16"]
+SORT_TYPES = _RULES["vms4-types"]
 
 # ------------------------------------------------------------ memory space
 

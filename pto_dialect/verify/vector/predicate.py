@@ -11,28 +11,14 @@ from pto_dialect.ir.core.types import MaskType, element_name
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.pages import VECTOR_REGISTERS
-from ..engine.rule import ERROR, SHAPES, TRIPLES, rule
+from ..engine.rule import SHAPES, TRIPLES, read_rules
 from ..program.parsing import PREDICATE_IMMEDIATE
 from .common import mnemonics
 
-SAME_MASK = rule(
-    "mask-op-same", ERROR, TRIPLES, "the predicates that an operation combines have one granularity", VECTOR_REGISTERS
-)
-PACK_STEP = rule(
-    "mask-pack-step",
-    ERROR,
-    TRIPLES,
-    "ppack keeps the granularity or halves it, punpack keeps or doubles it",
-    VECTOR_REGISTERS,
-)
-STREAM_PAIR = rule(
-    "pstu-pair",
-    ERROR,
-    TRIPLES,
-    "pstu appends b16 predicates to 16-bit and b32 predicates to 32-bit unsigned memory",
-    VECTOR_REGISTERS,
-)
+_RULES = read_rules("vector")
+SAME_MASK = _RULES["mask-op-same"]
+PACK_STEP = _RULES["mask-pack-step"]
+STREAM_PAIR = _RULES["pstu-pair"]
 
 
 @checks(TRIPLES, *mnemonics("pand por pxor psel pnot"))

@@ -22,35 +22,14 @@ from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check, is_vector_scope
 from ..engine.order import PIPE_ORDER
-from ..engine.pages import VECTOR_REGISTERS
-from ..engine.rule import ERROR, RUN, STRUCTURE, WARNING, rule
+from ..engine.rule import STRUCTURE, read_rules
 from ..program.parsing import SPECIAL_REGISTER
 
-SCOPE = rule(
-    "vec-scope",
-    WARNING,
-    STRUCTURE,
-    "register, mask and align values live inside one vector scope (error: one value is used in two scopes)",
-    VECTOR_REGISTERS,
-)
-NESTING = rule("vec-scope-nesting", ERROR, STRUCTURE, "vector scopes do not nest", VECTOR_REGISTERS)
-FORM = rule(
-    "vecscope-form",
-    ERROR,
-    STRUCTURE,
-    "a vecscope has no block arguments, a strict_vecscope one for each capture",
-    VECTOR_REGISTERS,
-)
-HELPER_OUTSIDE = rule(
-    "vec-helper-outside", ERROR, STRUCTURE, "vbitsort and vmrgsort4 stand outside vector scopes", VECTOR_REGISTERS
-)
-rule(
-    "vec-membar",
-    WARNING,
-    RUN,
-    "accesses of one location of the unified buffer inside a vector scope are ordered by mem_bar",
-    VECTOR_REGISTERS,
-)
+_RULES = read_rules("vector")
+SCOPE = _RULES["vec-scope"]
+NESTING = _RULES["vec-scope-nesting"]
+FORM = _RULES["vecscope-form"]
+HELPER_OUTSIDE = _RULES["vec-helper-outside"]
 
 VECTOR_FAMILIES = tuple(name for name, family in FAMILIES.items() if family.level == "micro-vector")
 """Families of vector registers and predicates."""

@@ -19,11 +19,10 @@ from pto_dialect.targets.vector_unit import VLANE_BYTES
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import STRUCTURE
-from ..program.runs import RUN_RULES
+from ..engine.rule import STRUCTURE, read_rules
 
-FLUSH = RUN_RULES["stream-flush"]
-STREAM_ADDRESS = RUN_RULES["stream-address"]
+FLUSH = read_rules("run")["stream-flush"]
+STREAM_ADDRESS = read_rules("run")["stream-address"]
 Address = tuple[SSAValue | None, int]
 """A byte address: an offset from a pointer, or an absolute address."""
 

@@ -10,16 +10,8 @@ from pto_dialect.ir.core.types import PtrType, type_text
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import ERROR, LOCATIONS, RUN, rule
+from ..engine.rule import LOCATIONS
 from .memory import IN_UB
-
-rule(
-    "ub-repeat",
-    ERROR,
-    RUN,
-    "a ub instruction has at most 255 repeats, stated or counted by the mask register",
-    'docs/reference/language.md, "Versions"',
-)
 
 
 @checks(LOCATIONS, *(name for name, (family, _, _) in OPS.items() if family == "ub_vector"))

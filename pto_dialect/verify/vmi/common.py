@@ -16,50 +16,17 @@ from pto_dialect.ir.vmi.reduce import VmiVChistOp, VmiVDhistOp
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.pages import LOGICAL_VECTORS
-from ..engine.rule import ERROR, STRUCTURE, TRIPLES, rule
+from ..engine.rule import STRUCTURE, TRIPLES, read_rules
 from ..program.parsing import VMI_LANES
 from .tables import ELEMENTS, RESULT_ELEMENTS, admits, format_row
 
-TYPES = rule(
-    "vmi-types",
-    ERROR,
-    TRIPLES,
-    "each operation on logical vectors has listed element types, its scalars the type of the lanes",
-    LOGICAL_VECTORS,
-)
-UNIFORM = rule(
-    "vmi-uniform",
-    ERROR,
-    TRIPLES,
-    "the logical vectors that an operation combines have one number of lanes, element type and layout",
-    'docs/reference/operations.md, "Logical vectors: arithmetic with a mask"',
-)
-MASK_LANES = rule(
-    "vmi-mask-lanes",
-    ERROR,
-    TRIPLES,
-    "a mask has the lanes and layout of its vector, and pred or the width of its elements as granularity",
-    LOGICAL_VECTORS,
-)
-MASK_BOOL = rule(
-    "vmi-mask-bool",
-    ERROR,
-    STRUCTURE,
-    "vand, vor, vxor and vnot of masks take no governing mask and no pmode; others take one mask at most",
-    LOGICAL_VECTORS,
-)
-PAIR_ELEMENT = rule(
-    "vmi-bf16x2", ERROR, TRIPLES, "pairs of bf16 are only moved, converted and reinterpreted", LOGICAL_VECTORS
-)
-
-MADE_MASK = rule(
-    "vmi-mask-layout",
-    ERROR,
-    TRIPLES,
-    "a mask that pset, pge or plt makes for elements of one width has a layout; without one it is pred",
-    LOGICAL_VECTORS,
-)
+_RULES = read_rules("vmi")
+TYPES = _RULES["vmi-types"]
+UNIFORM = _RULES["vmi-uniform"]
+MASK_LANES = _RULES["vmi-mask-lanes"]
+MASK_BOOL = _RULES["vmi-mask-bool"]
+PAIR_ELEMENT = _RULES["vmi-bf16x2"]
+MADE_MASK = _RULES["vmi-mask-layout"]
 
 FAMILIES = (
     "vmi_load",

@@ -18,17 +18,13 @@ from pto_dialect.targets.element_types import FP4
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.pages import LOGICAL_VECTORS
-from ..engine.rule import ERROR, STRUCTURE, TRIPLES, rule
+from ..engine.rule import STRUCTURE, TRIPLES, read_rules
 from ..program.parsing import VMI_CONVERSION
 from .common import PAIR_ELEMENT, TYPES, UNIFORM, layout_text, vmi
 
-REASSOCIATION = rule(
-    "vmi-reassoc", ERROR, STRUCTURE, "sums of floats say reassoc, because their order is not fixed", LOGICAL_VECTORS
-)
-HISTOGRAM = rule(
-    "vmi-hist", ERROR, TRIPLES, "histograms count bytes in 128 or 256 bins of 16 bits, under a b8 mask", LOGICAL_VECTORS
-)
+_RULES = read_rules("vmi")
+REASSOCIATION = _RULES["vmi-reassoc"]
+HISTOGRAM = _RULES["vmi-hist"]
 
 # ------------------------------------------------------------ conversions
 

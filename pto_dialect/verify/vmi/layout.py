@@ -14,23 +14,12 @@ from pto_dialect.targets.vector_unit import VL_BYTES
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import ERROR, TRIPLES, rule
+from ..engine.rule import TRIPLES, read_rules
 from .common import layout_text, vmi
 
-PARTS = rule(
-    "vmi-parts",
-    ERROR,
-    TRIPLES,
-    "the parts of a logical value are the registers or masks of its layout",
-    'docs/reference/operations.md, "Logical vectors: rearrangement"',
-)
-CONSTANT = rule(
-    "vmi-constant",
-    ERROR,
-    TRIPLES,
-    "a constant vector or mask lists its elements: as many as there are lanes, of their type (masks: i1)",
-    'docs/reference/operations.md, "Logical vectors: rearrangement"',
-)
+_RULES = read_rules("vmi")
+PARTS = _RULES["vmi-parts"]
+CONSTANT = _RULES["vmi-constant"]
 
 _REGISTER_BITS = 8 * VL_BYTES
 

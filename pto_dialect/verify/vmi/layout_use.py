@@ -20,16 +20,11 @@ from pto_dialect.syntax.types.vmi_layout import layout_fields
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import ERROR, TRIPLES, rule
+from ..engine.rule import TRIPLES, read_rules
 from .common import layout_text, vectors, vmi
 
-LAYOUT_USE = rule(
-    "vmi-layout-use",
-    ERROR,
-    TRIPLES,
-    "a vector with an assigned layout has one that the operation works with; all channels have a layout or none",
-    'docs/reference/operations.md, "Logical vectors: rearrangement"',
-)
+_RULES = read_rules("vmi")
+LAYOUT_USE = _RULES["vmi-layout-use"]
 
 Demand = Callable[[str, int | None], str | None]
 """Returns the required layouts for a layout that is not supported; the number is that of the groups of

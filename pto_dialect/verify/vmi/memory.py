@@ -25,26 +25,13 @@ from pto_dialect.targets.vector_unit import VL_BYTES
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.pages import LOGICAL_VECTORS
-from ..engine.rule import ERROR, LOCATIONS, STRUCTURE, TRIPLES, rule
+from ..engine.rule import LOCATIONS, STRUCTURE, TRIPLES, read_rules
 from ..program.parsing import VMI_MODES
 from .common import TYPES, UNIFORM, layout_text, vectors, vmi
 
-MEMORY = rule(
-    "vmi-memory",
-    ERROR,
-    LOCATIONS,
-    "logical vectors are loaded from and stored to the unified buffer, with elements of the type of the memory",
-    'docs/reference/operations.md, "Logical vectors: loads"',
-)
-GROUP = rule(
-    "vmi-group",
-    ERROR,
-    STRUCTURE,
-    "the number of groups divides the lanes (documented, otherwise a warning: 1, 2, 4, 8); a result per group has as "
-    "many lanes as there are groups",
-    LOGICAL_VECTORS,
-)
+_RULES = read_rules("vmi")
+MEMORY = _RULES["vmi-memory"]
+GROUP = _RULES["vmi-group"]
 
 _LOADS = vmi(
     "load deinterleave_load masked_load expand_load gather group_load group_broadcast_load group_slot_load stride_load "

@@ -9,8 +9,7 @@ from tile_programs import errors, findings, tile
 
 from pto_dialect import check
 from pto_dialect.verify.buffers.tensor_views import layouts_of
-from pto_dialect.verify.engine.rule import RULES
-from pto_dialect.verify.verifier import load_all_rules
+from pto_dialect.verify.engine.rule import RULES, load_all_rules
 
 load_all_rules()
 

@@ -6,8 +6,7 @@ memories", "Transfers".
 
 import pytest
 
-from pto_dialect.verify.engine.rule import ERROR, INFO, PARSE, RULES, RUN, WARNING
-from pto_dialect.verify.verifier import load_all_rules
+from pto_dialect.verify.engine.rule import ERROR, INFO, PARSE, RULES, RUN, WARNING, load_all_rules
 
 load_all_rules()
 

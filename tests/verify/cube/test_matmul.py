@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from tile_programs import errors, findings, tile
 
 from pto_dialect.diagnostics.diagnostic import Severity
-from pto_dialect.verify.engine.rule import RULES
-from pto_dialect.verify.verifier import load_all_rules
+from pto_dialect.verify.engine.rule import RULES, load_all_rules
 
 load_all_rules()
 

@@ -1,1 +1,0 @@
-"""Examples of rules: programs and command lines that break them, and similar ones that satisfy them."""
