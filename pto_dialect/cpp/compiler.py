@@ -109,6 +109,7 @@ def _options(
     return (
         *FLAGS, *compiler.options, *(f"-D{macro}" for macro in (*macros, *defines)),
         f"-I{INCLUDE}", "-iquote", os.path.dirname(os.path.abspath(name)),
+        "-idirafter", os.path.join(INCLUDE, "fallback"),
         *(f"-I{os.path.abspath(folder)}" for folder in includes), "-include", "pto_device.hpp",
     )  # fmt: skip
 

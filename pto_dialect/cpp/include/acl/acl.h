@@ -1,0 +1,3 @@
+// Of the host: pto/detail/host.hpp.
+#pragma once
+#include "pto/detail/host.hpp"

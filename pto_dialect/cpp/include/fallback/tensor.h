@@ -1,0 +1,38 @@
+// The descriptor of a tensor that a run time hands to kernel_entry, as far as kernels read it.
+#pragma once
+#include <stdint.h>
+
+constexpr uint32_t MAX_TENSOR_DIMS = 5;
+
+struct alignas(64) ChipTensor {
+    struct {
+        uint64_t addr;
+        uint64_t size;
+    } buffer;
+    uint64_t owner_task_id;
+    uint64_t start_offset;
+    int32_t version;
+    uint32_t ndims;
+    uint8_t dtype;
+    bool manual_dep;
+    bool is_contiguous;
+    uint8_t address_space;
+    uint32_t shapes[MAX_TENSOR_DIMS];
+    uint64_t extent_elem_cache;
+    uint32_t strides[MAX_TENSOR_DIMS];
+
+    uint64_t numel() const
+    {
+        uint64_t total = 1;
+        for (uint32_t dim = 0; dim < ndims; ++dim)
+            total *= shapes[dim];
+        return total;
+    }
+    template <class T>
+    T *data_as() const
+    {
+        return reinterpret_cast<T *>(buffer.addr);
+    }
+};
+static_assert(sizeof(ChipTensor) == 128);
+typedef ChipTensor Tensor;

@@ -1,0 +1,95 @@
+// Ranks: groups of tensors, signals.
+#pragma once
+#include "pto/common/pto_tile.hpp"
+
+namespace pto::comm {
+
+#define PTO_LIST(X, E) X(E, AtomicAdd, 0) X(E, Set, 1)
+PTO_ENUM(NotifyOp, uint8_t, PTO_LIST)
+#undef PTO_LIST
+#define PTO_LIST(X, E) X(E, EQ, 0) X(E, NE, 1) X(E, GT, 2) X(E, GE, 3) X(E, LT, 4) X(E, LE, 5)
+PTO_ENUM(WaitCmp, uint8_t, PTO_LIST)
+#undef PTO_LIST
+#define PTO_LIST(X, E) X(E, Sum, 0) X(E, Max, 1) X(E, Min, 2)
+PTO_ENUM(ReduceOp, uint8_t, PTO_LIST)
+#undef PTO_LIST
+#define PTO_LIST(X, E) X(E, SDMA, 0) X(E, URMA, 1) X(E, RDMA, 2)
+PTO_ENUM(DmaEngine, uint8_t, PTO_LIST)
+#undef PTO_LIST
+#define PTO_LIST(X, E) X(E, AIV, 0) X(E, CCU, 1)
+PTO_ENUM(CollEngine, uint8_t, PTO_LIST)
+#undef PTO_LIST
+enum class CcuInputSource : uint8_t { HostManaged, AivStored };
+
+// Tensors of all ranks. The tensors themselves stay where the kernel has them: a group is passed by their address.
+template <class GlobalData>
+struct ParallelGroup {
+    using value_type = GlobalData;
+    GlobalData *tensors = nullptr;
+    int nranks = 0;
+    int rootIdx = -1;
+
+    constexpr ParallelGroup() = default;
+    PTO_INTERNAL constexpr ParallelGroup(GlobalData *all, int size, int root) : tensors(all), nranks(size), rootIdx(root) {}
+    PTO_INTERNAL static constexpr ParallelGroup Create(GlobalData *all, int size, int root) { return {all, size, root}; }
+    PTO_INTERNAL constexpr int GetRootIdx() const { return rootIdx; }
+    PTO_INTERNAL constexpr int GetSize() const { return nranks; }
+    PTO_INTERNAL constexpr bool empty() const { return nranks == 0; }
+    PTO_INTERNAL constexpr GlobalData &operator[](int rank) const { return tensors[rank]; }
+
+    struct pto_object {
+        static constexpr detail::Text make()
+        {
+            return detail::Text() << "group:" << static_cast<int>(sizeof(GlobalData)) << ',' << GlobalData::pto_object::make();
+        }
+    };
+    template <class Take>
+    PTO_INTERNAL auto pto_group(Take take) const
+    {
+        return take(detail::stored<pto_object>, tensors, nranks, rootIdx);
+    }
+};
+
+using Signal = GlobalTensor<int32_t, Shape<1, 1, 1, 1, 1>, Stride<1, 1, 1, 1, 1>, Layout::ND>;
+template <class Element, class Shape, class Stride, Layout L = Layout::ND>
+using GlobalSignal = GlobalTensor<Element, Shape, Stride, L>;
+
+template <int Rows, int Cols>
+struct Signal2D : GlobalTensor<int32_t, Shape<1, 1, 1, Rows, Cols>, Stride<1, 1, 1, DYNAMIC, 1>, Layout::ND> {
+    using Base = GlobalTensor<int32_t, pto::Shape<1, 1, 1, Rows, Cols>, pto::Stride<1, 1, 1, DYNAMIC, 1>, Layout::ND>;
+    PTO_INTERNAL Signal2D(int32_t *data, int stride = Cols)
+        : Base(data, typename Base::Shape{}, typename Base::Stride{stride})
+    {
+    }
+};
+
+struct AsyncSession {
+    uint64_t workspace = 0;
+    struct pto_object {
+        static constexpr detail::Text make() { return detail::Text() << "session:"; }
+    };
+    template <class Take>
+    PTO_INTERNAL auto pto_group(Take take) const
+    {
+        return take(detail::stored<pto_object>, workspace);
+    }
+};
+struct AsyncEvent {
+    uint64_t handle = 0;
+    DmaEngine engine = DmaEngine::SDMA;
+    PTO_INTERNAL constexpr bool valid() const { return handle != 0; }
+    PTO_INTERNAL bool Wait(const AsyncSession &session) const { return detail::query<bool>("AsyncEvent.Wait", session, handle); }
+    PTO_INTERNAL bool Test(const AsyncSession &session) const { return detail::query<bool>("AsyncEvent.Test", session, handle); }
+};
+struct CcuTriggerContext {
+    uint64_t ckeSlotVA = 0;
+    uint32_t mask = 0, selfIdx = 0;
+    CcuInputSource inputSource = CcuInputSource::HostManaged;
+};
+
+} // namespace pto::comm
+
+namespace pto {
+template <int Rows, int Cols>
+inline constexpr bool is_global_data_v<comm::Signal2D<Rows, Cols>> = true;
+}
