@@ -86,6 +86,14 @@ def set_element(call: Call, emitter: Emitter, known: Operands) -> None:
     emitter.emit(f"pto.tsetval ins({operands}) outs({group([handle])})")
 
 
-QUERIES: dict[str, Callable[[Call, Emitter, Operands], str]] = {"GetValue": _element, "event_id": _event}
+def _control(call: Call, emitter: Emitter, known: Operands) -> str:
+    return _as_result(emitter.define("pto.get_ctrl : i64", "ctrl"), "i64", call, emitter)
+
+
+QUERIES: dict[str, Callable[[Call, Emitter, Operands], str]] = {
+    "GetValue": _element,
+    "event_id": _event,
+    "get_ctrl": _control,
+}
 
 __all__ = ["set_element", "translate_query"]

@@ -138,9 +138,7 @@ CALLS: dict[str, Callable[[Call, Emitter], None]] = {
 }
 """Functions below the interface that order operations."""
 
-NO_EFFECT = frozenset(
-    ("set_mask_norm", "set_mask_count", "set_vector_mask", "set_atomic_none", "TSYNC", "pipe_barrier_of_op", "set_ctrl")
-)
+NO_EFFECT = frozenset(("set_mask_norm", "set_mask_count", "set_vector_mask", "set_atomic_none", "TSYNC", "SetKAligned"))
 """Functions that change nothing for operations on tiles, which set masks and modes themselves."""
 
 __all__ = ["CALLS", "NO_EFFECT", "PIPES", "numbers_of", "pipe_name", "translate_barrier", "translate_flag"]
