@@ -64,9 +64,9 @@ class AbstractInterpreter(Generic[M]):
     that are too long.
     """
 
-    def __init__(self, function: Operation, side: str | None, machine: M, given: Assumed = NO_ASSUMPTION) -> None:
+    def __init__(self, function: Operation, side: str | None, machine: M, assumed: Assumed = NO_ASSUMPTION) -> None:
         self.function = function
-        self.side, self.assumed = side, given
+        self.side, self.assumed = side, assumed
         self.unknown_trip_counts: dict[Operation, tuple[AbstractValue, ...]] = {}
         """Bounds of the loops with unknown trip counts."""
         self.symbols = Symbols()
@@ -94,10 +94,10 @@ class AbstractInterpreter(Generic[M]):
         if function in self.functions:
             return
         self.functions.add(function)
-        found, around = compute_slice(function, machine.is_relevant, machine.relevant_operands)
-        self.sliced |= found
+        relevant, around = compute_slice(function, machine.is_relevant, machine.relevant_operands)
+        self.sliced |= relevant
         self.relevant |= around
-        self.budget += VISITS_PER_OPERATION * len(found)
+        self.budget += VISITS_PER_OPERATION * len(relevant)
 
     def run(self) -> None:
         """Interprets all paths to their ends."""
@@ -196,8 +196,8 @@ class AbstractInterpreter(Generic[M]):
     def evaluate_scalar(self, plan: OperationPlan) -> None:
         """Evaluates scalar arithmetic."""
         for state in self.states:
-            found = evaluate(plan.op, [state.value_by_id(value) for value in plan.operands], self.execution)
-            state.values[plan.results[0]] = self.expressions.intern(found)
+            result = evaluate(plan.op, [state.value_by_id(value) for value in plan.operands], self.execution)
+            state.values[plan.results[0]] = self.expressions.intern(result)
 
     def visit_region(self, op: Operation) -> None:
         """Visits a region that is executed once."""
@@ -227,15 +227,15 @@ class AbstractInterpreter(Generic[M]):
         """The value of a buffer, view or pointer; equal handles have equal values."""
         if isinstance(op, (TReshapeOp, BitcastOp)):
             return operands[0]
-        found = pointer_value(op, result.type, operands)
-        if found is not None:
-            return found
+        value = pointer_value(op, result.type, operands)
+        if value is not None:
+            return value
         if has_role(op, Role.TILE_ALLOCATION):
             return (id(result), *operands)
         text = self.handle_ids.get(id(result))
         if text is None:
-            said = (result.type, *sorted(op.attributes.items()), *op.properties.values())
-            text = self.handle_ids[id(result)] = self.interned_handles.setdefault(said, len(self.interned_handles))
+            key = (result.type, *sorted(op.attributes.items()), *op.properties.values())
+            text = self.handle_ids[id(result)] = self.interned_handles.setdefault(key, len(self.interned_handles))
         return (op.name, text, *operands)
 
     def transfer(self, plan: OperationPlan) -> None:
@@ -256,23 +256,23 @@ class AbstractInterpreter(Generic[M]):
     ) -> list[list[AbstractState[M]]]:
         """Splits the states by the value of a condition with ``count`` choices; states without a decision take every
         choice."""
-        found: list[list[AbstractState[M]]] = [[] for _ in range(count)]
+        groups: list[list[AbstractState[M]]] = [[] for _ in range(count)]
         expiry = NEVER if op is None or self.depth else self.path_conditions.last_use(op)
         for state in self.states:
             number, negated = _strip_negation(evaluate_under(condition_of(state), self.assumed))
             condition = self.expressions.intern(number)
             if isinstance(condition, int):
                 # A truth value is an integer of one bit, and as such 1 or -1.
-                found[condition % count].append(state)
+                groups[condition % count].append(state)
             elif condition in state.decisions:
                 choice = state.decisions[condition].choice
-                found[1 - choice if negated else choice].append(state)
+                groups[1 - choice if negated else choice].append(state)
             else:
                 for choice in range(count):
                     fork = state.fork() if choice + 1 < count else state
                     fork.decisions[condition] = Decision(choice, count, expiry)
-                    found[1 - choice if negated else choice].append(fork)
-        return found
+                    groups[1 - choice if negated else choice].append(fork)
+        return groups
 
     def visit_each_group(self, groups: list[list[AbstractState[M]]], work: Callable[[int], None]) -> None:
         """Calls ``work`` with each group of states separately, then joins all of them."""

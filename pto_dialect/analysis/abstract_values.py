@@ -110,7 +110,7 @@ def unknown_leaves(number: AbstractValue) -> frozenset[tuple[int, int]]:
     """The symbols in a value: each an operation and the number of its execution."""
     if isinstance(number, InternedExpression) and number.leaves is not None:
         return number.leaves
-    found: set[tuple[int, int]] = set()
+    leaves: set[tuple[int, int]] = set()
     seen: set[int] = set()
     pending: list[object] = [number]
     while pending:
@@ -119,12 +119,12 @@ def unknown_leaves(number: AbstractValue) -> frozenset[tuple[int, int]]:
             continue
         seen.add(id(part))
         if part[0] == "new":
-            found.add(part[1:])
+            leaves.add(part[1:])
         elif isinstance(part, InternedExpression) and part.leaves is not None:
-            found |= part.leaves
+            leaves |= part.leaves
         else:
             pending += part
-    result = frozenset(found)
+    result = frozenset(leaves)
     if isinstance(number, InternedExpression):
         number.leaves = result
     return result

@@ -132,8 +132,8 @@ class AffineAnalysis:
             result = self._remainder_of(parts)
         if result is not None:
             return result
-        said = tuple(sorted((key, attr) for key, attr in op.properties.items()))
-        term: Term = (name, str(value.type), *said, *parts)
+        stated = tuple(sorted((key, attr) for key, attr in op.properties.items()))
+        term: Term = (name, str(value.type), *stated, *parts)
         return AffineExpr(0, frozenset({(self._terms.setdefault(term, term), 1)}))
 
     def _remainder_of(self, parts: Sequence[AffineExpr]) -> AffineExpr | None:
@@ -141,8 +141,8 @@ class AffineAnalysis:
         divisor = parts[1].constant_value
         if divisor is None or divisor <= 0 or not self.is_non_negative(parts[0]):
             return None
-        found = self.remainder(parts[0], divisor)
-        return None if found is None else AffineExpr(found)
+        remainder = self.remainder(parts[0], divisor)
+        return None if remainder is None else AffineExpr(remainder)
 
     # ------------------------------------------------------------ divisibility
 
@@ -169,8 +169,8 @@ class AffineAnalysis:
         if _DIVISIONS.get(term[0]) is _Division.REMAINDER and divisor % modulus == 0:
             return self.remainder(parts[0], modulus, depth - 1)
         if _DIVISIONS.get(term[0]) is _Division.QUOTIENT and divisor.bit_length() <= WIDEST:
-            found = self.remainder(parts[0], divisor * modulus, depth - 1)
-            return None if found is None else found // divisor
+            remainder = self.remainder(parts[0], divisor * modulus, depth - 1)
+            return None if remainder is None else remainder // divisor
         return None
 
     def as_remainder(self, one: AffineExpr) -> tuple[AffineExpr, int] | None:

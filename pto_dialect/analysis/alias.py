@@ -115,7 +115,7 @@ def is_passed_on(handle: SSAValue, keeps_to_itself: Callable[[Operation], bool])
 
 def joined(pointees: Iterable[Pointees[T]]) -> Pointees[T]:
     """What any of several handles may point to; unknown for no handles."""
-    found: Pointees[T] | None = None
+    result: Pointees[T] | None = None
     for one in pointees:
-        found = one if found is None else found.join(one)
-    return Pointees.unknown() if found is None else found
+        result = one if result is None else result.join(one)
+    return Pointees.unknown() if result is None else result

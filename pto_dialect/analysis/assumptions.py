@@ -18,42 +18,42 @@ Assumption = dict[int, int]
 """Assumed values of arguments, by ``id``."""
 
 
-def evaluate_under(number: AbstractValue, given: Mapping[int, int]) -> AbstractValue:
+def evaluate_under(number: AbstractValue, values: Mapping[int, int]) -> AbstractValue:
     """The value under an assumption; ``number`` itself where the assumption does not determine it."""
-    return _evaluate(number, given, _DEPTH, {}) if given else number
+    return _evaluate(number, values, _DEPTH, {}) if values else number
 
 
 def _evaluate(
-    number: AbstractValue, given: Mapping[int, int], depth: int, known: dict[int, AbstractValue]
+    number: AbstractValue, values: Mapping[int, int], depth: int, known: dict[int, AbstractValue]
 ) -> AbstractValue:
     """Memoizes shared operands by ``id``: without ``known`` the recursion takes exponential time."""
     if isinstance(number, int):
         return number
     if id(number) not in known:
-        known[id(number)] = _evaluate_parts(number, given, depth, known)
+        known[id(number)] = _evaluate_parts(number, values, depth, known)
     return known[id(number)]
 
 
 def _evaluate_parts(
-    number: AbstractValue, given: Mapping[int, int], depth: int, known: dict[int, AbstractValue]
+    number: AbstractValue, values: Mapping[int, int], depth: int, known: dict[int, AbstractValue]
 ) -> AbstractValue:
     match number:
         case (int(value),) | ("new", int(value), _):
-            return given.get(value, number)
+            return values.get(value, number)
         case _ if not depth:
             return number
         case ("not", inner):
-            found = _evaluate(inner, given, depth - 1, known)  # pyright: ignore[reportArgumentType]
-            return 1 - found if isinstance(found, int) else number
+            result = _evaluate(inner, values, depth - 1, known)  # pyright: ignore[reportArgumentType]
+            return 1 - result if isinstance(result, int) else number
         case (str(name), a, b):
             one, other = (
-                _evaluate(part, given, depth - 1, known)  # pyright: ignore[reportArgumentType]
+                _evaluate(part, values, depth - 1, known)  # pyright: ignore[reportArgumentType]
                 for part in (a, b)
             )
             if isinstance(one, int) and isinstance(other, int):
                 fold = FOLDS.get(name)
-                found = evaluate_comparison(name, one, other) if fold is None else fold(one, other)
-                return number if found is None else found
+                result = evaluate_comparison(name, one, other) if fold is None else fold(one, other)
+                return number if result is None else result
     return number
 
 
@@ -62,17 +62,17 @@ def zero_trip_assumptions(numbers: Iterable[SSAValue], opened: Iterable[LoopBoun
     loop, then all combined. Bounds that depend on other values yield none: the number of blocks, for example, is never
     zero."""
     known = {id(number) for number in numbers}
-    found: list[Assumption] = []
+    assumptions: list[Assumption] = []
     for low, high, step in opened:
         # The values that ``high`` is computed from, by ``id``; empty where they are unknown.
         sources = _find_sources(high, _DEPTH, {})
         if isinstance(low, int) and isinstance(step, int) and step > 0 and sources and sources <= known:
             assumed = _zero_trip_assumption(low, high, sources)
-            if assumed is not None and assumed not in found:
-                found.append(assumed)
-    yield from found[:MAX_ASSUMPTIONS]
-    if len(found) > 1:
-        yield {value: number for one in reversed(found) for value, number in one.items()}
+            if assumed is not None and assumed not in assumptions:
+                assumptions.append(assumed)
+    yield from assumptions[:MAX_ASSUMPTIONS]
+    if len(assumptions) > 1:
+        yield {value: number for one in reversed(assumptions) for value, number in one.items()}
 
 
 def _zero_trip_assumption(low: int, high: AbstractValue, sources: set[int]) -> Assumption | None:
@@ -88,16 +88,16 @@ def _zero_trip_assumption(low: int, high: AbstractValue, sources: set[int]) -> A
 def _find_sources(number: AbstractValue, depth: int, known: dict[int, set[int]]) -> set[int]:
     if id(number) in known:
         return known[id(number)]
-    found: set[int] = set()
+    sources: set[int] = set()
     match number:
         case (int(value),) | ("new", int(value), _):
-            found = {value}
+            sources = {value}
         case (str(name), a, b) if name in FOLDS and depth:
             parts = [
                 _find_sources(part, depth - 1, known)  # pyright: ignore[reportArgumentType]
                 for part in (a, b)
                 if not isinstance(part, int)
             ]
-            found = set().union(*parts) if all(parts) else set()
-    known[id(number)] = found
-    return found
+            sources = set().union(*parts) if all(parts) else set()
+    known[id(number)] = sources
+    return sources

@@ -23,7 +23,7 @@ def inferred_layout(view: SSAValue) -> str | None:
 
     A single row of scales is contiguous.
     """
-    found: set[str | None] = set()
+    layouts: set[str | None] = set()
     pending = [view]
     while pending:
         for use in pending.pop().uses:
@@ -31,9 +31,9 @@ def inferred_layout(view: SSAValue) -> str | None:
             if has_role(op, Role.PART):
                 pending.extend(op.results)
             elif has_role(op, Role.TILE_LOAD) and isinstance(op, PtoOp):
-                given = operand_groups(op)["dst"]
-                found.add(_layout_of(given[0] if given else op.results[0]))
-    return found.pop() if len(found) == 1 else None
+                operands = operand_groups(op)["dst"]
+                layouts.add(_layout_of(operands[0] if operands else op.results[0]))
+    return layouts.pop() if len(layouts) == 1 else None
 
 
 def _layout_of(tile: SSAValue) -> str | None:

@@ -99,13 +99,13 @@ class PathConditions:
         return result
 
     def _outermost_loop(self, op: Operation) -> Operation | None:
-        found: Operation | None = None
+        outermost: Operation | None = None
         loop = op.parent_op()
         while loop is not None:
             if has_role(loop, Role.LOOP):
-                found = loop
+                outermost = loop
             loop = loop.parent_op()
-        return found
+        return outermost
 
     def _loop_ends(self, function: Operation) -> dict[Operation, int]:
         """The position of the last operation inside each outermost loop."""

@@ -145,9 +145,9 @@ def peer_function(op: Operation, find: Callable[[Operation, str], Operation | No
     if not isinstance(symbol, SymbolRefAttr):
         return None
     name = symbol.root_reference.data
-    found = (find or Symbols().find)(op, name)
-    if isinstance(found, FuncOp):
-        return found
+    peer = (find or Symbols().find)(op, name)
+    if isinstance(peer, FuncOp):
+        return peer
     return _in_sibling_modules(op, name)
 
 
@@ -157,7 +157,7 @@ def _in_sibling_modules(op: Operation, name: str) -> FuncOp | None:
     outer = inner.parent_op() if inner is not None else None
     if not isinstance(outer, ModuleOp):
         return None
-    found = [
+    functions = [
         function
         for outer_block in outer.body.blocks
         for module in outer_block.ops
@@ -168,4 +168,4 @@ def _in_sibling_modules(op: Operation, name: str) -> FuncOp | None:
         and function.sym_name.data == name
         and not (function.sym_visibility is not None and function.sym_visibility.data == "private")
     ]
-    return found[0] if len(found) == 1 else None
+    return functions[0] if len(functions) == 1 else None

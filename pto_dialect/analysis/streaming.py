@@ -115,5 +115,5 @@ def _contiguous_repeats(type_: Attribute) -> int:
     rows, cols = type_.valid_rows, type_.valid_cols
     if min(rows, cols) < 0:
         return 0
-    whole, line = (cols == type_.cols, rows) if type_.blayout == "row_major" else (rows == type_.rows, cols)
-    return -(-rows * cols * (byte_width(type_.element) or 0) // VL_BYTES) if whole or line == 1 else 0
+    contiguous, line = (cols == type_.cols, rows) if type_.blayout == "row_major" else (rows == type_.rows, cols)
+    return -(-rows * cols * (byte_width(type_.element) or 0) // VL_BYTES) if contiguous or line == 1 else 0

@@ -26,9 +26,9 @@ class Symbols:
         parent = op.parent_op()
         while parent is not None:
             if isinstance(parent, ModuleOp):
-                found = self._table(parent).get(name)
-                if found is not None:
-                    return found
+                symbol = self._table(parent).get(name)
+                if symbol is not None:
+                    return symbol
             parent = parent.parent_op()
         return None
 
@@ -51,8 +51,8 @@ class Symbols:
     def callee(self, call: Operation) -> FuncOp | None:
         """The function that a ``func.call`` names."""
         symbol = call.properties.get("callee")
-        found = self.find(call, symbol.root_reference.data) if isinstance(symbol, SymbolRefAttr) else None
-        return found if isinstance(found, FuncOp) else None
+        function = self.find(call, symbol.root_reference.data) if isinstance(symbol, SymbolRefAttr) else None
+        return function if isinstance(function, FuncOp) else None
 
     def callees(self, function: FuncOp) -> list[FuncOp]:
         """The functions that ``function`` calls directly, each once, in the order of the text."""
@@ -65,11 +65,11 @@ class Symbols:
     def reachable_from(self, call: Operation) -> list[FuncOp]:
         """The functions reachable from a call, each once, in the order of discovery."""
         first = self.callee(call)
-        found: dict[FuncOp, None] = {}
+        reachable: dict[FuncOp, None] = {}
         pending = [first] if first is not None else []
         while pending:
             function = pending.pop()
-            if function not in found:
-                found[function] = None
+            if function not in reachable:
+                reachable[function] = None
                 pending += self.callees(function)
-        return list(found)
+        return list(reachable)

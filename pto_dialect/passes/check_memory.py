@@ -122,27 +122,27 @@ class _Texts:
     def positions(self, op: Operation) -> Positions:
         """The positions of the tiles that an operation reads, of those that it writes, and of those that it leaves with
         undefined contents."""
-        found = self.operands.get(op)
-        if found is None:
+        known = self.operands.get(op)
+        if known is None:
             arch = self.profile.arch
-            found = self.operands[op] = tile_operands(op, arch) if isinstance(op, PtoOp) else ((), (), ())
+            known = self.operands[op] = tile_operands(op, arch) if isinstance(op, PtoOp) else ((), (), ())
             self.sums[op] = has_role(op, Role.ACCUMULATES)
-        return found
+        return known
 
     def allocator(self, op: Operation) -> Allocator:
         """What an allocation says."""
-        found = self.allocators.get(op)
-        if found is None:
-            found = self.allocators[op] = allocator(op, self.profile)
-        return found
+        known = self.allocators.get(op)
+        if known is None:
+            known = self.allocators[op] = allocator(op, self.profile)
+        return known
 
     def tile(self, op: Operation, start: int) -> Tile:
         """The tile that ``op`` allocates at ``start``, the same object each time."""
-        found = self.tiles.get((id(op), start))
-        if found is None:
-            said = self.allocator(op)
-            found = self.tiles[id(op), start] = Tile(op, said.space, start, start + said.size)
-        return found
+        known = self.tiles.get((id(op), start))
+        if known is None:
+            made_by = self.allocator(op)
+            known = self.tiles[id(op), start] = Tile(op, made_by.space, start, start + made_by.size)
+        return known
 
 
 class Lost(NamedTuple):
@@ -202,40 +202,40 @@ class _Owners:
         if has_role(op, Role.TILE_ALLOCATION):
             self._allocate(op, step.values)
             return True
-        found = self.places.accessed(op, self.texts.positions(op), step.values)
+        accesses = self.places.accessed(op, self.texts.positions(op), step.values)
         if self.lost:
-            for tile in found.reads:
+            for tile in accesses.reads:
                 if tile.made in self.lost:
                     owner = self.lost[tile.made]
                     self.reporter.overlap(tile, owner, op, is_must, owner.owner.made in self.clobbered)
         if self.alone and is_must:
-            for made in found.read:
+            for made in accesses.read:
                 if id(made) not in self.filled:
                     self.reporter.unwritten(made, op)
-        for tile in found.reads:
+        for tile in accesses.reads:
             if tile.made not in self.written:
                 self._meet(tile)
-        for tile in found.writes:
-            undefined = tile in found.clobbered
+        for tile in accesses.writes:
+            undefined = tile in accesses.clobbered
             if undefined != (tile.made in self.clobbered):
                 self.clobbered ^= {tile.made}
-            self._write(tile, found.reads, self.texts.sums[op], undefined)
-        if not found.written <= self.filled:
-            self.filled |= found.written
+            self._write(tile, accesses.reads, self.texts.sums[op], undefined)
+        if not accesses.written <= self.filled:
+            self.filled |= accesses.written
         return True
 
     def _allocate(self, op: Operation, numbers: tuple[AbstractValue, ...]) -> None:
-        said = self.texts.allocator(op)
-        start = numbers[said.address] if said.address >= 0 else None
+        made_by = self.texts.allocator(op)
+        start = numbers[made_by.address] if made_by.address >= 0 else None
         number = (id(op.results[0]), *numbers)
-        if not isinstance(start, int) or not said.size:
-            if said.address >= 0 and not isinstance(start, int):
+        if not isinstance(start, int) or not made_by.size:
+            if made_by.address >= 0 and not isinstance(start, int):
                 # Anywhere, so perhaps where something is.
                 self.filled |= {id(op)}
             self.places = self.places.with_(number, op, None)
             return
         tile: Tile | None = self.texts.tile(op, start)
-        if said.view:
+        if made_by.view:
             self.filled |= {id(op)}
             tile = self.places.owner(tile)
         elif id(op) not in self.filled and any(tile.shares(other) for other in self.written.values()):

@@ -101,15 +101,15 @@ def _symbol(function: Operation) -> str:
 
 def _starts(function: Operation, target: str | None) -> dict[int, Place]:
     """Where the tiles begin that have an address."""
-    found: dict[int, Place] = {}
+    starts: dict[int, Place] = {}
     profile = profile_of(function, target)
     for op in walk(function):
         if has_role(op, Role.TILE_ALLOCATION) and isinstance(tile := op.results[0].type, TileBufType):
             address = address_operand(op)
             start = constant_of(address) if address is not None else None
             if isinstance(start, int):
-                found[id(op.results[0])] = ("tile", space_of(tile, profile), start)
-    return found
+                starts[id(op.results[0])] = ("tile", space_of(tile, profile), start)
+    return starts
 
 
 def _check(function: Operation, target: str | None, engine: DiagnosticEngine) -> bool:
@@ -118,28 +118,28 @@ def _check(function: Operation, target: str | None, engine: DiagnosticEngine) ->
     sections = {section_of(op) for op in walk(function)}
     starts, pops = _starts(function, target), popped_slots(function, arch)
     sides = [name for name in ("cube", "vector") if name in sections] or [None]
-    whole = True
+    complete = True
     for side in sides:
         reporter = _Reporter(engine)
 
         def follow(
-            given: Assumption, side: str | None = side, reporter: _Reporter = reporter
+            assumption: Assumption, side: str | None = side, reporter: _Reporter = reporter
         ) -> AbstractInterpreter[Flow]:
-            nonlocal whole
-            ways = AbstractInterpreter(function, side, Flow(arch, reporter, starts, pops), given)
+            nonlocal complete
+            ways = AbstractInterpreter(function, side, Flow(arch, reporter, starts, pops), assumption)
             try:
                 ways.run()
             except AnalysisLimitExceeded:
-                whole = False
-            whole &= not ways.partial
+                complete = False
+            complete &= not ways.partial
             return ways
 
         opened = follow({}).unknown_trip_counts
         numbers = _passed(function)
-        for given in zero_trip_assumptions(numbers, [bounds for op, bounds in opened.items() if _has_order(op)]):
-            reporter.assumed = _assumed(numbers, given)
-            follow(given)
-    return whole
+        for assumption in zero_trip_assumptions(numbers, [bounds for op, bounds in opened.items() if _has_order(op)]):
+            reporter.assumed = _assumed(numbers, assumption)
+            follow(assumption)
+    return complete
 
 
 def _has_order(loop: Operation) -> bool:
@@ -153,9 +153,9 @@ def _passed(function: Operation) -> list[SSAValue]:
     return [*function.regions[0].blocks[0].args, *loads]
 
 
-def _assumed(numbers: list[SSAValue], given: Assumption) -> str:
+def _assumed(numbers: list[SSAValue], assumption: Assumption) -> str:
     """An assumption as text."""
-    named = [(one.name_hint or f"arg{place}", given.get(id(one))) for place, one in enumerate(numbers)]
+    named = [(one.name_hint or f"arg{place}", assumption.get(id(one))) for place, one in enumerate(numbers)]
     return " where " + " and ".join(f"%{name} = {value}" for name, value in named if value is not None)
 
 
@@ -187,8 +187,8 @@ class _Reporter:
         self.report(REUSE, second, message, (note,), "another EVENT_ID for one of the two", first)
 
     def nesting(self, op: Operation, number: int, held: bool, certain: bool) -> None:
-        told = "is got again before it is released" if held else "is released and was not got"
-        message = f"buffer id {number} {told}{self._where(certain)}"
+        problem = "is got again before it is released" if held else "is released and was not got"
+        message = f"buffer id {number} {problem}{self._where(certain)}"
         advice = "a pipe gets a buffer id before its access and releases it afterwards"
         self.report(read_rules("run")["sync-buf-nesting"], op, message, (), advice, certain=certain)
 

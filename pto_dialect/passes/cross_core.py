@@ -62,11 +62,15 @@ def unordered_cores(function: Operation) -> Iterator[Diagnostic]:
     affine = AffineAnalysis()
     for section in sections:
         sides[section_of(section)] += _accesses(section, affine)
-    told: set[tuple[Operation, Operation]] = set()
+    reported: set[tuple[Operation, Operation]] = set()
     for first in sides["vector"]:
         for second in sides["cube"]:
-            if (first.writes or second.writes) and first.part.meets(second.part) and (first.op, second.op) not in told:
-                told.add((first.op, second.op))
+            if (
+                (first.writes or second.writes)
+                and first.part.meets(second.part)
+                and (first.op, second.op) not in reported
+            ):
+                reported.add((first.op, second.op))
                 yield _diagnostic(first, second)
 
 
@@ -86,11 +90,11 @@ def _part(view: SSAValue, affine: AffineAnalysis) -> Part | None:
     op = view.owner
     if not isinstance(op, PtoOp) or not has_role(op, Role.PART):
         return None
-    whole = operand_groups(op)["source"][0].owner
-    pointer = find(whole, "ptr") if isinstance(whole, PtoOp) else None
-    if not isinstance(whole, PtoOp) or pointer is None:
+    view_op = operand_groups(op)["source"][0].owner
+    pointer = find(view_op, "ptr") if isinstance(view_op, PtoOp) else None
+    if not isinstance(view_op, PtoOp) or pointer is None:
         return None
-    strides, offsets = (_common(owner, name, affine) for owner, name in ((whole, "strides"), (op, "offsets")))
+    strides, offsets = (_common(owner, name, affine) for owner, name in ((view_op, "strides"), (op, "offsets")))
     sizes = _numbers(op, "sizes")
     if strides is None or offsets is None or sizes is None or not len(strides) == len(offsets) == len(sizes):
         return None
@@ -99,9 +103,9 @@ def _part(view: SSAValue, affine: AffineAnalysis) -> Part | None:
 
 def _common(op: PtoOp, name: str, affine: AffineAnalysis) -> tuple[AffineExpr, ...] | None:
     """Numbers that are the same on all cores of a block; ``None`` where one may differ."""
-    found = tuple(affine.expression_of(value) for value in operand_groups(op).get(name, ()))
-    sources = (source for one in found for term, _ in one.terms for source in affine.sources(term))
-    return found if all(map(_is_common, sources)) else None
+    expressions = tuple(affine.expression_of(value) for value in operand_groups(op).get(name, ()))
+    sources = (source for one in expressions for term, _ in one.terms for source in affine.sources(term))
+    return expressions if all(map(_is_common, sources)) else None
 
 
 def _is_common(value: SSAValue) -> bool:
@@ -113,9 +117,11 @@ def _is_common(value: SSAValue) -> bool:
 
 
 def _numbers(op: PtoOp, name: str) -> tuple[int, ...] | None:
-    found = [constant_of(value) for value in operand_groups(op).get(name, ())]
+    numbers = [constant_of(value) for value in operand_groups(op).get(name, ())]
     return (
-        tuple(number for number in found if isinstance(number, int)) if all(isinstance(x, int) for x in found) else None
+        tuple(number for number in numbers if isinstance(number, int))
+        if all(isinstance(x, int) for x in numbers)
+        else None
     )
 
 

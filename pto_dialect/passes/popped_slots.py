@@ -43,10 +43,10 @@ class PoppedSlots:
         """``step`` with the slots in place of the handles that it uses or, if it pops, with its slot at the end."""
         if not self.pops:
             return step
-        found = self.pops.get(step.op)
-        if found is None:
+        pop = self.pops.get(step.op)
+        if pop is None:
             return step._replace(values=tuple(self._slot(number) for number in step.values)) if self._bound else step
-        queue, count = found
+        queue, count = pop
         number = self._next.get(queue, 0)
         self._next[queue] = (number + 1) % count
         slot: AbstractValue = ("slot", id(queue), number)

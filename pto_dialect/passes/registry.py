@@ -167,25 +167,25 @@ def parse_pipeline(text: str) -> tuple[str, ...]:
     calls: list[str] = []
     position = 0
     while text.strip() and position <= len(text):
-        found = pattern.match(text, position)
-        if found is None:
+        match = pattern.match(text, position)
+        if match is None:
             raise PassOptionError(f"options of a pass stand as name{{option=value}}, not as '{text[position:]}'")
-        name, options = found["name"].strip(), found["options"]
+        name, options = match["name"].strip(), match["options"]
         if name not in PASS_TABLE:
             from pto_dialect.diagnostics.suggest import did_you_mean  # deferred: start-up
 
             raise UnknownPassError(name, did_you_mean(name, PASS_TABLE))
         calls.append(name if options is None else f"{name}{{{_checked(name, options)}}}")
-        if not found[0].endswith(","):
+        if not match[0].endswith(","):
             break
-        position = found.end()
+        position = match.end()
     return tuple(calls)
 
 
 def _checked(name: str, options: str) -> str:
     """The options of a pass in one form, ``option=value`` with blanks between."""
     known = PASS_TABLE[name].options
-    said: list[str] = []
+    messages: list[str] = []
     for part in options.split():
         option, equal, value = part.partition("=")
         if option not in known:
@@ -193,15 +193,15 @@ def _checked(name: str, options: str) -> str:
             raise PassOptionError(f"{name} has no option '{option}'; {which}")
         if not equal or value not in known[option]:
             raise PassOptionError(f"{option} of {name} is {' or '.join(known[option])}, not '{value}'")
-        said.append(part)
-    return " ".join(said)
+        messages.append(part)
+    return " ".join(messages)
 
 
 def make_pass(call: str, target: str | None) -> PtoPass:
     """The pass that a part of a pipeline names, with its options."""
     name, _, options = call.rstrip("}").partition("{")
-    given = dict(part.split("=", 1) for part in options.split())
-    return pass_class(name)(target, **given)
+    parsed = dict(part.split("=", 1) for part in options.split())
+    return pass_class(name)(target, **parsed)
 
 
 def pass_class(name: str) -> type[PtoPass]:

@@ -362,7 +362,7 @@ def places_of(step: Step, arch: str, writing: bool) -> list[Place]:
     positions = {value: index for index, value in reversed(list(enumerate(op.operands)))}
     values = [value for name in names for value in groups.get(name, ())]
     offsets = groups.get("offset", ())
-    found: list[Place] = []
+    locations: list[Place] = []
     for value in values:
         if not isinstance(value.type, _MEMORY):
             continue
@@ -370,5 +370,5 @@ def places_of(step: Step, arch: str, writing: bool) -> list[Place]:
         if offsets and isinstance(value.type, PtrType):
             place = offset_pointer(place, step.values[positions[offsets[0]]], value.type)
         if place is not None:
-            found.append(place)
-    return found
+            locations.append(place)
+    return locations

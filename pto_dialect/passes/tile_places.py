@@ -84,15 +84,15 @@ class Places:
         same = number in self.made and (tile is None or self.tiles.get(number) is tile)
         if same:
             return self
-        found = Places(dict(self.made), dict(self.tiles)) if self.shared else self
-        found.made[number] = op
+        copy = Places(dict(self.made), dict(self.tiles)) if self.shared else self
+        copy.made[number] = op
         if tile is not None:
-            found.tiles[number] = tile
-        found._key = None
-        found._sharing.clear()
-        found._accessed.clear()
-        found._bases.clear()
-        return found
+            copy.tiles[number] = tile
+        copy._key = None
+        copy._sharing.clear()
+        copy._accessed.clear()
+        copy._bases.clear()
+        return copy
 
     def key(self) -> Hashable:
         """Equal for equal places."""
@@ -105,8 +105,8 @@ class Places:
         """The numbers of the allocations that have bytes in common with ``tile``."""
         known = self._sharing.get(tile)
         if known is None:
-            found = frozenset(other.made for other in self.tiles.values() if other.shares(tile))
-            known = self._sharing[tile] = found
+            others = frozenset(other.made for other in self.tiles.values() if other.shares(tile))
+            known = self._sharing[tile] = others
         return known
 
     def owner(self, tile: Tile) -> Tile | None:

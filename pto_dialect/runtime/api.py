@@ -138,12 +138,12 @@ def checked_options(accumulate: str, backend: Backend | None) -> RunOptions:
 
 def verify_checked(module: ModuleOp, target: str | None) -> None:
     """Raises ``VerifyError`` for a module with errors."""
-    found = _diagnostics(module, target)
-    if any(diagnostic.severity is Severity.ERROR for diagnostic in found):
-        if any(diagnostic.span is None for diagnostic in found):
+    diagnostics = _diagnostics(module, target)
+    if any(diagnostic.severity is Severity.ERROR for diagnostic in diagnostics):
+        if any(diagnostic.span is None for diagnostic in diagnostics):
             with printed_locations(module):
-                found = _diagnostics(module, target)
-        raise VerifyError(found)
+                diagnostics = _diagnostics(module, target)
+        raise VerifyError(diagnostics)
 
 
 def _diagnostics(module: ModuleOp, target: str | None) -> tuple[Diagnostic, ...]:

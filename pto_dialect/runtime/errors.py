@@ -76,8 +76,8 @@ class NoValueError(BindingError):
 
     def __init__(self, names: Sequence[str], taken: str = "") -> None:
         listed = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-        behind = f"; {taken}" if taken else ""
-        super().__init__(f"no value for argument{'s' if len(names) > 1 else ''} {listed}{behind}")
+        suffix = f"; {taken}" if taken else ""
+        super().__init__(f"no value for argument{'s' if len(names) > 1 else ''} {listed}{suffix}")
         self.names = tuple(names)
 
 
@@ -87,10 +87,10 @@ def takes_text(function: str, arguments: Sequence[tuple[str, Attribute]]) -> str
     return f"@{function} takes {_listed(arguments)}"
 
 
-def wrong_argument_count(function: str, arguments: Sequence[tuple[str, Attribute]], found: int) -> BindingError:
-    """Returns the error for ``found`` values by position, which is the wrong number."""
+def wrong_argument_count(function: str, arguments: Sequence[tuple[str, Attribute]], actual: int) -> BindingError:
+    """Returns the error for ``actual`` values by position, which is the wrong number."""
     which = f": {_listed(arguments)}" if arguments else ""
-    return BindingError(f"@{function} takes {len(arguments)} arguments, found {found}{which}")
+    return BindingError(f"@{function} takes {len(arguments)} arguments, found {actual}{which}")
 
 
 def _listed(arguments: Sequence[tuple[str, Attribute]]) -> str:

@@ -56,5 +56,5 @@ class TooLarge(MemoryError):
 def exhausted(error: MemoryError) -> Fault:
     """Returns an out-of-memory error as a fault, whose message follows a name; numpy's errors state the size."""
     shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)
-    wanted = "" if shape is None or dtype is None else f": {format_size(math.prod(shape) * dtype.itemsize)}"
-    return Fault(OUT_OF_MEMORY, f"takes more memory than there is{wanted}")
+    request = "" if shape is None or dtype is None else f": {format_size(math.prod(shape) * dtype.itemsize)}"
+    return Fault(OUT_OF_MEMORY, f"takes more memory than there is{request}")

@@ -55,8 +55,8 @@ class CompiledGroup:
             message = f"the group has {len(self._starts)} functions, found arguments for {len(arguments)}"
             raise BindingError(message)
         values: list[Any] = []
-        for start, given in zip(self._starts, arguments, strict=True):
-            values += arguments_in_order(start.label, start.arguments, given)
+        for start, own in zip(self._starts, arguments, strict=True):
+            values += arguments_in_order(start.label, start.arguments, own)
         try:
             launch(self._kernel, values, blocks, jobs)
         except ProgramError as error:
@@ -64,28 +64,28 @@ class CompiledGroup:
 
 
 def arguments_in_order(
-    function: str, arguments: Sequence[tuple[str, Attribute]], given: Sequence[Any] | Mapping[str, Any]
+    function: str, arguments: Sequence[tuple[str, Attribute]], stated: Sequence[Any] | Mapping[str, Any]
 ) -> list[Any]:
     """Returns the values of ``arguments`` (names and types) in order; those that only launchers know may be missing.
 
     Raises ``BindingError`` for values that are missing or belong to no argument.
     """
     own = [launcher_value(name, type_) for name, type_ in arguments]
-    if not isinstance(given, Mapping):
-        if len(given) == len(arguments):
-            return list(given)
-        if len(given) + sum(one is not None for one in own) != len(arguments):
-            raise wrong_argument_count(function, arguments, len(given))
-        rest = iter(given)
+    if not isinstance(stated, Mapping):
+        if len(stated) == len(arguments):
+            return list(stated)
+        if len(stated) + sum(one is not None for one in own) != len(arguments):
+            raise wrong_argument_count(function, arguments, len(stated))
+        rest = iter(stated)
         return [next(rest) if one is None else one for one in own]
     names = {name for name, _ in arguments}
-    unknown = [name for name in given if name not in names and not _is_position(name, len(arguments))]
+    unknown = [name for name in stated if name not in names and not _is_position(name, len(arguments))]
     if unknown:
         raise BindingError(f"@{function} has no arguments called {', '.join(sorted(unknown))}")
     values: list[Any] = []
     for position, (name, _) in enumerate(arguments):
-        key = name if name in given else str(position)
-        values.append(given[key] if key in given else own[position])
+        key = name if name in stated else str(position)
+        values.append(stated[key] if key in stated else own[position])
     missing = [name for (name, _), value in zip(arguments, values, strict=True) if value is None]
     if missing:
         raise NoValueError(missing, takes_text(function, arguments))

@@ -68,7 +68,7 @@ def run_ranks(
     ``sync-deadlock`` where ranks wait for each other forever, ``VerifyError`` for a module with errors.
     """
     kernel = compile(module, entry, target, accumulate=accumulate, backend=backend, verify=verify)
-    given = _with_known(kernel, arguments)
+    bound = _with_known(kernel, arguments)
     for name, array in windows.items():
         if array.shape[:1] != (ranks,):
             raise BindingError(f"window {name} has the shape {array.shape}, whose first axis is not {ranks} ranks")
@@ -84,7 +84,7 @@ def run_ranks(
         for name, array in mine.items():
             array[...] = windows[name][rank]
     values = [
-        {name: _value(name, given[name], rank, shared, world) for name in kernel.arguments} for rank in range(ranks)
+        {name: _value(name, bound[name], rank, shared, world) for name in kernel.arguments} for rank in range(ranks)
     ]
     parts = [Part(kernel.kernel, list(mine.values()), blocks) for mine in values]
     try:
@@ -103,15 +103,15 @@ def _with_known(kernel: CompiledKernel, arguments: Mapping[str, Any]) -> dict[st
     unknown = set(arguments) - set(kernel.arguments)
     if unknown:
         raise BindingError(f"unknown arguments: {', '.join(sorted(unknown))}")
-    given = dict(arguments)
+    values = dict(arguments)
     for name, type_ in kernel.types:
         known = launcher_value(name, type_)
         if known is not None:
-            given.setdefault(name, known)
-    missing = [name for name in kernel.arguments if name not in given]
+            values.setdefault(name, known)
+    missing = [name for name in kernel.arguments if name not in values]
     if missing:
         raise NoValueError(missing, takes_text(kernel.kernel.entry, kernel.types))
-    return given
+    return values
 
 
 def _value(name: str, value: Any, rank: int, shared: Sequence[Mapping[str, Array]], world: World) -> Any:

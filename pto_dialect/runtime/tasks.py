@@ -65,10 +65,10 @@ def connect(tasks: Sequence[Task]) -> None:
 
 def earlier(tasks: Sequence[Task]) -> dict[Task, set[Task]]:
     """Returns for each task all tasks that have ended when it starts, in every order of execution."""
-    found: dict[Task, set[Task]] = {}
+    predecessors: dict[Task, set[Task]] = {}
     for task in tasks:
-        found[task] = set(task.waits).union(*(found[other] for other in task.waits))
-    return found
+        predecessors[task] = set(task.waits).union(*(predecessors[other] for other in task.waits))
+    return predecessors
 
 
 def in_order(tasks: Sequence[Task], order: str) -> list[Task]:

@@ -109,8 +109,12 @@ class InstrumentedKernel(Kernel):
     def flag_pipes(self) -> list[str]:
         """Returns the names of pipes that flags of the program connect, and that run no operation."""
         flags = [op for op in self.program.operations if has_role(op, Role.PIPES) and not has_role(op, Role.BARRIER)]
-        words = [attr for op in flags for attr in op.attributes.values() if isinstance(attr, EnumAttr)]
-        return [word.value for word in words if word.kind == "pipe" and named_pipe(word) in (None, Pipe.ALL)]
+        enumerators = [attr for op in flags for attr in op.attributes.values() if isinstance(attr, EnumAttr)]
+        return [
+            enumerator.value
+            for enumerator in enumerators
+            if enumerator.kind == "pipe" and named_pipe(enumerator) in (None, Pipe.ALL)
+        ]
 
     def start(self, bound: list[Any], indices: Iterable[int], count: int) -> Started:
         """Returns the cores of blocks that are about to run."""

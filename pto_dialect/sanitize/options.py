@@ -42,13 +42,13 @@ def parse_checks(texts: Iterable[str]) -> frozenset[str]:
 
     Raises :class:`UnknownCheckError`.
     """
-    found: set[str] = set()
+    checks: set[str] = set()
     for text in texts:
         for name in (part.strip() for part in text.split(",")):
             if name == "all":
-                found |= CHECKS.keys() - ON_REQUEST
+                checks |= CHECKS.keys() - ON_REQUEST
             elif name in CHECKS:
-                found.add(name)
+                checks.add(name)
             else:
                 raise UnknownCheckError(f"there is no check '{name}'; checks are {', '.join(CHECKS)}, all")
-    return frozenset(found)
+    return frozenset(checks)

@@ -90,7 +90,7 @@ def _deadlocked(fault: Deadlock, going: Sequence[RunningRank], cores: Sequence[I
     kernel = cast(InstrumentedKernel, going[0].part.kernel)
     if not kernel.observer.wants("deadlock"):
         raise program_error(fault, going)
-    found = [pair for one in going for pair in stacks(one)]
-    calls = {core.name: calls_text(stack) for core, stack in found}
-    place = next((stack[-1] for _, stack in found if stack), kernel.function)
+    pairs = [pair for one in going for pair in stacks(one)]
+    calls = {core.name: calls_text(stack) for core, stack in pairs}
+    place = next((stack[-1] for _, stack in pairs if stack), kernel.function)
     kernel.observer.findings.add(deadlock_finding(kernel.observer, cores, span_of(place), calls))

@@ -73,17 +73,17 @@ class RepeatedKernel(InstrumentedKernel):
         ``None`` where something else does as well."""
         if not enabled("watched-launches") or self.observer.numbers is not None or self.timeline is not None:
             return None
-        given: dict[SSAValue, set[int]] = {}
+        arguments_of: dict[SSAValue, set[int]] = {}
         for root in self.program.roots.values():
             for argument, position in zip(root.function.regions[0].blocks[0].args, root.positions, strict=True):
-                given.setdefault(argument, set()).add(position)
-        found: set[int] = set()
+                arguments_of.setdefault(argument, set()).add(position)
+        looked_up: set[int] = set()
         for op in others(self):
-            positions = given.get(op.ptr) if isinstance(op, ElementLoadOp) else None
+            positions = arguments_of.get(op.ptr) if isinstance(op, ElementLoadOp) else None
             if positions is None or positions & set(self.usage.written):
                 return None
-            found |= positions
-        return frozenset(found)
+            looked_up |= positions
+        return frozenset(looked_up)
 
     @cached_property
     def _known(self) -> dict[Hashable, list[tuple[int, int]]]:

@@ -101,13 +101,13 @@ def task_findings(
 
     ``places`` are the submissions of tasks.
     """
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     for first, later in unordered(tasks):
         if first in footprints and later in footprints:
             clash = _clash(footprints[first], footprints[later])
             if clash is not None:
-                found.append(_diagnostic(first, later, clash, places.get(later)))
-    return found
+                diagnostics.append(_diagnostic(first, later, clash, places.get(later)))
+    return diagnostics
 
 
 class Clash(NamedTuple):

@@ -22,6 +22,6 @@ class CycleKernel(InstrumentedKernel):
     def cycles(self, file: str) -> ModuleCycles:
         """The cycles of its runs."""
         assert isinstance(self.timeline, CycleTimeline)
-        found = self.timeline.cycles(file, self.profile.name, self.observer.log.threads, self.observer.sites)
-        found.release = str(release_of(self.function))
-        return found
+        result = self.timeline.cycles(file, self.profile.name, self.observer.log.threads, self.observer.sites)
+        result.release = str(release_of(self.function))
+        return result

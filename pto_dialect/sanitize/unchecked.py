@@ -31,31 +31,31 @@ def unchecked(kernel: InstrumentedKernel) -> list[str]:
     """Returns one line for each omitted check."""
     observer = kernel.observer
     operations = kernel.program.operations
-    found: list[str] = []
+    lines: list[str] = []
     asked = observer.options.checks
     missing = [name for name in CHECKS if name not in asked and name not in ON_REQUEST]
     if missing:
-        found.append(f"{_listed(missing)}: not selected")
+        lines.append(f"{_listed(missing)}: not selected")
     if observer.ordered and "race" in asked:
-        found.append(f"order of the pipes: {_left(operations)}; --sync strict checks it all the same")
+        lines.append(f"order of the pipes: {_left(operations)}; --sync strict checks it all the same")
     reached = {site.op for site in observer.sites.reached()}
     missed = [site.op for site in observer.sites if site.op not in reached and _acts(site.op)]
     if missed and not kernel.stopped:
-        found.append(f"{_count(missed, 'operation')} that this run did not get to ({_places(missed)})")
+        lines.append(f"{_count(missed, 'operation')} that this run did not get to ({_places(missed)})")
     if "overlap" in asked:
         numbers = [op for op in operations if _points_by_number(op)]
         if numbers:
             pointers = f"{_count(numbers, 'pointer')} made from numbers ({_places(numbers)})"
-            found.append(f"overlap of memory at {pointers}: no tile owns it")
+            lines.append(f"overlap of memory at {pointers}: no tile owns it")
     caches = [op for op in operations if isinstance(op, DcciOp | CmoCacheinvalidOp)]
     if caches:
-        found.append(f"caches of the scalar unit ({_places(caches)}): memory is always up to date here")
+        lines.append(f"caches of the scalar unit ({_places(caches)}): memory is always up to date here")
     started = [op for op in operations if isinstance(op, AsyncTransferOp)]
     if started:
-        found.append(
+        lines.append(
             f"what uses memory before an asynchronous transfer has ended ({_places(started)}): it ends at once here"
         )
-    return found
+    return lines
 
 
 def assumed(kernel: InstrumentedKernel) -> str:

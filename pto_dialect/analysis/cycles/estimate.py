@@ -28,10 +28,10 @@ def estimate(work: Work, table: CycleTable) -> Estimate:
     if work.name in ("flag", "barrier"):
         cycles = table.value_of("sync", work.name)
         return Estimate(cycles, cycles, 20 * cycles, table.evidence("sync", work.name, "*"))
-    found = _cycles(work, table)
-    if found is None:
+    result = _cycles(work, table)
+    if result is None:
         return _estimate_by_family(work, table) or _estimate_range(work, table)
-    cycles, evidence = found
+    cycles, evidence = result
     if work.empty and evidence == "measured":
         evidence = "neighbour"  # No empty tile was measured.
     if not work.is_static:

@@ -34,13 +34,13 @@ def fit(table: CycleTable, measurements: Sequence[Measurement]) -> CycleTable:
     import numpy as np  # deferred: start-up
 
     rows = _deduplicate(measurements, table)
-    asked = [fitted_parameters(one, table) for one in rows]
-    keys = sorted({key for each in asked for key in each})
+    parameters = [fitted_parameters(one, table) for one in rows]
+    keys = sorted({key for each in parameters for key in each})
     if not keys:
         return table
     starts = np.array([table.entries[key].value for key in keys])
     scale = np.maximum(np.abs(starts), LEAST_SCALE)
-    users = [[number for number, each in enumerate(asked) if key in each] for key in keys]
+    users = [[number for number, each in enumerate(parameters) if key in each] for key in keys]
 
     def at(values: Array) -> CycleTable:
         kept = (value if key[3] in SIGNED else max(value, 0.0) for key, value in zip(keys, values, strict=True))
@@ -89,9 +89,9 @@ def fitted_parameters(one: Measurement, table: CycleTable) -> frozenset[Key]:
 
 def _deduplicate(measurements: Sequence[Measurement], table: CycleTable) -> list[Measurement]:
     """Drops measurements that are equal to another one under the law."""
-    found: dict[tuple[object, ...], Measurement] = {}
+    unique: dict[tuple[object, ...], Measurement] = {}
     for one in measurements:
         work = one.work
-        alike = (work.name, work.source, work.result, work.valid_rows, tuple(sorted(work.options.items())))
-        found.setdefault((*alike, estimate(work, table).cycles, one.cycles), one)
-    return list(found.values())
+        key = (work.name, work.source, work.result, work.valid_rows, tuple(sorted(work.options.items())))
+        unique.setdefault((*key, estimate(work, table).cycles, one.cycles), one)
+    return list(unique.values())

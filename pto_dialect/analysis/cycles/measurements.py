@@ -82,7 +82,7 @@ def _measurement(row: dict[str, str], place: str) -> Measurement:
     precision = row.get("public_model_precision") or ""
     note = row.get("note") or ""
     baseline = 1 - float(precision) if precision else None
-    return Measurement(work, cycles, row.get("target") or "", any(word in note for word in _MODEL), baseline)
+    return Measurement(work, cycles, row.get("target") or "", any(token in note for token in _MODEL), baseline)
 
 
 def _path(op: str, options: Mapping[str, str]) -> str:
@@ -96,12 +96,12 @@ def _path(op: str, options: Mapping[str, str]) -> str:
 
 def options_of(text: str) -> dict[str, str]:
     """The variant of a row or an option, ``vf=1D_POST_UPDATE; op_params=default``, as a dictionary."""
-    found: dict[str, str] = {}
+    options: dict[str, str] = {}
     for part in text.split(";"):
         key, equals, value = part.strip().partition("=")
         if equals:
-            found["variant" if key == "vf" else key] = value.strip()
-    return found
+            options["variant" if key == "vf" else key] = value.strip()
+    return options
 
 
 def _positive(row: Mapping[str, str], column: str, kind: type[int] | type[float], place: str) -> float:

@@ -107,10 +107,10 @@ def _product(op: PtoOp, name: str, inputs: list[SSAValue], outputs: list[SSAValu
             left, acc = tiles["left"], tiles["acc"]
             rows, cols, m, n, certain = _extent(acc)
             _, k, _, valid_k, known = _extent(left)
-            whole = certain and known
+            is_static = certain and known
             if valid_k == 0:
                 m = 0
-            return Work(name, _element(left), _element(acc), rows, cols, m, n, "", 1, valid_k or k, {}, whole)
+            return Work(name, _element(left), _element(acc), rows, cols, m, n, "", 1, valid_k or k, {}, is_static)
     if op.name.startswith("pto.mad"):
         sizes = [constant_of(value) if (value := find(op, key)) is not None else None for key in ("m", "n", "k")]
         m, n, k = (each if isinstance(each, int) and each > 0 else 16 for each in sizes)
@@ -122,11 +122,11 @@ def _product(op: PtoOp, name: str, inputs: list[SSAValue], outputs: list[SSAValu
 
 
 def _options(op: PtoOp, options: Mapping[str, str]) -> Mapping[str, str]:
-    found = dict(options)
+    extended = dict(options)
     for key in ("precisionType", "precision"):
         if "high" in enumerator(op, key).lower():
-            found["op_params"] = "high_precision"
-    return found
+            extended["op_params"] = "high_precision"
+    return extended
 
 
 # ------------------------------------------------------------ types

@@ -15,29 +15,29 @@ LANES = 64
 def repeat_cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
     """Cycles of a tile operation and their evidence; ``None`` for operations without a law."""
     for law, cycles in _LAWS:
-        found = _entry(work, table, law, work.name)
-        if found is not None:
-            return found[0]["fixed"] if work.empty else cycles(work, table, found[0]), found[1]
-    found = _entry(work, table, "transpose", work.name)
-    if found is not None:
-        return _transposition(work, table, found[0], found[1])
-    found = _entry(work, table, "column", work.name)
-    if found is not None:
+        entry = _entry(work, table, law, work.name)
+        if entry is not None:
+            return entry[0]["fixed"] if work.empty else cycles(work, table, entry[0]), entry[1]
+    entry = _entry(work, table, "transpose", work.name)
+    if entry is not None:
+        return _transposition(work, table, entry[0], entry[1])
+    entry = _entry(work, table, "column", work.name)
+    if entry is not None:
         if work.valid_rows == 1 or work.empty:
             p = table.group("copy", "row", "*")
             return p["fixed"] + p["block"] * ceil_div(work.bytes(), BLOCK), table.evidence("copy", "row", "*")
-        return _column(work, table, found[0]), found[1]
+        return _column(work, table, entry[0]), entry[1]
     if work.name == "tcvt":
-        found = _entry(work, table, "convert-repeat", "tcvt")
-        if found is not None:
-            return found[0]["fixed"] if work.empty else _elementwise(work, table, found[0]), found[1]
+        entry = _entry(work, table, "convert-repeat", "tcvt")
+        if entry is not None:
+            return entry[0]["fixed"] if work.empty else _elementwise(work, table, entry[0]), entry[1]
     return None
 
 
 def _entry(work: Work, table: CycleTable, law: str, name: str) -> tuple[dict[str, float], str] | None:
     bits = width(work.source)
-    whole = "f" not in work.source
-    for type_ in (work.source, f"{'i' if whole else 'f'}{bits}", "*"):
+    integral = "f" not in work.source
+    for type_ in (work.source, f"{'i' if integral else 'f'}{bits}", "*"):
         if table.type_of(law, name, type_) == type_:
             return table.group(law, name, type_), table.evidence(law, name, type_)
     return None

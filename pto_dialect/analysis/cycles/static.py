@@ -94,7 +94,7 @@ def static_cycles(
     profile = profile_of(module, target)
     table = table_for(profile.arch, path)
     clock = table.value_of("machine", "clock_mhz")
-    found = ModuleCycles(file, profile.name, clock, release=str(release_of(module)))
+    result = ModuleCycles(file, profile.name, clock, release=str(release_of(module)))
     lanes: dict[tuple[str, int], Total] = {}
     for op in walk(module):
         one = pipe_work_of(op, profile.arch, options)
@@ -103,21 +103,21 @@ def static_cycles(
         cycles = estimate(one.work, table)
         count, open_ = execution_count(op)
         span = span_of(op)
-        found.lines.append(Line(op.name, shown_line(span) if span else None, one.pipe, count, open_, cycles))
-        found.open += open_
+        result.lines.append(Line(op.name, shown_line(span) if span else None, one.pipe, count, open_, cycles))
+        result.open += open_
         lane = lane_of(one.work.path) % extract_lanes(table) if one.pipe == "PIPE_MTE1" else 0
         lanes.setdefault((one.pipe, lane), Total()).add(cycles, count)
         if cycles.evidence in UNMEASURED:
             name = f"{op.name} {one.work.source}"
-            found.ranges[name] = found.ranges.get(name, 0) + 1
+            result.ranges[name] = result.ranges.get(name, 0) + 1
     for (pipe, _), total in lanes.items():
-        found.pipes[pipe] = total if pipe not in found.pipes else _combine_lanes(found.pipes[pipe], total)
+        result.pipes[pipe] = total if pipe not in result.pipes else _combine_lanes(result.pipes[pipe], total)
     # Compute the total from the pipes: between the busiest one and the sum.
-    totals = found.pipes.values()
-    found.total.cycles = max((each.cycles for each in totals), default=0.0)
-    found.total.low = max((each.low for each in totals), default=0.0)
-    found.total.high = sum(each.high for each in totals)
-    return found
+    totals = result.pipes.values()
+    result.total.cycles = max((each.cycles for each in totals), default=0.0)
+    result.total.low = max((each.low for each in totals), default=0.0)
+    result.total.high = sum(each.high for each in totals)
+    return result
 
 
 def _combine_lanes(one: Total, other: Total) -> Total:

@@ -88,7 +88,7 @@ class CycleTable:
         kinds: dict[tuple[str, str], set[str]] = {}
         for law, name, type_, _ in self.entries:
             kinds.setdefault((law, name), set()).add(type_)
-        self.types = {key: tuple(sorted(found)) for key, found in kinds.items()}
+        self.types = {key: tuple(sorted(types)) for key, types in kinds.items()}
 
     def type_of(self, law: str, name: str, type_: str) -> str | None:
         """The type under which ``law`` has figures of ``name`` for ``type_``; ``None`` where it has none."""
@@ -129,8 +129,8 @@ class CycleTable:
 
     def evidence(self, law: str, name: str, type_: str) -> str:
         """The weakest evidence among the parameters of an entry."""
-        found = (self.entries[law, name, type_, each].evidence for each in PARAMETERS[law])
-        return max(found, key=EVIDENCE.index)
+        kinds = (self.entries[law, name, type_, each].evidence for each in PARAMETERS[law])
+        return max(kinds, key=EVIDENCE.index)
 
     def with_values(self, values: Mapping[Key, float], evidence: str | None = None) -> CycleTable:
         """A table with other values, and other ``evidence`` of these."""

@@ -28,9 +28,9 @@ def is_flat(work: Work) -> bool:
 
 def flow_cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
     """Cycles of an elementwise operation and their evidence; ``None`` for operations without a law."""
-    found = _nonempty_cycles(work, table)
+    cycles = _nonempty_cycles(work, table)
     # A loop of zero iterations only has start-up cost.
-    return (table.value_of("flow", "flat_start"), found[1]) if found is not None and work.empty else found
+    return (table.value_of("flow", "flat_start"), cycles[1]) if cycles is not None and work.empty else cycles
 
 
 def _nonempty_cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
@@ -40,8 +40,10 @@ def _nonempty_cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
     if work.name == "tsel" and width(work.result) == 32:
         return _selection(work, table)
     name, precise = work.name, f"{work.name}.{PRECISE}"
-    asked = work.options.get("precision") == PRECISE and table.type_of("operation", precise, work.result) is not None
-    if asked or work.options.get("op_params") == PRECISE:
+    is_precise = (
+        work.options.get("precision") == PRECISE and table.type_of("operation", precise, work.result) is not None
+    )
+    if is_precise or work.options.get("op_params") == PRECISE:
         name = precise
     type_ = table.type_of("operation", name, work.result)
     if type_ is None and width(work.result) == 16:
@@ -72,8 +74,8 @@ def _loop(work: Work, table: CycleTable, op: dict[str, float], lanes: int) -> fl
         issue = table.value_of("flow", "row_start") + op["chain"] + more_loads + work.valid_rows * row
     units = start + op["busy"] * (total - 1)
     port = table.value_of("flow", "port_two" if more_loads else "port_one")
-    behind = max(0.0, total - table.value_of("flow", "window"))
-    ports = start + second * more_loads + total + (port - 1) * behind
+    excess = max(0.0, total - table.value_of("flow", "window"))
+    ports = start + second * more_loads + total + (port - 1) * excess
     return max(issue, units, ports)
 
 

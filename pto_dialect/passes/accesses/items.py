@@ -227,4 +227,4 @@ def users_of(sequence: Sequence) -> Users:
                 spaces.setdefault(place.space, set()).add(part.pipe)
         else:
             pipes |= {part.source, part.target}
-    return Users({space: frozenset(found) for space, found in spaces.items()}, frozenset(pipes))
+    return Users({space: frozenset(users) for space, users in spaces.items()}, frozenset(pipes))

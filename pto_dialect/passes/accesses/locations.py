@@ -149,8 +149,8 @@ class HandleLocations:
             self._again = True
             return self._guessed.get(value, ())
         self._visited.add(value)
-        found = self._guessed[value] = _apart(self._found(value))
-        return found
+        locations = self._guessed[value] = _apart(self._found(value))
+        return locations
 
     def put(self, value: SSAValue, places: tuple[MemoryLocation, ...]) -> None:
         """States the locations of a value that no operation defines."""
@@ -160,17 +160,17 @@ class HandleLocations:
         """The locations of one element of a tile, by its index in memory order."""
         kind, number = tile.type, self.sums.expression_of(offset)
         size = byte_width(kind.element) if isinstance(kind, TileBufType) else None
-        found: list[MemoryLocation] = []
+        locations: list[MemoryLocation] = []
         for place in self.of(tile):
             if place.sides or size is None:
-                found.append(place)
+                locations.append(place)
             elif number.constant_value is not None and place.root == "bytes":
                 start = place.start + number.constant_value * size
-                found.append(place._replace(start=start, stop=start + size, frame=None))
+                locations.append(place._replace(start=start, stop=start + size, frame=None))
             else:
                 frame = ("elements", place.root, place.start, size)
-                found.append(place._replace(frame=frame, sides=(Extent(number, AffineExpr(1)),)))
-        return tuple(found)
+                locations.append(place._replace(frame=frame, sides=(Extent(number, AffineExpr(1)),)))
+        return tuple(locations)
 
     def _anywhere(self, value: SSAValue) -> MemoryLocation:
         kind = value.type

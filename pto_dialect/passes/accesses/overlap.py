@@ -78,9 +78,9 @@ def _term(term: Term, after: int, before: int, setting: Setting) -> float:
     sources = setting.sums.sources(term)
     if all(setting.fixed(value) for value in sources):
         return _lowest(after - before, _range(term, setting))
-    turn = setting.turn
-    if turn is not None and term == (turn.counter,) and after == before:
-        return _lowest(after * turn.step, (1, max(1, turn.trips - 1)))
+    iteration = setting.turn
+    if iteration is not None and term == (iteration.counter,) and after == before:
+        return _lowest(after * iteration.step, (1, max(1, iteration.trips - 1)))
     both = _range(term, setting)
     return _lowest(after, both) + _lowest(-before, both)
 

@@ -62,21 +62,21 @@ class Pops:
             return ()
         if not uses_global_memory(init, self.arch):
             return ()
-        found = self.places.of(tile)
+        locations = self.places.of(tile)
         slots = integer_attribute(init, "local_slot_num") or slot_count(init)
         if self._count[init] > slots or len(self._blocks[init]) > 1:
             # Several of these tiles use one slot in turn: the statements pop more entries than there are slots, or some
             # statements run more often than others.
-            found = tuple(place._replace(root=init, alias=Alias.MAY) for place in found)
-            self.places.put(tile, found)
-        return found
+            locations = tuple(place._replace(root=init, alias=Alias.MAY) for place in locations)
+            self.places.put(tile, locations)
+        return locations
 
 
 def popped_slots(function: Operation, arch: str) -> dict[Operation, tuple[Operation, int]]:
     """The operations of ``function`` that load the tile that they take out of a queue into a local slot: the queue and
     direction, by the initialisation, and the number of its slots."""
     numbered: dict[tuple[str, int], Operation] = {}
-    found: dict[Operation, tuple[Operation, int]] = {}
+    slots: dict[Operation, tuple[Operation, int]] = {}
     for op in walk(function):
         action = action_of(op)
         if action is None:
@@ -91,5 +91,5 @@ def popped_slots(function: Operation, arch: str) -> dict[Operation, tuple[Operat
                 and isinstance(tile.type, TileBufType)
                 and is_freed_by_pop(init, arch)
             ):
-                found[op] = init, integer_attribute(init, "local_slot_num") or slot_count(init)
-    return found
+                slots[op] = init, integer_attribute(init, "local_slot_num") or slot_count(init)
+    return slots

@@ -57,15 +57,15 @@ class Reader:
             raise UnsupportedError(op, "it goes from block to block; only structured control flow is followed")
         # If there are sections for one kind of core, it also runs the code outside of them.
         alone = {section_of(inner) for inner in walk(op)} <= {self.side, "simt", ""}
-        found = self._sequence(region.block, (), self.side is None or alone)
-        self.users = users_of(found)
-        return found
+        sequence = self._sequence(region.block, (), self.side is None or alone)
+        self.users = users_of(sequence)
+        return sequence
 
     def _sequence(self, block: Block, path: tuple[tuple[Sequence, int], ...], mine: bool) -> Sequence:
         """``mine``: whether the core runs the operations of ``block`` itself, not those of a section in it."""
-        found = Sequence(block, len(path))
-        self._fill(found, block, path, mine)
-        return found
+        sequence = Sequence(block, len(path))
+        self._fill(sequence, block, path, mine)
+        return sequence
 
     def _fill(self, into: Sequence, block: Block, path: tuple[tuple[Sequence, int], ...], mine: bool) -> None:
         for op in block.ops:
@@ -84,8 +84,8 @@ class Reader:
             return self._loop(op, path, mine)
         if op.regions and has_role(op, Role.CHOICE):
             branches = [self._sequence(region.block, path, mine) for region in op.regions if region.blocks]
-            kept = any(branch.items for branch in branches)
-            return Choice(op, branches, len(branches) < 2) if kept else None
+            has_items = any(branch.items for branch in branches)
+            return Choice(op, branches, len(branches) < 2) if has_items else None
         if op.regions and not isinstance(op, PtoOp):
             if has_role(op, Role.SCALAR):
                 return None
@@ -181,7 +181,7 @@ class Reader:
     def _accesses(self, op: PtoOp) -> tuple[tuple[MemoryLocation, ...], tuple[MemoryLocation, ...]]:
         form = form_of(op, self.arch)
         groups = operand_groups(op)
-        given = [value for value in op.results if isinstance(value.type, TileBufType)] if form.writes_results else []
+        results = [value for value in op.results if isinstance(value.type, TileBufType)] if form.writes_results else []
 
         def places(names: tuple[str, ...]) -> Iterator[MemoryLocation]:
             for name in names:
@@ -190,5 +190,5 @@ class Reader:
                         offset = groups["offset"] if isinstance(op, _ELEMENTS) else ()
                         yield from self.places.element(value, *offset) if offset else self.places.of(value)
 
-        writes = (*places(form.writes), *(place for value in given for place in self.places.of(value)))
+        writes = (*places(form.writes), *(place for value in results for place in self.places.of(value)))
         return tuple(dict.fromkeys(places(form.reads))), tuple(dict.fromkeys(writes))

@@ -29,8 +29,8 @@ def rotation_of(place: MemoryLocation, sums: AffineAnalysis) -> Rotation | None:
     frame = place.frame
     if not isinstance(frame, tuple) or frame[0] != SLOTS or len(place.sides) != 1:
         return None
-    found = sums.as_remainder(place.sides[0].start)
-    return None if found is None else Rotation(*found)
+    rotation = sums.as_remainder(place.sides[0].start)
+    return None if rotation is None else Rotation(*rotation)
 
 
 def iteration_distance(earlier: MemoryLocation, later: MemoryLocation, setting: Setting) -> int | None:
@@ -54,5 +54,5 @@ def iteration_distance(earlier: MemoryLocation, later: MemoryLocation, setting: 
     if turn is None:
         return int(constant % common == 0)
     turns = (number for number in range(1, common + 1) if (constant + forward * number) % common == 0)
-    found = next(turns, 0)
-    return found if found < turn.trips else 0
+    distance = next(turns, 0)
+    return distance if distance < turn.trips else 0

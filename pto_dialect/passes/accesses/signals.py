@@ -110,14 +110,14 @@ def _lock(op: Operation, path: Path) -> Signal:
     if integer_attribute(op, "mode"):
         raise UnsupportedError(op, "locks of another mode than 0 are not followed")
     kind = "get" if has_role(op, Role.SETS) else "release"
-    given = integer_attribute(op, "buf_id")
-    return Signal(op, kind, pipe, pipe, _number(op, "" if given is None else str(given)), path)
+    buffer_id = integer_attribute(op, "buf_id")
+    return Signal(op, kind, pipe, pipe, _number(op, "" if buffer_id is None else str(buffer_id)), path)
 
 
 def _number(op: Operation, text: str) -> int:
     if text.isdecimal():
         return int(text)
-    found = [constant_of(value) for value in op.operands]
-    if len(found) != 1 or not isinstance(found[0], int):
+    numbers = [constant_of(value) for value in op.operands]
+    if len(numbers) != 1 or not isinstance(numbers[0], int):
         raise UnsupportedError(op, "only a run knows its number")
-    return found[0]
+    return numbers[0]

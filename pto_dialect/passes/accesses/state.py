@@ -169,10 +169,10 @@ class State:
         """Accesses of roots that may be that of ``place``."""
         space, root = place.space, place.root
         if root is None or root == "bytes":
-            found = [all_ for (other, _), all_ in self.accesses.items() if other == space]  # pyright: ignore[reportGeneralTypeIssues]
+            lists = [all_ for (other, _), all_ in self.accesses.items() if other == space]  # pyright: ignore[reportGeneralTypeIssues]
         else:
-            found = [all_ for one in (root, "bytes", None) if (all_ := self.accesses.get((space, one)))]
-        return found[0] if len(found) == 1 else [access for accesses in found for access in accesses]
+            lists = [all_ for one in (root, "bytes", None) if (all_ := self.accesses.get((space, one)))]
+        return lists[0] if len(lists) == 1 else [access for accesses in lists for access in accesses]
 
     def record(self, access: Access, keep_reads: bool) -> None:
         """Keeps an access; earlier ones that it stands for are forgotten, reads for reads only if not
@@ -190,8 +190,8 @@ class State:
             pipe = access.leaf.pipe
             mine = [one for one in known if not one.writes and one.leaf.pipe == pipe]
             if mine and len(outside := access.outside(mine)) < len(mine):
-                kept = set(map(id, outside))
-                known = [one for one in known if one.writes or one.leaf.pipe != pipe or id(one) in kept]
+                retained = set(map(id, outside))
+                known = [one for one in known if one.writes or one.leaf.pipe != pipe or id(one) in retained]
         if self.users is not None and len(known) >= self.limits.get(key, self.few):
             known = self._open(known, self.users.spaces[place.space])
             self.limits[key] = max(self.few, 2 * len(known))
@@ -281,35 +281,35 @@ def branch_states(choice: Choice, state: Gone, follow: Callable[[items.Sequence,
 
 def merged(before: State, ways: list[State]) -> State:
     """The join of states on alternative paths, all of them copies of ``before`` with different ids."""
-    found = before.copy()
+    state = before.copy()
     pipes = range(COUNT) if before.users is None else before.users.pipes
     for way in ways:
         for pipe in pipes:
             # The scalar unit issues all later operations, with its knowledge from this path.
             way.issue(pipe)
-    found.now = max(way.now for way in ways)
-    for source in range(found.WIDTH):
+    state.now = max(way.now for way in ways)
+    for source in range(state.WIDTH):
         last, dones = before.last[source], [(way.clock, way.done[source]) for way in ways]
         idle = not last and not any(done for _, done in dones)
         for target in pipes:
-            row, least = found.clock[target], found.now
+            row, least = state.clock[target], state.now
             if idle:
                 row[source] = least
                 continue
             for clock, done in dones:
                 least = min(least, _common(last, done, clock[target][source], least))
             row[source] = least
-    for pipe in range(found.WIDTH):
-        found.last[pipe] = max(way.last[pipe] for way in ways)
+    for pipe in range(state.WIDTH):
+        state.last[pipe] = max(way.last[pipe] for way in ways)
         # The state before is not used again: its list is reused.
-        found.done[pipe] = before.done[pipe]
-        found.done[pipe] += sorted({number for way in ways for number in way.done[pipe]})
+        state.done[pipe] = before.done[pipe]
+        state.done[pipe] += sorted({number for way in ways for number in way.done[pipe]})
     accesses: dict[Hashable, list[tuple[Access, ...]]] = {}
     for way in ways:
         for key, all_ in way.accesses.items():
             accesses.setdefault(key, []).append(all_)
-    found.accesses = {key: _union(tuples) for key, tuples in accesses.items()}
-    return found
+    state.accesses = {key: _union(tuples) for key, tuples in accesses.items()}
+    return state
 
 
 def _union(tuples: list[tuple[Access, ...]]) -> tuple[Access, ...]:

@@ -53,14 +53,14 @@ class AssignMemoryPass(PtoPass):
         for function in walk(module):
             if has_role(function, Role.FUNCTION) and function.regions[0].blocks and any(lacking(function)):
                 try:
-                    found = memory_plans(function, self.target, self.reuse)
+                    plans = memory_plans(function, self.target, self.reuse)
                 except UnsupportedError as error:
                     message = f"assign-memory cannot follow this: {error.reason}"
                     engine.report(Diagnostic(UNSUPPORTED.id, UNSUPPORTED.severity, message, span_of(error.op)))
                     continue
-                for plan in found:
+                for plan in plans:
                     _check(plan, engine)
-                planned += found
+                planned += plans
         if not engine.has_errors:
             for plan in planned:
                 for buffer, address in plan.places.items():
@@ -101,11 +101,11 @@ def _advice(plan: Plan, alive: list[Buffer]) -> str:
     advice = f"make {largest} smaller, or use it later or less long"
     for buffer in alive:
         before = [time for time in buffer.uses if time < plan.worst]
-        behind = [time for time in buffer.uses if time > plan.worst]
-        if plan.worst in buffer.uses or not before or not behind:
+        later = [time for time in buffer.uses if time > plan.worst]
+        if plan.worst in buffer.uses or not before or not later:
             continue
-        spans = [span_of(buffer.uses[time]) for time in (max(before), min(behind))]
-        if spans[0] is not None and spans[1] is not None and min(behind) - max(before) > LONG:
+        spans = [span_of(buffer.uses[time]) for time in (max(before), min(later))]
+        if spans[0] is not None and spans[1] is not None and min(later) - max(before) > LONG:
             lines = f"between line {shown_line(spans[0])} and line {shown_line(spans[1])}"
             return f"{advice}; nothing uses {name_of(buffer)} {lines}, where others could have its bytes"
     return advice

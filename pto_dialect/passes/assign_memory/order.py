@@ -114,27 +114,27 @@ class Order:
     def _past(self, numbers: list[int], around: frozenset[int], piped: bool = False) -> int:
         """Steps that a new one follows, and what these have followed, if they run whenever it does; those of one pipe
         follow each other."""
-        found = 0
+        past = 0
         for number in reversed(numbers):
-            if found >> number & 1:
+            if past >> number & 1:
                 continue
-            found |= 1 << number
+            past |= 1 << number
             if self.steps[number].around <= around:
-                found |= self.steps[number].before
+                past |= self.steps[number].before
                 if piped:
                     break
-        return found
+        return past
 
 
 def _uses(leaf: Leaf) -> list[tuple[SSAValue, bool, bool]]:
     """The buffers of an operation: whether it writes each, and whether it must access it."""
-    found: dict[SSAValue, tuple[bool, bool]] = {}
+    uses: dict[SSAValue, tuple[bool, bool]] = {}
     for writes, places in ((False, leaf.reads), (True, leaf.writes)):
         for place in places:
             if isinstance(place.root, SSAValue):
-                wrote, must = found.get(place.root, (False, False))
-                found[place.root] = wrote or writes, must or place.alias.is_certain
-    return [(root, writes, must) for root, (writes, must) in found.items()]
+                wrote, must = uses.get(place.root, (False, False))
+                uses[place.root] = wrote or writes, must or place.alias.is_certain
+    return [(root, writes, must) for root, (writes, must) in uses.items()]
 
 
 def _size(sequence: Sequence) -> int:

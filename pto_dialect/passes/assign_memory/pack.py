@@ -38,15 +38,15 @@ def needed(buffers: Sequence[Buffer], time: int) -> int:
     inherits from count once."""
     alive = [buffer for buffer in buffers if buffer.first <= time <= buffer.last]
     unit = min((buffer.align for buffer in alive), default=1)
-    whole = {buffer: _up(buffer.extent, unit) for buffer in alive}
-    total = sum(whole.values())
+    aligned = {buffer: _up(buffer.extent, unit) for buffer in alive}
+    total = sum(aligned.values())
     taken: set[Buffer] = set()
     for buffer in alive:
-        heir = next((heir for heir in buffer.heirs if heir in whole and heir not in taken), None)
+        heir = next((heir for heir in buffer.heirs if heir in aligned and heir not in taken), None)
         if heir is not None and buffer.last == time == heir.first:
             taken.add(heir)
-            total -= min(whole[buffer], whole[heir])
-    return total - max((size - buffer.size for buffer, size in whole.items()), default=0)
+            total -= min(aligned[buffer], aligned[heir])
+    return total - max((size - buffer.size for buffer, size in aligned.items()), default=0)
 
 
 Share = Callable[[Buffer, Buffer], bool]
@@ -73,9 +73,9 @@ def pack(
     least = bound(buffers)
     best: dict[Buffer, int] | None = None
     for order in _ORDERS[1:2] if share is never else _ORDERS:
-        found = _placed(sorted(free, key=order), fixed, share)
-        if best is None or top_of(found) < top_of(best):
-            best = found
+        addresses = _placed(sorted(free, key=order), fixed, share)
+        if best is None or top_of(addresses) < top_of(best):
+            best = addresses
         if top_of(best) <= least:
             return best
     # Where sharing is limited, the bound says nothing about what can be reached.
@@ -85,10 +85,10 @@ def pack(
 
 def _placed(order: Sequence[Buffer], fixed: Mapping[Buffer, int], share: Share) -> dict[Buffer, int]:
     """The lowest place for one buffer after the other."""
-    found = dict(fixed)
+    addresses = dict(fixed)
     for buffer in order:
-        found[buffer] = _lowest(buffer, found, share)
-    return found
+        addresses[buffer] = _lowest(buffer, addresses, share)
+    return addresses
 
 
 def top_of(places: Mapping[Buffer, int]) -> int:
@@ -114,9 +114,9 @@ def _improved(best: dict[Buffer, int], fixed: Mapping[Buffer, int], least: int) 
         number = random.choice(highest)
         changed = order[:number] + order[number + 1 :]
         changed.insert(random.randint(0, number), order[number])
-        found = _placed(changed, fixed, always)
-        if top_of(found) <= peak:
-            order, places = changed, found
+        improved = _placed(changed, fixed, always)
+        if top_of(improved) <= peak:
+            order, places = changed, improved
     return best if top_of(best) <= top_of(places) else places
 
 

@@ -70,8 +70,8 @@ class Plan:
 
     def alive(self, time: int) -> list[Buffer]:
         """The buffers that are needed at an operation, large ones first."""
-        found = [buffer for buffer in self.places if buffer.first <= time <= buffer.last]
-        return sorted(found, key=lambda buffer: -buffer.size)
+        buffers = [buffer for buffer in self.places if buffer.first <= time <= buffer.last]
+        return sorted(buffers, key=lambda buffer: -buffer.size)
 
     def line(self, time: int) -> int | None:
         """The line of the first operation from ``time`` on that uses a buffer."""
@@ -95,8 +95,8 @@ def memory_plans(function: Operation, target: str | None, reuse: str = "max") ->
     fits = reuse == "auto" and not ordered(function)
     reuse = "safe" if reuse == "auto" else reuse
     profile = profile_of(function, target)
-    found = ((op, _buffer(op, profile)) for op in walk(function))
-    buffers: dict[SSAValue, Buffer] = {op.results[0]: buffer for op, buffer in found if buffer is not None}
+    pairs = ((op, _buffer(op, profile)) for op in walk(function))
+    buffers: dict[SSAValue, Buffer] = {op.results[0]: buffer for op, buffer in pairs if buffer is not None}
     end = 0
     orders: list[Order] = []
     for side in [name for name in ("cube", "vector") if name in {section_of(op) for op in walk(function)}] or [None]:
@@ -121,8 +121,8 @@ def memory_plans(function: Operation, target: str | None, reuse: str = "max") ->
     share = {"max": always, "safe": safe, "none": never}[reuse]
     groups = groups_of(function, HandleLocations(profile), buffers)
     settle(groups, always if fits else share)
-    found = _where_needed(groups, by_space, share, profile) if fits else place(groups, by_space, share)
-    return [Plan(space, places, profile.capacity_of(space)) for space, places in found.items()]
+    pairs = _where_needed(groups, by_space, share, profile) if fits else place(groups, by_space, share)
+    return [Plan(space, places, profile.capacity_of(space)) for space, places in pairs.items()]
 
 
 def _where_needed(
@@ -131,16 +131,16 @@ def _where_needed(
     """The addresses of all buffers, which share bytes where that costs nothing; in memories that are too small for
     this, wherever they can."""
     try:
-        found = place(groups, by_space, share)
-        full = {space for space, places in found.items() if top_of(places) > _limit(space, profile)}
+        addresses = place(groups, by_space, share)
+        full = {space for space, places in addresses.items() if top_of(places) > _limit(space, profile)}
     except UnsupportedError:
         # Addresses that follow from each other leave no choice.
-        found, full = {}, {*by_space}
+        addresses, full = {}, {*by_space}
     if not full:
-        return found
+        return addresses
     packed = place(groups, by_space, always)
     # Scales lie beside their operands: both memories are planned together.
-    return packed if groups else {space: (packed if space in full else found)[space] for space in packed}
+    return packed if groups else {space: (packed if space in full else addresses)[space] for space in packed}
 
 
 def _limit(space: str, profile: Profile) -> float:
@@ -164,9 +164,9 @@ def _buffer(op: Operation, profile: Profile) -> Buffer | None:
         raise UnsupportedError(op, f"nobody knows where {space_of_type(kind) or 'it'} lies")
     space = space_of(tile, profile)
     size = buffer_extent(kind, profile.arch)
-    given = address_operand(op)
-    address = None if given is None else constant_of(given)
-    if given is not None and not isinstance(address, int):
+    operand = address_operand(op)
+    address = None if operand is None else constant_of(operand)
+    if operand is not None and not isinstance(address, int):
         raise UnsupportedError(op, "only a run knows its address")
     return Buffer(
         op, space, size, max(LEAST, BASE_ALIGNMENT[space].warning), address if isinstance(address, int) else None

@@ -62,19 +62,19 @@ def groups_of(function: Operation, places: HandleLocations, buffers: dict[SSAVal
     for op, one, other in bonds(function):
         pairs = [(a, b) for a in places.of(one) for b in places.of(other) if _OPERANDS.get(b.space) == a.space]
         for operand, scales in pairs:
-            found = [_buffer(place, buffers) for place in (operand, scales)]
-            if found == [None, None] or _unknown(operand, found[0]) or _unknown(scales, found[1]):
+            pair = [_buffer(place, buffers) for place in (operand, scales)]
+            if pair == [None, None] or _unknown(operand, pair[0]) or _unknown(scales, pair[1]):
                 continue
             if len(pairs) > 1 or operand.sides or scales.sides:
                 raise UnsupportedError(op, "scales lie beside their operand, and only a run knows where that is")
-            _join(op, member, (operand, found[0]), (scales, found[1]))
+            _join(op, member, (operand, pair[0]), (scales, pair[1]))
     return list(dict.fromkeys(member.values()))
 
 
 def _buffer(place: MemoryLocation, buffers: dict[SSAValue, Buffer]) -> Buffer | None:
     """The buffer without an address that a location belongs to."""
-    found = buffers.get(place.root) if isinstance(place.root, SSAValue) else None
-    return found if found is not None and found.address is None else None
+    buffer = buffers.get(place.root) if isinstance(place.root, SSAValue) else None
+    return buffer if buffer is not None and buffer.address is None else None
 
 
 def _unknown(place: MemoryLocation, buffer: Buffer | None) -> bool:
@@ -133,21 +133,23 @@ def place(groups: list[Group], by_space: dict[str, list[Buffer]], share: Share) 
     for group in groups:
         if group.base is not None:
             fixed |= _addresses(group, group.base)
-    kept = {buffer: buffer.address for members in by_space.values() for buffer in members if buffer.address is not None}
+    stated = {
+        buffer: buffer.address for members in by_space.values() for buffer in members if buffer.address is not None
+    }
     for buffer, at in fixed.items():
-        _alone(buffer, at, {**kept, **fixed}, groups)
-    found: dict[str, dict[Buffer, int]] = {}
+        _alone(buffer, at, {**stated, **fixed}, groups)
+    addresses: dict[str, dict[Buffer, int]] = {}
     for space in sorted(by_space, key=lambda space: space in _OPERANDS):
         members = by_space[space]
         leaders = {min(group.operands, key=members.index): group for group in groups if group.operands & {*members}}
         led = {buffer for group in leaders.values() for buffer in group.operands} - {*leaders}
-        over = _over(space, {**kept, **fixed}) if leaders else {}
+        over = _over(space, {**stated, **fixed}) if leaders else {}
         known = {**over, **{buffer: fixed[buffer] for buffer in members if buffer in fixed}}
         places = pack([buffer for buffer in members if buffer not in led], _shared(share, leaders), known)
         for leader, group in leaders.items():
             fixed |= _addresses(group, places[leader])
-        found[space] = {buffer: fixed.get(buffer, places.get(buffer, 0)) for buffer in members}
-    return {space: found[space] for space in by_space}
+        addresses[space] = {buffer: fixed.get(buffer, places.get(buffer, 0)) for buffer in members}
+    return {space: addresses[space] for space in by_space}
 
 
 def _addresses(group: Group, base: int) -> dict[Buffer, int]:

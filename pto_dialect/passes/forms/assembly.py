@@ -113,10 +113,10 @@ class _Plain(Rebuild):
 
     def module(self, old: ModuleOp) -> ModuleOp:
         """The whole program."""
-        found = super().module(old)
+        fresh = super().module(old)
         if self.drop:
-            found.attributes.clear()
-        return found
+            fresh.attributes.clear()
+        return fresh
 
 
 class _Numbers(Rebuild):

@@ -43,14 +43,14 @@ class Contents:
 
     def bits(self, values: Iterable[SSAValue]) -> int:
         """The set of the buffers among ``values``."""
-        found = 0
+        set_bits = 0
         for value in values:
             if is_buffer(value):
                 if value not in self.numbers:
                     self.numbers[value] = len(self.buffers)
                     self.buffers.append(value)
-                found |= 1 << self.numbers[value]
-        return found
+                set_bits |= 1 << self.numbers[value]
+        return set_bits
 
     def of(self, numbers: int) -> Iterator[SSAValue]:
         """The buffers of a set, in the order of the text."""
@@ -85,12 +85,12 @@ class Contents:
             raise RefusedError(op, "it goes from block to block; only structured control flow is followed")
         blocks = [block for region in op.regions for block in region.blocks]
         if is_if(op):
-            found = [self._block(block, needed) for block in blocks]
+            states = [self._block(block, needed) for block in blocks]
             begin = needed if len(blocks) < 2 else 0
-            for one, _ in found:
+            for one, _ in states:
                 begin |= one
             changed = 0
-            for _, one in found:
+            for _, one in states:
                 changed |= one
         else:
             begin, changed = self._again(op, blocks, needed)
@@ -115,12 +115,12 @@ class Contents:
             around |= begin
 
     def _tile_operation(self, op: PtoOp, needed: int) -> tuple[int, int]:
-        found = self.accesses(op)
-        written = self.bits(use.value for use in found.writes)
-        lost = self.bits(use.value for use in found.scratch)
-        read = self.bits(use.value for use in found.reads)
+        accesses = self.accesses(op)
+        written = self.bits(use.value for use in accesses.writes)
+        lost = self.bits(use.value for use in accesses.scratch)
+        read = self.bits(use.value for use in accesses.reads)
         self.filled |= written
-        for use in found.writes:
+        for use in accesses.writes:
             if use.name in op_spec(type(op)).in_place:
                 read |= self.bits([use.value])
         return (needed & ~(written | lost)) | read, written | lost

@@ -73,15 +73,15 @@ def _least(function: Operation, buffers: Mapping[str, BufferFacts], target: str 
     except RefusedError:
         return dict(buffers)
     operations = dict(numbered(function))
-    found: dict[str, BufferFacts] = {}
-    for name, kept in buffers.items():
+    facts: dict[str, BufferFacts] = {}
+    for name, stated in buffers.items():
         webs = plan.webs_of(name)
-        type_ = None if {plan.webs.type_of(web) for web in webs} == {kept.type} else kept.type
+        type_ = None if {plan.webs.type_of(web) for web in webs} == {stated.type} else stated.type
         places = [plan.first.get(web) for web in webs]
-        at = None if places == [operations.get(-1 if kept.at is None else kept.at)] else kept.at
+        at = None if places == [operations.get(-1 if stated.at is None else stated.at)] else stated.at
         if type_ is not None or not {*map(plan.webs.web_id, plan.arguments)}.issuperset(webs):
-            found[name] = BufferFacts(type_, at, kept.address)
-    return found
+            facts[name] = BufferFacts(type_, at, stated.address)
+    return facts
 
 
 def _back(module: ModuleOp, target: str | None) -> str:

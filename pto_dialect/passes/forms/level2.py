@@ -172,11 +172,11 @@ class _Writer(Rebuild):
         return [self.values[value] for value in values if not is_value(value)]
 
     def _allocate(self, buffer: Buffer, near: Operation) -> SSAValue:
-        given = [] if buffer.address is None else [self._number(buffer.address, near)]
+        address = [] if buffer.address is None else [self._number(buffer.address, near)]
         op = AllocTileOp.create(
-            operands=given,
+            operands=address,
             result_types=[buffer.type],
-            attributes={"operandSegmentSizes": segment_sizes((len(given), 0, 0))},
+            attributes={"operandSegmentSizes": segment_sizes((len(address), 0, 0))},
         )
         op.location = near.location
         op.results[0]._name = buffer.name
@@ -230,15 +230,15 @@ class _Writer(Rebuild):
 
     def _tile_operation(self, op: PtoOp) -> None:
         assert self.plan is not None
-        found = accesses(op, profile_of(op, self.target).arch)
+        uses = accesses(op, profile_of(op, self.target).arch)
         groups: dict[str, Sequence[SSAValue]] = {n: self.mapped(values) for n, values in operand_groups(op).items()}
         made = [result for result in op.results if is_value(result)]
         if made and len(made) != len(op.results):
             raise RefusedError(op, "one of its results is no tile")
-        if found.old is not None:
+        if uses.old is not None:
             # From here on it is in the buffer of the result.
-            self._pass([(found.old.value, op.results[0])], op)
-            del groups[found.old.name]
+            self._pass([(uses.old.value, op.results[0])], op)
+            del groups[uses.old.name]
         names = destinations(op)
         for name, result in zip(names, made, strict=False):
             groups[name] = [self._buffer(result)]
@@ -250,7 +250,9 @@ class _Writer(Rebuild):
         assert self.plan is not None and is_for(op)
         block = op.body.block
         arguments = block.args[1:]
-        pairs = [(given, argument) for given, argument in zip(op.iter_args, arguments, strict=True) if is_value(given)]
+        pairs = [
+            (initial, argument) for initial, argument in zip(op.iter_args, arguments, strict=True) if is_value(initial)
+        ]
         self._pass(pairs, op)
         fresh = Block(arg_types=[argument.type for argument in block.args if not is_value(argument)])
         for old, new in zip([a for a in block.args if not is_value(a)], fresh.args, strict=True):
@@ -258,14 +260,14 @@ class _Writer(Rebuild):
         before, self.into = self.into, fresh
         self._fill(block, tile_pairs(block, arguments))
         self.into = before
-        kept = [result for result in op.results if not is_value(result)]
-        loop = self.copied(op, self._plain(op.operands), [r.type for r in kept], [Region(fresh)])
-        self._emit_kept(loop, kept)
+        scalars = [result for result in op.results if not is_value(result)]
+        loop = self.copied(op, self._plain(op.operands), [r.type for r in scalars], [Region(fresh)])
+        self._emit_kept(loop, scalars)
         self._pass([(a, r) for a, r in zip(arguments, op.results, strict=True) if is_value(a)], op)
 
     def _choice(self, op: Operation) -> None:
         regions: list[Region] = []
-        kept = [result for result in op.results if not is_value(result)]
+        scalars = [result for result in op.results if not is_value(result)]
         for number, region in enumerate(op.regions):
             fresh = Region()
             for block in region.blocks:
@@ -273,13 +275,13 @@ class _Writer(Rebuild):
                 before, self.into = self.into, inside
                 self._fill(block, tile_pairs(block, op.results))
                 self.into = before
-                empty = inside.first_op is inside.last_op and not kept
+                empty = inside.first_op is inside.last_op and not scalars
                 if number == 0 or not empty or EMPTY_ELSE in op.attributes:
                     fresh.add_block(inside)
             regions.append(fresh)
-        choice = self.copied(op, self.mapped(op.operands), [r.type for r in kept], regions)
+        choice = self.copied(op, self.mapped(op.operands), [r.type for r in scalars], regions)
         choice.attributes.pop(EMPTY_ELSE, None)
-        self._emit_kept(choice, kept)
+        self._emit_kept(choice, scalars)
 
     def _fill(self, block: Block, pairs: Sequence[tuple[SSAValue, SSAValue]]) -> None:
         """Writes a block whose terminator passes the tiles of ``pairs``."""
@@ -288,9 +290,9 @@ class _Writer(Rebuild):
                 self._pass(pairs, op)
             self.operation(op)
 
-    def _emit_kept(self, op: Operation, kept: Sequence[SSAValue]) -> None:
+    def _emit_kept(self, op: Operation, scalars: Sequence[SSAValue]) -> None:
         self.emit(op)
-        for old, new in zip(kept, op.results, strict=True):
+        for old, new in zip(scalars, op.results, strict=True):
             self.bind(old, new)
 
 

@@ -55,11 +55,11 @@ class Liveness:
 
     def bits(self, values: Iterable[SSAValue]) -> int:
         """The set of the tiles among ``values``."""
-        found = 0
+        set_bits = 0
         for value in values:
             if is_value(value):
-                found |= 1 << self.number(value)
-        return found
+                set_bits |= 1 << self.number(value)
+        return set_bits
 
     def _used(self, values: Iterable[SSAValue]) -> int:
         """Those tiles among ``values`` that have content."""
@@ -126,16 +126,16 @@ class Liveness:
         """The operands of ``op`` over which it cannot write its result."""
         if not is_tile_operation(op) or has_role(op, Role.LANEWISE):
             return 0
-        found = accesses(op, self.arch)
-        over = accumulator(op, found)
-        return self.bits(use.value for use in (*found.reads, *found.scratch) if use != over)
+        uses = accesses(op, self.arch)
+        over = accumulator(op, uses)
+        return self.bits(use.value for use in (*uses.reads, *uses.scratch) if use != over)
 
     def _lose(self, op: Operation, needed: int) -> None:
         """A scratch tile has undefined contents after ``op``: it must not be the buffer of a value that is live then or
         read here."""
         if is_tile_operation(op):
-            found = accesses(op, self.arch)
-            scratch = self.bits(use.value for use in found.scratch)
+            uses = accesses(op, self.arch)
+            scratch = self.bits(use.value for use in uses.scratch)
             if scratch:
                 for value in self.of(scratch & needed):
                     if not self._only_scratch(value):
@@ -196,4 +196,4 @@ def tile_pairs(block: Block, values: Sequence[SSAValue]) -> list[tuple[SSAValue,
     last = block.last_op
     if last is None:
         return []
-    return [(given, value) for given, value in zip(last.operands, values, strict=False) if is_value(value)]
+    return [(operand, value) for operand, value in zip(last.operands, values, strict=False) if is_value(value)]

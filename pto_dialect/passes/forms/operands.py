@@ -66,7 +66,7 @@ def destinations(op: PtoOp) -> list[str]:
 def accesses(op: PtoOp, arch: str) -> Accesses:
     """What ``op``, a tile operation, does to its tiles on ``arch``."""
     spec = op_spec(type(op))
-    found = Accesses()
+    result = Accesses()
     form = form_of(op, arch)
     by_name: dict[str, list[Use]] = {}
     for name, values in operand_groups(op).items():
@@ -75,17 +75,17 @@ def accesses(op: PtoOp, arch: str) -> Accesses:
         for use in uses:
             if name in spec.outs:
                 if op.results and is_value(use.value):
-                    found.old = use
+                    result.old = use
             elif name in form.writes:
-                found.scratch.append(use)
+                result.scratch.append(use)
             else:
-                found.reads.append(use)
-    found.writes = [use for name in destinations(op) for use in by_name.get(name, ()) if use is not found.old]
-    return found
+                result.reads.append(use)
+    result.writes = [use for name in destinations(op) for use in by_name.get(name, ()) if use is not result.old]
+    return result
 
 
-def accumulator(op: Operation, found: Accesses) -> Use | None:
+def accumulator(op: Operation, accesses: Accesses) -> Use | None:
     """The accumulator operand of an accumulating product."""
     if not has_role(op, Role.ACCUMULATES):
         return None
-    return found.reads[0] if found.reads else None
+    return accesses.reads[0] if accesses.reads else None

@@ -75,13 +75,13 @@ class Plan:
     def _given(self) -> dict[int, int]:
         """The webs that become a destination which the caller gives, with the number of the result."""
         taken = {self.webs.web_id(value) for value in self.arguments}
-        found: dict[int, int] = {}
+        fixed: dict[int, int] = {}
         for number, value in enumerate(self.results):
             web = self.webs.web_id(value)
             if web not in taken:
                 taken.add(web)
-                found[web] = number
-        return found
+                fixed[web] = number
+        return fixed
 
     def webs_of(self, key: str) -> set[int]:
         """The webs of the values that an author calls ``key``."""
@@ -102,17 +102,17 @@ class Plan:
             return rank.get(self.webs.key_of(web) or "", len(rank)), first
 
         used = set(self._keys.values())
-        found = [(*order(web), self._first(web), web) for web in webs if web not in self.given]
-        self.first = {web: op for _, _, op, web in found}
-        found += [(number, 0, None, None) for name, number in rank.items() if name not in used]
-        for number, _, first, web in sorted(found, key=lambda one: one[:2]):
-            name, kept = entries[number] if number < len(entries) else (None, BufferFacts())
-            place = places.get(-1 if kept.at is None else kept.at)
+        rows = [(*order(web), self._first(web), web) for web in webs if web not in self.given]
+        self.first = {web: op for _, _, op, web in rows}
+        rows += [(number, 0, None, None) for name, number in rank.items() if name not in used]
+        for number, _, first, web in sorted(rows, key=lambda one: one[:2]):
+            name, stated = entries[number] if number < len(entries) else (None, BufferFacts())
+            place = places.get(-1 if stated.at is None else stated.at)
             op = place if place is not None and (first is None or _before(place, first)) else first
             if web is not None:
-                buffer = Buffer(self.webs.type_of(web), self.name_of(web), web, kept.address)
-            elif isinstance(kept.type, TileBufType):
-                buffer = Buffer(kept.type, handle_name(name), None, kept.address)
+                buffer = Buffer(self.webs.type_of(web), self.name_of(web), web, stated.address)
+            elif isinstance(stated.type, TileBufType):
+                buffer = Buffer(stated.type, handle_name(name), None, stated.address)
             else:
                 continue
             if op is not None:
@@ -157,12 +157,12 @@ def _parent(block: Block) -> Operation:
 
 def _ancestors(op: Operation) -> dict[Block, Operation]:
     """The enclosing blocks of ``op``, the innermost first, and the ancestor of ``op`` in each of them."""
-    found: dict[Block, Operation] = {}
+    by_block: dict[Block, Operation] = {}
     place: Operation | None = op
     while place is not None and place.parent is not None:
-        found[place.parent] = place
+        by_block[place.parent] = place
         place = place.parent.parent_op()
-    return found
+    return by_block
 
 
 def _before(one: Operation, other: Operation) -> bool:

@@ -80,13 +80,13 @@ def _in_order(region: Region) -> list[Block]:
     blocks = list(region.blocks)
     if len(blocks) < 2:
         return blocks
-    found = postorder(blocks[0])[::-1]
-    reached = set(found)
+    ordered = postorder(blocks[0])[::-1]
+    reached = set(ordered)
     unreached = next((block for block in blocks if block not in reached), None)
     around = region.parent
     if unreached is not None and around is not None:
         raise RefusedError(unreached.first_op or around, "it is in an unreachable block")
-    return found
+    return ordered
 
 
 class Rebuild:
@@ -99,10 +99,10 @@ class Rebuild:
 
     def module(self, old: ModuleOp) -> ModuleOp:
         """The whole program. Raises :class:`RefusedError`."""
-        found = self.copied(old, (), (), [self.region(region) for region in old.regions])
-        assert isinstance(found, ModuleOp)
-        found.attributes.pop(FORM, None)
-        return found
+        fresh = self.copied(old, (), (), [self.region(region) for region in old.regions])
+        assert isinstance(fresh, ModuleOp)
+        fresh.attributes.pop(FORM, None)
+        return fresh
 
     # ------------------------------------------------------------ for the forms to decide
 
@@ -162,7 +162,7 @@ class Rebuild:
         attributes: Mapping[str, Attribute] | None = None,
     ) -> Operation:
         """An operation of the same kind with the same source location."""
-        found = type(op).create(
+        copy = type(op).create(
             operands=operands,
             result_types=results,
             attributes=dict(op.attributes if attributes is None else attributes),
@@ -170,8 +170,8 @@ class Rebuild:
             successors=[self.blocks[block] for block in op.successors],
             regions=regions,
         )
-        found.location = op.location
-        return found
+        copy.location = op.location
+        return copy
 
     def regrouped(self, op: PtoOp, groups: Mapping[str, Sequence[SSAValue]], results: Sequence[Attribute]) -> Operation:
         """``op`` with other operands, given by their declared names."""

@@ -50,7 +50,7 @@ def refuse_shared(function: Operation, contents: Contents, addresses: Mapping[SS
 
 def _sharing(contents: Contents, addresses: Mapping[SSAValue, int], profile: Profile) -> dict[SSAValue, int]:
     """For each buffer those that have common bytes with it."""
-    found: dict[SSAValue, int] = {}
+    slots: dict[SSAValue, int] = {}
     types = {buffer: buffer.type for buffer in addresses if isinstance(buffer.type, TileBufType)}
     for one, type_ in types.items():
         others = [
@@ -59,16 +59,16 @@ def _sharing(contents: Contents, addresses: Mapping[SSAValue, int], profile: Pro
             if other is not one and share(type_, addresses[one], other_type, addresses[other], profile)
         ]
         if others:
-            found[one] = contents.bits(others)
-    return found
+            slots[one] = contents.bits(others)
+    return slots
 
 
 def _refuse_write(op: PtoOp, contents: Contents, sharing: Mapping[SSAValue, int]) -> None:
-    found = contents.accesses(op)
-    over = accumulator(op, found)
+    accesses = contents.accesses(op)
+    over = accumulator(op, accesses)
     free = has_role(op, Role.LANEWISE)
-    read = contents.bits(use.value for use in found.reads if not free and use != over)
-    for use in (*found.writes, *found.scratch):
+    read = contents.bits(use.value for use in accesses.reads if not free and use != over)
+    for use in (*accesses.writes, *accesses.scratch):
         lost = sharing.get(use.value, 0) & (contents.after[op] | read)
         for other in contents.of(lost):
             raise RefusedError(

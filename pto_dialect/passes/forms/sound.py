@@ -17,13 +17,13 @@ def stay_sound(module: ModuleOp, fresh: ModuleOp, target: str | None) -> None:
     broken = _errors(fresh, target)
     if not broken:
         return
-    known = {found.rule for found in _errors(module, target)}
-    for found in broken:
-        if found.rule not in known:
-            raise RefusedError(fresh, f"there, {found.message} [{found.rule}]", span=found.span)
+    known = {diagnostic.rule for diagnostic in _errors(module, target)}
+    for diagnostic in broken:
+        if diagnostic.rule not in known:
+            raise RefusedError(fresh, f"there, {diagnostic.message} [{diagnostic.rule}]", span=diagnostic.span)
 
 
 def _errors(module: ModuleOp, target: str | None) -> list[Diagnostic]:
     engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
     verify_module(module, engine, target=target)
-    return [found for found in engine.diagnostics if found.severity is Severity.ERROR]
+    return [diagnostic for diagnostic in engine.diagnostics if diagnostic.severity is Severity.ERROR]

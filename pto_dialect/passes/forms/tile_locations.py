@@ -83,20 +83,20 @@ class TileLocations:
         """Tiles that go through loops, branches and read-modify-writes stay where they are."""
         if is_for(op):
             block = op.body.block
-            for given, argument in zip(op.iter_args, block.args[1:], strict=True):
-                if is_value(given):
-                    self._same(argument, given)
-            for given, result in (*tile_pairs(block, op.results), *tile_pairs(block, block.args[1:])):
-                self._same(result, given)
+            for operand, argument in zip(op.iter_args, block.args[1:], strict=True):
+                if is_value(operand):
+                    self._same(argument, operand)
+            for operand, result in (*tile_pairs(block, op.results), *tile_pairs(block, block.args[1:])):
+                self._same(result, operand)
         elif is_if(op):
             for region in op.regions:
                 for block in region.blocks:
-                    for given, result in tile_pairs(block, op.results):
-                        self._same(result, given)
+                    for operand, result in tile_pairs(block, op.results):
+                        self._same(result, operand)
         elif is_tile_operation(op):
-            found = accesses(op, self.profile.arch)
-            if found.old is not None:
-                self._same(op.results[0], found.old.value)
+            uses = accesses(op, self.profile.arch)
+            if uses.old is not None:
+                self._same(op.results[0], uses.old.value)
         elif has_role(op, Role.VIEW) and is_value(shown(op)):
             self._same(op.results[0], shown(op))
 
@@ -164,10 +164,10 @@ class TileLocations:
         place = group.place or "vec"
         layout = self._layout(group, place, type_)
         rows, cols = _whole(type_.rows, type_.cols, type_.element, layout)
-        found = TileBufType(
+        tile_type = TileBufType(
             place, rows, cols, type_.element, (type_.rows, type_.cols), layout.blayout, layout.slayout, layout.fractal
         )
-        interned = intern_type(found)
+        interned = intern_type(tile_type)
         assert isinstance(interned, TileBufType)
         return interned
 
@@ -197,9 +197,9 @@ def _whole(rows: int, cols: int, element: Attribute, layout: TileLayout) -> tupl
 
 
 def _bits(element: Attribute) -> int:
-    found = bit_width(element)
-    assert found is not None
-    return found
+    bits = bit_width(element)
+    assert bits is not None
+    return bits
 
 
 def _up(number: int, unit: int) -> int:

@@ -19,23 +19,23 @@ _ELEMENTWISE = frozenset(("tile_elementwise", "tile_scalar"))
 """Families whose operations read of each source what they write of the destination."""
 
 
-def refuse_outside(op: PtoOp, found: Accesses) -> None:
+def refuse_outside(op: PtoOp, accesses: Accesses) -> None:
     """Raises :class:`RefusedError` for an operation that reads elements outside of a valid region, as far as types
     state."""
     family = OPS[op.name][0]
     counts = family in _COUNTING or find(op, "offset") is not None
-    for use in (*found.reads, *found.scratch, *found.writes):
+    for use in (*accesses.reads, *accesses.scratch, *accesses.writes):
         type_ = use.value.type
         if not isinstance(type_, TileBufType) or valid(type_) == (type_.rows, type_.cols):
             continue
         region = f"the valid region of {name_of(use.value)} is {_text(valid(type_))} of {_text(shape_of(type_))}"
         if counts:
             raise RefusedError(op, f"{region}, and {op.name} counts the elements of all of it")
-        if family in _ELEMENTWISE and use in found.reads:
-            for write in found.writes:
-                wanted = write.value.type
-                assert isinstance(wanted, TileBufType)
-                if not _within(wanted, type_):
+        if family in _ELEMENTWISE and use in accesses.reads:
+            for write in accesses.writes:
+                expected = write.value.type
+                assert isinstance(expected, TileBufType)
+                if not _within(expected, type_):
                     raise RefusedError(op, f"{region}, and {op.name} reads more of it")
 
 

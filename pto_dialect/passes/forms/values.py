@@ -71,18 +71,18 @@ class ValueWriter(Rebuild):
         self.into = before
         refuse_shared(op, contents, self.addresses, contents.profile)
         self._drop_unused()
-        found = self.copied(op, (), (), [Region(fresh)])
+        fresh_function = self.copied(op, (), (), [Region(fresh)])
         results = [self._tile_type(output, op) for output in outputs]
         old_type = op.properties["function_type"]
         assert isinstance(old_type, FunctionType)
-        found.properties["function_type"] = FunctionType.from_lists(
+        fresh_function.properties["function_type"] = FunctionType.from_lists(
             [a.type for a in fresh.args], [*old_type.outputs.data, *results]
         )
         if outputs:
-            found.properties.pop("arg_attrs", None)
-        self.emit(found)
+            fresh_function.properties.pop("arg_attrs", None)
+        self.emit(fresh_function)
         self.contents = None
-        return found
+        return fresh_function
 
     def _drop_unused(self) -> None:
         """Takes away the tiles without content that nobody reads; ``places`` has what followed them."""
@@ -133,9 +133,9 @@ class ValueWriter(Rebuild):
             raise RefusedError(op, f"only a run knows the valid region of {name_of(buffer)}", buffer)
         if type_.pad or type_.compact:
             raise RefusedError(op, f"{name_of(buffer)} has padding, and a tile value has nothing around it", buffer)
-        found = intern_type(TileType(type_.valid_rows, type_.valid_cols, type_.element))
-        assert isinstance(found, TileType)
-        return found
+        tile_type = intern_type(TileType(type_.valid_rows, type_.valid_cols, type_.element))
+        assert isinstance(tile_type, TileType)
+        return tile_type
 
     def _know(self, buffer: SSAValue) -> None:
         name = buffer._name or f"_{len(self.keys)}"
@@ -214,19 +214,19 @@ class ValueWriter(Rebuild):
 
     def _tile_operation(self, op: PtoOp) -> None:
         assert self.contents is not None
-        found = self.contents.accesses(op)
+        accesses = self.contents.accesses(op)
         groups: dict[str, Sequence[SSAValue]] = {}
         spec = op_spec(type(op))
         if spec.effect is Effect.HANDLE:
             raise RefusedError(op, f"{op.name} works on the handle of a tile, and a value has none")
-        if found.writes and (op.results or stores(type(op))):
+        if accesses.writes and (op.results or stores(type(op))):
             raise RefusedError(op, f"{op.name} with a tile as its destination has no form with values")
         most = signature(type(op)).maximum_results
-        if most is not None and len(found.writes) > max(most, 1):
-            raise RefusedError(op, f"{op.name} writes {len(found.writes)} tiles here, and gives {most} as values")
-        refuse_outside(op, found)
+        if most is not None and len(accesses.writes) > max(most, 1):
+            raise RefusedError(op, f"{op.name} writes {len(accesses.writes)} tiles here, and gives {most} as values")
+        refuse_outside(op, accesses)
         refuse_placed(op)
-        written = {use.name for use in found.writes}
+        written = {use.name for use in accesses.writes}
         for name, values in operand_groups(op).items():
             if name in spec.outs and values and name not in written and not stores(type(op)):
                 raise RefusedError(op, f"{name} of {op.name} is no tile")
@@ -236,25 +236,25 @@ class ValueWriter(Rebuild):
         optional = any(
             groups[slot.name] for slot in signature(type(op)).operands if slot.arity != "1" and slot.name in groups
         )
-        for use in found.writes:
+        for use in accesses.writes:
             if use.name in spec.in_place and (optional or self.content.get(use.value) is not None):
                 groups[use.name] = [self._now(use.value)]
-        for use in found.writes:
+        for use in accesses.writes:
             if use.value not in self.content:
                 self._now(use.value)
-        results = [self._tile_type(use.value, op) for use in found.writes]
-        if not found.writes:
+        results = [self._tile_type(use.value, op) for use in accesses.writes]
+        if not accesses.writes:
             self.emit(self.regrouped(op, groups, [r.type for r in op.results]), op)
         else:
             fresh = self.regrouped(op, groups, results)
             self.emit(fresh)
-            for use, result in zip(found.writes, fresh.results, strict=True):
+            for use, result in zip(accesses.writes, fresh.results, strict=True):
                 self._hold(use.value, result)
-        for use in found.scratch:
+        for use in accesses.scratch:
             # What a caller gave stays at hand; nobody reads it for what is in it.
             if use.value in self.empty:
                 self.content[use.value] = None
-        assert [use.name for use in found.writes] == [n for n in destinations(op) if n in written]
+        assert [use.name for use in accesses.writes] == [n for n in destinations(op) if n in written]
 
     def _loop(self, op: Operation) -> None:
         contents = self.contents
@@ -287,32 +287,32 @@ class ValueWriter(Rebuild):
         assert contents is not None
         self._no_handles(op, op.results)
         changed = contents.changed[op] & contents.bits(self.content)
-        given = list(contents.of(changed & contents.after[op]))
+        results = list(contents.of(changed & contents.after[op]))
         before = dict(self.content)
         regions: list[Region] = []
         for region in op.regions:
             self.content = dict(before)
             fresh = Region()
-            for block in region.blocks or ([Block([YieldOp()])] if given else []):
+            for block in region.blocks or ([Block([YieldOp()])] if results else []):
                 inside = Block()
-                self._fill(block, inside, given, op)
+                self._fill(block, inside, results, op)
                 fresh.add_block(inside)
             regions.append(fresh)
         self.content = dict(before)
-        types = [*(r.type for r in op.results), *(self._tile_type(buffer, op) for buffer in given)]
+        types = [*(r.type for r in op.results), *(self._tile_type(buffer, op) for buffer in results)]
         choice = self.copied(op, self.mapped(op.operands), types, regions)
         *_, otherwise = op.regions
-        if given and not op.results and otherwise.blocks and otherwise.block.first_op is otherwise.block.last_op:
+        if results and not op.results and otherwise.blocks and otherwise.block.first_op is otherwise.block.last_op:
             choice.attributes[EMPTY_ELSE] = UnitAttr()
-        self._finish(op, choice, changed, given)
+        self._finish(op, choice, changed, results)
 
-    def _fill(self, block: Block, fresh: Block, given: Sequence[SSAValue], around: Operation) -> None:
-        """Writes ``block`` to ``fresh``; its terminator passes the contents of ``given``."""
+    def _fill(self, block: Block, fresh: Block, results: Sequence[SSAValue], around: Operation) -> None:
+        """Writes ``block`` to ``fresh``; its terminator passes the contents of ``results``."""
         inner = set(self.content)
         before, self.into = self.into, fresh
         for op in block.ops:
             if has_role(op, Role.YIELD):
-                values = [*self.mapped(op.operands), *(self._now(buffer) for buffer in given)]
+                values = [*self.mapped(op.operands), *(self._now(buffer) for buffer in results)]
                 last = self.copied(op, values, ())
                 if block.parent is None:
                     # The branch is new, and nobody wrote its end.
@@ -323,14 +323,14 @@ class ValueWriter(Rebuild):
         self.into = before
         self.content = {buffer: value for buffer, value in self.content.items() if buffer in inner}
 
-    def _finish(self, op: Operation, fresh: Operation, changed: int, given: Sequence[SSAValue]) -> None:
+    def _finish(self, op: Operation, fresh: Operation, changed: int, results: Sequence[SSAValue]) -> None:
         assert self.contents is not None
         self.emit(fresh)
         for old, new in zip(op.results, fresh.results, strict=False):
             self.bind(old, new)
         for buffer in self.contents.of(changed):
             self.content[buffer] = None
-        for buffer, result in zip(given, fresh.results[len(op.results) :], strict=True):
+        for buffer, result in zip(results, fresh.results[len(op.results) :], strict=True):
             self._hold(buffer, result)
 
     # ------------------------------------------------------------ facts that values do not state
@@ -338,10 +338,10 @@ class ValueWriter(Rebuild):
     def buffers_of(self, function: Operation) -> dict[str, BufferFacts]:
         """The buffers of the function that was written last, by the names of their values."""
         numbers = {op: number for number, op in numbered(function)}
-        found: dict[str, BufferFacts] = {}
+        buffers: dict[str, BufferFacts] = {}
         for buffer, key in self.keys.items():
             place = self.places.get(buffer)
-            found[key] = BufferFacts(
+            buffers[key] = BufferFacts(
                 buffer.type, None if place is None else numbers.get(place), self.addresses.get(buffer)
             )
-        return found
+        return buffers

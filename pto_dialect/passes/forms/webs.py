@@ -71,17 +71,17 @@ class Webs:
             return True
         if self._types[first] != self._types[second] or self._conflicts[first] & self._members[second]:
             return False
-        wanted = {self._wanted[first], self._wanted[second]}
-        asked = len(wanted) == 1 and None not in wanted
-        if not asked and (self._apart[first] & self._members[second] or None not in wanted):
+        buffers = {self._wanted[first], self._wanted[second]}
+        is_fixed = len(buffers) == 1 and None not in buffers
+        if not is_fixed and (self._apart[first] & self._members[second] or None not in buffers):
             return False
-        wanted -= {None}
+        buffers -= {None}
         first, second = min(first, second), max(first, second)
         self._leaders[second] = first
         self._members[first] |= self._members[second]
         self._conflicts[first] |= self._conflicts[second]
         self._apart[first] |= self._apart[second]
-        self._wanted[first] = next(iter(wanted), None)
+        self._wanted[first] = next(iter(buffers), None)
         return True
 
     def build(self, function: Operation) -> None:
@@ -108,9 +108,9 @@ def _carried(op: Operation, arch: str) -> _Pairs:
             if is_value(result):
                 yield argument, result
         yield from tile_pairs(block, block.args[1:])
-        for given, argument in zip(op.iter_args, block.args[1:], strict=True):
-            if is_value(given):
-                yield given, argument
+        for initial, argument in zip(op.iter_args, block.args[1:], strict=True):
+            if is_value(initial):
+                yield initial, argument
 
 
 def _chosen(op: Operation, arch: str) -> _Pairs:

@@ -41,23 +41,23 @@ class BufferFacts(NamedTuple):
 def read(function: Operation) -> dict[str, BufferFacts]:
     """The buffers that the attribute of a function names; what is not understood is left out."""
     attribute = function.attributes.get(ATTRIBUTE)
-    found: dict[str, BufferFacts] = {}
+    facts: dict[str, BufferFacts] = {}
     if isinstance(attribute, ArrayAttr):
         for entry in attribute.data:
             parts = entry.data if isinstance(entry, ArrayAttr) else [entry]
             if not parts or not isinstance(parts[0], StringAttr):
                 continue
-            kept = BufferFacts()
+            current = BufferFacts()
             for part in parts[1:]:
                 if isinstance(part, IntegerAttr):
-                    kept = kept._replace(at=part.value.data)
+                    current = current._replace(at=part.value.data)
                 elif isinstance(part, DictionaryAttr):
                     address = part.data.get(_ADDRESS)
-                    kept = kept._replace(address=address.value.data if isinstance(address, IntegerAttr) else None)
+                    current = current._replace(address=address.value.data if isinstance(address, IntegerAttr) else None)
                 elif isinstance(part, TileBufType):
-                    kept = kept._replace(type=intern_type(part))
-            found[parts[0].data] = kept
-    return found
+                    current = current._replace(type=intern_type(part))
+            facts[parts[0].data] = current
+    return facts
 
 
 def write(buffers: Mapping[str, BufferFacts]) -> Attribute:

@@ -57,13 +57,13 @@ class CallReader(Reader):
             raise UnsupportedError(op, "it calls a function that is running already")
         arguments = callee.regions[0].blocks[0].args
         pairs = zip(arguments, op.operands, strict=True)
-        given: dict[SSAValue, tuple[MemoryLocation, ...]] = {inner: self.places.of(outer) for inner, outer in pairs}
-        places = HandleLocations(self.places.profile, given)
+        passed_in: dict[SSAValue, tuple[MemoryLocation, ...]] = {inner: self.places.of(outer) for inner, outer in pairs}
+        places = HandleLocations(self.places.profile, passed_in)
         inner = CallReader(places, self.side, self.symbols, self.numbers_of, (*self.above, callee))
         body = inner.called(callee, path, mine)
         if not body.items:
             return None
-        _check(op, given, body)
+        _check(op, passed_in, body)
         for used in (inner.used, self.numbers_of(callee)):
             for pair, numbers in used.items():
                 self.used[pair] |= numbers
@@ -88,11 +88,11 @@ def _leaves(sequence: Sequence) -> list[Leaf]:
     return [part for part in innermost(sequence) if isinstance(part, Leaf)]
 
 
-def _check(op: Operation, given: dict[SSAValue, tuple[MemoryLocation, ...]], body: Sequence) -> None:
+def _check(op: Operation, arguments: dict[SSAValue, tuple[MemoryLocation, ...]], body: Sequence) -> None:
     """Arguments that may be the same memory, or lie where the function has tiles of its own: the function was given its
     own order as if they were not. Raises :class:`UnsupportedError`."""
     same = Setting(lambda value: True, None, lambda value: ANY, AffineAnalysis())
-    by_argument = [places for value, places in given.items() if isinstance(value.type, MEMORY)]
+    by_argument = [places for value, places in arguments.items() if isinstance(value.type, MEMORY)]
     for one, other in combinations(by_argument, 2):
         if any(may_overlap(first, second, same) for first in one for second in other):
             raise UnsupportedError(op, "two of its arguments may be the same memory")
@@ -107,9 +107,9 @@ def _check(op: Operation, given: dict[SSAValue, tuple[MemoryLocation, ...]], bod
 
 def flag_ids(function: Operation, arch: str) -> Used:
     """The flag ids used in a function. Raises :class:`UnsupportedError`."""
-    found: Used = defaultdict(set)
+    used: Used = defaultdict(set)
     for op in walk(function):
         if has_role(op, Role.PIPES) and not has_role(op, Role.BARRIER):
             signal: Signal = signal_of(op, (), arch)
-            found[signal.source, signal.target].add(signal.number)
-    return found
+            used[signal.source, signal.target].add(signal.number)
+    return used

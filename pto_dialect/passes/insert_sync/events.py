@@ -80,23 +80,23 @@ class _Rivals(Runner):
 
     def together(self, state: State, ways: list[State]) -> State:
         """The join of all paths from ``state``."""
-        found = super().together(state, ways)
-        assert isinstance(found, _TokenState)
-        found.pending, found.waited = {}, {}
+        joined = super().together(state, ways)
+        assert isinstance(joined, _TokenState)
+        joined.pending, joined.waited = {}, {}
         for way in ways:
             assert isinstance(way, _TokenState)
-            found.pending |= way.pending
+            joined.pending |= way.pending
             for pair, waits in way.waited.items():
-                waited = found.waited.setdefault(pair, {})
+                waited = joined.waited.setdefault(pair, {})
                 for flag, number in waits.items():
                     waited[flag] = max(number, waited.get(flag, 0))
-        return found
+        return joined
 
     @staticmethod
-    def _rival(found: set[Pair], one: Flag, other: Flag) -> None:
+    def _rival(pairs: set[Pair], one: Flag, other: Flag) -> None:
         if one is not other and (one.source, one.target) == (other.source, other.target):
-            found.add((one, other))
-            found.add((other, one))
+            pairs.add((one, other))
+            pairs.add((other, one))
 
 
 def assign_event_ids(
@@ -121,15 +121,15 @@ def assign_event_ids(
         _unite([flag for flag in flags if (flag.source, flag.target) == crowded], sequence)
 
 
-def _without_slots(flags: list[Flag], pair: tuple[int, int], whole: Sequence) -> bool:
+def _without_slots(flags: list[Flag], pair: tuple[int, int], sequence: Sequence) -> bool:
     """Makes those of ``flags`` that have a number for each slot, between these two pipes, flags of one number; whether
     there were any."""
     both = (pair, pair[::-1])
-    found = [flag for flag in flags if flag.slot is not None and (flag.source, flag.target) in both]
-    around = {loop.body: loop for loop in _loops(whole)} if found else {}
-    for flag in found:
+    candidates = [flag for flag in flags if flag.slot is not None and (flag.source, flag.target) in both]
+    around = {loop.body: loop for loop in _loops(sequence)} if candidates else {}
+    for flag in candidates:
         use_single_id(flag, around[flag.sequence], TOO_MANY)
-    return bool(found)
+    return bool(candidates)
 
 
 def _colour(flags: list[Flag], rivals: _Rivals, used: Mapping[tuple[int, int], set[int]]) -> tuple[int, int] | None:
@@ -169,7 +169,7 @@ def _numbered(flags: list[Flag], neighbours: dict[Flag, set[Flag]], used: set[in
     return True
 
 
-def _unite(flags: list[Flag], whole: Sequence) -> None:
+def _unite(flags: list[Flag], sequence: Sequence) -> None:
     """Makes the two flags one that cost least to wait for: of one sequence, and nearest to each other."""
     best: tuple[int, Flag, Flag] | None = None
     for one in flags:
@@ -194,16 +194,16 @@ def _unite(flags: list[Flag], whole: Sequence) -> None:
             shared=one.shared or other.shared or TOO_MANY,
             about_slots=one.about_slots and other.about_slots,
         )
-        _replace(whole, (one, other), united)
+        _replace(sequence, (one, other), united)
         return
     # Flags that lie in different regions: the last one becomes a barrier of all pipes.
     last = next((flag for flag in reversed(flags) if not flag.carried), flags[-1])
     last.sequence.full.add(last.before)
-    _replace(whole, (last,), None)
+    _replace(sequence, (last,), None)
 
 
-def _replace(whole: Sequence, old: tuple[Flag, ...], new: Flag | None) -> None:
-    for loop in _loops(whole):
+def _replace(sequence: Sequence, old: tuple[Flag, ...], new: Flag | None) -> None:
+    for loop in _loops(sequence):
         if any(flag in loop.carried for flag in old):
             loop.carried = [flag for flag in loop.carried if flag not in old] + ([new] if new is not None else [])
     for flag in old:
@@ -213,35 +213,35 @@ def _replace(whole: Sequence, old: tuple[Flag, ...], new: Flag | None) -> None:
 
 
 def _loops(sequence: Sequence) -> list[Loop]:
-    found: list[Loop] = []
+    loops: list[Loop] = []
     for item in sequence.items:
         if isinstance(item, Loop):
-            found += [item, *_loops(item.body)]
+            loops += [item, *_loops(item.body)]
         elif isinstance(item, Choice):
             for branch in item.branches:
-                found += _loops(branch)
-    return found
+                loops += _loops(branch)
+    return loops
 
 
 def all_sequences(sequence: Sequence) -> list[Sequence]:
     """A sequence and all in it."""
-    found = [sequence]
+    sequences = [sequence]
     for item in sequence.items:
         if isinstance(item, Loop):
-            found += all_sequences(item.body)
+            sequences += all_sequences(item.body)
         elif isinstance(item, Choice):
-            found += [one for branch in item.branches for one in all_sequences(branch)]
-    return found
+            sequences += [one for branch in item.branches for one in all_sequences(branch)]
+    return sequences
 
 
 def all_flags(sequence: Sequence) -> list[Flag]:
     """The flags of a sequence and of all in it, in the order of the text of their sets."""
-    found: list[Flag] = []
+    flags: list[Flag] = []
     for index, item in enumerate(sequence.items):
         if isinstance(item, Loop):
-            found += all_flags(item.body)
+            flags += all_flags(item.body)
         elif isinstance(item, Choice):
             for branch in item.branches:
-                found += all_flags(branch)
-        found += sequence.sets.get(index, ())
-    return found
+                flags += all_flags(branch)
+        flags += sequence.sets.get(index, ())
+    return flags

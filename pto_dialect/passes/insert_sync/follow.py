@@ -155,9 +155,9 @@ class Follower(Runner):
 
     def missing(self, leaf: Leaf, state: State) -> list[Need]:
         """The accesses that ``leaf`` depends on and that may not be done when it runs next."""
-        found: list[Need] = []
+        needs: list[Need] = []
         if leaf.joins or leaf.learns:
-            return found
+            return needs
         row = state.issue(leaf.pipe)
         for writes, places in ((False, leaf.reads), (True, leaf.writes)):
             for place in places:
@@ -177,8 +177,8 @@ class Follower(Runner):
                         continue
                     setting = self.later if access.turn != state.turn else self._same
                     if may_overlap(access.place, place, setting):
-                        found.append(Need(access, leaf, place))
-        return found
+                        needs.append(Need(access, leaf, place))
+        return needs
 
     def take_slot(self, sequence: Sequence, flag: Flag, state: State) -> None:
         """The token of a slot is taken; in the loop that is solved, where one is needed, nothing has set any before."""

@@ -101,15 +101,15 @@ class Solver:
 
     def write(self) -> None:
         """Writes all that was found into the functions."""
-        for function, found in self._solved.items():
+        for function, sequences in self._solved.items():
             if self.style == "buf":
                 from .locks import without_needless, write_locks  # deferred: start-up
 
-                brackets = [bracket for one in found for bracket in write_locks(one)]
-                fences = [fence for one in found for fence in write(one, self.style)]
+                brackets = [bracket for one in sequences for bracket in write_locks(one)]
+                fences = [fence for one in sequences for fence in write(one, self.style)]
                 without_needless(function, self.target, brackets, fences)
                 continue
-            for one in found:
+            for one in sequences:
                 write(one, self.style)
 
     def solved(self, function: Operation) -> list[Sequence]:
@@ -121,7 +121,7 @@ class Solver:
         if self.style == "buf" and profile.arch != "a5":
             raise UnsupportedError(function, f"{profile.arch} has no buffer ids, only a5 does")
         sections = {section_of(op) for op in walk(function)}
-        found: list[Sequence] = []
+        sequences: list[Sequence] = []
         for side in [name for name in ("cube", "vector") if name in sections] or [None]:
             places = HandleLocations(profile)
             reader = CallReader(places, side, self.symbols, self.numbers, (function,))
@@ -135,19 +135,19 @@ class Solver:
                 assign_lock_ids(sequence, set().union(*reader.used.values()))
             else:
                 assign_event_ids(sequence, reader, reader.used)
-            found.append(sequence)
-        self._solved[function] = found
-        return found
+            sequences.append(sequence)
+        self._solved[function] = sequences
+        return sequences
 
     def numbers(self, function: Operation) -> Used:
         """The flag ids of a function."""
         if ordered(function):
             return flag_ids(function, profile_of(function, self.target).arch)
-        found: Used = defaultdict(set)
+        used: Used = defaultdict(set)
         for sequence in self.solved(function):
             for flag in all_flags(sequence):
-                found[flag.source, flag.target] |= set(flag.numbers)
-        return found
+                used[flag.source, flag.target] |= set(flag.numbers)
+        return used
 
 
 def sequences(function: Operation, target: str | None) -> list[Sequence]:

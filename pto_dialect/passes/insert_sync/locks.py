@@ -53,25 +53,25 @@ def assign_lock_ids(sequence: Sequence, used: set[int]) -> None:
 
 def _lives(sequence: Sequence) -> list[tuple[int, int, Flag]]:
     """The flags of a sequence and all in it, each with the first and the last place of the text that it is about."""
-    found: list[tuple[int, int, Flag]] = []
-    _place(sequence, 0, found)
-    return found
+    live_ranges: list[tuple[int, int, Flag]] = []
+    _place(sequence, 0, live_ranges)
+    return live_ranges
 
 
-def _place(sequence: Sequence, position: int, found: list[tuple[int, int, Flag]]) -> int:
+def _place(sequence: Sequence, position: int, live_ranges: list[tuple[int, int, Flag]]) -> int:
     starts: list[int] = []
     ends: list[int] = []
     for item in sequence.items:
         starts.append(position)
         position += 1
         if isinstance(item, Loop):
-            first, position = position, _place(item.body, position, found)
-            found += [(first - 1, position, flag) for flag in item.carried]
+            first, position = position, _place(item.body, position, live_ranges)
+            live_ranges += [(first - 1, position, flag) for flag in item.carried]
         elif isinstance(item, Choice):
             for branch in item.branches:
-                position = _place(branch, position, found)
+                position = _place(branch, position, live_ranges)
         ends.append(position)
-    found += [(starts[flag.after], ends[flag.before], flag) for flag in sequence.flags if not flag.carried]
+    live_ranges += [(starts[flag.after], ends[flag.before], flag) for flag in sequence.flags if not flag.carried]
     return position
 
 
@@ -114,14 +114,18 @@ def _bracket(pipe: int, flag: Flag, numbers: Numbers, near: Operation) -> Bracke
     if flag.slot is None:
         return _fixed(pipe, flag.event)
     number = slot_id(flag.slot, flag.event, numbers, near)
-    words = {"op_type": pipe_attribute(PIPES[pipe]), "mode": IntegerAttr(0, i32)}
-    get, release = (cls.create(operands=[number], attributes=dict(words)) for cls in (GetBufDynOp, RlsBufDynOp))
+    attributes = {"op_type": pipe_attribute(PIPES[pipe]), "mode": IntegerAttr(0, i32)}
+    get, release = (cls.create(operands=[number], attributes=dict(attributes)) for cls in (GetBufDynOp, RlsBufDynOp))
     return get, release
 
 
 def _fixed(pipe: int, number: int) -> Bracket:
-    words = {"op_type": pipe_attribute(PIPES[pipe]), "buf_id": IntegerAttr(number, i32), "mode": IntegerAttr(0, i32)}
-    return GetBufOp.create(attributes=dict(words)), RlsBufOp.create(attributes=dict(words))
+    attributes = {
+        "op_type": pipe_attribute(PIPES[pipe]),
+        "buf_id": IntegerAttr(number, i32),
+        "mode": IntegerAttr(0, i32),
+    }
+    return GetBufOp.create(attributes=dict(attributes)), RlsBufOp.create(attributes=dict(attributes))
 
 
 def without_needless(
@@ -130,10 +134,10 @@ def without_needless(
     """Takes out what others of ``brackets`` and ``barriers`` of ``function`` make needless, the last ones first: a
     bracket also waits for what its flag would not. Where the function cannot be judged all stay."""
     try:
-        found = judges(function, target)
+        all_judges = judges(function, target)
     except UnsupportedError:
         return
-    for judge in found:
+    for judge in all_judges:
         signals = {signal.op: signal for signal in judge.signals()}
         pairs: list[tuple[Operation, ...]] = [*((op,) for op in barriers), *brackets]
         # Brackets with nothing in them begin and end loops; mostly what is inside of the loop does their work.

@@ -108,13 +108,13 @@ class _Iterations(Runner):
 
     def together(self, state: State, ways: list[State]) -> State:
         """The join of all paths from ``state``."""
-        found = super().together(state, ways)
-        assert isinstance(found, _Counted)
+        joined = super().together(state, ways)
+        assert isinstance(joined, _Counted)
         for way in ways:
             assert isinstance(way, _Counted)
             for flag, number in way.taken.items():
-                found.taken[flag] = max(number, found.taken.get(flag, 0))
-        return found
+                joined.taken[flag] = max(number, joined.taken.get(flag, 0))
+        return joined
 
 
 def set_too_early(loop: Loop, reader: Reader, channels: list[Channel]) -> list[Flag]:

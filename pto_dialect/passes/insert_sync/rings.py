@@ -37,22 +37,22 @@ TOO_MANY = f"more event ids are needed than the {EVENTS} of two pipes"
 def rotations(needs: Iterable[Need], later: Setting) -> tuple[int, Rotation] | None:
     """Of needs that are all about slots that go round in the same way: the fewest iterations between both sides, and
     the index of the later side."""
-    found: list[tuple[int, Rotation]] = []
+    candidates: list[tuple[int, Rotation]] = []
     for need in needs:
         turns = iteration_distance(need.access.place, need.place, later)
         index = rotation_of(need.place, later.sums)
         if not turns or index is None:
             return None
-        found.append((turns, index))
-    if not found or len({index.modulus for _, index in found}) > 1:
+        candidates.append((turns, index))
+    if not candidates or len({index.modulus for _, index in candidates}) > 1:
         return None
-    return min(found, key=lambda pair: pair[0])
+    return min(candidates, key=lambda pair: pair[0])
 
 
 def about(needs: Iterable[Need], sums: AffineAnalysis, carried: bool) -> tuple[int, int] | None:
     """How many slots go round, if all of ``needs`` are about such, and how many iterations a flag leads on."""
-    found = {rotation_of(place, sums) for need in needs for place in (need.access.place, need.place)}
-    counts = {index.modulus if index is not None else 0 for index in found}
+    candidates = {rotation_of(place, sums) for need in needs for place in (need.access.place, need.place)}
+    counts = {index.modulus if index is not None else 0 for index in candidates}
     return (counts.pop(), int(carried)) if len(counts) == 1 and 0 not in counts else None
 
 

@@ -49,8 +49,8 @@ def sharing_reason(needs: Iterable[Need], later: Setting) -> str:
     chosen = [chosen_by(place) for need in needs for place in (need.access.place, need.place)]
     if not all(chosen):
         return ""
-    found = rotations(needs, later)
-    if found is not None and found[0] < 2:
+    reason = rotations(needs, later)
+    if reason is not None and reason[0] < 2:
         return ""
     counts = [frame[-1] for frame, _ in filter(None, chosen)]
     most = max((count for count in counts if isinstance(count, int)), default=0)
@@ -61,8 +61,8 @@ def common_slot(
     needs: Iterable[Need], item: Item, sequence: Sequence, places: HandleLocations, turns: Setting
 ) -> Slot | None:
     """The slots that all of ``needs`` are about, if they are those of one multi-buffer with one index."""
-    found = {chosen_by(place) for need in needs for place in (need.access.place, need.place)}
-    chosen = found.pop() if len(found) == 1 else None
+    selected = {chosen_by(place) for need in needs for place in (need.access.place, need.place)}
+    chosen = selected.pop() if len(selected) == 1 else None
     if chosen is None or item.op.parent is not sequence.block:
         return None
     frame, (side,) = chosen

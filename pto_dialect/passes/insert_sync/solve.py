@@ -50,8 +50,8 @@ def _iterations(loop: Loop, reader: Reader) -> None:
 
 def _chosen(needs: list[Need], source: int, target: int) -> object:
     """The multi-buffer and the index that all dependences between two pipes are about."""
-    found = {chosen_by(place) for need in _between(needs, source, target) for place in (need.access.place, need.place)}
-    return found.pop() if len(found) == 1 else None
+    chosen = {chosen_by(place) for need in _between(needs, source, target) for place in (need.access.place, need.place)}
+    return chosen.pop() if len(chosen) == 1 else None
 
 
 def _between(needs: list[Need], source: int, target: int) -> list[Need]:
@@ -78,8 +78,8 @@ class _Solver:
         for index, item in enumerate(sequence.items):
             self.follower.before(sequence, index, state)
             self._settle(index, item, state)
-            behind, self.behind = self.behind, None
-            state = self.follower.item(item, state) if behind is None else behind.after(state)
+            following, self.behind = self.behind, None
+            state = self.follower.item(item, state) if following is None else following.after(state)
             self.marks.append((state.clocks(), state.now))
             self.follower.behind(sequence, index, state)
         return state
@@ -111,15 +111,15 @@ class _Solver:
             flag.shared = sharing_reason(mine, self.follower.later) if carried else ""
             flag.about_slots = bool(flag.shared)
             flags.append((flag, state.token(clocks[source], source, now)))
-        kept = list(flags)
+        needed = list(flags)
         for one in sorted(flags, key=lambda pair: pair[1][pair[0].source]):
-            rest = [other for other in kept if other is not one]
+            rest = [other for other in needed if other is not one]
             if self._enough(item, state, rest, barriers, needs, latest[one[0].source, one[0].target]):
-                kept = rest
+                needed = rest
         for pipe in sorted(barriers):
-            if self._enough(item, state, kept, barriers - {pipe}, needs, None):
+            if self._enough(item, state, needed, barriers - {pipe}, needs, None):
                 barriers = barriers - {pipe}
-        for flag, token in kept:
+        for flag, token in needed:
             self.sequence.add(flag)
             if flag.carried and self.loop is not None:
                 self.loop.carried.append(flag)
@@ -160,10 +160,10 @@ class _Solver:
 
     def _ring_flag(self, mine: list[Need], index: int, after: int, loop: Loop) -> Flag | None:
         """A flag whose numbers go round, where a slot is used some iterations after it was filled."""
-        found = rotations(mine, self.follower.later) if self.follower.reader.rings else None
-        if found is None or found[0] < 2 or (found[0] == found[1].modulus and after < index):
+        rotation = rotations(mine, self.follower.later) if self.follower.reader.rings else None
+        if rotation is None or rotation[0] < 2 or (rotation[0] == rotation[1].modulus and after < index):
             return None
-        turns, which = found
+        turns, which = rotation
         ring = ring_of(loop, which, turns)
         if ring is None:
             return None

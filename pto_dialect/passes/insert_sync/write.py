@@ -103,7 +103,7 @@ def _first_numbers(flag: Flag) -> Iterable[int]:
     ring = flag.ring
     if ring is None:
         return flag.numbers
-    return [flag.event + ring.number(turn, flag.count) for turn in range(ring.ahead)]
+    return [flag.event + ring.number(iteration, flag.count) for iteration in range(ring.ahead)]
 
 
 def _last_waits(flag: Flag, loop: Item, style: str) -> list[Operation]:
@@ -113,12 +113,12 @@ def _last_waits(flag: Flag, loop: Item, style: str) -> list[Operation]:
         return [_flag(False, flag, number, style) for number in flag.numbers]
     trips = loop.trips if isinstance(loop, Loop) else inf
     if trips != inf and trips == int(trips) and constant_of(ring.loop.ub) is not None:
-        numbers = (ring.number(int(trips) + turn, flag.count) for turn in range(ring.ahead))
+        numbers = (ring.number(int(trips) + iteration, flag.count) for iteration in range(ring.ahead))
         return [_flag(False, flag, flag.event + number, style) for number in numbers]
     writer = _Writer()
     last = writer.last(ring)
-    for turn in range(ring.ahead):
-        constant = ring.constant + ring.factor * ring.step * turn
+    for iteration in range(ring.ahead):
+        constant = ring.constant + ring.factor * ring.step * iteration
         number = writer.modulo(writer.scaled(last, ring.factor, constant), flag.count, flag.event)
         writer.found.append(_dynamic(False, flag, number))
     return writer.found
@@ -217,10 +217,10 @@ def _flag(sets: bool, flag: Flag, number: int, style: str) -> Operation:
     event = EnumAttr(("event", f"EVENT_ID{number}"))
     source, target = PIPES[flag.source], PIPES[flag.target]
     if style == "events" and source in _CLASSES and target in _CLASSES:
-        words = {"src_op": _class(source), "dst_op": _class(target), "event_id": event}
-        return (RecordEventOp if sets else WaitEventOp).create(attributes=words)
-    words = {"src_pipe": pipe_attribute(source), "dst_pipe": pipe_attribute(target), "event_id": event}
-    return (SetFlagOp if sets else WaitFlagOp).create(attributes=words)
+        attributes = {"src_op": _class(source), "dst_op": _class(target), "event_id": event}
+        return (RecordEventOp if sets else WaitEventOp).create(attributes=attributes)
+    attributes = {"src_pipe": pipe_attribute(source), "dst_pipe": pipe_attribute(target), "event_id": event}
+    return (SetFlagOp if sets else WaitFlagOp).create(attributes=attributes)
 
 
 def _class(pipe: Pipe) -> EnumAttr:

@@ -72,9 +72,9 @@ class Tile:
     @property
     def kind(self) -> str:
         """Layout: NZ, ZN, ZZ, NN, ND or DN."""
-        whole = self.whole
-        blayout = "col_major" if whole.loc == "left" and whole.slayout != "none_box" else whole.blayout
-        return LAYOUT_NAME[blayout, whole.slayout]
+        type_ = self.whole
+        blayout = "col_major" if type_.loc == "left" and type_.slayout != "none_box" else type_.blayout
+        return LAYOUT_NAME[blayout, type_.slayout]
 
     @property
     def width(self) -> int:
@@ -106,9 +106,9 @@ class Tile:
 
 def bytes_of(element: Attribute) -> int:
     """Bytes of an element of a tile that a :class:`Reader` takes, or of a register."""
-    found = byte_width(element)
-    assert found is not None
-    return found
+    width = byte_width(element)
+    assert width is not None
+    return width
 
 
 class Reader:
@@ -135,11 +135,11 @@ class Reader:
             row = self.writer.add(row, self.writer.number(first))
             col = self.writer.add(col, self.writer.number(second))
             base = view.source
-        whole = base.type
-        assert isinstance(whole, TileBufType)
-        pointer = self._pointer(base, whole)
+        tile_type = base.type
+        assert isinstance(tile_type, TileBufType)
+        pointer = self._pointer(base, tile_type)
         rows, cols = self._valid(value, type_)
-        return Tile(type_, base, whole, pointer, row, col, rows, cols)
+        return Tile(type_, base, tile_type, pointer, row, col, rows, cols)
 
     def _pointer(self, base: SSAValue, type_: TileBufType) -> SSAValue:
         """The address of a tile that is not a part of another: written after its allocation, once."""
@@ -169,18 +169,18 @@ class Reader:
         return made
 
     def _valid(self, value: SSAValue, type_: TileBufType) -> tuple[Number, Number]:
-        found: list[Number] = []
+        extents: list[Number] = []
         for size, name, query in (
             (type_.valid_rows, "valid_row", TileValidRowsOp),
             (type_.valid_cols, "valid_col", TileValidColsOp),
         ):
             if size != DYNAMIC:
-                found.append(size)
+                extents.append(size)
             elif (stated := _stated(value, name)) is not None:
-                found.append(self.writer.number(stated))
+                extents.append(self.writer.number(stated))
             else:
-                found.append(self.writer.pto(query, {"src": value}, result=INDEX))
-        return found[0], found[1]
+                extents.append(self.writer.pto(query, {"src": value}, result=INDEX))
+        return extents[0], extents[1]
 
     def offset(self, tile: Tile, row: Number, col: Number) -> Number:
         """Elements from the beginning of the image to a position of the tile, whose column begins a block."""
@@ -191,9 +191,9 @@ class Reader:
     def aligned(self, number: Number, unit: int, what: str) -> None:
         """Makes sure that a position is a multiple of ``unit``."""
         if not is_multiple(self.writer.function, number, unit):
-            found = str(number) if isinstance(number, int) else "what a run says"
+            actual = str(number) if isinstance(number, int) else "what a run says"
             raise NotLoweredError(
-                self.op, f"the {what} that it begins with must be a multiple of {unit}, found {found}"
+                self.op, f"the {what} that it begins with must be a multiple of {unit}, found {actual}"
             )
 
 
@@ -259,7 +259,7 @@ def _term(sums: AffineAnalysis, term: Term, unit: int, depth: int) -> bool:
 
 def constant_bits(value: SSAValue) -> int | None:
     """A 64-bit constant without its sign."""
-    found = constant_of(value)
-    if not isinstance(found, int) or not isinstance(value.type, IntegerType):
+    constant = constant_of(value)
+    if not isinstance(constant, int) or not isinstance(value.type, IntegerType):
         return None
-    return found & ((1 << 64) - 1)
+    return constant & ((1 << 64) - 1)

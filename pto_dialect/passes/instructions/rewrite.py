@@ -40,9 +40,9 @@ class InstructionPass(PtoPass):
     def lower(self, op: Operation, function: Function) -> NotLoweredError | None:
         """Writes the instructions of ``op`` before it; returns what prevents the lowering."""
 
-    def lower_all(self, found: Sequence[Operation], function: Function) -> list[NotLoweredError]:
+    def lower_all(self, ops: Sequence[Operation], function: Function) -> list[NotLoweredError]:
         """Writes the instructions of the operations of a function; returns what prevents the lowering."""
-        return [error for op in found if (error := self.lower(op, function)) is not None]
+        return [error for op in ops if (error := self.lower(op, function)) is not None]
 
     def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
         """Changes ``module``; each operation that is not lowered is an error, and nothing changes then."""
@@ -56,12 +56,12 @@ class InstructionPass(PtoPass):
             owned = [inner for inner in walk(op) if self.owns(inner)]
             around = [_never_run_loop(inner, op) for inner in owned]
             empty += [loop for loop in dict.fromkeys(around) if loop is not None]
-            found = [inner for inner, loop in zip(owned, around, strict=True) if loop is None]
-            if found:
+            ops = [inner for inner, loop in zip(owned, around, strict=True) if loop is None]
+            if ops:
                 functions.append(Function(op))
-                refused = self.lower_all(found, functions[-1])
-                errors += refused or _results_in_use(found, functions[-1])
-                lowered += found
+                refused = self.lower_all(ops, functions[-1])
+                errors += refused or _results_in_use(ops, functions[-1])
+                lowered += ops
         for error in errors:
             engine.report(self._told(error))
         if errors:
@@ -92,12 +92,12 @@ def never_runs(loop: ForOp) -> bool:
     return isinstance(first, int) and isinstance(end, int) and first >= end
 
 
-def _results_in_use(found: Sequence[Operation], function: Function) -> list[NotLoweredError]:
+def _results_in_use(ops: Sequence[Operation], function: Function) -> list[NotLoweredError]:
     """Obstacles to lowering: operations whose results are used but were not replaced."""
     written = {old for old, _ in function.replaced}
     return [
         NotLoweredError(op, "its result is used, and no instruction has one", "use what it writes in place of it")
-        for op in found
+        for op in ops
         if any(result.uses for result in op.results if result not in written)
     ]
 

@@ -56,12 +56,12 @@ def view_of(writer: Writer, value: SSAValue) -> View:
         offsets = [writer.add(*pair) for pair in zip(offsets, more, strict=True)] if offsets else more
         sizes = sizes or [writer.number(size) for size in part.sizes]
         origin = part.source
-    whole, layout = origin.owner, "nd"
-    if isinstance(whole, MakeTensorViewOp) and isinstance(whole.ptr.type, PtrType):
-        groups = operand_groups(whole)
-        start, strides = whole.ptr, [writer.number(stride) for stride in groups["strides"]]
+    view_op, layout = origin.owner, "nd"
+    if isinstance(view_op, MakeTensorViewOp) and isinstance(view_op.ptr.type, PtrType):
+        groups = operand_groups(view_op)
+        start, strides = view_op.ptr, [writer.number(stride) for stride in groups["strides"]]
         sizes = sizes or [writer.number(size) for size in groups["shape"]]
-        layout = enumerator(whole, "layout") or layout
+        layout = enumerator(view_op, "layout") or layout
     elif _is_launched_with(writer.function, origin):
         start, strides, shape = _given(writer, origin)
         sizes = sizes or shape
@@ -103,15 +103,15 @@ def _given(writer: Writer, view: SSAValue) -> tuple[SSAValue, list[Number], list
 
 def _merged(writer: Writer, steps: list[Step]) -> tuple[Step, ...]:
     """Without steps of one element, and with one in place of two that follow each other evenly."""
-    found: list[Step] = []
+    merged: list[Step] = []
     for step in reversed(steps):
         if step.size == 1:
             continue
-        if found and _evenly(step, found[-1]):
-            inner = found.pop()
+        if merged and _evenly(step, merged[-1]):
+            inner = merged.pop()
             step = Step(writer.mul(step.size, inner.size), inner.stride)
-        found.append(step)
-    return tuple(reversed(found)) or (Step(1, 1),)
+        merged.append(step)
+    return tuple(reversed(merged)) or (Step(1, 1),)
 
 
 def _evenly(outer: Step, inner: Step) -> bool:

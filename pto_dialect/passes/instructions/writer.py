@@ -50,9 +50,9 @@ _UNROLLED = 4
 """Maximum number of repetitions that are unrolled; more become a loop."""
 
 
-def enum(name: str, word: str) -> EnumAttr:
+def enum(name: str, enumerator: str) -> EnumAttr:
     """The attribute of an enumerator."""
-    return EnumAttr((name, word))
+    return EnumAttr((name, enumerator))
 
 
 def is_handle(op: Operation) -> bool:
@@ -158,8 +158,8 @@ class Writer:
         declared = signature(cls)
         lists: list[tuple[SSAValue, ...]] = []
         for slot in declared.operands:
-            given = groups.get(slot.name)
-            lists.append(() if given is None else given if isinstance(given, tuple) else (given,))
+            operand = groups.get(slot.name)
+            lists.append(() if operand is None else operand if isinstance(operand, tuple) else (operand,))
         own = dict(attributes or {})
         if declared.segmented:
             own["operandSegmentSizes"] = segment_sizes(tuple(map(len, lists)))
@@ -185,11 +185,11 @@ class Writer:
         if value.type == element:
             return value
         if is_float(value.type) and is_float(element):
-            width, wanted = byte_width(value.type), byte_width(element)
-            assert width is not None and wanted is not None
-            if width == wanted:
+            width, target_width = byte_width(value.type), byte_width(element)
+            assert width is not None and target_width is not None
+            if width == target_width:
                 return None
-            return self.put((TruncFOp if width > wanted else ExtFOp)(value, element))
+            return self.put((TruncFOp if width > target_width else ExtFOp)(value, element))
         if not _signless(value.type) or not _signless(element):
             return None
         wider = element.width.data > value.type.width.data  # pyright: ignore[reportAttributeAccessIssue]
@@ -279,9 +279,9 @@ class Writer:
         """``pointer`` some elements further on."""
         if elements == 0:
             return pointer
-        found = self.pto(AddptrOp, {"ptr": pointer, "offset": self.index(elements)}, result=pointer.type)
-        found.name_hint = pointer.name_hint
-        return found
+        moved = self.pto(AddptrOp, {"ptr": pointer, "offset": self.index(elements)}, result=pointer.type)
+        moved.name_hint = pointer.name_hint
+        return moved
 
     def seen_as(self, pointer: SSAValue, element: Attribute) -> SSAValue:
         """``pointer`` to elements of another type."""
@@ -295,8 +295,8 @@ class Writer:
     def repeat(self, count: Number, body: Callable[[Number], None]) -> None:
         """Writes ``body`` for 0 to ``count`` − 1: a few times, or as the body of a loop."""
         if isinstance(count, int) and count <= _UNROLLED:
-            for turn in range(count):
-                body(turn)
+            for iteration in range(count):
+                body(iteration)
             return
         block = Block(arg_types=[INDEX])
         block.args[0].name_hint = "block"
@@ -307,8 +307,8 @@ class Writer:
     def fold(self, count: Number, first: SSAValue, body: Callable[[Number, SSAValue], SSAValue]) -> SSAValue:
         """Writes ``body`` for 0 to ``count`` − 1, each with what the one before gave; returns the last."""
         if isinstance(count, int) and count <= _UNROLLED:
-            for turn in range(count):
-                first = body(turn, first)
+            for iteration in range(count):
+                first = body(iteration, first)
             return first
         block = Block(arg_types=[INDEX, first.type])
         block.args[0].name_hint = "block"

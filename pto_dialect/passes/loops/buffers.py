@@ -85,15 +85,15 @@ def _innermost(tile: AllocTileOp, users: list[Operation]) -> ForOp | None:
 
 def _loops(op: Operation, block: Block | None) -> list[ForOp]:
     """The enclosing loops of ``op`` inside ``block``, innermost first."""
-    found: list[ForOp] = []
+    loops: list[ForOp] = []
     place = op
     while place.parent is not block:
         outer = place.parent_op()
         assert outer is not None
         if isinstance(outer, ForOp):
-            found.append(outer)
+            loops.append(outer)
         place = outer
-    return found
+    return loops
 
 
 def _first_writes(tile: SSAValue, block: Block) -> bool:

@@ -34,14 +34,14 @@ class Definitions:
         No other operation writes the buffer in between. All loops around the definition enclose ``op``, and it comes
         first in their bodies, so both are in the same iteration.
         """
-        found = self.ends(op, buffer)
-        return found[0] if len(found) == 1 else None
+        last = self.ends(op, buffer)
+        return last[0] if len(last) == 1 else None
 
     def ends(self, op: Operation, buffer: SSAValue) -> list[Operation | None]:
         """The operations that may have written ``buffer`` last when ``op`` runs, ``None`` for none of them and where
         ``op`` never runs."""
-        found = self._before.get(op, {}).get(buffer, {None: None})
-        return list(found)
+        last = self._before.get(op, {}).get(buffer, {None: None})
+        return list(last)
 
     def _forward(self, block: Block, last: Last) -> Last:
         for op in block.ops:
@@ -62,4 +62,4 @@ def _written(op: Operation) -> tuple[SSAValue, ...]:
 
 
 def _merged(one: Last, other: Last) -> Last:
-    return {buffer: {**found, **other[buffer]} for buffer, found in one.items()}
+    return {buffer: {**writes, **other[buffer]} for buffer, writes in one.items()}

@@ -192,17 +192,17 @@ def _beside(copy: Copy, op: Operation, start: SSAValue) -> SSAValue:
 
 def _mirrored(copy: Copy, op: Operation, start: SSAValue, above: tuple[Operation, ...]) -> SSAValue:
     own = copy.buffer(start)
-    found: dict[Operation, None] = {}
+    ops: dict[Operation, None] = {}
     waiting: list[Operation] = [op]
     while waiting:
         for product in copy.last.ends(waiting.pop(), start):
             if product is None:
                 raise _NoCopyError
-            if product not in found:
-                found[product] = None
+            if product not in ops:
+                ops[product] = None
                 if _sum_before(product) is start:
                     waiting.append(product)
-    for product in found:
+    for product in ops:
         before, point = _sum_before(product), InsertPoint.before(product)
         changed = {start: own}
         if before is not None and before is not start:

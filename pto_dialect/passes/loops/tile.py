@@ -49,15 +49,15 @@ class TileLoopsPass(PtoPass):
 
     def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
         """Changes ``module``; each stretch that cannot be split is an error, and nothing changes then."""
-        found: list[_Run] = []
+        runs: list[_Run] = []
         for stretch in _runs(module, int(self.rows)):
             try:
                 stretch.check()
-                found.append(stretch)
+                runs.append(stretch)
             except NotTiledError as error:
                 message = f"tile-loops cannot split {error.op.name}: {error.reason}"
                 engine.report(Diagnostic(UNSUPPORTED.id, UNSUPPORTED.severity, message, span_of(error.op)))
-        for stretch in found if not engine.has_errors else ():
+        for stretch in runs if not engine.has_errors else ():
             stretch.split()
 
 
@@ -150,8 +150,8 @@ class _Run:
             unit = ROW_BYTES // bytes_of(kind.element)
             rows = -(-rows // unit) * unit
         valid = (self.rows, kind.valid_cols)
-        words = {name: getattr(kind, name) for name in ("blayout", "slayout", "fractal", "pad", "compact")}
-        return TileBufType(kind.loc, rows, kind.cols, kind.element, valid, **words)
+        layout = {name: getattr(kind, name) for name in ("blayout", "slayout", "fractal", "pad", "compact")}
+        return TileBufType(kind.loc, rows, kind.cols, kind.element, valid, **layout)
 
     def _part(self, op: Operation) -> None:
         part = _part_of(op)

@@ -113,8 +113,8 @@ def _wide_loop(loop: ForOp, factor: int, middle: SSAValue, wide: SSAValue) -> li
     made.attributes.update(loop.attributes)
     carried = list(block.args[1:])
     index: SSAValue = block.args[0]
-    for turn in range(factor):
-        if turn:
+    for copy in range(factor):
+        if copy:
             index = put(AddiOp(index, loop.step), InsertPoint.at_end(block), loop).results[0]
             index.name_hint = old.args[0].name_hint
         known: dict[SSAValue, SSAValue] = dict(zip(old.args, [index, *carried], strict=True))
@@ -134,8 +134,8 @@ def _dissolve(loop: ForOp) -> None:
     assert isinstance(first, int)
     assert isinstance(step, int)
     carried = list(loop.iter_args)
-    for turn in range(trips):
-        index = numbers.constant(first + turn * step)
+    for iteration in range(trips):
+        index = numbers.constant(first + iteration * step)
         known: dict[SSAValue, SSAValue] = dict(zip(loop.body.block.args, [index, *carried], strict=True))
         carried = copy_body(loop.body.block, known, InsertPoint.before(loop))
     Rewriter.replace_op(loop, [], carried)

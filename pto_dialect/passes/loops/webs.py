@@ -39,9 +39,9 @@ class Webs:
     ``whole`` is the class of operations that write all of their destination. Raises :class:`UnfollowedError`.
     """
 
-    def __init__(self, entry: Block, buffers: Collection[SSAValue], whole: type[Operation]) -> None:
+    def __init__(self, entry: Block, buffers: Collection[SSAValue], root: type[Operation]) -> None:
         self.buffers = frozenset(buffers)
-        self.whole = whole
+        self.whole = root
         self.seen: dict[tuple[Operation, int], Write] = {}
         """For each operand that is a buffer a write that makes its value."""
         self._above: dict[Write, Write] = {}
@@ -134,8 +134,8 @@ class Webs:
                     return live
                 live = before
         if isinstance(op, IfOp):
-            found = [self._backward(block, live) for block in blocks]
-            return frozenset[Write]().union(*found, live if len(blocks) == 1 else frozenset())
+            live_ins = [self._backward(block, live) for block in blocks]
+            return frozenset[Write]().union(*live_ins, live if len(blocks) == 1 else frozenset())
         for block in reversed(blocks):
             live = self._backward(block, live)
         return live

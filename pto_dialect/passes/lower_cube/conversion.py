@@ -55,7 +55,7 @@ def conversion_of(writer: Writer, profile: Profile, source: Attribute, target: A
     :class:`NotLoweredError`."""
     op = writer.anchor
     assert isinstance(op, PtoOp)
-    found = Conversion()
+    conversion = Conversion()
     groups = operand_groups(op)
     one, other = signless(element_name(source)), element_name(target)
     scalar, table = (next(iter(groups.get(name, ())), None) for name in ("preQuantScalar", "fp"))
@@ -64,30 +64,30 @@ def conversion_of(writer: Writer, profile: Profile, source: Attribute, target: A
         if base is None:
             raise NotLoweredError(op, f"{one} accumulators are not quantised to {other}")
         mode = f"{base}_{'scalar' if scalar is not None else 'vec'}"
-        found.attributes["pre_quant_mode"] = enum("quant_pre_mode", mode)
+        conversion.attributes["pre_quant_mode"] = enum("quant_pre_mode", mode)
         if scalar is not None:
-            found.payload = _scalar(writer, scalar, other)
+            conversion.payload = _scalar(writer, scalar, other)
         else:
             assert table is not None
-            found.payload, found.table = _table(writer, table), True
+            conversion.payload, conversion.table = _table(writer, table), True
     elif (one, other) in _PLAIN:
-        found.attributes["pre_quant_mode"] = enum("quant_pre_mode", _PLAIN[one, other])
-        found.payload = writer.f32(0.0)
+        conversion.attributes["pre_quant_mode"] = enum("quant_pre_mode", _PLAIN[one, other])
+        conversion.payload = writer.f32(0.0)
     elif one != signless(other):
         raise NotLoweredError(op, f"{one} accumulators become {other} by a scale only")
     relu = enumerator(op, "reluPreMode") or "no_relu"
     if relu == "normal_relu":
-        found.attributes["pre_relu_mode"] = enum("relu_pre_mode", relu)
+        conversion.attributes["pre_relu_mode"] = enum("relu_pre_mode", relu)
     elif relu != "no_relu":
         raise NotLoweredError(op, f"{relu} needs a payload that tile operations do not carry")
     if other not in _INTEGERS and other != "f32":
-        found.attributes["sat_mode"] = enum("acc_store_sat_mode", "sat")
+        conversion.attributes["sat_mode"] = enum("acc_store_sat_mode", "sat")
     atomic = enumerator(op, "atomicType")
     if atomic in _ATOMIC:
         kind = signless(other).replace("i", "s") if other in _INTEGERS else other
-        found.attributes["atomic_type"] = enum("acc_store_atomic_type", kind)
-        found.attributes["atomic_op"] = enum("acc_store_atomic_op", _ATOMIC[atomic])
-    return found
+        conversion.attributes["atomic_type"] = enum("acc_store_atomic_type", kind)
+        conversion.attributes["atomic_op"] = enum("acc_store_atomic_op", _ATOMIC[atomic])
+    return conversion
 
 
 def _scalar(writer: Writer, entry: SSAValue, target: str) -> SSAValue:
@@ -101,8 +101,8 @@ def _scalar(writer: Writer, entry: SSAValue, target: str) -> SSAValue:
     if target in _INTEGERS:
         raise NotLoweredError(writer.anchor, "only a run knows the offset and the sign of its scale")
     low = writer.put(TruncIOp(entry, i32))
-    kept = writer.put(AndIOp(low, writer.function.constant(_SCALE_BITS - (1 << 32), i32)))
-    return writer.put(BitcastOp(kept, f32))
+    masked = writer.put(AndIOp(low, writer.function.constant(_SCALE_BITS - (1 << 32), i32)))
+    return writer.put(BitcastOp(masked, f32))
 
 
 def _table(writer: Writer, value: SSAValue) -> SSAValue:

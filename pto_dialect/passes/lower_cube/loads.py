@@ -216,8 +216,8 @@ def _window(writer: Writer, source: Tile, dst: Tile, down: Number, across: Numbe
 
 
 def _steps(writer: Writer, size: Number, unit: int, group: int) -> Number:
-    whole = max(unit, group)
-    return writer.mul(writer.ceildiv(size, whole), whole // unit)
+    both = max(unit, group)
+    return writer.mul(writer.ceildiv(size, both), both // unit)
 
 
 def _up(size: int, unit: int) -> int:

@@ -180,12 +180,12 @@ class Product:
         return (tile or self.dst).pointer
 
     def _clauses(self, list_: bool) -> dict[str, Attribute]:
-        found: dict[str, Attribute] = {}
+        clauses: dict[str, Attribute] = {}
         if not list_ and (not isinstance(self.m, int) or self.m == 1):
-            found["disable_gemv"] = UnitAttr()
+            clauses["disable_gemv"] = UnitAttr()
         pointer = self.left.pointer.type
         assert isinstance(pointer, PtrType)
         if is_float(pointer.element):
             # Products of tiles follow IEEE 754, whatever the control register says.
-            found["sat_mode"] = enum("mad_sat_mode", "nosat")
-        return found
+            clauses["sat_mode"] = enum("mad_sat_mode", "nosat")
+        return clauses

@@ -113,13 +113,13 @@ def load_scales(writer: Writer, view: SSAValue, dst: Tile) -> None:
     if isinstance(origin.owner, PartitionViewOp):
         offsets = [writer.number(offset) for offset in origin.owner.offsets]
         origin = origin.owner.source
-    whole = origin.owner
-    if not isinstance(whole, MakeTensorViewOp) or len(offsets) != _PAIR:
+    view_op = origin.owner
+    if not isinstance(view_op, MakeTensorViewOp) or len(offsets) != _PAIR:
         raise NotLoweredError(op, "its view is not made in this function")
-    layout = enumerator(whole, "layout")
+    layout = enumerator(view_op, "layout")
     if layout not in ("", _LAYOUTS[side]):
         raise NotLoweredError(op, f"scales of a {side} operand in the layout {layout}")
-    shape = [writer.number(size) for size in operand_groups(whole)["shape"]]
+    shape = [writer.number(size) for size in operand_groups(view_op)["shape"]]
     outer, groups = _extent(type_)
     along, across = offsets if side == "left" else offsets[::-1]
     width = shape[1] if side == "left" else shape[0]
@@ -136,7 +136,7 @@ def load_scales(writer: Writer, view: SSAValue, dst: Tile) -> None:
         start = writer.add(block, writer.mul(across, FRACTAL_ROWS))
         length, bursts = groups // _PAIR * ROW_BYTES, outer // FRACTAL_ROWS
     operands: dict[str, SSAValue | tuple[SSAValue, ...] | None] = {
-        "source": writer.advanced(writer.seen_as(named(whole, "ptr"), type_.element), start),
+        "source": writer.advanced(writer.seen_as(named(view_op, "ptr"), type_.element), start),
         "destination": dst.pointer,
         "len_burst": writer.i64(length),
         "n_burst": writer.i64(bursts),

@@ -111,22 +111,22 @@ def _ends(writer: Writer, inside: str, outside: str) -> tuple[Tile, View]:
 def _copy(writer: Writer, tile: Tile, view: View, sizes: tuple[Number, Number], whole_rows: bool) -> Copy:
     """What goes where. With ``whole_rows`` each row of the tile is a burst of its own."""
     lines = lines_of(writer, tile, *sizes)
-    found: list[Repetition] = []
+    repetitions: list[Repetition] = []
     for outside, inside, size in ((view.rows, lines.rows, sizes[0]), (view.cols, lines.cols, sizes[1])):
         _check_count(writer, outside, size)
-        found += paired(writer, outside, inside, size)
-    burst, found = _burst(writer, [one for one in found if one.times != 1], whole_rows)
+        repetitions += paired(writer, outside, inside, size)
+    burst, repetitions = _burst(writer, [one for one in repetitions if one.times != 1], whole_rows)
     reader, size = Reader(writer), tile.bytes
     start = reader.offset(tile, 0, 0) if tile.kind == "NZ" else offset_in(writer, tile, 0)
     reader.aligned(start, ROW_BYTES // size, "element")
-    for one in found:
+    for one in repetitions:
         if one.inside * size % ROW_BYTES:
             raise NotLoweredError(
                 writer.anchor, f"bursts in the unified buffer begin at multiples of {ROW_BYTES} bytes"
             )
         _check_fields(writer, one, size)
     pointer = writer.seen_as(view.pointer, tile.type.element)
-    return Copy(pointer, writer.advanced(tile.pointer, start), burst, found)
+    return Copy(pointer, writer.advanced(tile.pointer, start), burst, repetitions)
 
 
 def _check_count(writer: Writer, steps: tuple[Step, ...], size: Number) -> None:
@@ -138,10 +138,10 @@ def _check_count(writer: Writer, steps: tuple[Step, ...], size: Number) -> None:
         raise NotLoweredError(writer.anchor, "its view and its tile have other rows and other columns")
 
 
-def _burst(writer: Writer, found: list[Repetition], whole_rows: bool) -> tuple[Number, list[Repetition]]:
+def _burst(writer: Writer, repetitions: list[Repetition], whole_rows: bool) -> tuple[Number, list[Repetition]]:
     """How many elements lie side by side on both sides, and what repeats them, innermost first."""
     burst: Number = 1
-    left = found[::-1]
+    left = repetitions[::-1]
     near = next((one for one in left if one.outside == 1 and one.inside == 1), None)
     if near is not None:
         left.remove(near)

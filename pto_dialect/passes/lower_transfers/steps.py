@@ -52,19 +52,19 @@ def paired(writer: Writer, outside: Sequence[Step], inside: Sequence[Step], size
         return [Repetition(size, outside[0].stride, _known(writer, inside[0].stride))]
     left = [Step(size, outside[0].stride)] if len(outside) == 1 else list(outside)
     right = [Step(size, inside[0].stride)] if len(inside) == 1 else list(inside)
-    found: list[Repetition] = []
+    pairs: list[Repetition] = []
     while left:
         one, other = left.pop(), right.pop()
         outermost = not left and not right
         count = (
             one.size if outermost or writer.is_equal(one.size, other.size) else _shorter(writer, one.size, other.size)
         )
-        found.append(Repetition(count, one.stride, _known(writer, other.stride)))
+        pairs.append(Repetition(count, one.stride, _known(writer, other.stride)))
         if not outermost and not writer.is_equal(one.size, other.size):
             stack, step = (left, one) if not writer.is_equal(one.size, count) else (right, other)
             stack.append(_rest(writer, step, count))
     assert not right
-    return found[::-1]
+    return pairs[::-1]
 
 
 def _known(writer: Writer, stride: Number) -> int:

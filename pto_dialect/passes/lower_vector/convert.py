@@ -66,10 +66,10 @@ def _steps(op: PtoOp, source: Attribute, target: Attribute, backend: Backend) ->
     """The conversions that compute what a ``tcvt`` does. Raises :class:`NotLoweredError`."""
     names = signed_as_signless(element_name(source)), signed_as_signless(element_name(target))
     letter, saturate = _letter(op, *names, backend), _saturates(op, *names, backend)
-    found = _chain(names, target, letter, saturate)
-    if found is None:
+    chain = _chain(names, target, letter, saturate)
+    if chain is None:
         raise NotLoweredError(op, f"no conversions of registers from {names[0]} give the bits of {names[1]}")
-    return found
+    return chain
 
 
 def _chain(names: tuple[str, str], target: Attribute, letter: str, saturate: bool) -> list[Step] | None:
@@ -94,17 +94,17 @@ def _chain(names: tuple[str, str], target: Attribute, letter: str, saturate: boo
 def _letter(op: PtoOp, source: str, target: str, backend: Backend) -> str:
     """The rounding; without a mode emitc makes integers of floats toward zero."""
     attribute = op.attributes.get("rmode")
-    word = attribute.value if isinstance(attribute, EnumAttr) else "RINT"
+    mode = attribute.value if isinstance(attribute, EnumAttr) else "RINT"
     floats = [name.startswith(("f", "bf")) for name in (source, target)]
-    if word == "NONE" and floats == [True, False] and backend == "emitc":
+    if mode == "NONE" and floats == [True, False] and backend == "emitc":
         return _TO_ZERO
-    return ROUND_MODE_LETTERS[word]
+    return ROUND_MODE_LETTERS[mode]
 
 
 def _saturates(op: PtoOp, source: str, target: str, backend: Backend) -> bool:
     attribute = op.attributes.get("sat_mode")
-    word = attribute.value if isinstance(attribute, EnumAttr) else default_saturation(backend, release_of(op))
-    return word == "ON" if wraps_by_default(source, target) else word != "OFF"
+    mode = attribute.value if isinstance(attribute, EnumAttr) else default_saturation(backend, release_of(op))
+    return mode == "ON" if wraps_by_default(source, target) else mode != "OFF"
 
 
 class Conversion:

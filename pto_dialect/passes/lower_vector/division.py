@@ -58,8 +58,8 @@ class Division:
         groups = {"src": value, "scalar": zero, "mask": mask or self.mask}
         return self.writer.pto(VCmpsOp, groups, {"cmp_mode": StringAttr(mode)}, self.mask.type)
 
-    def _converted(self, value: SSAValue, mask: SSAValue, kind: VRegType, words: dict[str, StringAttr]) -> SSAValue:
-        attributes: dict[str, Attribute] = {**words}
+    def _converted(self, value: SSAValue, mask: SSAValue, kind: VRegType, clauses: dict[str, StringAttr]) -> SSAValue:
+        attributes: dict[str, Attribute] = {**clauses}
         return self.writer.pto(VCvtOp, {"input": value, "mask": mask}, attributes, kind)
 
     def words(self, a: SSAValue, b: SSAValue, one: SSAValue) -> SSAValue:
@@ -77,17 +77,17 @@ class Division:
     def _estimate(self, a: SSAValue, b: SSAValue) -> tuple[SSAValue, SSAValue]:
         """A quotient that is nearly right, and what is left of ``a``."""
         left, right = (self._converted(value, self.mask, self.floats, _NEAREST) for value in (a, b))
-        found = self._converted(self._pair(VDivOp, left, right), self.mask, self.kind, _TO_ZERO)
-        return found, self._pair(VSubOp, a, self._pair(VMulOp, found, b))
+        quotient = self._converted(self._pair(VDivOp, left, right), self.mask, self.kind, _TO_ZERO)
+        return quotient, self._pair(VSubOp, a, self._pair(VMulOp, quotient, b))
 
     def halves(self, a: SSAValue, b: SSAValue) -> SSAValue:
         """Of 16 bits: quotients of floats are never rounded up to the next integer."""
-        all_lanes, words = Registers(self.writer, i16).whole(), Registers(self.writer, i32).whole()
+        all_lanes, word_registers = Registers(self.writer, i16).whole(), Registers(self.writer, i32).whole()
         parts: list[SSAValue] = []
         for part in PARTS:
             which = {"part": StringAttr(part)}
             left, right = (self._converted(value, all_lanes, self.floats, which) for value in (a, b))
-            divided = self._pair(VDivOp, left, right, words)
-            whole = self._converted(divided, words, self.integers, _TO_ZERO)
-            parts.append(self._converted(whole, words, self.kind, {**_LOW_BITS, **which}))
+            divided = self._pair(VDivOp, left, right, word_registers)
+            quotient = self._converted(divided, word_registers, self.integers, _TO_ZERO)
+            parts.append(self._converted(quotient, word_registers, self.kind, {**_LOW_BITS, **which}))
         return self._pair(VOrOp, parts[0], parts[1])

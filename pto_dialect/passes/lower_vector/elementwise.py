@@ -56,10 +56,10 @@ def read_step(writer: Writer, op: Operation, row: Row) -> Step:
         dst, sources = transposed(dst), {name: transposed(tile) for name, tile in sources.items()}
     cyclic = row.column != "" and row.formula != row.column and _is_cyclic(writer, op, sources[row.column])
     if number is not None and not row.own:
-        found = writer.converted(number, dst.type.element)
-        if found is None:
+        converted = writer.converted(number, dst.type.element)
+        if converted is None:
             raise NotLoweredError(op, f"its number is {number.type}, its tiles hold {dst.element}")
-        number = found
+        number = converted
     step = Step(op, row, dst, sources, number, cyclic=cyclic)
     _check(reader, step)
     return step

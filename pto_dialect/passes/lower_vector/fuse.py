@@ -28,11 +28,11 @@ LONGEST = 32
 """Operations of one vector function, whose values need registers."""
 
 
-def consecutive_operations(found: Sequence[Operation]) -> Iterator[list[Operation]]:
+def consecutive_operations(ops: Sequence[Operation]) -> Iterator[list[Operation]]:
     """Runs of consecutive operations, between which only scalars and handles are computed; an operation without an
     elementwise formula is a run of its own."""
     stretch: list[Operation] = []
-    for op in found:
+    for op in ops:
         if stretch and not _follows(stretch[-1], op):
             yield stretch
             stretch = []
@@ -103,14 +103,14 @@ def _loads(run: Sequence[Step], number: int) -> list[Tile]:
 
 def _needs(run: Sequence[Step]) -> list[list[Tile]]:
     """For each operation the locations whose loads its value depends on."""
-    found: list[list[Tile]] = []
+    needs: list[list[Tile]] = []
     for number, step in enumerate(run):
         needed = _loads(run, number)
         for tile in step.sources.values():
             writers = [place for place in range(number) if is_same_location(tile, run[place].dst)]
-            needed = needed + (found[writers[-1]] if writers else [])
-        found.append(needed)
-    return found
+            needed = needed + (needs[writers[-1]] if writers else [])
+        needs.append(needed)
+    return needs
 
 
 class Memory:
@@ -150,8 +150,8 @@ class Memory:
         if any(op.parent is not last.parent for op in uses):
             return False
         ordered = sorted(uses, key=self._order.__getitem__)
-        behind = [op for op in ordered if self._order[op] > self._order[last]]
-        return all(_only_writes(first, tile) for first in (ordered[:1] + behind[:1]))
+        later = [op for op in ordered if self._order[op] > self._order[last]]
+        return all(_only_writes(first, tile) for first in (ordered[:1] + later[:1]))
 
 
 def _hides_accesses(op: Operation) -> bool:
@@ -172,22 +172,22 @@ def stored(run: Sequence[Step], memory: Memory) -> list[Step]:
     if len(run) == 1:
         return list(run)
     needless = {base: memory.needless(base, run) for base in dict.fromkeys(step.dst.base for step in run)}
-    found: list[Step] = []
+    steps: list[Step] = []
     for number, step in enumerate(run):
         again = any(is_same_location(step.dst, later.dst) for later in run[number + 1 :])
-        found.append(replace(step, kept=not again and not needless[step.dst.base]))
-    return _needed(found)
+        steps.append(replace(step, kept=not again and not needless[step.dst.base]))
+    return _needed(steps)
 
 
 def _needed(run: Sequence[Step]) -> list[Step]:
     """The operations whose results go to memory, and those whose results they need."""
-    found: list[Step] = []
+    needed: list[Step] = []
     for step in reversed(run):
-        reader = next((one for one in reversed(found) if _accesses(one, step.dst)), None)
+        reader = next((one for one in reversed(needed) if _accesses(one, step.dst)), None)
         read = reader is not None and any(is_same_location(tile, step.dst) for tile in reader.sources.values())
         if step.kept or read:
-            found.append(step)
-    return found[::-1]
+            needed.append(step)
+    return needed[::-1]
 
 
 def _accesses(step: Step, place: Tile) -> bool:

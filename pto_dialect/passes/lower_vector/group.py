@@ -99,10 +99,10 @@ class PartialGroup:
         return self.writer.pto(VSelOp, {"src0": one, "src1": other, "mask": mask}, result=one.type)
 
     def _compared(self, value: SSAValue, other: SSAValue, mode: str, mask: SSAValue) -> SSAValue:
-        words = {"cmp_mode": StringAttr(mode)}
+        attributes = {"cmp_mode": StringAttr(mode)}
         if other.type == value.type:
-            return self.writer.pto(VCmpOp, {"src0": value, "src1": other, "mask": mask}, words, _KIND)
-        return self.writer.pto(VCmpsOp, {"src": value, "scalar": other, "mask": mask}, words, _KIND)
+            return self.writer.pto(VCmpOp, {"src0": value, "src1": other, "mask": mask}, attributes, _KIND)
+        return self.writer.pto(VCmpsOp, {"src": value, "scalar": other, "mask": mask}, attributes, _KIND)
 
     def _both(self, cls: type[PtoOp], one: SSAValue, other: SSAValue) -> SSAValue:
         return self.writer.pto(cls, {"src0": one, "src1": other, "mask": self.all}, result=_KIND)
@@ -148,9 +148,9 @@ class PartialGroup:
         """How many of what fills up the group come before a lane: all before a score that is less, or no number."""
         ramp = self.writer.pto(VCiOp, {"index": self.writer.function.constant(0, i32)}, result=self.integers.type)
         filler = self.writer.function.constant(self.filler, f32)
-        behind = self._both(PorOp, self._compared(scores.numbers, filler, "lt", self.all), scores.strange)
-        given = self._chosen(self._everywhere(GROUP - self.count, i32), self._everywhere(0, i32), behind)
-        return self._chosen(given, self._with_number(VAddsOp, ramp, -self.count), self.given)
+        after_filler = self._both(PorOp, self._compared(scores.numbers, filler, "lt", self.all), scores.strange)
+        start = self._chosen(self._everywhere(GROUP - self.count, i32), self._everywhere(0, i32), after_filler)
+        return self._chosen(start, self._with_number(VAddsOp, ramp, -self.count), self.given)
 
     def _ranked(self, scores: Scores, line: Number, at: int, turn: Number, rank: SSAValue) -> SSAValue:
         """The ranks with one more score: it precedes smaller ones, and equal ones that follow it. NaN is less than all

@@ -22,13 +22,13 @@ def scaled_halves(writer: Writer, mask: SSAValue, value: SSAValue, factor: SSAVa
     del mask  # Lanes that are not active are not stored.
     halves, floats, bits = (Registers(writer, element) for element in (f16, f32, IntegerType(16)))
     all_halves, all_floats = halves.whole(), floats.whole()
-    found: list[SSAValue] = []
+    converted: list[SSAValue] = []
     for part in PARTS:
         which = {"part": StringAttr(part)}
         wide = writer.pto(VCvtOp, {"input": value, "mask": all_halves}, which, floats.type)
         wide = writer.pto(VMulsOp, {"input": wide, "scalar": factor, "mask": all_floats}, result=floats.type)
-        words = {"rnd": StringAttr("R"), "sat": StringAttr("NOSAT"), **which}
-        half = writer.pto(VCvtOp, {"input": wide, "mask": all_floats}, words, halves.type)
-        found.append(writer.pto(VBitcastOp, {"input": half}, result=bits.type))
-    joined = writer.pto(VOrOp, {"lhs": found[0], "rhs": found[1], "mask": all_halves}, result=bits.type)
+        attributes = {"rnd": StringAttr("R"), "sat": StringAttr("NOSAT"), **which}
+        half = writer.pto(VCvtOp, {"input": wide, "mask": all_floats}, attributes, halves.type)
+        converted.append(writer.pto(VBitcastOp, {"input": half}, result=bits.type))
+    joined = writer.pto(VOrOp, {"lhs": converted[0], "rhs": converted[1], "mask": all_halves}, result=bits.type)
     return writer.pto(VBitcastOp, {"input": joined}, result=halves.type)

@@ -72,13 +72,13 @@ class LowerVectorPass(InstructionPass):
             return error
         return None
 
-    def lower_all(self, found: Sequence[Operation], function: Function) -> list[NotLoweredError]:
+    def lower_all(self, ops: Sequence[Operation], function: Function) -> list[NotLoweredError]:
         """Writes the vector functions of operations, with ``fuse`` one for neighbours that go together."""
         if self.fuse != "true":
-            return super().lower_all(found, function)
+            return super().lower_all(ops, function)
         errors: list[NotLoweredError] = []
         memory = Memory(function.op)
-        for stretch in consecutive_operations(found):
+        for stretch in consecutive_operations(ops):
             if len(stretch) == 1 or profile_of(stretch[0], self.target).arch != "a5":
                 errors += super().lower_all(stretch, function)
                 continue

@@ -67,8 +67,8 @@ def _tiles(writer: Writer, row: Reduction) -> tuple[Tile, Tile]:
         raise NotLoweredError(op, f"its source lies in the layout {src.kind}, registers are loaded from rows")
     reader.aligned(src.col, ROW_BYTES // src.bytes, "column")
     # Elements written after the start of the source were read before: all rows of a column, or earlier rows.
-    behind = has_same_start(src, dst) and (dst.whole.rows == 1 or dst.kind == "DN")
-    refuse_overlap(op, () if behind else (src,), dst, "values that are reduced later")
+    allowed = has_same_start(src, dst) and (dst.whole.rows == 1 or dst.kind == "DN")
+    refuse_overlap(op, () if allowed else (src,), dst, "values that are reduced later")
     return src, dst
 
 
@@ -133,11 +133,11 @@ class RowFunction:
 
     def _load(self, line: Number, at: Number, left: Number) -> SSAValue:
         registers = self.registers
-        whole = isinstance(left, int) and left >= registers.lanes
+        full = isinstance(left, int) and left >= registers.lanes
         if not isinstance(left, int):
             left = self.writer.least(left, registers.lanes)
         place = offset_in(self.writer, self.src, line, at)
-        return registers.load(self.src.pointer, place, None if whole else registers.blocks(left))
+        return registers.load(self.src.pointer, place, None if full else registers.blocks(left))
 
     def _reduced(self, value: SSAValue, mask: SSAValue) -> SSAValue:
         return self.writer.pto(self.reduce, {"input": value, "mask": mask}, result=self.registers.type)
@@ -204,8 +204,8 @@ class HalfSums(RowFunction):
         return self.writer.pto(VCvtOp, groups, {"part": _EVEN}, self.registers.type)
 
     def _store(self, line: Number, total: SSAValue) -> None:
-        words = {"rnd": StringAttr("R"), "sat": StringAttr("NOSAT"), "part": _EVEN}
-        half = self.writer.pto(VCvtOp, {"input": total, "mask": self.all}, words, self.halves.type)
+        attributes = {"rnd": StringAttr("R"), "sat": StringAttr("NOSAT"), "part": _EVEN}
+        half = self.writer.pto(VCvtOp, {"input": total, "mask": self.all}, attributes, self.halves.type)
         place = offset_in(self.writer, self.dst, line)
         self.halves.store(half, self.dst.pointer, place, self.all_halves, "1PT_B16")
 

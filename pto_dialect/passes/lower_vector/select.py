@@ -70,8 +70,8 @@ class Bits:
             ]
             value = packed[0]
             if len(packed) == 2:
-                whole = Registers(writer, IntegerType(16)).whole()
-                value = writer.pto(PorOp, {"src0": packed[0], "src1": packed[1], "mask": whole}, result=kind)
+                full_mask = Registers(writer, IntegerType(16)).whole()
+                value = writer.pto(PorOp, {"src0": packed[0], "src1": packed[1], "mask": full_mask}, result=kind)
         self._put(line, turn, value, "NORM" if self.registers.bytes == 1 else "PK")
 
     def clear(self, line: Number, turn: Number) -> None:
@@ -105,10 +105,10 @@ def _rows(reader: Reader, tile: Tile) -> None:
 
 
 def _number(writer: Writer, value: SSAValue, tile: Tile) -> SSAValue:
-    found = writer.converted(value, tile.type.element)
-    if found is None:
+    converted = writer.converted(value, tile.type.element)
+    if converted is None:
         raise NotLoweredError(writer.anchor, f"its number is {value.type}, its tiles hold {tile.element}")
-    return found
+    return converted
 
 
 def lower_comparison(writer: Writer) -> None:
@@ -128,7 +128,7 @@ def lower_comparison(writer: Writer) -> None:
         raise NotLoweredError(op, "its bits are a part of a tile, and whole rows of bytes are written")
     number = None if pair else _number(writer, groups["scalar"][0], first)
     mode = op.attributes.get("cmpMode")
-    words = {"cmp_mode": StringAttr(mode.value if isinstance(mode, EnumAttr) else "eq")}
+    attributes = {"cmp_mode": StringAttr(mode.value if isinstance(mode, EnumAttr) else "eq")}
     registers = Registers(writer, first.type.element)
     bits = Bits(writer, dst, registers)
     if not pair and writer.backend == "vpto":
@@ -141,8 +141,8 @@ def lower_comparison(writer: Writer) -> None:
         mask = registers.part(left)
         values = {"src0" if pair else "src": registers.row(first, line, at, left), "mask": mask}
         if other is None:
-            return writer.pto(VCmpsOp, {**values, "scalar": number}, words, kind)
-        return writer.pto(VCmpOp, {**values, "src1": registers.row(other, line, at, left)}, words, kind)
+            return writer.pto(VCmpsOp, {**values, "scalar": number}, attributes, kind)
+        return writer.pto(VCmpOp, {**values, "src1": registers.row(other, line, at, left)}, attributes, kind)
 
     writer.scope(lambda: writer.repeat(first.rows, lambda line: _compare(bits, line, first.cols, compared)))
 

@@ -133,8 +133,8 @@ def _are_counts_used(value: SSAValue) -> bool:
 
 def _scratch(writer: Writer, op: PtoOp, others: list[Tile], needed: int) -> Tile:
     """The scratch tile of a merge, with room for all records. Raises :class:`NotLoweredError`."""
-    found = operand_groups(op).get("tmp", ())
-    tile = Reader(writer).tile(found[0]) if found else None
+    scratch = operand_groups(op).get("tmp", ())
+    tile = Reader(writer).tile(scratch[0]) if scratch else None
     if tile is None or tile.kind != "ND" or tile.type.cols < needed:
         raise NotLoweredError(op, "neither its destination nor its scratch tile has room for all records")
     if tile.type.element != others[-1].type.element or any(may_overlap(tile, other) for other in others):

@@ -83,10 +83,10 @@ def has_same_start(one: Tile, other: Tile) -> bool:
 
 def is_same_location(one: Tile, other: Tile) -> bool:
     """Whether each element of one tile must be the same element of the other."""
-    alike = (one.type.element, one.row, one.col, one.whole.cols) == (
+    is_equal = (one.type.element, one.row, one.col, one.whole.cols) == (
         *(other.type.element, other.row, other.col, other.whole.cols),
     )
-    return alike and has_same_start(replace(one, row=0, col=0), replace(other, row=0, col=0))
+    return is_equal and has_same_start(replace(one, row=0, col=0), replace(other, row=0, col=0))
 
 
 def torn(source: Tile, dst: Tile) -> bool:
@@ -108,15 +108,15 @@ def _may_meet(one: Tile, other: Tile, meet: Callable[[MemoryLocation, MemoryLoca
 def _locations(handle: SSAValue, callers: tuple[Operation, ...] = ()) -> list[MemoryLocation]:
     """The memory locations that a handle may point to; those of an argument are what the calls of its function pass,
     and a location of its own where nobody calls it."""
-    found: list[MemoryLocation] = []
+    locations: list[MemoryLocation] = []
     for place in HandleLocations(get_profile(CHIP)).of(handle):
         passed = _passed(place.root, callers) if isinstance(place.root, BlockArgument) else []
         for call, value in passed:
             inner = _locations(value, (*callers, call))
-            found += [one.part if place.sides else one.unframed for one in inner]
+            locations += [one.part if place.sides else one.unframed for one in inner]
         if not passed:
-            found.append(place)
-    return found
+            locations.append(place)
+    return locations
 
 
 def _passed(argument: BlockArgument, callers: tuple[Operation, ...]) -> list[tuple[Operation, SSAValue]]:
@@ -173,8 +173,8 @@ def _separate_windows(one: Tile, other: Tile) -> bool:
 
 def transposed(tile: Tile) -> Tile:
     """A tile of columns as one of rows: the same elements in the same bytes."""
-    whole = TileBufType(tile.whole.loc, tile.whole.cols, tile.whole.rows, tile.whole.element)
-    return replace(tile, whole=whole, row=tile.col, col=tile.row, rows=tile.cols, cols=tile.rows)
+    type_ = TileBufType(tile.whole.loc, tile.whole.cols, tile.whole.rows, tile.whole.element)
+    return replace(tile, whole=type_, row=tile.col, col=tile.row, rows=tile.cols, cols=tile.rows)
 
 
 def extent(value: SSAValue) -> Extent | None:

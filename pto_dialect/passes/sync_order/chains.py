@@ -31,17 +31,17 @@ class Reason(NamedTuple):
 def reasons(reader: Reader, sequence: Sequence, groups: Many[Group]) -> dict[Group, Reason]:
     """For each of ``groups``, which are all removed, the first dependence that it orders; a group without one is
     redundant."""
-    told = _Told(reader, groups)
+    explained = _Told(reader, groups)
     for users in (reader.users, None):
         # What is looked for are accesses that are in order, mostly of not long ago: few are forgotten, then none.
         state = Known(users)
         state.few = _RECENT
         with suppress(_ToldError):
-            told.items(sequence, state)
-        if len(told.reasons) == len(groups):
+            explained.items(sequence, state)
+        if len(explained.reasons) == len(groups):
             break
-        told.marks, told.open, told.steps = {}, {}, 0
-    return told.reasons
+        explained.marks, explained.open, explained.steps = {}, {}, 0
+    return explained.reasons
 
 
 class _ToldError(Exception):
@@ -76,15 +76,15 @@ class _Told(Course):
         super().leaf(leaf, state)
 
     def _explain(self, leaf: Leaf, state: Known) -> None:
-        asked = [group for group in self.open if _between(group, None, leaf.pipe)]
-        if not asked:
+        groups = [group for group in self.open if _between(group, None, leaf.pipe)]
+        if not groups:
             return
         row = state.issue(leaf.pipe)
         for access, _ in self.dependences(leaf, state, None):
             source = access.leaf.pipe
             if access.number > row[source]:
                 continue
-            for group in [one for one in asked if one in self.open and _between(one, source, leaf.pipe)]:
+            for group in [one for one in groups if one in self.open and _between(one, source, leaf.pipe)]:
                 if access.number <= self.open[group]:
                     self.reasons[group] = Reason(access.leaf, leaf, _chain(state.why[leaf.pipe][source]))
                     del self.open[group]
@@ -99,9 +99,9 @@ def _between(group: Group, source: int | None, target: int) -> bool:
 
 
 def _chain(why: Why) -> tuple[Signal | Leaf, ...]:
-    found: list[Signal | Leaf] = []
+    chain: list[Signal | Leaf] = []
     while why:
         item, why = why  # pyright: ignore[reportAssignmentType]
-        if isinstance(item, Signal | Leaf) and (not found or found[-1] is not item):
-            found.append(item)
-    return tuple(reversed(found))
+        if isinstance(item, Signal | Leaf) and (not chain or chain[-1] is not item):
+            chain.append(item)
+    return tuple(reversed(chain))

@@ -137,15 +137,15 @@ class Course:
         way = state.copy()
         deepest = max((len(tokens) for tokens in state.queues.values()), default=1)
         least = min(loop.trips, 1 + max(1, deepest))
-        turn = 0
-        while turn < loop.trips:
+        count = 0
+        while count < loop.trips:
             shape = _shape(way)
-            way.turn = (*outside, (loop, turn))
+            way.turn = (*outside, (loop, count))
             way = self.items(loop.body, way)
-            turn += 1
-            if turn >= least and _shape(way) == shape:
+            count += 1
+            if count >= least and _shape(way) == shape:
                 break
-            if turn > _MOST_TURNS:
+            if count > _MOST_TURNS:
                 raise UnsupportedError(loop.op, "each iteration sets flags that none takes, or takes too many")
         way.turn = outside
         _forget_turns(way, len(outside))
@@ -160,9 +160,9 @@ class Course:
         return self._together(state, branch_states(choice, state, self.items))
 
     def _together(self, state: Known, ways: list[Known]) -> Known:
-        found = together(state, ways)
-        found.turn = state.turn
-        return found
+        joined = together(state, ways)
+        joined.turn = state.turn
+        return joined
 
     # ------------------------------------------------------------ accesses
 

@@ -37,11 +37,11 @@ def judges(function: Operation, target: str | None) -> list[Judge]:
     """The function as each kind of core runs it. Raises :class:`UnsupportedError`."""
     sections = {section_of(op) for op in walk(function)}
     sides = [name for name in ("cube", "vector") if name in sections] or [None]
-    found: list[Judge] = []
+    result: list[Judge] = []
     for side in sides:
         reader = SignalReader(HandleLocations(profile_of(function, target)), side)
-        found.append(Judge(reader, reader.function(function)))
-    return found
+        result.append(Judge(reader, reader.function(function)))
+    return result
 
 
 def dispensable(judge: Judge) -> list[tuple[Group, Reason | None]]:
@@ -61,8 +61,8 @@ def report_redundant(declared: Rule, group: Group, reason: Reason | None) -> Dia
     else:
         first, second = named(reason.first), named(reason.second)
         by = list(dict.fromkeys(f"{item.op.name}{line_of(item.op)}" for item in reason.chain)) or ["the scalar unit"]
-        said = f"{', '.join(by[:-1])} and {by[-1]} order" if len(by) > 1 else f"{by[0]} orders"
-        message = f"{what}: {second} depends on {first}, and {said} the two"
+        order = f"{', '.join(by[:-1])} and {by[-1]} order" if len(by) > 1 else f"{by[0]} orders"
+        message = f"{what}: {second} depends on {first}, and {order} the two"
     return Diagnostic(declared.id, declared.severity, message, span_of(op), tuple(notes))
 
 
@@ -81,8 +81,8 @@ def report_serial(judge: Judge, group: Group) -> Iterator[Diagnostic]:
 
 def _all_wait(group: Group, needed: list[Open]) -> Diagnostic:
     op = group.signals[0].op
-    said = " and ".join(f"{pipe_name(o.second.pipe)} on {pipe_name(o.first.pipe)}" for o in needed)
-    message = f"all pipes wait for each other here, and only {said} depends"
+    waits = " and ".join(f"{pipe_name(o.second.pipe)} on {pipe_name(o.first.pipe)}" for o in needed)
+    message = f"all pipes wait for each other here, and only {waits} depends"
     notes = [note_of(one.second, f"{named(one.second)} depends on {named(one.first)}") for one in needed]
     help_ = "a flag from the one pipe to the other instead"
     return Diagnostic(SERIALISING.id, SERIALISING.severity, message, span_of(op), tuple(notes), help_)
@@ -108,12 +108,12 @@ def report_undecided(function: Operation, error: UnsupportedError | None, judge:
         message, op = f"the order in @{name} is not proved: {error.reason}", error.op
     else:
         assert judge is not None
-        found = next((one for one in judge.found if isinstance(one, Open)), None)
-        assert found is not None
-        op = found.second.op
-        turns = " of an earlier iteration" if found.loop is not None else ""
-        message = f"the order in @{name} is not proved: {op.name} may touch bytes of {found.first.op.name}{turns}"
-        notes = (Note(f"{found.first.op.name} touches them", span_of(found.first.op)),)
+        undecided = next((one for one in judge.found if isinstance(one, Open)), None)
+        assert undecided is not None
+        op = undecided.second.op
+        turns = " of an earlier iteration" if undecided.loop is not None else ""
+        message = f"the order in @{name} is not proved: {op.name} may touch bytes of {undecided.first.op.name}{turns}"
+        notes = (Note(f"{undecided.first.op.name} touches them", span_of(undecided.first.op)),)
     return Diagnostic(UNDECIDED.id, UNDECIDED.severity, message, span_of(op), notes)
 
 
@@ -134,11 +134,11 @@ def report_retained(error: UnsupportedError) -> Diagnostic:
 def judged(function: Operation, target: str | None) -> Iterator[Diagnostic]:
     """What the signals of a function do that they need not, and whether its order is proved."""
     try:
-        found = judges(function, target)
+        all_judges = judges(function, target)
     except UnsupportedError as error:
         yield report_undecided(function, error, None)
         return
-    for judge in found:
+    for judge in all_judges:
         if any(isinstance(one, Open) for one in judge.found):
             yield report_undecided(function, None, judge)
         gone = dispensable(judge)

@@ -122,7 +122,7 @@ class Judge:
                 members |= together.get(one, set())
             for one in members:
                 together[one] = members
-        found: dict[int, Group] = {}
+        by_number: dict[int, Group] = {}
         ending = self._ending()
         telling: dict[Sequence, int] = {}
         for signal in innermost(self.sequence):
@@ -137,19 +137,19 @@ class Judge:
                 if index < telling[sequence]:
                     continue
             members = together.get(signal)
-            if members is not None and id(members) not in found and not members.intersection(ending):
-                found[id(members)] = group_of(members)
-        return sorted(found.values(), key=lambda group: _ORDER[group.signals[0].kind])
+            if members is not None and id(members) not in by_number and not members.intersection(ending):
+                by_number[id(members)] = group_of(members)
+        return sorted(by_number.values(), key=lambda group: _ORDER[group.signals[0].kind])
 
     def _ending(self) -> set[Signal]:
         """Flags without a wait, and what the scalar unit waits for after all work."""
-        found = set(self.left)
+        ending = set(self.left)
         for item in reversed(self.sequence.items):
             if not isinstance(item, Signal):
                 break
             if item.kind == "join" or (item.kind == "wait" and item.target == SCALAR):
-                found.add(item)
-        return found
+                ending.add(item)
+        return ending
 
     def dispensable(self, group: Group) -> bool:
         """Whether all ordered accesses stay ordered without ``group``, which is then removed for later queries."""

@@ -116,34 +116,34 @@ class Known(State):
 
 def together(before: Known, ways: list[Known]) -> Known:
     """The join of alternative paths. Raises :class:`UnevenError`."""
-    found = merged(before, list(ways))
-    assert isinstance(found, Known)
-    now = found.now
-    for target in range(COUNT) if found.users is None else found.users.pipes:
+    joined = merged(before, list(ways))
+    assert isinstance(joined, Known)
+    now = joined.now
+    for target in range(COUNT) if joined.users is None else joined.users.pipes:
         rows = [way.why[target] for way in ways]
         for source in range(_WIDTH):
             why = rows[0][source]
             if all(row[source] is why for row in rows):
-                found.why[target][source] = why
+                joined.why[target][source] = why
                 continue
             least = min(ways, key=lambda way: common(before, way, way.clock[target][source], source, now))
-            found.why[target][source] = least.why[target][source]
+            joined.why[target][source] = least.why[target][source]
     shapes = [{key: len(tokens) for key, tokens in way.queues.items()} for way in ways]
     if any(shape != shapes[0] for shape in shapes):
         raise UnevenError
-    found.queues = {}
+    joined.queues = {}
     for key, count in shapes[0].items():
         rows = [[way.queues[key][index] for way in ways] for index in range(count)]
-        found.queues[key] = tuple([_weakest(before, ways, row, now) for row in rows])
-    found.released = {}
+        joined.queues[key] = tuple([_weakest(before, ways, row, now) for row in rows])
+    joined.released = {}
     for number in {number for way in ways for number in way.released}:
         nothing = Token((0,) * _WIDTH, ((),) * _WIDTH, frozenset())
-        found.released[number] = _weakest(before, ways, [way.released.get(number, nothing) for way in ways], now)
-    found.waited = {}
+        joined.released[number] = _weakest(before, ways, [way.released.get(number, nothing) for way in ways], now)
+    joined.waited = {}
     for way in ways:
         for key, number in way.waited.items():
-            found.waited[key] = max(number, found.waited.get(key, 0))
-    return found
+            joined.waited[key] = max(number, joined.waited.get(key, 0))
+    return joined
 
 
 def _weakest(before: Known, ways: list[Known], tokens: list[Token], now: int) -> Token:

@@ -38,11 +38,11 @@ class RemoveRedundantSyncPass(PtoPass):
             try:
                 if function not in entries:
                     raise UnsupportedError(function, "other functions call it and may count on its order")
-                found = [one for judge in judges(function, self.target) for one in dispensable(judge)]
+                removable = [one for judge in judges(function, self.target) for one in dispensable(judge)]
             except UnsupportedError as error:
                 engine.report(report_retained(error))
                 continue
-            for group, reason in found:
+            for group, reason in removable:
                 engine.report(report_redundant(REMOVED, group, reason))
                 going += [signal.op for signal in group.signals]
         for op in going:

@@ -24,11 +24,11 @@ class Idle(NamedTuple):
 
 def pairs_of(lost: list[Finding]) -> dict[tuple[int, int], Open]:
     """The pairs of pipes between which a group keeps order, each with an example."""
-    found: dict[tuple[int, int], Open] = {}
+    pairs: dict[tuple[int, int], Open] = {}
     for one in lost:
         if isinstance(one, Open):
-            found.setdefault((one.first.pipe, one.second.pipe), one)
-    return found
+            pairs.setdefault((one.first.pipe, one.second.pipe), one)
+    return pairs
 
 
 def idle(group: Group, lost: list[Finding]) -> Iterator[Idle]:
@@ -50,10 +50,10 @@ def _nearest(signal: Signal, needed: set[Leaf], pipe: int, step: int) -> Iterato
     index += step
     while 0 <= index < len(sequence.items):
         leaves = [leaf for leaf in innermost(sequence.items[index]) if isinstance(leaf, Leaf) and leaf.pipe == pipe]
-        wanted = next((leaf for leaf in leaves if leaf in needed), None)
-        if wanted is not None:
+        nearest = next((leaf for leaf in leaves if leaf in needed), None)
+        if nearest is not None:
             if idle is not None:
-                yield Idle(signal, idle, wanted)
+                yield Idle(signal, idle, nearest)
             return
         idle = idle or next(iter(leaves), None)
         index += step

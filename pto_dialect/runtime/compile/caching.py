@@ -25,8 +25,8 @@ class CachingGenerator(HoldingGenerator):
         maintained = maintenance_of(op)
         if maintained is not None:
             pointer = maintained.pointer
-            place = "None" if pointer is None else f"core.pointer_of({self.names[pointer]})"
-            self.emitter.line(f"core.cache.maintain({place})")
+            argument = "None" if pointer is None else f"core.pointer_of({self.names[pointer]})"
+            self.emitter.line(f"core.cache.maintain({argument})")
         cached = self.lanes is None and is_cached(op) and not _in_scope(op)
         if cached:
             self.emitter.current = op

@@ -66,12 +66,12 @@ class CompiledModule:
 
     def locate(self, trace: TracebackType | None) -> Operation | None:
         """Returns the operation whose code raised an exception."""
-        found: Operation | None = None
+        innermost: Operation | None = None
         while trace is not None:
             if trace.tb_frame.f_code.co_filename == self.filename:
-                found = self.at_line(trace.tb_lineno)
+                innermost = self.at_line(trace.tb_lineno)
             trace = trace.tb_next
-        return found
+        return innermost
 
     def place_of(self, program: Any) -> Operation | None:
         """Returns the operation at which a program of a core has stopped."""
@@ -84,8 +84,8 @@ class CompiledModule:
         while program is not None:
             frame = getattr(program, "gi_frame", None)
             if frame is not None and frame.f_code.co_filename == self.filename:
-                found = self.at_line(frame.f_lineno)
-                stack += [found] if found is not None else []
+                op = self.at_line(frame.f_lineno)
+                stack += [op] if op is not None else []
             program = getattr(program, "gi_yieldfrom", None)
         return stack
 

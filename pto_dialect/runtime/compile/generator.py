@@ -147,8 +147,8 @@ class Generator:
 
     def error(self, rule: str, message: str, op: Operation | None = None) -> ProgramError:
         """Returns the error that ``op`` (default: the operation being compiled) cannot be compiled."""
-        place = op or self.emitter.current
-        return ProgramError(rule, message, span_of(place), operation=place)
+        near = op or self.emitter.current
+        return ProgramError(rule, message, span_of(near), operation=near)
 
     # ------------------------------------------------------------ tiles
 
@@ -175,21 +175,21 @@ class Generator:
         A destination operand that is a value itself is the old content of the result (docs/reference/language.md,
         "Level 1 and Level 2", rule 10).
         """
-        given = self.operand(op, name)
-        if given is not None and not (op.results and isinstance(given.type, t.TileType)):
-            return given
+        dst = self.operand(op, name)
+        if dst is not None and not (op.results and isinstance(dst.type, t.TileType)):
+            return dst
         result = op.results[position]
         type_ = result.type
         if not isinstance(type_, t.TileType):
             raise self.error("unmodelled", f"{op.name} without a destination needs a !pto.tile result")
-        if given is not None and given.type != type_:
-            message = f"the old tile of {op.name} has type {t.type_text(given.type)}, the new one {t.type_text(type_)}"
+        if dst is not None and dst.type != type_:
+            message = f"the old tile of {op.name} has type {t.type_text(dst.type)}, the new one {t.type_text(type_)}"
             raise self.error("unmodelled", message)
         fmt = self.argument(self.format(type_.element))
         maker = self.argument(ValueTile)
         self.define(result, f"{maker}({type_.rows}, {type_.cols}, {fmt})")
-        if given is not None:
-            self.call(copy_value, given, result, pipe=self.pipe(op))
+        if dst is not None:
+            self.call(copy_value, dst, result, pipe=self.pipe(op))
         return result
 
     def hold(self, tile: SSAValue, content: Any) -> None:
@@ -296,8 +296,8 @@ class Generator:
         operands of it."""
         form, groups = self.form(op), operand_groups(op)
         others = [value for name, values in groups.items() if name not in form.clobbered for value in values]
-        found = dict.fromkeys(value for name in form.clobbered for value in groups.get(name, ()))
-        return tuple(value for value in found if isinstance(value.type, t.TileBufType) and value not in others)
+        clobbered = dict.fromkeys(value for name in form.clobbered for value in groups.get(name, ()))
+        return tuple(value for value in clobbered if isinstance(value.type, t.TileBufType) and value not in others)
 
     def _undefining(
         self, function: Callable[..., Any], arguments: tuple[Any, ...]
@@ -307,10 +307,10 @@ class Generator:
         assert isinstance(op, PtoOp)
         self._undefined = ()
         form, groups = self.form(op), operand_groups(op)
-        kept = [value for name in form.writes if name not in form.clobbered for value in groups.get(name, ())]
-        kept = [value for value in kept if isinstance(value.type, t.TileBufType)]
-        made = Undefining(function, len(kept), len(tiles), constant_hint(function))
-        return made, (*arguments, *kept, *tiles)
+        kept_values = [value for name in form.writes if name not in form.clobbered for value in groups.get(name, ())]
+        kept_values = [value for value in kept_values if isinstance(value.type, t.TileBufType)]
+        made = Undefining(function, len(kept_values), len(tiles), constant_hint(function))
+        return made, (*arguments, *kept_values, *tiles)
 
     def _meeting(self, op: Operation) -> str:
         """Returns the line that makes the pipes wait which an operation of several steps orders itself."""

@@ -63,10 +63,10 @@ def held_tiles(program: Program, profile: Profile, placement: Mapping[Operation,
     called = {callee for function in program.functions for callee in program.callees(function)}
     once = {root.function for root in program.roots.values()} - called
     for op in _operations(program):
-        found = _concerned(op)
-        if found is None:
+        candidates = _concerned(op)
+        if candidates is None:
             return frozenset()
-        if not found:
+        if not candidates:
             continue
         if not op.results:
             users[op] = [value for value in op.operands if _is_matrix(value.type)]
@@ -174,16 +174,16 @@ def _runs_once(op: Operation, once: set[Operation]) -> bool:
 
 def _overlapping(tiles: dict[SSAValue, Tile]) -> set[SSAValue]:
     """Returns the tiles that overlap others."""
-    found: set[SSAValue] = set()
+    overlapping: set[SSAValue] = set()
     space, reach, farthest = "", 0, None
     for value, tile in sorted(tiles.items(), key=lambda entry: (entry[1].space, entry[1].start)):
         if tile.space != space:
             space, reach, farthest = tile.space, 0, None
         if farthest is not None and tile.start < reach:
-            found |= {value, farthest}
+            overlapping |= {value, farthest}
         if farthest is None or tile.end > reach:
             reach, farthest = tile.end, value
-    return found
+    return overlapping
 
 
 def _kept(held: set[SSAValue], users: dict[Operation, list[SSAValue]]) -> frozenset[SSAValue]:
@@ -238,5 +238,5 @@ def _multiplies(op: Operation) -> bool:
     *start, lhs, rhs, dst = (value.type for value in op.operands)
     if not (isinstance(lhs, t.TileBufType) and isinstance(rhs, t.TileBufType) and isinstance(dst, t.TileBufType)):
         return False
-    places = (lhs.loc, rhs.loc, dst.loc) == ("left", "right", "acc") and all(type_ == dst for type_ in start)
-    return places and (lhs.rows, lhs.cols, rhs.cols) == (dst.rows, rhs.rows, dst.cols)
+    spaces = (lhs.loc, rhs.loc, dst.loc) == ("left", "right", "acc") and all(type_ == dst for type_ in start)
+    return spaces and (lhs.rows, lhs.cols, rhs.cols) == (dst.rows, rhs.rows, dst.cols)

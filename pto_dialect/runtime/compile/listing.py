@@ -21,13 +21,13 @@ def listing(lines: Sequence[str], origin: Iterable[Operation | None]) -> str:
     operation of each. Code of operations without a source location has no comment of its own."""
     shown: list[str] = []
     # The first line is no comment, so no later line can name the encoding of a file that the text is written to.
-    told: tuple[SourceFile, int] | None = None
+    previous: tuple[SourceFile, int] | None = None
     for number, (line, op) in enumerate(zip(lines, origin, strict=True)):
         span = span_of(op) if number else None
         if span is not None:
-            place = (span.source, span.line)
-            if place != told:
-                told = place
+            position = (span.source, span.line)
+            if position != previous:
+                previous = position
                 indent = line[: len(line) - len(line.lstrip(" "))]
                 shown.append(f"{indent}# {span.line}: {comment(span.source.line_text(span.line))}")
         shown.append(line)

@@ -39,16 +39,16 @@ class Identifiers:
     def fresh(self, kind: Kind, name: str = "") -> str:
         """Returns a new identifier, close to ``name``, which may be any text."""
         letter = kind._value_
-        found = base = letter + readable(name)
+        candidate = base = letter + readable(name)
         if base in self.kinds or base == letter:
             number = self._numbers.get(base, 0)
             stem = base.rstrip("_")
-            while found in self.kinds or found == base:
+            while candidate in self.kinds or candidate == base:
                 number += 1
-                found = f"{stem}_{number}"
+                candidate = f"{stem}_{number}"
             self._numbers[base] = number
-        self.kinds[found] = letter
-        return found
+        self.kinds[candidate] = letter
+        return candidate
 
 
 def readable(name: str) -> str:

@@ -104,8 +104,8 @@ class Symbols:
     def callees(self, function: Operation) -> list[Operation]:
         """Returns the functions that ``function`` calls."""
         if function not in self._callees:
-            found = (self.callee(op) for op in walk(function) if has_role(op, RUNS))
-            self._callees[function] = [callee for callee in found if callee is not None]
+            called = (self.callee(op) for op in walk(function) if has_role(op, RUNS))
+            self._callees[function] = [callee for callee in called if callee is not None]
         return self._callees[function]
 
 
@@ -231,12 +231,12 @@ def functions_by_place(program: Program) -> tuple[list[Operation], list[Operatio
             if callee is None:
                 continue
             within = inside or any(has_role(parent, Role.SCOPE) for parent in ancestors(op))
-            found = inner if within else outer
-            if callee not in found:
-                found[callee] = None
+            callees = inner if within else outer
+            if callee not in callees:
+                callees[callee] = None
                 pending.append((callee, within))
     order = {function: number for number, function in enumerate(program.functions)}
-    first, second = (sorted(found, key=lambda function: order[function]) for found in (outer, inner))
+    first, second = (sorted(callees, key=lambda function: order[function]) for callees in (outer, inner))
     return first, second
 
 
@@ -354,12 +354,12 @@ def _depends_on_core(value: SSAValue) -> bool:
 
 def arguments_of(function: Operation) -> list[tuple[str, Attribute]]:
     """Returns names and types of the arguments of ``function``; those without a name are called by position."""
-    found: list[tuple[str, Attribute]] = []
+    arguments: list[tuple[str, Attribute]] = []
     taken: set[str] = set()
     for index, argument in enumerate(function.regions[0].blocks[0].args):
-        found.append((unique_name(argument.name_hint or str(index), taken), argument.type))
-        taken.add(found[-1][0])
-    return found
+        arguments.append((unique_name(argument.name_hint or str(index), taken), argument.type))
+        taken.add(arguments[-1][0])
+    return arguments
 
 
 def unique_name(name: str, taken: Set[str]) -> str:
@@ -390,12 +390,12 @@ def _bound_to(partner: Operation, arguments: list[tuple[str, Attribute]]) -> Roo
 
 
 def _partner(function: Operation, symbols: Symbols) -> Operation | None:
-    found = peers(function, symbols)
-    if len(found) > 1:
-        listed = ", ".join(f"@{symbol_of(peer)}" for peer in found)
+    partners = peers(function, symbols)
+    if len(partners) > 1:
+        listed = ", ".join(f"@{symbol_of(peer)}" for peer in partners)
         message = f"@{symbol_of(function)} has several peers ({listed}); start a function that calls the ones to run"
         raise ProgramError("entry-single", message, span_of(function))
-    return found[0] if found else None
+    return partners[0] if partners else None
 
 
 def peers(function: Operation, symbols: Symbols) -> list[Operation]:
@@ -439,9 +439,7 @@ def _queues(function: Operation) -> set[object]:
     """Returns the identities of the queues that a function initializes, each with its direction."""
     inits = [(op, action) for op in walk(function) if (action := queues.action_of(op)) and action.role == "init"]
     handles = [op for op, action in inits if action.core is None]
-    found: set[object] = {
-        (identity(op, order)[0], integer_attribute(op, "dir_mask")) for order, op in enumerate(handles)
-    }
-    return found | {
+    ids: set[object] = {(identity(op, order)[0], integer_attribute(op, "dir_mask")) for order, op in enumerate(handles)}
+    return ids | {
         (identity(op, 0)[0], integer_attribute(op, "dir_mask")) for op, action in inits if action.core is not None
     }

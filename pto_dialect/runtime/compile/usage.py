@@ -104,29 +104,29 @@ def sets_mode(op: Operation) -> bool:
     return isinstance(op, AtomicModeOp) and not isinstance(op, SetAtomicNoneOp)
 
 
-def _keeps_mode(word: SSAValue) -> bool:
+def _keeps_mode(value: SSAValue) -> bool:
     """Returns whether a control word sets no type of atomic stores."""
-    while isinstance(word.owner, Sbitset0Op | Sbitset1Op):
-        bit = constant_of(word.owner.second)
-        if isinstance(word.owner, Sbitset1Op) and (not isinstance(bit, int) or bit in _MODE_BITS):
+    while isinstance(value.owner, Sbitset0Op | Sbitset1Op):
+        bit = constant_of(value.owner.second)
+        if isinstance(value.owner, Sbitset1Op) and (not isinstance(bit, int) or bit in _MODE_BITS):
             return False
-        word = word.owner.first
-    if isinstance(word.owner, GetCtrlOp):
+        value = value.owner.first
+    if isinstance(value.owner, GetCtrlOp):
         return True
-    known = constant_of(word)
+    known = constant_of(value)
     return isinstance(known, int) and not any(known >> bit & 1 for bit in _MODE_BITS)
 
 
 def directions_of(program: Program) -> list[str]:
     """Returns the accesses of all functions that a launch starts to each of its arguments: a direction, or
     ``unused``."""
-    found = [Access(False, False)] * len(program.arguments)
+    accesses = [Access(False, False)] * len(program.arguments)
     for root in program.roots.values():
         arguments = root.function.regions[0].blocks[0].args
         for position, argument in zip(root.positions, arguments, strict=True):
-            one, other = found[position], access_of(argument, program.symbols, program.operations)
-            found[position] = Access(one.reads or other.reads, one.writes or other.writes)
-    return [access.direction for access in found]
+            one, other = accesses[position], access_of(argument, program.symbols, program.operations)
+            accesses[position] = Access(one.reads or other.reads, one.writes or other.writes)
+    return [access.direction for access in accesses]
 
 
 _NOTHING, _READ, _WRITTEN, _BOTH = Access(False, False), Access(True, False), Access(False, True), Access(True, True)

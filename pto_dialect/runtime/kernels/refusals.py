@@ -105,8 +105,8 @@ def page() -> str:
 
 
 def _rows() -> list[str]:
-    whole = [f"| all of {dialect} | {why} |" for dialect, why in DIALECTS.items()]
-    return [*(f"| {name} | {why} |" for name, why in CORE.items()), *whole]
+    rows = [f"| all of {dialect} | {why} |" for dialect, why in DIALECTS.items()]
+    return [*(f"| {name} | {why} |" for name, why in CORE.items()), *rows]
 
 
 def _wrapped(names: list[str]) -> str:

@@ -90,21 +90,21 @@ def generate(op: Operation, generator: Generator) -> None:
     if generator.lanes is not None and generator.lanes.concerns(op):
         _generate_lanes(op, generator)
         return
-    found = find(op.name)
-    if found is None:
+    emit = find(op.name)
+    if emit is None:
         why = reason(op.name) or "its execution is not supported"
         raise generator.error("unmodelled", f"{op.name} cannot be executed: {why}", op)
     if has_role(op, Role.ADDRESSES):
         with generator.as_pointers([value for value in op.operands if isinstance(value.type, MemRefType)]):
-            found(op, generator)
+            emit(op, generator)
     else:
-        found(op, generator)
+        emit(op, generator)
 
 
 def _generate_lanes(op: Operation, generator: Generator) -> None:
     _import(LANE_MODULES)
-    found = LANE_KERNELS.get(op.name)
-    if found is None:
+    emit = LANE_KERNELS.get(op.name)
+    if emit is None:
         message = f"{op.name} cannot be executed on values that differ between work-items"
         raise generator.error("unmodelled", message, op)
-    found(op, generator)
+    emit(op, generator)

@@ -144,8 +144,8 @@ def _converted(src: Pointer, store: AccStore, convert: Convert) -> list[tuple[Ar
     src.check_aligned(HARD_ALIGNMENT, "write-back source")
     count, src_step, dst_step = store.loop3
     return [
-        (convert(store.source(src.shifted(turn * src_step * ACC_ROW_BYTES)).read()), turn * dst_step)
-        for turn in range(count)
+        (convert(store.source(src.shifted(half * src_step * ACC_ROW_BYTES)).read()), half * dst_step)
+        for half in range(count)
     ]
 
 
@@ -187,7 +187,7 @@ def _put_each(start: Pointer, axes: tuple[Axis, Axis], values: Array, atomic: At
     flat = strided_view(start, (int(index.max()) + 1,), (start.item_bytes,))
     stored = values.reshape(-1).astype(flat.dtype, copy=False)
     if atomic is None:
-        for place, value in zip(index.tolist(), stored, strict=True):
-            flat[place] = value
+        for position, value in zip(index.tolist(), stored, strict=True):
+            flat[position] = value
     else:
         _ATOMIC[atomic].at(flat, index, stored)

@@ -115,8 +115,8 @@ def _replace(
     target = strided_view(dst, (*counts, length), (*dst_strides, 1), _BYTE)
     touching = dst.arena is src.arena and np.may_share_memory(source, target)
     if touching or may_self_overlap(counts, dst_strides, length):
-        for place in product(*map(range, counts)):
-            target[place] = source[place]
+        for indices in product(*map(range, counts)):
+            target[indices] = source[indices]
     else:
         target[...] = source
 
@@ -133,9 +133,9 @@ def _replace_padded(
     template[:left] = np.resize(element, left)
     template[left + length :] = np.resize(element, row_bytes - left - length)
     if may_self_overlap(counts, dst_strides, row_bytes):
-        for place in product(*map(range, counts)):
-            template[left : left + length] = source[place]
-            rows[place] = template
+        for indices in product(*map(range, counts)):
+            template[left : left + length] = source[indices]
+            rows[indices] = template
     else:
         rows[..., :left] = template[:left]
         rows[..., left + length :] = template[left + length :]
@@ -151,8 +151,8 @@ def _combine(dst: Pointer, src: Pointer, steps: tuple[tuple[int, ...], ...], len
     source = strided_view(src, (*counts, length // item), (*src_strides, item), mode.dtype)
     target = strided_view(dst, (*counts, length // item), (*dst_strides, item), mode.dtype)
     if may_self_overlap(counts, dst_strides, length):
-        for place in product(*map(range, counts)):
-            target[place] = mode.combine(target[place], source[place])
+        for indices in product(*map(range, counts)):
+            target[indices] = mode.combine(target[indices], source[indices])
     else:
         target[...] = mode.combine(target, source)
 

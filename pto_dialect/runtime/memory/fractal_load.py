@@ -76,8 +76,8 @@ def gm_to_l1_frac(
     blocks = full + bool(tail)
     steps = (loop4 * C0_BYTES, loop2 * C0_BYTES, loop3 * C0_BYTES, size)
     target = strided_view(dst, (group_count, n_value, blocks, lanes), steps, raw)
-    whole = source[..., : full * lanes]
-    target[:, :, :full] = whole.reshape(group_count, n_value, full, lanes)
+    full_lanes = source[..., : full * lanes]
+    target[:, :, :full] = full_lanes.reshape(group_count, n_value, full, lanes)
     if tail:
         target[:, :, full, :tail] = source[..., full * lanes :]
         target[:, :, full, tail:] = 0
@@ -155,12 +155,12 @@ def _load_window(
     turned = source.transpose(0, 2, 1).reshape(cols, rows)
     if packed:
         turned = _pack_nibbles(turned)
-    kept = turned.shape[0]
+    height = turned.shape[0]
     blocks = rows // lanes
-    image = turned.reshape(kept, blocks, width).transpose(1, 0, 2)
+    image = turned.reshape(height, blocks, width).transpose(1, 0, 2)
     strides = (dst_stride * FRACTAL_BYTES, C0_BYTES, raw.itemsize)
-    target = strided_view(dst, (blocks, kept, width), strides, raw)
-    _copy_columns(target, image, dst_stride * FRACTAL_ROWS < kept)
+    target = strided_view(dst, (blocks, height, width), strides, raw)
+    _copy_columns(target, image, dst_stride * FRACTAL_ROWS < height)
 
 
 def _copy_columns(target: Array, source: Array, overlapping: bool) -> None:

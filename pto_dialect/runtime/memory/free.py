@@ -13,8 +13,8 @@ _CGROUP = "/sys/fs/cgroup/memory"
 def free_memory() -> int | None:
     """Returns the bytes that this process can allocate without swapping; ``None`` where the system does not report
     them."""
-    found = [number for number in (_available(), _container_room()) if number is not None]
-    return min(found, default=None)
+    limits = [number for number in (_available(), _container_room()) if number is not None]
+    return min(limits, default=None)
 
 
 def _available() -> int | None:

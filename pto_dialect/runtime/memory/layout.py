@@ -59,7 +59,7 @@ class Axis(NamedTuple):
         """Returns indices [first, first + extent) cut at block borders: partial head, whole blocks, partial tail."""
         if not self.block:
             return [Segment(0, extent, first * self.stride, (extent,), (self.stride,))]
-        found: list[Segment] = []
+        parts: list[Segment] = []
         index, end = first, first + extent
         while index < end:
             inside = index % self.block
@@ -68,9 +68,9 @@ class Axis(NamedTuple):
             shape, strides = ((taken,), (self.stride,))
             if blocks > 1:
                 shape, strides = ((blocks, self.block), (self.block_stride, self.stride))
-            found.append(Segment(index - first, index - first + taken, self.offset(index), shape, strides))
+            parts.append(Segment(index - first, index - first + taken, self.offset(index), shape, strides))
             index += taken
-        return found
+        return parts
 
 
 @dataclass(frozen=True)

@@ -90,12 +90,12 @@ class MemRef(WithArray, GmTensor):
 
     def store(self, value: int | float, *indices: int) -> None:
         """Stores a Python number."""
-        place = self.at(indices)
+        element = self.at(indices)
         if self.fmt.is_float:
             wide = np.float64 if self.fmt.name == "f64" else np.float32
-            place[...] = encode(np.array([value], wide), self.fmt, saturate=False)
+            element[...] = encode(np.array([value], wide), self.fmt, saturate=False)
         else:
-            place[...] = np.array([int(value)]).astype(self.fmt.storage)
+            element[...] = np.array([int(value)]).astype(self.fmt.storage)
 
     def subview(
         self, offsets: Sequence[int], sizes: Sequence[int], steps: Sequence[int], rank: Sequence[int]

@@ -27,8 +27,8 @@ class MxMatrix:
 
     def read(self) -> Array:
         """The scales as a copy."""
-        found = self.pointer.arena.take(self.offsets.reshape(-1), 1)
-        return found.view(self.pointer.dtype).reshape(self.rows, self.cols)
+        elements = self.pointer.arena.take(self.offsets.reshape(-1), 1)
+        return elements.view(self.pointer.dtype).reshape(self.rows, self.cols)
 
     def read_into(self, out: Array) -> None:
         """The scales in ``out``."""

@@ -30,10 +30,10 @@ class Undefining:
         """Runs the instruction and overwrites the tiles."""
         own = len(arguments) - self.kept - self.count
         result = self.action(*arguments[:own])
-        kept = [_range(tile) for tile in arguments[own : own + self.kept] if isinstance(tile, Tile)]
+        ranges = [_range(tile) for tile in arguments[own : own + self.kept] if isinstance(tile, Tile)]
         for tile in arguments[own + self.kept :]:
             if isinstance(tile, Tile):
-                undefine(tile, kept)
+                undefine(tile, ranges)
         return result
 
 
@@ -41,10 +41,10 @@ def nothing() -> None:
     """An instruction without an effect of its own."""
 
 
-def undefine(tile: Tile, kept: list[Range]) -> None:
+def undefine(tile: Tile, ranges: list[Range]) -> None:
     """Overwrites the bytes of ``tile`` outside of all ranges."""
     arena, start, stop = _range(tile)
-    around = sorted((low, high) for other, low, high in kept if other is arena and low < stop and start < high)
+    around = sorted((low, high) for other, low, high in ranges if other is arena and low < stop and start < high)
     if tile.rows * tile.cols * tile.fmt.bits // 8 < stop - start:
         # A window: only its own elements.
         if not around:

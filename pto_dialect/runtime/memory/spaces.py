@@ -155,9 +155,9 @@ class Arena:
         if self.capacity > LARGEST:
             raise TooLarge(self.capacity)
         if self.fill == "zero":
-            whole = np.zeros(self.capacity + CACHE_LINE, np.uint8)
-            start = -whole.__array_interface__["data"][0] % CACHE_LINE
-            return whole[start : start + self.capacity]
+            padded = np.zeros(self.capacity + CACHE_LINE, np.uint8)
+            start = -padded.__array_interface__["data"][0] % CACHE_LINE
+            return padded[start : start + self.capacity]
         if self.fill == "poison":
             return np.full(self.capacity, POISON, np.uint8)
         if self.fill == "random":

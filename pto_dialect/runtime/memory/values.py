@@ -87,12 +87,12 @@ class Tile:
         (``tile-valid-le-shape``)."""
         if not (0 <= rows <= self.rows and 0 <= cols <= self.cols):
             raise Fault("tile-valid-le-shape", f"valid region {rows}x{cols} exceeds tile {self.rows}x{self.cols}")
-        found = Tile.__new__(Tile)
-        found.pointer, found.view, found.layout = self.pointer, self.view, self.layout
-        found.fmt, found.loc, found.pad = self.fmt, self.loc, self.pad
-        found.rows, found.cols, found.row0, found.col0 = self.rows, self.cols, self.row0, self.col0
-        found.valid_rows, found.valid_cols = rows, cols
-        return found
+        tile = Tile.__new__(Tile)
+        tile.pointer, tile.view, tile.layout = self.pointer, self.view, self.layout
+        tile.fmt, tile.loc, tile.pad = self.fmt, self.loc, self.pad
+        tile.rows, tile.cols, tile.row0, tile.col0 = self.rows, self.cols, self.row0, self.col0
+        tile.valid_rows, tile.valid_cols = rows, cols
+        return tile
 
     @property
     def array(self) -> Array:
@@ -243,10 +243,10 @@ class GmTensor:
         distance, item = self._distance, self._pointer.item_bytes
         if not dense or self.shape[dense[-1]] % 2 or distance // item % 2 or any(step % 2 for step in halves):
             raise Fault("tload-count", f"a view of {self.shape} single numbers splits pairs")
-        found = GmTensor(self._pointer.shifted(distance // 2), self.shape, self.strides, self.fmt, self.layout)
-        found.shape = tuple(size // 2 if i == dense[-1] else size for i, size in enumerate(self.shape))
-        found.strides = tuple(step if i == dense[-1] else step // 2 for i, step in enumerate(self.strides))
-        return found
+        result = GmTensor(self._pointer.shifted(distance // 2), self.shape, self.strides, self.fmt, self.layout)
+        result.shape = tuple(size // 2 if i == dense[-1] else size for i, size in enumerate(self.shape))
+        result.strides = tuple(step if i == dense[-1] else step // 2 for i, step in enumerate(self.strides))
+        return result
 
     def matrix(self) -> GmView:
         """Returns the elements in the order of tile rows and columns."""

@@ -90,31 +90,31 @@ def cast(values: Array, out: Array) -> None:
 def clamped(dtype: np.dtype[Any], low: int | None, high: int | None) -> Convert:
     """Returns integers clamped to a range, of which only the limits that a source can exceed are given."""
     last_values, last_out = _NOTHING, _NOTHING
-    given = results = inside = _aligned((0,), dtype)
+    inputs = results = inside = _aligned((0,), dtype)
     least = most = None
     lowest, highest = (None if limit is None else np.array(limit, dtype) for limit in (low, high))
     minimum, maximum = np.minimum, np.maximum
 
     def take(values: Array, out: Array) -> None:
-        nonlocal last_values, last_out, given, results, inside, least, most
+        nonlocal last_values, last_out, inputs, results, inside, least, most
         last_values, last_out = values, out
-        given, results = _in_order(values, out)
-        if inside.shape == given.shape:
+        inputs, results = _in_order(values, out)
+        if inside.shape == inputs.shape:
             return
-        inside = _aligned(given.shape, dtype)
+        inside = _aligned(inputs.shape, dtype)
         # One limit as an array takes half the time of a number, both as numbers less than two arrays.
-        least = _filled(given.shape, dtype, low) if high is None and low is not None else None
-        most = _filled(given.shape, dtype, high) if low is None and high is not None else None
+        least = _filled(inputs.shape, dtype, low) if high is None and low is not None else None
+        most = _filled(inputs.shape, dtype, high) if low is None and high is not None else None
 
     def clamped(values: Array, out: Array) -> None:
         if values is not last_values or out is not last_out:
             take(values, out)
         if most is not None:
-            minimum(given, most, out=inside)
+            minimum(inputs, most, out=inside)
         elif least is not None:
-            maximum(given, least, out=inside)
+            maximum(inputs, least, out=inside)
         else:
-            _clip(given, lowest, highest, inside)
+            _clip(inputs, lowest, highest, inside)
         results[...] = inside
 
     vars(clamped).update(low=low, high=high)
@@ -122,9 +122,9 @@ def clamped(dtype: np.dtype[Any], low: int | None, high: int | None) -> Convert:
 
 
 def _filled(shape: tuple[int, ...], dtype: np.dtype[Any], number: int) -> Array:
-    found = _aligned(shape, dtype)
-    found[...] = number
-    return found
+    filled = _aligned(shape, dtype)
+    filled[...] = number
+    return filled
 
 
 _NOTHING: Array = np.zeros((0, 0))
@@ -153,15 +153,15 @@ def rounded(source: Format, target: Format, letter: str, rest: Convert) -> Conve
     high = float(target.max_value if exact else np.nextafter(np.float32(target.max_value), np.float32(0)))
     squares = 0.99 * min(low**2, high**2)
     shape: tuple[int, ...] = (0, 0)
-    whole = _aligned(shape)
-    flat, total = whole.reshape(-1), np.zeros((), np.float32)
+    integral = _aligned(shape)
+    flat, total = integral.reshape(-1), np.zeros((), np.float32)
     dot, sum_of_squares, summed = flat.dot, total.item, True
 
     def prepare(values: Array) -> None:
-        nonlocal shape, whole, flat, dot, summed
+        nonlocal shape, integral, flat, dot, summed
         shape = values.shape
-        whole = _aligned(shape)
-        flat = whole.reshape(-1)
+        integral = _aligned(shape)
+        flat = integral.reshape(-1)
         dot, summed = flat.dot, flat.size <= _MOST_SQUARES
 
     def fits() -> bool:
@@ -172,18 +172,18 @@ def rounded(source: Format, target: Format, letter: str, rest: Convert) -> Conve
         if values.shape != shape:
             prepare(values)
         if wide:
-            round_(values, whole)
+            round_(values, integral)
         else:
-            whole[...] = values
-            round_(whole, whole)
+            integral[...] = values
+            round_(integral, integral)
         if summed:
             # No square is larger than their sum, which takes one fast pass; its error is far below the hundredth.
             dot(flat, total)
             if sum_of_squares() <= squares:
-                out[...] = whole
+                out[...] = integral
                 return
         if fits():
-            out[...] = whole
+            out[...] = integral
         else:
             rest(values, out)
 
@@ -211,11 +211,11 @@ def added(target: Format, usual: Convert) -> Convert:
 
     def take(values: Array, out: Array) -> bool:
         nonlocal last_values, last_out, flat, results, dot, sums, low_bits
-        row, place = _in_order(values, out)
+        row, target = _in_order(values, out)
         if row is values or row.size > _MOST_SQUARES:
             return False
         last_values, last_out = values, out
-        flat, results = row, place
+        flat, results = row, target
         dot = flat.dot
         if sums.size != values.size:
             sums = _aligned(flat.shape)
@@ -245,11 +245,11 @@ else:
     _raising: Any = _make_extobj(all="ignore", invalid="raise")
 
 
-def _cast_in_range(whole: Array, out: Array) -> bool:
+def _cast_in_range(integral: Array, out: Array) -> bool:
     """Casts float32 and returns whether all numbers are in the range of ``out``."""
     before = _handling.set(_raising)
     try:
-        out[...] = whole
+        out[...] = integral
     except FloatingPointError:
         return False
     finally:
@@ -263,42 +263,42 @@ def _cast_signals_range() -> bool:
     vectors."""
     if _handling is None:
         return False
-    whole, out = np.zeros(67, np.float32), np.zeros(67, np.int32)
+    values, out = np.zeros(67, np.float32), np.zeros(67, np.int32)
     for number in (np.nan, np.inf, -np.inf, 2.0**31, -(2.0**31) - 256):
-        for place in range(67):
-            whole[place] = number
-            if _cast_in_range(whole, out):
+        for position in range(67):
+            values[position] = number
+            if _cast_in_range(values, out):
                 return False
-            whole[place] = -(2.0**31) if place % 2 else 2.0**31 - 128
-    return _cast_in_range(whole, out)
+            values[position] = -(2.0**31) if position % 2 else 2.0**31 - 128
+    return _cast_in_range(values, out)
 
 
 def checked_cast(source: Format, target: Format, letter: str, saturate: bool) -> Convert:
     """Returns the conversion of float32 or bfloat16 to i32 by numpy's cast, which signals numbers out of range."""
     wide, round_ = source.storage == np.float32, ROUNDINGS[letter]
     last_values, last_out = _NOTHING, _NOTHING
-    given = results = whole = _aligned((0,))
+    inputs = results = integral = _aligned((0,))
     handle, handle_again, raising = _handling.set, _handling.reset, _raising
 
     def take(values: Array, out: Array) -> None:
-        nonlocal last_values, last_out, given, results, whole
+        nonlocal last_values, last_out, inputs, results, integral
         last_values, last_out = values, out
-        given, results = _in_order(values, out)
-        if whole.shape != given.shape:
-            whole = _aligned(given.shape)
+        inputs, results = _in_order(values, out)
+        if integral.shape != inputs.shape:
+            integral = _aligned(inputs.shape)
 
     def checked_cast(values: Array, out: Array) -> None:
         if values is not last_values or out is not last_out:
             take(values, out)
         if wide:
-            round_(given, whole)
+            round_(inputs, integral)
         else:
-            whole[...] = given
-            round_(whole, whole)
+            integral[...] = inputs
+            round_(integral, integral)
         # As in ``_cast_in_range``, without the call.
         before = handle(raising)
         try:
-            results[...] = whole
+            results[...] = integral
         except FloatingPointError:
             fitting = False
         else:
@@ -306,7 +306,7 @@ def checked_cast(source: Format, target: Format, letter: str, saturate: bool) ->
         handle_again(before)
         if not fitting:
             # Not from the values, whose memory may be that of the results. Rounding integral numbers changes nothing.
-            results[...] = by_steps(whole, FORMATS["f32"], target, letter, saturate)
+            results[...] = by_steps(integral, FORMATS["f32"], target, letter, saturate)
 
     vars(checked_cast).update(source=source, target=target, letter=letter, saturate=saturate)
     return checked_cast

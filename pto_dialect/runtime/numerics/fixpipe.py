@@ -88,9 +88,9 @@ def _scaled(x: np.ndarray, channel: _Channel) -> np.ndarray:
 
 def _to_whole(t: np.ndarray) -> np.ndarray:
     """Nearest integer of float32 values, still float32; NaN converts to 0 like in every float-to-int step."""
-    whole = np.rint(t)
-    whole[np.isnan(whole)] = 0
-    return whole
+    integral = np.rint(t)
+    integral[np.isnan(integral)] = 0
+    return integral
 
 
 def _scale(x: np.ndarray, channel: _Channel) -> _Stage:
@@ -108,8 +108,8 @@ def _scale_to_bf16(x: np.ndarray, channel: _Channel) -> _Stage:
 
 def _requantize_8(t: np.ndarray, channel: _Channel) -> _Stage:
     low, high = np.where(channel.signed, -128, 0), np.where(channel.signed, 127, 255)
-    whole = _to_whole(np.clip(t, np.float32(-256), np.float32(255))) + channel.offset.astype(np.float32)
-    return _Stage(np.clip(whole, low, high).astype(np.float32), low, high)
+    integral = _to_whole(np.clip(t, np.float32(-256), np.float32(255))) + channel.offset.astype(np.float32)
+    return _Stage(np.clip(integral, low, high).astype(np.float32), low, high)
 
 
 def _scale_to_8(x: np.ndarray, channel: _Channel) -> _Stage:
@@ -121,8 +121,8 @@ def _scale_to_8_through_f16(x: np.ndarray, channel: _Channel) -> _Stage:
 
 
 def _scale_to_4(x: np.ndarray, channel: _Channel) -> _Stage:
-    whole = _to_whole(_scaled(x, channel)) + channel.offset.astype(np.float32)
-    return _Stage(np.clip(whole, np.float32(-8), np.float32(7)), -8, 7)
+    integral = _to_whole(_scaled(x, channel)) + channel.offset.astype(np.float32)
+    return _Stage(np.clip(integral, np.float32(-8), np.float32(7)), -8, 7)
 
 
 def _shift_to_16(x: np.ndarray, channel: _Channel) -> _Stage:
@@ -193,8 +193,8 @@ def _pre_relu(q: np.ndarray, relu: tuple[str, ReluPayload] | None) -> np.ndarray
 def _store_bounded(stage: _Stage, dst: Format) -> np.ndarray:
     """Integer results of pre_quant: bring relu and clip results back into range, keep the low bits."""
     assert stage.low is not None and stage.high is not None
-    whole = stage.value if stage.value.dtype.kind == "i" else _to_whole(stage.value).astype(np.int32)
-    bits = np.clip(whole, stage.low, stage.high).astype(f"u{max(dst.bits, 8) // 8}")
+    integral = stage.value if stage.value.dtype.kind == "i" else _to_whole(stage.value).astype(np.int32)
+    bits = np.clip(integral, stage.low, stage.high).astype(f"u{max(dst.bits, 8) // 8}")
     return pack_nibbles(bits) if dst.is_packed else bits.view(dst.storage)
 
 

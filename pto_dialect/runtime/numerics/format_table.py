@@ -145,7 +145,7 @@ def format_of(name: str | Format) -> Format:
     """
     if isinstance(name, Format):
         return name
-    found = _BY_NAME.get(name) or _BY_NAME.get(name.removeprefix("!pto."))
-    if found is None:
+    fmt = _BY_NAME.get(name) or _BY_NAME.get(name.removeprefix("!pto."))
+    if fmt is None:
         raise ValueError(f"unknown number format '{name}'")
-    return found
+    return fmt

@@ -48,14 +48,14 @@ def _low_bits(x: np.ndarray, fmt: Format) -> np.ndarray:
     return bits.astype(fmt.compute)
 
 
-def _from_float(whole: np.ndarray, fmt: Format, saturate: bool) -> np.ndarray:
+def _from_float(integral: np.ndarray, fmt: Format, saturate: bool) -> np.ndarray:
     low, high = fmt.min_value, fmt.max_value
-    if not np.isfinite(whole).all():
+    if not np.isfinite(integral).all():
         limit = np.inf if saturate else 0.0
-        whole = np.nan_to_num(whole, nan=0.0, posinf=limit, neginf=-limit)
+        integral = np.nan_to_num(integral, nan=0.0, posinf=limit, neginf=-limit)
     if fmt.bits <= 16 and saturate:
-        return np.clip(whole, low, high).astype(fmt.compute)
-    wide = whole.astype(np.float64)
+        return np.clip(integral, low, high).astype(fmt.compute)
+    wide = integral.astype(np.float64)
     if not saturate:
         wide = np.fmod(wide, 2.0**64)
         wide -= np.where(np.abs(wide) > 2.0**63, np.copysign(2.0**64, wide), 0.0)

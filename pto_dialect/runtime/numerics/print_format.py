@@ -23,7 +23,7 @@ def split_format(text: str) -> tuple[str, str, str]:
     Raises ``Fault`` (``print-format``) for a second conversion, one that C does not have, and a width above 1,000.
     """
     parts: list[str] = [""]
-    found, end = "", 0
+    result, end = "", 0
     for match in _CONVERSION.finditer(text):
         parts[-1] += text[end : match.start()]
         end = match.end()
@@ -33,14 +33,14 @@ def split_format(text: str) -> tuple[str, str, str]:
         flags, width, precision, letter = match[1], match[2], match[3], match[4]
         if letter not in _INTEGERS | _FLOATS:
             raise Fault("print-format", f"'{match[0]}' is no conversion of a number; %d, %u, %x, %f, %e and %g are")
-        if found:
+        if result:
             raise Fault("print-format", f"the format {text!r} has a second conversion '{match[0]}' for the one number")
         if int(width or 0) > _WIDEST or int(precision or 0) > _WIDEST:
             raise Fault("print-format", f"'{match[0]}' is wider than {_WIDEST} characters")
-        found = f"%{flags}{width}{'' if precision is None else '.' + precision}{letter}"
+        result = f"%{flags}{width}{'' if precision is None else '.' + precision}{letter}"
         parts.append("")
     parts[-1] += text[end:]
-    return (parts[0], found, parts[1]) if found else (parts[0], "", "")
+    return (parts[0], result, parts[1]) if result else (parts[0], "", "")
 
 
 def format_number(conversion: str, value: float) -> str:

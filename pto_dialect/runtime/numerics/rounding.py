@@ -40,13 +40,13 @@ def round_to_integer(x: np.ndarray, letter: str = "R") -> np.ndarray:
         return np.floor(x)
     if letter == "C":
         return np.ceil(x)
-    whole = np.trunc(x)
+    truncated = np.trunc(x)
     if letter == "Z":
-        return whole
+        return truncated
     with np.errstate(invalid="ignore"):
-        rest = np.abs(x - whole)
-        step = rest >= 0.5 if letter == "A" else (rest > 0) & (np.fmod(whole, 2) == 0)
-    return whole + np.copysign(step.astype(x.dtype), x)
+        rest = np.abs(x - truncated)
+        step = rest >= 0.5 if letter == "A" else (rest > 0) & (np.fmod(truncated, 2) == 0)
+    return truncated + np.copysign(step.astype(x.dtype), x)
 
 
 def rounds_up(letter: str, low: np.ndarray, half: np.ndarray, odd: np.ndarray, negative: np.ndarray) -> np.ndarray:

@@ -65,10 +65,10 @@ class FifoEnd:
 
     def _vectors(self, direction: int, producing: bool, split: int) -> tuple[int, ...]:
         """Returns the vector cores that an operation of this end concerns; none when this core does not take part."""
-        whole = not split and not self.everyone
+        undivided = not split and not self.everyone
         if (direction == C2V) == producing and self.core.cube:
-            return (0,) if whole else tuple(range(self.core.block.vector_cores))
-        return () if whole and self.core.index else (self.core.index,)
+            return (0,) if undivided else tuple(range(self.core.block.vector_cores))
+        return () if undivided and self.core.index else (self.core.index,)
 
     def takes_part(self, direction: int, producing: bool, split: int) -> bool:
         """Returns False for a vector core without a part in whole entries."""
@@ -89,15 +89,15 @@ class FifoEnd:
 
     def _find_others(self, kind: str, direction: int, producing: bool, split: int) -> tuple[tuple[Core, Token], ...]:
         cube, vector = block_cores(self.core)
-        found: list[tuple[Core, Token]] = []
+        others: list[tuple[Core, Token]] = []
         to_vector = (direction == C2V) == producing
         for index in self._vectors(direction, producing, split):
             token = self._token(kind, direction, index)
             if not to_vector:
-                found += [(cube, token)] if cube is not None else []
+                others += [(cube, token)] if cube is not None else []
             else:
-                found += [(core, token) for core in vector if core.index == index]
-        return tuple(found)
+                others += [(core, token) for core in vector if core.index == index]
+        return tuple(others)
 
     # ------------------------------------------------------------ slots
 

@@ -17,9 +17,9 @@ def reservation(value: SSAValue | None) -> Operation | None:
     """Returns the ``reserve_buffer`` of an address, followed through ``import_reserved_buffer``."""
     op = facts.definition(value)
     if op is not None and "peer_func" in op.attributes:
-        peer, wanted = facts.peer_function(op), facts.string_attribute(op, "name")
-        found = filter(is_reserved_buffer, walk(peer)) if peer is not None else ()
-        return next((o for o in found if facts.string_attribute(o, "name") == wanted), None)
+        peer, buffer_name = facts.peer_function(op), facts.string_attribute(op, "name")
+        buffers = filter(is_reserved_buffer, walk(peer)) if peer is not None else ()
+        return next((o for o in buffers if facts.string_attribute(o, "name") == buffer_name), None)
     return op if op is not None and is_reserved_buffer(op) else None
 
 

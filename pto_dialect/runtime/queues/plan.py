@@ -98,11 +98,11 @@ class FifoPlan:
                 elif action.role == "init":
                     self.ends[op] = self._facts(op, handles)
                     handles += 1
-        whole: dict[tuple[tuple[Any, ...], int], tuple[bool, bool]] = {}
+        ends: dict[tuple[tuple[Any, ...], int], tuple[bool, bool]] = {}
         for op in transfers:
             transfer = self.transfer(op)
             way = (transfer.on_cube, transfer.split == 0)
-            on_cube, entire = whole.setdefault((transfer.facts.key, transfer.direction), way)
+            on_cube, entire = ends.setdefault((transfer.facts.key, transfer.direction), way)
             if transfer.on_cube != on_cube and (transfer.split == 0) != entire:
                 message = f"{transfer.facts.label} has {'whole' if entire else 'split'} entries at the other end"
                 raise ProgramError("pipe-split", f"{message}, found split = {transfer.split}", span_of(op))

@@ -25,8 +25,8 @@ def rebind(bound: list[Any], kind: type[Wrapped], wrap: Callable[[Arena], Wrappe
         key = (memory.__array_interface__["data"][0], memory.size)
         if key not in known:
             known[key] = wrap(pointer.arena)
-        found = Pointer(known[key], pointer.offset, pointer.dtype, pointer.item_bytes)
-        return pointer.at(found) if isinstance(pointer, PartedPointer) else found
+        result = Pointer(known[key], pointer.offset, pointer.dtype, pointer.item_bytes)
+        return pointer.at(result) if isinstance(pointer, PartedPointer) else result
 
     for position, value in enumerate(bound):
         if isinstance(value, Pointer):

@@ -167,9 +167,9 @@ def bind_argument(
         return np.ascontiguousarray(value.reshape(-1))
     if isinstance(type_, (t.TileType, t.TileBufType)):
         rows, cols = value.shape if value.ndim == 2 else (1, value.size)
-        wanted = host_shape(type_)
-        if (rows, cols) != wanted:
-            raise BindingError(f"argument {name} needs a {wanted[0]}x{wanted[1]} array, found {rows}x{cols}")
+        expected = host_shape(type_)
+        if (rows, cols) != expected:
+            raise BindingError(f"argument {name} needs a {expected[0]}x{expected[1]} array, found {rows}x{cols}")
         value = value.reshape(rows, cols)
         return (
             _host_tile(name, type_, value, profile)
@@ -264,8 +264,8 @@ def _extents(name: str, type_: MemRefType | t.ShapedView, value: Array) -> tuple
     if min(shape, default=1) < 0:
         fixed = [have for have, want in zip(value.shape, shape, strict=False) if want < 0 or have == want]
         if len(fixed) != len(shape) or value.ndim != len(shape):
-            wanted, found = ("x".join(map(t.dim_text, dims)) or "()" for dims in (shape, value.shape))
-            raise BindingError(f"argument {name} needs an array of shape {wanted}, found {found}")
+            expected, actual = ("x".join(map(t.dim_text, dims)) or "()" for dims in (shape, value.shape))
+            raise BindingError(f"argument {name} needs an array of shape {expected}, found {actual}")
         shape = value.shape
     strides = [1] * len(shape)
     for axis in range(len(shape) - 2, -1, -1):

@@ -380,8 +380,8 @@ class CompiledKernel:
             with np.errstate(all="ignore"):
                 returned = run_queued(started.programs, schedule=self.options.schedule)[started.first]
         except QueuedFault as error:
-            place = compiled.locate(error.fault.__traceback__) or compiled.at_line(error.line)
-            raise self.located(error.fault, place) from None
+            op = compiled.locate(error.fault.__traceback__) or compiled.at_line(error.line)
+            raise self.located(error.fault, op) from None
         except Deadlock as fault:
             raise self.located(fault, compiled.place_of(fault.stopped)) from None
         except Fault as fault:
@@ -400,23 +400,23 @@ class CompiledKernel:
 
     def locate(self, trace: TracebackType | None) -> Operation | None:
         """Returns the operation whose code raised an exception."""
-        found = self.compiled.locate(trace)
-        return found if found is not None or self._queued is None else self._queued.locate(trace)
+        op = self.compiled.locate(trace)
+        return op if op is not None or self._queued is None else self._queued.locate(trace)
 
     def stopped_at(self, over: TimedOut) -> Operation:
         """Returns the operation that was running at the time limit; the function where that is unknown."""
-        found = self.locate(over.__traceback__)
-        if found is None and self._queued is not None:
-            found = self._queued.at_line(over.line)
-        return found if found is not None else self.function
+        op = self.locate(over.__traceback__)
+        if op is None and self._queued is not None:
+            op = self._queued.at_line(over.line)
+        return op if op is not None else self.function
 
     def located(self, fault: Fault, op: Operation | None) -> ProgramError:
         """Returns the error at an operation, or at the function where that is unknown."""
-        place = op if op is not None else self.function
+        near = op if op is not None else self.function
         message = fault.message
         if fault.rule == OUT_OF_MEMORY:
-            message = f"{f'@{self.entry}' if place is self.function else place.name} {message}"
-        return ProgramError(fault.rule, message, span_of(place), fault.notes, place)
+            message = f"{f'@{self.entry}' if near is self.function else near.name} {message}"
+        return ProgramError(fault.rule, message, span_of(near), fault.notes, near)
 
     def out_of_memory(self, error: MemoryError) -> ProgramError:
         """Returns the error of a run that exhausted the memory, at the operation that allocated it."""

@@ -83,10 +83,10 @@ class Core:
 
     def arena(self, space: str) -> Arena:
         """Returns the memory called ``space`` that this core's instructions address."""
-        found = self.arenas.get(space)
-        if found is None:
+        memory = self.arenas.get(space)
+        if memory is None:
             raise Fault("unmodelled", f"{self.name} has no memory {space}")
-        return found
+        return memory
 
     # addresses
 

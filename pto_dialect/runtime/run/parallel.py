@@ -115,7 +115,7 @@ def share(bound: Sequence[Any], written: frozenset[int]) -> list[tuple[Array, Ar
         if index not in written and any(np.may_share_memory(content, contents[other]) for other in needed):
             needed.append(index)
     originals: list[Array] = []
-    places: dict[int, int] = {}
+    numbers: dict[int, int] = {}
     for index in needed:
         content = contents[index]
         if not content.size:
@@ -126,10 +126,10 @@ def share(bound: Sequence[Any], written: frozenset[int]) -> list[tuple[Array, Ar
             originals.append(content)
         elif not _same_memory(originals[known], content):
             return None
-        places[index] = known
+        numbers[index] = known
     copies = [shared_copy(content) for content in originals]
-    for index, place in places.items():
-        move_content(bound[index], copies[place])
+    for index, number in numbers.items():
+        move_content(bound[index], copies[number])
     return list(zip(originals, copies, strict=True))
 
 

@@ -68,24 +68,26 @@ class PerCore:
         self.text = source if isinstance(source, str) else ""
         self._expression = CoreExpression(source) if isinstance(source, str) else None
         self._function = source if callable(source) else None
-        given = self._expression is not None or self._function is not None
-        self._array = None if given else np.asarray(source).reshape(-1)
+        computed = self._expression is not None or self._function is not None
+        self._array = None if computed else np.asarray(source).reshape(-1)
 
-    def values(self, places: Sequence[CorePosition]) -> list[Any]:
-        """Returns the number of each core in ``places``, which are all cores of a launch. Raises ``BindingError``."""
+    def values(self, positions: Sequence[CorePosition]) -> list[Any]:
+        """Returns the number of each core in ``positions``, which are all cores of a launch. Raises ``BindingError``."""
         if self._array is not None:
-            needed = len(places) if self.by == "core" else places[-1].count
+            needed = len(positions) if self.by == "core" else positions[-1].count
             if self._array.size != needed:
                 raise BindingError(
-                    f"it needs one value for each {self.by}, {needed} for {_launch_text(places[-1])}, found"
+                    f"it needs one value for each {self.by}, {needed} for {_launch_text(positions[-1])}, found"
                     f" {self._array.size}"
                 )
-            return [self._array[place.core if self.by == "core" else place.block].item() for place in places]
+            return [
+                self._array[position.core if self.by == "core" else position.block].item() for position in positions
+            ]
         if self._function is not None:
-            return [_plain(self._function(place)) for place in places]
+            return [_plain(self._function(position)) for position in positions]
         assert self._expression is not None
         try:
-            return [self._expression(vars(place)) for place in places]
+            return [self._expression(vars(position)) for position in positions]
         except ExpressionError as error:
             raise BindingError(str(error)) from None
 
@@ -117,10 +119,10 @@ class BoundPerCore:
         self.check = check
         self._values: list[Any] = []
 
-    def prepare(self, places: Sequence[CorePosition]) -> None:
+    def prepare(self, positions: Sequence[CorePosition]) -> None:
         """Computes the numbers of all cores. Raises ``BindingError``."""
         try:
-            values = self.source.values(places)
+            values = self.source.values(positions)
         except BindingError as error:
             raise BindingError(f"argument {self.name}: {error}") from None
         self._values = [self.check(value) for value in values]
@@ -142,10 +144,10 @@ class PartedPointer(Pointer):
         self.nbytes = nbytes
         self.part = part
 
-    def prepared(self, name: str, places: Sequence[CorePosition]) -> PartedPointer:
+    def prepared(self, name: str, positions: Sequence[CorePosition]) -> PartedPointer:
         """Returns the same pointer with the size of a part. Raises ``BindingError`` where parts are not equal."""
         try:
-            elements = part_size(self.nbytes // self.item_bytes, self.by, places)
+            elements = part_size(self.nbytes // self.item_bytes, self.by, positions)
         except BindingError as error:
             raise BindingError(f"argument {name}: {error}") from None
         return PartedPointer(self, self.by, self.nbytes, elements * self.item_bytes)
@@ -163,9 +165,9 @@ class PartedPointer(Pointer):
         return self.shifted(index * self.part)
 
 
-def part_size(elements: int, by: By, places: Sequence[CorePosition]) -> int:
+def part_size(elements: int, by: By, positions: Sequence[CorePosition]) -> int:
     """Returns the elements of each of the equal parts of a buffer. Raises ``BindingError`` where there are none."""
-    parts = len(places) if by == "core" else places[-1].count
+    parts = len(positions) if by == "core" else positions[-1].count
     if elements % parts:
         raise BindingError(f"{elements} elements make no {parts} equal parts, one for each {by}")
     return elements // parts
@@ -184,14 +186,14 @@ def core_positions(blocks: int, kinds: Sequence[str], vector_cores: int) -> list
 
 
 def prepare(
-    bound: list[Any], arguments: Sequence[tuple[str, Any]], places: Callable[[int], list[CorePosition]], blocks: int
+    bound: list[Any], arguments: Sequence[tuple[str, Any]], positions: Callable[[int], list[CorePosition]], blocks: int
 ) -> None:
     """Computes the arguments that differ between the cores of a launch of ``blocks`` blocks. Raises
     ``BindingError``."""
     known: list[CorePosition] = []
     for index, value in enumerate(bound):
         if isinstance(value, (BoundPerCore, PartedPointer)):
-            known = known or places(blocks)
+            known = known or positions(blocks)
             if isinstance(value, BoundPerCore):
                 value.prepare(known)
             else:
@@ -209,7 +211,7 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _launch_text(place: CorePosition) -> str:
-    each = place.cores // place.count
-    blocks = f"{place.count} block{'s' if place.count > 1 else ''}"
+def _launch_text(position: CorePosition) -> str:
+    each = position.cores // position.count
+    blocks = f"{position.count} block{'s' if position.count > 1 else ''}"
     return blocks if each == 1 else f"{blocks} of {each} cores"

@@ -160,8 +160,8 @@ def _first_failure(failures: Sequence[WorkerReport]) -> BaseException:
 
 
 def _rank_first(note: str) -> int:
-    found = re.search(r" of rank (\d+)", note)
-    return int(found[1]) if found else 0
+    match = re.search(r" of rank (\d+)", note)
+    return int(match[1]) if match else 0
 
 
 class RankProcesses:
@@ -197,24 +197,24 @@ class RankProcesses:
     def _outcomes(self, workers: Sequence[Worker]) -> list[WorkerReport]:
         """Waits for all processes, and stops them when one fails or none can continue."""
         heard: dict[int, bytearray] = {worker.reports.fileno(): bytearray() for worker in workers}
-        found: dict[int, WorkerReport] = {}
+        reports: dict[int, WorkerReport] = {}
         try:
-            self._listen(heard, found)
+            self._listen(heard, reports)
         except TimedOut:
             # Every process has the same limit, and reports its position.
             with grace():
-                self._listen(heard, found)
-        return [found[worker.reports.fileno()] for worker in workers]
+                self._listen(heard, reports)
+        return [reports[worker.reports.fileno()] for worker in workers]
 
-    def _listen(self, heard: dict[int, bytearray], found: dict[int, WorkerReport]) -> None:
+    def _listen(self, heard: dict[int, bytearray], reports: dict[int, WorkerReport]) -> None:
         before = self.board.rows.copy()
-        while len(found) < len(heard):
-            for pipe in select.select([pipe for pipe in heard if pipe not in found], [], [], _LOOK)[0]:
+        while len(reports) < len(heard):
+            for pipe in select.select([pipe for pipe in heard if pipe not in reports], [], [], _LOOK)[0]:
                 if chunk := os.read(pipe, 1 << 16):
                     heard[pipe] += chunk
                     continue
                 report = pickle.loads(heard[pipe]) if heard[pipe] else _LOST
-                found[pipe] = report
+                reports[pipe] = report
                 if report.failure is not None:
                     self.board.over[0] = 1
             if self.board.halted(before):

@@ -152,12 +152,12 @@ def stacks(one: RunningRank) -> list[tuple[QueueCore, list[Operation]]]:
 
 def stopped_at(one: RunningRank) -> list[str]:
     """Returns what each core of a rank waits for, and at which operation."""
-    found: list[str] = []
+    lines: list[str] = []
     stack_of = {id(core): stack for core, stack in stacks(one)}
     for core, _ in one.started.programs:
         stack = stack_of.get(id(core), [])
-        found += [wait + stack_text(stack) for wait in core.blocked()]
-    return found
+        lines += [wait + stack_text(stack) for wait in core.blocked()]
+    return lines
 
 
 def stack_text(stack: Sequence[Operation]) -> str:

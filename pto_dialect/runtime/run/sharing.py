@@ -66,12 +66,12 @@ class Sharing:
         contents = (content_of(bound[position]) for position in kernel.usage.written)
         nbytes = sum(content.nbytes for content in contents if content is not None) if pool is None else pool.nbytes
         balance = BALANCE if pool is None else POOL_BALANCE
-        asked = POOL_BALANCE if self._invests() else balance
+        selected = POOL_BALANCE if self._invests() else balance
         results: list[Any] = []
         for index in range(blocks):
             rest, each, started = blocks - index, self.each, perf_counter()
             known = rest > 1 and (self.timed > 1 or blocks <= FEW)
-            if each is not None and known and asked.pays(each, rest, jobs, nbytes):
+            if each is not None and known and selected.pays(each, rest, jobs, nbytes):
                 returned = self._with_processes(kernel, bound, index, blocks, min(jobs, rest), pool)
                 balance.learn(perf_counter() - started, each, rest, min(jobs, rest), nbytes)
                 return results if index else returned

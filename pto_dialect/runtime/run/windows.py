@@ -82,13 +82,14 @@ class Layout:
 
     def check(self, low: int, high: int, what: str) -> None:
         """Requires the bytes [low, high) to lie in one buffer. Raises ``Fault`` (``mem-oob``)."""
-        found = self.around(low)
-        if found is None:
+        window = self.around(low)
+        if window is None:
             raise Fault("mem-oob", f"{what}: bytes [{low}, {high}) are in the window of no rank")
-        if high > found.high:
-            range_text = f"bytes [{low - found.low}, {high - found.low})"
+        if high > window.high:
+            range_text = f"bytes [{low - window.low}, {high - window.low})"
             raise Fault(
-                "mem-oob", f"{what}: {range_text} are outside {found.label}, which has {found.high - found.low} bytes"
+                "mem-oob",
+                f"{what}: {range_text} are outside {window.label}, which has {window.high - window.low} bytes",
             )
 
 
@@ -124,8 +125,8 @@ class Bounded(Arena):
 
     def place(self, offset: int) -> tuple[str, int]:
         """The buffer of the rank."""
-        found = self.layout.around(offset)
-        return super().place(offset) if found is None else (found.label, offset - found.low)
+        window = self.layout.around(offset)
+        return super().place(offset) if window is None else (window.label, offset - window.low)
 
     def _check_all(self, offsets: Array, nbytes: int) -> None:
         if offsets.size:

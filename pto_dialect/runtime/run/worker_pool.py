@@ -63,11 +63,11 @@ class Order(NamedTuple):
 
 def form_of(bound: Sequence[Any]) -> Form | None:
     """Returns the form of bound arguments; ``None`` where some are neither numbers nor whole buffers of their own."""
-    found: list[Buffer | None] = []
+    form: list[Buffer | None] = []
     contents: list[Array] = []
     for value in bound:
         if isinstance(value, _NUMBERS):
-            found.append(None)
+            form.append(None)
             continue
         if type(value) is not Pointer or value.arena.space != "gm":
             return None
@@ -77,8 +77,8 @@ def form_of(bound: Sequence[Any]) -> Form | None:
             return None
         contents.append(content)
         dtype = np.dtype(value.dtype).str
-        found.append(Buffer(arena.name, content.nbytes, arena.base_align, value.offset, dtype, value.item_bytes))
-    return tuple(found)
+        form.append(Buffer(arena.name, content.nbytes, arena.base_align, value.offset, dtype, value.item_bytes))
+    return tuple(form)
 
 
 class PoolWorker:
@@ -167,15 +167,15 @@ class WorkerPool:
 
         Raises the error of the first block that failed, and leaves the buffers in the state of that failure.
         """
-        numbers = {place: value for place, value in enumerate(bound) if self.form[place] is None}
-        constant = [place for place in self.memory if bound[place].arena.constant]
-        originals = {place: bound[place].arena.bytes for place in self.memory}
+        numbers = {index: value for index, value in enumerate(bound) if self.form[index] is None}
+        constant = [index for index in self.memory if bound[index].arena.constant]
+        originals = {index: bound[index].arena.bytes for index in self.memory}
         done = False
         try:
-            for place, shared in self.memory.items():
-                shared[...] = originals[place]
-                if place in kernel.usage.written:
-                    move_content(bound[place], shared)
+            for index, shared in self.memory.items():
+                shared[...] = originals[index]
+                if index in kernel.usage.written:
+                    move_content(bound[index], shared)
             os.write(self.sink, tickets_for(first, blocks))
             order = pickle.dumps(Order(numbers, constant, blocks))
             for member in self.members:
@@ -189,8 +189,8 @@ class WorkerPool:
         failures = [report.failure for report in outcomes if report.failure is not None]
         if failures:
             raise min(failures, key=lambda failure: failure.block).exception()
-        for place in kernel.usage.written & self.memory.keys():
-            originals[place][...] = self.memory[place]
+        for index in kernel.usage.written & self.memory.keys():
+            originals[index][...] = self.memory[index]
         return next((o.results for o in outcomes if o.results is not None), [])
 
     def close(self) -> None:
@@ -236,15 +236,15 @@ class WorkerPool:
 
     def _arguments(self, order: Order) -> list[Any]:
         """Returns arguments as they are bound at a launch, without cached facts about earlier content."""
-        found: list[Any] = []
-        for place, buffer in enumerate(self.form):
+        values: list[Any] = []
+        for index, buffer in enumerate(self.form):
             if buffer is None:
-                found.append(order.numbers[place])
+                values.append(order.numbers[index])
                 continue
-            arena = Arena.from_array(self.memory[place], name=buffer.name, base_align=buffer.base_align)
-            arena.constant = place in order.constant
-            found.append(Pointer(arena, buffer.offset, np.dtype(buffer.dtype), buffer.item_bytes))
-        return found
+            arena = Arena.from_array(self.memory[index], name=buffer.name, base_align=buffer.base_align)
+            arena.constant = index in order.constant
+            values.append(Pointer(arena, buffer.offset, np.dtype(buffer.dtype), buffer.item_bytes))
+        return values
 
 
 def _close_all_but(*kept: int) -> None:
@@ -259,16 +259,16 @@ def _close_all_but(*kept: int) -> None:
 
 def _shared(form: Form) -> dict[int, Array]:
     """Returns shared memory for each buffer, by position."""
-    places: dict[int, int] = {}
+    owners: dict[int, int] = {}
     size = 0
-    for place, buffer in enumerate(form):
+    for index, buffer in enumerate(form):
         if buffer is not None:
-            places[place] = size
+            owners[index] = size
             size += -(-buffer.nbytes // ALIGNMENT) * ALIGNMENT
     flags = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_POPULATE", 0)
-    whole = np.frombuffer(mmap.mmap(-1, max(size, 1), flags=flags), np.uint8)
-    sizes = {place: buffer.nbytes for place, buffer in enumerate(form) if buffer is not None}
-    return {place: whole[start : start + sizes[place]] for place, start in places.items()}
+    content = np.frombuffer(mmap.mmap(-1, max(size, 1), flags=flags), np.uint8)
+    sizes = {index: buffer.nbytes for index, buffer in enumerate(form) if buffer is not None}
+    return {index: content[start : start + sizes[index]] for index, start in owners.items()}
 
 
 _latest: weakref.ref[WorkerPool] | None = None

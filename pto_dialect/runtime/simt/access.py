@@ -115,9 +115,9 @@ def _updated(element: Element, combine: Combine, arena: Arena, starts: Array, op
             old[mine], last = combine.chain(element.read(arena, location), *(operand[mine] for operand in operands))
             element.write(arena, location, last)
         return old
-    for turn in turns:
-        old[turn] = element.read(arena, starts[turn])
-        element.write(arena, starts[turn], combine(old[turn], *(operand[turn] for operand in operands)))
+    for each in turns:
+        old[each] = element.read(arena, starts[each])
+        element.write(arena, starts[each], combine(old[each], *(operand[each] for operand in operands)))
     return old
 
 
@@ -128,6 +128,6 @@ def _rounds(order: Array, first: Array, sizes: Array) -> list[Array]:
     ``order`` sorts the accesses by location, ``first`` and ``sizes`` state the start and the number of the accesses of
     each location.
     """
-    turn = np.empty(order.size, np.intp)
-    turn[order] = np.arange(order.size) - np.repeat(first, sizes)
-    return np.split(np.argsort(turn, kind="stable"), np.cumsum(np.bincount(turn))[:-1])
+    positions = np.empty(order.size, np.intp)
+    positions[order] = np.arange(order.size) - np.repeat(first, sizes)
+    return np.split(np.argsort(positions, kind="stable"), np.cumsum(np.bincount(positions))[:-1])

@@ -80,9 +80,9 @@ def choose_pointers(condition: Array, a: AnyPointer, b: AnyPointer) -> Pointers:
 
 def addresses_of(core: Core, value: AnyPointer) -> Array:
     """Returns byte addresses, int64."""
-    found = pointers(value)
-    bases = np.array([core.address_of(Pointer(arena, 0, found.dtype)) for arena in found.arenas], np.int64)
-    return found.offset + (bases[0] if found.which is None else bases[found.which])
+    addresses = pointers(value)
+    bases = np.array([core.address_of(Pointer(arena, 0, addresses.dtype)) for arena in addresses.arenas], np.int64)
+    return addresses.offset + (bases[0] if addresses.which is None else bases[addresses.which])
 
 
 @dataclass(eq=False)

@@ -46,14 +46,14 @@ class CompareAndSwap:
         """Each update compares with the result of the previous one."""
         expected, value = operands
         count = value.shape[0]
-        wanted, new = (np.ascontiguousarray(part).view(np.uint8).reshape(count, -1) for part in operands)
+        compared, new = (np.ascontiguousarray(part).view(np.uint8).reshape(count, -1) for part in operands)
         content = start.tobytes()
-        found = bytearray()
+        packed = bytearray()
         for number in range(count):
-            found += content
-            if content == wanted[number].tobytes():
+            packed += content
+            if content == compared[number].tobytes():
                 content = new[number].tobytes()
-        old = np.frombuffer(bytes(found), value.dtype).reshape(expected.shape)
+        old = np.frombuffer(bytes(packed), value.dtype).reshape(expected.shape)
         return old, np.frombuffer(content, value.dtype).reshape(start.shape)
 
 

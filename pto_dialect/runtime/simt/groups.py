@@ -77,9 +77,9 @@ class Shuffle:
         """The value of the source lane of each work-item."""
         numbers = items.geometry.numbers.astype(np.int64)
         lane = numbers % self.width
-        wanted = self.source(lane, items.spread(operand).astype(np.int64))
-        source = numbers - lane + wanted
-        valid = (wanted >= 0) & (wanted < self.width) & (source < items.count)
+        source_lanes = self.source(lane, items.spread(operand).astype(np.int64))
+        source = numbers - lane + source_lanes
+        valid = (source_lanes >= 0) & (source_lanes < self.width) & (source < items.count)
         source = np.where(valid, source, numbers)
         if mask is not None:
             source = np.where(mask[source], source, numbers)

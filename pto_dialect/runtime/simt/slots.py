@@ -21,11 +21,11 @@ KEY = "simt_slots"
 
 def _words(core: Core, slot: int) -> Array:
     slots: dict[int, Array] = core.state.setdefault(KEY, {})
-    found = slots.get(slot)
-    if found is None:
+    content = slots.get(slot)
+    if content is None:
         start = 0 if core.block.options.fill == "zero" else POISON * 0x01010101
-        found = slots[slot] = np.full(MAX_WORK_ITEMS, start, np.uint32)
-    return found
+        content = slots[slot] = np.full(MAX_WORK_ITEMS, start, np.uint32)
+    return content
 
 
 def keep(core: Core, items: WorkItems, mask: Mask, slot: int, value: Array) -> None:

@@ -221,13 +221,13 @@ class Variance:
         self._blocks([before])
         condition = before.last_op
         assert condition is not None
-        given = listed(condition, "args")
+        initial = listed(condition, "args")
         if self.any(deciding_values(op)):
             self._mark((*before.args, *after.args, *op.results))
-        self._pass(given, after.args)
+        self._pass(initial, after.args)
         self._blocks([after])
         self._pass(_yielded(after), before.args)
-        self._pass(given, after.args)
+        self._pass(initial, after.args)
         self._pass(after.args, op.results)
 
     def _call(self, op: Operation) -> None:

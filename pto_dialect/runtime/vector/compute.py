@@ -142,9 +142,9 @@ class Comparison:
     def __call__(self, a: Array, b: Any, mask: Array) -> Array:
         """The predicate of 256 bits of the lanes that ``mask`` makes active and that compare."""
         size = a.dtype.itemsize
-        found = self.function(a, b if isinstance(b, np.ndarray) else constant(b, a.dtype))
+        result = self.function(a, b if isinstance(b, np.ndarray) else constant(b, a.dtype))
         active = lanes(mask, size)
-        return spread(found if active is True else found & active, size)
+        return spread(result if active is True else result & active, size)
 
 
 def select(a: Array, b: Array, mask: Array) -> Array:

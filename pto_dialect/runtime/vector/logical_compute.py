@@ -85,9 +85,9 @@ class Comparison:
         if self.unsigned:
             bits = f"u{a.dtype.itemsize}"
             a, b = a.view(bits), b.view(bits)
-        found = self.function(a, b)
+        result = self.function(a, b)
         active = True if mask is None else chosen(mask)
-        return found if active is True else found & active
+        return result if active is True else result & active
 
 
 def select(mask: Array, a: Array, b: Array) -> Array:

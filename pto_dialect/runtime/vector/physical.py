@@ -44,16 +44,16 @@ def lane_positions(layout: tuple[tuple[str, int], ...], lanes: int, size: int, r
 
 def registers_of(a: Array, at: Array, count: int) -> tuple[Array, ...]:
     """Returns the registers of a vector; 0 in positions without a lane."""
-    whole = np.zeros(count * VL_BYTES // a.itemsize, a.dtype)
-    whole[at] = a
-    return tuple(whole.reshape(count, -1))
+    content = np.zeros(count * VL_BYTES // a.itemsize, a.dtype)
+    content[at] = a
+    return tuple(content.reshape(count, -1))
 
 
 def masks_of(mask: Array, at: Array, count: int) -> tuple[Array, ...]:
     """Returns the register predicates of a logical one; ``at`` counts bits."""
-    whole = np.zeros(count * MASK_BITS, np.bool_)
-    whole[at] = mask
-    return tuple(whole.reshape(count, -1))
+    content = np.zeros(count * MASK_BITS, np.bool_)
+    content[at] = mask
+    return tuple(content.reshape(count, -1))
 
 
 def joined(at: Array, *registers: Array) -> Array:

@@ -69,7 +69,7 @@ def merge_order(scores: Sequence[Array], capacity: int | None = None, stop: bool
     if stop:
         ends = [np.flatnonzero(origin[order] == number) for number, part in enumerate(scores) if part.size]
         last = [part.size for part in scores if part.size]
-        done = [int(places[-1]) + 1 for places, size in zip(ends, last, strict=True) if places.size == size]
+        done = [int(positions[-1]) + 1 for positions, size in zip(ends, last, strict=True) if positions.size == size]
         order = order[: min(done, default=order.size)]
     return order, np.bincount(origin[order], minlength=len(scores))
 

@@ -96,9 +96,9 @@ def append(state: Any, content: Array, base: Pointer, start: int, control: Mappi
     else:
         window(base, start, size)[...] = content
         tail = content[full - first :] if full > first else np.concatenate([before, content])
-    found = StoreStream(base, at, tail.copy())
-    found.held = holds and tail.size > 0
-    return found
+    following = StoreStream(base, at, tail.copy())
+    following.held = holds and tail.size > 0
+    return following
 
 
 def append_lanes(state: Any, values: Array, base: Pointer, count: int, control: Mapping[Any, Any]) -> StoreStream:
@@ -116,12 +116,12 @@ def append_mask(state: Any, mask: Array, base: Pointer, step: int, control: Mapp
 def append_counted(state: Any, values: Array, base: Pointer, control: dict[Any, Any], advance: bool) -> StoreStream:
     """Stores the bytes counted by the last compaction at base + AR, and advances AR."""
     start, size = control.get("ar", 0), control.get("sqzn", 0)
-    found = append(state, values.view("u1")[:size], base, start, control)
+    following = append(state, values.view("u1")[:size], base, start, control)
     if advance:
         control["ar"] = start + size
-    elif found is not state:
-        found.loose = True
-    return found
+    elif following is not state:
+        following.loose = True
+    return following
 
 
 def flush(state: Any, base: Pointer, offset: int) -> None:

@@ -100,8 +100,8 @@ class ItemRaces:
         shared = np.minimum.reduceat(items, first) != np.maximum.reduceat(items, first)
         changed = np.logical_or.reduceat(np.array([a.kind != READ for a in accesses])[numbers], first)
         bounds = np.concatenate((first, [cells.size]))
-        for place in np.flatnonzero(shared & changed)[:_PLACES].tolist():
-            low, high = bounds[place], bounds[place + 1]
+        for cell in np.flatnonzero(shared & changed)[:_PLACES].tolist():
+            low, high = bounds[cell], bounds[cell + 1]
             self._place(arena, accesses, numbers[low:high], items[low:high])
 
     def _place(self, arena: InstrumentedArena, accesses: list[_Access], numbers: Array, items: Array) -> None:
@@ -137,12 +137,12 @@ class ItemRaces:
         if one not in first_items:
             one, two = min(first_items), one
         start = int(later.starts[np.flatnonzero(later.items == two)[0]])
-        place = bytes_text(arena, [(start, start + later.nbytes)])
+        where = bytes_text(arena, [(start, start + later.nbytes)])
         names = from_tiles(second.operands_in(arena.space, later.kind != READ))
         same = "too" if first is second else f"in {first.name} ({first.place})"
         who, other = self.items.name(two), self.items.name(one)
         message = (
-            f"{who} {_verb(later)} {place}{names} that {other} {_verb(earlier)} {same}, and no barrier orders them"
+            f"{who} {_verb(later)} {where}{names} that {other} {_verb(earlier)} {same}, and no barrier orders them"
         )
         notes: list[tuple[str, Any]] = []
         if first is not second:
@@ -177,9 +177,9 @@ def _agree(starts: Array, values: Array) -> bool:
 
 def _cells(accesses: list[_Access], grain: int) -> list[tuple[Array, Array, Array]]:
     """Returns cells, work-items and indices of accesses, an entry for each accessed cell."""
-    found: list[tuple[Array, Array, Array]] = []
+    parts: list[tuple[Array, Array, Array]] = []
     for number, access in enumerate(accesses):
         steps = np.arange(access.nbytes // grain)
         cells = (access.starts[:, None] // grain + steps).reshape(-1)
-        found.append((cells, np.repeat(access.items, steps.size), np.full(cells.size, number)))
-    return found
+        parts.append((cells, np.repeat(access.items, steps.size), np.full(cells.size, number)))
+    return parts

@@ -45,94 +45,94 @@ class Races:
         self.observer = observer
         self.log = observer.log
 
-    def read(self, context: Context, event: int, arena: InstrumentedArena, region: Bytes, places: ShadowRanges) -> None:
+    def read(self, context: Context, event: int, arena: InstrumentedArena, region: Bytes, ranges: ShadowRanges) -> None:
         """Checks a read against earlier writes."""
         shadow, thread = arena.shadow, context.thread
         mine = thread.number
         writers: Found | None = None
-        if places is None:
+        if ranges is None:
             if self._suspect(shadow.last_write, context):
                 writers = CellEvents(shadow.layer(WRITER), shadow, region)
                 self._compare(True, False, writers, context, arena)
         else:
             owners = self.log.thread
-            for place in places:
-                writer = place.writer
+            for one in ranges:
+                writer = one.writer
                 if writer and owners[writer] != mine and self._doubtful(writer, context):
-                    writers = RangeEvents(places, None, shadow, region)
+                    writers = RangeEvents(ranges, None, shadow, region)
                     self._compare(True, False, writers, context, arena)
                     break
-        if (thread.pipelined or context.scope) and mine in shadow.last_write and self._own(places, None, context):
-            self._in_pipe("raw", writers or last_writers(places, shadow, region), context, arena)
+        if (thread.pipelined or context.scope) and mine in shadow.last_write and self._own(ranges, None, context):
+            self._in_pipe("raw", writers or last_writers(ranges, shadow, region), context, arena)
         if thread.pipelined and not context.scope and mine in shadow.last_read:
-            record_replaced_reads(mine, event, places, shadow, region)
-        if places is None:
+            record_replaced_reads(mine, event, ranges, shadow, region)
+        if ranges is None:
             region.set(shadow.reader(mine), shadow.grain, event)
         else:
-            for place in places:
-                place.readers[mine] = event
+            for one in ranges:
+                one.readers[mine] = event
         shadow.last_read[mine] = event
 
     def write(
-        self, context: Context, event: int, arena: InstrumentedArena, region: Bytes, places: ShadowRanges
+        self, context: Context, event: int, arena: InstrumentedArena, region: Bytes, ranges: ShadowRanges
     ) -> None:
         """Checks a write against earlier writes and reads."""
         shadow, thread = arena.shadow, context.thread
         mine = thread.number
-        if places is None:
+        if ranges is None:
             if self._suspect(shadow.last_write, context):
                 self._compare(True, True, CellEvents(shadow.layer(WRITER), shadow, region), context, arena)
         else:
             owners = self.log.thread
-            for place in places:
-                writer = place.writer
+            for one in ranges:
+                writer = one.writer
                 if writer and owners[writer] != mine and self._doubtful(writer, context):
-                    self._compare(True, True, RangeEvents(places, None, shadow, region), context, arena)
+                    self._compare(True, True, RangeEvents(ranges, None, shadow, region), context, arena)
                     break
         for reader, last in shadow.last_read.items():
             if reader != mine and self._doubtful(last, context):
-                if places is not None and len(places) == 1:
-                    read = places[0].readers.get(reader)
+                if ranges is not None and len(ranges) == 1:
+                    read = ranges[0].readers.get(reader)
                     if read is None or not self._doubtful(read, context):
                         continue
-                self._compare(False, True, last_readers(reader, places, shadow, region), context, arena)
+                self._compare(False, True, last_readers(reader, ranges, shadow, region), context, arena)
         inside = thread.pipelined or context.scope
         ordered = mine not in shadow.last_write or not (inside or same_pipe.stores_apply(context, arena))
-        if not ordered and self._own(places, None, context):
-            self._in_pipe("waw", last_writers(places, shadow, region), context, arena)
-        if inside and mine in shadow.last_read and self._own(places, mine, context):
-            self._in_pipe("war", last_readers(mine, places, shadow, region), context, arena)
+        if not ordered and self._own(ranges, None, context):
+            self._in_pipe("waw", last_writers(ranges, shadow, region), context, arena)
+        if inside and mine in shadow.last_read and self._own(ranges, mine, context):
+            self._in_pipe("war", last_readers(mine, ranges, shadow, region), context, arena)
         if thread.pipelined and not context.scope and shadow.last_read.get(mine) == event:
             # It works in place: it must not overtake the reads before its own.
-            before = replaced_reads(mine, event, places, shadow, region)
+            before = replaced_reads(mine, event, ranges, shadow, region)
             if before is not None:
                 self._in_pipe("war", before, context, arena)
-        if places is None:
+        if ranges is None:
             region.set(shadow.layer(WRITER), shadow.grain, event)
         else:
-            for place in places:
-                place.writer = event
+            for one in ranges:
+                one.writer = event
         shadow.last_write[mine] = event
 
-    def _own(self, places: ShadowRanges, reader: int | None, context: Context) -> bool:
+    def _own(self, ranges: ShadowRanges, reader: int | None, context: Context) -> bool:
         """Returns False where the bytes are one shadow range whose last write, or last read by the thread ``reader``,
         must happen before an access of the same pipe."""
-        if places is None or len(places) != 1 or context.scope:
+        if ranges is None or len(ranges) != 1 or context.scope:
             return True
         log, thread = self.log, context.thread
-        event = places[0].writer if reader is None else places[0].readers.get(reader, 0)
+        event = ranges[0].writer if reader is None else ranges[0].readers.get(reader, 0)
         if not event or event == context.event or log.thread[event] != thread.number:
             return False
         return log.fence[event] == context.mark.fence and log.count[event] > thread.settled
 
-    def _in_pipe(self, kind: str, found: Found, context: Context, arena: InstrumentedArena) -> None:
+    def _in_pipe(self, kind: str, events: Found, context: Context, arena: InstrumentedArena) -> None:
         """Compares an access with those of its own pipe, inside a vector scope or between instructions."""
         if context.scope:
-            vector_order.check(self.observer, kind, found, context, arena)
+            vector_order.check(self.observer, kind, events, context, arena)
             return
         shadow, mine = arena.shadow, context.thread.number
         last = shadow.last_read[mine] if kind == "war" else shadow.last_write[mine]
-        same_pipe.check(self.observer, kind, found, context, arena, last)
+        same_pipe.check(self.observer, kind, events, context, arena, last)
 
     # ------------------------------------------------------------ order
 
@@ -158,10 +158,10 @@ class Races:
             return False
         return log.threads[log.thread[event]].core is context.thread.core
 
-    def _compare(self, wrote: bool, writes: bool, found: Found, context: Context, arena: InstrumentedArena) -> None:
-        for event in found.events():
+    def _compare(self, wrote: bool, writes: bool, events: Found, context: Context, arena: InstrumentedArena) -> None:
+        for event in events.events():
             if event and self._doubtful(event, context) and not are_atomic(self.observer, event, context):
-                self._report(wrote, writes, event, found, context, arena)
+                self._report(wrote, writes, event, events, context, arena)
 
     # ------------------------------------------------------------ findings
 
@@ -181,9 +181,9 @@ class Races:
         return f"race-{kind}"
 
     def _report(
-        self, wrote: bool, writes: bool, event: int, found: Found, context: Context, arena: InstrumentedArena
+        self, wrote: bool, writes: bool, event: int, events: Found, context: Context, arena: InstrumentedArena
     ) -> None:
-        """Reports a conflict; ``event`` is among the ``found`` events of the bytes of the access."""
+        """Reports a conflict; ``event`` is among the ``events`` events of the bytes of the access."""
         observer, log = self.observer, self.log
         ordered = log.happened_before(event, context.thread)
         inverted = self.inverted(event, context)
@@ -193,7 +193,7 @@ class Races:
         known = observer.findings.by_cause.get(key)
         if known is not None:
             known.count += 1
-            self._doubled(known, writes and wrote, context, arena, found, event)
+            self._doubled(known, writes and wrote, context, arena, events, event)
             return
         sides = [side(self.observer, event, wrote), side(self.observer, context.event, writes)]
         if inverted:
@@ -205,9 +205,9 @@ class Races:
         if known is not None:
             observer.findings.by_cause[key] = known
             known.count += 1
-            self._doubled(known, writes and wrote, context, arena, found, event)
+            self._doubled(known, writes and wrote, context, arena, events, event)
             return
-        conflict = Conflict(rule, first, second, arena, found.runs(event))
+        conflict = Conflict(rule, first, second, arena, events.runs(event))
         finding = Finding(rule, "", (first.site, second.site), None)
         finding.event = second.event
         finding.conflict = conflict
@@ -215,19 +215,19 @@ class Races:
         finding.words = partial(_tell, conflict, _culprit(first, second) if ordered else None)
         observer.findings.add(finding)
         observer.findings.by_cause[key] = finding
-        self._doubled(finding, writes and wrote, context, arena, found, event)
+        self._doubled(finding, writes and wrote, context, arena, events, event)
 
     def _doubled(
-        self, finding: Finding, both: bool, context: Context, arena: InstrumentedArena, found: Found, event: int
+        self, finding: Finding, both: bool, context: Context, arena: InstrumentedArena, events: Found, event: int
     ) -> None:
         """Records what two cores write to one location in one operation: ``settle`` checks whether it is equal."""
         first, second = finding.sites[:2]
         if both and first is second and finding.rule in self.may_agree:
-            offsets = found.offsets(event)
+            offsets = events.offsets(event)
             finding.same_bytes = False
             # Blocks that write parts of what others write do not store equal values.
             finding.differs = finding.differs or (
-                finding.rule == "race-cross-block" and offsets.size != found.region.offsets().size
+                finding.rule == "race-cross-block" and offsets.size != events.region.offsets().size
             )
             context.doubled = (*context.doubled, (finding, arena, offsets, arena.memory[offsets]))
 
@@ -249,14 +249,14 @@ class ApartRaces(Races):
             event, context
         )
 
-    def _in_pipe(self, kind: str, found: Found, context: Context, arena: InstrumentedArena) -> None:
+    def _in_pipe(self, kind: str, events: Found, context: Context, arena: InstrumentedArena) -> None:
         """Does nothing: the compiler orders the accesses of a pipe."""
 
 
 def _tell(conflict: Conflict, culprit: tuple[int, int] | None, finding: Finding) -> None:
     finding.message, finding.notes, finding.span = message(conflict), notes(conflict), conflict.second.site.span
-    found = advice(conflict, culprit)
-    finding.help, finding.fix = found.text, found.fix
+    text = advice(conflict, culprit)
+    finding.help, finding.fix = text.text, text.fix
 
 
 def _kind_of(first: Access, second: Access) -> str:

@@ -34,7 +34,7 @@ def stores_apply(context: Context, arena: InstrumentedArena) -> bool:
 
 
 def check(
-    observer: RunObserver, kind: str, found: Found, context: Context, arena: InstrumentedArena, last: int
+    observer: RunObserver, kind: str, events: Found, context: Context, arena: InstrumentedArena, last: int
 ) -> None:
     """Compares an access with the last ones of the same bytes by the same pipe, whose last one anywhere is ``last``."""
     log, thread = observer.log, context.thread
@@ -44,7 +44,7 @@ def check(
     if log.count[last] <= thread.settled:
         return
     mark, causes = context.mark, observer.findings.by_cause
-    for event in found.events():
+    for event in events.events():
         if not event or log.thread[event] != thread.number or event == context.event:
             continue
         if log.fence[event] != mark.fence or log.count[event] <= thread.settled:
@@ -58,7 +58,7 @@ def check(
         causes[key] = None
         if are_atomic(observer, event, context) or (vector and _streamed(kind, event, context, observer)):
             continue
-        if thread.pipe in _LOADS and found.read_since(event):
+        if thread.pipe in _LOADS and events.read_since(event):
             # Readers of them are ordered, or in a race of their own.
             continue
         rule = "sync-mte3-reorder" if thread.pipe == "PIPE_MTE3" else "race-same-pipe"
@@ -67,7 +67,7 @@ def check(
             known.count += 1
             continue
         sides = side(observer, event, kind != "war"), side(observer, context.event, kind != "raw")
-        conflict = Conflict(rule, *sides, arena, found.runs(event))
+        conflict = Conflict(rule, *sides, arena, events.runs(event))
         finding = Finding(rule, "", (sides[0].site, sides[1].site), None)
         finding.severity = None if vector else Severity.WARNING
         finding.event = context.event
@@ -80,16 +80,16 @@ def check(
 def _tell(conflict: Conflict, finding: Finding) -> None:
     _, first, second, arena, touched = conflict
     thread = second.thread
-    place, pipe = bytes_text(arena, touched), thread.pipe.removeprefix("PIPE_")
+    where, pipe = bytes_text(arena, touched), thread.pipe.removeprefix("PIPE_")
     if thread.pipe == "PIPE_V":
         finding.message = (
-            f"{second.site.name} {second.verb} {place}{second.handles(arena)} that {first.site.name} "
+            f"{second.site.name} {second.verb} {where}{second.handles(arena)} that {first.site.name} "
             f"({first.site.place}) {first.verb} on the same pipe, with no barrier on V between"
         )
     else:
         did = "stores" if arena.public else "loads"
         finding.message = (
-            f"{thread.name} {did} {place} twice without a barrier on {pipe}; the first time in {first.site.name} "
+            f"{thread.name} {did} {where} twice without a barrier on {pipe}; the first time in {first.site.name} "
             f"({first.site.place})"
         )
     barrier = f"pto.barrier #pto.pipe<{thread.pipe}>"

@@ -81,10 +81,10 @@ class ScalarCaches:
         return context.thread.pipe == Pipe.S.value and self.observer.sites[context.mark.site].cached
 
     def _lines(self, arena: InstrumentedArena) -> Lines:
-        found = self.lines.get(id(arena))
-        if found is None:
-            found = self.lines[id(arena)] = Lines(arena)
-        return found
+        lines = self.lines.get(id(arena))
+        if lines is None:
+            lines = self.lines[id(arena)] = Lines(arena)
+        return lines
 
     # ------------------------------------------------------------ the scalar unit
 

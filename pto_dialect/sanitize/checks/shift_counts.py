@@ -20,10 +20,10 @@ _LIMIT = 32
 @checks_arguments(TShlOp, TShrOp)
 def check_counts(observer: RunObserver, context: Context, arguments: Sequence[Any]) -> None:
     """Warns of a tile of counts with one that the instruction takes modulo 32."""
-    found = second_source(observer, context, arguments)
-    if found is None:
+    counts = second_source(observer, context, arguments)
+    if counts is None:
         return
-    site, values = found
+    site, values = counts
     values = values.astype(np.int64)
     wrong = np.argwhere((values < 0) | (values >= _LIMIT))
     if wrong.size and not observer.findings.repeated("shift-count", site):

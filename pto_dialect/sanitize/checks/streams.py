@@ -117,8 +117,8 @@ class Streams:
     def _unflushed(self, context: Context, stream: StoreStream) -> None:
         site = self.core.observer.sites[stream.site]
         assert stream.base is not None
-        place = bytes_text(stream.base.arena, [(stream.at - stream.pending, stream.at)])  # pyright: ignore[reportArgumentType]
-        message = f"{site.name} leaves {place} in the state of its stream, and nothing flushes them"
+        where = bytes_text(stream.base.arena, [(stream.at - stream.pending, stream.at)])  # pyright: ignore[reportArgumentType]
+        message = f"{site.name} leaves {where} in the state of its stream, and nothing flushes them"
         use = stream_use(site.op)
         name = "pto.vstar" if use is not None and use.counted else "pto.vstas"
         core = context.thread.core

@@ -44,21 +44,21 @@ class Unwritten:
         self.undefined: dict[tuple[InstrumentedArena, int, int], int] = {}
         """The last operations that have left bytes with undefined contents, by memory and range."""
 
-    def read(self, context: Context, arena: InstrumentedArena, region: Bytes, places: ShadowRanges) -> None:
+    def read(self, context: Context, arena: InstrumentedArena, region: Bytes, ranges: ShadowRanges) -> None:
         """Records reads of bytes that are not initialized; the scalar unit uses what it reads."""
-        if places is not None and len(places) == 1 and places[0].written == GOOD:
+        if ranges is not None and len(ranges) == 1 and ranges[0].written == GOOD:
             context.good = True
             return
         shadow = arena.shadow
-        cells = None if places is not None else region.cells(shadow.layer(WRITTEN), shadow.grain)
-        marks = {place.written for place in places or ()} if cells is None else set(distinct(cells))
+        cells = None if ranges is not None else region.cells(shadow.layer(WRITTEN), shadow.grain)
+        marks = {one.written for one in ranges or ()} if cells is None else set(distinct(cells))
         context.good = context.good or GOOD in marks
         if len(marks) == 1 and GOOD in marks:
             return
         context.doubtful = context.doubtful or DOUBTFUL in marks
         self.observer.judged_by_content = True
         if cells is None:
-            missing = shadow.bytes_of(region, [place for place in places or () if place.written != GOOD])
+            missing = shadow.bytes_of(region, [one for one in ranges or () if one.written != GOOD])
         else:
             missing = shadow.bytes_where(region, cells != GOOD)
         if context.thread.pipe == "PIPE_S":
@@ -67,7 +67,7 @@ class Unwritten:
             context.unwritten = (*context.unwritten, (arena, context.mark.site))
             context.offsets = (*context.offsets, missing)
 
-    def write(self, context: Context, arena: InstrumentedArena, region: Bytes, places: ShadowRanges) -> None:
+    def write(self, context: Context, arena: InstrumentedArena, region: Bytes, ranges: ShadowRanges) -> None:
         """Marks the bytes as initialized until ``settle`` finds that the instruction has passed on others."""
         one = (arena, region, region.content(arena.memory).copy(), context.mark.site)
         if type(context.written) is list:
@@ -75,22 +75,22 @@ class Unwritten:
         else:
             context.written = [one]
         if not arena.public:
-            self._mark(arena, region, places, GOOD)
+            self._mark(arena, region, ranges, GOOD)
 
     @staticmethod
-    def _mark(arena: InstrumentedArena, region: Bytes, places: ShadowRanges, mark: int) -> None:
-        if places is None:
+    def _mark(arena: InstrumentedArena, region: Bytes, ranges: ShadowRanges, mark: int) -> None:
+        if ranges is None:
             region.set(arena.shadow.layer(WRITTEN), arena.shadow.grain, mark)
         else:
-            for place in places:
-                place.written = mark
+            for one in ranges:
+                one.written = mark
 
     def undefine(self, context: Context) -> None:
         """Marks the bytes that the operation leaves with undefined contents as uninitialized."""
         for arena, region in context.undefined:
             shadow = arena.shadow
-            places = region.places if region.version == shadow.version else shadow.locate(region)
-            self._mark(arena, region, places, NEVER)
+            ranges = region.places if region.version == shadow.version else shadow.locate(region)
+            self._mark(arena, region, ranges, NEVER)
             self.undefined[arena, region.offset, region.stop] = context.mark.site
 
     # ------------------------------------------------------------ instructions
@@ -168,10 +168,10 @@ class Unwritten:
         severity = Severity.WARNING if purpose is None else Severity.ERROR
         if self.observer.findings.repeated("mem-uninit", site):
             return
-        place = bytes_text(arena, byte_runs(offsets))
+        where = bytes_text(arena, byte_runs(offsets))
         use = "" if purpose is None else f" and {purpose}"
         names = from_tiles(site.operands_in(arena.space, False))
-        message = f"{site.name} reads {place}{names}, {self._reason(arena, offsets)}{use}"
+        message = f"{site.name} reads {where}{names}, {self._reason(arena, offsets)}{use}"
         self._add(context, "mem-uninit", message, severity, site, [])
 
     def _report(

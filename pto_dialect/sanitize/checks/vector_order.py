@@ -31,10 +31,10 @@ _KIND_NAMES = {
 }
 
 
-def check(observer: RunObserver, kind: str, found: Found, context: Context, arena: InstrumentedArena) -> None:
+def check(observer: RunObserver, kind: str, events: Found, context: Context, arena: InstrumentedArena) -> None:
     """Compares an access in a scope with the last ones of the same bytes in that scope."""
     log, sites = observer.log, observer.sites
-    for event in found.events():
+    for event in events.events():
         mine = event and log.fence[event] == context.scope and log.thread[event] == context.thread.number
         if not mine or log.site[event] == context.mark.site:
             continue
@@ -46,8 +46,8 @@ def check(observer: RunObserver, kind: str, found: Found, context: Context, aren
         if observer.findings.repeated("sync-membar-missing", first, second):
             continue
         before, now, bar = _KIND_NAMES[kind]
-        place = bytes_text(arena, found.runs(event))
-        message = f"{second.name} {now} {place} that {first.name} ({first.place}) {before} in the same vector scope"
+        where = bytes_text(arena, events.runs(event))
+        message = f"{second.name} {now} {where} that {first.name} ({first.place}) {before} in the same vector scope"
         notes = [(f"{first.name} {before} them first", first.span)]
         advice = f'pto.mem_bar "{bar}" between the two'
         finding = Finding("sync-membar-missing", message, (first, second), second.span, notes, advice)

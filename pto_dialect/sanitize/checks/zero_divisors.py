@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 @checks_arguments(TDivOp)
 def check_divisors(observer: RunObserver, context: Context, arguments: Sequence[Any]) -> None:
     """Warns of a tile of integer divisors with a zero in it."""
-    found = second_source(observer, context, arguments)
-    if found is None:
+    second = second_source(observer, context, arguments)
+    if second is None:
         return
-    site, divisors = found
+    site, divisors = second
     zeros = np.argwhere(divisors == 0)
     if zeros.size and not observer.findings.repeated("zero-divisor", site):
         row, col = (int(n) for n in zeros[0])

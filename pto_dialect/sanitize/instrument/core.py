@@ -113,9 +113,9 @@ class InstrumentedCore(ObservedCore):
         tiles = self.observer.tiles
         if tiles is None:
             return entry
-        found = tiles.popped(self, entry)
-        self.handles = {**self.handles, BOUND: found}
-        return found
+        tile = tiles.popped(self, entry)
+        self.handles = {**self.handles, BOUND: tile}
+        return tile
 
     def aligned(self, pointer: Pointer, step: int, alignment: int) -> None:
         """Checks that the next access is ``step`` bytes after ``pointer``, at a multiple of ``alignment``."""
@@ -353,12 +353,12 @@ class InstrumentedCore(ObservedCore):
 
     def heads(self) -> list[tuple[str, int, Mark, Any]]:
         """Returns the heads of the queues: pipe, kind of entry, issue site, and its arguments."""
-        found: list[tuple[str, int, Mark, Any]] = []
+        waiting: list[tuple[str, int, Mark, Any]] = []
         for pipe, queue in self.queues.items():
             if queue:
                 _, _, kind, item, arguments = queue[0]
-                found.append((pipe, kind, item.mark if isinstance(item, Context) else item, arguments))
-        return found
+                waiting.append((pipe, kind, item.mark if isinstance(item, Context) else item, arguments))
+        return waiting
 
     def relieve(self) -> bool:
         """Lets an instruction pass whose unit flag can never be satisfied; returns True when there was one."""

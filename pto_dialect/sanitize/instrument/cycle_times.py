@@ -50,12 +50,12 @@ class CycleTimeline(Timeline):
     ``kept`` states whether slices are required as well; ``busy`` has the cycles of each thread by its id.
     """
 
-    def __init__(self, table: CycleTable, arch: str, options: Mapping[str, str], kept: bool) -> None:
+    def __init__(self, table: CycleTable, arch: str, options: Mapping[str, str], cached: bool) -> None:
         super().__init__(costs=True)
         self.table = table
         self.arch = arch
         self.options = options
-        self.kept = kept
+        self.kept = cached
         self.executed: dict[tuple[int, str], Executed] = {}
         self.busy: dict[int, Total] = {}
         self.waits = Waits()
@@ -104,9 +104,9 @@ class CycleTimeline(Timeline):
         """Returns the work of an instruction that has run."""
         if site.number not in self._counted:
             self._counted[site.number] = pipe_work_of(site.op, self.arch, self.options)
-        found = self._counted[site.number]
+        counted = self._counted[site.number]
         name = site.name.removeprefix("pto.")
-        work = Work(name, "i8", "i8", 1, 1, 1, 1, is_static=False) if found is None else found.work
+        work = Work(name, "i8", "i8", 1, 1, 1, 1, is_static=False) if counted is None else counted.work
         return work if work.is_static else self._completed(work, thread, context)
 
     def cost(self, thread: Thread, work: Work, regions: Sequence[tuple[Any, Any, bool]], start: float) -> Estimate:
@@ -181,7 +181,7 @@ class CycleTimeline(Timeline):
     def cycles(self, file: str, target: str, threads: Sequence[Thread], sites: Sites) -> ModuleCycles:
         """Returns the cycles of the run, with the ``threads`` that took part and the sites of their operations."""
         table = self.table
-        found = ModuleCycles(file, target, table.value_of("machine", "clock_mhz"), run=True)
+        result = ModuleCycles(file, target, table.value_of("machine", "clock_mhz"), run=True)
         for entry in sorted(self.executed.values(), key=lambda each: (each.site.number, each.pipe)):
             if not entry.total.cycles:
                 continue
@@ -189,22 +189,22 @@ class CycleTimeline(Timeline):
             count = entry.count
             mean = Estimate(total.cycles / count, total.low / count, total.high / count, entry.evidence)
             line = shown_line(span) if span is not None else None
-            found.lines.append(Line(entry.site.name, line, entry.pipe, entry.count, False, mean))
+            result.lines.append(Line(entry.site.name, line, entry.pipe, entry.count, False, mean))
             if entry.evidence in UNMEASURED:
-                found.ranges[entry.site.name] = entry.count
+                result.ranges[entry.site.name] = entry.count
         busiest: dict[str, Thread] = {}
         for thread in threads:
             busy = self.busy.get(thread.number)
-            if busy is not None and busy.cycles > found.pipes.get(thread.pipe, Total()).cycles:
-                found.pipes[thread.pipe] = busy
+            if busy is not None and busy.cycles > result.pipes.get(thread.pipe, Total()).cycles:
+                result.pipes[thread.pipe] = busy
                 busiest[thread.pipe] = thread
         end = _end(threads, int(table.value_of("machine", "cores")))
-        totals = found.pipes.values()
+        totals = result.pipes.values()
         less = max((each.cycles - each.low for each in totals), default=0.0)
         more = max((each.high - each.cycles for each in totals), default=0.0)
-        found.total = Total(end, max(end - less, 0.0), end + more)
-        found.waits = self.waits.found(list(busiest.values()), sites, end)
-        return found
+        result.total = Total(end, max(end - less, 0.0), end + more)
+        result.waits = self.waits.found(list(busiest.values()), sites, end)
+        return result
 
 
 _NAMED = {

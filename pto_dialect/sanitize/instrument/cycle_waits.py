@@ -66,10 +66,10 @@ class Waits:
         known = self.cycles.setdefault(thread.number, {})
         known[cause] = known.get(cause, 0.0) + cycles
 
-    def found(self, threads: Sequence[Thread], sites: Sites, whole: float) -> list[Wait]:
+    def found(self, threads: Sequence[Thread], sites: Sites, total: float) -> list[Wait]:
         """Returns the waits of the threads that represent their pipes, the longest first."""
         waits = [
-            _told(thread.pipe, cause, cycles, whole, sites)
+            _told(thread.pipe, cause, cycles, total, sites)
             for thread in threads
             for cause, cycles in self.cycles.get(thread.number, {}).items()
             if thread.pipe != "PIPE_S"
@@ -77,12 +77,12 @@ class Waits:
         return sorted(waits, key=lambda one: (-one.cycles, one.pipe, one.line or 0, one.other_line or 0))
 
 
-def _told(pipe: str, cause: Cause, cycles: float, whole: float, sites: Sites) -> Wait:
+def _told(pipe: str, cause: Cause, cycles: float, total: float, sites: Sites) -> Wait:
     operation, line, _ = _named(cause.site, sites)
     other, other_line, _ = _named(cause.other, sites)
     _, through, op = _named(cause.through, sites)
     event = "" if op is None or cause.kind != "flag" else enumerator(op, "event_id").removeprefix("EVENT_ID")
-    share = cycles / whole if whole else 0.0
+    share = cycles / total if total else 0.0
     return Wait(pipe, cause.awaited, cause.kind, cycles, share, operation, line, other, other_line, through, event)
 
 

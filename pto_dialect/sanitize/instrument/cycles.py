@@ -94,8 +94,8 @@ class CycleObserver(RunObserver):
         timeline = self.timeline
         assert isinstance(timeline, CycleTimeline)
         if other is not None and other is not thread:
-            behind = timeline.waits.behind.get(other.number, 0)
-            timeline.waits.hold(thread, Cause(kind, other.pipe, 0, behind, site), until - thread.time)
+            site_after = timeline.waits.behind.get(other.number, 0)
+            timeline.waits.hold(thread, Cause(kind, other.pipe, 0, site_after, site), until - thread.time)
         if thread.number in self.overlapping:
             self.overlapping[thread.number].wait(until)
         super().delay(thread, until, kind, other, site)
@@ -115,9 +115,9 @@ class CycleObserver(RunObserver):
         if start > before:
             cause = timeline.waits.issued(thread, site.number)
         if self.ordered:
-            ready, found = self._ready(site.number)
+            ready, waits_for = self._ready(site.number)
             if ready > start:
-                start, cause = ready, found
+                start, cause = ready, waits_for
         cost = timeline.cost(thread, work, self.regions, start)
         timeline.waits.settle(thread, site.number, cause, start - before)
         end = start + cost.cycles
@@ -136,21 +136,21 @@ class CycleObserver(RunObserver):
     def _ready(self, site: int) -> tuple[float, Cause | None]:
         """Returns when the operands of the instruction are written, and its destinations are written and read; and the
         cause of the delay."""
-        found, cause = 0.0, None
+        latest, cause = 0.0, None
         for arena, region, writes in self.regions:
             start, stop = region.offset, region.stop
             for (low, high, _), one in self.accessed.get(id(arena), {}).items():
                 if low >= stop or start >= high:
                     continue
-                if one.written <= found and (not writes or one.read <= found):
+                if one.written <= latest and (not writes or one.read <= latest):
                     continue
                 if not have_common_bytes(one.region, region):
                     continue
-                if one.written > found:
-                    found, cause = one.written, _cause("rewrites" if writes else "reads", site, one.writer)
-                if writes and one.read > found:
-                    found, cause = one.read, _cause("overwrites", site, one.reader)
-        return found, cause
+                if one.written > latest:
+                    latest, cause = one.written, _cause("rewrites" if writes else "reads", site, one.writer)
+                if writes and one.read > latest:
+                    latest, cause = one.read, _cause("overwrites", site, one.reader)
+        return latest, cause
 
     def _remember(self, thread: Thread, site: int, end: float) -> None:
         who = (thread.pipe, site)

@@ -60,18 +60,18 @@ def deadlock_finding(
 
 def blocked(core: InstrumentedCore) -> list[tuple[str, Mark, tuple[Key, ...]]]:
     """Returns the pipes that wait, where, and for which signals."""
-    found: list[tuple[str, Any, tuple[Key, ...]]] = []
+    result: list[tuple[str, Any, tuple[Key, ...]]] = []
     for pipe, kind, mark, arguments in core.heads():
         if kind == WAIT:
-            found.append((pipe, mark, tuple(key for key in arguments if not core.flags.get(key, 0))))
+            result.append((pipe, mark, tuple(key for key in arguments if not core.flags.get(key, 0))))
         elif kind == LEVEL:
-            found.append((pipe, mark, (arguments[0],)))
+            result.append((pipe, mark, (arguments[0],)))
     missing = tuple(key for key in core.scalar_wait if not core.flags.get(key, 0))
     if core.scalar_level is not None and core.flags.get(core.scalar_level[0], 0) < core.scalar_level[1]:
         missing += (core.scalar_level[0],)
     if missing:
-        found.append(("PIPE_S", core.mark("PIPE_S"), missing))
-    return found
+        result.append(("PIPE_S", core.mark("PIPE_S"), missing))
+    return result
 
 
 def _awaited(core: InstrumentedCore, key: Key) -> str:
@@ -101,14 +101,14 @@ def _sender_note(observer: RunObserver, core: InstrumentedCore, key: Key) -> tup
 
 def _present(core: InstrumentedCore, observer: RunObserver) -> list[str]:
     """Returns the signals that have arrived and that nothing waits for."""
-    found: list[str] = []
+    present: list[str] = []
     for key, count in core.flags.items():
         tokens = core.signals.tokens.get(key)
         if count and tokens:
             places = ", ".join(dict.fromkeys(observer.sites[token.site].place for token in tokens))
             number = "" if count == 1 else f" ({count} times)"
-            found.append(f"{_awaited(core, key)}{number}, set at {places}")
-    return found
+            present.append(f"{_awaited(core, key)}{number}, set at {places}")
+    return present
 
 
 def _advice(cores: Sequence[InstrumentedCore]) -> tuple[str | None, int | None]:

@@ -66,16 +66,16 @@ class RunObserver:
         self.judged_by_content = False
         self.devices = 0
         self.pipes = PIPES
-        wanted = options.checks
+        checks = options.checks
         self.posts = Posts()
         self.apart = False
-        self.races = Races(self) if "race" in wanted and not ordered else None
-        self.unwritten = Unwritten(self) if "init" in wanted else None
-        self.numbers = Numbers(self) if "numeric" in wanted else None
-        self.caches = ScalarCaches(self) if "cache" in wanted else None
+        self.races = Races(self) if "race" in checks and not ordered else None
+        self.unwritten = Unwritten(self) if "init" in checks else None
+        self.numbers = Numbers(self) if "numeric" in checks else None
+        self.caches = ScalarCaches(self) if "cache" in checks else None
         self.caching: ScalarCaches | None = None
         """The caches, where the program uses them."""
-        self.tiles = Tiles(self, "bounds" in wanted, "overlap" in wanted) if wanted & {"bounds", "overlap"} else None
+        self.tiles = Tiles(self, "bounds" in checks, "overlap" in checks) if checks & {"bounds", "overlap"} else None
 
     def wants(self, check: str) -> bool:
         """Returns whether ``check`` was requested."""

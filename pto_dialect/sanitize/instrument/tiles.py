@@ -139,14 +139,14 @@ class Tiles:
             return known
         name = label_of(result, "a tile")
         arena: Any = first.pointer.arena
-        found = Allocation(len(self.by_number), site, arena, start, stop, name)
-        self.known[id(core), site.op] = found
+        allocation = Allocation(len(self.by_number), site, arena, start, stop, name)
+        self.known[id(core), site.op] = allocation
         if known is not None:
             # No operation uses a tile before it was allocated, so nothing is recorded for others.
             self._named.clear()
             self._holding.clear()
-        self.by_number.append(found)
-        return found
+        self.by_number.append(allocation)
+        return allocation
 
     def popped(self, core: ObservedCore, entry: Any) -> Any:
         """Records the pop of a queue entry: what was popped into the same slot before is another tile."""
@@ -157,9 +157,9 @@ class Tiles:
         name = value_name(value) if value is not None else ""
         start, stop = entry.pointer.offset, entry.pointer.offset + entry.layout.nbytes
         arena: Any = entry.pointer.arena
-        found = Allocation(len(self.by_number), site, arena, start, stop, name or "the popped tile")
-        self.by_number.append(found)
-        return InstrumentedTile(entry, found)
+        allocation = Allocation(len(self.by_number), site, arena, start, stop, name or "the popped tile")
+        self.by_number.append(allocation)
+        return InstrumentedTile(entry, allocation)
 
     def clear(self) -> None:
         """Removes all allocations."""
@@ -324,13 +324,13 @@ class Tiles:
             handles = (context.handles.get(index) for index in self.observer.sites[number].travelled(writing))
             bound = context.handles.get(BOUND) if writing else None
             travelled = (getattr(handle, "allocation", None) for handle in (*handles, bound))
-            found = [*self._by_name(core, number, writing), *(one for one in travelled if one is not None)]
-            return [one for one in found if one.arena is arena and one.holds(region)]
+            allocations = [*self._by_name(core, number, writing), *(one for one in travelled if one is not None)]
+            return [one for one in allocations if one.arena is arena and one.holds(region)]
         key = (id(core), number, writing, region)
         known = self._holding.get(key)
         if known is None:
-            found = self._by_name(core, number, writing)
-            known = [one for one in found if one.arena is arena and one.holds(region)]
+            allocations = self._by_name(core, number, writing)
+            known = [one for one in allocations if one.arena is arena and one.holds(region)]
             if len(self._holding) >= _KEPT:
                 self._holding.clear()
             self._holding[key] = known
@@ -338,11 +338,11 @@ class Tiles:
 
     def _by_name(self, core: Core, number: int, writing: bool) -> list[Allocation]:
         """Returns the allocations that the text names for an operation."""
-        found = self._named.get((id(core), number, writing))
-        if found is None:
+        allocations = self._named.get((id(core), number, writing))
+        if allocations is None:
             named = (self.known.get((id(core), op)) for op in self.observer.sites[number].allocations(writing))
-            found = self._named[id(core), number, writing] = [one for one in named if one is not None]
-        return found
+            allocations = self._named[id(core), number, writing] = [one for one in named if one is not None]
+        return allocations
 
     # ------------------------------------------------------------ findings
 

@@ -127,14 +127,14 @@ class Patch:
 
     def _move(self, op: Operation, address: int) -> None:
         span = span_of(op)
-        found = _ADDRESS.search(span.text) if span is not None else None
-        if span is None or found is None:
+        match = _ADDRESS.search(span.text) if span is not None else None
+        if span is None or match is None:
             raise CannotApplyError("the allocation states no address")
         name = f"%place_{address}_{self.moved}"
         self.moved += 1
         self._before(op, f"{name} = arith.constant {address} : i64")
-        self.edits.removed.append((span.start + found.start(1), span.start + found.end(1)))
-        self.edits.insert(span.start + found.start(1), name)
+        self.edits.removed.append((span.start + match.start(1), span.start + match.end(1)))
+        self.edits.insert(span.start + match.start(1), name)
 
     def _number(self, source: str, target: str) -> int:
         used = self.used.setdefault((source, target), set())

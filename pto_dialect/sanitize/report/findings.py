@@ -106,9 +106,9 @@ class Findings:
     @property
     def all(self) -> list[Finding]:
         """Returns all findings."""
-        found = [finding for finding in self._found.values() if not finding.silent]
-        for finding in found:
+        findings = [finding for finding in self._found.values() if not finding.silent]
+        for finding in findings:
             words, finding.words = finding.words, None
             if words is not None:
                 words(finding)
-        return found
+        return findings

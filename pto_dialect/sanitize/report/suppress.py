@@ -58,7 +58,7 @@ def read_suppressions(text: str, name: str) -> list[Suppression]:
 
     Raises :class:`SuppressionError` for a line without rule, location and reason.
     """
-    found: list[Suppression] = []
+    suppressions: list[Suppression] = []
     for number, line in enumerate(text.split("\n"), 1):
         content = line.partition("#")[0].split(None, 2)
         if not content:
@@ -68,8 +68,10 @@ def read_suppressions(text: str, name: str) -> list[Suppression]:
         rule, place, reason = content
         file, separator, tail = place.rpartition(":")
         at_line = bool(separator) and tail.isdecimal()
-        found.append(Suppression(rule, file if at_line else place, int(tail) if at_line else None, reason.strip()))
-    return found
+        suppressions.append(
+            Suppression(rule, file if at_line else place, int(tail) if at_line else None, reason.strip())
+        )
+    return suppressions
 
 
 def comments_of(source: SourceFile) -> list[Suppression]:
@@ -77,7 +79,7 @@ def comments_of(source: SourceFile) -> list[Suppression]:
 
     Raises :class:`SuppressionError` for a comment without rule and reason.
     """
-    found: list[Suppression] = []
+    suppressions: list[Suppression] = []
     waiting: list[tuple[str, str]] = []
     for number, line in enumerate(source.text.split("\n"), source.first_line):
         comment = _COMMENT.search(line)
@@ -89,13 +91,13 @@ def comments_of(source: SourceFile) -> list[Suppression]:
                 raise SuppressionError(f"{place}: the form is // pto-sanitize: allow RULE REASON")
             waiting.append((allowed["rule"], allowed["reason"].strip()))
         if not alone:
-            found += [Suppression(rule, source.name, number, reason) for rule, reason in waiting]
+            suppressions += [Suppression(rule, source.name, number, reason) for rule, reason in waiting]
             waiting.clear()
     for one in allowed_in(source):
         if isinstance(one, Allowed):
             lines = range(one.first, one.last + 1)
-            found += [Suppression(rule, source.name, line, one.reason) for rule in one.rules for line in lines]
-    return found
+            suppressions += [Suppression(rule, source.name, line, one.reason) for rule in one.rules for line in lines]
+    return suppressions
 
 
 def unsuppressed(findings: Iterable[Finding], suppressions: Iterable[Suppression]) -> list[Finding]:

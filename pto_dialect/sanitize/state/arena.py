@@ -141,8 +141,8 @@ class InstrumentedArena(Arena):
         except KeyError:
             if len(self._regions) >= _REGIONS:
                 self._regions.clear()
-            found = self._regions[key] = Region.of(*key)
-            return found
+            made = self._regions[key] = Region.of(*key)
+            return made
 
     def on_read(self, region: Bytes, data: Array | None = None) -> None:
         """Reports a read of bytes before it happens, as the elements ``data`` where these are a view."""

@@ -42,11 +42,11 @@ class Touched:
         """Returns the mask of the bytes of the region in a line."""
         first, run = line * LINE, self._run
         low, high = np.searchsorted(self._starts, (first - run + 1, first + LINE))
-        found = 0
+        bits = 0
         for start in self._starts[low:high].tolist():
             begin, end = max(0, start - first), min(LINE, start + run - first)
-            found |= (1 << end) - (1 << begin)
-        return found
+            bits |= (1 << end) - (1 << begin)
+        return bits
 
 
 def mask_bytes(mask: int) -> Cells:

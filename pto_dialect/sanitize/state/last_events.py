@@ -100,9 +100,9 @@ def replaced_reads(thread: int, event: int, places: ShadowRanges, shadow: Shadow
         return RangeEvents(again, ~thread, shadow, region) if again else None
     if ~thread not in shadow.readers:
         return None
-    found = CellEvents(shadow.reader(~thread), shadow, region)
-    found.found = np.where(region.cells(shadow.reader(thread), shadow.grain) == event, found.found, 0)
-    return found
+    events = CellEvents(shadow.reader(~thread), shadow, region)
+    events.found = np.where(region.cells(shadow.reader(thread), shadow.grain) == event, events.found, 0)
+    return events
 
 
 def record_replaced_reads(thread: int, event: int, places: ShadowRanges, shadow: Shadow, region: Bytes) -> None:

@@ -86,26 +86,26 @@ class Region:
     def of(offset: int, shape: Sequence[int], strides: Sequence[int], item: int) -> Region | None:
         """Returns the bytes of a strided array of elements of ``item`` bytes; ``None`` for no elements."""
         # Arrays of few shapes are accessed at many addresses.
-        found = _at_zero(tuple(shape), tuple(strides), item)
-        return None if found is None else found.moved(offset)
+        region = _at_zero(tuple(shape), tuple(strides), item)
+        return None if region is None else region.moved(offset)
 
     def moved(self, offset: int) -> Region:
         """Returns the same bytes, ``offset`` further."""
-        found = Region.__new__(Region)
-        found.offset = start = self.offset + offset
-        found.run = self.run
-        found.dims = self.dims
-        found._step = self._step
+        region = Region.__new__(Region)
+        region.offset = start = self.offset + offset
+        region.run = self.run
+        region.dims = self.dims
+        region._step = self._step
         merged = self._step | start
-        found.grain = merged & -merged
-        found.stop = self.stop + offset
-        found.size = self.size
-        found.plain = self.plain
-        found.places = None
-        found.version = -1
-        found._content = None
-        found._placed = None
-        return found
+        region.grain = merged & -merged
+        region.stop = self.stop + offset
+        region.size = self.size
+        region.plain = self.plain
+        region.places = None
+        region.version = -1
+        region._content = None
+        region._placed = None
+        return region
 
     def cells(self, shadow: Cells, grain: int) -> Cells:
         """Returns the cells of the region in a shadow of that grain, as a view."""
@@ -124,10 +124,10 @@ class Region:
 
     def content(self, memory: Cells) -> Cells:
         """Returns the bytes of the region as a view of its memory, always the same one."""
-        found = self._content
-        if found is None:
-            found = self._content = self.cells(memory, 1)
-        return found
+        cached = self._content
+        if cached is None:
+            cached = self._content = self.cells(memory, 1)
+        return cached
 
     def set(self, shadow: Cells, grain: int, value: int | Cells) -> None:
         """Sets all cells of the region to one value, or each to its own in the order of ``cells``."""
@@ -296,16 +296,16 @@ def distinct(values: Cells) -> list[int]:
 
 def ascending(values: Cells) -> Cells:
     """Returns the different values in order; on short arrays faster than numpy's own search by hashing."""
-    found = np.sort(values, axis=None)
-    return found[np.concatenate(([True], found[1:] != found[:-1]))] if found.size else found
+    result = np.sort(values, axis=None)
+    return result[np.concatenate(([True], result[1:] != result[:-1]))] if result.size else result
 
 
 def byte_runs(offsets: Cells) -> Runs:
     """Returns offsets as half-open ranges [first, end), ascending."""
-    found = ascending(offsets)
-    if not found.size:
+    ordered = ascending(offsets)
+    if not ordered.size:
         return []
-    cuts = np.flatnonzero(np.diff(found) != 1) + 1
+    cuts = np.flatnonzero(np.diff(ordered) != 1) + 1
     starts = np.concatenate(([0], cuts))
-    stops = np.concatenate((cuts, [found.size]))
-    return [(int(found[a]), int(found[b - 1]) + 1) for a, b in zip(starts, stops, strict=True)]
+    stops = np.concatenate((cuts, [ordered.size]))
+    return [(int(ordered[a]), int(ordered[b - 1]) + 1) for a, b in zip(starts, stops, strict=True)]

@@ -79,9 +79,9 @@ class Shadow:
         """Returns the shadow ranges that ``region`` consists of; ``None`` where this memory has a record
         for each cell."""
         self.fit(region)
-        found = None if self.spread else self._cut(region)
-        region.places, region.version = found, self.version
-        return found
+        ranges = None if self.spread else self._cut(region)
+        region.places, region.version = ranges, self.version
+        return ranges
 
     def _cut(self, region: Bytes) -> list[ShadowRange] | None:
         if self._numbers is None:
@@ -92,7 +92,7 @@ class Shadow:
         index = None if region.plain else region.index(self.grain)
         touched = region.cells(numbers, self.grain) if index is None else numbers[index]
         only = uniform(touched)
-        found: list[ShadowRange] = []
+        ranges: list[ShadowRange] = []
         for number in distinct(touched) if only is None else (only,):
             place = self._places[number]
             chosen = None if only is not None else touched == number
@@ -109,8 +109,8 @@ class Shadow:
                     touched[...] = place.number
                 else:
                     touched[chosen] = place.number
-            found.append(place)
-        return found if len(found) <= _TOGETHER else self._spread()
+            ranges.append(place)
+        return ranges if len(ranges) <= _TOGETHER else self._spread()
 
     def _spread(self) -> None:
         """Gives each cell a record of its own."""
@@ -148,17 +148,17 @@ class Shadow:
 
     def layer(self, name: str) -> Cells:
         """Returns the cells of one kind, 0 at first."""
-        found = self.cells.get(name)
-        if found is None:
-            found = self.cells[name] = np.zeros(self._size, _LAYERS[name])
-        return found
+        cells = self.cells.get(name)
+        if cells is None:
+            cells = self.cells[name] = np.zeros(self._size, _LAYERS[name])
+        return cells
 
     def reader(self, thread: int) -> Cells:
         """Returns the last read event of ``thread`` in each cell."""
-        found = self.readers.get(thread)
-        if found is None:
-            found = self.readers[thread] = np.zeros(self._size, np.int32)
-        return found
+        cells = self.readers.get(thread)
+        if cells is None:
+            cells = self.readers[thread] = np.zeros(self._size, np.int32)
+        return cells
 
     def bytes_where(self, region: Bytes, chosen: Any) -> Cells:
         """Returns the offsets of the bytes of ``region`` in those of its cells that are ``chosen``."""

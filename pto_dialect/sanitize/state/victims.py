@@ -37,11 +37,11 @@ class Victims:
             left = (owner, *left)
         if len(left) > MOST:
             left = (*left[: MOST - 1], FORGOTTEN)
-        found = self._numbers.get(left)
-        if found is None:
-            found = self._numbers[left] = len(self._sets)
+        known = self._numbers.get(left)
+        if known is None:
+            known = self._numbers[left] = len(self._sets)
             self._sets.append(left)
-        return found
+        return known
 
     def holds(self, number: int, tile: int) -> bool:
         """Whether ``tile`` may have lost bytes with the set ``number``."""

@@ -79,8 +79,8 @@ class Window(NDArrayOperatorsMixin):
             self.arena.on_write(region, self.data)
 
     def _bytes(self) -> Region | None:
-        found = self._region = self.arena.region(self.data, self.offset)
-        return found
+        region = self._region = self.arena.region(self.data, self.offset)
+        return region
 
     def taken(self) -> np.ndarray[Any, Any]:
         """Returns the elements, read now, as an array of its own."""
@@ -208,15 +208,15 @@ class Window(NDArrayOperatorsMixin):
         if type(target) is Window:
             target.note_read()
             target.note_write()
-        found: list[Window] = []
-        _collect((arguments, options), found)
+        windows: list[Window] = []
+        _collect((arguments, options), windows)
         result = function(*_mapped(arguments, _memory), **_mapped(options, _memory))
-        wrapped = _mapped(result, lambda part: _as_window(part, found))
+        wrapped = _mapped(result, lambda part: _as_window(part, windows))
         views: list[Window] = []
         _collect(wrapped, views)
         if not views:
             # The elements were used; nothing has changed between that and this report.
-            for window in found:
+            for window in windows:
                 window.note_read()
         return wrapped
 
@@ -370,15 +370,15 @@ def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
     return change(value)
 
 
-def _collect(value: Any, found: list[Window]) -> None:
+def _collect(value: Any, windows: list[Window]) -> None:
     if type(value) in (tuple, list):
         for part in value:
-            _collect(part, found)
+            _collect(part, windows)
     elif type(value) is dict:
         for part in value.values():
-            _collect(part, found)
+            _collect(part, windows)
     elif type(value) is Window:
-        found.append(value)
+        windows.append(value)
 
 
 def _as_window(value: Any, sources: list[Window]) -> Any:

@@ -59,10 +59,10 @@ class TileMaker:
         same = self.fixed and valid_rows is None and valid_cols is None
         type_ = self.type
         if known is None:
-            found = self.at(Pointer(arena, address, self.fmt.storage, self.fmt.bytes), valid_rows, valid_cols)
+            tile = self.at(Pointer(arena, address, self.fmt.storage, self.fmt.bytes), valid_rows, valid_cols)
             # Handles with their own valid sizes share the facts that the cached handle has about the memory.
-            arena.handles[self, address] = found if same else found.with_valid(*self.whole)
-            return found
+            arena.handles[self, address] = tile if same else tile.with_valid(*self.whole)
+            return tile
         if same:
             return known
         return known.with_valid(

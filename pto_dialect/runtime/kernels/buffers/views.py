@@ -67,9 +67,9 @@ def alloc_tile(op: PtoOp, g: Generator) -> None:
 
 @lru_cache(16)
 def _zeros(rows: int, cols: int) -> Array:
-    found = np.zeros((rows, cols), np.float32)
-    found.flags.writeable = False
-    return found
+    zeros = np.zeros((rows, cols), np.float32)
+    zeros.flags.writeable = False
+    return zeros
 
 
 def make_multi(maker: TileMaker, core: Core, address: int, count: int, rows: int | None, cols: int | None) -> MultiTile:
@@ -147,10 +147,10 @@ def retyped(maker: TileMaker, tile: Tile) -> Tile:
         return known
     rows = tile.valid_rows if maker.type.valid_rows == t.DYNAMIC else None
     cols = tile.valid_cols if maker.type.valid_cols == t.DYNAMIC else None
-    found = maker.at(Pointer(arena, offset, maker.fmt.storage, maker.fmt.bytes), rows, cols)
+    made = maker.at(Pointer(arena, offset, maker.fmt.storage, maker.fmt.bytes), rows, cols)
     if maker.fixed:
-        arena.handles[maker, offset] = found
-    return found
+        arena.handles[maker, offset] = made
+    return made
 
 
 @kernel("pto.treshape", "pto.bitcast")

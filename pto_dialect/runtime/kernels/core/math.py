@@ -25,8 +25,8 @@ def _erf(x: Any) -> Any:
 
 def _round(x: Any) -> Any:
     """Rounds to the nearest integer, halves away from zero."""
-    whole = np.trunc(x)
-    return np.where(np.abs(x - whole) >= 0.5, whole + np.copysign(1.0, x), whole)
+    truncated = np.trunc(x)
+    return np.where(np.abs(x - truncated) >= 0.5, truncated + np.copysign(1.0, x), truncated)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

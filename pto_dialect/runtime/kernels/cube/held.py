@@ -36,30 +36,30 @@ class HeldLoad:
 
     def of_part(self, source: GmParts, distance: int, before: Array) -> Array:
         """Loads the part that starts ``distance`` elements after the first one."""
-        kept = source.kept
-        found = kept.get((self, distance)) if kept is not None else None
-        if found is not None:
-            return found
+        cache = source.kept
+        cached = cache.get((self, distance)) if cache is not None else None
+        if cached is not None:
+            return cached
         values = source.elements(distance)
         if values is None:
             return self(source.part(distance), before)
-        found = self._widened(values, source.layout, before)
-        if kept is not None and values.size == self.rows * self.cols and len(kept) < MOST_KEPT:
-            kept[self, distance] = found
-        return found
+        cached = self._widened(values, source.layout, before)
+        if cache is not None and values.size == self.rows * self.cols and len(cache) < MOST_KEPT:
+            cache[self, distance] = cached
+        return cached
 
     def _widened(self, values: Array, layout: str, before: Array) -> Array:
         if values.dtype != self.fmt.storage:
             values = values.view(self.fmt.storage)
-        found = np.empty((self.rows, self.cols), np.float32)
-        if values.shape != found.shape:
+        widened = np.empty((self.rows, self.cols), np.float32)
+        if values.shape != widened.shape:
             values = fitted(values, self.rows, self.cols, layout)
-        if values.shape != found.shape:
-            found[...] = before
-            found[: values.shape[0], : values.shape[1]] = values
+        if values.shape != widened.shape:
+            widened[...] = before
+            widened[: values.shape[0], : values.shape[1]] = values
         else:
-            copy_cast(found, values)
-        return found
+            copy_cast(widened, values)
+        return widened
 
 
 class HeldProduct:

@@ -147,9 +147,9 @@ def _check_elements(op: PtoOp, g: Generator, dst: SSAValue, form: str) -> None:
     """Checks the element types: programs that were not verified may use products that no matrix unit has; a5 has all of
     them."""
     kinds = (element_type(tile.type) for tile in (dst, *(named(op, name) for name in _FORMS[form][:2])))
-    out, *given = (element_name(kind) if kind else "?" for kind in kinds)
-    if not (A5.mx_allowed if ".mx" in form else A5.matmul_allowed)(out, *given):
-        raise g.error("unmodelled", f"no matrix unit multiplies {' by '.join(given)} into {out}", op)
+    out, *inputs = (element_name(kind) if kind else "?" for kind in kinds)
+    if not (A5.mx_allowed if ".mx" in form else A5.matmul_allowed)(out, *inputs):
+        raise g.error("unmodelled", f"no matrix unit multiplies {' by '.join(inputs)} into {out}", op)
 
 
 @kernel(*(f"pto.{op}{form}" for op in ("tmatmul", "tgemv") for form in _FORMS))
@@ -158,14 +158,14 @@ def tile_matmul(op: PtoOp, g: Generator) -> None:
     have a scale."""
     form = op.name.removeprefix("pto.tmatmul").removeprefix("pto.tgemv")
     names = _FORMS[form]
-    given: list[Any] = [g.operand(op, name) if name else None for name in names]
+    operands: list[Any] = [g.operand(op, name) if name else None for name in names]
     accumulates = len(names) > 2 and bool(names[2])
     dst = g.destination(op)
     _check_elements(op, g, dst, form)
     exact = g.options.accumulate == "exact"
     instruction = TileMatmul(op.name, exact, accumulates, form.endswith(".bias"), ".mx" in form)
-    lhs, rhs, *rest = given
+    lhs, rhs, *rest = operands
     if dst in g.held:
-        g.update(dst, HeldProduct(instruction.label, exact), *(g.held[tile] for tile in given))
+        g.update(dst, HeldProduct(instruction.label, exact), *(g.held[tile] for tile in operands))
         return
     g.call(instruction, lhs, rhs, dst, *rest, pipe=Pipe.M)

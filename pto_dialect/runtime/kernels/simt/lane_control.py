@@ -298,15 +298,15 @@ def _types(function: Operation) -> Sequence[object]:
 
 def _declare_shared_locals(blocks: Sequence[Block], variance: Variance, g: Generator) -> dict[SSAValue, str]:
     """Writes locals of the values that are used in other blocks: work-items reach a block at different times."""
-    found: dict[SSAValue, str] = {}
+    names: dict[SSAValue, str] = {}
     for block in blocks[1:]:
         for op in block.ops:
             for result in op.results:
                 if any(block.find_ancestor_op_in_block(use.operation) is None for use in result.uses):
                     if not is_number(result.type) and "ptr" not in str(result.type):
                         raise g.error("unmodelled", "this value is used in blocks that work-items reach separately", op)
-                    found[result] = g.emitter.fresh(result.name_hint or "", Kind.VALUE)
-    return found
+                    names[result] = g.emitter.fresh(result.name_hint or "", Kind.VALUE)
+    return names
 
 
 def _leave(op: Operation, function: Operation, returned: list[str], at_block: str, end: int, g: Generator) -> None:

@@ -48,8 +48,8 @@ def castptr(op: PtoOp, g: Generator) -> None:
             wide = invoke(g, Resize(np.dtype(np.int64), True), lane(source, g))
             g.define(result, invoke(g, maker, Expr("core"), ITEMS, mask_of(g), wide))
         else:
-            found = invoke(g, pointers, pointer_text(source, g))
-            g.define(result, f"{found}.with_dtype({g.argument(fmt.storage)}, {fmt.bytes})")
+            addresses = invoke(g, pointers, pointer_text(source, g))
+            g.define(result, f"{addresses}.with_dtype({g.argument(fmt.storage)}, {fmt.bytes})")
         return
     numbers = invoke(g, addresses_of, Expr("core"), pointer_text(source, g))
     g.define(result, invoke(g, Resize(element_of(result.type, g).dtype, True), numbers))

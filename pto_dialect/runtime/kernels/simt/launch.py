@@ -58,11 +58,11 @@ def section(op: PtoOp, g: Generator) -> None:
     """Runs the region as a body of its own."""
     name = g.emitter.fresh("section")
     with g.emitter.block(f"def {name}({', '.join(['core', 'items', 'mask', *captured(op, g)])}):"):
-        kept, g.queued = g.queued, False
+        queued, g.queued = g.queued, False
         g.lanes = LaneScope(g.unit.code, g.unit.body_names)
         g.region(op.regions[0])
         g.emitter.line("return")
-        g.lanes, g.queued = None, kept
+        g.lanes, g.queued = None, queued
     g.emitter.current = op
     dims = [op.attributes[f"dim{axis}"] for axis in "XYZ"]
     _start(g, launch, name, [dim.value.data for dim in dims if isinstance(dim, IntegerAttr)])

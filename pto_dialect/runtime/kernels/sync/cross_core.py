@@ -160,10 +160,10 @@ def set_ffts(op: PtoOp, g: Generator) -> None:
 def meet(core: QueueCore, kinds: str) -> bool:
     """Signals every core that takes part in a barrier over all blocks, and waits for all of them; returns False for a
     core that does not take part."""
-    wanted = {"aic_only": ("aic", "all"), "aiv_only": ("aiv", "all"), "mix": ("aic", "aiv", "all")}[kinds]
-    if core.kind not in wanted:
+    expected = {"aic_only": ("aic", "all"), "aiv_only": ("aiv", "all"), "mix": ("aic", "aiv", "all")}[kinds]
+    if core.kind not in expected:
         return False
-    peers = [c for block in core.block.device for c in block.cores if c.kind in wanted]
+    peers = [c for block in core.block.device for c in block.cores if c.kind in expected]
     mine = ("all", kinds, core.block.index, core.kind, core.index)
     core.signal("PIPE_S", tuple((c, mine) for c in peers))
     core.await_signals("PIPE_S", tuple(("all", kinds, c.block.index, c.kind, c.index) for c in peers))

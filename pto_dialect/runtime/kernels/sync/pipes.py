@@ -178,8 +178,8 @@ def pop(op: PtoOp, g: Generator) -> None:
     vector = _vector(op, g)
     if isinstance(type_, t.TensorViewType):
         maker = g.argument(_entry_maker(type_, g, transfer))
-        given = f", {g.name(vector)}" if vector is not None else ""
-        view = f"{maker}({name}, {name}.consumed({direction}){given})"
+        extra = f", {g.name(vector)}" if vector is not None else ""
+        view = f"{maker}({name}, {name}.consumed({direction}){extra})"
         value = _bind_entry(op, g, f"{name}.hold({direction}, {view})")
     else:
         tile_maker = maker_of(type_, g)
@@ -187,8 +187,8 @@ def pop(op: PtoOp, g: Generator) -> None:
         g.emitter.line(f"{number} = {name}.consumed({direction})")
         sizes = "".join(f", {size}" for size in _valid(op, g, tile_maker.type))
         tile = f"{g.argument(tile_maker)}(core, {name}.local_address({direction}, {number}){sizes})"
-        kept = f"{name}.own({tile})" if transfer.facts.pop_frees else f"{name}.hold({direction}, {tile})"
-        value = _bind_entry(op, g, kept)
+        release = f"{name}.own({tile})" if transfer.facts.pop_frees else f"{name}.hold({direction}, {tile})"
+        value = _bind_entry(op, g, release)
         if transfer.facts.through_gm:
             fetch = Fetch(direction, split)
             g.call(fetch, Expr(name), Expr(number), value, vector, pipe=Pipe.MTE2)
@@ -202,14 +202,14 @@ def _valid(op: PtoOp, g: Generator, type_: t.TileBufType) -> list[str]:
     """Returns the valid rows and columns of a popped tile; if its type leaves them dynamic, the whole tile is valid by
     default."""
     groups = g.operands(op)
-    found: list[str] = []
-    for key, stated, whole in (
+    extents: list[str] = []
+    for key, stated, full in (
         ("valid_row", type_.valid_rows, type_.rows),
         ("valid_col", type_.valid_cols, type_.cols),
     ):
-        given = groups.get(key, ())
-        found.append(str(g.name(given[0])) if given else str(whole if stated == t.DYNAMIC else stated))
-    return found
+        stated_values = groups.get(key, ())
+        extents.append(str(g.name(stated_values[0])) if stated_values else str(full if stated == t.DYNAMIC else stated))
+    return extents
 
 
 @kernel("pto.tfree", "pto.tfree_from_aic", "pto.tfree_from_aiv")

@@ -61,8 +61,8 @@ class MoveToCores:
             raise Fault("fixp-ub-split-n-32", f"split_n of {cols} columns")
         height, width = (rows // 2, cols) if by_rows else (rows, cols // 2)
         inside = (row, col) if self.move.mode == "extract" else (0, 0)
-        place = (row, col) if self.move.mode == "insert" else (0, 0)
+        start = (row, col) if self.move.mode == "insert" else (0, 0)
         for number, tile in enumerate(tiles):
             first = (inside[0] + number * height, inside[1]) if by_rows else (inside[0], inside[1] + number * width)
             half = source.window(*first, height, width, height, width)
-            self.move.insert(half, tile, *place)
+            self.move.insert(half, tile, *start)

@@ -97,8 +97,8 @@ def mask_bits(mask: AnyTile, rows: int, cols: int) -> Array:
     width = -(-cols // 8)
     units = -(-width // mask.fmt.bytes)
     if rows > mask.rows or units > mask.cols:
-        found = f"{mask.rows}x{mask.cols}x{mask.fmt.name}"
-        raise Fault("tile-sel-mask", f"a mask {found} has no bits for {rows}x{cols} elements")
+        actual = f"{mask.rows}x{mask.cols}x{mask.fmt.name}"
+        raise Fault("tile-sel-mask", f"a mask {actual} has no bits for {rows}x{cols} elements")
     raw = np.ascontiguousarray(region(mask, rows, units)).view(np.uint8)
     return np.unpackbits(raw, axis=1, count=cols, bitorder="little").view(np.bool_)
 

@@ -123,8 +123,8 @@ class PackedConversion:
         result = self.conversion.convert(np.ascontiguousarray(values))
         result = result.T if column_major else result
         if result.shape != (dst.valid_rows, dst.valid_cols):
-            found = f"{result.shape[0]}x{result.shape[1]} and {dst.valid_rows}x{dst.valid_cols}"
-            raise Fault("tcvt-shape", f"source and destination hold different numbers of elements: {found}")
+            actual = f"{result.shape[0]}x{result.shape[1]} and {dst.valid_rows}x{dst.valid_cols}"
+            raise Fault("tcvt-shape", f"source and destination hold different numbers of elements: {actual}")
         dst.write(result)
 
 

@@ -18,8 +18,8 @@ _SOURCES = ("src", "src0", "src1", "src2", "base", "exp")
 
 def sources(op: PtoOp, g: Generator) -> list[SSAValue]:
     """Returns the source tiles in order, without scratch."""
-    given = g.operands(op)
-    return [tile_operand(op, g, name) for name in _SOURCES if given.get(name)]
+    operands = g.operands(op)
+    return [tile_operand(op, g, name) for name in _SOURCES if operands.get(name)]
 
 
 @kernel(*FORMULAS)

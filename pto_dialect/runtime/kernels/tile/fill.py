@@ -40,9 +40,9 @@ class FillPad:
         assert isinstance(dst, Tile)
         pad = pad_value(dst.fmt, dst.pad, self.backend)
         if memory_of(dst) is not None:
-            whole = dst.view.read(dst.rows, dst.cols)
-            whole[:rows, cols:] = pad
-            whole[rows:] = pad
+            padded = dst.view.read(dst.rows, dst.cols)
+            padded[:rows, cols:] = pad
+            padded[rows:] = pad
             return
         dst.view.window(0, cols, rows, dst.cols - cols).fill(pad)
         dst.view.window(rows, 0, dst.rows - rows, dst.cols).fill(pad)

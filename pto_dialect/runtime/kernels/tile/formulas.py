@@ -46,8 +46,8 @@ def minimum(a: Any, b: Any, out: Array) -> None:
 
 def divide_integers(a: Array, b: Array, out: Array) -> None:
     """Division toward zero; division by zero gives 0."""
-    whole = np.subtract(a, np.fmod(a, b))
-    np.floor_divide(whole, b, out)
+    multiple = np.subtract(a, np.fmod(a, b))
+    np.floor_divide(multiple, b, out)
 
 
 def reciprocal_root(a: Array, out: Array) -> None:

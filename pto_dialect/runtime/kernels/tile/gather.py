@@ -80,8 +80,8 @@ class GatherMask(PatternMask):
         picked = bits_as(picked, dst.fmt)
         if self.by_rows:
             if picked.shape[0] > dst.rows or picked.shape[1] > dst.cols:
-                found = f"{picked.shape[0]}x{picked.shape[1]} selected elements"
-                raise Fault("gather-mask-count", f"{found} do not fit into {dst.rows}x{dst.cols}")
+                actual = f"{picked.shape[0]}x{picked.shape[1]} selected elements"
+                raise Fault("gather-mask-count", f"{actual} do not fit into {dst.rows}x{dst.cols}")
             write_at(dst, 0, picked)
             return
         if picked.shape[0] <= dst.valid_rows and picked.shape[1] == dst.valid_cols:
@@ -112,17 +112,17 @@ class GatherMatches:
         rows, cols = matches.shape
         if rows > dst.rows:
             raise Fault("tile-valid-rows", f"positions of {rows} rows do not fit into {dst.rows} rows")
-        found = np.zeros(rows, np.int64)
+        counted = np.zeros(rows, np.int64)
         for row in range(rows):
             positions = np.flatnonzero(matches[row])
-            found[row] = positions.size
+            counted[row] = positions.size
             fitting = positions[: dst.valid_cols] + (row * cols + self.offset)
             if fitting.size:
                 # The elements after the positions are unchanged.
                 write_at(dst, row, fitting.astype(dst.fmt.storage).reshape(1, -1))
-        if found.size > counts.rows * counts.cols:
+        if counted.size > counts.rows * counts.cols:
             raise Fault("tile-valid-rows", f"{rows} counts do not fit into {counts.rows}x{counts.cols}")
-        write_linear(counts, found.astype(counts.fmt.storage))
+        write_linear(counts, counted.astype(counts.fmt.storage))
 
 
 def gather_blocks(src: AnyTile, offsets: AnyTile, dst: AnyTile) -> None:

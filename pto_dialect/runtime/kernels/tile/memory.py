@@ -256,8 +256,8 @@ def between_memories(op: PtoOp, g: Generator, outside: SSAValue, inside: SSAValu
         if space is not None and (space == "gm") != is_global:
             verb = "reads" if is_global == loads else "writes"
             memory = "global" if is_global else "on-chip"
-            found = f"{op.name} {verb} {memory} memory, found {t.type_text(value.type)}"
-            raise g.error("unmodelled", found, op)
+            message = f"{op.name} {verb} {memory} memory, found {t.type_text(value.type)}"
+            raise g.error("unmodelled", message, op)
 
 
 @kernel("pto.tload")

@@ -116,9 +116,9 @@ def write_at(dst: AnyTile, row: int, matrix: Array) -> None:
     elif isinstance(dst, ValueTile):
         dst.array[row : row + rows, :cols] = matrix
     else:
-        whole = dst.array.copy()
-        whole[row : row + rows, :cols] = matrix
-        dst.write(whole)
+        content = dst.array.copy()
+        content[row : row + rows, :cols] = matrix
+        dst.write(content)
 
 
 def write_whole(dst: AnyTile, matrix: Array) -> None:

@@ -23,8 +23,8 @@ def tile_and_number(op: PtoOp, g: Generator) -> None:
     dst = g.destination(op)
     fmt = tile_format(dst, g)
     # Only tdivs may have the number first; it is the operand "src" then.
-    given = [x for name in ("src", "src0", "scalar") for x in g.operands(op).get(name, ())]
-    inputs: list[Operand] = [x if is_tile(x) else number(g, x, fmt) for x in given]
+    operands = [x for name in ("src", "src0", "scalar") for x in g.operands(op).get(name, ())]
+    inputs: list[Operand] = [x if is_tile(x) else number(g, x, fmt) for x in operands]
     apply_formula(op, g, SCALAR[op.name], inputs, dst)
 
 

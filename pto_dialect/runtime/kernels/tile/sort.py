@@ -99,13 +99,13 @@ class MergeBlocks:
         size = _MERGED_LISTS * block // per_record
         records = records_of(src, self.fmt)
         count = min(records.size, dst.valid_cols // per_record)
-        whole = count // size * size
-        grouped = records[:whole].reshape(-1, size)
+        complete = count // size * size
+        grouped = records[:complete].reshape(-1, size)
         keys = falling(scores_of(grouped, self.fmt).reshape(-1, _MERGED_LISTS, size // _MERGED_LISTS)).reshape(-1, size)
         order = np.argsort(-keys, axis=-1, kind="stable")
         merged = np.take_along_axis(grouped, order, axis=-1).reshape(-1)
         if self.clears:
-            merged = np.concatenate([merged, np.zeros(count - whole, merged.dtype)])
+            merged = np.concatenate([merged, np.zeros(count - complete, merged.dtype)])
         if merged.size:
             dst.write(merged.view(self.fmt.storage).reshape(1, -1))
 

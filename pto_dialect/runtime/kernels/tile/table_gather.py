@@ -119,14 +119,14 @@ class TableScatter:
             if cols > table.shape[1]:
                 raise Fault("mem-oob", f"{cols} columns of a table with {table.shape[1]}")
             at, inside = bounded(index_list(idx, rows), table.shape[0], self.mode)
-            target, places, values = table[:, :cols], at[inside], values[inside]
+            target, positions, values = table[:, :cols], at[inside], values[inside]
         else:
             at, inside = bounded(region(idx, rows, cols), table.size, self.mode)
-            target, places, values = table, np.divmod(at[inside], table.shape[1]), values[inside]
+            target, positions, values = table, np.divmod(at[inside], table.shape[1]), values[inside]
         if self.atomic is None:
-            target[places] = values
+            target[positions] = values
         else:
-            self.atomic.at(target, places, values)
+            self.atomic.at(target, positions, values)
         if not np.shares_memory(table, view.array):
             view.write(table)
 

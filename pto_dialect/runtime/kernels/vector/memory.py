@@ -30,9 +30,9 @@ _WIDTH = re.compile(r"_B(\d+)$")
 
 def _width(dist: str) -> int:
     """Returns the bytes of the elements that a distribution names."""
-    found = _WIDTH.search(dist)
-    assert found is not None, dist
-    return int(found[1]) // 8
+    match = _WIDTH.search(dist)
+    assert match is not None, dist
+    return int(match[1]) // 8
 
 
 def _load_function(dist: str) -> tuple[Any, tuple[int, ...]]:

@@ -69,10 +69,10 @@ def active_lanes(state: State, repeats: int, size: int) -> list[Array]:
     low, high = state.get(_MASK, _FULL)
     if state.get(_COUNTER, False):
         count = low % (1 << _MASK_BITS)
-        whole, rest = divmod(count, lanes)
-        if whole > _MOST_REPEATS:
+        full, rest = divmod(count, lanes)
+        if full > _MOST_REPEATS:
             raise Fault("ub-repeat", f"the mask register counts {count} elements, more than {_MOST_REPEATS} repeats")
-        return [np.arange(lanes)] * whole + ([np.arange(rest)] if rest else [])
+        return [np.arange(lanes)] * full + ([np.arange(rest)] if rest else [])
     if not 0 <= repeats <= _MOST_REPEATS:
         raise Fault("ub-repeat", f"the number of repeats must be between 0 and {_MOST_REPEATS}, found {repeats}")
     words = np.array([low % (1 << _MASK_BITS), high % (1 << _MASK_BITS)], "<u8")
@@ -203,10 +203,10 @@ def _emit(
     fmt = _format(op, g, sources, bitwise)
     compute: Callable[..., Any] = computation(formula, [fmt] * len(sources), fmt, op, g)
     instruction = UbInstruction(compute, fmt, op.name.removeprefix("pto.").replace(".", "_"))
-    dst, *given = (named(op, name) for name in ("dst", *sources))
+    dst, *operands = (named(op, name) for name in ("dst", *sources))
     strides = (tuple(named(op, f"{name}{kind}Stride") for name in ("dst", *sources)) for kind in ("Block", "Repeat"))
     repeat = named(op, "repeat")
-    g.call(instruction, Expr("core.state"), repeat, dst, tuple(given), numbers, *strides, pipe=Pipe.V)
+    g.call(instruction, Expr("core.state"), repeat, dst, tuple(operands), numbers, *strides, pipe=Pipe.V)
 
 
 def _format(op: PtoOp, g: Generator, sources: tuple[str, ...], bitwise: bool = False) -> Format:

@@ -41,10 +41,10 @@ def enumerator(op: PtoOp, name: str) -> str | None:
 def required_enumerator(op: PtoOp, g: Generator, name: str) -> str:
     """Returns the enumerator of a required attribute; raises an error of an unverified operation where it is absent or
     not an enumerator."""
-    found = enumerator(op, name)
-    if found is None:
+    value = enumerator(op, name)
+    if value is None:
         raise g.error("unmodelled", f"{op.name} without {name} cannot be executed", op)
-    return found
+    return value
 
 
 def define_result(op: PtoOp, g: Generator, function: Any, *arguments: Any) -> None:

@@ -98,8 +98,8 @@ def shuffle(op: PtoOp, g: Generator) -> None:
     """Lane i = the lane of the source whose index the attribute states at position i."""
     numbers = op.attributes["indices"]
     assert isinstance(numbers, DenseArrayBase)
-    places = g.emitter.constant(np.array(numbers.get_values(), np.int64), "places")
-    g.define(op.results[0], f"{g.name(named(op, 'source'))}[{places}]")
+    positions = g.emitter.constant(np.array(numbers.get_values(), np.int64), "places")
+    g.define(op.results[0], f"{g.name(named(op, 'source'))}[{positions}]")
 
 
 @kernel("pto.vmi.channel_split")

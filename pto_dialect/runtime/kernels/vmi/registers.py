@@ -21,17 +21,17 @@ from ..vector.values import define_result
 from .values import lane_format
 
 
-def _lane_positions(op: PtoOp, g: Generator, whole: SSAValue, registers: int) -> Array:
+def _lane_positions(op: PtoOp, g: Generator, vector: SSAValue, registers: int) -> Array:
     """Returns the position of each lane among the lanes, or the bits, of all registers."""
-    type_ = whole.type
+    type_ = vector.type
     assert isinstance(type_, (t.VmiVRegType, t.VmiMaskType))
     mask = isinstance(type_, t.VmiMaskType)
-    size = FINEST[type_.granularity] if mask else lane_format(whole, g).bytes
+    size = FINEST[type_.granularity] if mask else lane_format(vector, g).bytes
     fields = tuple(layout_fields(layout_text(type_)).items())
-    found = physical.lane_positions(fields, type_.lanes, size, registers)
-    if found is None:
+    positions = physical.lane_positions(fields, type_.lanes, size, registers)
+    if positions is None:
         raise g.error("unmodelled", f"{registers} registers do not hold {t.type_text(type_)}", op)
-    return found * size if mask else found
+    return positions * size if mask else positions
 
 
 @kernel("pto.vmi.unpack")
