@@ -13,12 +13,12 @@ from pto_dialect.targets.release import ATTRIBUTE, Release, newest, release_name
 
 def release_of(op: Operation) -> Release:
     """The release that the nearest enclosing module of ``op`` names; the newest known one by default."""
-    place: Operation | None = op
-    while place is not None:
-        stated = place.attributes.get(ATTRIBUTE)
-        if isinstance(stated, StringAttr) and isinstance(place, ModuleOp):
+    scope: Operation | None = op
+    while scope is not None:
+        stated = scope.attributes.get(ATTRIBUTE)
+        if isinstance(stated, StringAttr) and isinstance(scope, ModuleOp):
             return release_named(stated.data) or newest()
-        place = place.parent_op()
+        scope = scope.parent_op()
     return newest()
 
 

@@ -26,12 +26,12 @@ def target_choice(op: Operation, option: str | None) -> TargetChoice:
     """The target of ``op``: ``option`` if given, else that of the nearest enclosing module that names one."""
     module: Operation | None = None
     arch = device = None
-    place: Operation | None = op
-    while place is not None and arch is None and device is None:
-        if isinstance(place, ModuleOp):
-            module = module or place
-            arch, device = _text(place, "pto.target_arch"), _text(place, "pto.device-spec")
-        place = place.parent_op()
+    scope: Operation | None = op
+    while scope is not None and arch is None and device is None:
+        if isinstance(scope, ModuleOp):
+            module = module or scope
+            arch, device = _text(scope, "pto.target_arch"), _text(scope, "pto.device-spec")
+        scope = scope.parent_op()
     stated = option is not None or arch is not None or device is not None
     micro = not stated and module is not None and uses_micro_level(module)
     return resolve_target(option, arch, device, micro)

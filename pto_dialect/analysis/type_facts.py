@@ -23,12 +23,12 @@ _ADDRESS_SPACES = tuple(SPACE_ALIASES.get(word, "gm") for word in ENUMS["address
 def kernel_kind(function: Operation) -> str | None:
     """``cube`` or ``vector``, as stated by the function or its nearest enclosing module; ``None`` where neither
     does."""
-    place: Operation | None = function
-    while place is not None:
-        kind = place.attributes.get(KERNEL_KIND)
+    scope: Operation | None = function
+    while scope is not None:
+        kind = scope.attributes.get(KERNEL_KIND)
         if isinstance(kind, EnumAttr):
             return kind.value
-        place = place.parent_op()
+        scope = scope.parent_op()
     return None
 
 

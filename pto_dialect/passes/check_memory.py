@@ -157,11 +157,11 @@ class _Owners:
     """Which tile wrote which bytes last, as ranges. ``alone``: nobody but the tiles of the function writes them;
     ``meant``: pairs of tiles that are two names for the same bytes on purpose."""
 
-    def __init__(self, texts: _Texts, reporter: _Reporter, alone: bool, places: Places) -> None:
+    def __init__(self, texts: _Texts, reporter: _Reporter, alone: bool, locations: Places) -> None:
         self.texts = texts
         self.reporter = reporter
         self.alone = alone
-        self.places = places
+        self.places = locations
         self.lost: dict[int, Lost] = {}
         self.meant: frozenset[tuple[int, int]] = frozenset()
         self.written: dict[int, Tile] = {}

@@ -155,7 +155,7 @@ def _passed(function: Operation) -> list[SSAValue]:
 
 def _assumed(numbers: list[SSAValue], assumption: Assumption) -> str:
     """An assumption as text."""
-    named = [(one.name_hint or f"arg{place}", assumption.get(id(one))) for place, one in enumerate(numbers)]
+    named = [(one.name_hint or f"arg{position}", assumption.get(id(one))) for position, one in enumerate(numbers)]
     return " where " + " and ".join(f"%{name} = {value}" for name, value in named if value is not None)
 
 
@@ -244,12 +244,12 @@ def _iterations(kind: str, first: Access, second: Access) -> Iterator[Note]:
     for (loop, one), (other, two) in zip(first.turns, second.turns, strict=False):
         if loop is not other:
             break
-        place = span_of(loop)
-        line = "" if place is None else f" at line {shown_line(place)}"
+        span = span_of(loop)
+        line = "" if span is None else f" at line {shown_line(span)}"
         if one != two:
-            yield Note(f"iteration {two} of the loop{line} {now} it before iteration {one} {_DONE[kind]} it", place)
+            yield Note(f"iteration {two} of the loop{line} {now} it before iteration {one} {_DONE[kind]} it", span)
             return
-        around = Note(f"both are in iteration {one} of the loop{line}", place)
+        around = Note(f"both are in iteration {one} of the loop{line}", span)
     if around is not None:
         yield around
 

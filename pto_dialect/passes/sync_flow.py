@@ -250,24 +250,24 @@ class Flow(FlowState):
         slot = self.slots.slot_of(step)
         if slot is not None:
             return [slot] if writing else []
-        places = places_of(step, self.arch, writing)
-        return [self.starts.get(one[0], one) if isinstance(one, tuple) else one for one in places]  # pyright: ignore
+        locations = places_of(step, self.arch, writing)
+        return [self.starts.get(one[0], one) if isinstance(one, tuple) else one for one in locations]  # pyright: ignore
 
     def _access(self, pipe: str, clock: Clock, step: Step) -> None:
         access = Access(pipe, clock[pipe], step.op, step.position, step.iterations)
-        for place in self._places(step, writing=False):
-            self._conflict("raw", self.writers.get(place), access, clock)
-            readers = self.readers.setdefault(place, {})
+        for location in self._places(step, writing=False):
+            self._conflict("raw", self.writers.get(location), access, clock)
+            readers = self.readers.setdefault(location, {})
             self._count(access, readers.get(pipe))
             readers[pipe] = access
-        for place in self._places(step, writing=True):
-            writer = self.writers.get(place)
+        for location in self._places(step, writing=True):
+            writer = self.writers.get(location)
             self._conflict("waw", writer, access, clock)
-            for reader in self.readers.pop(place, {}).values():
+            for reader in self.readers.pop(location, {}).values():
                 self._conflict("war", reader, access, clock)
                 self._forget(reader)
             self._count(access, writer)
-            self.writers[place] = access
+            self.writers[location] = access
 
     def _count(self, access: Access, before: Access | None) -> None:
         """Replaces ``before`` by ``access``."""
@@ -366,9 +366,9 @@ def places_of(step: Step, arch: str, writing: bool) -> list[Place]:
     for value in values:
         if not isinstance(value.type, _MEMORY):
             continue
-        place: Place | None = step.values[positions[value]]
+        location: Place | None = step.values[positions[value]]
         if offsets and isinstance(value.type, PtrType):
-            place = offset_pointer(place, step.values[positions[offsets[0]]], value.type)
-        if place is not None:
-            locations.append(place)
+            location = offset_pointer(location, step.values[positions[offsets[0]]], value.type)
+        if location is not None:
+            locations.append(location)
     return locations

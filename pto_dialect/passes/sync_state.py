@@ -113,7 +113,7 @@ class FlowState:
         other.pending = dict(self.pending)
         other.released = {number: dict(clock) for number, clock in self.released.items()}
         other.writers = dict(self.writers)
-        other.readers = {place: dict(readers) for place, readers in self.readers.items()}
+        other.readers = {location: dict(readers) for location, readers in self.readers.items()}
         other.counted = {pipe: dict(numbers) for pipe, numbers in self.counted.items()}
         other.unclear, other.open, other.held = self.unclear, self.open, self.held
         return other
@@ -189,8 +189,8 @@ def _accesses(flow: FlowState) -> Hashable:
         return one.pipe, ranks[one.pipe][one.number], one.op if matters else None
 
     return (
-        frozenset([(place, access(one)) for place, one in flow.writers.items()]),
-        frozenset([(place, access(one)) for place, all_ in flow.readers.items() for one in all_.values()]),
+        frozenset([(location, access(one)) for location, one in flow.writers.items()]),
+        frozenset([(location, access(one)) for location, all_ in flow.readers.items() for one in all_.values()]),
     )
 
 

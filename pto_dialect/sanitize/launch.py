@@ -203,8 +203,8 @@ class InstrumentedKernel(Kernel):
         except QueuedFault as error:
             failed = self.observer.failed
             site = failed.mark.site if failed is not None else 0
-            place = compiled.locate(error.fault.__traceback__) or compiled.at_line(error.line)
-            return self.stop(error.fault, self.observer.sites[site].op if site else place)
+            op = compiled.locate(error.fault.__traceback__) or compiled.at_line(error.line)
+            return self.stop(error.fault, self.observer.sites[site].op if site else op)
         except Deadlock as fault:
             self._deadlocked(fault, cores, compiled)
             return None
@@ -218,11 +218,11 @@ class InstrumentedKernel(Kernel):
 
     def stop(self, fault: Fault, op: Operation | None) -> None:
         """Reports a violation as a finding; raises ``ProgramError`` for one that no check covers."""
-        place = op if op is not None else self.function
+        near = op if op is not None else self.function
         if not any(fault.rule in rules for check, rules in FAULTS.items() if self.observer.wants(check)):
-            raise self.located(fault, place)
+            raise self.located(fault, near)
         rule = fault.rule
-        if rule == "mem-oob" and has_role(place, Role.TILE_ALLOCATION):
+        if rule == "mem-oob" and has_role(near, Role.TILE_ALLOCATION):
             rule = "mem-capacity"
         current = self.observer.failed or self.observer.current
         notes: list[tuple[str, Any]] = [(note, None) for note in fault.notes]
@@ -230,11 +230,11 @@ class InstrumentedKernel(Kernel):
             site = self.observer.sites[current.mark.site]
             notes.append((operation_text(site, current.mark.loops, current.thread), None))
         notes.append(("the run ends here", None))
-        finding = Finding(rule, fault.message, (None,), span_of(place), notes, severity=Severity.ERROR)
+        finding = Finding(rule, fault.message, (None,), span_of(near), notes, severity=Severity.ERROR)
         self.observer.findings.add(finding)
 
     def _deadlocked(self, fault: Deadlock, cores: list[InstrumentedCore], compiled: CompiledModule) -> None:
-        place = compiled.place_of(fault.stopped)
+        op = compiled.place_of(fault.stopped)
         if not self.observer.wants("deadlock"):
-            raise self.located(fault, place)
-        self.observer.findings.add(deadlock_finding(self.observer, cores, span_of(place or self.function)))
+            raise self.located(fault, op)
+        self.observer.findings.add(deadlock_finding(self.observer, cores, span_of(op or self.function)))

@@ -80,10 +80,10 @@ def _stop(error: QueuedFault | Fault, going: Sequence[RunningRank]) -> None:
     failed = program_error(error, going)
     kernel = cast(InstrumentedKernel, going[0].part.kernel)
     fault = error.fault if isinstance(error, QueuedFault) else error
-    place: Operation | None = failed.operation
+    op: Operation | None = failed.operation
     if isinstance(error, QueuedFault) and kernel.observer.failed is not None and kernel.observer.failed.mark.site:
-        place = kernel.observer.sites[kernel.observer.failed.mark.site].op
-    kernel.stop(fault, place)
+        op = kernel.observer.sites[kernel.observer.failed.mark.site].op
+    kernel.stop(fault, op)
 
 
 def _deadlocked(fault: Deadlock, going: Sequence[RunningRank], cores: Sequence[InstrumentedCore]) -> None:
@@ -92,5 +92,5 @@ def _deadlocked(fault: Deadlock, going: Sequence[RunningRank], cores: Sequence[I
         raise program_error(fault, going)
     pairs = [pair for one in going for pair in stacks(one)]
     calls = {core.name: calls_text(stack) for core, stack in pairs}
-    place = next((stack[-1] for _, stack in pairs if stack), kernel.function)
-    kernel.observer.findings.add(deadlock_finding(kernel.observer, cores, span_of(place), calls))
+    op = next((stack[-1] for _, stack in pairs if stack), kernel.function)
+    kernel.observer.findings.add(deadlock_finding(kernel.observer, cores, span_of(op), calls))

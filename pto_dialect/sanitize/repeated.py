@@ -114,14 +114,14 @@ def _key(values: Sequence[Any], blocks: int, looked_up: frozenset[int], most_byt
     values of which that is unknown. The content of buffers at the positions ``looked_up`` is part of it, if they are
     not too large."""
     words: list[Hashable] = [blocks]
-    places: list[tuple[int, int, int]] = []
+    extents: list[tuple[int, int, int]] = []
     for position, value in enumerate(values):
         if type(value) is np.ndarray:
             if not value.flags.c_contiguous:
                 return None
             words.append(value.dtype)
             start: int = value.__array_interface__["data"][0]
-            places.append((start, start + value.nbytes, position))
+            extents.append((start, start + value.nbytes, position))
             if position in looked_up:
                 if value.nbytes > most_bytes:
                     return None
@@ -132,15 +132,15 @@ def _key(values: Sequence[Any], blocks: int, looked_up: frozenset[int], most_byt
             words.append(value.identity)
         else:
             return None
-    return _overlaps(places, words, looked_up)
+    return _overlaps(extents, words, looked_up)
 
 
-def _overlaps(places: list[tuple[int, int, int]], words: list[Hashable], looked_up: frozenset[int]) -> Hashable:
+def _overlaps(extents: list[tuple[int, int, int]], words: list[Hashable], looked_up: frozenset[int]) -> Hashable:
     """Returns ``words`` with the distances between buffers that overlap: first address, last one and position of each;
     ``None`` where one that is looked up overlaps another."""
-    places.sort()
+    extents.sort()
     first = end = before = 0
-    for start, stop, position in places:
+    for start, stop, position in extents:
         if start < end:
             if position in looked_up or before in looked_up:
                 return None

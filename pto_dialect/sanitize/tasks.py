@@ -94,19 +94,19 @@ def unordered(tasks: Sequence[Task]) -> Iterator[tuple[Task, Task]]:
 
 
 def task_findings(
-    tasks: Sequence[Task], footprints: Mapping[Task, Footprint], places: Mapping[Task, Span]
+    tasks: Sequence[Task], footprints: Mapping[Task, Footprint], spans: Mapping[Task, Span]
 ) -> list[Diagnostic]:
     """Returns one error for each pair of tasks that access the same bytes, one of them writing, and that nothing
     orders.
 
-    ``places`` are the submissions of tasks.
+    ``spans`` are the submissions of tasks.
     """
     diagnostics: list[Diagnostic] = []
     for first, later in unordered(tasks):
         if first in footprints and later in footprints:
             clash = _clash(footprints[first], footprints[later])
             if clash is not None:
-                diagnostics.append(_diagnostic(first, later, clash, places.get(later)))
+                diagnostics.append(_diagnostic(first, later, clash, spans.get(later)))
     return diagnostics
 
 
@@ -147,7 +147,7 @@ def _clash(one: Footprint, other: Footprint) -> Clash | None:
     return None
 
 
-def _diagnostic(first: Task, later: Task, clash: Clash, place: Span | None) -> Diagnostic:
+def _diagnostic(first: Task, later: Task, clash: Clash, span: Span | None) -> Diagnostic:
     message = (
         f"task {later.name} {clash.verbs[1]} bytes [{clash.low}, {clash.high}) of gm '{clash.name}' that task"
         f" {first.name} {clash.verbs[0]}, and nothing orders the two"
@@ -160,4 +160,4 @@ def _diagnostic(first: Task, later: Task, clash: Clash, place: Span | None) -> D
         f"name {first.name} in after of {later.name}, or state what they do with the memory: in, out and inout order"
         " a task after the last one that has written it"
     )
-    return Diagnostic(RULE, Severity.ERROR, message, place, tuple(notes), help=help_text)
+    return Diagnostic(RULE, Severity.ERROR, message, span, tuple(notes), help=help_text)

@@ -61,11 +61,11 @@ def parse_measurements(lines: Iterable[str], name: str) -> list[Measurement]:
         raise CycleTableError(f"{name}:{reader.line_num}: {error}") from None
 
 
-def _measurement(row: dict[str, str], place: str) -> Measurement:
-    cycles = _positive(row, MEASURED, float, place)
-    rows, cols, valid_rows, valid_cols = (int(_positive(row, column, int, place)) for column in NEEDED[3:])
+def _measurement(row: dict[str, str], where: str) -> Measurement:
+    cycles = _positive(row, MEASURED, float, where)
+    rows, cols, valid_rows, valid_cols = (int(_positive(row, column, int, where)) for column in NEEDED[3:])
     if valid_rows > rows or valid_cols > cols:
-        raise CycleTableError(f"{place}: the valid part {valid_rows}x{valid_cols} is larger than {rows}x{cols}")
+        raise CycleTableError(f"{where}: the valid part {valid_rows}x{valid_cols} is larger than {rows}x{cols}")
     sources = (row["src_dtypes"] or "").split(";")
     types = [each for each in sources if each != "mask"]
     options = options_of(row.get("variant") or "")
@@ -73,7 +73,7 @@ def _measurement(row: dict[str, str], place: str) -> Measurement:
     transfers, path = 1, _path(row["op"], options)
     for extent in shape[:-2] if path.startswith("gm") else ():
         transfers *= extent
-    k = _positive(options, "k", int, place) if row["op"].startswith("tmatmul") and "k" in options else 0
+    k = _positive(options, "k", int, where) if row["op"].startswith("tmatmul") and "k" in options else 0
     by_columns = path == "gm:ub" and (row.get("gm_layout") or "") == "DN"
     if by_columns:
         rows, cols, valid_rows, valid_cols = cols, rows, valid_cols, valid_rows
@@ -104,13 +104,13 @@ def options_of(text: str) -> dict[str, str]:
     return options
 
 
-def _positive(row: Mapping[str, str], column: str, kind: type[int] | type[float], place: str) -> float:
+def _positive(row: Mapping[str, str], column: str, kind: type[int] | type[float], where: str) -> float:
     text = row.get(column) or ""
     try:
         value = kind(text)
     except ValueError:
         what = f"'{text}' is no number" if text else "the value is missing"
-        raise CycleTableError(f"{place}: {column}: {what}") from None
+        raise CycleTableError(f"{where}: {column}: {what}") from None
     if not 0 < value < float("inf"):
-        raise CycleTableError(f"{place}: {column}: {text} is not positive")
+        raise CycleTableError(f"{where}: {column}: {text} is not positive")
     return value

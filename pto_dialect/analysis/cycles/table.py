@@ -200,33 +200,33 @@ def _check_columns(head: list[str], name: str) -> None:
         raise CycleTableError(f"{name}:1: a column is named twice")
 
 
-def _parse_entry(row: Mapping[str, str], place: str, line: int) -> tuple[Key, Entry]:
+def _parse_entry(row: Mapping[str, str], where: str, line: int) -> tuple[Key, Entry]:
     law, parameter = row["law"], row["parameter"]
     if law not in PARAMETERS:
-        raise CycleTableError(f"{place}: there is no law '{law}'; laws are {', '.join(PARAMETERS)}")
+        raise CycleTableError(f"{where}: there is no law '{law}'; laws are {', '.join(PARAMETERS)}")
     if parameter not in PARAMETERS[law]:
-        raise CycleTableError(f"{place}: '{law}' has no parameter '{parameter}', but {', '.join(PARAMETERS[law])}")
+        raise CycleTableError(f"{where}: '{law}' has no parameter '{parameter}', but {', '.join(PARAMETERS[law])}")
     evidence = row.get("evidence", "") or "measured"
     if evidence not in EVIDENCE:
-        raise CycleTableError(f"{place}: there is no evidence '{evidence}', but {', '.join(EVIDENCE)}")
-    value = _parse_number(row["value"], parameter, place)
+        raise CycleTableError(f"{where}: there is no evidence '{evidence}', but {', '.join(EVIDENCE)}")
+    value = _parse_number(row["value"], parameter, where)
     prior = row.get("prior", "")
     if not value and (parameter in POSITIVE or (law == "machine" and row["name"] in POSITIVE_OF_MACHINE)):
-        raise CycleTableError(f"{place}: {parameter}: {row['value']} is not positive")
+        raise CycleTableError(f"{where}: {parameter}: {row['value']} is not positive")
     if law == "machine" and row["name"] == "flow" and value not in (0, 1):
-        raise CycleTableError(f"{place}: the flow is 1, loops over registers, or 0, repeated instructions")
-    entry = Entry(value, _parse_number(prior, parameter, place) if prior else None, evidence, line)
+        raise CycleTableError(f"{where}: the flow is 1, loops over registers, or 0, repeated instructions")
+    entry = Entry(value, _parse_number(prior, parameter, where) if prior else None, evidence, line)
     return (law, row["name"], row["type"] or "*", parameter), entry
 
 
-def _parse_number(text: str, parameter: str, place: str) -> float:
+def _parse_number(text: str, parameter: str, where: str) -> float:
     try:
         value = float(text)
     except ValueError:
         what = f"'{text}' is no number" if text else "the value is missing"
-        raise CycleTableError(f"{place}: {parameter}: {what}") from None
+        raise CycleTableError(f"{where}: {parameter}: {what}") from None
     if not math.isfinite(value) or (value < 0 and parameter not in SIGNED):
-        raise CycleTableError(f"{place}: {parameter}: {text} is not a number of cycles, bytes or lanes")
+        raise CycleTableError(f"{where}: {parameter}: {text} is not a number of cycles, bytes or lanes")
     return value
 
 

@@ -28,9 +28,11 @@ class _Placed(NamedTuple):
     number: int
 
 
-def must_synchronize(access: Access, leaf: Leaf, place: MemoryLocation, writes: bool, state: State, arch: str) -> bool:
-    """Whether a pipe must be synchronized with an earlier access before ``leaf`` accesses ``place`` (``writes``: as a
-    write), if both access the same bytes. ``state`` is the one before ``leaf``."""
+def must_synchronize(
+    access: Access, leaf: Leaf, location: MemoryLocation, writes: bool, state: State, arch: str
+) -> bool:
+    """Whether a pipe must be synchronized with an earlier access before ``leaf`` accesses ``location``
+    (``writes``: as a write), if both access the same bytes. ``state`` is the one before ``leaf``."""
     pipe = leaf.pipe
     if access.leaf.pipe != pipe:
         if access.leaf.pipe == SCALAR:
@@ -46,17 +48,17 @@ def must_synchronize(access: Access, leaf: Leaf, place: MemoryLocation, writes: 
         return False
     if access.place.space == GLOBAL:
         return pipe in _STORES
-    return pipe in _LOADS and not _used(access, leaf, place, state)
+    return pipe in _LOADS and not _used(access, leaf, location, state)
 
 
-def _used(access: Access, leaf: Leaf, place: MemoryLocation, state: State) -> bool:
-    """Whether another pipe must have used bytes of an access and of ``place`` since: it waited for the access, and the
-    writer of ``place`` waits for it."""
+def _used(access: Access, leaf: Leaf, location: MemoryLocation, state: State) -> bool:
+    """Whether another pipe must have used bytes of an access and of ``location`` since: it waited for the access, and
+    the writer of ``location`` waits for it."""
     return any(
         not one.writes
         and one.number > access.number
         and _must_overlap(one.place, access.place)
-        and _must_overlap(one.place, place)
+        and _must_overlap(one.place, location)
         and implied(one, access, leaf, state)
         for one in state.earlier(access.place)
     )
@@ -93,13 +95,13 @@ class Levels:
         """0 outside of the block, 1 in it, 2 or more in a block inside of it."""
         known = self._known.get(value)
         if known is None:
-            place = value.owner if isinstance(value.owner, Block) else value.owner.parent
+            block = value.owner if isinstance(value.owner, Block) else value.owner.parent
             known = 1
-            while place is not None and place is not self.block:
-                parent = place.parent_op()
-                place = parent.parent if parent is not None else None
+            while block is not None and block is not self.block:
+                parent = block.parent_op()
+                block = parent.parent if parent is not None else None
                 known += 1
-            known = self._known[value] = known if place is not None else 0
+            known = self._known[value] = known if block is not None else 0
         return known
 
     def is_invariant_inside(self, value: SSAValue) -> bool:

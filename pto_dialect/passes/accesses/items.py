@@ -223,8 +223,8 @@ def users_of(sequence: Sequence) -> Users:
     for part in innermost(sequence):
         if isinstance(part, Leaf):
             pipes.add(part.pipe)
-            for place in (*part.reads, *part.writes):
-                spaces.setdefault(place.space, set()).add(part.pipe)
+            for location in (*part.reads, *part.writes):
+                spaces.setdefault(location.space, set()).add(part.pipe)
         else:
             pipes |= {part.source, part.target}
     return Users({space: frozenset(users) for space, users in spaces.items()}, frozenset(pipes))

@@ -139,7 +139,7 @@ class HandleLocations:
 
     def pointees(self, value: SSAValue) -> Pointees[Hashable]:
         """The objects that ``value`` may point to."""
-        roots = frozenset(place.root for place in self.of(value))
+        roots = frozenset(location.root for location in self.of(value))
         return Pointees(roots - {None}, None in roots)
 
     def _visit(self, value: SSAValue) -> tuple[MemoryLocation, ...]:
@@ -152,24 +152,24 @@ class HandleLocations:
         locations = self._guessed[value] = _apart(self._found(value))
         return locations
 
-    def put(self, value: SSAValue, places: tuple[MemoryLocation, ...]) -> None:
+    def put(self, value: SSAValue, locations: tuple[MemoryLocation, ...]) -> None:
         """States the locations of a value that no operation defines."""
-        self._known[value] = places
+        self._known[value] = locations
 
     def element(self, tile: SSAValue, offset: SSAValue) -> tuple[MemoryLocation, ...]:
         """The locations of one element of a tile, by its index in memory order."""
         kind, number = tile.type, self.sums.expression_of(offset)
         size = byte_width(kind.element) if isinstance(kind, TileBufType) else None
         locations: list[MemoryLocation] = []
-        for place in self.of(tile):
-            if place.sides or size is None:
-                locations.append(place)
-            elif number.constant_value is not None and place.root == "bytes":
-                start = place.start + number.constant_value * size
-                locations.append(place._replace(start=start, stop=start + size, frame=None))
+        for location in self.of(tile):
+            if location.sides or size is None:
+                locations.append(location)
+            elif number.constant_value is not None and location.root == "bytes":
+                start = location.start + number.constant_value * size
+                locations.append(location._replace(start=start, stop=start + size, frame=None))
             else:
-                frame = ("elements", place.root, place.start, size)
-                locations.append(place._replace(frame=frame, sides=(Extent(number, AffineExpr(1)),)))
+                frame = ("elements", location.root, location.start, size)
+                locations.append(location._replace(frame=frame, sides=(Extent(number, AffineExpr(1)),)))
         return tuple(locations)
 
     def _anywhere(self, value: SSAValue) -> MemoryLocation:
@@ -190,22 +190,22 @@ class HandleLocations:
         if isinstance(owner, TAssignOp):
             return [self._anywhere(value)]
         if isinstance(owner, MultiTileGetOp):
-            return [self._slot(place, owner) for place in self.of(named(owner, "source"))]
+            return [self._slot(location, owner) for location in self.of(named(owner, "source"))]
         if isinstance(owner, SubviewOp):
-            return [self._part(place, owner) for place in self.of(named(owner, "source"))]
+            return [self._part(location, owner) for location in self.of(named(owner, "source"))]
         if isinstance(owner, MakeTensorViewOp):
-            return [self._framed(place, owner) for place in self.of(named(owner, "ptr"))]
+            return [self._framed(location, owner) for location in self.of(named(owner, "ptr"))]
         if isinstance(owner, PartitionViewOp):
-            return [self._rectangle(place, owner) for place in self.of(named(owner, "source"))]
+            return [self._rectangle(location, owner) for location in self.of(named(owner, "source"))]
         if has_role(owner, Role.DISPLACEMENT):
-            return [place.part._replace(start=0, stop=None) for place in self.of(named(owner, "ptr"))]
+            return [location.part._replace(start=0, stop=None) for location in self.of(named(owner, "ptr"))]
         if has_role(owner, Role.ADDRESS):
             return self._pointer(value, owner)
         if has_role(owner, Role.VIEW):
             source, *_ = owner.operands
             # A pointer states where memory starts, not the size of the access.
             tile = isinstance(value.type, TileBufType)
-            return [place.unframed if tile else place.part for place in self.of(source)]
+            return [location.unframed if tile else location.part for location in self.of(source)]
         return self._made(value, owner)
 
     def _made(self, value: SSAValue, owner: Operation) -> list[MemoryLocation]:
@@ -214,7 +214,7 @@ class HandleLocations:
             # The memory of a slot: between producer and consumer the queue itself keeps order.
             return [MemoryLocation(self._anywhere(value).space, value)]
         if has_role(owner, Role.SELECT):
-            return [place for name in ("lhs", "rhs") for place in self.of(named(owner, name))]
+            return [location for name in ("lhs", "rhs") for location in self.of(named(owner, name))]
         if has_role(owner, Role.ALLOCATION):
             return [MemoryLocation(self._anywhere(value).space, value)]
         if owner.regions:
@@ -235,7 +235,7 @@ class HandleLocations:
         """A handle that an operation with regions gives, or gives to one of them: all that it may be. Where it is its
         own source alone, no round has found anything yet."""
         passed = list(_passed(value, around))
-        return [place for one in passed for place in self.of(one)] if passed else [self._anywhere(value)]
+        return [location for one in passed for location in self.of(one)] if passed else [self._anywhere(value)]
 
     def _allocated(self, op: Operation) -> MemoryLocation:
         result = op.results[0]
@@ -256,61 +256,61 @@ class HandleLocations:
     def _pointer(self, value: SSAValue, op: Operation) -> list[MemoryLocation]:
         source, *_ = op.operands
         if isinstance(source.type, (PtrType, TileBufType)):
-            return [place.part for place in self.of(source)]
+            return [location.part for location in self.of(source)]
         start = constant_of(source)
         anywhere = self._anywhere(value)
         return [anywhere._replace(root="bytes", start=start) if isinstance(start, int) else anywhere]
 
-    def _slot(self, place: MemoryLocation, op: Operation) -> MemoryLocation:
+    def _slot(self, location: MemoryLocation, op: Operation) -> MemoryLocation:
         slot = self.sums.expression_of(named(op, "slot"))
         result = op.results[0].type
         size = slot_pitch(result, self.profile.arch) if isinstance(result, TileBufType) else 0
-        if slot.constant_value is not None and place.root == "bytes":
-            start = place.start + slot.constant_value * size
-            return place._replace(start=start, stop=start + size)
+        if slot.constant_value is not None and location.root == "bytes":
+            start = location.start + slot.constant_value * size
+            return location._replace(start=start, stop=start + size)
         kind = named(op, "source").type
-        frame = (SLOTS, place.root, place.start, kind.count if isinstance(kind, MultiTileBufType) else 0)
+        frame = (SLOTS, location.root, location.start, kind.count if isinstance(kind, MultiTileBufType) else 0)
         self.indices.setdefault(slot, []).append(named(op, "slot"))
-        return place._replace(frame=frame, sides=(Extent(slot, AffineExpr(1)),))
+        return location._replace(frame=frame, sides=(Extent(slot, AffineExpr(1)),))
 
-    def _part(self, place: MemoryLocation, op: Operation) -> MemoryLocation:
+    def _part(self, location: MemoryLocation, op: Operation) -> MemoryLocation:
         source = named(op, "source").type
         offsets = [self.sums.expression_of(offset) for offset in listed(op, "offsets")]
         result = op.results[0].type
         if not isinstance(source, TileBufType) or not isinstance(result, TileBufType) or len(offsets) != 2:
-            return place.part
-        if place.sides and not (isinstance(place.frame, tuple) and place.frame[0] == "tile"):
-            return place.part
+            return location.part
+        if location.sides and not (isinstance(location.frame, tuple) and location.frame[0] == "tile"):
+            return location.part
         sizes = [AffineExpr(int(size.value.data)) for size in op.attributes["sizes"]]  # pyright: ignore
-        if place.sides:
-            offsets = [side.start.plus(offset) for side, offset in zip(place.sides, offsets, strict=True)]
-            frame = place.frame
+        if location.sides:
+            offsets = [side.start.plus(offset) for side, offset in zip(location.sides, offsets, strict=True)]
+            frame = location.frame
         else:
             geometry = (source.rows, source.cols, byte_width(source.element), source.blayout, source.slayout)
-            frame = ("tile", place.root, place.start, *geometry)
-        part = place._replace(frame=frame, sides=tuple(Extent(*pair) for pair in zip(offsets, sizes, strict=True)))
+            frame = ("tile", location.root, location.start, *geometry)
+        part = location._replace(frame=frame, sides=tuple(Extent(*pair) for pair in zip(offsets, sizes, strict=True)))
         return _bytes_of_rows(part, source)
 
-    def _framed(self, place: MemoryLocation, op: Operation) -> MemoryLocation:
+    def _framed(self, location: MemoryLocation, op: Operation) -> MemoryLocation:
         strides = tuple(self.sums.expression_of(value) for value in listed(op, "strides"))
         pointer = named(op, "ptr")
-        return place._replace(frame=("view", pointer, op.results[0].type, strides), sides=())
+        return location._replace(frame=("view", pointer, op.results[0].type, strides), sides=())
 
-    def _rectangle(self, place: MemoryLocation, op: Operation) -> MemoryLocation:
-        if place.sides:
-            return place.part
+    def _rectangle(self, location: MemoryLocation, op: Operation) -> MemoryLocation:
+        if location.sides:
+            return location.part
         offsets, sizes = ([self.sums.expression_of(v) for v in listed(op, name)] for name in ("offsets", "sizes"))
-        return place._replace(sides=tuple(Extent(*pair) for pair in zip(offsets, sizes, strict=False)))
+        return location._replace(sides=tuple(Extent(*pair) for pair in zip(offsets, sizes, strict=False)))
 
 
-def _apart(places: Iterable[MemoryLocation]) -> tuple[MemoryLocation, ...]:
+def _apart(locations: Iterable[MemoryLocation]) -> tuple[MemoryLocation, ...]:
     """The locations that a handle may refer to, each once; a single one is a must-alias."""
     known: dict[MemoryLocation, Alias] = {}
-    for place in places:
-        bare = place.location
-        known[bare] = known[bare].join(place.alias) if bare in known else place.alias
+    for location in locations:
+        bare = location.location
+        known[bare] = known[bare].join(location.alias) if bare in known else location.alias
     only = Alias.MUST if len(known) < 2 else Alias.MAY
-    return tuple(place._replace(alias=alias.join(only)) for place, alias in known.items())
+    return tuple(location._replace(alias=alias.join(only)) for location, alias in known.items())
 
 
 def _passed(value: SSAValue, around: Operation) -> Iterable[SSAValue]:
@@ -319,9 +319,9 @@ def _passed(value: SSAValue, around: Operation) -> Iterable[SSAValue]:
     number = value.index  # pyright: ignore[reportAttributeAccessIssue]
     if is_for(around):
         body = around.body.block
-        place = number - 1 if value.owner is body else number
+        position = number - 1 if value.owner is body else number
         # The first argument is the counter.
-        return (around.iter_args[place], _ends(body)[place]) if place >= 0 else ()
+        return (around.iter_args[position], _ends(body)[position]) if position >= 0 else ()
     if is_while(around):
         if value.owner is around.before_region.block:
             return around.arguments[number], _ends(around.after_region.block)[number]
@@ -339,10 +339,10 @@ def _ends(block: Block) -> Sequence[SSAValue]:
     return last.operands
 
 
-def _bytes_of_rows(place: MemoryLocation, source: TileBufType) -> MemoryLocation:
-    """``place``, a part of ``source`` at offsets that are known, with the bytes from its first to its last element."""
+def _bytes_of_rows(location: MemoryLocation, source: TileBufType) -> MemoryLocation:
+    """``location``, a part of ``source`` at known offsets, with the bytes from its first to its last element."""
     by_rows = source.blayout == "row_major"
-    sides = place.sides if by_rows else place.sides[::-1]
+    sides = location.sides if by_rows else location.sides[::-1]
     numbers = [
         number
         for side in sides
@@ -350,9 +350,9 @@ def _bytes_of_rows(place: MemoryLocation, source: TileBufType) -> MemoryLocation
         if number is not None
     ]
     size, plain = byte_width(source.element), source.slayout == "none_box"
-    if place.root != "bytes" or len(numbers) < 4 or size is None or not plain:
-        return place
+    if location.root != "bytes" or len(numbers) < 4 or size is None or not plain:
+        return location
     (row, rows, column, columns), line = numbers, source.cols if by_rows else source.rows
     first, last = row * line + column, (row + rows - 1) * line + column + columns
-    _, _, base, *_ = place.frame  # pyright: ignore[reportGeneralTypeIssues]
-    return place._replace(start=base + first * size, stop=base + last * size)
+    _, _, base, *_ = location.frame  # pyright: ignore[reportGeneralTypeIssues]
+    return location._replace(start=base + first * size, stop=base + last * size)

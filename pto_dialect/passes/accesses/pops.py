@@ -31,9 +31,9 @@ from .locations import HandleLocations, MemoryLocation
 class Pops:
     """The tiles that one function takes out of queues through global memory."""
 
-    def __init__(self, function: Operation, places: HandleLocations) -> None:
-        self.places = places
-        self.arch = places.profile.arch
+    def __init__(self, function: Operation, locations: HandleLocations) -> None:
+        self.places = locations
+        self.arch = locations.profile.arch
         self._numbered: dict[tuple[str, int], Operation] = {}
         pops: list[Operation] = []
         for op in walk(function):
@@ -67,7 +67,7 @@ class Pops:
         if self._count[init] > slots or len(self._blocks[init]) > 1:
             # Several of these tiles use one slot in turn: the statements pop more entries than there are slots, or some
             # statements run more often than others.
-            locations = tuple(place._replace(root=init, alias=Alias.MAY) for place in locations)
+            locations = tuple(location._replace(root=init, alias=Alias.MAY) for location in locations)
             self.places.put(tile, locations)
         return locations
 

@@ -38,9 +38,9 @@ _CALLS = Role.CALL | Role.LAUNCH
 class Reader:
     """Makes the sequence of a function; ``side`` is the kind of core in a function with sections."""
 
-    def __init__(self, places: HandleLocations, side: str | None) -> None:
-        self.places = places
-        self.arch = places.profile.arch
+    def __init__(self, locations: HandleLocations, side: str | None) -> None:
+        self.places = locations
+        self.arch = locations.profile.arch
         self.side = side
         self.ranges: dict[SSAValue, Range] = {}
         self.pops: Pops | None = None
@@ -128,16 +128,19 @@ class Reader:
 
     def _scalar(self, op: Operation, path: tuple[tuple[Sequence, int], ...]) -> Leaf | None:
         """An operation of another dialect on memory, which the scalar unit carries out."""
-        places = tuple(
-            place for value in op.operands if isinstance(value.type, MemRefType) for place in self.places.of(value)
+        locations = tuple(
+            location
+            for value in op.operands
+            if isinstance(value.type, MemRefType)
+            for location in self.places.of(value)
         )
         if has_role(op, Role.COPY):
             raise UnsupportedError(op, f"{op.name} is not followed")
         if has_role(op, Role.ELEMENT_LOAD):
-            return Leaf(op, SCALAR, places, (), path=path)
+            return Leaf(op, SCALAR, locations, (), path=path)
         if not has_role(op, Role.ELEMENT_STORE | Role.ATOMIC):
             return None
-        return Leaf(op, SCALAR, places, places, path=path, asynchronous=True)
+        return Leaf(op, SCALAR, locations, locations, path=path, asynchronous=True)
 
     def _leaf(self, op: PtoOp, path: tuple[tuple[Sequence, int], ...]) -> Leaf | None:
         if has_role(op, Role.PIPES):
@@ -190,5 +193,5 @@ class Reader:
                         offset = groups["offset"] if isinstance(op, _ELEMENTS) else ()
                         yield from self.places.element(value, *offset) if offset else self.places.of(value)
 
-        writes = (*places(form.writes), *(place for value in results for place in self.places.of(value)))
+        writes = (*places(form.writes), *(location for value in results for location in self.places.of(value)))
         return tuple(dict.fromkeys(places(form.reads))), tuple(dict.fromkeys(writes))

@@ -24,12 +24,12 @@ class Rotation(NamedTuple):
     modulus: int
 
 
-def rotation_of(place: MemoryLocation, sums: AffineAnalysis) -> Rotation | None:
+def rotation_of(location: MemoryLocation, sums: AffineAnalysis) -> Rotation | None:
     """The index of a rotating slot; ``None`` for other locations, and for a slot with a constant index."""
-    frame = place.frame
-    if not isinstance(frame, tuple) or frame[0] != SLOTS or len(place.sides) != 1:
+    frame = location.frame
+    if not isinstance(frame, tuple) or frame[0] != SLOTS or len(location.sides) != 1:
         return None
-    rotation = sums.as_remainder(place.sides[0].start)
+    rotation = sums.as_remainder(location.sides[0].start)
     return None if rotation is None else Rotation(*rotation)
 
 

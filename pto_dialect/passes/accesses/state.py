@@ -43,15 +43,15 @@ class Access(NamedTuple):
     def outside(self, known: Sequence[Access]) -> Sequence[Access]:
         """Those of ``known``, all of the memory and root of this access, of which some byte may not belong to this
         access too."""
-        place = self.place
-        if place.sides:
+        location = self.place
+        if location.sides:
             # One rectangle is the same for both in one iteration: what it depends on is defined around them.
-            return [one for one in known if self.turn != one.turn or place != one.place]
-        if not place.whole:
+            return [one for one in known if self.turn != one.turn or location != one.place]
+        if not location.whole:
             return known
-        if place.root != "bytes":
+        if location.root != "bytes":
             return ()
-        start, stop = place.start, place.stop
+        start, stop = location.start, location.stop
         assert stop is not None
         return [
             one
@@ -165,9 +165,9 @@ class State:
 
     # ------------------------------------------------------------ accesses
 
-    def earlier(self, place: MemoryLocation) -> Sequence[Access]:
-        """Accesses of roots that may be that of ``place``."""
-        space, root = place.space, place.root
+    def earlier(self, location: MemoryLocation) -> Sequence[Access]:
+        """Accesses of roots that may be that of ``location``."""
+        space, root = location.space, location.root
         if root is None or root == "bytes":
             lists = [all_ for (other, _), all_ in self.accesses.items() if other == space]  # pyright: ignore[reportGeneralTypeIssues]
         else:
@@ -178,8 +178,8 @@ class State:
         """Keeps an access; earlier ones that it stands for are forgotten, reads for reads only if not
         ``keep_reads``. With it, a write does not stand for what its own operation reads: its result may be streamed
         into an operation that then overwrites other tiles at the same bytes."""
-        place = access.place
-        key = (place.space, place.root)
+        location = access.place
+        key = (location.space, location.root)
         known: Sequence[Access] = self.accesses.get(key, ())
         if access.writes:
             own = [one for one in known if one.number == access.number and not one.writes] if keep_reads else []
@@ -193,7 +193,7 @@ class State:
                 retained = set(map(id, outside))
                 known = [one for one in known if one.writes or one.leaf.pipe != pipe or id(one) in retained]
         if self.users is not None and len(known) >= self.limits.get(key, self.few):
-            known = self._open(known, self.users.spaces[place.space])
+            known = self._open(known, self.users.spaces[location.space])
             self.limits[key] = max(self.few, 2 * len(known))
         self.accesses[key] = (*known, access)
 
@@ -328,5 +328,5 @@ def _common(last: int, done: list[int], number: int, now: int) -> int:
     """The same for one pipe, whose work was ``last`` before the branch and ``done`` on this path."""
     if number < last:
         return number
-    place = bisect_right(done, number)
-    return done[place] - 1 if place < len(done) else now
+    index = bisect_right(done, number)
+    return done[index] - 1 if index < len(done) else now

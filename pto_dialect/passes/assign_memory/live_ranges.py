@@ -96,8 +96,8 @@ class _Flow:
 class LiveRanges:
     """Computes the live range of each buffer in a sequence; ``places`` states which buffers its loops carry."""
 
-    def __init__(self, places: HandleLocations) -> None:
-        self.places = places
+    def __init__(self, locations: HandleLocations) -> None:
+        self.places = locations
         self.time = 0
         self.passed: dict[Loop, Pointees[Hashable]] = {}
         """The objects that loop-carried handles may refer to."""
@@ -126,21 +126,21 @@ class LiveRanges:
 
     def _leaf(self, leaf: Leaf, loops: tuple[Loop, ...]) -> _Flow:
         self.leaves.append((self.time, leaf))
-        if not (leaf.shows or leaf.learns) and any(place.root is None for place in (*leaf.reads, *leaf.writes)):
+        if not (leaf.shows or leaf.learns) and any(location.root is None for location in (*leaf.reads, *leaf.writes)):
             # Raise :class:`UnsupportedError` for a tile that may be any: no other tile could have bytes of its own.
             for value in leaf.op.operands:
                 if isinstance(value.type, (TileBufType, MultiTileBufType)) and self.places.pointees(value).is_open:
                     raise UnsupportedError(leaf.op, "only a run knows which tile it uses")
         flow = _Flow()
         keeps = bool(op_spec(type(leaf.op)).in_place) if isinstance(leaf.op, PtoOp) else True
-        for writes, needs, places in ((False, True, leaf.reads), (True, keeps, leaf.writes)):
-            for place in places:
-                if isinstance(place.root, SSAValue):
-                    self.uses[place.root].append(_Use(self.time, writes, needs, loops))
+        for writes, needs, locations in ((False, True, leaf.reads), (True, keeps, leaf.writes)):
+            for location in locations:
+                if isinstance(location.root, SSAValue):
+                    self.uses[location.root].append(_Use(self.time, writes, needs, loops))
                     if needs:
-                        flow.exposed.add(place.root)
-        for place in leaf.writes:
-            written = place.must()
+                        flow.exposed.add(location.root)
+        for location in leaf.writes:
+            written = location.must()
             if written is not None:
                 _kill(written, flow)
         self.time += 1
@@ -174,7 +174,7 @@ class LiveRanges:
 
     def _inherit(self, time: int, leaf: Leaf, buffers: dict[SSAValue, Buffer]) -> None:
         # In place only where the operation has no other source or result, in any run.
-        if not _lanewise(leaf) or any(place.must() is None for place in (*leaf.reads, *leaf.writes)):
+        if not _lanewise(leaf) or any(location.must() is None for location in (*leaf.reads, *leaf.writes)):
             return
         sources = _accessed(leaf.reads, buffers)
         for target in _accessed(leaf.writes, buffers):
@@ -196,17 +196,17 @@ def _kill(written: Must[Hashable], flow: _Flow) -> None:
         flow.killed.add(root)
 
 
-def _accessed(places: tuple[MemoryLocation, ...], buffers: dict[SSAValue, Buffer]) -> list[Buffer]:
+def _accessed(locations: tuple[MemoryLocation, ...], buffers: dict[SSAValue, Buffer]) -> list[Buffer]:
     """The buffers that an operation touches as a whole in every run."""
-    roots = [found.object for place in places if (found := place.must()) is not None]
+    roots = [found.object for location in locations if (found := location.must()) is not None]
     return [buffers[root] for root in roots if isinstance(root, SSAValue) and root in buffers]
 
 
-def _passed(op: Operation, places: HandleLocations) -> Pointees[Hashable]:
+def _passed(op: Operation, locations: HandleLocations) -> Pointees[Hashable]:
     """What the handles that a loop carries, or gives, may stand for."""
     blocks: list[Block] = [block for region in op.regions for block in region.blocks]
     values = [*op.results, *(argument for block in blocks for argument in block.args)]
-    handles = [places.pointees(value) for value in values if isinstance(value.type, MEMORY)]
+    handles = [locations.pointees(value) for value in values if isinstance(value.type, MEMORY)]
     return joined(handles) if handles else Pointees()
 
 

@@ -129,11 +129,11 @@ class Order:
 def _uses(leaf: Leaf) -> list[tuple[SSAValue, bool, bool]]:
     """The buffers of an operation: whether it writes each, and whether it must access it."""
     uses: dict[SSAValue, tuple[bool, bool]] = {}
-    for writes, places in ((False, leaf.reads), (True, leaf.writes)):
-        for place in places:
-            if isinstance(place.root, SSAValue):
-                wrote, must = uses.get(place.root, (False, False))
-                uses[place.root] = wrote or writes, must or place.alias.is_certain
+    for writes, locations in ((False, leaf.reads), (True, leaf.writes)):
+        for location in locations:
+            if isinstance(location.root, SSAValue):
+                wrote, must = uses.get(location.root, (False, False))
+                uses[location.root] = wrote or writes, must or location.alias.is_certain
     return [(root, writes, must) for root, (writes, must) in uses.items()]
 
 

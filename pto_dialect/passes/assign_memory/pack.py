@@ -91,9 +91,9 @@ def _placed(order: Sequence[Buffer], fixed: Mapping[Buffer, int], share: Share) 
     return addresses
 
 
-def top_of(places: Mapping[Buffer, int]) -> int:
+def top_of(addresses: Mapping[Buffer, int]) -> int:
     """The highest end of a buffer."""
-    return max((at + buffer.size for buffer, at in places.items()), default=0)
+    return max((at + buffer.size for buffer, at in addresses.items()), default=0)
 
 
 def _improved(best: dict[Buffer, int], fixed: Mapping[Buffer, int], least: int) -> dict[Buffer, int]:
@@ -101,14 +101,14 @@ def _improved(best: dict[Buffer, int], fixed: Mapping[Buffer, int], least: int) 
     earlier, at random by how much, and the new order stays unless it is worse."""
     random = Random(0)
     order = sorted((buffer for buffer in best if buffer not in fixed), key=best.__getitem__)
-    places = _placed(order, fixed, always)
+    packed = _placed(order, fixed, always)
     for _ in range(min(_TRIES, _STEPS // max(1, len(best)) ** 3)):
-        peak = top_of(places)
+        peak = top_of(packed)
         if peak < top_of(best):
-            best = places
+            best = packed
         if peak <= least:
             break
-        highest = [number for number, buffer in enumerate(order) if places[buffer] + buffer.size == peak]
+        highest = [number for number, buffer in enumerate(order) if packed[buffer] + buffer.size == peak]
         if not highest:
             break
         number = random.choice(highest)
@@ -116,8 +116,8 @@ def _improved(best: dict[Buffer, int], fixed: Mapping[Buffer, int], least: int) 
         changed.insert(random.randint(0, number), order[number])
         improved = _placed(changed, fixed, always)
         if top_of(improved) <= peak:
-            order, places = changed, improved
-    return best if top_of(best) <= top_of(places) else places
+            order, packed = changed, improved
+    return best if top_of(best) <= top_of(packed) else packed
 
 
 def _lowest(buffer: Buffer, placed: dict[Buffer, int], share: Share) -> int:

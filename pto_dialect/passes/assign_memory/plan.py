@@ -100,9 +100,9 @@ def memory_plans(function: Operation, target: str | None, reuse: str = "max") ->
     end = 0
     orders: list[Order] = []
     for side in [name for name in ("cube", "vector") if name in {section_of(op) for op in walk(function)}] or [None]:
-        places = HandleLocations(profile)
-        sequence = Reader(places, side).function(function)
-        lives = LiveRanges(places)
+        locations = HandleLocations(profile)
+        sequence = Reader(locations, side).function(function)
+        lives = LiveRanges(locations)
         lives.follow(sequence)
         lives.settle({value: buffer for value, buffer in buffers.items() if buffer.address is None})
         end = max(end, lives.time)
@@ -122,7 +122,7 @@ def memory_plans(function: Operation, target: str | None, reuse: str = "max") ->
     groups = groups_of(function, HandleLocations(profile), buffers)
     settle(groups, always if fits else share)
     pairs = _where_needed(groups, by_space, share, profile) if fits else place(groups, by_space, share)
-    return [Plan(space, places, profile.capacity_of(space)) for space, places in pairs.items()]
+    return [Plan(space, locations, profile.capacity_of(space)) for space, locations in pairs.items()]
 
 
 def _where_needed(
@@ -132,7 +132,7 @@ def _where_needed(
     this, wherever they can."""
     try:
         addresses = place(groups, by_space, share)
-        full = {space for space, places in addresses.items() if top_of(places) > _limit(space, profile)}
+        full = {space for space, by_buffer in addresses.items() if top_of(by_buffer) > _limit(space, profile)}
     except UnsupportedError:
         # Addresses that follow from each other leave no choice.
         addresses, full = {}, {*by_space}
@@ -151,8 +151,8 @@ def _limit(space: str, profile: Profile) -> float:
 
 def _buffer(op: Operation, profile: Profile) -> Buffer | None:
     if isinstance(op, ReserveBufferOp):
-        place = op.attributes["location"]
-        word = place.value if isinstance(place, EnumAttr) else ""
+        stated = op.attributes["location"]
+        word = stated.value if isinstance(stated, EnumAttr) else ""
         space = SPACE_ALIASES.get(word, word)
         base = None if integer_attribute(op, "autoAlloc") else integer_attribute(op, "base")
         return Buffer(op, space, integer_attribute(op, "size") or 0, BASE_ALIGNMENT[space].warning, base)

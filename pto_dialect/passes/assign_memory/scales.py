@@ -56,13 +56,13 @@ def bonds(function: Operation) -> Iterator[tuple[Operation, SSAValue, SSAValue]]
                 yield op, one, other
 
 
-def groups_of(function: Operation, places: HandleLocations, buffers: dict[SSAValue, Buffer]) -> list[Group]:
+def groups_of(function: Operation, locations: HandleLocations, buffers: dict[SSAValue, Buffer]) -> list[Group]:
     """The groups with a buffer that needs an address. Raises :class:`UnsupportedError` where no address fits."""
     member: dict[Buffer, Group] = {}
     for op, one, other in bonds(function):
-        pairs = [(a, b) for a in places.of(one) for b in places.of(other) if _OPERANDS.get(b.space) == a.space]
+        pairs = [(a, b) for a in locations.of(one) for b in locations.of(other) if _OPERANDS.get(b.space) == a.space]
         for operand, scales in pairs:
-            pair = [_buffer(place, buffers) for place in (operand, scales)]
+            pair = [_buffer(location, buffers) for location in (operand, scales)]
             if pair == [None, None] or _unknown(operand, pair[0]) or _unknown(scales, pair[1]):
                 continue
             if len(pairs) > 1 or operand.sides or scales.sides:
@@ -71,15 +71,15 @@ def groups_of(function: Operation, places: HandleLocations, buffers: dict[SSAVal
     return list(dict.fromkeys(member.values()))
 
 
-def _buffer(place: MemoryLocation, buffers: dict[SSAValue, Buffer]) -> Buffer | None:
+def _buffer(location: MemoryLocation, buffers: dict[SSAValue, Buffer]) -> Buffer | None:
     """The buffer without an address that a location belongs to."""
-    buffer = buffers.get(place.root) if isinstance(place.root, SSAValue) else None
+    buffer = buffers.get(location.root) if isinstance(location.root, SSAValue) else None
     return buffer if buffer is not None and buffer.address is None else None
 
 
-def _unknown(place: MemoryLocation, buffer: Buffer | None) -> bool:
+def _unknown(location: MemoryLocation, buffer: Buffer | None) -> bool:
     """Whether a location neither gets an address nor has a static one: an argument."""
-    return buffer is None and place.root != "bytes"
+    return buffer is None and location.root != "bytes"
 
 
 def _join(
@@ -145,10 +145,10 @@ def place(groups: list[Group], by_space: dict[str, list[Buffer]], share: Share) 
         led = {buffer for group in leaders.values() for buffer in group.operands} - {*leaders}
         over = _over(space, {**stated, **fixed}) if leaders else {}
         known = {**over, **{buffer: fixed[buffer] for buffer in members if buffer in fixed}}
-        places = pack([buffer for buffer in members if buffer not in led], _shared(share, leaders), known)
+        packed = pack([buffer for buffer in members if buffer not in led], _shared(share, leaders), known)
         for leader, group in leaders.items():
-            fixed |= _addresses(group, places[leader])
-        addresses[space] = {buffer: fixed.get(buffer, places.get(buffer, 0)) for buffer in members}
+            fixed |= _addresses(group, packed[leader])
+        addresses[space] = {buffer: fixed.get(buffer, packed.get(buffer, 0)) for buffer in members}
     return {space: addresses[space] for space in by_space}
 
 

@@ -77,8 +77,8 @@ def _least(function: Operation, buffers: Mapping[str, BufferFacts], target: str 
     for name, stated in buffers.items():
         webs = plan.webs_of(name)
         type_ = None if {plan.webs.type_of(web) for web in webs} == {stated.type} else stated.type
-        places = [plan.first.get(web) for web in webs]
-        at = None if places == [operations.get(-1 if stated.at is None else stated.at)] else stated.at
+        positions = [plan.first.get(web) for web in webs]
+        at = None if positions == [operations.get(-1 if stated.at is None else stated.at)] else stated.at
         if type_ is not None or not {*map(plan.webs.web_id, plan.arguments)}.issuperset(webs):
             facts[name] = BufferFacts(type_, at, stated.address)
     return facts

@@ -198,10 +198,10 @@ class _Writer(Rebuild):
         return op.result
 
     def _copy(self, source: SSAValue, target: SSAValue, near: Operation, value: SSAValue) -> None:
-        place = target.type.loc  # pyright: ignore[reportAttributeAccessIssue]
-        if place != "vec" or source.type != target.type:
+        space = target.type.loc  # pyright: ignore[reportAttributeAccessIssue]
+        if space != "vec" or source.type != target.type:
             raise RefusedError(
-                near, f"{name_of(value)} is needed at two addresses of {place}, and no operation copies it there", value
+                near, f"{name_of(value)} is needed at two addresses of {space}, and no operation copies it there", value
             )
         op = TMovOp.create(operands=[source, target], attributes={"operandSegmentSizes": _COPY})
         op.location = near.location

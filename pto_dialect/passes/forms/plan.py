@@ -93,7 +93,7 @@ class Plan:
         webs = dict.fromkeys(self.webs.web_id(value) for value in self.values)
         for value in self.arguments:
             webs.pop(self.webs.web_id(value), None)
-        places = dict(numbered(self.function)) if self.kept else {}
+        order_of = dict(numbered(self.function)) if self.kept else {}
         entries = list(self.kept.items())
         rank = {name: number for number, (name, _) in enumerate(entries)}
 
@@ -107,8 +107,8 @@ class Plan:
         rows += [(number, 0, None, None) for name, number in rank.items() if name not in used]
         for number, _, first, web in sorted(rows, key=lambda one: one[:2]):
             name, stated = entries[number] if number < len(entries) else (None, BufferFacts())
-            place = places.get(-1 if stated.at is None else stated.at)
-            op = place if place is not None and (first is None or _before(place, first)) else first
+            position = order_of.get(-1 if stated.at is None else stated.at)
+            op = position if position is not None and (first is None or _before(position, first)) else first
             if web is not None:
                 buffer = Buffer(self.webs.type_of(web), self.name_of(web), web, stated.address)
             elif isinstance(stated.type, TileBufType):
@@ -158,10 +158,10 @@ def _parent(block: Block) -> Operation:
 def _ancestors(op: Operation) -> dict[Block, Operation]:
     """The enclosing blocks of ``op``, the innermost first, and the ancestor of ``op`` in each of them."""
     by_block: dict[Block, Operation] = {}
-    place: Operation | None = op
-    while place is not None and place.parent is not None:
-        by_block[place.parent] = place
-        place = place.parent.parent_op()
+    inner: Operation | None = op
+    while inner is not None and inner.parent is not None:
+        by_block[inner.parent] = inner
+        inner = inner.parent.parent_op()
     return by_block
 
 
@@ -170,8 +170,8 @@ def _before(one: Operation, other: Operation) -> bool:
     block = one.parent
     if block is None:
         return False
-    place = _ancestors(other).get(block)
-    return place is not None and (place is one or one.is_before_in_block(place))
+    inner = _ancestors(other).get(block)
+    return inner is not None and (inner is one or one.is_before_in_block(inner))
 
 
 def _tiles(function: Operation) -> Iterator[SSAValue]:

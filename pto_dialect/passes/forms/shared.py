@@ -23,11 +23,11 @@ from .operands import accumulator, is_tile_operation
 from .rebuild import RefusedError, name_of
 
 
-def share(one: TileBufType, at: int, other: TileBufType, place: int, profile: Profile) -> bool:
-    """Whether a buffer at ``at`` and another one at ``place`` have common bytes."""
+def share(one: TileBufType, at: int, other: TileBufType, slot: int, profile: Profile) -> bool:
+    """Whether a buffer at ``at`` and another one at ``slot`` have common bytes."""
     if space_of(one, profile) != space_of(other, profile):
         return False
-    return at < place + tile_extent(other, profile.arch) and place < at + tile_extent(one, profile.arch)
+    return at < slot + tile_extent(other, profile.arch) and slot < at + tile_extent(one, profile.arch)
 
 
 def refuse_shared(function: Operation, contents: Contents, addresses: Mapping[SSAValue, int], profile: Profile) -> None:

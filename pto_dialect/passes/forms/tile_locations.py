@@ -102,19 +102,19 @@ class TileLocations:
 
     # ------------------------------------------------------------ what operations want
 
-    def _say(self, value: SSAValue, place: str, op: Operation, side: str | None = None) -> None:
+    def _say(self, value: SSAValue, space: str, op: Operation, side: str | None = None) -> None:
         group = self._group(value)
         if value in self.stated:
             return
-        if group.place is not None and group.place != place:
+        if group.place is not None and group.place != space:
             assert group.said_by is not None
             raise RefusedError(
                 op,
-                f"{name_of(value)} would be in {place} for {op.name} and in {group.place} for {group.said_by.name}; "
+                f"{name_of(value)} would be in {space} for {op.name} and in {group.place} for {group.said_by.name}; "
                 "move it with pto.tmov first",
                 value,
             )
-        group.place, group.said_by = place, group.said_by or op
+        group.place, group.said_by = space, group.said_by or op
         group.side = group.side or side
 
     def _wanted(self, op: Operation) -> None:
@@ -161,27 +161,27 @@ class TileLocations:
         type_ = value.type
         assert isinstance(type_, TileType)
         group = self._group(value)
-        place = group.place or "vec"
-        layout = self._layout(group, place, type_)
+        space = group.place or "vec"
+        layout = self._layout(group, space, type_)
         rows, cols = _whole(type_.rows, type_.cols, type_.element, layout)
         tile_type = TileBufType(
-            place, rows, cols, type_.element, (type_.rows, type_.cols), layout.blayout, layout.slayout, layout.fractal
+            space, rows, cols, type_.element, (type_.rows, type_.cols), layout.blayout, layout.slayout, layout.fractal
         )
         interned = intern_type(tile_type)
         assert isinstance(interned, TileBufType)
         return interned
 
-    def _layout(self, group: _Group, place: str, type_: TileType) -> TileLayout:
+    def _layout(self, group: _Group, space: str, type_: TileType) -> TileLayout:
         scales = element_name(type_.element) == _SCALES
-        if scales and (place in ("scaling", "mat")) and group.side is not None:
+        if scales and (space in ("scaling", "mat")) and group.side is not None:
             return ZZ_SCALE if group.side == "left" else NN_SCALE
         if group.feeds in ("bias", "scaling"):
             return ND
-        if place == "vec":
+        if space == "vec":
             bits = _bits(type_.element)
             row, column = type_.cols * bits // 8, type_.rows * bits // 8
             return DN if row % _BYTES and not column % _BYTES else ND
-        return self.profile.layouts[place].native
+        return self.profile.layouts[space].native
 
 
 def _whole(rows: int, cols: int, element: Attribute, layout: TileLayout) -> tuple[int, int]:

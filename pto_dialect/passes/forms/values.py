@@ -340,8 +340,8 @@ class ValueWriter(Rebuild):
         numbers = {op: number for number, op in numbered(function)}
         buffers: dict[str, BufferFacts] = {}
         for buffer, key in self.keys.items():
-            place = self.places.get(buffer)
+            address = self.places.get(buffer)
             buffers[key] = BufferFacts(
-                buffer.type, None if place is None else numbers.get(place), self.addresses.get(buffer)
+                buffer.type, None if address is None else numbers.get(address), self.addresses.get(buffer)
             )
         return buffers

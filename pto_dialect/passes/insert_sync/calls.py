@@ -34,13 +34,13 @@ class CallReader(Reader):
 
     def __init__(
         self,
-        places: HandleLocations,
+        locations: HandleLocations,
         side: str | None,
         symbols: Symbols,
         numbers_of: Callable[[Operation], Used],
         above: tuple[Operation, ...],
     ) -> None:
-        super().__init__(places, side)
+        super().__init__(locations, side)
         self.symbols = symbols
         self.numbers_of = numbers_of
         self.above = above
@@ -58,8 +58,8 @@ class CallReader(Reader):
         arguments = callee.regions[0].blocks[0].args
         pairs = zip(arguments, op.operands, strict=True)
         passed_in: dict[SSAValue, tuple[MemoryLocation, ...]] = {inner: self.places.of(outer) for inner, outer in pairs}
-        places = HandleLocations(self.places.profile, passed_in)
-        inner = CallReader(places, self.side, self.symbols, self.numbers_of, (*self.above, callee))
+        inner_locations = HandleLocations(self.places.profile, passed_in)
+        inner = CallReader(inner_locations, self.side, self.symbols, self.numbers_of, (*self.above, callee))
         body = inner.called(callee, path, mine)
         if not body.items:
             return None
@@ -78,7 +78,7 @@ class CallReader(Reader):
         for leaf in _leaves(body):
             # Its numbers are of one call, and another may have others.
             leaf.reads, leaf.writes = (
-                tuple(dict.fromkeys(place.unframed for place in all_)) for all_ in (leaf.reads, leaf.writes)
+                tuple(dict.fromkeys(location.unframed for location in all_)) for all_ in (leaf.reads, leaf.writes)
             )
         return body
 
@@ -92,16 +92,16 @@ def _check(op: Operation, arguments: dict[SSAValue, tuple[MemoryLocation, ...]],
     """Arguments that may be the same memory, or lie where the function has tiles of its own: the function was given its
     own order as if they were not. Raises :class:`UnsupportedError`."""
     same = Setting(lambda value: True, None, lambda value: ANY, AffineAnalysis())
-    by_argument = [places for value, places in arguments.items() if isinstance(value.type, MEMORY)]
+    by_argument = [locations for value, locations in arguments.items() if isinstance(value.type, MEMORY)]
     for one, other in combinations(by_argument, 2):
         if any(may_overlap(first, second, same) for first in one for second in other):
             raise UnsupportedError(op, "two of its arguments may be the same memory")
-    known = {place.unframed.location for places in by_argument for place in places}
-    own = {place.location for leaf in _leaves(body) for place in (*leaf.reads, *leaf.writes)} - known
-    for place in own:
+    known = {location.unframed.location for locations in by_argument for location in locations}
+    own = {location.location for leaf in _leaves(body) for location in (*leaf.reads, *leaf.writes)} - known
+    for location in own:
         # In global memory the function itself takes such places for anything.
-        on_chip = place.root == "bytes" and place.space != GLOBAL
-        if on_chip and any(may_overlap(one, place, same) for one in known):
+        on_chip = location.root == "bytes" and location.space != GLOBAL
+        if on_chip and any(may_overlap(one, location, same) for one in known):
             raise UnsupportedError(op, "a tile of the function lies where an argument does")
 
 

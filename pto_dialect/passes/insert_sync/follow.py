@@ -147,9 +147,9 @@ class Follower(Runner):
         self.needs += self.missing(leaf, state)
         number = state.step(leaf)
         keep = self.arch == "a2a3" and leaf.pipe == V
-        for writes, places in ((False, () if leaf.shows else leaf.reads), (True, leaf.writes)):
-            for place in places:
-                state.record(Access(leaf, number, writes, place, state.turn), keep)
+        for writes, locations in ((False, () if leaf.shows else leaf.reads), (True, leaf.writes)):
+            for location in locations:
+                state.record(Access(leaf, number, writes, location, state.turn), keep)
 
     # ------------------------------------------------------------ dependences
 
@@ -159,25 +159,25 @@ class Follower(Runner):
         if leaf.joins or leaf.learns:
             return needs
         row = state.issue(leaf.pipe)
-        for writes, places in ((False, leaf.reads), (True, leaf.writes)):
-            for place in places:
-                start, stop = place.start, place.stop
+        for writes, locations in ((False, leaf.reads), (True, leaf.writes)):
+            for location in locations:
+                start, stop = location.start, location.stop
                 known = stop is not None
-                for access in state.earlier(place):
+                for access in state.earlier(location):
                     if not (writes or access.writes) or access.number <= row[access.leaf.pipe]:
                         continue
                     other = access.place
                     if known and other.stop is not None and (other.stop <= start or stop <= other.start):
                         continue
                     if self._within(access, leaf, state) or not must_synchronize(
-                        access, leaf, place, writes, state, self.arch
+                        access, leaf, location, writes, state, self.arch
                     ):
                         continue
-                    if self._by_slot(access, place, row, state) or self._used_between(access, leaf, place, state):
+                    if self._by_slot(access, location, row, state) or self._used_between(access, leaf, location, state):
                         continue
                     setting = self.later if access.turn != state.turn else self._same
-                    if may_overlap(access.place, place, setting):
-                        needs.append(Need(access, leaf, place))
+                    if may_overlap(access.place, location, setting):
+                        needs.append(Need(access, leaf, location))
         return needs
 
     def take_slot(self, sequence: Sequence, flag: Flag, state: State) -> None:
@@ -205,42 +205,42 @@ class Follower(Runner):
         part = slice(number * COUNT, (number + 1) * COUNT)
         learn(state.issue(flag.target), (*(0,) * part.start, *token[part]))
 
-    def done(self, access: Access, place: MemoryLocation, row: list[int], state: State) -> bool:
+    def done(self, access: Access, location: MemoryLocation, row: list[int], state: State) -> bool:
         """Whether an access is done for who knows ``row``."""
-        return access.number <= row[access.leaf.pipe] or self._by_slot(access, place, row, state)
+        return access.number <= row[access.leaf.pipe] or self._by_slot(access, location, row, state)
 
-    def _by_slot(self, access: Access, place: MemoryLocation, row: list[int], state: State) -> bool:
+    def _by_slot(self, access: Access, location: MemoryLocation, row: list[int], state: State) -> bool:
         """Whether an access of an earlier iteration is done because both are of one slot."""
-        if not self.channels or access.turn == state.turn or not place.sides or place.frame != access.place.frame:
+        if not self.channels or access.turn == state.turn or not location.sides or location.frame != access.place.frame:
             return False
         for number, channel in enumerate(self.channels, 1):
             if access.number > row[number * COUNT + access.leaf.pipe]:
                 continue
             if isinstance(channel, int):
-                turns = iteration_distance(access.place, place, self.later)
+                turns = iteration_distance(access.place, location, self.later)
                 if turns is not None and turns >= channel:
                     return True
-            elif place.sides == access.place.sides == channel:
+            elif location.sides == access.place.sides == channel:
                 return True
         return False
 
-    def _used_between(self, access: Access, leaf: Leaf, place: MemoryLocation, state: State) -> bool:
+    def _used_between(self, access: Access, leaf: Leaf, location: MemoryLocation, state: State) -> bool:
         """Whether another pipe must use a rotating slot between two fills by one pipe: that use waits for the first
         fill, and the second fill waits for the use."""
-        if access.turn == state.turn or access.leaf.pipe != leaf.pipe or place.sides != access.place.sides:
+        if access.turn == state.turn or access.leaf.pipe != leaf.pipe or location.sides != access.place.sides:
             return False
-        index = rotation_of(place, self.later.sums)
+        index = rotation_of(location, self.later.sums)
         turn = self.later.turn
         if index is None or turn is None:
             return False
         return any(
             not one.writes
             and one.leaf.pipe != leaf.pipe
-            and one.place.frame == place.frame
+            and one.place.frame == location.frame
             and one.place.alias.is_certain
             and _rotates(rotation_of(one.place, self.later.sums), index.modulus, turn)
             and implied(one, access, leaf, state)
-            for one in state.earlier(place)
+            for one in state.earlier(location)
         )
 
     def _within(self, access: Access, leaf: Leaf, state: State) -> bool:

@@ -123,8 +123,8 @@ class Solver:
         sections = {section_of(op) for op in walk(function)}
         sequences: list[Sequence] = []
         for side in [name for name in ("cube", "vector") if name in sections] or [None]:
-            places = HandleLocations(profile)
-            reader = CallReader(places, side, self.symbols, self.numbers, (function,))
+            locations = HandleLocations(profile)
+            reader = CallReader(locations, side, self.symbols, self.numbers, (function,))
             reader.rings = self.style != "buf"
             sequence = reader.function(function)
             solve(sequence, reader)

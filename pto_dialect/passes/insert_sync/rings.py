@@ -51,7 +51,7 @@ def rotations(needs: Iterable[Need], later: Setting) -> tuple[int, Rotation] | N
 
 def about(needs: Iterable[Need], sums: AffineAnalysis, carried: bool) -> tuple[int, int] | None:
     """How many slots go round, if all of ``needs`` are about such, and how many iterations a flag leads on."""
-    candidates = {rotation_of(place, sums) for need in needs for place in (need.access.place, need.place)}
+    candidates = {rotation_of(location, sums) for need in needs for location in (need.access.place, need.place)}
     counts = {index.modulus if index is not None else 0 for index in candidates}
     return (counts.pop(), int(carried)) if len(counts) == 1 and 0 not in counts else None
 

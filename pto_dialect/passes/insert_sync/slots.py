@@ -35,18 +35,18 @@ class Slot(NamedTuple):
     slots: int
 
 
-def chosen_by(place: MemoryLocation) -> Chosen | None:
+def chosen_by(location: MemoryLocation) -> Chosen | None:
     """The multi-buffer and the index of a slot that only a run determines."""
-    frame = place.frame
-    if isinstance(frame, tuple) and frame[0] == SLOTS and place.sides and place.sides[0].start.terms:
-        return frame, place.sides
+    frame = location.frame
+    if isinstance(frame, tuple) and frame[0] == SLOTS and location.sides and location.sides[0].start.terms:
+        return frame, location.sides
     return None
 
 
 def sharing_reason(needs: Iterable[Need], later: Setting) -> str:
     """Why one flag for all iterations of a loop orders what is about slots; empty where it is what the slots need."""
     needs = list(needs)
-    chosen = [chosen_by(place) for need in needs for place in (need.access.place, need.place)]
+    chosen = [chosen_by(location) for need in needs for location in (need.access.place, need.place)]
     if not all(chosen):
         return ""
     reason = rotations(needs, later)
@@ -58,10 +58,10 @@ def sharing_reason(needs: Iterable[Need], later: Setting) -> str:
 
 
 def common_slot(
-    needs: Iterable[Need], item: Item, sequence: Sequence, places: HandleLocations, turns: Setting
+    needs: Iterable[Need], item: Item, sequence: Sequence, locations: HandleLocations, turns: Setting
 ) -> Slot | None:
     """The slots that all of ``needs`` are about, if they are those of one multi-buffer with one index."""
-    selected = {chosen_by(place) for need in needs for place in (need.access.place, need.place)}
+    selected = {chosen_by(location) for need in needs for location in (need.access.place, need.place)}
     chosen = selected.pop() if len(selected) == 1 else None
     if chosen is None or item.op.parent is not sequence.block:
         return None
@@ -71,7 +71,7 @@ def common_slot(
     if not isinstance(count, int) or count > EVENTS or all(turns.fixed(value) for value in sources):
         return None
     levels = Levels(sequence.block)
-    index = next((value for value in places.indices.get(side.start, ()) if _ready(value, item.op, levels)), None)
+    index = next((value for value in locations.indices.get(side.start, ()) if _ready(value, item.op, levels)), None)
     return None if index is None else Slot(chosen, index, count)
 
 

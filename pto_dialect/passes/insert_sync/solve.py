@@ -50,7 +50,9 @@ def _iterations(loop: Loop, reader: Reader) -> None:
 
 def _chosen(needs: list[Need], source: int, target: int) -> object:
     """The multi-buffer and the index that all dependences between two pipes are about."""
-    chosen = {chosen_by(place) for need in _between(needs, source, target) for place in (need.access.place, need.place)}
+    chosen = {
+        chosen_by(location) for need in _between(needs, source, target) for location in (need.access.place, need.place)
+    }
     return chosen.pop() if len(chosen) == 1 else None
 
 

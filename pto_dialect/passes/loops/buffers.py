@@ -86,13 +86,13 @@ def _innermost(tile: AllocTileOp, users: list[Operation]) -> ForOp | None:
 def _loops(op: Operation, block: Block | None) -> list[ForOp]:
     """The enclosing loops of ``op`` inside ``block``, innermost first."""
     loops: list[ForOp] = []
-    place = op
-    while place.parent is not block:
-        outer = place.parent_op()
+    inner = op
+    while inner.parent is not block:
+        outer = inner.parent_op()
         assert outer is not None
         if isinstance(outer, ForOp):
             loops.append(outer)
-        place = outer
+        inner = outer
     return loops
 
 

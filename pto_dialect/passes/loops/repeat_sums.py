@@ -59,8 +59,8 @@ def _repeated(function: Operation, op: Operation, apart: Sequence[Operation]) ->
     """Gives ``op`` a sum of its own, where that removes one product from ``apart``."""
     start = accumulator_of(op)
     assert start is not None
-    places = ("acc", "left", "right")
-    buffers = [one.results[0] for one in walk(function) if isinstance(one, AllocTileOp) and is_supported(one, *places)]
+    spaces = ("acc", "left", "right")
+    buffers = [one.results[0] for one in walk(function) if isinstance(one, AllocTileOp) and is_supported(one, *spaces)]
     last = Definitions(function.regions[0].blocks[0], buffers)
     for way in (_here, _beside, _kept):
         copy = Copy(last)

@@ -73,12 +73,12 @@ class InPlace:
             one, other = map(webs.value, values)
             if one == other or webs.together(one, other) or {one, other} & webs.held_before():
                 continue
-            places = self._merged.get(one, {one.buffer}) | self._merged.get(other, {other.buffer})
-            if len({place.owner.parent for place in places if isinstance(place.owner, Operation)}) > 1:
+            buffers = self._merged.get(one, {one.buffer}) | self._merged.get(other, {other.buffer})
+            if len({buffer.owner.parent for buffer in buffers if isinstance(buffer.owner, Operation)}) > 1:
                 continue
             for value in (one, other):
                 self._merged.pop(value, None)
-            self._merged[webs.join(one, other)] = places
+            self._merged[webs.join(one, other)] = buffers
         self.apart = [op for op in self.apart if op not in pairs or len(set(map(webs.value, pairs[op]))) > 1]
 
     def write(self) -> None:
@@ -130,8 +130,8 @@ def _touches_memory(op: Operation) -> bool:
 def _rename(webs: Webs, merged: dict[Write, set[SSAValue]]) -> None:
     """Gives each value that was made of several a buffer of its own."""
     homes: dict[Write, SSAValue] = {}
-    for value, places in merged.items():
-        allocations = [place.owner for place in places]
+    for value, buffers in merged.items():
+        allocations = [member.owner for member in buffers]
         homes[value] = _allocate_before([one for one in allocations if isinstance(one, AllocTileOp)])
     for (op, number), write in webs.seen.items():
         home = homes.get(webs.value(write))

@@ -71,9 +71,9 @@ class Webs:
         """Whether two values are needed at one time."""
         one, other = self.value(one), self.value(other)
         return any(
-            self.value(place) == second
+            self.value(apart) == second
             for first, second in ((one, other), (other, one))
-            for place in self._apart.get(first, ())
+            for apart in self._apart.get(first, ())
         )
 
     def held_before(self) -> set[Write]:

@@ -166,11 +166,11 @@ def move_operand(writer: Writer, source: Tile, dst: Tile, row: Number, col: Numb
     origin = source.image(writer.add(source.row, row), writer.add(source.col, col))
     reader.aligned(origin[0], FRACTAL_ROWS, "row")
     start = reader.offset(source, row, col)
-    place = reader.offset(dst, 0, 0)
+    offset = reader.offset(dst, 0, 0)
     numbers = _window(writer, source, dst, down, across, turned)
     pointers = {
         "source": writer.advanced(source.pointer, start),
-        "destination": writer.seen_as(writer.advanced(dst.pointer, place), source.type.element),
+        "destination": writer.seen_as(writer.advanced(dst.pointer, offset), source.type.element),
     }
     names = ("m", "k", "start_row", "start_col") if left else ("k", "n", "start_row", "start_col")
     if len(numbers) == 6:
@@ -245,15 +245,15 @@ def _table(
     op = writer.anchor
     if source.whole.rows != 1 or source.kind not in ("ND", "NZ") or dst.kind != "ND" or dst.whole.rows != 1:
         raise NotLoweredError(op, "a table is loaded from one row")
-    start, place = (writer.add(tile.col, number) for tile, number in ((source, col), (dst, 0)))
+    start, target = (writer.add(tile.col, number) for tile, number in ((source, col), (dst, 0)))
     reader = Reader(writer)
     reader.aligned(writer.add(source.row, row), source.whole.rows + 1, "row")
     reader.aligned(start, ROW_BYTES // source.bytes, "column")
     unit = ROW_BYTES if cls is MteL1BtOp else 2 * ROW_BYTES
-    reader.aligned(place, unit // dst.bytes, "column")
+    reader.aligned(target, unit // dst.bytes, "column")
     operands = {
         "source": writer.advanced(source.pointer, start),
-        "destination": writer.advanced(dst.pointer, place),
+        "destination": writer.advanced(dst.pointer, target),
         "len_burst": writer.i64(writer.ceildiv(writer.mul(dst.cols, source.bytes), unit)),
         "n_burst": writer.i64(1),
         "nburst_src_gap": writer.i64(0),

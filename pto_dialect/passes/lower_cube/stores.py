@@ -126,8 +126,8 @@ def _by_blocks(
     def column(block: Number) -> None:
         first = writer.mul(block, width)
         n = writer.least(width, writer.sub(cols, first)) if not _whole(cols, width) else width
-        place = writer.advanced(target, writer.mul(block, distance))
-        writer.unless_empty((rows, n), lambda: back.put(place, (rows, n), "nz2nd", line, first))
+        moved = writer.advanced(target, writer.mul(block, distance))
+        writer.unless_empty((rows, n), lambda: back.put(moved, (rows, n), "nz2nd", line, first))
 
     writer.repeat(writer.ceildiv(cols, width), column)
 
@@ -158,9 +158,9 @@ def move_out(writer: Writer, profile: Profile, source: Tile, dst: Tile, window: 
         if enumerator(writer.anchor, "accToVecMode").startswith("dual"):
             raise NotLoweredError(writer.anchor, "halves for both vector cores lie in rows, not in blocks")
         reader = Reader(writer)
-        place = reader.offset(dst, window.to_row, window.to_col)
+        offset = reader.offset(dst, window.to_row, window.to_col)
         to = (dst.width, dst.width, dst.height * dst.width)
-        _by_blocks(back, writer.advanced(dst.pointer, place), sizes, to)
+        _by_blocks(back, writer.advanced(dst.pointer, offset), sizes, to)
     else:
         raise NotLoweredError(writer.anchor, f"no write-back makes the layout {dst.kind}")
 

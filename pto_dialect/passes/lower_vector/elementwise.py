@@ -201,7 +201,7 @@ class Loops:
                     continue
                 spread = name == step.row.spread
                 value = next(
-                    (one for place, row, one in known if row == spread and is_same_location(place, tile)), None
+                    (one for other, row, one in known if row == spread and is_same_location(other, tile)), None
                 )
                 if value is None:
                     registers = Registers(self.writer, tile.type.element)

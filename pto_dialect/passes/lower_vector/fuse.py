@@ -107,7 +107,7 @@ def _needs(run: Sequence[Step]) -> list[list[Tile]]:
     for number, step in enumerate(run):
         needed = _loads(run, number)
         for tile in step.sources.values():
-            writers = [place for place in range(number) if is_same_location(tile, run[place].dst)]
+            writers = [index for index in range(number) if is_same_location(tile, run[index].dst)]
             needed = needed + (needs[writers[-1]] if writers else [])
         needs.append(needed)
     return needs
@@ -120,7 +120,9 @@ class Memory:
         ops = list(walk(function))
         self._order = {op: number for number, op in enumerate(ops)}
         tiles = [op.results[0] for op in ops if isinstance(op, (AllocTileOp, AllocMultiTileOp))]
-        self._extents: dict[SSAValue, Extent] = {tile: place for tile in tiles if (place := extent(tile)) is not None}
+        self._extents: dict[SSAValue, Extent] = {
+            tile: extent_ for tile in tiles if (extent_ := extent(tile)) is not None
+        }
         known = len(self._extents) == len(tiles)
         self._whole = known and not any(map(_hides_accesses, ops)) and not calls(function)
 
@@ -130,8 +132,8 @@ class Memory:
         if not self._whole or not self._only_here(base, run):
             return False
         # What is no allocation has another use, the query of its address.
-        place = self._extents[base]
-        others = [tile for tile, other in self._extents.items() if place.meets(other) and tile is not base]
+        extent_ = self._extents[base]
+        others = [tile for tile, other in self._extents.items() if extent_.meets(other) and tile is not base]
         return all(self._is_rewritten_after(tile, run) for tile in others)
 
     def _only_here(self, base: SSAValue, run: Sequence[Step]) -> bool:
@@ -190,6 +192,6 @@ def _needed(run: Sequence[Step]) -> list[Step]:
     return needed[::-1]
 
 
-def _accesses(step: Step, place: Tile) -> bool:
+def _accesses(step: Step, target: Tile) -> bool:
     """Whether an operation reads or writes a location."""
-    return any(is_same_location(tile, place) for tile in (step.dst, *step.sources.values()))
+    return any(is_same_location(tile, target) for tile in (step.dst, *step.sources.values()))

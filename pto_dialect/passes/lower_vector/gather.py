@@ -67,13 +67,13 @@ class Places:
         groups = {"input": ramp, "scalar": self._scalar(start), "mask": mask}
         return self.writer.pto(VAddsOp, groups, result=self.registers.type)
 
-    def read(self, places: Tile, line: Number, at: Number, left: Number | None) -> SSAValue:
+    def read(self, positions: Tile, line: Number, at: Number, left: Number | None) -> SSAValue:
         """Positions of elements that a row of another tile holds, as wide as the elements."""
-        own = Registers(self.writer, places.type.element)
-        value = own.row(places, line, at, left)
-        if places.bytes == self.tile.bytes:
+        own = Registers(self.writer, positions.type.element)
+        value = own.row(positions, line, at, left)
+        if positions.bytes == self.tile.bytes:
             return value
-        if places.bytes == 4:
+        if positions.bytes == 4:
             kind = VRegType(self.registers.lanes, IntegerType(8 * self.tile.bytes, Signedness.UNSIGNED))
             return self.writer.pto(VPackOp, {"src": value}, {"part": StringAttr("LOWER")}, kind)
         kind = VRegType(self.registers.lanes, IntegerType(8 * self.tile.bytes))
@@ -115,7 +115,7 @@ def _whole(writer: Writer, tile: Tile) -> None:
         raise NotLoweredError(writer.anchor, "positions count from the beginning of a tile, not of a part of one")
 
 
-def _gathered(writer: Writer, places: Places, src: Tile, index: SSAValue, mask: SSAValue) -> SSAValue:
+def _gathered(writer: Writer, positions: Places, src: Tile, index: SSAValue, mask: SSAValue) -> SSAValue:
     kind = Registers(writer, src.type.element).type
     return writer.pto(VGather2Op, {"source": src.pointer, "offsets": index, "mask": mask}, result=kind)
 
@@ -125,16 +125,16 @@ def lower_transposition(writer: Writer) -> None:
     _, groups, reader = _opened(writer)
     src, dst = (reader.tile(groups[name][0]) for name in ("src", "dst"))
     _elements(writer, reader, src, dst)
-    places, registers, step = Places(writer, src), Registers(writer, dst.type.element), src.whole.cols
+    positions, registers, step = Places(writer, src), Registers(writer, dst.type.element), src.whole.cols
 
     def column(line: Number, turn: Number, left: Number | None) -> None:
         at = writer.mul(turn, registers.lanes)
         mask = registers.part(left)
-        index = places.every(step, at, line, mask)
-        value = _gathered(writer, places, src, index, mask)
+        index = positions.every(step, at, line, mask)
+        value = _gathered(writer, positions, src, index, mask)
         registers.store(value, dst.pointer, offset_in(writer, dst, line, at), mask)
 
-    function_of_rows(writer, dst.rows, dst.cols, registers.lanes, column, lambda: places.prepare(step))
+    function_of_rows(writer, dst.rows, dst.cols, registers.lanes, column, lambda: positions.prepare(step))
 
 
 def lower_gather(writer: Writer) -> None:
@@ -150,7 +150,7 @@ def lower_gather(writer: Writer) -> None:
     indices = reader.tile(groups["indices"][0])
     _elements(writer, reader, src, dst, indices)
     _whole(writer, src)
-    places, registers = Places(writer, src), Registers(writer, dst.type.element)
+    positions, registers = Places(writer, src), Registers(writer, dst.type.element)
     lanes = min(registers.lanes, Registers(writer, indices.type.element).lanes)
 
     def part(line: Number, turn: Number, left: Number | None) -> None:
@@ -158,8 +158,8 @@ def lower_gather(writer: Writer) -> None:
         mask = (
             registers.first(lanes if left is None else left) if lanes < registers.lanes or left else registers.whole()
         )
-        index = places.read(indices, line, at, lanes if left is None else left)
-        value = _gathered(writer, places, src, index, mask)
+        index = positions.read(indices, line, at, lanes if left is None else left)
+        value = _gathered(writer, positions, src, index, mask)
         registers.store(value, dst.pointer, offset_in(writer, dst, line, at), mask)
 
     function_of_rows(writer, dst.rows, dst.cols, lanes, part)
@@ -179,7 +179,7 @@ def _gather_pattern(writer: Writer, reader: Reader, src: Tile, dst: Tile, patter
     rows, cols = (count, src.cols) if along else (src.rows, count)
     if cols != dst.cols or (isinstance(rows, int) and isinstance(dst.rows, int) and rows > dst.rows):
         raise NotLoweredError(op, f"its pattern keeps {cols} elements of a row, and they fill rows of {dst.cols}")
-    places, registers = Places(writer, src), Registers(writer, src.type.element)
+    positions, registers = Places(writer, src), Registers(writer, src.type.element)
     pointer = writer.seen_as(dst.pointer, src.type.element)
 
     def part(line: Number, turn: Number, left: Number | None) -> None:
@@ -188,13 +188,13 @@ def _gather_pattern(writer: Writer, reader: Reader, src: Tile, dst: Tile, patter
         if along:
             value = registers.row(src, writer.add(writer.mul(line, step), first), at, left)
         else:
-            index = places.every(step, line, writer.add(writer.mul(at, step), first), mask)
-            value = _gathered(writer, places, src, index, mask)
+            index = positions.every(step, line, writer.add(writer.mul(at, step), first), mask)
+            value = _gathered(writer, positions, src, index, mask)
         registers.store(value, pointer, offset_in(writer, dst, line, at), mask)
 
     def before() -> None:
         if not along:
-            places.prepare(step)
+            positions.prepare(step)
 
     function_of_rows(writer, rows, cols, registers.lanes, part, before)
 
@@ -240,14 +240,14 @@ def lower_scatter(writer: Writer) -> None:
     indexes = reader.tile(groups["indexes"][0])
     _elements(writer, reader, src, dst, indexes)
     _whole(writer, dst)
-    places, registers = Places(writer, dst), Registers(writer, src.type.element)
+    positions, registers = Places(writer, dst), Registers(writer, src.type.element)
     if indexes.bytes != src.bytes:
         raise NotLoweredError(op, f"positions of {element_name(src.type.element)} are as wide as the elements")
 
     def part(line: Number, turn: Number, left: Number | None) -> None:
         at = writer.mul(turn, registers.lanes)
         mask = registers.part(left)
-        index = places.read(indexes, line, at, left)
+        index = positions.read(indexes, line, at, left)
         value = registers.row(src, line, at, left)
         writer.pto(VScatterOp, {"value": value, "destination": dst.pointer, "offsets": index, "mask": mask})
         # The next register may write the same locations.
@@ -266,7 +266,7 @@ def _scatter_pattern(writer: Writer, reader: Reader, src: Tile, dst: Tile, patte
     if not isinstance(src.cols, int) or not isinstance(dst.cols, int) or not writer.is_equal(src.rows, dst.rows):
         raise NotLoweredError(op, "how many elements its pattern places only a run knows")
     cols = min(src.cols, max(-(-(dst.cols - first) // step), 0))
-    places, registers = Places(writer, dst), Registers(writer, dst.type.element)
+    positions, registers = Places(writer, dst), Registers(writer, dst.type.element)
 
     def clear(line: Number, turn: Number, left: Number | None) -> None:
         mask = registers.part(left)
@@ -278,12 +278,12 @@ def _scatter_pattern(writer: Writer, reader: Reader, src: Tile, dst: Tile, patte
     def spread(line: Number, turn: Number, left: Number | None) -> None:
         at = writer.mul(turn, registers.lanes)
         mask = registers.part(left)
-        index = places.every(step, line, writer.add(writer.mul(at, step), first), mask)
+        index = positions.every(step, line, writer.add(writer.mul(at, step), first), mask)
         value = registers.row(src, line, at, left)
         writer.pto(VScatterOp, {"value": value, "destination": dst.pointer, "offsets": index, "mask": mask})
 
     function_of_rows(writer, dst.rows, dst.cols, registers.lanes, clear)
-    function_of_rows(writer, dst.rows, cols, registers.lanes, spread, lambda: places.prepare(step))
+    function_of_rows(writer, dst.rows, cols, registers.lanes, spread, lambda: positions.prepare(step))
 
 
 LOWERINGS: dict[str, Callable[[Writer], None]] = {

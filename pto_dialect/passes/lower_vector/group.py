@@ -70,8 +70,8 @@ class PartialGroup:
     def write(self, line: Number, at: int) -> None:
         """Writes the vector function for the scores of a row from column ``at`` on."""
         writer, room = self.writer, self.room(at)
-        place = offset_in(writer, self.dst, line, at * (RECORD // self.dst.bytes))
-        target = writer.seen_as(writer.advanced(self.dst.pointer, place), i32)
+        offset = offset_in(writer, self.dst, line, at * (RECORD // self.dst.bytes))
+        target = writer.seen_as(writer.advanced(self.dst.pointer, offset), i32)
 
         writer.scope(lambda: self._scatter(line, at, target, room))
 
@@ -156,8 +156,8 @@ class PartialGroup:
         """The ranks with one more score: it precedes smaller ones, and equal ones that follow it. NaN is less than all
         numbers and equal to other NaNs."""
         writer = self.writer
-        place = offset_in(writer, self.src, line, writer.add(at, turn))
-        one = self._numbers(self.halves.spread(self.src.pointer, place))
+        offset = offset_in(writer, self.src, line, writer.add(at, turn))
+        one = self._numbers(self.halves.spread(self.src.pointer, offset))
         number = self._compared(one, one, "eq", self.all)
         before = self._compared(one, scores.numbers, "gt", self.all)
         before = self._both(PorOp, before, self._both(PandOp, scores.strange, number))

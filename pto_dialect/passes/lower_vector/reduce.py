@@ -136,8 +136,8 @@ class RowFunction:
         full = isinstance(left, int) and left >= registers.lanes
         if not isinstance(left, int):
             left = self.writer.least(left, registers.lanes)
-        place = offset_in(self.writer, self.src, line, at)
-        return registers.load(self.src.pointer, place, None if full else registers.blocks(left))
+        offset = offset_in(self.writer, self.src, line, at)
+        return registers.load(self.src.pointer, offset, None if full else registers.blocks(left))
 
     def _reduced(self, value: SSAValue, mask: SSAValue) -> SSAValue:
         return self.writer.pto(self.reduce, {"input": value, "mask": mask}, result=self.registers.type)
@@ -145,8 +145,8 @@ class RowFunction:
     def _store(self, line: Number, total: SSAValue) -> None:
         """The result of a row."""
         registers, dst = self.registers, self.dst
-        place = offset_in(self.writer, dst, line)
-        registers.store(total, dst.pointer, place, self.all, f"1PT_B{8 * registers.bytes}")
+        offset = offset_in(self.writer, dst, line)
+        registers.store(total, dst.pointer, offset, self.all, f"1PT_B{8 * registers.bytes}")
 
 
 class NarrowSums(RowFunction):
@@ -206,8 +206,8 @@ class HalfSums(RowFunction):
     def _store(self, line: Number, total: SSAValue) -> None:
         attributes = {"rnd": StringAttr("R"), "sat": StringAttr("NOSAT"), "part": _EVEN}
         half = self.writer.pto(VCvtOp, {"input": total, "mask": self.all}, attributes, self.halves.type)
-        place = offset_in(self.writer, self.dst, line)
-        self.halves.store(half, self.dst.pointer, place, self.all_halves, "1PT_B16")
+        offset = offset_in(self.writer, self.dst, line)
+        self.halves.store(half, self.dst.pointer, offset, self.all_halves, "1PT_B16")
 
 
 def lower_columns(writer: Writer) -> None:

@@ -77,8 +77,8 @@ class Registers:
             attributes = {"dist": StringAttr(dist)} if dist else None
             return writer.pto(VLdsOp, {"source": pointer, "offset": writer.index(offset)}, attributes, self.type)
         one, none = (writer.function.constant(number, i16) for number in (1, 0))
-        place = writer.advanced(pointer, offset)
-        operands = {"source": place, "block_stride": one, "repeat_stride": none, "mask": blocks}
+        moved = writer.advanced(pointer, offset)
+        operands = {"source": moved, "block_stride": one, "repeat_stride": none, "mask": blocks}
         return writer.pto(VSldbOp, operands, result=self.type)
 
     def row(self, tile: Tile, line: Number, at: Number, left: Number | None) -> SSAValue:

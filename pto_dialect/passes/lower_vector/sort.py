@@ -58,8 +58,10 @@ def lower_sort(writer: Writer) -> None:
 
     def part(line: Number, first: int, count: int) -> None:
         at = first * GROUP
-        places = ((dst, line, at * (RECORD // dst.bytes)), (src, line, at), (idx, 0 if one_list else line, at))
-        pointers = [writer.advanced(tile.pointer, offset_in(writer, tile, row, place)) for tile, row, place in places]
+        offsets = ((dst, line, at * (RECORD // dst.bytes)), (src, line, at), (idx, 0 if one_list else line, at))
+        pointers = [
+            writer.advanced(tile.pointer, offset_in(writer, tile, row, offset)) for tile, row, offset in offsets
+        ]
         operands = dict(zip(("destination", "source", "indices"), pointers, strict=True))
         writer.pto(VBitsortOp, {**operands, "repeat_times": writer.index(count)})
 
@@ -152,8 +154,8 @@ def _merge(writer: Writer, dst: Tile, lists: list[SSAValue], lengths: list[int],
     numbers = {"count": count, "config": config}
     operands = {name: writer.function.constant(number, i64) for name, number in numbers.items()}
     sources = {f"source{number}": pointer for number, pointer in enumerate(lists)}
-    place = writer.advanced(dst.pointer, offset_in(writer, dst, 0))
-    writer.pto(VMrgsort4Op, {"destination": place, **sources, **operands})
+    target = writer.advanced(dst.pointer, offset_in(writer, dst, 0))
+    writer.pto(VMrgsort4Op, {"destination": target, **sources, **operands})
 
 
 def _clear(writer: Writer, dst: Tile, start: int, count: int) -> None:

@@ -109,13 +109,13 @@ def _locations(handle: SSAValue, callers: tuple[Operation, ...] = ()) -> list[Me
     """The memory locations that a handle may point to; those of an argument are what the calls of its function pass,
     and a location of its own where nobody calls it."""
     locations: list[MemoryLocation] = []
-    for place in HandleLocations(get_profile(CHIP)).of(handle):
-        passed = _passed(place.root, callers) if isinstance(place.root, BlockArgument) else []
+    for location in HandleLocations(get_profile(CHIP)).of(handle):
+        passed = _passed(location.root, callers) if isinstance(location.root, BlockArgument) else []
         for call, value in passed:
             inner = _locations(value, (*callers, call))
-            locations += [one.part if place.sides else one.unframed for one in inner]
+            locations += [one.part if location.sides else one.unframed for one in inner]
         if not passed:
-            locations.append(place)
+            locations.append(location)
     return locations
 
 
@@ -136,7 +136,7 @@ def _overlap_possible(one: MemoryLocation, other: MemoryLocation) -> bool:
     if one.root is None or other.root is None or one.root == other.root:
         return True
     # The rule overlap-reserve keeps the memory of queues apart from addresses; nobody calls the functions of arguments.
-    return not any(_is_entry(place.root) or isinstance(place.root, BlockArgument) for place in (one, other))
+    return not any(_is_entry(location.root) or isinstance(location.root, BlockArgument) for location in (one, other))
 
 
 def _shift_possible(one: MemoryLocation, other: MemoryLocation) -> bool:

@@ -176,10 +176,10 @@ class Course:
                 self.note(Open(access.leaf, leaf, self._between(access, state)))
         number = state.step(leaf)
         keep = self.arch == "a2a3" and leaf.pipe == V
-        for writes, places in ((False, leaf.reads), (True, leaf.writes)):
+        for writes, locations in ((False, leaf.reads), (True, leaf.writes)):
             if not leaf.shows:
-                for place in places:
-                    state.record(Access(leaf, number, writes, place, state.turn), keep)
+                for location in locations:
+                    state.record(Access(leaf, number, writes, location, state.turn), keep)
 
     def waiting(self, leaf: Leaf, state: Known) -> Iterator[Access]:
         """The accesses that ``leaf`` depends on and that may not be done when it runs next."""
@@ -189,20 +189,20 @@ class Course:
 
     def dependences(self, leaf: Leaf, state: Known, row: list[int] | None) -> Iterator[tuple[Access, bool]]:
         """The accesses that ``leaf`` depends on, those known to be done by ``row`` aside, and whether it writes."""
-        for writes, places in ((False, leaf.reads), (True, leaf.writes)):
-            for place in places:
-                known = place.stop is not None
-                for access in state.earlier(place):
+        for writes, locations in ((False, leaf.reads), (True, leaf.writes)):
+            for location in locations:
+                known = location.stop is not None
+                for access in state.earlier(location):
                     if not (writes or access.writes) or (row is not None and access.number <= row[access.leaf.pipe]):
                         continue
                     other = access.place
                     # Most accesses are to other bytes, which takes no more than this to see.
-                    if known and other.root == "bytes" and _apart(other, place):
+                    if known and other.root == "bytes" and _apart(other, location):
                         continue
                     if access.leaf is leaf and access.turn == state.turn:
                         continue
-                    if must_synchronize(access, leaf, place, writes, state, self.arch) and may_overlap(
-                        other, place, self._setting(access, leaf, state)
+                    if must_synchronize(access, leaf, location, writes, state, self.arch) and may_overlap(
+                        other, location, self._setting(access, leaf, state)
                     ):
                         yield access, writes
 

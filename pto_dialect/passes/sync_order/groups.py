@@ -223,5 +223,5 @@ def group_of(members: set[Signal]) -> Group:
     paths = [one.path for one in ordered]
     steps = list(zip(*paths, strict=False))
     depth = max(level for level, step in enumerate(steps) if all(one is step[0][0] for one, _ in step))
-    places = [path[depth][1] for path in paths]
-    return Group(tuple(ordered), paths[0][depth][0], min(places), max(places))
+    indices = [path[depth][1] for path in paths]
+    return Group(tuple(ordered), paths[0][depth][0], min(indices), max(indices))

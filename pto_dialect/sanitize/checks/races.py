@@ -188,8 +188,8 @@ class Races:
         ordered = log.happened_before(event, context.thread)
         inverted = self.inverted(event, context)
         # Everything that the rule and the sides depend on.
-        places = (log.site[event], context.mark.site, log.thread[event], context.thread.number)
-        key = (*places, wrote, writes, ordered, inverted, arena.space)
+        signature = (log.site[event], context.mark.site, log.thread[event], context.thread.number)
+        key = (*signature, wrote, writes, ordered, inverted, arena.space)
         known = observer.findings.by_cause.get(key)
         if known is not None:
             known.count += 1

@@ -191,15 +191,15 @@ class Unwritten:
         if self.observer.findings.repeated(rule, site):
             return
         offsets = next(offsets for other, offsets in _merged(context) if other is arena)
-        place = bytes_text(arena, byte_runs(offsets))
+        named = bytes_text(arena, byte_runs(offsets))
         names = from_tiles(sites[reader].operands_in(arena.space, False))
         reason = self._reason(arena, offsets)
         if target is not None and target[0].public:
             written, region, differs = target
             where = bytes_text(written, byte_runs(region.offsets()[differs.reshape(-1)]))
-            message = f"{where} receive what depends on {place}{names}, {reason}"
+            message = f"{where} receive what depends on {named}{names}, {reason}"
         else:
-            message = f"{site.name} computes with {place}{names}, {reason}"
+            message = f"{site.name} computes with {named}{names}, {reason}"
         notes = [] if reader == number else [(f"{sites[reader].name} reads them", sites[reader].span)]
         self._add(context, rule, message, severity, site, notes)
 

@@ -237,6 +237,6 @@ def _end(threads: Sequence[Thread], cores: int) -> float:
         ends[key] = max(ends.get(key, 0.0), thread.time)
     free = [0.0] * max(cores, 1)
     for _, end in sorted(ends.items()):
-        place = free.index(min(free))
-        free[place] += end
+        slot = free.index(min(free))
+        free[slot] += end
     return max(free)

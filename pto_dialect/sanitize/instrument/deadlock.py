@@ -105,9 +105,9 @@ def _present(core: InstrumentedCore, observer: RunObserver) -> list[str]:
     for key, count in core.flags.items():
         tokens = core.signals.tokens.get(key)
         if count and tokens:
-            places = ", ".join(dict.fromkeys(observer.sites[token.site].place for token in tokens))
+            lines = ", ".join(dict.fromkeys(observer.sites[token.site].place for token in tokens))
             number = "" if count == 1 else f" ({count} times)"
-            present.append(f"{_awaited(core, key)}{number}, set at {places}")
+            present.append(f"{_awaited(core, key)}{number}, set at {lines}")
     return present
 
 

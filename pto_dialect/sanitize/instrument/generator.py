@@ -137,8 +137,8 @@ class InstrumentedGenerator(Generator):
                 self.emitter.line(f"core.fence({pipe.value!r})")
         elif (maintained := maintenance_of(op)) is not None:
             pointer = maintained.pointer
-            place = None if pointer is None else f"core.pointer_of({self.names[pointer]})"
-            self.emitter.line(f"core.maintain({place})")
+            argument = None if pointer is None else f"core.pointer_of({self.names[pointer]})"
+            self.emitter.line(f"core.maintain({argument})")
         elif has_role(op, Role.LOCK):
             pipe = named_pipe(op.attributes["op_type"])
             static = integer_attribute(op, "buf_id")

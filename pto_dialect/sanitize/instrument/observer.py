@@ -229,20 +229,20 @@ class RunObserver:
         event = context.event or self.begin(context)
         context.nbytes += region.size
         shadow = arena.shadow
-        places = region.places if region.version == shadow.version else shadow.locate(region)
+        ranges = region.places if region.version == shadow.version else shadow.locate(region)
         site = self.sites.all[context.mark.site]
         if site is not None and site.copies:
             context.copied = (*context.copied, (arena, region, False))
         elif site is not None and site.computes and not arena.public and isinstance(region, Region):
             context.sources = (*context.sources, (arena, region))
         if self.races is not None:
-            self.races.read(context, event, arena, region, places)
+            self.races.read(context, event, arena, region, ranges)
         if self.caching is not None and arena.public:
             self.caching.read(context, arena, region)
         if self.tiles is not None and not arena.public:
-            self.tiles.read(context, arena, region, places)
+            self.tiles.read(context, arena, region, ranges)
         if self.unwritten is not None and not arena.public:
-            self.unwritten.read(context, arena, region, places)
+            self.unwritten.read(context, arena, region, ranges)
 
     def undefined(self, arena: InstrumentedArena, region: Bytes) -> None:
         """Handles that the current operation leaves bytes with undefined contents."""
@@ -264,15 +264,15 @@ class RunObserver:
         if arena.space == SCALAR_STORES and isinstance(thread, ScalarThread):
             self.log.stores[event] = thread.store()
         shadow = arena.shadow
-        places = region.places if region.version == shadow.version else shadow.locate(region)
+        ranges = region.places if region.version == shadow.version else shadow.locate(region)
         if self.races is not None:
-            self.races.write(context, event, arena, region, places)
+            self.races.write(context, event, arena, region, ranges)
         if self.caching is not None and arena.public:
             self.caching.write(context, arena, region)
         if self.tiles is not None and not arena.public:
-            self.tiles.write(context, event, arena, region, places)
+            self.tiles.write(context, event, arena, region, ranges)
         if self.unwritten is not None:
-            self.unwritten.write(context, arena, region, places)
+            self.unwritten.write(context, arena, region, ranges)
         if context.copied:
             context.copied = (*context.copied, (arena, region, True))
         if context.sources and isinstance(region, Region):

@@ -176,7 +176,7 @@ class Tiles:
 
     # ------------------------------------------------------------ accesses
 
-    def read(self, context: Context, arena: InstrumentedArena, region: Bytes, places: ShadowRanges) -> None:
+    def read(self, context: Context, arena: InstrumentedArena, region: Bytes, ranges: ShadowRanges) -> None:
         """Checks that a read through a tile reads what that tile holds."""
         if self.bounds:
             self._inside(context, arena, region)
@@ -187,7 +187,7 @@ class Tiles:
         # Where two tiles of the operation have the bytes, it reads them through both.
         for mine in self._allocations(context, arena, region, writing=False):
             number = mine.number
-            if places is None:
+            if ranges is None:
                 owners = region.cells(shadow.layer(OWNER), shadow.grain)
                 if uniform(owners) == number:
                     continue
@@ -204,9 +204,9 @@ class Tiles:
                 complete = [one for one in sets if self.victims.is_complete(one)]
                 others = foreign & ~lost & np.isin(victims, complete)
                 self._meet(mine, distinct(owners[others]) if others.any() else ())
-            elif any(place.owner != number and place.owner for place in places):
+            elif any(place.owner != number and place.owner for place in ranges):
                 known = {0, number, *self.meant.get(number, ())}
-                foreign = [place for place in places if place.owner not in known]
+                foreign = [place for place in ranges if place.owner not in known]
                 lost = [place for place in foreign if self.victims.holds(place.victim, number)]
                 for other in sorted({place.owner for place in lost}):
                     theirs = [place for place in lost if place.owner == other]
@@ -216,7 +216,7 @@ class Tiles:
                 self._meet(mine, {place.owner for place in others if self.victims.is_complete(place.victim)})
 
     def write(
-        self, context: Context, event: int, arena: InstrumentedArena, region: Bytes, places: ShadowRanges
+        self, context: Context, event: int, arena: InstrumentedArena, region: Bytes, ranges: ShadowRanges
     ) -> None:
         """Records that a write through a tile makes the bytes its own."""
         if self.bounds:
@@ -226,21 +226,19 @@ class Tiles:
         through = self._allocations(context, arena, region, writing=True)
         number = through[0].number if len(through) == 1 else 0
         self.loads.write(arena, region, number, self.observer.sites[context.mark.site].loads_tile)
-        if places is None:
+        if ranges is None:
             self._own_cells(context, arena, region, through, number)
             return
-        if number and any(place.owner != number for place in places):
+        if number and any(one.owner != number for one in ranges):
             kept, renewed = self._sources(context, arena, region, through[0])
             shown = {number, *self.meant.get(number, ())}
             spared = {0, *kept, *shown}
-            self._keep(
-                context, arena, region, through[0], [place.owner for place in places if place.owner not in spared]
-            )
-            for place in places:
-                if place.owner != number:
-                    place.victim = self.victims.replace(place.victim, _loser(place.owner, spared, renewed), shown)
-        for place in places:
-            place.owner = number
+            self._keep(context, arena, region, through[0], [one.owner for one in ranges if one.owner not in spared])
+            for one in ranges:
+                if one.owner != number:
+                    one.victim = self.victims.replace(one.victim, _loser(one.owner, spared, renewed), shown)
+        for one in ranges:
+            one.owner = number
 
     def _own_cells(
         self, context: Context, arena: InstrumentedArena, region: Bytes, through: Sequence[Allocation], number: int
@@ -383,15 +381,15 @@ class Tiles:
             self.planned.add(mine.site.number)
         severity = Severity.WARNING if planned else Severity.ERROR
         advice = "give them other addresses"
-        place = self._free_place(other)
+        start = self._free_place(other)
         if is_pop(other.site.op):
             advice = f"use {mine.name} before that pop, copy it, or give the queue more local slots (local_slot_num)"
-        elif place is not None:
-            advice += f": from byte {place} on there is room for {other.name}"
+        elif start is not None:
+            advice += f": from byte {start} on there is room for {other.name}"
         finding = Finding("mem-overlap", message, (mine.site, other.site), site.span, notes, advice, severity=severity)
         finding.event = context.event
-        if place is not None:
-            finding.fix = (MoveTile(other.site.op, place),)
+        if start is not None:
+            finding.fix = (MoveTile(other.site.op, start),)
         self.observer.findings.add(finding)
 
     def _free_place(self, moved: Allocation) -> int | None:

@@ -108,13 +108,13 @@ class UnitFlags:
         if not observer.wants("sync") or observer.findings.repeated("sync-unit-flag", site):
             return
         blocks = [block for block in check.blocks if (block in self.full) != check.full]
-        place = f"[{blocks[0] * BLOCK_BYTES}, {(blocks[-1] + 1) * BLOCK_BYTES})"
+        where = f"[{blocks[0] * BLOCK_BYTES}, {(blocks[-1] + 1) * BLOCK_BYTES})"
         if check.full:
-            message = f"{site.name} waits for the unit flag of l0c bytes {place}, which no product sets"
+            message = f"{site.name} waits for the unit flag of l0c bytes {where}, which no product sets"
             advice = "unit_flag(check_and_set) on the product, or a flag from PIPE_M to PIPE_FIX"
         else:
             message = (
-                f"{site.name} waits until l0c bytes {place} are handed over, but no write-back clears their unit flag"
+                f"{site.name} waits until l0c bytes {where} are handed over, but no write-back clears their unit flag"
             )
             advice = "unit_flag(check_and_clear) on the write-back in between"
         observer.findings.add(Finding("sync-unit-flag", message, (site,), site.span, help=advice))

@@ -31,21 +31,21 @@ def describe(clash: Clash, finding: Finding) -> None:
     """Sets the messages of a finding."""
     rule, first, second, arena, line, mask = clash
     one, other = first.thread.name, second.thread.name
-    place = bytes_text(arena, byte_runs(line * LINE + mask_bytes(mask)))
+    where = bytes_text(arena, byte_runs(line * LINE + mask_bytes(mask)))
     done = f"{one} in {first.site.name} ({first.site.place})"
     if rule == LOST:
         finding.message = (
-            f"{other} stores into its cached copy of a line of which {done} writes {place}: when the whole line is "
+            f"{other} stores into its cached copy of a line of which {done} writes {where}: when the whole line is "
             "written back, one of the two is lost"
         )
         finding.help = _advice(first, second)
     elif rule == STALE:
-        finding.message = f"{other} reads {place} as its data cache has them from before {done} wrote them"
+        finding.message = f"{other} reads {where} as its data cache has them from before {done} wrote them"
         finding.help = (
             f"pto.cmo.cacheinvalid or pto.dcci of the line before {second.site.place}, after what waits for the write"
         )
     else:
-        finding.message = f"{other} reads {place} that {done} stores, and the data cache has not written the line back"
+        finding.message = f"{other} reads {where} that {done} stores, and the data cache has not written the line back"
         finding.help = f"pto.cmo.cacheinvalid or pto.dcci of the line after {first.site.place}, and pto.dsb after it"
     finding.span = second.site.span
     finding.notes = [(f"{first.text} writes them", first.site.span), (f"{second.text} {second.verb} them", None)]

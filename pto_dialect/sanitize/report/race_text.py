@@ -65,21 +65,21 @@ class Advice(NamedTuple):
 def message(conflict: Conflict) -> str:
     """Returns the message, one sentence."""
     rule, first, second, arena, touched = conflict
-    place = bytes_text(arena, touched)
+    where = bytes_text(arena, touched)
     through = second.handles(arena)
     if rule == "l0c-handover":
         return (
-            f"{second.thread.name} reads {place}{through} that {first.site.name} ({first.site.place}) produces, and "
+            f"{second.thread.name} reads {where}{through} that {first.site.name} ({first.site.place}) produces, and "
             "nothing hands the accumulator over"
         )
     if rule == "race-inverted":
         return (
-            f"flags let {second.thread.name} in {second.site.name} {second.verb.removesuffix('s')} {place}{through} "
+            f"flags let {second.thread.name} in {second.site.name} {second.verb.removesuffix('s')} {where}{through} "
             f"before {first.thread.name} {first.verb} them in {first.site.name} ({first.site.place}), which comes "
             "first in the program"
         )
     return (
-        f"{second.thread.name} {second.verb} {place}{through} that {first.thread.name} {first.verb} in "
+        f"{second.thread.name} {second.verb} {where}{through} that {first.thread.name} {first.verb} in "
         f"{first.site.name} ({first.site.place}), and nothing orders the two"
     )
 

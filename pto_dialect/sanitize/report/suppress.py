@@ -65,11 +65,11 @@ def read_suppressions(text: str, name: str) -> list[Suppression]:
             continue
         if len(content) != 3:
             raise SuppressionError(f"{name}:{number}: a suppression is a rule, a source location and a reason")
-        rule, place, reason = content
-        file, separator, tail = place.rpartition(":")
+        rule, where, reason = content
+        file, separator, tail = where.rpartition(":")
         at_line = bool(separator) and tail.isdecimal()
         suppressions.append(
-            Suppression(rule, file if at_line else place, int(tail) if at_line else None, reason.strip())
+            Suppression(rule, file if at_line else where, int(tail) if at_line else None, reason.strip())
         )
     return suppressions
 
@@ -87,8 +87,8 @@ def comments_of(source: SourceFile) -> list[Suppression]:
         if comment is not None:
             allowed = _ALLOW.match(comment["rest"])
             if allowed is None:
-                place = f"{source.name}:{number}"
-                raise SuppressionError(f"{place}: the form is // pto-sanitize: allow RULE REASON")
+                where = f"{source.name}:{number}"
+                raise SuppressionError(f"{where}: the form is // pto-sanitize: allow RULE REASON")
             waiting.append((allowed["rule"], allowed["reason"].strip()))
         if not alone:
             suppressions += [Suppression(rule, source.name, number, reason) for rule, reason in waiting]

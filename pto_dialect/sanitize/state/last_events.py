@@ -47,56 +47,56 @@ class RangeEvents:
 
     __slots__ = ("places", "reader", "region", "shadow")
 
-    def __init__(self, places: Sequence[ShadowRange], reader: int | None, shadow: Shadow, region: Bytes) -> None:
-        self.places = places
+    def __init__(self, ranges: Sequence[ShadowRange], reader: int | None, shadow: Shadow, region: Bytes) -> None:
+        self.places = ranges
         self.reader = reader
         self.shadow = shadow
         self.region = region
 
-    def _event(self, place: ShadowRange) -> int:
-        return place.writer if self.reader is None else place.readers.get(self.reader, 0)
+    def _event(self, one: ShadowRange) -> int:
+        return one.writer if self.reader is None else one.readers.get(self.reader, 0)
 
     def events(self) -> list[int]:
         """As in ``CellEvents``."""
-        places = self.places
-        if len(places) == 1:
-            return [self._event(places[0])]
-        return sorted({self._event(place) for place in places})
+        ranges = self.places
+        if len(ranges) == 1:
+            return [self._event(ranges[0])]
+        return sorted({self._event(one) for one in ranges})
 
     def offsets(self, event: int) -> Cells:
         """As in ``CellEvents``."""
-        return self.shadow.bytes_of(self.region, [place for place in self.places if self._event(place) == event])
+        return self.shadow.bytes_of(self.region, [one for one in self.places if self._event(one) == event])
 
     def runs(self, event: int) -> Runs:
         """As in ``CellEvents``."""
-        return self.shadow.runs_of(self.region, [place for place in self.places if self._event(place) == event])
+        return self.shadow.runs_of(self.region, [one for one in self.places if self._event(one) == event])
 
     def read_since(self, event: int) -> bool:
         """As in ``CellEvents``."""
-        return any(read > event for place in self.places for read in place.readers.values())
+        return any(read > event for one in self.places for read in one.readers.values())
 
 
 Found = CellEvents | RangeEvents
 
 
-def last_writers(places: ShadowRanges, shadow: Shadow, region: Bytes) -> Found:
+def last_writers(ranges: ShadowRanges, shadow: Shadow, region: Bytes) -> Found:
     """Returns the last writes of the bytes."""
-    if places is None:
+    if ranges is None:
         return CellEvents(shadow.layer(WRITER), shadow, region)
-    return RangeEvents(places, None, shadow, region)
+    return RangeEvents(ranges, None, shadow, region)
 
 
-def last_readers(thread: int, places: ShadowRanges, shadow: Shadow, region: Bytes) -> Found:
+def last_readers(thread: int, ranges: ShadowRanges, shadow: Shadow, region: Bytes) -> Found:
     """Returns the last reads of the bytes by ``thread``."""
-    if places is None:
+    if ranges is None:
         return CellEvents(shadow.reader(thread), shadow, region)
-    return RangeEvents(places, thread, shadow, region)
+    return RangeEvents(ranges, thread, shadow, region)
 
 
-def replaced_reads(thread: int, event: int, places: ShadowRanges, shadow: Shadow, region: Bytes) -> Found | None:
+def replaced_reads(thread: int, event: int, ranges: ShadowRanges, shadow: Shadow, region: Bytes) -> Found | None:
     """Returns the reads by ``thread`` that were the last ones before ``event``, which reads the same bytes."""
-    if places is not None:
-        again = [place for place in places if place.readers.get(thread) == event and ~thread in place.readers]
+    if ranges is not None:
+        again = [one for one in ranges if one.readers.get(thread) == event and ~thread in one.readers]
         return RangeEvents(again, ~thread, shadow, region) if again else None
     if ~thread not in shadow.readers:
         return None
@@ -105,15 +105,15 @@ def replaced_reads(thread: int, event: int, places: ShadowRanges, shadow: Shadow
     return events
 
 
-def record_replaced_reads(thread: int, event: int, places: ShadowRanges, shadow: Shadow, region: Bytes) -> None:
+def record_replaced_reads(thread: int, event: int, ranges: ShadowRanges, shadow: Shadow, region: Bytes) -> None:
     """Records the last reads by ``thread`` of what ``event`` is about to read; see `found_replaced`."""
-    if places is None:
+    if ranges is None:
         last = region.cells(shadow.reader(thread), shadow.grain)
         before = shadow.reader(~thread)
         kept = np.where(last == event, region.cells(before, shadow.grain), last)
         region.set(before, shadow.grain, kept)
         return
-    for place in places:
-        last = place.readers.get(thread, event)
+    for one in ranges:
+        last = one.readers.get(thread, event)
         if last != event:
-            place.readers[~thread] = last
+            one.readers[~thread] = last

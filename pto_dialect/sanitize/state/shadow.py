@@ -68,8 +68,8 @@ class Shadow:
             self.readers = {thread: np.repeat(cells, factor)[:size] for thread, cells in self.readers.items()}
             if self._numbers is not None:
                 self._numbers = np.repeat(self._numbers, factor)[:size]
-                for place, count in zip(self._places, np.bincount(self._numbers).tolist(), strict=True):
-                    place.size = count
+                for one, count in zip(self._places, np.bincount(self._numbers).tolist(), strict=True):
+                    one.size = count
             elif not self.spread:
                 self._places[0].size = size
 
@@ -94,52 +94,52 @@ class Shadow:
         only = uniform(touched)
         ranges: list[ShadowRange] = []
         for number in distinct(touched) if only is None else (only,):
-            place = self._places[number]
+            one = self._places[number]
             chosen = None if only is not None else touched == number
             size = touched.size if chosen is None else int(np.count_nonzero(chosen))
-            if size < place.size:
-                place = place.cut(len(self._places), size)
-                self._places.append(place)
+            if size < one.size:
+                one = one.cut(len(self._places), size)
+                self._places.append(one)
                 self.version += 1
                 if len(self._places) > MAX_RANGES:
                     return self._spread()
                 if index is not None:
-                    numbers[index if chosen is None else index[chosen]] = place.number
+                    numbers[index if chosen is None else index[chosen]] = one.number
                 elif chosen is None:
-                    touched[...] = place.number
+                    touched[...] = one.number
                 else:
-                    touched[chosen] = place.number
-            ranges.append(place)
+                    touched[chosen] = one.number
+            ranges.append(one)
         return ranges if len(ranges) <= _TOGETHER else self._spread()
 
     def _spread(self) -> None:
         """Gives each cell a record of its own."""
         numbers = self._numbers
         assert numbers is not None
-        places = self._places[: int(numbers.max(initial=0)) + 1]
+        ranges = self._places[: int(numbers.max(initial=0)) + 1]
         for name, dtype in _LAYERS.items():
-            self.cells[name] = np.array([getattr(place, name) for place in places], dtype)[numbers]
-        for thread in {thread for place in places for thread in place.readers}:
-            self.readers[thread] = np.array([place.readers.get(thread, 0) for place in places], np.int32)[numbers]
+            self.cells[name] = np.array([getattr(one, name) for one in ranges], dtype)[numbers]
+        for thread in {thread for one in ranges for thread in one.readers}:
+            self.readers[thread] = np.array([one.readers.get(thread, 0) for one in ranges], np.int32)[numbers]
         self.spread = True
         self.version += 1
         self._numbers, self._places = None, []
 
-    def bytes_of(self, region: Bytes, places: Sequence[ShadowRange]) -> Cells:
-        """Returns the offsets of the bytes of ``region`` that are in one of the ``places``."""
+    def bytes_of(self, region: Bytes, ranges: Sequence[ShadowRange]) -> Cells:
+        """Returns the offsets of the bytes of ``region`` that are in one of the ``ranges``."""
         assert self._numbers is not None
-        if len(places) == 1 and len(region.places or ()) == 1:
+        if len(ranges) == 1 and len(region.places or ()) == 1:
             return region.offsets()
-        inside = np.isin(region.cells(self._numbers, self.grain).reshape(-1), [place.number for place in places])
+        inside = np.isin(region.cells(self._numbers, self.grain).reshape(-1), [one.number for one in ranges])
         return region.offsets()[np.repeat(inside, self.grain)]
 
-    def runs_of(self, region: Bytes, places: Sequence[ShadowRange]) -> Runs:
-        """Returns the same bytes as half-open ranges, ascending. The ``places`` are parts of ``region``."""
+    def runs_of(self, region: Bytes, ranges: Sequence[ShadowRange]) -> Runs:
+        """Returns the same bytes as half-open ranges, ascending. The ``ranges`` are parts of ``region``."""
         assert self._numbers is not None
         first, grain = region.offset // self.grain, self.grain
         numbers = self._numbers[first : -(-region.stop // grain)]
-        only = len(places) == 1
-        inside = numbers == places[0].number if only else np.isin(numbers, [place.number for place in places])
+        only = len(ranges) == 1
+        inside = numbers == ranges[0].number if only else np.isin(numbers, [one.number for one in ranges])
         edges = np.flatnonzero(np.diff(np.concatenate(([False], inside, [False])).view(np.int8)))
         bounds = ((edges + first) * grain).tolist()
         return list(zip(bounds[::2], bounds[1::2], strict=True))

@@ -170,14 +170,14 @@ class Window(NDArrayOperatorsMixin):
         if "where" in options:
             where = options["where"] = _read(options["where"])
         if method == "at":
-            target, places, *values = inputs
-            places = _plain_key(places)
+            target, indices, *values = inputs
+            indices = _plain_key(indices)
             values = [_read(value) for value in values]
-            chosen = target._elements(places)
+            chosen = target._elements(indices)
             if chosen.starts.size:
                 target.arena.on_read(chosen)
                 target.arena.on_write(chosen)
-            return ufunc.at(target.data, places, *values)
+            return ufunc.at(target.data, indices, *values)
         plain = [_note(value) for value in inputs]
         for target in out:
             if type(target) is Window:
@@ -311,13 +311,13 @@ def _called(ufunc: np.ufunc, inputs: Sequence[Any], options: dict[str, Any]) -> 
     out = options.get("out")
     if out is None:
         return ufunc(*plain, **options)
-    places: list[Any] = []
+    indices: list[Any] = []
     for target in out:
         if type(target) is Window:
             target.note_write()
             target = target.data
-        places.append(target)
-    options["out"] = tuple(places)
+        indices.append(target)
+    options["out"] = tuple(indices)
     ufunc(*plain, **options)
     return out[0] if len(out) == 1 else out
 
