@@ -15,11 +15,12 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=
 
 .NOTPARALLEL:
-.PHONY: help demo test quick lint format generated bench docs docs-serve docs-test man vscode clean
+.PHONY: help demo test test-plain quick lint format generated bench docs docs-serve docs-test man vscode clean
 
 help:
 	@echo 'make demo     run the examples and compare them with their expected results'
 	@echo 'make test     run all tests (PYTEST_ARGS="-k name" selects)'
+	@echo 'make test-plain  run the tests of programs, rules and runs without any acceleration'
 	@echo 'make quick    run the tests of changed files, then some of every layer, in less than a minute'
 	@echo 'make lint     check style, types, and imports between subpackages'
 	@echo 'make format   rewrite the sources in the project style'
@@ -37,6 +38,15 @@ demo: $(VENV)/installed
 
 test: $(VENV)/installed-test
 	$(RUN) -m pytest -n 2 --dist worksteal $(PYTEST_ARGS)
+
+# Everything that exists for speed alone is off (docs/performance.md); tests of these accelerations are skipped.
+PLAIN_TESTS := tests/accel tests/test_lit.py tests/examples tests/analysis tests/verify tests/passes tests/syntax \
+	tests/diagnostics tests/runtime tests/sanitize
+
+test-plain: export PTO_PLAIN := 1
+test-plain: $(VENV)/installed-test
+	$(RUN) -m pytest -n 2 --dist worksteal $(PLAIN_TESTS) $(PYTEST_ARGS)
+	$(RUN) examples/run_all.py
 
 quick: $(VENV)/installed-test
 	@changed=$$($(RUN) tests/helpers/quick.py changed); \

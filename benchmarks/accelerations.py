@@ -34,6 +34,7 @@ ROWS = {
     "construction": "samples-once",
     "locations": "samples-once",
     "templates": "samples-once",
+    "type-templates": "spread-once",
     "verdicts": "samples-once",
     "held": "gemm",
     "conversions": "tcvt",

@@ -27,12 +27,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 ABOUT_ACCELERATIONS = (
     *("accel/", "tools/cache/", "tools/server/", "tools/test_no_plans", "safety/test_private_cache"),
-    *("syntax/read/test_tables_on_disk", "sanitize/instrument/test_places"),
+    *("syntax/read/test_tables_on_disk", "sanitize/instrument/test_places", "sanitize/state/test_shadow"),
     *("runtime/run/test_balance", "runtime/run/test_pool_orders", "runtime/run/test_worker_pool"),
     *(
         "runtime/compile/test_held",
         "runtime/numerics/test_direct",
-        "sanitize/test_again",
+        *("sanitize/test_again", "sanitize/test_repeated"),
         "verify/test_shared_verdicts",
     ),
 )

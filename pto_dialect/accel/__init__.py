@@ -25,6 +25,7 @@ ACCELERATIONS = {
     "construction": "operations are made and appended without the checks of xDSL",
     "locations": "the location of an operation is made when something needs it",
     "templates": "a statement that differs from an earlier one in names is not parsed again",
+    "type-templates": "a type that differs from an earlier one in numbers is not parsed again",
     "verdicts": "pure rules are applied once to structurally equal operations",
     "held": "operands and sums of matrix products are arrays instead of bytes of a memory",
     "conversions": "common conversions take fewer passes than the definition",

@@ -6,10 +6,11 @@ usually follow from it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import cache
 from importlib import import_module
 from itertools import compress
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnregisteredOp
 from xdsl.dialects.func import FuncOp
@@ -57,6 +58,17 @@ def _load_common_rules() -> None:
 Table = list[tuple[str, list[Check]]]
 """Check functions by pass."""
 
+
+class CheckTables(NamedTuple):
+    """The check functions of one operation: all of them, those that are not pure, and those of these that are not
+    numeric either. ``numeric``: some of them are."""
+
+    all: Table
+    rest: Table
+    other: Table
+    numeric: bool
+
+
 _CONFIGURATIONS: dict[tuple[object, ...], object] = {}
 """One object for each target and selection of passes: the key of the verdicts that hold for it."""
 
@@ -77,14 +89,12 @@ class Verdict:
 
     __slots__ = ("core", "may_be_integer", "other", "rest", "silent")
 
-    def __init__(self, core: bool, rest: Table, operands: Sequence[Attribute] = ()) -> None:
+    def __init__(self, core: bool, tables: CheckTables, operands: Sequence[Attribute] = ()) -> None:
         self.core = core
-        self.rest = rest
-        other = [(stage, some) for stage, all in rest if (some := [check for check in all if check not in NUMERIC])]
-        numeric = any(check in NUMERIC for _, all in rest for check in all)
-        self.other = other
+        self.rest = tables.rest
+        self.other = tables.other
         self.may_be_integer = [type(one) not in _NON_INTEGER_TYPES for one in operands]
-        self.silent: set[tuple[int | None, ...]] | None = set() if numeric else None
+        self.silent: set[tuple[int | None, ...]] | None = set() if tables.numeric else None
 
 
 class Verifier:
@@ -198,7 +208,7 @@ class Verifier:
         if template.fits(op):
             core = not is_pto(op) and has_surroundings(op.name)
             template.verdicts[self.configuration] = Verdict(
-                core, _check_tables(op.name, self.stages)[1], template.types[: template.operands]
+                core, _check_tables(op.name, self.stages), template.types[: template.operands]
             )
 
     def _check_remaining(self, op: Operation, verdict: Verdict) -> None:
@@ -236,13 +246,13 @@ class Verifier:
         if is_pto(op):
             key = _structural_key(op)
             if key in self.silent:
-                self._apply(op, _check_tables(op.name, self.stages)[1])
+                self._apply(op, _check_tables(op.name, self.stages).rest)
                 return True
             if not check_pto(op, first):
                 return False
         elif not isinstance(op, UnregisteredOp) and not check_core(op, first):
             return False
-        table, _ = _check_tables(op.name, self.stages)
+        table = _check_tables(op.name, self.stages).all
         if is_opaque(op):
             return False
         reports = ctx.reports + discarded.reports
@@ -261,9 +271,9 @@ class Verifier:
 
 
 @cache
-def _check_tables(name: str, passes: tuple[str, ...]) -> tuple[Table, Table]:
-    """Returns the check functions for one operation, all of them and those that are not pure; imports the rule groups
-    of its family first. Their order is that of the groups, independent of import order."""
+def _check_tables(name: str, passes: tuple[str, ...]) -> CheckTables:
+    """Returns the check functions for one operation; imports the rule groups of its family first. Their order is that
+    of the groups, independent of import order."""
     ranks = group_ranks(name)
     for group in ranks:
         import_module(group)
@@ -272,7 +282,13 @@ def _check_tables(name: str, passes: tuple[str, ...]) -> tuple[Table, Table]:
         for stage in passes
         if name in CHECKS[stage]
     ]
-    return table, [(stage, some) for stage, all in table if (some := [check for check in all if check not in PURE])]
+    rest = _without(table, PURE)
+    other = _without(rest, NUMERIC)
+    return CheckTables(table, rest, other, other != rest)
+
+
+def _without(table: Table, omitted: Container[Check]) -> Table:
+    return [(stage, some) for stage, all in table if (some := [check for check in all if check not in omitted])]
 
 
 def _structural_key(op: PtoOp) -> tuple[object, ...]:

@@ -16,7 +16,7 @@ from pto_dialect.syntax.read.parser import parse_program
 from pto_dialect.syntax.types.parser import parse_type
 from pto_dialect.verify.engine.checks import CHECKS
 from pto_dialect.verify.engine.rule import PASSES, load_all_rules
-from pto_dialect.verify.verifier import Verdict, verify_module
+from pto_dialect.verify.verifier import CheckTables, Verdict, verify_module
 
 
 @pytest.fixture(autouse=True)
@@ -149,4 +149,8 @@ def test_constants_share_what_is_found_out_because_no_check_looks_at_numbers() -
 
 def test_only_operands_that_may_be_integers_are_asked_for_one() -> None:
     tile = parse_type("!pto.tile_buf<vec, 16x16xf32>")
-    assert list(Verdict(False, [], [tile, IndexType(), tile]).may_be_integer) == [False, True, False]
+    assert list(Verdict(False, CheckTables([], [], [], False), [tile, IndexType(), tile]).may_be_integer) == [
+        False,
+        True,
+        False,
+    ]

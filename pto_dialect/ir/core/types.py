@@ -61,6 +61,9 @@ class PtoType(Data[str], TypeAttribute):
             object.__setattr__(self, key, value)
         super().__init__(data)
 
+    def __hash__(self) -> int:
+        return hash(self.data)
+
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> str:
         """Refuses: only the parser of the dialect reads types of PTO."""

@@ -57,9 +57,8 @@ _SYMBOL_FOLLOWS = re.compile(rf"{SPACE}@")
 _OPERATION_LIKE = re.compile(r"[a-z_]\w*\.[a-z]")
 _DICTIONARY_FOLLOWS = re.compile(rf"{SPACE}[=,}}]")
 _ASSEMBLY = re.compile(
-    r"\n[ \t]*(?:\.(?:arg|const)\b"
-    r"|(?:%[\w.$, %:]+=[ \t]*)?(?:t(?!o\b)[a-z]\w*|m(?:gather|scatter))(?:\.\w+)*[ \t]+[%#])",
-    re.IGNORECASE,
+    r"\n[ \t]*+(?:\.(?:[aA][rR][gG]|[cC][oO][nN][sS][tT])\b"
+    r"|(?:%[\w.$, %:]++=[ \t]*+)?+(?:[tT](?![oO]\b)[a-zA-Z]\w*|[mM](?i:gather|scatter))(?:\.\w+)*+[ \t]++[%#])"
 )
 """A statement of the assembly form after the end of a line; a search for a character skips the text between. The upper
 bound of a loop (`to %n`) may start a line in any form."""

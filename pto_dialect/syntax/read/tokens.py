@@ -36,7 +36,7 @@ SPACE = r"(?:\s++|//[^\n]*+)*+"
 
 COMMENT = re.compile(r"//[^\n]*")
 
-SUFFIX_ID = r"(?:\d+|[A-Za-z_$.\-][\w$.\-]*)"
+SUFFIX_ID = r"(?:[A-Za-z_$.\-][\w$.\-]*|\d+)"
 SSA = rf"%{SUFFIX_ID}"
 USE = rf"{SSA}(?:\#\d+)?"
 BARE_ID = r"[A-Za-z_][\w$.]*"

@@ -13,6 +13,7 @@ from typing import Any
 from xdsl.dialects import builtin
 from xdsl.ir import Attribute
 
+from pto_dialect.accel.parsing.type_templates import keep_type, read_type
 from pto_dialect.diagnostics.remedies.names import replace
 from pto_dialect.ir.core import types as t
 from pto_dialect.nesting import FUNCTIONS, too_deep
@@ -103,7 +104,10 @@ class _TypeBuilder:
 
     def parametrised(self, items: list[Any]) -> Parameter:
         text = _current[items[0].start : items[3].end]
-        return _parameter("type", _named(items[0], items[2], text), items)
+        named = _named(items[0], items[2], text)
+        if len(text) == len(_current):
+            keep_type(text, items[0], items[2])
+        return _parameter("type", named, items)
 
     def builtin(self, items: list[Any]) -> Parameter:
         return _parameter("type", _builtin(items[0], items[2]), items)
@@ -234,6 +238,9 @@ def _read(text: str) -> Attribute:
                 "type-unknown", f"dialect {head.group()[1:]} has no types, found {name}", 0, len(name)
             )
         return t.OpaqueType(text)
+    known = read_type(text)
+    if known is not None:
+        return known
     _current = text
     try:
         result = _parser().parse(text)

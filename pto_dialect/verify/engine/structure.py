@@ -45,11 +45,11 @@ def check_pto(op: PtoOp, ctx: Context) -> bool:
     """Checks the kinds of operands, results and attributes of one PTO operation; returns False when later checks make
     no sense."""
     cls = type(op)
-    types = tuple([v.type for v in op.operands] + [r.type for r in op.results])
+    types = tuple([value._type for value in op._operands] + [result._type for result in op.results])
     attributes = op.attributes
     bare = not attributes or (len(attributes) == 1 and "operandSegmentSizes" in attributes)
     if bare and not signature(cls).attributes:
-        key = (cls, len(op.operands), types)
+        key = (cls, len(op._operands), types)
         if key in _accepted and not signature(cls).segmented:
             return True
         if _check_values(op, ctx):
@@ -67,7 +67,7 @@ def _check_values(op: PtoOp, ctx: Context) -> bool:
         names = ", ".join(slot.name for slot in declared.operands)
         ctx.report(OPERAND_COUNT, op, f"{op.name} has {len(op.operands)} operands; declared are {names}")
         return False
-    if sum(map(len, groups.values())) != len(op.operands):
+    if sum(map(len, groups.values())) != len(op._operands):
         names = ", ".join(slot.name for slot in declared.operands)
         ctx.report(OPERAND_COUNT, op, f"{op.name} has {len(op.operands)} operands; declared are {names}")
         return False
@@ -78,7 +78,7 @@ def _check_values(op: PtoOp, ctx: Context) -> bool:
             ctx.report(OPERAND_COUNT, op, f"{op.name} needs its operand {slot.name}")
             return False
         for value in values:
-            if not slot.kind.accepts(value.type) and not isinstance(value.type, OpaqueType):
+            if not slot.kind.accepts(value._type) and not isinstance(value._type, OpaqueType):
                 wrong.append((slot, value))
     _report_kinds(op, wrong, ctx)
     good = not wrong

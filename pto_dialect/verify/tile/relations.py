@@ -54,8 +54,13 @@ ADVICE = cell("W")
 
 def unless(allowed: Callable[[Profile], bool], severity: Severity = ERROR) -> Cell:
     """Returns ``severity`` on the targets that do not allow something."""
-    a2a3, a5 = (None if allowed(get_profile(name)) else severity for name in ("a2a3", "a5"))
-    return Cell(a2a3, a5)
+    a2a3, a5 = _profiles()
+    return Cell(None if allowed(a2a3) else severity, None if allowed(a5) else severity)
+
+
+@cache
+def _profiles() -> tuple[Profile, Profile]:
+    return get_profile("a2a3"), get_profile("a5")
 
 
 class TargetHelp(NamedTuple):
@@ -82,10 +87,11 @@ class TileOperands:
     def __init__(self, op: PtoOp) -> None:
         """Sorts the operands of ``op``, which has those that its class declares."""
         self.op = op
-        self.values: dict[str, tuple[SSAValue, ...]] = {k: v for k, v in operand_groups(op).items() if v}
+        groups = operand_groups(op)
+        self.values: dict[str, tuple[SSAValue, ...]] = {name: values for name, values in groups.items() if values}
         self.positions: dict[str, int] = {}
         position = 0
-        for name, values in operand_groups(op).items():
+        for name, values in groups.items():
             self.positions[name] = position
             position += len(values)
         self.value_form = False
@@ -93,6 +99,7 @@ class TileOperands:
             if name not in self.values:
                 self.values[name] = (result,)
                 self.value_form = True
+        self._tiles = {name: tile_of(values[0]) for name, values in self.values.items()}
 
     @property
     def op_name(self) -> str:
@@ -106,12 +113,12 @@ class TileOperands:
 
     def tile(self, name: str) -> Tile | None:
         """Returns the facts about an operand; ``None`` when it is absent or not a tile."""
-        return tile_of(self.value(name))
+        return self._tiles.get(name)
 
     def tiles(self, *names: str) -> list[tuple[str, Tile]]:
         """Returns the named operands that are present and tiles."""
-        found = [(name, self.tile(name)) for name in names]
-        return [(name, tile) for name, tile in found if tile is not None]
+        tiles = self._tiles
+        return [(name, tile) for name in names if (tile := tiles.get(name)) is not None]
 
     def type(self, name: str) -> Attribute | None:
         """Returns the type of an operand."""
@@ -218,9 +225,9 @@ def findings_of(op: Operation, ctx: Context) -> tuple[Finding, ...]:
         return _Latest.findings
     key = (
         type(op),
-        *[v.type for v in op.operands],
+        *[value._type for value in op._operands],
         None,
-        *[r.type for r in op.results],
+        *[result._type for result in op.results],
         *op.attributes.items(),
     )
     found = _finding_cache.get(key)
