@@ -19,8 +19,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
-from pto_dialect.cpp.compiler import CompileError, compile_to_ir
-from pto_dialect.cpp.launches import find_cores
+from pto_dialect.cpp.compiler import CompileError, compile_to_ir, cores_of
 
 _KERNEL = re.compile(r"\b(TLOAD|TASSIGN|TSTORE)\s*(<[^;]*>)?\(")
 _ERROR = re.compile(r"^(?:.*?:\d+:\d+: )?(?:fatal )?error: (.*)$", re.MULTILINE)
@@ -59,13 +58,13 @@ def compile_kernel(tree: Path, path: Path, defines: list[str]) -> Outcome:
     target = "a5" if _A5.search(path.as_posix()) else "a2a3"
     seconds: list[float] = []
     has_entry = False
-    for core in find_cores(text):
+    folders = include_folders(tree, path)
+    for core in cores_of(text, str(path), folders):
         start = perf_counter()
         try:
             ir = compile_to_ir(
-                text, str(path), core=core, target=target, defines=defines, includes=include_folders(tree, path),
-                cached=False,
-            )  # fmt: skip
+                text, str(path), core=core, target=target, defines=defines, includes=folders, cached=False
+            )
         except CompileError as error:
             return Outcome(path, (), str(error), False)
         seconds.append(perf_counter() - start)
@@ -104,9 +103,8 @@ def report(outcomes: list[Outcome]) -> None:
     good = [outcome for outcome in outcomes if not outcome.message]
     times = sorted(second for outcome in good for second in outcome.seconds)
     entries = sum(outcome.has_entry for outcome in good)
-    print(
-        f"{len(outcomes)} kernels, {len(good)} compile ({len(good) / max(len(outcomes), 1):.1%}), {entries} with an entry"
-    )
+    share = len(good) / max(len(outcomes), 1)
+    print(f"{len(outcomes)} kernels, {len(good)} compile ({share:.1%}), {entries} with an entry")
     if times:
         print(
             f"seconds for a core: median {statistics.median(times):.2f}, 90 % {times[int(len(times) * 0.9)]:.2f}",

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 
 from pto_dialect.children import run_limited
 from pto_dialect.cpp.compilers import Compiler, find_compiler
+from pto_dialect.cpp.includes import Sources
 from pto_dialect.cpp.ir_cache import IrCache, header_version
-from pto_dialect.cpp.launches import CORES, Launch, blank_launches, has_addresses
+from pto_dialect.cpp.launches import CORES, Launch, blank_launches, find_cores, has_addresses
 
 INCLUDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")
 SECONDS = 60
@@ -76,17 +77,28 @@ def compile_to_ir(
     variable ``@__pto_entry`` that points to it. Raises ``CompilerMissing``, ``CompileError`` or ``BadOption``.
     """
     compiler = find_compiler(cxx)
+    sources = _sources(text, name, includes)
     blanked, launches = blank_launches(text)
     source = _whole_text(blanked, name, entry)
-    options = _options(compiler, name, defines, includes, (target, core), not has_addresses(text))
+    options = _options(compiler, name, defines, includes, (target, core), not has_addresses(sources.whole))
     command = (*compiler.command, *options)
     cache = IrCache((compiler.identity, header_version(INCLUDE), *options, source)) if cached else None
     ir = cache.read() if cache else None
     if ir is None:
-        ir, dependencies = _run(command, source)
+        ir, dependencies = _run(command, source, sources)
         if cache:
             cache.write(ir, dependencies)
     return IrText(ir, (*command, name), core, tuple(launches))
+
+
+def cores_of(text: str, name: str, includes: Sequence[str] = ()) -> tuple[str, ...]:
+    """The cores that a kernel and the files that it includes have code for: ``vector``, ``cube`` or both."""
+    return find_cores(_sources(text, name, includes).whole)
+
+
+def _sources(text: str, name: str, includes: Sequence[str]) -> Sources:
+    folders = [os.path.abspath(folder) for folder in includes]
+    return Sources(text, os.path.dirname(os.path.abspath(name)), folders, INCLUDE).read()
 
 
 def _whole_text(blanked: str, name: str, entry: str | None) -> str:
@@ -114,7 +126,7 @@ def _options(
     )  # fmt: skip
 
 
-def _run(command: tuple[str, ...], source: str) -> tuple[str, list[str]]:
+def _run(command: tuple[str, ...], source: str, sources: Sources) -> tuple[str, list[str]]:
     """The text that the compiler makes, and the files that it has read."""
     with tempfile.TemporaryDirectory(prefix="pto-cpp-") as folder:
         written, made = os.path.join(folder, "kernel.cpp"), os.path.join(folder, "kernel.ll")
@@ -122,8 +134,10 @@ def _run(command: tuple[str, ...], source: str) -> tuple[str, list[str]]:
             stream.write(source)
         variables = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
         variables |= {"TMPDIR": folder, "TMP": folder, "TEMP": folder, "LC_ALL": "C", "ZIG_LOCAL_CACHE_DIR": folder}
+        overlay = sources.overlay(folder)
+        overlaid = () if overlay is None else ("-ivfsoverlay", overlay[0])
         code, output = run_limited(
-            [*command, "-H", written, "-o", made], folder,
+            [*command, *overlaid, "-H", written, "-o", made], folder,
             variables=variables, seconds=SECONDS, megabytes=MEGABYTES,
         )  # fmt: skip
         included = [os.path.abspath(path) for path in _INCLUDED.findall(output)]
@@ -132,7 +146,8 @@ def _run(command: tuple[str, ...], source: str) -> tuple[str, list[str]]:
         with open(made, encoding="utf-8", errors="surrogateescape") as stream:
             text = stream.read()
     own = (INCLUDE + os.sep, os.path.dirname(command[0]) + os.sep)
-    return text, sorted({path for path in included if not path.startswith(own)})
+    read = {path for path in included if not path.startswith(own)}
+    return text, sorted(read)
 
 
 def _message(code: int, output: str, folder: str) -> str:
@@ -145,4 +160,4 @@ def _message(code: int, output: str, folder: str) -> str:
     return "\n".join(lines)
 
 
-__all__ = ["CORES", "BadOption", "CompileError", "IrText", "compile_to_ir"]
+__all__ = ["CORES", "BadOption", "CompileError", "IrText", "compile_to_ir", "cores_of"]

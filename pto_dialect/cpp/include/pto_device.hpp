@@ -162,6 +162,103 @@ PTO_INLINE int64_t get_sys_cnt() { return __pto_query<int64_t>("get_sys_cnt"); }
 PTO_INLINE constexpr uint64_t sbitset0(uint64_t value, int bit) { return value & ~(1ull << bit); }
 PTO_INLINE constexpr uint64_t sbitset1(uint64_t value, int bit) { return value | 1ull << bit; }
 
+// Moves and products below the operations of tiles: the function, and the memories of the first two pointers.
+
+#define PTO_INTRINSIC(name, target, source)                                                              \
+    template <class D, class S, class... N>                                                              \
+    PTO_INLINE void name(D *dst, S *src, N... numbers)                                                   \
+    {                                                                                                    \
+        __pto_call(#name, "ptr:void," target, (void *)dst, "ptr:void," source, (const void *)src, numbers...); \
+    }
+#define PTO_FILL(name, target)                                                                           \
+    template <class D, class... N>                                                                       \
+    PTO_INLINE void name(D *dst, N... numbers)                                                           \
+    {                                                                                                    \
+        __pto_call(#name, "ptr:void," target, (void *)dst, numbers...);                                  \
+    }
+PTO_INTRINSIC(copy_gm_to_ubuf, "ub", "gm")
+PTO_INTRINSIC(copy_gm_to_ubuf_align_b8, "ub", "gm")
+PTO_INTRINSIC(copy_gm_to_ubuf_align_b16, "ub", "gm")
+PTO_INTRINSIC(copy_gm_to_ubuf_align_b32, "ub", "gm")
+PTO_INTRINSIC(copy_gm_to_ubuf_align_v2, "ub", "gm")
+PTO_INTRINSIC(copy_ubuf_to_gm, "gm", "ub")
+PTO_INTRINSIC(copy_ubuf_to_gm_align_b8, "gm", "ub")
+PTO_INTRINSIC(copy_ubuf_to_gm_align_b16, "gm", "ub")
+PTO_INTRINSIC(copy_ubuf_to_gm_align_b32, "gm", "ub")
+PTO_INTRINSIC(copy_ubuf_to_gm_align_v2, "gm", "ub")
+PTO_INTRINSIC(copy_ubuf_to_ubuf, "ub", "ub")
+PTO_INTRINSIC(copy_ubuf_to_cbuf, "l1", "ub")
+PTO_INTRINSIC(copy_gm_to_cbuf, "l1", "gm")
+PTO_INTRINSIC(copy_gm_to_cbuf_align_v2, "l1", "gm")
+PTO_INTRINSIC(copy_gm_to_cbuf_multi_nd2nz_b16, "l1", "gm")
+PTO_INTRINSIC(copy_gm_to_cbuf_multi_nd2nz_b32s, "l1", "gm")
+PTO_INTRINSIC(copy_gm_to_cbuf_multi_nd2nz, "l1", "gm")
+PTO_INTRINSIC(copy_cbuf_to_ubuf, "ub", "l1")
+PTO_INTRINSIC(copy_cbuf_to_gm, "gm", "l1")
+PTO_INTRINSIC(copy_cbuf_to_bt, "bt", "l1")
+PTO_INTRINSIC(copy_cbuf_to_fbuf, "fb", "l1")
+PTO_INTRINSIC(copy_matrix_cc_to_gm, "gm", "l0c")
+PTO_INTRINSIC(copy_matrix_cc_to_ubuf, "ub", "l0c")
+PTO_INTRINSIC(copy_matrix_cc_to_cbuf, "l1", "l0c")
+PTO_INTRINSIC(load_cbuf_to_ca, "l0a", "l1")
+PTO_INTRINSIC(load_cbuf_to_cb, "l0b", "l1")
+PTO_INTRINSIC(load_cbuf_to_cb_transpose, "l0b", "l1")
+PTO_INTRINSIC(load_gm_to_cbuf_2dv2, "l1", "gm")
+PTO_FILL(create_cbuf_matrix, "l1")
+PTO_FILL(create_cbuf_matrix_bf16, "l1")
+template <class C, class A, class B, class... N>
+PTO_INLINE void mad(C *acc, A *left, B *right, N... numbers)
+{
+    __pto_call("mad", "ptr:void,l0c", (void *)acc, "ptr:void,l0a", (void *)left, "ptr:void,l0b", (void *)right, numbers...);
+}
+#define PTO_SETTING(name)                 \
+    template <class... N>                 \
+    PTO_INLINE void name(N... numbers)    \
+    {                                     \
+        __pto_call(#name, numbers...);    \
+    }
+PTO_SETTING(set_padding)
+PTO_SETTING(set_nd_para)
+PTO_SETTING(set_fpc)
+PTO_SETTING(set_quant_pre)
+PTO_SETTING(set_l1_boundary)
+PTO_SETTING(set_fmatrix)
+PTO_SETTING(set_fmatrix_b)
+PTO_SETTING(set_l0_set_value_ui)
+PTO_SETTING(set_l0_set_value_h)
+PTO_SETTING(set_loop_size_outtoub)
+PTO_SETTING(set_loop1_stride_outtoub)
+PTO_SETTING(set_loop2_stride_outtoub)
+PTO_SETTING(set_loop_size_ubtoout)
+PTO_SETTING(set_loop1_stride_ubtoout)
+PTO_SETTING(set_loop2_stride_ubtoout)
+PTO_SETTING(set_mov_pad_val)
+PTO_SETTING(set_mte2_nz_para)
+PTO_SETTING(set_mte2_antiq_para)
+PTO_SETTING(set_channel_para)
+PTO_SETTING(set_loop3_para)
+PTO_SETTING(set_rpt_offset)
+PTO_SETTING(preload)
+
+// Instructions of vector cores on addresses.
+
+#define PTO_VECTOR(name)                                                                                 \
+    template <class D, class S, class... N>                                                              \
+    PTO_INLINE void name(D *dst, S *src, N... numbers)                                                   \
+    {                                                                                                    \
+        __pto_call(#name, "ptr:void,ub", (void *)dst, "ptr:void,ub", (const void *)src, numbers...);     \
+    }
+PTO_VECTOR(vconv_f162s4r)
+PTO_VECTOR(vconv_f162s4a)
+PTO_VECTOR(vconv_f162s4c)
+PTO_VECTOR(vconv_f162s4f)
+PTO_VECTOR(vconv_f162s4z)
+PTO_VECTOR(vconv_f162s4)
+PTO_VECTOR(vconv_s42f16)
+PTO_VECTOR(vconv_f162s8)
+PTO_VECTOR(vconv_f162f32)
+PTO_VECTOR(vconv_f322f16)
+
 namespace cce {
 template <class... A>
 PTO_INLINE int printf(const char *, A...)

@@ -38,15 +38,15 @@ struct ParallelGroup {
     PTO_INTERNAL constexpr GlobalData &operator[](int rank) const { return tensors[rank]; }
 
     struct pto_object {
-        static constexpr detail::Text make()
+        static constexpr pto_detail::Text make()
         {
-            return detail::Text() << "group:" << static_cast<int>(sizeof(GlobalData)) << ',' << GlobalData::pto_object::make();
+            return pto_detail::Text() << "group:" << static_cast<int>(sizeof(GlobalData)) << ',' << GlobalData::pto_object::make();
         }
     };
     template <class Take>
     PTO_INTERNAL auto pto_group(Take take) const
     {
-        return take(detail::stored<pto_object>, tensors, nranks, rootIdx);
+        return take(pto_detail::stored<pto_object>, tensors, nranks, rootIdx);
     }
 };
 
@@ -66,20 +66,20 @@ struct Signal2D : GlobalTensor<int32_t, Shape<1, 1, 1, Rows, Cols>, Stride<1, 1,
 struct AsyncSession {
     uint64_t workspace = 0;
     struct pto_object {
-        static constexpr detail::Text make() { return detail::Text() << "session:"; }
+        static constexpr pto_detail::Text make() { return pto_detail::Text() << "session:"; }
     };
     template <class Take>
     PTO_INTERNAL auto pto_group(Take take) const
     {
-        return take(detail::stored<pto_object>, workspace);
+        return take(pto_detail::stored<pto_object>, workspace);
     }
 };
 struct AsyncEvent {
     uint64_t handle = 0;
     DmaEngine engine = DmaEngine::SDMA;
     PTO_INTERNAL constexpr bool valid() const { return handle != 0; }
-    PTO_INTERNAL bool Wait(const AsyncSession &session) const { return detail::query<bool>("AsyncEvent.Wait", session, handle); }
-    PTO_INTERNAL bool Test(const AsyncSession &session) const { return detail::query<bool>("AsyncEvent.Test", session, handle); }
+    PTO_INTERNAL bool Wait(const AsyncSession &session) const { return pto_detail::query<bool>("AsyncEvent.Wait", session, handle); }
+    PTO_INTERNAL bool Test(const AsyncSession &session) const { return pto_detail::query<bool>("AsyncEvent.Test", session, handle); }
 };
 struct CcuTriggerContext {
     uint64_t ckeSlotVA = 0;

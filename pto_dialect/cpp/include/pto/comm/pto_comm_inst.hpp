@@ -13,7 +13,7 @@ template <class T>
 concept GroupObject = is_group<std::remove_cv_t<T>>;
 
 #define PTO_GG GlobalObject D, GlobalObject A, TileObject T
-#define PTO_PUT_ATOMIC (detail::Mode<"atomic", Atomic, AtomicType::AtomicNone>)
+#define PTO_PUT_ATOMIC (pto_detail::Mode<"atomic", Atomic, AtomicType::AtomicNone>)
 PTO_OVERLOAD(TPUT, (AtomicType Atomic = AtomicType::AtomicNone, PTO_GG), (D &dst, A &src, T &tile), PTO_PUT_ATOMIC, dst,
              src, tile)
 PTO_OVERLOAD(TPUT, (AtomicType Atomic = AtomicType::AtomicNone, PTO_GG), (D &dst, A &src, T &ping, T &pong),
@@ -27,10 +27,10 @@ template <GlobalObject G, Awaited... Events>
 PTO_INTERNAL bool TTEST(G &signal, int32_t value, WaitCmp comparison, Events &...events)
 {
     (events.Wait(), ...);
-    return detail::query<bool>("TTEST", signal, value, comparison);
+    return pto_detail::query<bool>("TTEST", signal, value, comparison);
 }
 
-#define PTO_ENGINE (detail::Mode<"engine", Engine, CollEngine::AIV>)
+#define PTO_ENGINE (pto_detail::Mode<"engine", Engine, CollEngine::AIV>)
 #define PTO_COLLECTIVE_TEMPLATE CollEngine Engine = CollEngine::AIV, GroupObject P, GlobalObject G, TileObject T
 #define PTO_COLLECTIVE(Name)                                                                               \
     PTO_OVERLOAD(Name, (PTO_COLLECTIVE_TEMPLATE), (P &group, G &tensor, T &tile), PTO_ENGINE, group, tensor, tile) \
@@ -49,13 +49,13 @@ PTO_OVERLOAD(TREDUCE, (PTO_COLLECTIVE_TEMPLATE), (P &group, G &tensor, T &acc, T
     PTO_INTERNAL AsyncEvent Name(D &dst, A &src, const AsyncSession &session, Events &...events)           \
     {                                                                                                      \
         (events.Wait(), ...);                                                                              \
-        return {detail::query<uint64_t>(PTO_NAMED(#Name, detail::Mode<"engine", Engine>), dst, src, session), Engine}; \
+        return {pto_detail::query<uint64_t>(PTO_NAMED(#Name, pto_detail::Mode<"engine", Engine>), dst, src, session), Engine}; \
     }                                                                                                      \
     template <DmaEngine Engine = DmaEngine::SDMA, GlobalObject D, GlobalObject A, Awaited... Events>       \
     PTO_INTERNAL AsyncEvent Name(D &dst, A &src, const AsyncSession &session, uint32_t peer, Events &...events) \
     {                                                                                                      \
         (events.Wait(), ...);                                                                              \
-        return {detail::query<uint64_t>(PTO_NAMED(#Name, detail::Mode<"engine", Engine>), dst, src, session, peer), \
+        return {pto_detail::query<uint64_t>(PTO_NAMED(#Name, pto_detail::Mode<"engine", Engine>), dst, src, session, peer), \
                 Engine};                                                                                   \
     }
 PTO_ASYNC(TPUT_ASYNC)

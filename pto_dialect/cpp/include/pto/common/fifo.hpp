@@ -27,13 +27,13 @@ struct TPipe {
     PTO_INTERNAL explicit TPipe(T *slots, uint32_t vector_buffer, uint32_t cube_buffer)
         : fifo{(void *)slots, vector_buffer, cube_buffer}
     {
-        detail::call("TPipe", *this);
+        pto_detail::call("TPipe", *this);
     }
 
     struct pto_object {
-        static constexpr detail::Text make()
+        static constexpr pto_detail::Text make()
         {
-            detail::Text text;
+            pto_detail::Text text;
             text << "pipe:" << int(FlagID) << ',' << int(DIR_TYPE) << ',' << (long long)SlotSize << ',';
             text << (long long)SlotNum << ',' << (long long)LocalSlotNum << ',' << int(IsNoSplit) << ',';
             return text << int(EN_UNIT_FLAG);
@@ -42,7 +42,7 @@ struct TPipe {
     template <class Take>
     PTO_INTERNAL auto pto_group(Take take) const
     {
-        return take(detail::stored<pto_object>, fifo.GM_SLOT_BUFFER, fifo.C2V_CONSUMER_BUF, fifo.V2C_CONSUMER_BUF);
+        return take(pto_detail::stored<pto_object>, fifo.GM_SLOT_BUFFER, fifo.C2V_CONSUMER_BUF, fifo.V2C_CONSUMER_BUF);
     }
 };
 

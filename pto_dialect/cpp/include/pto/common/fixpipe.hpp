@@ -27,7 +27,7 @@ struct FixpipeParams {
 template <class T>
 concept FixpipeConfig = requires { T::QuantPre, T::ReluMode, T::LayoutMode; };
 
-namespace detail {
+namespace pto_detail {
 template <class F>
 struct FixpipeName {
     static constexpr Text make()

@@ -9,30 +9,30 @@
 namespace pto {
 
 #define PTO_ARGUMENTS(...) __VA_ARGS__
-#define PTO_NAMED(name, ...) detail::named<name __VA_OPT__(, ) __VA_ARGS__>
+#define PTO_NAMED(name, ...) pto_detail::named<name __VA_OPT__(, ) __VA_ARGS__>
 // PTO_OVERLOAD(NAME, (template parameters), (parameters), (modes), operands...)
 #define PTO_OVERLOAD(Name, Template, Parameters, Modes, ...)                                      \
     template <PTO_ARGUMENTS Template, Awaited... Events>                                          \
     PTO_INTERNAL RecordEvent Name(PTO_ARGUMENTS Parameters, Events &...events)                    \
     {                                                                                             \
         (events.Wait(), ...);                                                                     \
-        detail::issue(PTO_NAMED(#Name, PTO_ARGUMENTS Modes), __VA_ARGS__);                        \
+        pto_detail::issue(PTO_NAMED(#Name, PTO_ARGUMENTS Modes), __VA_ARGS__);                        \
         return {};                                                                                \
     }
 
 // Modes, with the value that is left out.
-#define PTO_ATOMIC detail::Mode<"atomic", Atomic, AtomicType::AtomicNone>
-#define PTO_RELU detail::Mode<"relu", Relu, ReluPreMode::NoRelu>
-#define PTO_PHASE(Enum) detail::Mode<"phase", Phase, Enum::Unspecified>
-#define PTO_TO_VEC detail::Mode<"tovec", ToVec>
-#define PTO_PRECISION(Enum) detail::Mode<"precision", Precision, Enum::DEFAULT>
+#define PTO_ATOMIC pto_detail::Mode<"atomic", Atomic, AtomicType::AtomicNone>
+#define PTO_RELU pto_detail::Mode<"relu", Relu, ReluPreMode::NoRelu>
+#define PTO_PHASE(Enum) pto_detail::Mode<"phase", Phase, Enum::Unspecified>
+#define PTO_TO_VEC pto_detail::Mode<"tovec", ToVec>
+#define PTO_PRECISION(Enum) pto_detail::Mode<"precision", Precision, Enum::DEFAULT>
 
 // Addresses.
 
 template <LocalObject T, class Address>
 PTO_INTERNAL void TASSIGN(T &tile, Address address)
 {
-    tile.pto_address = __pto_assign(detail::stored<typename T::pto_object>, (int64_t)address);
+    tile.pto_address = __pto_assign(pto_detail::stored<typename T::pto_object>, (int64_t)address);
 }
 template <size_t Address, LocalObject T>
 PTO_INTERNAL void TASSIGN(T &tile)
@@ -48,21 +48,21 @@ template <TileObject D, TileObject A, Awaited... Events>
 PTO_INTERNAL RecordEvent TRESHAPE(D &dst, A &src, Events &...events)
 {
     (events.Wait(), ...);
-    dst.pto_address = detail::place("TRESHAPE", dst, src);
+    dst.pto_address = pto_detail::place("TRESHAPE", dst, src);
     return {};
 }
 template <TileObject D, TileObject A, Awaited... Events>
 PTO_INTERNAL RecordEvent TSUBVIEW(D &dst, A &src, uint16_t row, uint16_t col, Events &...events)
 {
     (events.Wait(), ...);
-    dst.pto_address = detail::place("TSUBVIEW", dst, src, row, col);
+    dst.pto_address = pto_detail::place("TSUBVIEW", dst, src, row, col);
     return {};
 }
 template <TileObject D, TileObject A, Awaited... Events>
 PTO_INTERNAL RecordEvent TGET_SCALE_ADDR(D &dst, A &src, Events &...events)
 {
     (events.Wait(), ...);
-    dst.pto_address = detail::place("TGET_SCALE_ADDR", dst, src);
+    dst.pto_address = pto_detail::place("TGET_SCALE_ADDR", dst, src);
     return {};
 }
 
@@ -81,12 +81,12 @@ PTO_INTERNAL void TSYNC(Events &...events)
 template <SyncCoreType Core = SyncCoreType::AIVOnly>
 PTO_INTERNAL void SYNCALL()
 {
-    detail::call(PTO_NAMED("SYNCALL", detail::Mode<"core", Core, SyncCoreType::AIVOnly>));
+    pto_detail::call(PTO_NAMED("SYNCALL", pto_detail::Mode<"core", Core, SyncCoreType::AIVOnly>));
 }
 template <SyncAllMode Kind, SyncCoreType Core = SyncCoreType::AIVOnly, GlobalObject G>
 PTO_INTERNAL void SYNCALL(G &workspace, int32_t cores = 0)
 {
-    detail::call(PTO_NAMED("SYNCALL", detail::Mode<"core", Core, SyncCoreType::AIVOnly>, detail::Mode<"mode", Kind>),
+    pto_detail::call(PTO_NAMED("SYNCALL", pto_detail::Mode<"core", Core, SyncCoreType::AIVOnly>, pto_detail::Mode<"mode", Kind>),
                  workspace, cores);
 }
 
@@ -192,7 +192,7 @@ PTO_OVERLOAD(TSEL, (TileObject D, TileObject M, TileObject A, TileObject B, Tile
              (D &dst, M &mask, A &src0, B &src1, T &tmp), (), dst, mask, src0, src1, tmp)
 PTO_OVERLOAD(TSELS, (TileObject D, TileObject M, TileObject A, TileObject T),
              (D &dst, M &mask, A &src, T &tmp, typename A::DType scalar), (), dst, mask, src, tmp, scalar)
-#define PTO_ORDER detail::Mode<"order", NeedSetCtrl, true>
+#define PTO_ORDER pto_detail::Mode<"order", NeedSetCtrl, true>
 PTO_OVERLOAD(TCVT, (bool NeedSetCtrl = true, TileObject D, TileObject A), (D &dst, A &src, RoundMode mode), (PTO_ORDER),
              dst, src, mode)
 PTO_OVERLOAD(TCVT, (bool NeedSetCtrl = true, TileObject D, TileObject A),
@@ -257,15 +257,15 @@ PTO_PART_ARGUMENT(TPARTARGMIN)
 struct MrgSortExecutedNumList {
     uint16_t mrgSortList0, mrgSortList1, mrgSortList2, mrgSortList3;
     struct pto_object {
-        static constexpr detail::Text make() { return detail::Text() << "executed:"; }
+        static constexpr pto_detail::Text make() { return pto_detail::Text() << "executed:"; }
     };
     template <class Take>
     PTO_INTERNAL auto pto_group(Take take) const
     {
-        return take(detail::stored<pto_object>);
+        return take(pto_detail::stored<pto_object>);
     }
 };
-#define PTO_EXHAUSTED detail::Mode<"exhausted", Exhausted>
+#define PTO_EXHAUSTED pto_detail::Mode<"exhausted", Exhausted>
 PTO_OVERLOAD(TMRGSORT, (TileObject D, TileObject A), (D &dst, A &src, uint32_t block), (), dst, src, block)
 #define PTO_MERGE(Template, Parameters, ...)                                                               \
     template <TileObject D, TileObject T, PTO_ARGUMENTS Template, bool Exhausted, Awaited... Events>       \
@@ -273,7 +273,7 @@ PTO_OVERLOAD(TMRGSORT, (TileObject D, TileObject A), (D &dst, A &src, uint32_t b
                                       PTO_ARGUMENTS Parameters, Events &...events)                         \
     {                                                                                                      \
         (events.Wait(), ...);                                                                              \
-        detail::issue(PTO_NAMED("TMRGSORT", PTO_EXHAUSTED), dst, executed, tmp, __VA_ARGS__);              \
+        pto_detail::issue(PTO_NAMED("TMRGSORT", PTO_EXHAUSTED), dst, executed, tmp, __VA_ARGS__);              \
         return {};                                                                                         \
     }
 PTO_MERGE((TileObject A, TileObject B), (A &src0, B &src1), src0, src1)
@@ -289,42 +289,42 @@ template <TileObject D, TileObject A, TileObject K, TileObject C, TileObject T, 
 PTO_INTERNAL RecordEvent TGATHER(D &dst, A &src, K &value, C &count, T &tmp, int offset, Events &...events)
 {
     (events.Wait(), ...);
-    detail::issue(PTO_NAMED("TGATHER", detail::Mode<"cmp", Mode>), dst, src, value, count, tmp, offset);
+    pto_detail::issue(PTO_NAMED("TGATHER", pto_detail::Mode<"cmp", Mode>), dst, src, value, count, tmp, offset);
     return {};
 }
 PTO_OVERLOAD(TGATHER,
              (TileObject D, TileObject A, MaskPattern Mask = MaskPattern::P1111, auto Axis = GatherAxis::GATHER_ROW),
-             (D &dst, A &src), (detail::Mode<"mask", Mask>, detail::Mode<"axis", Axis, GatherAxis::GATHER_ROW>), dst,
+             (D &dst, A &src), (pto_detail::Mode<"mask", Mask>, pto_detail::Mode<"axis", Axis, GatherAxis::GATHER_ROW>), dst,
              src)
 PTO_BINARY(TGATHERB)
 PTO_BINARY(TSCATTER)
 PTO_OVERLOAD(TSCATTER,
              (MaskPattern Mask = MaskPattern::P1111, auto Axis = ScatterAxis::SCATTER_ROW, TileObject D, TileObject A),
-             (D &dst, A &src), (detail::Mode<"mask", Mask>, detail::Mode<"axis", Axis, ScatterAxis::SCATTER_ROW>), dst,
+             (D &dst, A &src), (pto_detail::Mode<"mask", Mask>, pto_detail::Mode<"axis", Axis, ScatterAxis::SCATTER_ROW>), dst,
              src)
-#define PTO_DESCENDING detail::Mode<"descending", Descending>
+#define PTO_DESCENDING pto_detail::Mode<"descending", Descending>
 template <TileObject D, class S, int Descending, Awaited... Events>
 PTO_INTERNAL RecordEvent TCI(D &dst, S start, Events &...events)
 {
     (events.Wait(), ...);
-    detail::issue(PTO_NAMED("TCI", PTO_DESCENDING), dst, start);
+    pto_detail::issue(PTO_NAMED("TCI", PTO_DESCENDING), dst, start);
     return {};
 }
 template <TileObject D, TileObject T, class S, int Descending, Awaited... Events>
 PTO_INTERNAL RecordEvent TCI(D &dst, S start, T &tmp, Events &...events)
 {
     (events.Wait(), ...);
-    detail::issue(PTO_NAMED("TCI", PTO_DESCENDING), dst, start, tmp);
+    pto_detail::issue(PTO_NAMED("TCI", PTO_DESCENDING), dst, start, tmp);
     return {};
 }
 template <TileObject D, int Upper, Awaited... Events>
 PTO_INTERNAL RecordEvent TTRI(D &dst, int diagonal, Events &...events)
 {
     (events.Wait(), ...);
-    detail::issue(PTO_NAMED("TTRI", detail::Mode<"upper", Upper>), dst, diagonal);
+    pto_detail::issue(PTO_NAMED("TTRI", pto_detail::Mode<"upper", Upper>), dst, diagonal);
     return {};
 }
-PTO_SCRATCH_UNARY(TTRANS)
+PTO_OVERLOAD(TTRANS, (LocalObject D, LocalObject A, TileObject T), (D &dst, A &src, T &tmp), (), dst, src, tmp)
 PTO_OVERLOAD(TCONCAT, (TileObject D, TileObject A, TileObject B), (D &dst, A &src0, B &src1), (), dst, src0, src1)
 PTO_OVERLOAD(TCONCAT, (TileObject D, TileObject A, TileObject B, TileObject AI, TileObject BI),
              (D &dst, A &src0, B &src1, AI &index0, BI &index1), (), dst, src0, src1, index0, index1)
@@ -335,7 +335,7 @@ template <TileObject D, PadValue Pad = PadValue::Zero, Awaited... Events>
 PTO_INTERNAL RecordEvent TFILLPAD(D &dst, D &src, Events &...events)
 {
     (events.Wait(), ...);
-    detail::issue(PTO_NAMED("TFILLPAD", detail::Mode<"pad", Pad, PadValue::Zero>), dst, src);
+    pto_detail::issue(PTO_NAMED("TFILLPAD", pto_detail::Mode<"pad", Pad, PadValue::Zero>), dst, src);
     return {};
 }
 template <TFillPadMode Fill = TFillPadMode::Normal, TileObject D, TileObject A, Awaited... Events>
@@ -343,7 +343,7 @@ template <TFillPadMode Fill = TFillPadMode::Normal, TileObject D, TileObject A, 
 PTO_INTERNAL RecordEvent TFILLPAD(D &dst, A &src, Events &...events)
 {
     (events.Wait(), ...);
-    detail::issue(PTO_NAMED("TFILLPAD", detail::Mode<"fill", Fill, TFillPadMode::Normal>), dst, src);
+    pto_detail::issue(PTO_NAMED("TFILLPAD", pto_detail::Mode<"fill", Fill, TFillPadMode::Normal>), dst, src);
     return {};
 }
 PTO_UNARY(TFILLPAD_INPLACE)
@@ -352,12 +352,12 @@ template <uint16_t Rounds = 10, TileObject D, Awaited... Events>
 PTO_INTERNAL RecordEvent TRANDOM(D &dst, TRandomKey &key, TRandomCounter &counter, Events &...events)
 {
     (events.Wait(), ...);
-    detail::issue(PTO_NAMED("TRANDOM", detail::Mode<"rounds", Rounds, 10>), dst, key[0], key[1], counter[0], counter[1],
+    pto_detail::issue(PTO_NAMED("TRANDOM", pto_detail::Mode<"rounds", Rounds, 10>), dst, key[0], key[1], counter[0], counter[1],
                   counter[2], counter[3]);
     return {};
 }
 PTO_OVERLOAD(THISTOGRAM, (HistByte Byte, TileObject D, TileObject A, TileObject I), (D &dst, A &src, I &index),
-             (detail::Mode<"byte", Byte>), dst, src, index)
+             (pto_detail::Mode<"byte", Byte>), dst, src, index)
 PTO_OVERLOAD(TINTERLEAVE, (TileObject D, TileObject A), (D &dst1, D &dst0, A &src1, A &src0), (), dst1, dst0, src1, src0)
 PTO_OVERLOAD(TDEINTERLEAVE, (TileObject D, TileObject A), (D &dst1, D &dst0, A &src1, A &src0), (), dst1, dst0, src1,
              src0)
@@ -372,7 +372,7 @@ PTO_OVERLOAD(TPREFETCH, (TileObject D, GlobalObject G), (D &dst, G &src), (), ds
     PTO_INTERNAL RecordEvent Name(G &dst, T &src PTO_ARGUMENTS Parameters, Events &...events)              \
     {                                                                                                      \
         (events.Wait(), ...);                                                                              \
-        detail::issue(PTO_NAMED(#Name, PTO_ARGUMENTS Modes), dst, src __VA_OPT__(, ) __VA_ARGS__);         \
+        pto_detail::issue(PTO_NAMED(#Name, PTO_ARGUMENTS Modes), dst, src __VA_OPT__(, ) __VA_ARGS__);         \
         return {};                                                                                         \
     }
 #define PTO_ATOMIC_RELU , AtomicType Atomic = AtomicType::AtomicNone, ReluPreMode Relu = ReluPreMode::NoRelu
@@ -388,28 +388,28 @@ PTO_STORE(TSTORE, (STPhase Phase, ), (PTO_ATOMIC_RELU), (, uint64_t scale), (PTO
           scale)
 PTO_STORE(TSTORE_FP, (), (, TileObject F PTO_ATOMIC_RELU), (, F &scales), (PTO_ATOMIC, PTO_RELU), scales)
 
-#define PTO_COALESCE detail::Mode<"coalesce", How>
+#define PTO_COALESCE pto_detail::Mode<"coalesce", How>
 PTO_OVERLOAD(MGATHER, (TileObject D, GlobalObject G, TileObject I), (D &dst, G &src, I &index), (), dst, src, index)
 PTO_OVERLOAD(MGATHER, (Coalesce How, TileObject D, GlobalObject G, TileObject I), (D &dst, G &src, I &index),
              (PTO_COALESCE), dst, src, index)
 PTO_OVERLOAD(MGATHER, (Coalesce How, GatherOOB Oob, TileObject D, GlobalObject G, TileObject I),
-             (D &dst, G &src, I &index), (PTO_COALESCE, detail::Mode<"oob", Oob, GatherOOB::Undefined>), dst, src, index)
+             (D &dst, G &src, I &index), (PTO_COALESCE, pto_detail::Mode<"oob", Oob, GatherOOB::Undefined>), dst, src, index)
 PTO_OVERLOAD(MGATHER, (Coalesce How, TileObject D, GlobalObject G, GlobalObject I, GlobalObject S),
              (D &dst, G &src, I &index, S &scratch), (PTO_COALESCE), dst, src, index, scratch)
 PTO_OVERLOAD(MGATHER, (Coalesce How, GatherOOB Oob, TileObject D, GlobalObject G, GlobalObject I, GlobalObject S),
              (D &dst, G &src, I &index, S &scratch),
-             (PTO_COALESCE, detail::Mode<"oob", Oob, GatherOOB::Undefined>), dst, src, index, scratch)
+             (PTO_COALESCE, pto_detail::Mode<"oob", Oob, GatherOOB::Undefined>), dst, src, index, scratch)
 #define PTO_SCATTERED(Template, Modes)                                                                     \
     PTO_OVERLOAD(MSCATTER, (PTO_ARGUMENTS Template GlobalObject G, TileObject A, TileObject I),            \
                  (G &dst, A &src, I &index), Modes, dst, src, index)
-#define PTO_ATOMIC_OP detail::Mode<"atomicop", Atomic, ScatterAtomicOp::None>
-#define PTO_OOB detail::Mode<"oob", Oob, ScatterOOB::Undefined>
+#define PTO_ATOMIC_OP pto_detail::Mode<"atomicop", Atomic, ScatterAtomicOp::None>
+#define PTO_OOB pto_detail::Mode<"oob", Oob, ScatterOOB::Undefined>
 PTO_SCATTERED((), ())
 PTO_SCATTERED((Coalesce How, ), (PTO_COALESCE))
 PTO_SCATTERED((Coalesce How, ScatterAtomicOp Atomic, ), (PTO_COALESCE, PTO_ATOMIC_OP))
 PTO_SCATTERED((Coalesce How, ScatterAtomicOp Atomic, ScatterOOB Oob, ), (PTO_COALESCE, PTO_ATOMIC_OP, PTO_OOB))
 PTO_SCATTERED((Coalesce How, ScatterAtomicOp Atomic, ScatterOOB Oob, ScatterConflict Conflict, ),
-              (PTO_COALESCE, PTO_ATOMIC_OP, PTO_OOB, detail::Mode<"conflict", Conflict, ScatterConflict::Last>))
+              (PTO_COALESCE, PTO_ATOMIC_OP, PTO_OOB, pto_detail::Mode<"conflict", Conflict, ScatterConflict::Last>))
 
 // Between local memories.
 
@@ -420,12 +420,12 @@ PTO_SCRATCH_UNARY(TMOV)
     PTO_INTERNAL RecordEvent Name(D &dst, A &src PTO_ARGUMENTS Parameters, Events &...events)              \
     {                                                                                                      \
         (events.Wait(), ...);                                                                              \
-        detail::issue(PTO_NAMED(#Name, PTO_ARGUMENTS Modes), dst, src __VA_OPT__(, ) __VA_ARGS__);         \
+        pto_detail::issue(PTO_NAMED(#Name, PTO_ARGUMENTS Modes), dst, src __VA_OPT__(, ) __VA_ARGS__);         \
         return {};                                                                                         \
     }
 #define PTO_DEFAULT_RELU ReluPreMode Relu = ReluPreMode::NoRelu
 #define PTO_STPHASE PTO_PHASE(STPhase)
-PTO_MOVE(TMOV, (int Group, ), (, TileObject T), (, T &tmp), (detail::Mode<"grpaxis", Group>), tmp)
+PTO_MOVE(TMOV, (int Group, ), (, TileObject T), (, T &tmp), (pto_detail::Mode<"grpaxis", Group>), tmp)
 PTO_MOVE(TMOV, (), (, ReluPreMode Relu), (), (PTO_RELU))
 PTO_MOVE(TMOV, (), (, AccToVecMode ToVec, PTO_DEFAULT_RELU), (), (PTO_TO_VEC, PTO_RELU))
 PTO_MOVE(TMOV, (), (, TileObject F, AccToVecMode ToVec, PTO_DEFAULT_RELU), (, F &scales), (PTO_TO_VEC, PTO_RELU), scales)
@@ -445,7 +445,7 @@ PTO_MOVE(TMOV_FP, (STPhase Phase, ), (, TileObject F, PTO_DEFAULT_RELU), (, F &s
 #define PTO_ROW_COL , uint16_t row, uint16_t col
 PTO_MOVE(TEXTRACT, (), (), (, uint16_t row = 0, uint16_t col = 0), (), row, col)
 PTO_MOVE(TINSERT, (), (), (PTO_ROW_COL), (), row, col)
-PTO_MOVE(TINSERT, (TInsertMode Insert, ), (), (, uint16_t row = 0, uint16_t col = 0), (detail::Mode<"insert", Insert>),
+PTO_MOVE(TINSERT, (TInsertMode Insert, ), (), (, uint16_t row = 0, uint16_t col = 0), (pto_detail::Mode<"insert", Insert>),
          row, col)
 #define PTO_PART(Name)                                                                                     \
     PTO_MOVE(Name, (), (, ReluPreMode Relu), (PTO_ROW_COL), (PTO_RELU), row, col)                          \
@@ -485,7 +485,7 @@ PTO_MATRICES(TGEMV)
 PTO_SCALED_MATRICES(TMATMUL_MX)
 PTO_SCALED_MATRICES(TGEMV_MX)
 
-#define PTO_FMATRIX detail::Mode<"fmatrix", Matrix, SetFmatrixMode::FMATRIX_A_MANUAL>
+#define PTO_FMATRIX pto_detail::Mode<"fmatrix", Matrix, SetFmatrixMode::FMATRIX_A_MANUAL>
 #define PTO_CONV(Name)                                                                                     \
     PTO_OVERLOAD(Name, (ConvObject V, SetFmatrixMode Matrix = SetFmatrixMode::FMATRIX_A_MANUAL), (V &src), (PTO_FMATRIX), src)
 PTO_CONV(SETFMATRIX)
@@ -497,7 +497,7 @@ template <class Out, Awaited... Events>
 PTO_INTERNAL void SET_QUANT_SCALAR(float scale, Events &...events)
 {
     (events.Wait(), ...);
-    detail::issue("SET_QUANT_SCALAR", scale);
+    pto_detail::issue("SET_QUANT_SCALAR", scale);
 }
 PTO_OVERLOAD(SET_QUANT_VECTOR, (TileObject F), (F &scales), (), scales)
 
@@ -505,7 +505,7 @@ PTO_OVERLOAD(SET_QUANT_VECTOR, (TileObject F), (F &scales), (), scales)
 
 PTO_OVERLOAD(TDEQUANT, (TileObject D, TileObject A, TileObject P), (D &dst, A &src, P &scale, P &offset), (), dst, src,
              scale, offset)
-#define PTO_QUANT detail::Mode<"quant", Quant>
+#define PTO_QUANT pto_detail::Mode<"quant", Quant>
 PTO_OVERLOAD(TQUANT, (auto Quant, TileObject D, TileObject A, TileObject P), (D &dst, A &src, P &scale), (PTO_QUANT),
              dst, src, scale)
 PTO_OVERLOAD(TQUANT, (auto Quant, TileObject D, TileObject A, TileObject P), (D &dst, A &src, P &scale, P *offset),
@@ -520,76 +520,97 @@ template <auto Quant, PTO_MX_TILES, auto Algorithm = QuantScaleAlg::OCP, Awaited
 PTO_INTERNAL RecordEvent TQUANT(PTO_MX_PARAMETERS, Events &...events)
 {
     (events.Wait(), ...);
-    detail::issue(PTO_NAMED("TQUANT", PTO_QUANT, detail::Mode<"scalealg", Algorithm, QuantScaleAlg::OCP>), dst, src,
+    pto_detail::issue(PTO_NAMED("TQUANT", PTO_QUANT, pto_detail::Mode<"scalealg", Algorithm, QuantScaleAlg::OCP>), dst, src,
                   *exponent, *most, *scaling);
     return {};
 }
 PTO_OVERLOAD(TQUANT, (auto Quant, auto Store, PTO_MX_TILES), (PTO_MX_PARAMETERS, E *exponent_zz),
-             (PTO_QUANT, detail::Mode<"store", Store>), dst, src, *exponent, *most, *scaling, *exponent_zz)
+             (PTO_QUANT, pto_detail::Mode<"store", Store>), dst, src, *exponent, *most, *scaling, *exponent_zz)
 PTO_OVERLOAD(TQUANT, (int Group, MxQuantAlg Quant, PTO_MX_TILES), (PTO_MX_PARAMETERS),
-             (detail::Mode<"grpaxis", Group>, PTO_QUANT), dst, src, *exponent, *most, *scaling)
+             (pto_detail::Mode<"grpaxis", Group>, PTO_QUANT), dst, src, *exponent, *most, *scaling)
 PTO_OVERLOAD(TQUANT, (int Group, MxQuantAlg Quant, bool Interleave, PTO_MX_TILES), (PTO_MX_PARAMETERS),
-             (detail::Mode<"grpaxis", Group>, PTO_QUANT, detail::Mode<"interleave", Interleave>), dst, src, *exponent,
+             (pto_detail::Mode<"grpaxis", Group>, PTO_QUANT, pto_detail::Mode<"interleave", Interleave>), dst, src, *exponent,
              *most, *scaling)
+
+// The name under which the library has the body of an operation.
+#define PTO_IMPLEMENTED(Name)                              \
+    template <class... T>                                  \
+    PTO_INTERNAL void Name##_IMPL(T &...operands)          \
+    {                                                      \
+        Name(operands...);                                 \
+    }
+PTO_IMPLEMENTED(TCONCAT)
+PTO_IMPLEMENTED(TLOAD)
+PTO_IMPLEMENTED(TCOLEXPAND)
+template <TileObject T, GlobalObject G, AtomicType Atomic = AtomicType::AtomicNone>
+PTO_INTERNAL void TSTORE_IMPL(G &dst, T &src)
+{
+    TSTORE<T, G, Atomic>(dst, src);
+}
+template <class T, class Address>
+PTO_INTERNAL void TASSIGN_IMPL(T &tile, Address address)
+{
+    TASSIGN(tile, address);
+}
 
 // Printing.
 
 template <PrintFormat Format = PrintFormat::Width8_Precision4, TileObject T, GlobalObject... Tmp>
 PTO_INTERNAL void TPRINT(T &src, Tmp &...tmp)
 {
-    detail::issue(PTO_NAMED("TPRINT", detail::Mode<"format", Format, PrintFormat::Width8_Precision4>), src, tmp...);
+    pto_detail::issue(PTO_NAMED("TPRINT", pto_detail::Mode<"format", Format, PrintFormat::Width8_Precision4>), src, tmp...);
 }
 
 // Queues between cores.
 
-#define PTO_SPLIT detail::Mode<"split", Split>
+#define PTO_SPLIT pto_detail::Mode<"split", Split>
 template <class P, TileObject T, TileSplitAxis Split, Awaited... Events>
 PTO_INTERNAL RecordEvent TPUSH(P &pipe, T &tile, Events &...events)
 {
     (events.Wait(), ...);
-    detail::issue(PTO_NAMED("TPUSH", PTO_SPLIT), tile, pipe);
+    pto_detail::issue(PTO_NAMED("TPUSH", PTO_SPLIT), tile, pipe);
     return {};
 }
 template <class P, TileObject T, TileSplitAxis Split, Awaited... Events>
 PTO_INTERNAL RecordEvent TPUSH(P &pipe, T &tile, int32_t subblock, Events &...events)
 {
     (events.Wait(), ...);
-    detail::issue(PTO_NAMED("TPUSH", PTO_SPLIT), tile, pipe, subblock);
+    pto_detail::issue(PTO_NAMED("TPUSH", PTO_SPLIT), tile, pipe, subblock);
     return {};
 }
 template <class P, TileObject T, FixpipeConfig F, Awaited... Events>
 PTO_INTERNAL RecordEvent TPUSH(P &pipe, T &tile, Events &...events)
 {
     (events.Wait(), ...);
-    detail::issue(detail::stored<detail::FixpipeName<F>>, tile, pipe);
+    pto_detail::issue(pto_detail::stored<pto_detail::FixpipeName<F>>, tile, pipe);
     return {};
 }
 template <TileObject T, QueueObject P, Awaited... Events>
 PTO_INTERNAL RecordEvent TPUSH(T &tile, P &pipe, Events &...events)
 {
     (events.Wait(), ...);
-    detail::issue("TPUSH", tile, pipe);
+    pto_detail::issue("TPUSH", tile, pipe);
     return {};
 }
 template <class P, TileObject T, TileSplitAxis Split, Awaited... Events>
 PTO_INTERNAL RecordEvent TPOP(P &pipe, T &tile, Events &...events)
 {
     (events.Wait(), ...);
-    tile.pto_address = detail::place(PTO_NAMED("TPOP", PTO_SPLIT), tile, pipe);
+    tile.pto_address = pto_detail::place(PTO_NAMED("TPOP", PTO_SPLIT), tile, pipe);
     return {};
 }
 template <class P, TileObject T, TileSplitAxis Split, Awaited... Events>
 PTO_INTERNAL RecordEvent TPOP(P &pipe, T &tile, int32_t subblock, Events &...events)
 {
     (events.Wait(), ...);
-    tile.pto_address = detail::place(PTO_NAMED("TPOP", PTO_SPLIT), tile, pipe, subblock);
+    tile.pto_address = pto_detail::place(PTO_NAMED("TPOP", PTO_SPLIT), tile, pipe, subblock);
     return {};
 }
 template <TileObject T, QueueObject P, Awaited... Events>
 PTO_INTERNAL RecordEvent TPOP(T &tile, P &pipe, Events &...events)
 {
     (events.Wait(), ...);
-    tile.pto_address = detail::place("TPOP", tile, pipe);
+    tile.pto_address = pto_detail::place("TPOP", tile, pipe);
     return {};
 }
 // Slots in global memory: the queue decides where the tensor is.
@@ -598,7 +619,7 @@ PTO_INTERNAL RecordEvent TPOP(T &tile, P &pipe, Events &...events)
     PTO_INTERNAL RecordEvent Name(P &pipe, G &tensor, Events &...events)                                   \
     {                                                                                                      \
         (events.Wait(), ...);                                                                              \
-        tensor.SetAddr(detail::query<typename G::DType *>(PTO_NAMED(#Name, PTO_SPLIT), tensor, pipe));     \
+        tensor.SetAddr(pto_detail::query<typename G::DType *>(PTO_NAMED(#Name, PTO_SPLIT), tensor, pipe));     \
         return {};                                                                                         \
     }
 PTO_SLOT(TALLOC)
@@ -608,7 +629,7 @@ PTO_SLOT(TPOP)
     PTO_INTERNAL RecordEvent Name(P &pipe, G &tensor, Events &...events)                                   \
     {                                                                                                      \
         (events.Wait(), ...);                                                                              \
-        detail::issue(PTO_NAMED(#Name, PTO_SPLIT), tensor, pipe);                                          \
+        pto_detail::issue(PTO_NAMED(#Name, PTO_SPLIT), tensor, pipe);                                          \
         return {};                                                                                         \
     }
 PTO_SLOT_DONE(TPUSH)
@@ -617,14 +638,14 @@ template <class P, TileSplitAxis Split, Awaited... Events>
 PTO_INTERNAL RecordEvent TFREE(P &pipe, Events &...events)
 {
     (events.Wait(), ...);
-    detail::issue(PTO_NAMED("TFREE", PTO_SPLIT), pipe);
+    pto_detail::issue(PTO_NAMED("TFREE", PTO_SPLIT), pipe);
     return {};
 }
 template <QueueObject P, Awaited... Events>
 PTO_INTERNAL RecordEvent TFREE(P &pipe, Events &...events)
 {
     (events.Wait(), ...);
-    detail::issue("TFREE", pipe);
+    pto_detail::issue("TFREE", pipe);
     return {};
 }
 

@@ -54,10 +54,10 @@ struct GlobalTensor {
     }
 
     struct pto_object {
-        static constexpr detail::Text make()
+        static constexpr pto_detail::Text make()
         {
-            detail::Text text;
-            text << "global:" << detail::element<std::remove_cv_t<Element_>> << ',' << spelling(Layout_);
+            pto_detail::Text text;
+            text << "global:" << pto_detail::element<std::remove_cv_t<Element_>> << ',' << pto_spelling(Layout_);
             for (int dim = 0; dim < 5; ++dim)
                 text << (dim ? 'x' : ',') << static_cast<long long>(staticShape[dim]);
             for (int dim = 0; dim < 5; ++dim)
@@ -70,7 +70,7 @@ struct GlobalTensor {
     {
         const int64_t(&n)[5] = shape_.shape;
         const int64_t(&t)[5] = stride_.stride;
-        return take(detail::stored<pto_object>, data_, n[0], n[1], n[2], n[3], n[4], t[0], t[1], t[2], t[3], t[4]);
+        return take(pto_detail::stored<pto_object>, data_, n[0], n[1], n[2], n[3], n[4], t[0], t[1], t[2], t[3], t[4]);
     }
 
 private:
@@ -126,13 +126,13 @@ struct Tile {
 
     PTO_INTERNAL Tile() { pto_begin(); }
     template <class R, class C>
-        requires(RowValid_ == DYNAMIC && ColValid_ == DYNAMIC && detail::Sizes<R, C>)
+        requires(RowValid_ == DYNAMIC && ColValid_ == DYNAMIC && pto_detail::Sizes<R, C>)
     PTO_INTERNAL Tile(R rows, C cols) : RowMaskInternal(rows), ColMaskInternal(cols)
     {
         pto_begin();
     }
     template <class N>
-        requires((RowValid_ == DYNAMIC) != (ColValid_ == DYNAMIC) && detail::Sizes<N>)
+        requires((RowValid_ == DYNAMIC) != (ColValid_ == DYNAMIC) && pto_detail::Sizes<N>)
     PTO_INTERNAL Tile(N size)
     {
         if constexpr (RowValid_ == DYNAMIC)
@@ -171,33 +171,33 @@ struct Tile {
         SetValidCol(cols);
     }
 
-    PTO_INTERNAL DType GetValue(uint32_t offset) const { return detail::query<DType>("GetValue", *this, offset); }
-    PTO_INTERNAL void SetKAligned(bool on) { detail::call("SetKAligned", *this, on); }
-    PTO_INTERNAL void SetMadTF32Mode(RoundMode mode = RoundMode::CAST_ROUND) { detail::call("SetMadTF32Mode", mode); }
-    PTO_INTERNAL void ResetMadMode() { detail::call("ResetMadMode"); }
-    PTO_INTERNAL void SetValue(uint32_t offset, DType value) { detail::issue("SetValue", *this, offset, value); }
+    PTO_INTERNAL DType GetValue(uint32_t offset) const { return pto_detail::query<DType>("GetValue", *this, offset); }
+    PTO_INTERNAL void SetKAligned(bool on) { pto_detail::call("SetKAligned", *this, on); }
+    PTO_INTERNAL void SetMadTF32Mode(RoundMode mode = RoundMode::CAST_ROUND) { pto_detail::call("SetMadTF32Mode", mode); }
+    PTO_INTERNAL void ResetMadMode() { pto_detail::call("ResetMadMode"); }
+    PTO_INTERNAL void SetValue(uint32_t offset, DType value) { pto_detail::issue("SetValue", *this, offset, value); }
 
     struct pto_object {
-        static constexpr detail::Text make()
+        static constexpr pto_detail::Text make()
         {
-            detail::Text text;
-            text << "tile:" << spelling(Loc_) << ',' << detail::element<Element_> << ',' << Rows_ << 'x' << Cols_ << ',';
-            text << spelling(BFractal_) << ',' << RowValid_ << 'x' << ColValid_ << ',' << spelling(SFractal_) << ',';
-            text << SFractalSize_ << ',' << spelling(static_cast<PadValue>(PadVal_)) << ',' << spelling(Compact_);
+            pto_detail::Text text;
+            text << "tile:" << pto_spelling(Loc_) << ',' << pto_detail::element<Element_> << ',' << Rows_ << 'x' << Cols_ << ',';
+            text << pto_spelling(BFractal_) << ',' << RowValid_ << 'x' << ColValid_ << ',' << pto_spelling(SFractal_) << ',';
+            text << SFractalSize_ << ',' << pto_spelling(static_cast<PadValue>(PadVal_)) << ',' << pto_spelling(Compact_);
             return text;
         }
     };
     template <class Take>
     PTO_INTERNAL auto pto_group(Take take) const
     {
-        return take(detail::stored<pto_object>, pto_address, static_cast<int>(GetValidRow()), static_cast<int>(GetValidCol()));
+        return take(pto_detail::stored<pto_object>, pto_address, static_cast<int>(GetValidRow()), static_cast<int>(GetValidCol()));
     }
 
     // Where no tile has an address of its own, each is known by the place of its declaration.
     PTO_INTERNAL void pto_begin()
     {
 #ifdef __PTO_UNPLACED__
-        pto_address = detail::place("Tile", *this);
+        pto_address = pto_detail::place("Tile", *this);
 #endif
     }
 
@@ -209,7 +209,7 @@ struct Tile {
 template <int... Sizes>
 struct ConvTileShape {
     static constexpr int totalDimCount = sizeof...(Sizes);
-    static constexpr int dynamicDimCount = detail::unknown<Sizes...>;
+    static constexpr int dynamicDimCount = pto_detail::unknown<Sizes...>;
     static constexpr int64_t staticShape[6] = {Sizes...};
 };
 
@@ -227,7 +227,7 @@ struct ConvTile {
 
     PTO_INTERNAL ConvTile() {}
     template <class... Size>
-        requires(sizeof...(Size) > 0 && detail::Sizes<Size...>)
+        requires(sizeof...(Size) > 0 && pto_detail::Sizes<Size...>)
     PTO_INTERNAL explicit ConvTile(Size... size)
     {
         SetDynamicShape(size...);
@@ -272,11 +272,11 @@ struct ConvTile {
     PTO_INTERNAL void SetPadValue(DType value) { padValue = value; }
 
     struct pto_object {
-        static constexpr detail::Text make()
+        static constexpr pto_detail::Text make()
         {
-            detail::Text text;
-            text << "conv:" << spelling(Loc_) << ',' << detail::element<Element_> << ',' << BufferSize_ << ',';
-            text << spelling(Layout_);
+            pto_detail::Text text;
+            text << "conv:" << pto_spelling(Loc_) << ',' << pto_detail::element<Element_> << ',' << BufferSize_ << ',';
+            text << pto_spelling(Layout_);
             for (int dim = 0; dim < totalDimCount; ++dim)
                 text << (dim ? 'x' : ',') << Shape_::staticShape[dim];
             return text;
@@ -286,7 +286,7 @@ struct ConvTile {
     PTO_INTERNAL auto pto_group(Take take) const
     {
 #define PTO_CONV_VALUE(Type, Name, first) , static_cast<int>(Name##_)
-        return take(detail::stored<pto_object>, pto_address, shape[0], shape[1], shape[2], shape[3], shape[4], shape[5],
+        return take(pto_detail::stored<pto_object>, pto_address, shape[0], shape[1], shape[2], shape[3], shape[4], shape[5],
                     static_cast<int>(pad[0]), static_cast<int>(pad[1]), static_cast<int>(pad[2]),
                     static_cast<int>(pad[3]), padValue PTO_CONV_FIELDS(PTO_CONV_VALUE));
     }

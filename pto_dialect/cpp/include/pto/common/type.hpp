@@ -19,7 +19,7 @@
     case Enum::name:                  \
         return #name;
 #define PTO_SPELLINGS(Enum, LIST)                          \
-    constexpr const char *spelling(Enum value)             \
+    constexpr const char *pto_spelling(Enum value)             \
     {                                                      \
         switch (value) {                                   \
             LIST(PTO_SPELL, Enum)                          \
@@ -27,7 +27,7 @@
                 return "?";                                \
         }                                                  \
     }                                                      \
-    constexpr const char *enumeration(Enum) { return #Enum; }
+    constexpr const char *pto_enumeration(Enum) { return #Enum; }
 #define PTO_ENUM(Enum, Base, LIST)                         \
     enum class Enum : Base { LIST(PTO_ENUMERATOR, Enum) }; \
     PTO_SPELLINGS(Enum, LIST)
@@ -194,18 +194,18 @@ PTO_PLAIN_ENUM(Direction, uint8_t, PTO_LIST)
 
 // Unknown is another name of Unspecified.
 enum class AccPhase : uint8_t { Unspecified = 0, Unknown = 0, Partial = 2, Final = 3 };
-constexpr const char *spelling(AccPhase value) { return spelling(static_cast<STPhase>(value)); }
-constexpr const char *enumeration(AccPhase) { return "AccPhase"; }
+constexpr const char *pto_spelling(AccPhase value) { return pto_spelling(static_cast<STPhase>(value)); }
+constexpr const char *pto_enumeration(AccPhase) { return "AccPhase"; }
 
 // Beyond the named values, bit 32 and the bits of a number: constants.hpp.
 enum class PadValue : uint64_t { Null = 0, Zero = 1, Max = 2, Min = 3, CustomBase = 0x100000000ull };
-constexpr detail::Text spelling(PadValue value)
+constexpr pto_detail::Text pto_spelling(PadValue value)
 {
     constexpr const char *names[] = {"Null", "Zero", "Max", "Min"};
     const uint64_t number = static_cast<uint64_t>(value);
-    return number < 4 ? detail::Text() << names[number] : detail::Text() << static_cast<long long>(number);
+    return number < 4 ? pto_detail::Text() << names[number] : pto_detail::Text() << static_cast<long long>(number);
 }
-constexpr const char *enumeration(PadValue) { return "PadValue"; }
+constexpr const char *pto_enumeration(PadValue) { return "PadValue"; }
 
 // Four bits; two elements share a byte.
 struct int4b_t {

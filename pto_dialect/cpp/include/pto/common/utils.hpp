@@ -23,6 +23,28 @@ PTO_INTERNAL void SetContMaskByDType(unsigned n)
 {
     SetContinuousMask(n);
 }
+template <class T>
+PTO_INTERNAL constexpr bool IsTwinType()
+{
+    return std::is_same_v<T, float4_e2m1x2_t> || std::is_same_v<T, float4_e1m2x2_t>;
+}
+// Scales of a matrix lie at a sixteenth of its address.
+template <class T>
+PTO_INTERNAL uint64_t GetScaleAddr(T *matrix)
+{
+    return reinterpret_cast<uint64_t>(matrix) >> 4;
+}
+template <class T>
+PTO_INTERNAL constexpr TileLayoutCustom GetTileLayoutCustom()
+{
+    if (T::SFractal == SLayout::NoneBox)
+        return T::isRowMajor ? TileLayoutCustom::ND : TileLayoutCustom::DN;
+    if (T::SFractalSize != 512)
+        return TileLayoutCustom::NONE;
+    if (T::SFractal == SLayout::ColMajor)
+        return T::isRowMajor ? TileLayoutCustom::ZN : TileLayoutCustom::NONE;
+    return T::isRowMajor ? TileLayoutCustom::ZZ : TileLayoutCustom::NZ;
+}
 PTO_INTERNAL int32_t CeilDivision(int32_t a, int32_t b) { return b == 0 ? 0 : (a + b - 1) / b; }
 PTO_INTERNAL uint32_t CeilAlignment(uint32_t a, uint32_t b) { return b == 0 ? 0 : (a + b - 1) / b * b; }
 

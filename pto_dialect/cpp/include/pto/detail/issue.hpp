@@ -2,7 +2,7 @@
 #pragma once
 #include "pto/common/type.hpp"
 
-namespace pto::detail {
+namespace pto::pto_detail {
 
 // How .pto spells a type of elements; null for types that are no elements.
 template <class T>
@@ -49,8 +49,8 @@ template <class T>
 struct EnumText {
     static constexpr Text make()
     {
-        if constexpr (requires { enumeration(T()); })
-            return Text() << "enum:" << enumeration(T());
+        if constexpr (requires { pto_enumeration(T()); })
+            return Text() << "enum:" << pto_enumeration(T());
         else
             return Text() << "enum:int";
     }
@@ -64,7 +64,7 @@ struct Mode {
         if constexpr (!((Value == Default) || ...)) {
             text << ';' << Key.data << '=';
             if constexpr (std::is_enum_v<decltype(Value)>)
-                text << spelling(Value);
+                text << pto_spelling(Value);
             else
                 text << static_cast<long long>(Value);
         }
@@ -159,4 +159,4 @@ PTO_INTERNAL R query(const char *name, const Operands &...operands)
     return append<Query<R>>(name, operands..., End());
 }
 
-} // namespace pto::detail
+} // namespace pto::pto_detail

@@ -6,7 +6,7 @@ namespace pto {
 
 constexpr int DYNAMIC = -1;
 
-namespace detail {
+namespace pto_detail {
 
 template <class... T>
 concept Sizes = (std::is_convertible_v<T, int64_t> && ...);
@@ -77,7 +77,7 @@ constexpr Five strides_of(Layout layout, int64_t rows, int64_t cols, int64_t c0)
 template <class T>
 inline constexpr int64_t block_of = 32 / sizeof(T);
 
-} // namespace detail
+} // namespace pto_detail
 
 #define PTO_FIVE(Name, member, known)                                                                               \
     template <int64_t N1 = DYNAMIC, int64_t N2 = DYNAMIC, int64_t N3 = DYNAMIC, int64_t N4 = DYNAMIC,               \
@@ -87,12 +87,12 @@ inline constexpr int64_t block_of = 32 / sizeof(T);
         int64_t member[5] = {N1 < 0 ? 1 : N1, N2 < 0 ? 1 : N2, N3 < 0 ? 1 : N3, N4 < 0 ? 1 : N4, N5 < 0 ? 1 : N5};  \
         PTO_INTERNAL constexpr Name() {}                                                                            \
         template <class... Size>                                                                                    \
-            requires(sizeof...(Size) > 0 && detail::Sizes<Size...>)                                                 \
+            requires(sizeof...(Size) > 0 && pto_detail::Sizes<Size...>)                                                 \
         PTO_INTERNAL constexpr Name(Size... size)                                                                   \
         {                                                                                                           \
-            static_assert(sizeof...(Size) == 5 || sizeof...(Size) == detail::unknown<N1, N2, N3, N4, N5>,           \
+            static_assert(sizeof...(Size) == 5 || sizeof...(Size) == pto_detail::unknown<N1, N2, N3, N4, N5>,           \
                           #Name " takes five numbers, or as many as it has dynamic (-1) ones");                     \
-            detail::fill<N1, N2, N3, N4, N5, sizeof...(Size)>(member, {static_cast<int64_t>(size)...});             \
+            pto_detail::fill<N1, N2, N3, N4, N5, sizeof...(Size)>(member, {static_cast<int64_t>(size)...});             \
         }                                                                                                           \
     };
 
@@ -100,24 +100,24 @@ PTO_FIVE(Shape, shape, staticShape)
 PTO_FIVE(Stride, stride, staticStride)
 
 #define PTO_FIVE_OF_2D(Name, Base, five)                                                                            \
-    namespace detail {                                                                                              \
+    namespace pto_detail {                                                                                              \
     template <Five S>                                                                                               \
     using Base##Of = Base<S.at[0], S.at[1], S.at[2], S.at[3], S.at[4]>;                                             \
     }                                                                                                               \
     template <class T, int64_t Rows = DYNAMIC, int64_t Cols = DYNAMIC, Layout L = Layout::ND>                       \
-    struct Name : detail::Base##Of<detail::five(L, Rows, Cols, detail::block_of<T>)> {                              \
-        using Parent = detail::Base##Of<detail::five(L, Rows, Cols, detail::block_of<T>)>;                          \
+    struct Name : pto_detail::Base##Of<pto_detail::five(L, Rows, Cols, pto_detail::block_of<T>)> {                              \
+        using Parent = pto_detail::Base##Of<pto_detail::five(L, Rows, Cols, pto_detail::block_of<T>)>;                          \
         using Parent::Parent;                                                                                       \
         static_assert(L != Layout::NZ || Rows == DYNAMIC || Rows % 16 == 0, "NZ takes rows in multiples of 16");    \
         PTO_INTERNAL constexpr Name() {}                                                                            \
         template <class R, class C>                                                                                 \
-            requires detail::Sizes<R, C>                                                                            \
-        PTO_INTERNAL constexpr Name(R rows, C cols) : Name(detail::five(L, rows, cols, detail::block_of<T>))        \
+            requires pto_detail::Sizes<R, C>                                                                            \
+        PTO_INTERNAL constexpr Name(R rows, C cols) : Name(pto_detail::five(L, rows, cols, pto_detail::block_of<T>))        \
         {                                                                                                           \
         }                                                                                                           \
                                                                                                                     \
     private:                                                                                                        \
-        PTO_INTERNAL constexpr Name(detail::Five s) : Parent(s.at[0], s.at[1], s.at[2], s.at[3], s.at[4]) {}        \
+        PTO_INTERNAL constexpr Name(pto_detail::Five s) : Parent(s.at[0], s.at[1], s.at[2], s.at[3], s.at[4]) {}        \
     };
 
 PTO_FIVE_OF_2D(TileShape2D, Shape, shape_of)

@@ -1,7 +1,7 @@
 // Strings that are built while compiling: descriptors of operands and names of operations.
 #pragma once
 
-namespace pto::detail {
+namespace pto::pto_detail {
 
 struct Text {
     char data[256] = {};
@@ -75,4 +75,4 @@ struct Word {
     }
 };
 
-} // namespace pto::detail
+} // namespace pto::pto_detail
