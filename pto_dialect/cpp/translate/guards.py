@@ -45,7 +45,10 @@ def _merge(guard: If, inside: list[Statement], outside: list[Statement]) -> list
         return None
     else_values = {variable: operand for s in outside if isinstance(s, Set) for variable, operand in s.pairs}
     initial = _initial_values(behind, else_values)
-    return None if initial is None else [*before, Set(initial), loop, *behind]
+    if initial is None:
+        return None
+    loop.may_be_empty = True
+    return [*before, Set(initial), loop, *behind]
 
 
 def _initial_values(
@@ -53,7 +56,7 @@ def _initial_values(
 ) -> list[tuple[Variable, Operand]] | None:
     """Returns what variables contain before the loop, so that without an iteration they give ``else_values``."""
     carriers: dict[Value, Variable] = {}
-    initial: list[tuple[Variable, Operand]] = []
+    initial: dict[Variable, Operand] = {}
     given: set[Variable] = set()
     for statement in behind:
         if isinstance(statement, Bind):
@@ -63,8 +66,9 @@ def _initial_values(
                 wanted = else_values.get(variable)
                 given.add(variable)
                 if isinstance(operand, Value) and operand in carriers:
-                    if wanted is not None:
-                        initial.append((carriers[operand], wanted))
+                    carrier = carriers[operand]
+                    if wanted is None or initial.setdefault(carrier, wanted) != wanted:
+                        return None
                 elif wanted != operand and wanted is not None:
                     return None
-    return initial if given.issuperset(else_values) else None
+    return list(initial.items()) if given.issuperset(else_values) else None

@@ -66,7 +66,8 @@ class Liveness:
             again = frozenset((statement.again,)) - body.surely
             return Summary(body.reads | again, body.assigned, body.surely)
         if isinstance(statement, For):
-            return self.of_list(statement.body)
+            body = self.of_list(statement.body)
+            return Summary(body.reads, body.assigned, frozenset()) if statement.may_be_empty else body
         assert isinstance(statement, Return)
         return _NOTHING
 

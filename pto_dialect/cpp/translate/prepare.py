@@ -7,7 +7,8 @@ from ..llvm.reader import Module
 from .calls import PURE, call_name, is_interface, plain_name
 from .linear import width_of
 
-_RETURN = "pto.return"
+RETURN = "pto.return"
+"""The block with the only return of a function; it has no other instructions than a phi."""
 
 
 def prepare(function: Function, module: Module) -> None:
@@ -36,9 +37,9 @@ def _replace(function: Function, replaced: dict[Value, Operand]) -> None:
 
 
 def _join_returns(function: Function) -> None:
-    """Makes all returns of a function branches to one."""
+    """Makes all returns of a function branches to a block of its own."""
     ends = [block for block in function.blocks.values() if block.terminator.opcode == "ret"]
-    if len(ends) < 2:
+    if not ends:
         return
     last = Instruction("ret", "", "void")
     last.debug = ends[-1].terminator.debug
@@ -49,10 +50,10 @@ def _join_returns(function: Function) -> None:
         last.operands = (phi,)
         instructions = [phi, last]
     for block in ends:
-        jump = Instruction("br", "", "void", labels=(_RETURN,))
+        jump = Instruction("br", "", "void", labels=(RETURN,))
         jump.debug = block.terminator.debug
         block.instructions[-1] = jump
-    function.blocks[_RETURN] = BasicBlock(_RETURN, instructions)
+    function.blocks[RETURN] = BasicBlock(RETURN, instructions)
 
 
 def _share_constants(function: Function, module: Module) -> None:

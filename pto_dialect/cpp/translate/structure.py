@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from ..errors import TranslationError
 from ..llvm.model import Constant, Function, Instruction, Operand, Value
 from .cfg import ControlFlow, NaturalLoop
+from .prepare import RETURN
 from .tree import Bind, Counted, Do, For, If, Is, Loop, Return, Set, Statement, Tree, Variable
 
 _MAX_NESTING = 60
@@ -41,6 +42,10 @@ class Structurer:
         """Returns the tree. Raises ``TranslationError``."""
         statements: list[Statement] = []
         self._subtree(self.flow.order[0], statements, None, 0)
+        if RETURN in self.flow.number:
+            for instruction in self.function.blocks[RETURN].instructions[:-1]:
+                statements.append(Bind(instruction, self._variable(instruction)))
+            statements.append(Return(self.function.blocks[RETURN].terminator))
         return Tree(statements, self.variables)
 
     # ------------------------------------------------------------ values that leave loops
@@ -92,7 +97,7 @@ class Structurer:
             loop = self.flow.loops.get(name)
             if loop is not None and loop is not within:
                 reached = self._loop(loop, out, within, depth)
-                merges = self._hoisted(loop)
+                merges = self._hoisted(loop, within)
             else:
                 reached, merges = self._block(name, out, within, depth)
             pending |= reached
@@ -121,9 +126,14 @@ class Structurer:
                 out.append(If(Is(self.selector, (self.flow.number[merge],)), target, []))
         return ""
 
-    def _hoisted(self, loop: NaturalLoop) -> list[str]:
-        """Returns the blocks behind a loop that its blocks dominate, in order."""
-        found = [child for name in loop.blocks for child in self.flow.children[name] if child not in loop.blocks]
+    def _hoisted(self, loop: NaturalLoop, within: NaturalLoop | None) -> list[str]:
+        """Returns the blocks behind a loop that its blocks dominate, inside the loop around it, in order."""
+        found = [
+            child
+            for name in loop.blocks
+            for child in self._children(name)
+            if child not in loop.blocks and (within is None or child in within.blocks)
+        ]
         return sorted(found, key=self.flow.number.__getitem__)
 
     def _block(
@@ -138,10 +148,14 @@ class Structurer:
                 )
                 if instruction in self.escapes:
                     out.append(Set([(self.escapes[instruction], instruction)]))
-        inside = [child for child in self.flow.children[name] if within is None or child in within.blocks]
+        inside = [child for child in self._children(name) if within is None or child in within.blocks]
         inline = {child for child in inside if len(self._entries(child)) == 1 and child in self.flow.successors[name]}
         merges = sorted((child for child in inside if child not in inline), key=self.flow.number.__getitem__)
         return self._terminator(name, block.terminator, inline, out, within, depth), merges
+
+    def _children(self, name: str) -> list[str]:
+        """Returns the blocks that a block immediately dominates, without the return, which stands at the end."""
+        return [child for child in self.flow.children[name] if child != RETURN]
 
     def _entries(self, name: str) -> list[str]:
         """Returns the predecessors of a block, without the back edges of its loop."""
@@ -157,9 +171,6 @@ class Structurer:
         within: NaturalLoop | None,
         depth: int,
     ) -> set[str]:
-        if terminator.opcode == "ret":
-            out.append(Return(terminator))
-            return set()
         if terminator.opcode == "unreachable":
             return set()
         targets = self.flow.successors[name]

@@ -107,6 +107,8 @@ class For:
     counted: Counted
     body: list[Statement]
     debug: str = ""
+    may_be_empty: bool = False
+    """Whether the bounds may give no iteration, as where no condition is around the loop any more."""
 
 
 @dataclass(slots=True)
