@@ -97,7 +97,10 @@ def _flag(operand: Operand, emitter: Emitter) -> str:
 
 
 def _base_address(call: Call, emitter: Emitter) -> None:
-    """Nothing: the memory of the signals is the machine's own."""
+    """Emits ``set_ffts``: the memory of the signals, which the launcher gives the kernel as a number."""
+    address = emitter.cast(numbers_of(call).values[0], "i64")
+    pointer = emitter.define(f"pto.castptr {address} : i64 -> !pto.ptr<i64, gm>", "ffts")
+    emitter.emit(f"pto.set_ffts {pointer} : !pto.ptr<i64, gm>")
 
 
 def _clean(call: Call, emitter: Emitter) -> None:
