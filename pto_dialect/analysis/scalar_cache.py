@@ -11,6 +11,8 @@ from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.type_facts import enumerator, space_of
 from pto_dialect.ir.buffers.pointers import LdDevOp, StDevOp
+from pto_dialect.ir.core.base import Pipe, PtoOp, op_spec
+from pto_dialect.ir.core.facts.operation_form import Completion, form_of
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.sync.cross_core import CmoCacheinvalidOp, DcciOp
@@ -42,3 +44,24 @@ def maintenance_of(op: Operation) -> Maintenance | None:
     if space_of(pointer.type) not in ("gm", None):
         return None
     return Maintenance(None if enumerator(op, "cache") == "ENTIRE_DATA_CACHE" else pointer)
+
+
+# ------------------------------------------------------------ asynchronous stores
+
+
+MEMORY = "ub"
+"""The memory to which stores of the scalar unit are asynchronous."""
+
+_ORDERED = Role.JOINS | Role.CORES | Role.PEERS
+"""Operations that synchronize themselves."""
+
+
+def stores_asynchronously(op: Operation, arch: str) -> bool:
+    """Whether ``op`` executes on the scalar unit and may store to memory. Other pipes see its stores to ``MEMORY``
+    after a flag; issuing them later is not enough."""
+    if not isinstance(op, PtoOp):
+        return has_role(op, Role.ELEMENT_STORE | Role.ATOMIC)
+    if op_spec(type(op)).queue is not None or has_role(op, _ORDERED):
+        return False
+    form = form_of(op, arch)
+    return form.pipe is Pipe.S and form.completion is Completion.FLAG and bool(form.writes) and not form.self_ordered

@@ -15,8 +15,8 @@ from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.abstract_state import Step
 from pto_dialect.analysis.abstract_values import AbstractValue, offset_pointer
-from pto_dialect.analysis.scalar_stores import MEMORY as SCALAR_STORES
-from pto_dialect.analysis.scalar_stores import stores_asynchronously
+from pto_dialect.analysis.scalar_cache import MEMORY as SCALAR_STORES
+from pto_dialect.analysis.scalar_cache import stores_asynchronously
 from pto_dialect.analysis.streaming import is_streamed
 from pto_dialect.analysis.type_facts import enumerator, is_simt_entry, space_of
 from pto_dialect.ir.core.base import Pipe, PtoOp, is_declared, op_spec, operand_groups

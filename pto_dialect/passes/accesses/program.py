@@ -13,7 +13,7 @@ from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.analysis.constants import constant_of
-from pto_dialect.analysis.scalar_stores import stores_asynchronously
+from pto_dialect.analysis.scalar_cache import stores_asynchronously
 from pto_dialect.ir.core.base import Pipe, PtoOp, op_spec, operand_groups, section_of
 from pto_dialect.ir.core.facts.operation_form import form_of, pipe_of
 from pto_dialect.ir.core.placement import named_pipe

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple, Self, TypeVar
 
-from pto_dialect.analysis.scalar_stores import MEMORY as SCALAR_STORES
+from pto_dialect.analysis.scalar_cache import MEMORY as SCALAR_STORES
 from pto_dialect.ir.core.base import Pipe
 
 from . import items

@@ -5,7 +5,7 @@ Source: docs/reference/language.md, "Level 1 and Level 2".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from xdsl.dialects.builtin import FunctionType, UnitAttr
 from xdsl.dialects.scf import YieldOp
@@ -13,21 +13,90 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.ir.buffers.views import AllocTileOp
-from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, operand_groups, segment_sizes, signature, stores
+from pto_dialect.ir.core.base import Effect, PtoOp, Shape, op_spec, operand_groups, segment_sizes, signature, stores
+from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.operands import find
+from pto_dialect.ir.core.placement import element_of, location
 from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.ir.core.types import DYNAMIC, TileBufType, TileType
+from pto_dialect.ir.core.types import DYNAMIC, TileBufType, TileType, shape_of
+from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.core_dialects.structured import is_for, is_if
 from pto_dialect.syntax.types.parser import intern_type
+from pto_dialect.targets.tile_layouts import ZZ_SCALE
 
 from .contents import Contents, is_buffer
-from .location_effects import refuse_placed
-from .operands import destinations, is_tile_operation
+from .operands import Use, destinations, is_tile_operation
 from .rebuild import Rebuild, RefusedError, name_of
-from .remains import refuse_remains
 from .shared import refuse_shared
 from .valid import refuse_outside
 from .written import EMPTY_ELSE, BufferFacts, numbered
+
+# ------------------------------------------------------------ what remains in buffers
+
+
+_LINES = frozenset(("tile_reduce",))
+"""Families whose operations write one row or one column."""
+_COMMON = frozenset(("tile_partial",))
+"""Families whose operations write where one of their sources has elements."""
+
+
+def refuse_remains(function: Operation, contents: Contents) -> None:
+    """Raises :class:`RefusedError` where a buffer that is written by operations of several kinds, or that a caller
+    gives, is not written as a whole."""
+    kinds: dict[SSAValue, set[str]] = {}
+    writes = list(_writes(function, contents))
+    for op, use in writes:
+        kinds.setdefault(use.value, set()).add(op.name)
+    for op, use in writes:
+        maker = use.value.owner
+        again = not isinstance(maker, Operation) or len(kinds[use.value]) > 1
+        if has_role(op, Role.SCATTERS):
+            sites = [other for other, write in writes if write.value is use.value]
+            again = len(sites) > 1 or op.parent is not maker.parent
+        if again and not _fills(op, use, contents):
+            raise RefusedError(
+                op, f"it may leave elements of {name_of(use.value)} as they were, and a value has no earlier content"
+            )
+
+
+def _writes(function: Operation, contents: Contents) -> Iterator[tuple[PtoOp, Use]]:
+    for op in walk(function):
+        if is_tile_operation(op):
+            for use in contents.accesses(op).writes:
+                if use.name not in op_spec(type(op)).in_place:
+                    yield op, use
+
+
+def _fills(op: PtoOp, use: Use, contents: Contents) -> bool:
+    """Whether ``op`` writes all elements of a destination."""
+    family = OPS[op.name][0]
+    shape = shape_of(use.value.type)
+    if family in _LINES:
+        return 1 in shape
+    if family in _COMMON:
+        sources = contents.accesses(op).reads
+        return all(shape_of(source.value.type) == shape for source in sources if is_buffer(source.value))
+    line = shape[0] == 1 and not op_spec(type(op)).reads
+    return line or not has_role(op, Role.PARTIAL)
+
+
+# ------------------------------------------------------------ effects by location
+
+
+def refuse_placed(op: PtoOp) -> None:
+    """Raises :class:`RefusedError` for an operation that converts what leaves an accumulator, or that loads scales in
+    the order of their buffer."""
+    source, target = find(op, "src"), find(op, "dst")
+    if source is None or target is None:
+        return
+    spec = op_spec(type(op))
+    if location(source) == "acc" and spec.shape is Shape.DPS_KEYED:
+        converts = element_of(source) != element_of(target) or set(op.attributes) - {"operandSegmentSizes"}
+        if converts or find(op, "fp") is not None or find(op, "preQuantScalar") is not None:
+            raise RefusedError(op, f"{op.name} converts what leaves acc, and {name_of(source)} would be in no memory")
+    type_ = target.type
+    if has_role(op, Role.TILE_LOAD) and isinstance(type_, TileBufType) and type_.fractal == ZZ_SCALE.fractal:
+        raise RefusedError(op, f"it loads scales in the order of {name_of(target)}, and a value has no layout")
 
 
 class ValueWriter(Rebuild):

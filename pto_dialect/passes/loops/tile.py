@@ -23,14 +23,39 @@ from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.location import label_of, span_of
 from pto_dialect.ir.core.types import PartitionViewType, TileBufType
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.tile.elementwise import TCvtOp
 from pto_dialect.ir.tile.memory import TLoadOp, TStoreOp
 from pto_dialect.passes.base import PtoPass
 from pto_dialect.passes.instructions.geometry import ROW_BYTES, bytes_of
 from pto_dialect.passes.instructions.writer import is_handle
+from pto_dialect.passes.lower_vector.reduce import ROWS
+from pto_dialect.passes.lower_vector.table import row_of
 from pto_dialect.verify.engine.rule import read_rules
 
 from .copies import put
-from .rowwise import NotTiledError, once_for_all_rows, works_row_by_row
+
+# ------------------------------------------------------------ operations on rows
+
+
+class NotTiledError(Exception):
+    """Why an operation cannot be tiled."""
+
+    def __init__(self, op: Operation, reason: str) -> None:
+        super().__init__(reason)
+        self.op = op
+        self.reason = reason
+
+
+def works_row_by_row(op: PtoOp) -> bool:
+    """Whether the rows of an operation do not depend on each other."""
+    return row_of(op) is not None or isinstance(op, TCvtOp) or ROWS.get(op.name) is not None
+
+
+def once_for_all_rows(op: PtoOp, value: SSAValue) -> bool:
+    """Whether a tile has one row that serves all rows."""
+    row = row_of(op)
+    return row is not None and bool(row.spread) and value in operand_groups(op)[row.spread]
+
 
 _INDEX = IndexType()
 

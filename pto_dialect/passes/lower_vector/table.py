@@ -50,8 +50,7 @@ from pto_dialect.ir.vector.arith import (
 from pto_dialect.ir.vector.compare import VSelOp
 from pto_dialect.ir.vector.convert import VBrOp, VDupOp
 
-from .division import quotient
-from .halves import scaled_halves
+from .division import quotient, scaled_halves
 
 FLOATS = frozenset(("f16", "f32"))
 SIGNED = frozenset(("i8", "i16", "i32"))

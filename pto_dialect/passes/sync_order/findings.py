@@ -6,26 +6,107 @@ Source: docs/reference/synchronisation.md, "Judging a program".
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note
+from pto_dialect.diagnostics.origins import shown_line
 from pto_dialect.ir.core.base import section_of
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.passes.accesses.items import UnsupportedError
+from pto_dialect.passes.accesses.items import PIPES, Leaf, Signal, UnsupportedError, innermost
 from pto_dialect.passes.accesses.locations import HandleLocations
 from pto_dialect.passes.accesses.signals import SignalReader
 from pto_dialect.verify.engine.rule import Rule
 
 from .chains import Reason, reasons
-from .course import Open
-from .descriptions import line_of, named, note_of, pipe_name, title
+from .course import Finding, Open
 from .groups import Group, Judge
 from .rules import KEPT, REDUNDANT, REMOVED, SERIALISING, UNDECIDED
-from .serial import Idle, idle, pairs_of
+
+# ------------------------------------------------------------ pairs of pipes without work at the same time
+
+
+class Idle(NamedTuple):
+    """A signal that makes ``needless`` wait, or be waited for, beside ``needed``, the nearest that has to."""
+
+    signal: Signal
+    needless: Leaf
+    needed: Leaf
+
+
+def pairs_of(lost: list[Finding]) -> dict[tuple[int, int], Open]:
+    """The pairs of pipes between which a group keeps order, each with an example."""
+    pairs: dict[tuple[int, int], Open] = {}
+    for one in lost:
+        if isinstance(one, Open):
+            pairs.setdefault((one.first.pipe, one.second.pipe), one)
+    return pairs
+
+
+def idle(group: Group, lost: list[Finding]) -> Iterator[Idle]:
+    """What waits, or is waited for, for nothing; ``lost`` is what is out of order without ``group``."""
+    needs = [one for one in lost if isinstance(one, Open)]
+    if len(needs) < len(lost):
+        return
+    for signal in group.signals:
+        if signal.kind == "set":
+            yield from _nearest(signal, {one.first for one in needs}, signal.source, -1)
+        elif signal.kind == "wait":
+            yield from _nearest(signal, {one.second for one in needs}, signal.target, 1)
+
+
+def _nearest(signal: Signal, needed: set[Leaf], pipe: int, step: int) -> Iterator[Idle]:
+    """Work of ``pipe`` between ``signal`` and the nearest item of its sequence with something needed in it."""
+    sequence, index = signal.path[-1]
+    idle: Leaf | None = None
+    index += step
+    while 0 <= index < len(sequence.items):
+        leaves = [leaf for leaf in innermost(sequence.items[index]) if isinstance(leaf, Leaf) and leaf.pipe == pipe]
+        nearest = next((leaf for leaf in leaves if leaf in needed), None)
+        if nearest is not None:
+            if idle is not None:
+                yield Idle(signal, idle, nearest)
+            return
+        idle = idle or next(iter(leaves), None)
+        index += step
+
+
+# ------------------------------------------------------------ descriptions
+
+
+def pipe_name(number: int) -> str:
+    """``MTE2`` ..."""
+    return PIPES[number].value.removeprefix("PIPE_")
+
+
+def line_of(op: Operation) -> str:
+    """`` (line 7)``; empty for an operation without a source location."""
+    span = span_of(op)
+    return "" if span is None else f" (line {shown_line(span)})"
+
+
+def named(item: Leaf | Signal) -> str:
+    """The operation of an item with its source location."""
+    return f"{item.op.name}{line_of(item.op)}"
+
+
+def title(signals: tuple[Signal, ...]) -> str:
+    """A group of signals as text."""
+    first = signals[0]
+    if first.kind == "join":
+        return "the barrier of all pipes"
+    if first.kind == "barrier":
+        return f"the barrier of {pipe_name(first.source)}"
+    return f"flag EVENT_ID{first.number} from {pipe_name(first.source)} to {pipe_name(first.target)}"
+
+
+def note_of(item: Leaf | Signal, message: str) -> Note:
+    """A note at the source location of an item."""
+    return Note(message, span_of(item.op))
 
 
 def has_signals(function: Operation) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import linecache
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -17,9 +17,12 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnregisteredOp
 from xdsl.ir import Operation
 
+from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.ir.core.base import is_pto
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import OpaqueType
+from pto_dialect.nesting import EXECUTED, LOOPS, RULE
 from pto_dialect.targets.profile import Profile
 
 from ..errors import ProgramError
@@ -28,15 +31,71 @@ from ..kernels.registry import generate
 from ..run.machine import RunOptions
 from ..run.profiling import ProfileLog
 from ..simt.code import find_code
-from .depth import refuse_deep
 from .emit import Emitter
 from .generator import Generator
-from .listing import listing
 from .names import Kind
 from .program import Program, find_entry, find_program, functions_by_place, functions_of, symbol_of
 from .source_check import BUILTINS, check_source
 from .unit import Unit
 from .variants import PLAIN, Variant
+
+# ------------------------------------------------------------ listing
+
+
+_WIDEST = 160
+"""Maximum number of characters of a line of the program in a comment."""
+
+
+def listing(lines: Sequence[str], origin: Iterable[Operation | None]) -> str:
+    """Returns ``lines`` of Python, with a comment where another line of the program starts; ``origin`` has the
+    operation of each. Code of operations without a source location has no comment of its own."""
+    shown: list[str] = []
+    # The first line is no comment, so no later line can name the encoding of a file that the text is written to.
+    previous: tuple[SourceFile, int] | None = None
+    for number, (line, op) in enumerate(zip(lines, origin, strict=True)):
+        span = span_of(op) if number else None
+        if span is not None:
+            position = (span.source, span.line)
+            if position != previous:
+                previous = position
+                indent = line[: len(line) - len(line.lstrip(" "))]
+                shown.append(f"{indent}# {span.line}: {comment(span.source.line_text(span.line))}")
+        shown.append(line)
+    return "\n".join(shown) + "\n"
+
+
+def comment(text: str) -> str:
+    """Returns a line of a program as it can follow ``#``: nothing in it ends a line or changes how others are read.
+
+    Characters that are not printed are escaped, among them all that end lines somewhere, marks of direction and halves
+    of surrogate pairs.
+    """
+    text = text.strip()
+    if len(text) > _WIDEST:
+        text = text[: _WIDEST - 1] + "…"
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+# ------------------------------------------------------------ depth of nesting
+
+
+def refuse_deep(function: Operation) -> None:
+    """Raises ``ProgramError`` for the first operation of ``function`` that is nested too deep to be executed."""
+    stack: list[tuple[Operation | None, int, int]] = [
+        (block.first_op, 0, 0) for region in function.regions for block in region.blocks
+    ]
+    while stack:
+        op, loops, regions = stack.pop()
+        while op is not None:
+            if op.regions:
+                inner = loops + (has_role(op, Role.LOOP))
+                if inner > LOOPS or regions + 1 > EXECUTED:
+                    what, limit = ("loops", LOOPS) if inner > LOOPS else ("regions", EXECUTED)
+                    message = f"{what} that are executed nest at most {limit} deep; call a function for the inner ones"
+                    raise ProgramError(RULE, message, span_of(op))
+                stack += [(block.first_op, inner, regions + 1) for region in op.regions for block in region.blocks]
+            op = op.next_op
+
 
 __all__ = ["CompiledModule", "compile_module", "find_entry", "functions_of"]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from pto_dialect.analysis.scalar_stores import MEMORY, stores_asynchronously
+from pto_dialect.analysis.scalar_cache import MEMORY, stores_asynchronously
 from pto_dialect.analysis.type_facts import space_of
 from pto_dialect.ir.core.base import Pipe
 from pto_dialect.ir.core.placement import named_pipe

@@ -16,7 +16,7 @@ from pto_dialect.deadline import TimedOut
 
 from ..faults import Fault, exhausted
 from ..run.machine import Block, Core, NeedsQueues
-from ..vector.holding import HOLDER
+from ..vector.streams import HOLDER
 from .pending_stores import PendingStores
 from .schedule import Schedule
 from .senders import awaited

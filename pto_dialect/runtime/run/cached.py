@@ -6,14 +6,49 @@ Source: docs/reference/execution.md, "Data cache of the scalar unit".
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import takewhile
 from typing import Any
 
-from ..compile.caching import CachingGenerator
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.scalar_cache import is_cached, maintenance_of
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.walk import ancestors
+from pto_dialect.ir.scalar.regions import SectionSimtOp
+
 from ..compile.generator import Generator
+from ..compile.holding import HoldingGenerator
 from ..memory.data_cache import Access, CachedArena, DataCache
 from .arenas import rebind
 from .launch import Kernel
 from .machine import Block, Core
+
+# ------------------------------------------------------------ code of cached accesses
+
+
+class CachingGenerator(HoldingGenerator):
+    """Writes the body of one function, with the cache around each access that uses it."""
+
+    def operation(self, op: Operation) -> None:
+        """Writes one operation, through the cache where it uses one."""
+        maintained = maintenance_of(op)
+        if maintained is not None:
+            pointer = maintained.pointer
+            argument = "None" if pointer is None else f"core.pointer_of({self.names[pointer]})"
+            self.emitter.line(f"core.cache.maintain({argument})")
+        cached = self.lanes is None and is_cached(op) and not _in_scope(op)
+        if cached:
+            self.emitter.current = op
+            self.emitter.line(f"core.cache.enter({has_role(op, Role.ELEMENT_STORE)})")
+        super().operation(op)
+        if cached:
+            self.emitter.line("core.cache.leave()")
+
+
+def _in_scope(op: Operation) -> bool:
+    """Returns whether the vector unit or work-items execute an operation."""
+    inside = takewhile(lambda parent: not has_role(parent, Role.FUNCTION), ancestors(op))
+    return any(has_role(parent, Role.SCOPE) or isinstance(parent, SectionSimtOp) for parent in inside)
 
 
 class CachedKernel(Kernel):

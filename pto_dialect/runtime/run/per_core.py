@@ -72,7 +72,7 @@ class PerCore:
         self._array = None if computed else np.asarray(source).reshape(-1)
 
     def values(self, positions: Sequence[CorePosition]) -> list[Any]:
-        """Returns the number of each core in ``positions``, which are all cores of a launch. Raises ``BindingError``."""
+        """Returns the number of each core in ``positions``, all cores of a launch. Raises ``BindingError``."""
         if self._array is not None:
             needed = len(positions) if self.by == "core" else positions[-1].count
             if self._array.size != needed:

@@ -17,8 +17,10 @@ import numpy as np
 from pto_dialect.targets.vector_unit import MASK_BITS, VLANE_BYTES
 
 from ..memory.spaces import Array, Pointer
-from .holding import HOLDER
 from .memory import window
+
+HOLDER = "holder"
+"""Key of the chooser that decides whether a store that hardware may complete later is held back."""
 
 
 class StoreStream:

@@ -10,7 +10,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
-from pto_dialect.analysis.scalar_stores import MEMORY as SCALAR_STORES
+from pto_dialect.analysis.scalar_cache import MEMORY as SCALAR_STORES
 from pto_dialect.ir.core.base import Pipe
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.atomic import AtomicMode

@@ -21,15 +21,38 @@ from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.facts.operation_form import form_of
 from pto_dialect.ir.core.location import label_of, span_of
 from pto_dialect.ir.core.operands import shown
+from pto_dialect.ir.core.registry import family_of_name
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import byte_width
 from pto_dialect.ir.core.walk import ancestors
+from pto_dialect.ir.sync.pipes import SetQuantVectorOp
 from pto_dialect.ir.tile.elementwise import TCvtOp
+from pto_dialect.ir.tile.memory import TGetValOp, TPrintOp
 from pto_dialect.ir.tile.reduce import TRowMaxOp, TRowMinOp, TRowProdOp, TRowSumOp
 from pto_dialect.ir.vector.dma import CopyUbufToUbufOp, MteUbUbOp
 from pto_dialect.targets.memory import SPACE_ALIASES
 
-from .consumption import moves
+# ------------------------------------------------------------ consumption
+
+
+MOVING_FAMILIES = frozenset(
+    (
+        *("mte", "mte_raw", "dma", "fixpipe", "tile_move", "tile_memory", "pipes"),
+        *("vector_memory", "predicate_memory", "vmi_load", "vmi_store"),
+    )
+)
+"""Families whose operations copy, convert element by element, or pad."""
+
+COMPUTING = (TGetValOp, TPrintOp, SetQuantVectorOp)
+"""Operations of those families that use the values they read."""
+
+
+def moves(op: Operation) -> bool:
+    """Returns whether ``op`` passes on what it reads without using it."""
+    if isinstance(op, COMPUTING):
+        return False
+    return has_role(op, Role.COPY) or family_of_name(op.name) in MOVING_FAMILIES
+
 
 TILES = (t.TileBufType, t.MultiTileBufType)
 _BY_ROWS = (TRowMaxOp, TRowMinOp, TRowProdOp, TRowSumOp)

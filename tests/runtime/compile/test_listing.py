@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pto_dialect
-from pto_dialect.runtime.compile.listing import comment, listing
+from pto_dialect.runtime.compile.compiler import comment, listing
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 ENDS = (*"\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", *"\0\x1a\ufeff\u202e\u200b")

@@ -11,7 +11,7 @@ from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.registry import op_class
 from pto_dialect.sanitize.checks.alignment import alignment, base_operand
 from pto_dialect.sanitize.checks.decisions import decides
-from pto_dialect.sanitize.report.consumption import moves
+from pto_dialect.sanitize.report.sites import moves
 
 MOVING = """
 mte_l1_l0a mte_l0c_gm mte_gm_ub mte_ub_gm mte_gm_l1 mte_l1_bt load_cbuf_to_ca copy_gm_to_ubuf copy_ubuf_to_gm tmov
