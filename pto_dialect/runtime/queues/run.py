@@ -309,9 +309,9 @@ class QueueCore(Core):
         return tuple(key for key in keys if not self.flags.get(key, 0))
 
 
-def _holds(value: tuple[object, ...] | list[object], handle: object) -> bool:
+def _holds(value: Any, handle: object) -> bool:
     """Returns whether nested operands contain a handle."""
-    for part in value:
+    for part in value:  # noqa: SIM110 (a generator is slower, and this runs for every queued operation)
         if part is handle or (type(part) in (tuple, list) and _holds(part, handle)):
             return True
     return False
