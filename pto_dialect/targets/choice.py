@@ -77,7 +77,7 @@ def resolve_target(
     if option is not None:
         profile = get_profile(option)
         if stated is not None and stated != profile.arch:
-            text = f"the module asks for {stated}, the option for {profile.name}; the option is obeyed"
+            text = f"the module selects {stated}, the option {profile.name}; the option is obeyed"
             warnings = (*warnings, TargetWarning("target-override", text))
         return TargetChoice(profile, True, warnings)
     if stated is not None:

@@ -16,10 +16,14 @@ from pathlib import Path
 import pytest
 from markdown_pages import ROOT, pages, prose
 
+from pto_dialect.verify.engine.rule import RULES, load_all_rules
+
 CONVERTED = (
     "examples",
     "lit-tests",
     "pto_dialect",
+    "pto_dialect/ir",
+    "pto_dialect/syntax",
     "tests/helpers/markdown_pages.py",
     "tools",
 )
@@ -34,6 +38,7 @@ CONVERTED_STRINGS = (
     "pto_dialect/diagnostics",
     "pto_dialect/driver",
     "pto_dialect/integrations",
+    "pto_dialect/ir",
     "pto_dialect/lsp",
     "pto_dialect/passes",
     "pto_dialect/plugin",
@@ -41,6 +46,9 @@ CONVERTED_STRINGS = (
     "pto_dialect/report",
     "pto_dialect/runtime",
     "pto_dialect/sanitize",
+    "pto_dialect/syntax",
+    "pto_dialect/targets",
+    "pto_dialect/verify",
     "tests/helpers/markdown_pages.py",
     "tools",
 )
@@ -205,6 +213,12 @@ def test_messages_and_help_texts_have_no_retired_phrase(entry: str) -> None:
         texts = [text for text in strings(ast.parse(path.read_text(encoding="utf-8"))) if " " in text]
         found[path.relative_to(ROOT).as_posix()] = [phrase for text in texts for phrase in retired(text)]
     assert {path: phrases for path, phrases in found.items() if phrases} == {}
+
+
+def test_texts_of_rules_have_no_retired_phrase() -> None:
+    load_all_rules()
+    found = {rule.id: list(retired(rule.text)) for rule in RULES.values()}
+    assert {id: phrases for id, phrases in found.items() if phrases} == {}
 
 
 @pytest.mark.parametrize(

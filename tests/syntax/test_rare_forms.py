@@ -20,7 +20,7 @@ def test_an_alias_of_a_place_is_read() -> None:
 def test_a_value_is_no_attribute() -> None:
     found = parsed(HEAD + "  %r = arith.addi %x, %x {note = %x} : i32\n  return\n}")[1]
     assert [(rule, line, message) for rule, line, _, message in found] == [
-        ("parse-syntax", 2, "a value cannot stand in an attribute")
+        ("parse-syntax", 2, "an attribute cannot contain a value")
     ]
 
 
@@ -51,7 +51,7 @@ def test_words_after_operands_are_suggested(clause: str, help: str) -> None:
 def test_a_word_in_brackets_is_one_word(inside: str) -> None:
     text = HEAD + f"  %r = pto.ldg %g[%i] l2cache({inside}) : !pto.ptr<f32, gm> -> f32\n  return\n}}"
     assert [(rule, line, message) for rule, line, _, message in parsed(text)[1]] == [
-        ("parse-syntax", 2, "l2cache(..) takes one word")
+        ("parse-syntax", 2, "l2cache(..) takes one keyword")
     ]
 
 

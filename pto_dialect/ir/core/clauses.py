@@ -175,4 +175,4 @@ class Clauses:
     def order_in_words(self) -> str:
         """Returns the same as a sentence."""
         names = (row.name.replace("/", " or ") for row in self.rows if not row.leads)
-        return f"clauses stand in the order {', '.join(names)}"
+        return f"clauses are in the order {', '.join(names)}"

@@ -20,7 +20,7 @@ ACC_STORE = Clauses(
         (
             "clip",
             DiagnosticText(
-                "fixp-clip-in-relu", "clip stands inside pre_relu(..)", "pre_relu(mode = normal_relu, clip = %c)"
+                "fixp-clip-in-relu", "clip belongs inside pre_relu(..)", "pre_relu(mode = normal_relu, clip = %c)"
             ),
         ),
     ),

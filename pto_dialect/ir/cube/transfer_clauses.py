@@ -63,7 +63,7 @@ FRAC_LOAD = Clauses(
     title="Load that changes the layout",
     intro="All of them, in this order, separated by commas, after source and destination.",
     separator=", ",
-    foreign=DiagnosticText("parse-syntax", "expected {0}(..), found {1!r}", "{0}(..) stands here"),
+    foreign=DiagnosticText("parse-syntax", "expected {0}(..), found {1!r}", "write {0}(..) here"),
     rows=(
         Clause(
             "mode",

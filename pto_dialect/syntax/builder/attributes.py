@@ -325,7 +325,7 @@ class AttributeBuilder(BuilderBase):
     def uses_value(self, items: list[Any]) -> Attribute:
         """Reports a value where an attribute belongs."""
         token = items[0]
-        self.report("parse-syntax", "a value cannot stand in an attribute", token.start, token.end)
+        self.report("parse-syntax", "an attribute cannot contain a value", token.start, token.end)
         return UnitAttr()
 
     def word_value(self, items: list[Any]) -> Attribute:

@@ -165,7 +165,7 @@ class BuilderBase(TypeReader):
                     self.source.text[slice(*self.name_extent(*place))]
                     for place in ((token, index), (other_token, other_index))
                 ]
-                message = f"{names[0]} and {names[1]} stand in each other's place: {names[0]} has type "
+                message = f"{names[0]} and {names[1]} are swapped: {names[0]} has type "
                 message += f"{t.type_text(first.type)}, but {t.type_text(wanted)} is stated here"
                 help = f"swap {names[0]} and {names[1]}"
                 self.report("operand-type", message, start, end, help, remedies=(swap_operands(False),))

@@ -92,7 +92,7 @@ class ControlBuilder(CoreBuilder):
         if len(known) == len(bounds) and type_ not in known and len(set(known)) == 1 and not self.schematic:
             other = t.type_text(known[0])
             message = f"bounds and step of scf.for have type {t.type_text(type_)}, found {other}"
-            help = f"state the type of the loop behind its step: : {other}"
+            help = f"state the type of the loop after its step: : {other}"
             raise at(places[0], "operand-type", message, help, loop_type(other))
         for value, place in zip(bounds, places, strict=True):
             self.check_type(value, type_, place, 0, f"bounds and step of scf.for have type {t.type_text(type_)}")
@@ -357,7 +357,7 @@ class ControlBuilder(CoreBuilder):
         if len(default) != 1:
             raise at(token, "parse-syntax", "cf.switch needs exactly one default target")
         if targets[0][0].text != "default":
-            raise at(targets[0][0], "parse-syntax", "the default target of cf.switch stands before its cases")
+            raise at(targets[0][0], "parse-syntax", "the default target of cf.switch comes before its cases")
         case_operands = [values for _, (_, values) in cases]
         flat = [value for values in case_operands for value in values]
         properties: dict[str, Attribute] = {

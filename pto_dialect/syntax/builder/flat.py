@@ -162,7 +162,7 @@ class FlatBuilder(PtoBuilder):
                     raise at(word, SUFFIXES.foreign.rule, message, *suggest_word(word.text, suffix_words(slots)))
                 value = arguments[0]
                 if len(arguments) > 1 or isinstance(value, tuple) or value.type == "USES":
-                    raise at(word, "parse-syntax", f"{word.text}(..) takes one word", f"{word.text}(word)")
+                    raise at(word, "parse-syntax", f"{word.text}(..) takes one keyword", f"{word.text}(word)")
             else:
                 name = next((n for n, slot in slots.items() if is_enumerator_name(slot.kind, word.text)), "")
                 if not name:
@@ -173,7 +173,7 @@ class FlatBuilder(PtoBuilder):
                 raise at(word, SUFFIXES.duplicate, f"{name} is given twice")
             if latest and name in order and order.index(name) < order.index(latest):
                 message = f"{name} of {token.text} comes before {latest}"
-                raise at(word, SUFFIXES.order, message, "clauses stand in the order " + " -> ".join(order))
+                raise at(word, SUFFIXES.order, message, "clauses are in the order " + " -> ".join(order))
             latest = name if name in order else latest
             attributes[name] = self.token_attribute(cls, name, value)
 
@@ -211,7 +211,7 @@ class FlatBuilder(PtoBuilder):
             raise at(
                 uses,
                 "parse-syntax",
-                f"the value that {token.text} stores stands first",
+                f"the value that {token.text} stores comes first",
                 usage(token.text),
                 value_first(),
             )

@@ -74,7 +74,7 @@ class MicroBuilder(ClauseBuilder):
         unnamed = next((row for row in named if row.stated is Stated.KEYWORD), None)
         if unnamed is not None:
             where = types[-1][1]
-            raise at(where, "parse-syntax", f"the types of {unnamed.name} stand behind the word {unnamed.name}")
+            raise at(where, "parse-syntax", f"the types of {unnamed.name} come after the keyword {unnamed.name}")
         self._check_listed(operands, stated, types[0][1])
         return self.assemble(cls, token, groups, (), attributes)
 

@@ -19,8 +19,8 @@ _INVISIBLE = frozenset("\u00ad\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202a\u
 _KINDS = {"!": "type", "%": "value", "@": "function", "#": "attribute", "^": "block"}
 _HELP = {
     "-": "did you mean '->'?",
-    "'": 'strings stand between " and "',
-    "\\": "statements go on over the end of a line without a mark; remove it",
+    "'": 'strings are enclosed in " and "',
+    "\\": "statements continue over the end of a line without a mark; remove it",
     "$": "names of values begin with %",
 }
 _MERGE = re.compile(r"(?:<{7}|>{7}|={7}|\|{7})(?=[ \r\n]|\Z)")
@@ -75,7 +75,7 @@ def _foreign(s: Situation, text: str) -> Message:
         mended = (replace(None, f"0{number}"),)
         return Message("parse-character", "numbers begin with a digit", f"write 0{number}", at, remedies=mended)
     if text in _INVISIBLE:
-        message = f"an invisible character stands here, U+{ord(text):04X}"
+        message = f"there is an invisible character here, U+{ord(text):04X}"
         return Message("parse-character", message, "remove it", once=True, remedies=(remedies.without_invisible(),))
     meant = remedies.LOOK_ALIKE.get(text)
     code = "" if text.isascii() else f" (U+{ord(text):04X})"
@@ -141,7 +141,7 @@ def _assignment(s: Situation) -> Message | None:
     mark = s.text[following.start : following.start + 2]
     if mark not in (":=", "=="):
         return None
-    text = f"'=' stands behind the name of a result, not '{mark}'"
+    text = f"'=' follows the name of a result, not '{mark}'"
     at = Tok("EQUAL", mark, following.start)
     return Message("parse-missing-token", text, f"{shown(token.text)} = ..", at, remedies=(replace(None, "="),))
 
@@ -168,7 +168,7 @@ def _glued(s: Situation) -> Message | None:
     help = usage(s.head.text) if s.head is not None else None
     mended: tuple[Remedy, ...] = ()
     if whole.lower().startswith("0x"):
-        help = "digits behind 0x are 0 to 9 and a to f"
+        help = "digits after 0x are 0 to 9 and a to f"
     elif word.text.lower() in ("f", "d", "l", "u"):
         help, mended = f"write {name}", (replace(None, name),)
     return Message("parse-character", f"{shown(whole)} is no number", help, at, remedies=mended)

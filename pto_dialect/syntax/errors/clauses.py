@@ -55,7 +55,7 @@ def misplaced(table: Clauses, keywords: Sequence[Tok]) -> Misplaced | None:
         later = next((each.text for each, r in zip(keywords[:position], ranks, strict=True) if r > rank), None)
         if later is not None:
             message = f"{word.text} is out of place: it comes before {later}"
-            help = f"clauses stand in the order {table.in_order}"
+            help = f"clauses are in the order {table.in_order}"
             return Misplaced(word, DiagnosticText(table.order, message, help), (clause_before(word.text, later),))
         rows.append(row)
     return None
@@ -85,7 +85,7 @@ def clause_error(s: Situation) -> Message | None:
         return Message("parse-syntax", text, word, s.statement[-1], remedies=mended)
     if s.token.type == "EQUAL" and table.find(s.statement[-1].text) is not None:
         word = s.statement[-1].text
-        text = f"{word} is a clause, and no '=' stands behind it"
+        text = f"{word} is a clause, and no '=' follows it"
         return Message("parse-syntax", text, word, remedies=(without_value(),))
     if _inside_parentheses(s.statement):
         return None
@@ -136,14 +136,14 @@ def _between_blanks(s: Situation) -> Message | None:
         named = following is not None and (following.type == "COLON" or MAD.find(following.text) is not None)
         if not seen and following is not None and not named:
             return None
-        help = f"remove the comma; clauses stand in the order {MAD.in_order}"
+        help = f"remove the comma; clauses are in the order {MAD.in_order}"
         text = "clauses of mad are separated by blanks, not by commas"
         return Message("mad-clause-comma", text, help, remedies=(without_comma(),))
     if not _is_word(s.token):
         return None
     if MAD.find(s.token.text) is not None:
         word = s.token.text
-        text, mended = f"{word} stands before the types", (clause_before_types(word),)
+        text, mended = f"{word} comes before the types", (clause_before_types(word),)
         return Message(MAD.order, text, f"{word} : types", remedies=mended)
     wrong = _unknown(MAD, s.token)
     return Message(*wrong.said, remedies=wrong.remedies)

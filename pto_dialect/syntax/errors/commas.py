@@ -45,7 +45,7 @@ def _needless(s: Situation) -> Message | None:
     following = s.following
     if s.token.type != "COMMA" or "COMMA" in s.expected or following is None or following.type not in s.expected:
         return None
-    text = f"no comma stands before '{shown(following.text)}'"
+    text = f"no comma comes before '{shown(following.text)}'"
     return Message("parse-syntax", text, "remove the comma", remedies=(without_comma(),))
 
 
@@ -61,7 +61,7 @@ def _between_entries(s: Situation) -> Message | None:
     name = _HYPHENATED.match(s.text, token.start)
     if name is not None:
         whole = Tok("WORD", name.group(), token.start)
-        text, quoted = "names with '-' stand in quotes", f'"{name.group()}"'
+        text, quoted = "names with '-' are written in quotes", f'"{name.group()}"'
         return Message("parse-syntax", text, quoted, whole, remedies=(replace(None, quoted),))
     if token.type == "OP_UNKNOWN" and following is not None and following.type in ("WORD", "OP_UNKNOWN"):
         return _missing(token.text, following.text, following)

@@ -125,7 +125,7 @@ def _generic_region(s: Situation) -> Message | None:
         return None
     if [tok.type for tok in s.statement[-3:]] != ["RPAR", "LBRACE", "STRING"]:
         return None
-    brace, text = s.statement[-2], "regions of the generic form stand between '({' and '})'"
+    brace, text = s.statement[-2], "regions of the generic form are enclosed in '({' and '})'"
     return Message("parse-missing-token", text, '"operation"(..) ({ .. }) : (..) -> ..', brace, last=True)
 
 
@@ -147,7 +147,7 @@ def _late_result(s: Situation) -> Message | None:
         return None
     if not any(tok.type == "ATTRIBUTES" for tok in s.statement):
         return None
-    text = "the result type stands before 'attributes'"
+    text = "the result type comes before 'attributes'"
     return Message("parse-syntax", text, "-> type attributes {..}", remedies=(result_before_attributes(),))
 
 
@@ -157,7 +157,7 @@ def _attribute_braces(s: Situation) -> Message | None:
     if s.token.type != "EQUAL" or key.type != "WORD" or "LBRACE" not in s.expected or s.inside("LBRACE"):
         return None
     mended = (attribute_braces(),)
-    return Message("parse-syntax", "attributes stand in braces", f"{{{key.text} = ..}}", key, remedies=mended)
+    return Message("parse-syntax", "attributes are written in braces", f"{{{key.text} = ..}}", key, remedies=mended)
 
 
 def _value_without_hash(s: Situation) -> Message | None:
@@ -208,7 +208,7 @@ def _name_of_directive(s: Situation, word: str, form: str) -> Message:
     if token.type in ("RESULTS", "BINDINGS"):
         return Message("parse-syntax", f"{name} has no value: it is an argument", f".arg {name} : memref<16x16xf32>")
     if token.type == "USES" and s.following is not None and s.following.type == "COLON":
-        text, mended = f"the value of {name} stands before its type", (constant_order(),)
+        text, mended = f"the value of {name} comes before its type", (constant_order(),)
         return Message("parse-syntax", text, f".const {name} = 2.0 : f32", remedies=mended)
     if token.type == "USES":
         text, mended = f"'=' is missing after {name}", (append(" ="),)
@@ -235,7 +235,9 @@ def _parentheses(s: Situation) -> Message | None:
     subscripted = s.previous is not None and s.previous.type == "USES" and "LSQB" in s.expected
     if s.token.type == "LPAR" and s.previous is not None and subscripted and _indices(s):
         name = shown(s.previous.text.split(",")[-1].strip())
-        return Message("parse-syntax", "indices stand in square brackets", f"{name}[..]", remedies=(square_brackets(),))
+        return Message(
+            "parse-syntax", "indices are written in square brackets", f"{name}[..]", remedies=(square_brackets(),)
+        )
     if s.token.type != "LPAR" or head is None or s.statement[-1] is not head or "LPAR" in s.expected:
         return None
     if head.type == "OP_SYNC_BRACKET":
@@ -253,7 +255,7 @@ def _equal_sign(s: Situation) -> Message | None:
     following = s.following
     if s.token.type != "EQUAL" or following is None or following.type not in s.expected:
         return None
-    text = f"no '=' stands after {shown(s.statement[-1].text)!r}"
+    text = f"no '=' follows {shown(s.statement[-1].text)!r}"
     return Message("parse-syntax", text, "remove the '='", remedies=(without_equals(),))
 
 
@@ -305,7 +307,7 @@ def _else_if(s: Situation) -> Message | None:
     previous = s.statement[-1]
     if previous.type != "ELSE" or "LBRACE" not in s.expected or not (s.token.type == "OP_IF" or s.token.text == "if"):
         return None
-    text = "the branch behind else is a region"
+    text = "the branch after else is a region"
     return Message("parse-syntax", text, "else { scf.if ..", remedies=(else_region(),))
 
 
@@ -313,7 +315,7 @@ def _bounds(s: Situation) -> Message | None:
     """``scf.for %i = %a, %b, %c``."""
     if s.token.type != "COMMA" or s.head is None or s.head.type != "OP_FOR" or s.statement[-1].type != "BINDINGS":
         return None
-    text = "the bounds of scf.for stand around 'to', not ','"
+    text = "the bounds of scf.for are separated by 'to', not ','"
     return Message("parse-missing-token", text, usage(s.head.text), remedies=(bounds(),))
 
 
@@ -333,7 +335,7 @@ def _literal(s: Situation) -> Message | None:
     if s.token.type == "COLON" and s.following is not None and s.statement[-1].text in ("true", "false"):
         word = s.statement[-1].text
         bit = str(int(word == "true"))
-        text, help = f"{word} is an i1 and stands without its type", f"{word}, or {bit} : {shown(s.following.text)}"
+        text, help = f"{word} is an i1 and is written without its type", f"{word}, or {bit} : {shown(s.following.text)}"
         return Message("literal-type", text, help, remedies=(replace_before(word, bit),))
     if s.statement[-1] is not head or s.token.type not in (*_WORDS, "STRING"):
         return None
@@ -354,7 +356,7 @@ def _argument_order(s: Situation) -> Message | None:
     if s.statement[-2].type not in ("LPAR", "COMMA") and len(types) < 2:
         return None
     name, type_ = s.token.text.partition(",")[0], types[-1][0]
-    text, help = f"the type of {name} stands behind its name", f"{name}: {shown(type_)}"
+    text, help = f"the type of {name} follows its name", f"{name}: {shown(type_)}"
     return Message("parse-syntax", text, help, remedies=(argument_order(),))
 
 

@@ -29,7 +29,7 @@ _NAMES = {
     "HASH": "an attribute",
     "ANGLE": "<..>",
     "BODY": "a literal",
-    "WORD": "a word",
+    "WORD": "a keyword",
     "STRING": "a string",
     "INTEGER": "an integer",
     "FLOAT": "a number",

@@ -34,7 +34,7 @@ NEEDED_PARTS: dict[str, tuple[str, str, tuple[Remedy, ...]]] = {
         (square_brackets(),),
     ),
     "OP_INDEXED": ("an offset in brackets", "%pointer[%offset]", (square_brackets(), missing_offset())),
-    "OP_LEAD_STRING": ("a quoted word", '"PAT_ALL"', (quote(),)),
+    "OP_LEAD_STRING": ("a quoted keyword", '"PAT_ALL"', (quote(),)),
 }
 """The first part after an operation of a shape, as text, with an example."""
 

@@ -18,7 +18,7 @@ _STRING = re.compile(STRING)
 _COMMENT = re.compile(r"//[^\n]*")
 _METADATA = re.compile(r"\bfused\s*<(?:[^<>]|<[^<>]*>)*>")
 _LEAF = re.compile(
-    r"""\0\s*:\s*\d+\s*:\s*\d+(?:\s*to\s*(?:\d*\s*:\s*)?\d+)?   # a place or a range in a file
+    r"""\0\s*:\s*\d+\s*:\s*\d+(?:\s*to\s*(?:\d*\s*:\s*)?\d+)?   # a position or a range in a file
     |\0(?!\s*[:(])                                              # a name
     |\#[\w.$]+(?:<(?:[^<>]|<[^<>]*>)*>)?                        # an alias
     |\bunknown\b""",

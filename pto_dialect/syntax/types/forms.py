@@ -92,7 +92,7 @@ def _unknown_element(word: str, start: int, end: int) -> TypeSyntaxError:
 
 def _ptr(head: Any, parameters: list[Any]) -> Attribute:
     if len(parameters) == 2 and parameters[0].value in SPACE_ALIASES and parameters[1].form == "type":
-        message = f"the element type stands before the space {parameters[0].value}"
+        message = f"the element type comes before the space {parameters[0].value}"
         help = f"!pto.ptr<{said(parameters[1])}, {parameters[0].value}>"
         raise _fail("type-syntax", message, parameters[0], help, pointer_parameters(help))
     if parameters and parameters[0].form == "word":

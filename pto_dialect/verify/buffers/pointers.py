@@ -193,10 +193,10 @@ def check_device_access(op: Operation, ctx: Context) -> None:
     place = op.parent_op()
     while place is not None:
         if is_simt_section(place) or is_simt_entry(place):
-            ctx.report(DEVICE, op, f"{op.name} stands outside SIMT bodies")
+            ctx.report(DEVICE, op, f"{op.name} is outside SIMT bodies")
             return
         if has_role(place, Role.FUNCTION) and not any(name in place.attributes for name in ENTRY_ATTRIBUTES):
-            message = f"{op.name} stands in the entry function of a core"
+            message = f"{op.name} belongs in the entry function of a core"
             ctx.report(DEVICE, op, message, help="mark the function with pto.entry")
         place = place.parent_op()
 

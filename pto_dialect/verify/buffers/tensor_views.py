@@ -152,7 +152,7 @@ def check_dimension(op: Operation, ctx: Context) -> None:
         return
     rank = len(source.shape)
     if not 0 <= axis < rank:
-        message = f"{op.name} asks for dimension {axis}, its view has 0 to {rank - 1}"
+        message = f"{op.name} reads dimension {axis}, its view has 0 to {rank - 1}"
         ctx.report(DIMENSION, op, message, at=index)
 
 

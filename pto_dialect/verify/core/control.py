@@ -132,7 +132,7 @@ def check_parent(op: Operation, ctx: Context) -> None:
             where = f"in {parent.name}" if parent is not None else "on its own"
             ends = _REGIONS.get(parent.name, _NO_REGIONS).ends if parent is not None else ()
             help = f"the regions of {parent.name} end with {ends[-1]}" if parent is not None and ends else None
-            message = f"{op.name} stands directly in {' or '.join(parents)}, found {where}"
+            message = f"{op.name} belongs directly in {' or '.join(parents)}, found {where}"
             mended = (without_return(),) if has_role(op, Role.RETURN) else ()
             ctx.report(PARENT, op, message, help=help, remedies=mended)
             return

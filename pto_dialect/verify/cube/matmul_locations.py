@@ -57,7 +57,7 @@ def check_locations(operands: TileOperands) -> Iterator[Finding]:
     if product.lhs is not None and product.rhs is not None:
         swapped = (product.lhs.tile.loc, product.rhs.tile.loc) == ("right", "left")
     if swapped and product.lhs is not None:
-        message = f"lhs and rhs of {product.name} stand in each other's place: lhs is in left, rhs in right"
+        message = f"lhs and rhs of {product.name} are swapped: lhs is in left, rhs in right"
         yield product.finding(_LOCATIONS["lhs"][1], ALWAYS, product.lhs, message, "swap them", swap_operands(True))
     for part in (product.lhs, product.rhs, product.c_in, product.bias, product.dst):
         if swapped and part in (product.lhs, product.rhs):

@@ -115,9 +115,7 @@ def _report_kinds(op: PtoOp, wrong: list[tuple[Slot, SSAValue]], ctx: Context) -
     if len(wrong) == 2:
         (slot, value), (other_slot, other) = wrong
         if slot.kind.accepts(other.type) and other_slot.kind.accepts(value.type):
-            message = (
-                f"{slot.name} and {other_slot.name} of {op.name} stand in each other's place: {slot.name} must be "
-            )
+            message = f"{slot.name} and {other_slot.name} of {op.name} are swapped: {slot.name} must be "
             message += f"{slot.kind.label}, found {type_text(value.type)}"
             ctx.report(OPERAND_KIND, op, message, at=value, help="swap the two", remedies=(swap_operands(True),))
             return

@@ -46,7 +46,7 @@ def check_cores(scan: FunctionScan, ctx: Context) -> None:
             if runs_on not in (None, core) and scope not in reported:
                 reported.add(scope)
                 if section is not None:
-                    message = f"{op.name} runs on the {core} core and stands in {section.name}"
+                    message = f"{op.name} runs on the {core} core and is in {section.name}"
                     ctx.report(NESTING, op, message)
                 else:
                     message = f"{op.name} runs on the {core} core, the kernel kind is {runs_on}"
@@ -54,7 +54,7 @@ def check_cores(scan: FunctionScan, ctx: Context) -> None:
     for section in scan.named("pto.section.cube", "pto.section.vector"):
         outer = scan.enclosing(section, is_section)
         if outer is not None:
-            ctx.report(NESTING, section, f"{section.name} stands inside {outer.name}")
+            ctx.report(NESTING, section, f"{section.name} is inside {outer.name}")
 
 
 # ------------------------------------------------------------ functions

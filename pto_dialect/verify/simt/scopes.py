@@ -38,21 +38,21 @@ def check_body_side(scan: FunctionScan, ctx: Context) -> None:
     """Checks for operations on the wrong side of a SIMT body."""
     for op in scan.named("pto.simt_launch", "pto.store_vfsimt_info"):
         if _in_body(scan, op):
-            ctx.report(OUTSIDE, op, f"{op.name} stands inside a SIMT body")
+            ctx.report(OUTSIDE, op, f"{op.name} is inside a SIMT body")
     for op in scan.named("pto.section.simt"):
         if _in_body(scan, op):
-            ctx.report(OUTSIDE, op, "pto.section.simt stands inside a SIMT body")
+            ctx.report(OUTSIDE, op, "pto.section.simt is inside a SIMT body")
     for op in scan.named(*_INSIDE):
         if not _in_body(scan, op):
-            ctx.report(INSIDE, op, f"{op.name} stands outside of SIMT bodies", help=_HINT)
+            ctx.report(INSIDE, op, f"{op.name} is outside of SIMT bodies", help=_HINT)
     outside = next((op for op in scan.named("pto.ldg", "pto.stg") if not _in_body(scan, op)), None)
     if outside is not None:
-        message = f"{outside.name} stands outside of SIMT bodies"
+        message = f"{outside.name} is outside of SIMT bodies"
         ctx.report(INSIDE, outside, message, help=_HINT, severity=Severity.WARNING)
     for op in scan.named(*_ATOMICS):
         value = find(op, "value")
         if value is not None and isinstance(value.type, VectorType) and not _in_body(scan, op):
-            ctx.report(INSIDE, op, f"{op.name} of a packed pair stands outside of SIMT bodies", help=_HINT)
+            ctx.report(INSIDE, op, f"{op.name} of a packed pair is outside of SIMT bodies", help=_HINT)
 
 
 @function_check(*VECTOR_FAMILIES)
@@ -65,7 +65,7 @@ def check_no_vectors(scan: FunctionScan, ctx: Context) -> None:
         section = scan.enclosing(op, is_simt_section)
         if (section is not None or scan.is_simt_entry) and section not in reported:
             reported.add(section)
-            ctx.report(NO_VECTOR, op, f"{op.name} stands inside a SIMT body")
+            ctx.report(NO_VECTOR, op, f"{op.name} is inside a SIMT body")
 
 
 # ------------------------------------------------------------ retained values

@@ -90,7 +90,7 @@ def _is_named(init: Operation, ctx: Context) -> bool:
     buffer = find(init, BUFFER)
     source = definition(buffer)
     if buffer is not None and not isinstance(source, (ImportReservedBufferOp, ReserveBufferOp)):
-        message = "nothing tells which reserved buffer a converting queue has"
+        message = "nothing states which reserved buffer a converting queue has"
         ctx.report(ENDS, init, message, at=buffer, help="pto.reserve_buffer or pto.import_reserved_buffer")
         return False
     return buffer is not None

@@ -89,7 +89,7 @@ def check_merge_form(t: TileOperands) -> Iterator[Finding]:
             yield t.finding(MERGE_FORM, ALWAYS, "srcs", message, "one source is merged with a block length")
         if "excuted" not in t.values:
             if not t.value_form:
-                message = "tmrgsort of several sources needs counts behind its destination"
+                message = "tmrgsort of several sources needs counts after its destination"
                 yield t.finding(MERGE_FORM, ALWAYS, None, message, f"outs(%dst, %excuted : type, {_COUNTS})")
         elif t.type("excuted") not in _COUNT_TYPES:
             message = f"excuted must be {_COUNTS}, found {t.type_name('excuted')}"

@@ -119,7 +119,7 @@ def check_direction(op: Operation, ctx: Context) -> None:
     wanted = _DIRECTIONS[op.name]
     given = (space_of(named(op, "source").type), space_of(named(op, "destination").type))
     if given == wanted[::-1] and given != wanted:
-        message = f"source and destination of {op.name} stand in each other's place: it goes from {' to '.join(wanted)}"
+        message = f"source and destination of {op.name} are swapped: it goes from {' to '.join(wanted)}"
         help = "swap them, or use the transfer the other way"
         ctx.report(DIRECTION, op, message, at=named(op, "source"), help=help, remedies=(swap_operands(True),))
         return

@@ -68,10 +68,10 @@ def check_nesting(scan: FunctionScan, ctx: Context) -> None:
     for op in scan.named("pto.vecscope", "pto.strict_vecscope", "scf.for"):
         if is_vector_scope(op) and scan.enclosing(op, is_vector_scope) is not None:
             what = "a marked loop" if is_for(op) else op.name
-            ctx.report(NESTING, op, f"{what} stands inside another vector scope")
+            ctx.report(NESTING, op, f"{what} is inside another vector scope")
     for op in scan.named(*_SORTS):
         if scan.enclosing(op, is_vector_scope) is not None:
-            ctx.report(HELPER_OUTSIDE, op, f"{op.name} stands outside vector scopes")
+            ctx.report(HELPER_OUTSIDE, op, f"{op.name} belongs outside vector scopes")
 
 
 @function_check("scalar_config", "vector_memory")
@@ -79,7 +79,7 @@ def check_special_register(scan: FunctionScan, ctx: Context) -> None:
     """Checks the special register of vector code."""
     for op in scan.named("pto.sprclr", "pto.sprsti", "pto.sprsts"):
         if scan.enclosing(op, is_vector_scope) is None:
-            ctx.report(SPECIAL_REGISTER, op, f"{op.name} stands inside a vector scope", help="pto.vecscope { ... }")
+            ctx.report(SPECIAL_REGISTER, op, f"{op.name} belongs inside a vector scope", help="pto.vecscope { ... }")
 
 
 @function_check(*VECTOR_FAMILIES)
@@ -102,7 +102,7 @@ def check_scoped(scan: FunctionScan, ctx: Context) -> None:
         first = min(outside, key=_position)
         count = len(outside)
         mended = (vector_scope(),)
-        what = "one vector operation stands" if count == 1 else f"{count} vector operations stand"
+        what = "one vector operation is" if count == 1 else f"{count} vector operations are"
         ctx.report(
             SCOPE, first, f"{what} outside pto.vecscope in this function", help="pto.vecscope { ... }", remedies=mended
         )
