@@ -103,7 +103,7 @@ class RecordingEmitter:
         lines = "".join(f"    {line}\n" for line in (*constants, *self.lines, "return"))
         kind = f", pto.kernel_kind = #pto.kernel_kind<{core}>" if core else ""
         return (
-            f'module attributes {{pto.release = "0.50", pto.target_arch = "{self.target}"}} {{\n'
+            f'module attributes {{pto.target_arch = "{self.target}"}} {{\n'
             f"  func.func @kernel({arguments}) attributes {{pto.entry{kind}}} {{\n{lines}  }}\n}}\n"
         )
 

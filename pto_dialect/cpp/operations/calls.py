@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.base import PtoOp, op_spec, signature
 from pto_dialect.ir.core.registry import op_class
+from pto_dialect.targets.tcvt_pairs import wraps_by_default
 
 from .modes import attributes_of, modes_of
 from .operands import Operands, is_same
@@ -26,14 +27,18 @@ Given = Tile | Tensor | Named
 _SCALARS = frozenset(("pto.tload", "pto.tstore", "pto.tcvt"))
 """Operations that count single numbers of 4 bits in vector tiles, where the dialect counts pairs."""
 _FILLS = {"InPlace": "pto.tfillpad_inplace", "Expand": "pto.tfillpad_expand"}
+_FLOATS = {"half": "f16", "bfloat": "bf16", "float": "f32"}
 _RESULTS = {"pto.comm.ttest": "i1"}
 """Types of results."""
+_POWERS = frozenset(("pto.tpow", "pto.tpows"))
+"""Operations whose scratch tile C++ always passes, and only powers of floats need."""
 _TRANSFERS = frozenset(("pto.tload", "pto.tstore"))
 
 
 def translate_operation(call: Call, emitter: Emitter, known: Operands) -> Named | None:
     """Emits the operation that a call is, and returns its result, if it has one."""
-    modes = _defaults(call) | modes_of(call, emitter)
+    modes = modes_of(call, emitter)
+    modes |= {mode: value for mode, value in _defaults(call).items() if mode not in modes}
     groups = [one for one in call.groups if one.kind not in ("enum", "event")]
     row = _row(call, groups, modes, emitter)
     mnemonic = row.mnemonic
@@ -59,9 +64,17 @@ def translate_operation(call: Call, emitter: Emitter, known: Operands) -> Named 
 
 def _defaults(call: Call) -> dict[str, str]:
     """Returns the modes that C++ leaves to the headers and the dialect states."""
-    if call.name == "MGATHER":
-        return {"coalesce": "Elem" if len(call.groups) > 3 else "Row"}
-    return {"coalesce": "Row"} if call.name == "MSCATTER" else {}
+    match call.name:
+        case "MGATHER":
+            return {"coalesce": "Elem" if len(call.groups) > 3 else "Row"}
+        case "MSCATTER":
+            return {"coalesce": "Row"}
+        case "TCVT":
+            target, source = (group.fields[1] for group in call.groups[:2])
+            # The headers keep the low bits in the narrowing conversions, which the dialect saturates.
+            return {"sat": "OFF"} if target == "hif8" or wraps_by_default(source, target) else {}
+        case _:
+            return {}
 
 
 def _row(call: Call, groups: Sequence[Group], modes: dict[str, str], emitter: Emitter) -> Row:
@@ -121,6 +134,9 @@ def number(operand: Operand, type_: str, emitter: Emitter) -> Named:
     """Returns a number as a value of a type."""
     if type_ in ("index", "i64", "i32"):
         return Named(emitter.cast(operand, type_), type_)
+    given = _FLOATS.get(operand.type, type_)
+    if given != type_ and operand.value is None and type_ == "f32":
+        return Named(emitter.define(f"arith.extf {emitter.scalar(operand, given)} : {given} to {type_}", "wide"), type_)
     return Named(emitter.scalar(operand, type_), type_)
 
 
@@ -156,12 +172,18 @@ def _adjusted(
         elif isinstance(source, Tile) and isinstance(destination, Tensor):
             source, destination = known.tensors.moved(source, destination)
         return {**given, "src": [source], "dst": [destination]}
+    if op.name in _POWERS and "tmp" in given and not _is_float(given["dst"][0]):
+        return {name: values for name, values in given.items() if name != "tmp"}
     if op.name == "pto.tfillpad":
         return {name: [_filled(one, modes) for one in values] for name, values in given.items()}
     for left, right in (("lhs", "rhs"), ("a", "b")):
         if left in given and right in given and op_spec(op).pipe is not None:
             return _product(op.name, given, left, right, emitter)
     return given
+
+
+def _is_float(one: Given) -> bool:
+    return isinstance(one, Tile) and "f" in one.element
 
 
 def _filled(one: Given, modes: dict[str, str]) -> Given:

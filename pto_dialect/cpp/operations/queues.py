@@ -65,7 +65,7 @@ def define_queue(call: Call, emitter: Emitter, known: Operands) -> None:
     if through_memory:
         name = "initialize_l2g2l_pipe"
         values.insert(0, Named(emitter.pointer(queue.memory, "ui8"), "!pto.ptr<ui8, gm>"))
-        fields.append(f"local_slot_num = {queue.local_slots}")
+        fields.append(f"local_slot_num = {min(queue.local_slots, queue.slots)}")
     fields += [f"flag_base = {queue.flag}", f"nosplit = {'true' if queue.is_whole else 'false'}"]
     listed = ", ".join(f"{one.name} : {one.type}" for one in values)
     text = f"pto.{name} {{{', '.join(fields)}}}({listed}) -> {_PIPE}"

@@ -26,7 +26,6 @@ from .structure import LocatedError, Structurer
 _ENTRY = "pto.entry"
 _FALLBACKS = ("kernel_entry", "aicore_kernel")
 _KINDS = {"vector": "vector", "cube": "cube"}
-RELEASE = "0.50"
 Translate = Callable[[Call, Emitter], str | None]
 _UNSAFE = re.compile(r"[^A-Za-z0-9_$.]")
 
@@ -49,7 +48,7 @@ def translate_module(
     """
     if translate is None:
         from ..operations import translate_call as translate
-    lines = [f'module attributes {{pto.release = "{RELEASE}", pto.target_arch = "{target}"}} {{']
+    lines = [f'module attributes {{pto.target_arch = "{target}"}} {{']
     texts_by_line = {file: text.splitlines() for file, text in (sources or {}).items()}
     for core, text in texts:
         try:
